@@ -1,0 +1,238 @@
+//! Evaluation in any arithmetic: doubles for numbers, balls of extended
+//! precision for the zero test. One pass in ascending order; what runs often
+//! is compiled instead.
+
+use crate::arena::{ExprId, Exprs, Node, NumberId};
+use crate::function::Function;
+use crate::number::Number;
+use crate::symbol::Symbol;
+use rustc_hash::FxHashMap;
+
+/// What an evaluation needs to know of its numbers.
+pub trait Arithmetic {
+    /// A number of this kind.
+    type Value: Clone;
+    /// An exact number.
+    fn number(&self, number: &Number) -> Self::Value;
+    /// π.
+    fn pi(&self) -> Self::Value;
+    /// a + b
+    fn add(&self, a: &Self::Value, b: &Self::Value) -> Self::Value;
+    /// a · b
+    fn mul(&self, a: &Self::Value, b: &Self::Value) -> Self::Value;
+    /// base ^ exponent for an exact rational exponent.
+    fn power(&self, base: &Self::Value, exponent: &Number) -> Self::Value;
+    /// base ^ exponent
+    fn pow(&self, base: &Self::Value, exponent: &Self::Value) -> Self::Value;
+    /// A function of its arguments.
+    fn call(&self, function: Function, arguments: &[Self::Value]) -> Self::Value;
+    /// K⁻¹ r, `k` row by row.
+    fn solve(&self, k: &[Self::Value], r: &[Self::Value]) -> Vec<Self::Value>;
+}
+
+impl Exprs {
+    /// The values of the roots, given those of the symbols (π is known).
+    pub fn evaluate<A: Arithmetic>(
+        &self,
+        arithmetic: &A,
+        roots: &[ExprId],
+        mut symbol: impl FnMut(Symbol) -> A::Value,
+    ) -> Vec<A::Value> {
+        let arena = &mut *self.arena.borrow_mut();
+        let order = arena.reachable(roots);
+        let mut values: Vec<A::Value> = Vec::with_capacity(order.len());
+        let mut solved: FxHashMap<u32, Vec<A::Value>> = FxHashMap::default();
+        for &id in &order {
+            let at = |e: ExprId, values: &[A::Value]| match arena.slot(e) {
+                Some(slot) if slot < values.len() => values[slot].clone(),
+                _ => arithmetic.number(&Number::ZERO),
+            };
+            let value = match arena.node(id) {
+                Node::Number(n) => arithmetic.number(arena.value(n)),
+                Node::Symbol(Symbol::PI) => arithmetic.pi(),
+                Node::Symbol(s) => symbol(s),
+                Node::Sum { constant, start, len } => {
+                    let mut total: Option<A::Value> =
+                        (constant != NumberId::ZERO).then(|| arithmetic.number(arena.value(constant)));
+                    for part in arena.items(start, len) {
+                        let mut term = at(part.expr, &values);
+                        if part.number != NumberId::ONE {
+                            term = arithmetic.mul(&arithmetic.number(arena.value(part.number)), &term);
+                        }
+                        total = Some(match total {
+                            Some(total) => arithmetic.add(&total, &term),
+                            None => term,
+                        });
+                    }
+                    total.unwrap_or_else(|| arithmetic.number(&Number::ZERO))
+                }
+                Node::Product { start, len } => {
+                    let mut total: Option<A::Value> = None;
+                    for part in arena.items(start, len) {
+                        let mut factor = at(part.expr, &values);
+                        if part.number != NumberId::ONE {
+                            factor = arithmetic.power(&factor, arena.value(part.number));
+                        }
+                        total = Some(match total {
+                            Some(total) => arithmetic.mul(&total, &factor),
+                            None => factor,
+                        });
+                    }
+                    total.unwrap_or_else(|| arithmetic.number(&Number::ONE))
+                }
+                Node::Power(base, exponent) => arithmetic.pow(&at(base, &values), &at(exponent, &values)),
+                Node::Call { function, start, len } => {
+                    let arguments: Vec<A::Value> =
+                        arena.items(start, len).iter().map(|i| at(i.expr, &values)).collect();
+                    arithmetic.call(function, &arguments)
+                }
+                Node::Solve { solve, index } => {
+                    let all = solved.entry(solve).or_insert_with(|| {
+                        let data = arena.solves.get(solve);
+                        let k: Vec<A::Value> =
+                            arena.solves.matrix(data.matrix).iter().map(|&e| at(e, &values)).collect();
+                        let r: Vec<A::Value> = data.right.iter().map(|&e| at(e, &values)).collect();
+                        arithmetic.solve(&k, &r)
+                    });
+                    all[index as usize].clone()
+                }
+            };
+            values.push(value);
+        }
+        roots
+            .iter()
+            .map(|&root| match arena.slot(root) {
+                Some(slot) => values[slot].clone(),
+                None => arithmetic.number(&Number::ZERO),
+            })
+            .collect()
+    }
+
+    /// The values of the roots in doubles; NaN where something is undefined.
+    pub fn eval_f64(&self, roots: &[ExprId], symbol: impl FnMut(Symbol) -> f64) -> Vec<f64> {
+        self.evaluate(&Doubles, roots, symbol)
+    }
+}
+
+/// IEEE doubles.
+pub struct Doubles;
+
+impl Arithmetic for Doubles {
+    type Value = f64;
+
+    fn number(&self, number: &Number) -> f64 {
+        number.to_f64()
+    }
+
+    fn pi(&self) -> f64 {
+        std::f64::consts::PI
+    }
+
+    fn add(&self, a: &f64, b: &f64) -> f64 {
+        a + b
+    }
+
+    fn mul(&self, a: &f64, b: &f64) -> f64 {
+        a * b
+    }
+
+    fn power(&self, base: &f64, exponent: &Number) -> f64 {
+        match exponent.as_small() {
+            Some((n, 1)) if n.unsigned_abs() <= i32::MAX as u64 => base.powi(n as i32),
+            Some((1, 2)) => base.sqrt(),
+            Some((n, 2)) if n.unsigned_abs() <= i32::MAX as u64 => base.sqrt().powi(n as i32),
+            _ => base.powf(exponent.to_f64()),
+        }
+    }
+
+    fn pow(&self, base: &f64, exponent: &f64) -> f64 {
+        base.powf(*exponent)
+    }
+
+    fn call(&self, function: Function, x: &[f64]) -> f64 {
+        let truth = |holds: bool| if holds { 1.0 } else { 0.0 };
+        match function {
+            Function::Sin => x[0].sin(),
+            Function::Cos => x[0].cos(),
+            Function::Tan => x[0].tan(),
+            Function::Asin => x[0].asin(),
+            Function::Acos => x[0].acos(),
+            Function::Atan => x[0].atan(),
+            Function::Atan2 => x[0].atan2(x[1]),
+            Function::Sinh => x[0].sinh(),
+            Function::Cosh => x[0].cosh(),
+            Function::Tanh => x[0].tanh(),
+            Function::Exp => x[0].exp(),
+            Function::Log => x[0].ln(),
+            Function::Abs => x[0].abs(),
+            Function::Sign if x[0].is_nan() => f64::NAN,
+            Function::Sign => truth(x[0] > 0.0) - truth(x[0] < 0.0),
+            Function::Min => fold(x, |a, b| if b < a { b } else { a }),
+            Function::Max => fold(x, |a, b| if b > a { b } else { a }),
+            Function::If if x[0].is_nan() => f64::NAN,
+            Function::If => {
+                if x[0] != 0.0 {
+                    x[1]
+                } else {
+                    x[2]
+                }
+            }
+            Function::Negative if x[0].is_nan() => f64::NAN,
+            Function::Negative => truth(x[0] < 0.0),
+            Function::NotPositive if x[0].is_nan() => f64::NAN,
+            Function::NotPositive => truth(x[0] <= 0.0),
+            // NaN only where it decides.
+            Function::And => fold(x, |a, b| if a == 0.0 || b == 0.0 { 0.0 } else { a * b }),
+            Function::Or => fold(x, |a, b| if a == 1.0 || b == 1.0 { 1.0 } else { a + b }),
+        }
+    }
+
+    fn solve(&self, k: &[f64], r: &[f64]) -> Vec<f64> {
+        gauss(k, r)
+    }
+}
+
+/// Keeps NaN: an undefined argument makes an undefined result.
+fn fold(x: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut result = x[0];
+    for &next in &x[1..] {
+        result = if result.is_nan() && !f(result, next).is_finite() { f64::NAN } else { f(result, next) };
+        if next.is_nan() && result != 0.0 && result != 1.0 {
+            result = f64::NAN;
+        }
+    }
+    result
+}
+
+/// Gaussian elimination with row pivoting; NaN for a singular matrix.
+fn gauss(k: &[f64], r: &[f64]) -> Vec<f64> {
+    let n = r.len();
+    let mut a = k.to_vec();
+    let mut x = r.to_vec();
+    for column in 0..n {
+        let pivot = (column..n)
+            .max_by(|&i, &j| a[i * n + column].abs().total_cmp(&a[j * n + column].abs()))
+            .unwrap_or(column);
+        if a[pivot * n + column] == 0.0 || !a[pivot * n + column].is_finite() {
+            return vec![f64::NAN; n];
+        }
+        for j in 0..n {
+            a.swap(column * n + j, pivot * n + j);
+        }
+        x.swap(column, pivot);
+        for i in column + 1..n {
+            let factor = a[i * n + column] / a[column * n + column];
+            for j in column..n {
+                a[i * n + j] -= factor * a[column * n + j];
+            }
+            x[i] -= factor * x[column];
+        }
+    }
+    for i in (0..n).rev() {
+        for j in i + 1..n {
+            x[i] -= a[i * n + j] * x[j];
+        }
+        x[i] /= a[i * n + i];
+    }
+    x
+}

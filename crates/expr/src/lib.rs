@@ -1,0 +1,44 @@
+//! Hash-consed symbolic expressions.
+//!
+//! An [`Exprs`] is an append-only arena in which equal expressions are one
+//! node. [`Expr`] is a `Copy` handle with operators, so that formulas read like
+//! the paper they come from:
+//!
+//! ```
+//! use dalembert_expr::Exprs;
+//! let exprs = Exprs::new();
+//! let (m, l, g) = (exprs.constant("m"), exprs.constant("l"), exprs.constant("g"));
+//! let th = exprs.variable("th");
+//! let (x, y) = (l * th.sin(), -l * th.cos());
+//! let lagrangian = m * (x.dt().powi(2) + y.dt().powi(2)) / 2 - m * g * y;
+//! let rate = th.dt().symbol().unwrap();
+//! // ∂²L/∂θ′² = m l², up to sin² + cos² = 1, which the zero test knows.
+//! let mass = lagrangian.d(rate).d(rate);
+//! assert!(exprs.is_zero((mass - m * l.powi(2)).id).is_zero());
+//! ```
+//!
+//! The crate knows no mechanics. Nothing is ever inverted symbolically: a
+//! linear system inside a formula is a [`solve`](Exprs::solve) node.
+
+pub mod arena;
+mod build;
+pub mod eval;
+mod forward;
+mod function;
+mod handle;
+mod number;
+mod print;
+mod reverse;
+mod simplify;
+mod solve;
+mod substitute;
+mod symbol;
+mod zero;
+
+pub use arena::{ExprId, Exprs};
+pub use forward::Jacobian;
+pub use function::{Function, Parity};
+pub use handle::Expr;
+pub use number::Number;
+pub use symbol::{Symbol, SymbolInfo, SymbolKind};
+pub use zero::{Zero, ZeroTest};

@@ -1,0 +1,2 @@
+use crate::arena::{ExprId, Exprs}; impl Exprs { /// s
+ pub fn simplify(&self, id: ExprId) -> ExprId { id } }

@@ -1,0 +1,119 @@
+//! Every diagnostic has a kebab-case code, and every code a page that explains
+//! it at length: `codes/NAME.md`, printed by `dal explain NAME`. A new code is
+//! one line in the list below and one Markdown file.
+
+macro_rules! codes {
+    ($($variant:ident $name:literal,)*) => {
+        /// The kind of a diagnostic.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = concat!("`", $name, "`")] $variant,)*
+        }
+
+        /// All codes, in the order of the list.
+        pub const ALL: &[Code] = &[$(Code::$variant,)*];
+
+        impl Code {
+            /// The kebab-case name shown in brackets behind `error`.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// The page that explains it, as Markdown; its first line is a
+            /// heading that says what the code means.
+            pub fn explanation(self) -> &'static str {
+                match self { $(Code::$variant => include_str!(concat!("codes/", $name, ".md")),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    UnexpectedCharacter "unexpected-character",
+    AsciiOperator "ascii-operator",
+    NumberFormat "number-format",
+    ConstantTooLarge "constant-too-large",
+    UnterminatedString "unterminated-string",
+    UnclosedBracket "unclosed-bracket",
+    UnmatchedBracket "unmatched-bracket",
+    TooDeep "too-deep",
+    Syntax "syntax",
+    UnknownStatement "unknown-statement",
+    ImplicitMultiplication "implicit-multiplication",
+    PrimeAfterPower "prime-after-power",
+    PrimeAfterNumber "prime-after-number",
+    ChainedEquals "chained-equals",
+    ComparisonPlace "comparison-place",
+    Inequality "inequality",
+    BinderPlace "binder-place",
+    StatementPlace "statement-place",
+    CheckSyntax "check-syntax",
+    NoModelBlock "no-model-block",
+    NotUtf8 "not-utf8",
+    UnreadableFile "unreadable-file",
+    UnknownName "unknown-name",
+    UnknownConstraint "unknown-constraint",
+    UnknownMember "unknown-member",
+    DefinedTwice "defined-twice",
+    ReservedName "reserved-name",
+    SamePrint "same-print",
+    CircularDefinition "circular-definition",
+    NotConstant "not-constant",
+    NotInteger "not-integer",
+    IndexRange "index-range",
+    IndexCount "index-count",
+    Shape "shape",
+    VectorProduct "vector-product",
+    NotAFunction "not-a-function",
+    FunctionValue "function-value",
+    ArgumentCount "argument-count",
+    ArgumentKind "argument-kind",
+    NotACoordinate "not-a-coordinate",
+    NotAllowedHere "not-allowed-here",
+    DivisionByZero "division-by-zero",
+    ParameterMoves "parameter-moves",
+    ParameterWithoutValue "parameter-without-value",
+    TooLarge "too-large",
+    HigherDerivative "higher-derivative",
+    NoCoordinates "no-coordinates",
+    NoEnergy "no-energy",
+    MixedEnergy "mixed-energy",
+    SpeedNotLinear "speed-not-linear",
+    SpeedDependent "speed-dependent",
+    TooManySpeeds "too-many-speeds",
+    AccelerationNonlinear "acceleration-nonlinear",
+    ConstraintTrivial "constraint-trivial",
+    ConstraintImpossible "constraint-impossible",
+    VanishingGradient "vanishing-gradient",
+    StartGuess "start-guess",
+    StartMixed "start-mixed",
+    OnceOnly "once-only",
+    RunOption "run-option",
+    EventReset "event-reset",
+    DrawShape "draw-shape",
+    UnknownOverride "unknown-override",
+    UnusedParameter "unused-parameter",
+    NotServed "not-served",
+    PartCycle "part-cycle",
+    BodyField "body-field",
+    MassSingular "mass-singular",
+    LagrangianSingular "lagrangian-singular",
+}
+
+impl Code {
+    /// The code of a name, for `dal explain`.
+    pub fn from_name(name: &str) -> Option<Code> {
+        ALL.iter().copied().find(|code| code.name() == name)
+    }
+
+    /// What the code means, in one line.
+    pub fn title(self) -> &'static str {
+        self.explanation().lines().next().unwrap_or("").trim_start_matches('#').trim()
+    }
+}
+
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,485 @@
+//! The tree of a model text: what the parser found, with a span on everything
+//! and no meaning yet. Chains of equal operators are lists, so that a sum of a
+//! million terms is wide, not deep, and nothing that walks a tree can overflow
+//! the stack (the parser bounds true nesting).
+
+use crate::span::Span;
+use dalembert_expr::Number;
+use std::rc::Rc;
+
+/// A name as written, in Unicode normal form C.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// The characters.
+    pub text: Rc<str>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// An expression and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `+` or `-` before a term of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+}
+
+/// `*` or `/` before a factor of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Times {
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+}
+
+/// A comparison in the condition of `if`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+/// The forms of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A number, exact.
+    Number(Number),
+    /// A name.
+    Name(Rc<str>),
+    /// `[a, b, …]`, never empty.
+    List(Vec<Expr>),
+    /// `a + b - c`, two terms or more; the first sign is always `Plus`.
+    Sum(Vec<(Sign, Expr)>),
+    /// `a * b / c`, two factors or more; the first is always `Multiply`.
+    Product(Vec<(Times, Expr)>),
+    /// `-a`. `+a` is just `a`.
+    Negative(Box<Expr>),
+    /// `a ^ b`
+    Power(Box<Expr>, Box<Expr>),
+    /// A primary followed by one or more of `'`, `.name`, `[…]`, `(…)`.
+    Postfix(Box<Expr>, Vec<Postfix>),
+    /// `a < b`, inside the condition of `if` only.
+    Compare(Box<Expr>, Relation, Box<Expr>),
+    /// `a and b and …`
+    And(Vec<Expr>),
+    /// `a or b or …`
+    Or(Vec<Expr>),
+    /// Something that was already reported; evaluates to nothing, silently.
+    Missing,
+}
+
+/// One operation behind a primary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Postfix {
+    /// What it does.
+    pub kind: PostfixKind,
+    /// Where it stands (the operation alone).
+    pub span: Span,
+}
+
+/// The operations behind a primary.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PostfixKind {
+    /// `'`: the total time derivative.
+    Prime,
+    /// `.name`
+    Member(Rc<str>),
+    /// `[i, j]`
+    Index(Vec<Expr>),
+    /// `(a, b)`
+    Call(Vec<Argument>),
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A value or, for `if`, a condition.
+    Value(Expr),
+    /// `i in 1..N`, for `sum` and `product`.
+    Binder(Name, Range),
+}
+
+/// `from..to`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Range {
+    /// First value.
+    pub from: Expr,
+    /// Last value.
+    pub to: Expr,
+}
+
+/// `x`, `x[1..N]`, `x[2, 0..3]`: a name declared with its index ranges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Family {
+    /// The name.
+    pub name: Name,
+    /// One item an index; empty for a plain name.
+    pub spans: Vec<IndexSpan>,
+    /// Name and brackets.
+    pub span: Span,
+}
+
+/// One index of a [`Family`]: a single value or a range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexSpan {
+    /// First, or only, value.
+    pub from: Expr,
+    /// Last value, for a range.
+    pub to: Option<Expr>,
+}
+
+/// `x`, `x[i]`, `x[i, j]`: a name with definite indices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The name.
+    pub name: Name,
+    /// The indices; empty for a plain name.
+    pub indices: Vec<Expr>,
+    /// Name and brackets.
+    pub span: Span,
+}
+
+/// One definition of a `let` or `speed`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Define {
+    /// Name and indices; for a function, the bare name.
+    pub entry: Entry,
+    /// The parameters of a function; `None` for a plain value.
+    pub arguments: Option<Vec<Name>>,
+    /// The right side.
+    pub value: Expr,
+}
+
+/// `=` or `~` in a `start` statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartRelation {
+    /// `=`: an equation that holds at the start.
+    Equals,
+    /// `~`: a guess.
+    Near,
+}
+
+/// One item of a `start` statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StartItem {
+    /// Left side.
+    pub left: Expr,
+    /// `=` or `~`.
+    pub relation: StartRelation,
+    /// Right side.
+    pub right: Expr,
+}
+
+/// One option of a `run` statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunOption {
+    /// `t = 0..10`
+    Time(Range),
+    /// `every 0.01`
+    Every(Expr),
+    /// `tol 1e-10`
+    Tolerance(Expr),
+    /// `method taylor`
+    Method(Name),
+    /// `formulation hamilton`
+    Formulation(Name),
+    /// `elimination null-space`
+    Elimination(Name),
+}
+
+/// One output of an `observe` statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observe {
+    /// The name before `=`, if there is one.
+    pub entry: Option<Entry>,
+    /// What is observed.
+    pub value: Expr,
+}
+
+/// Which crossings of zero an event counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Both.
+    Both,
+    /// From − to +.
+    Rising,
+    /// From + to −.
+    Falling,
+}
+
+/// What an event does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Nothing but being recorded.
+    Record,
+    /// Ends the run.
+    Stop,
+    /// `quantity = value` pairs, all at once.
+    Reset(Vec<(Expr, Expr)>),
+}
+
+/// What a `draw` statement draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// `line A, B, …`
+    Line,
+    /// `point P`
+    Point,
+    /// `trace P`
+    Trace,
+    /// `circle C, r`
+    Circle,
+}
+
+/// Which energy-like function a statement adds to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EnergyKind {
+    /// `kinetic`
+    Kinetic,
+    /// `potential`
+    Potential,
+    /// `lagrangian`
+    Lagrangian,
+    /// `hamiltonian`
+    Hamiltonian,
+    /// `dissipation`
+    Dissipation,
+}
+
+/// The three forms of `force` and `nonideal`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ForceForm {
+    /// `force x: F`
+    On {
+        /// The coordinate.
+        coordinate: Expr,
+        /// The force.
+        value: Expr,
+    },
+    /// `force F at r`
+    At {
+        /// The force.
+        value: Expr,
+        /// The position.
+        position: Expr,
+    },
+    /// `force F along v`
+    Along {
+        /// The force.
+        value: Expr,
+        /// The velocity.
+        velocity: Expr,
+    },
+}
+
+/// One field of a particle or body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// `mass`, `inertia`, `at` or `turning`.
+    pub name: Name,
+    /// Its value.
+    pub value: Expr,
+}
+
+/// What a `part` is built from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartSource {
+    /// A `model` of this file.
+    Model(Name),
+    /// A file.
+    File(Name),
+}
+
+/// A statement and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// What it is.
+    pub kind: StatementKind,
+    /// The whole statement.
+    pub span: Span,
+    /// Its first word.
+    pub keyword: Span,
+}
+
+/// The forms of a statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StatementKind {
+    /// `system Title`
+    System(String),
+    /// `param a = 1, b`
+    Param(Vec<(Family, Option<Expr>)>),
+    /// `const N = 5`
+    Const(Vec<(Family, Option<Expr>)>),
+    /// `coord x, y`
+    Coord(Vec<Family>),
+    /// `let a = …`
+    Let(Vec<Define>),
+    /// `speed w = …`
+    Speed(Vec<Define>),
+    /// `kinetic …` and its kin.
+    Energy(EnergyKind, Expr),
+    /// `gravity g`
+    Gravity(Expr),
+    /// `force …`
+    Force(ForceForm),
+    /// `nonideal …`
+    Nonideal(ForceForm),
+    /// `constraint rod: a = b`
+    Constraint {
+        /// The label, if there is one.
+        label: Option<Entry>,
+        /// Left side.
+        left: Expr,
+        /// Right side.
+        right: Expr,
+    },
+    /// `start …`
+    Start(Vec<StartItem>),
+    /// `run …`
+    Run(Vec<RunOption>),
+    /// `observe …`
+    Observe(Vec<Observe>),
+    /// `event hit: a = b falling -> …`
+    Event {
+        /// The label.
+        label: Entry,
+        /// Left side.
+        left: Expr,
+        /// Right side.
+        right: Expr,
+        /// Which crossings count.
+        direction: Direction,
+        /// What it does.
+        action: Action,
+    },
+    /// `draw line A, B`
+    Draw(Shape, Vec<Expr>),
+    /// `for i in 1..N { … }`
+    For {
+        /// The loop index.
+        index: Name,
+        /// Its range.
+        range: Range,
+        /// The statements.
+        body: Rc<Vec<Statement>>,
+    },
+    /// `model M { … }`
+    Model {
+        /// Its name.
+        name: Name,
+        /// The statements.
+        body: Rc<Vec<Statement>>,
+    },
+    /// `part a = M { m = 2 }`
+    Part {
+        /// Name and indices of the part.
+        entry: Entry,
+        /// What it is built from.
+        source: PartSource,
+        /// The settings in braces.
+        settings: Vec<(Entry, Expr)>,
+    },
+    /// `particle bob: mass m, at r`
+    Particle {
+        /// Its name.
+        entry: Entry,
+        /// Its fields.
+        fields: Vec<Field>,
+    },
+    /// `body wheel: mass m, inertia I, at r, turning R`
+    Body {
+        /// Its name.
+        entry: Entry,
+        /// Its fields.
+        fields: Vec<Field>,
+    },
+}
+
+/// One line of a ```check block.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Check {
+    /// What must hold.
+    pub kind: CheckKind,
+    /// The whole line.
+    pub span: Span,
+}
+
+/// At which states a comparison is made.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckAt {
+    /// At the start and at random consistent states.
+    Anywhere,
+    /// `at start`
+    Start,
+    /// `at t = 2`: on the run.
+    Time(Expr),
+    /// `at x = 0.5, x' = 1, t = 0`: in exactly that state.
+    State(Vec<(Expr, Expr)>),
+}
+
+/// The forms of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckKind {
+    /// `a = b within 1e-12 at start`
+    Equal {
+        /// Left side.
+        left: Expr,
+        /// Right side.
+        right: Expr,
+        /// The tolerance, if given.
+        within: Option<Expr>,
+        /// Where.
+        at: CheckAt,
+    },
+    /// `agree within 1e-10`
+    Agree {
+        /// The tolerance, if given.
+        within: Option<Expr>,
+    },
+    /// `conserve energy within 1e-12`
+    Conserve {
+        /// What stays constant.
+        value: Expr,
+        /// The tolerance, if given.
+        within: Option<Expr>,
+    },
+    /// `motion gauge-free`
+    Motion(Name),
+    /// `analyze rank = 2`: field and expected JSON text.
+    Analyze {
+        /// Field of `dal analyze --json`.
+        field: String,
+        /// What it must be, as written.
+        value: String,
+    },
+    /// `fault NAME`
+    Fault(Name),
+    /// `warning NAME`
+    Warning(Name),
+}
+
+/// A whole file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct File {
+    /// Its statements, in order.
+    pub statements: Vec<Statement>,
+    /// The lines of its ```check blocks.
+    pub checks: Vec<Check>,
+}

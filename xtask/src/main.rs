@@ -1,0 +1,60 @@
+//! The repository's own commands, run as `cargo xtask COMMAND`.
+//!
+//! Each command is a list of steps. Every step runs even if an earlier one
+//! failed; the summary at the end says how each went and how many minutes it
+//! took, and the exit status is 1 if any failed.
+
+mod licenses;
+mod lint;
+mod spdx;
+mod steps;
+mod test;
+
+use std::env;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+const USAGE: &str = "\
+The repository's own commands.
+
+Usage: cargo xtask COMMAND
+
+  test      every test that the tools on this machine allow, and a few seconds
+            of fuzzing; says what was left out and why
+  lint      formatting, clippy and documentation with warnings denied, licenses
+  licenses  the license of every third-party package against the allow-list
+
+Environment of `test`:
+  DALEMBERT_FUZZ_SECONDS=N  how long to fuzz (10)
+  DALEMBERT_TEST_ALL=1      a group that is left out counts as a failure
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let report = match arguments[..] {
+        ["test"] => test::test(),
+        ["lint"] => lint::lint(),
+        ["licenses"] => lint::licenses(),
+        [] | ["help" | "-h" | "--help"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprintln!("error: no such command: {}\n", arguments.join(" "));
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    print!("\n{report}");
+    if report.failed() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The cargo that runs us, started in the repository's root. Both are asked for
+/// at run time: a program built in one checkout may be found fresh in another.
+fn cargo() -> Command {
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").expect("`cargo xtask` runs under cargo");
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(Path::new(&manifest).parent().expect("xtask/ lies in the root"));
+    command
+}

@@ -1,0 +1,169 @@
+//! `cargo xtask test`: everything this machine can test.
+//!
+//! Most tests need nothing but Rust. Those that need another program are in a
+//! group; they read the group's variable and do nothing without it. This
+//! command looks for the program, sets the variable, and says at the end which
+//! groups it had to leave out.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::cargo;
+use crate::steps::{Outcome, Report, program, run};
+
+/// Tests that need more than Rust.
+struct Group {
+    /// What they test.
+    name: &'static str,
+    /// Programs any one of which will do, the preferred one first.
+    programs: &'static [&'static str],
+    /// Holds the program's path while the tests run; may also be set by hand.
+    variable: &'static str,
+}
+
+/// Every such group. One that is added here gets its program's package in `.ci/run`.
+#[rustfmt::skip]
+const GROUPS: &[Group] = &[
+    Group { name: "LaTeX documents typeset", programs: &["pdflatex", "lualatex"], variable: "DALEMBERT_LATEX" },
+];
+
+const FUZZ_SECONDS: u32 = 10;
+
+/// Runs the command.
+pub fn test() -> Report {
+    let mut report = Report::default();
+    if env::var("DALEMBERT_TEST_ALL").is_ok_and(|value| value == "1") {
+        report.forbid_leaving_out();
+    }
+    let mut tests = cargo();
+    tests.args(["test", "--workspace", "--no-fail-fast"]);
+    let path = env::var_os("PATH").unwrap_or_default();
+    for group in GROUPS {
+        if env::var_os(group.variable).is_some() {
+            continue; // Set by hand, and inherited.
+        }
+        match group.programs.iter().find_map(|name| find_program(name, &path)) {
+            Some(found) => _ = tests.env(group.variable, found),
+            None => {
+                let needs = group.programs.join(" or ");
+                report.leave_out(format!("{} (needs {needs})", group.name));
+            }
+        }
+    }
+    report.step("tests", || count_tests(&mut tests));
+    report.step("fuzz", || fuzz(env::var("DALEMBERT_FUZZ_SECONDS").ok().as_deref()));
+    report
+}
+
+fn fuzz(seconds: Option<&str>) -> Outcome {
+    let seconds = fuzz_seconds(seconds)?.to_string();
+    run(cargo().args(["run", "--package", "dalembert-fuzz", "--", "--seconds", &seconds]))?;
+    Ok(format!("{seconds} s"))
+}
+
+fn fuzz_seconds(value: Option<&str>) -> Result<u32, String> {
+    let Some(value) = value else {
+        return Ok(FUZZ_SECONDS);
+    };
+    value.parse().map_err(|_| format!("DALEMBERT_FUZZ_SECONDS is no whole number: {value}"))
+}
+
+fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
+    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
+    env::split_paths(path).map(|folder| folder.join(&file)).find(|program| program.is_file())
+}
+
+/// Runs `cargo test`, passes its output on, and adds up its counts.
+fn count_tests(command: &mut Command) -> Outcome {
+    let mut counts = Counts::default();
+    let status = pass_on_lines(command, |line| counts.add(line))
+        .map_err(|error| format!("{}: {error}", program(command)))?;
+    let Counts { passed, failed, ignored } = counts;
+    let mut note = format!("{passed} passed");
+    if failed > 0 {
+        note += &format!(", {failed} failed");
+    }
+    if ignored > 0 {
+        note += &format!(", {ignored} ignored");
+    }
+    if status.success() { Ok(note) } else { Err(format!("{note}; {status}")) }
+}
+
+/// Runs a program to its end, copies its standard output to ours line by line,
+/// and shows each line to `see`.
+fn pass_on_lines(command: &mut Command, mut see: impl FnMut(&str)) -> io::Result<ExitStatus> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let mut lines = BufReader::new(stdout);
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        io::stdout().write_all(&line)?;
+        see(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+    child.wait()
+}
+
+/// The counts of all test programs.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Counts {
+    /// Adds what a test program says on its last line,
+    /// `test result: ok. 3 passed; 0 failed; 1 ignored; …`; no other line counts.
+    fn add(&mut self, line: &str) {
+        let Some(rest) = line.strip_prefix("test result: ") else {
+            return;
+        };
+        let words: Vec<&str> = rest.split([' ', ';']).collect();
+        for pair in words.windows(2) {
+            let Ok(count) = pair[0].parse::<u64>() else {
+                continue;
+            };
+            match pair[1] {
+                "passed" => self.passed += count,
+                "failed" => self.failed += count,
+                "ignored" => self.ignored += count,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_add_up() {
+        let mut counts = Counts::default();
+        counts.add("running 3 passed tests");
+        counts.add("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out");
+        counts
+            .add("test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out");
+        assert_eq!(counts, Counts { passed: 7, failed: 2, ignored: 1 });
+    }
+
+    #[test]
+    fn fuzz_seconds_default_and_override() {
+        assert_eq!(fuzz_seconds(None), Ok(FUZZ_SECONDS));
+        assert_eq!(fuzz_seconds(Some("60")), Ok(60));
+        assert!(fuzz_seconds(Some("a while")).unwrap_err().contains("a while"));
+    }
+
+    #[test]
+    fn programs_are_found_on_the_path_only() {
+        let cargo = PathBuf::from(env::var_os("CARGO").expect("cargo runs the tests"));
+        let folder = cargo.parent().expect("a program lies in a folder");
+        assert_eq!(find_program("cargo", folder.as_os_str()), Some(cargo.clone()));
+        assert_eq!(find_program("no-such-program", folder.as_os_str()), None);
+        assert_eq!(find_program("cargo", OsStr::new("")), None);
+    }
+}
