@@ -1,1 +1,62 @@
-//! x
+//! # dalembert
+//!
+//! Equations of motion of constrained mechanical systems. A model is written
+//! the way a textbook does it: coordinates, energies, forces, constraints.
+//!
+//! ```
+//! use dalembert::{Input, Options, derive, load};
+//!
+//! let text = "
+//!     param m = 1, g = 9.81, l = 2
+//!     coord x, y
+//!     kinetic m/2*(x'^2 + y'^2)
+//!     potential m*g*y
+//!     constraint rod: x^2 + y^2 = l^2
+//! ";
+//! let loaded = load(&Input::text("pendulum", text), &Options::default());
+//! let model = loaded.model.expect("no faults");
+//! let equations = derive(&model, None).expect("Lagrange's equations apply");
+//! // A of A q̈ = b:
+//! let row = &equations.jacobian.rows[0];
+//! assert_eq!(model.exprs.to_source(row[0].1), "2*x");
+//! ```
+//!
+//! The crate is a façade: [`expr`] holds expressions, [`model`] the language,
+//! [`formulations`] the routes to the normal form, [`export`] documents.
+
+pub mod gallery;
+mod input;
+
+pub use dalembert_derive as formulations;
+pub use dalembert_export as export;
+pub use dalembert_expr as expr;
+pub use dalembert_model as model;
+
+pub use dalembert_derive::EquationsOfMotion;
+pub use dalembert_model::diagnostic::{Diagnostic, Severity};
+pub use dalembert_model::load::Loaded;
+pub use dalembert_model::resolve::Limits;
+pub use dalembert_model::system::{Model, System};
+pub use input::{Input, InputError, Options};
+
+/// Reads and resolves a model. Never fails: faults are in the result.
+pub fn load(input: &Input, options: &Options) -> Loaded {
+    dalembert_model::load::load(
+        &input.name,
+        &input.text,
+        input.syntax,
+        &options.set,
+        options.limits,
+    )
+}
+
+/// The equations of motion by a formulation's name, or by the one the model is
+/// written for.
+pub fn derive(
+    model: &Model,
+    formulation: Option<&str>,
+) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
+    let chosen = formulation.and_then(dalembert_derive::by_name);
+    let formulation = chosen.unwrap_or_else(|| dalembert_derive::for_system(&model.system));
+    formulation.derive(&model.exprs, &model.system)
+}

@@ -1,1 +1,145 @@
-fn main(){}
+//! Feeds the language broken input: random bytes, random token streams, mutated
+//! gallery models. Everything that may happen to a text happens: it is lexed,
+//! parsed, resolved, its diagnostics rendered, and, if it has no faults, its
+//! equations derived and printed. No panic, no hang, no unbounded memory.
+//!
+//! `cargo run --release -p dalembert-fuzz -- --seconds 60`, or `--inputs 10000000
+//! --threads 2 --seed 7`. A failing input is written to `fuzz-failure-*.txt` and
+//! the program ends with status 1.
+
+mod generate;
+mod memory;
+
+use dalembert::{Input, Limits, Options};
+use generate::Generator;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Longer than this on one input counts as a hang.
+const SLOW: Duration = Duration::from_secs(2);
+/// More live memory than this for one input counts as unbounded.
+const LARGE: usize = 512 << 20;
+/// Small, so that inputs that run into the limit are many.
+const LIMITS: Limits = Limits { terms: 20_000 };
+
+thread_local! {
+    static PLACE: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+}
+
+struct Settings {
+    seconds: Option<u64>,
+    inputs: Option<u64>,
+    threads: usize,
+    seed: u64,
+}
+
+fn settings() -> Result<Settings, String> {
+    let mut settings = Settings { seconds: None, inputs: None, threads: 2, seed: 1 };
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let value = words.next().and_then(|v| v.parse::<u64>().ok());
+        let value = value.ok_or_else(|| format!("{word} needs a number"))?;
+        match word.as_str() {
+            "--seconds" => settings.seconds = Some(value),
+            "--inputs" => settings.inputs = Some(value),
+            "--threads" => settings.threads = value.clamp(1, 64) as usize,
+            "--seed" => settings.seed = value,
+            _ => return Err(format!("{word} is not an option")),
+        }
+    }
+    if settings.seconds.is_none() && settings.inputs.is_none() {
+        settings.seconds = Some(10);
+    }
+    Ok(settings)
+}
+
+/// All that may happen to a text. Returns whether it was a model.
+fn exercise(input: &Input, set: &[String]) -> bool {
+    let options = Options { set: set.to_vec(), limits: LIMITS };
+    let loaded = dalembert::load(input, &options);
+    let shown = dalembert::model::render::render(&loaded.diagnostics, &loaded.sources, false);
+    assert!(loaded.model.is_some() || !shown.is_empty(), "refused without a word");
+    let Some(model) = &loaded.model else { return false };
+    if let Ok(equations) = dalembert::derive(model, None) {
+        let derivation = dalembert::export::Derivation::new(model, &equations);
+        let text = derivation.to_text();
+        let latex = derivation.to_latex_fragment();
+        assert!(!text.is_empty() && !latex.is_empty());
+    }
+    true
+}
+
+fn main() -> std::process::ExitCode {
+    let settings = match settings() {
+        Ok(settings) => settings,
+        Err(why) => {
+            eprintln!("{why}");
+            return std::process::ExitCode::from(2);
+        }
+    };
+    // Where it panicked is known only to the hook.
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
+        PLACE.with(|cell| cell.replace(place));
+    }));
+    let start = Instant::now();
+    let done = AtomicU64::new(0);
+    let models = AtomicU64::new(0);
+    let failed = AtomicBool::new(false);
+    let over = |count: u64| {
+        settings.inputs.is_some_and(|n| count >= n)
+            || settings.seconds.is_some_and(|s| start.elapsed() >= Duration::from_secs(s))
+    };
+    std::thread::scope(|scope| {
+        for thread in 0..settings.threads {
+            let (done, models, failed, over) = (&done, &models, &failed, &over);
+            let seed = settings.seed.wrapping_mul(1000).wrapping_add(thread as u64);
+            scope.spawn(move || {
+                let mut generator = Generator::new(seed);
+                while !failed.load(Ordering::Relaxed) && !over(done.fetch_add(1, Ordering::Relaxed)) {
+                    let (input, set) = generator.next();
+                    memory::reset();
+                    let begun = Instant::now();
+                    let outcome = catch_unwind(AssertUnwindSafe(|| exercise(&input, &set)));
+                    let (took, used) = (begun.elapsed(), memory::peak());
+                    let why = match outcome {
+                        Err(panic) => Some(format!("panicked: {}", message(&panic))),
+                        Ok(_) if took > SLOW => Some(format!("took {took:?}")),
+                        Ok(_) if used > LARGE => Some(format!("used {} MiB", used >> 20)),
+                        Ok(is_model) => {
+                            models.fetch_add(is_model as u64, Ordering::Relaxed);
+                            None
+                        }
+                    };
+                    if let Some(why) = why {
+                        failed.store(true, Ordering::Relaxed);
+                        report(&why, &input, &set, thread);
+                    }
+                }
+            });
+        }
+    });
+    let count = done.load(Ordering::Relaxed).saturating_sub(settings.threads as u64);
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{count} inputs in {seconds:.1} s ({:.0} a second), {} of them models without faults",
+        count as f64 / seconds,
+        models.load(Ordering::Relaxed)
+    );
+    let failures = failed.load(Ordering::Relaxed) as u32;
+    println!("fuzz: {} passed, {failures} failed", count.saturating_sub(failures as u64));
+    std::process::ExitCode::from(failures as u8)
+}
+
+fn message(panic: &Box<dyn std::any::Any + Send>) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    text + &PLACE.with(|cell| cell.borrow().clone())
+}
+
+fn report(why: &str, input: &Input, set: &[String], thread: usize) {
+    let path = format!("fuzz-failure-{thread}.txt");
+    let _ = std::fs::write(&path, &input.text);
+    eprintln!("{why}\n  input: {path} ({:?}), --set {set:?}", input.syntax);
+}

@@ -1,1 +1,19 @@
-//! x
+//! From a [`System`](dalembert_model::system::System) to its equations of
+//! motion, by every classical route through one normal form:
+//!
+//! ```text
+//! q̇ = k(q, v, t)          kinematics
+//! Γ v̇ = F + C + Aᵀλ       dynamics
+//! A v̇ = b                 constraints, differentiated to the order of v̇
+//! ```
+//!
+//! A formulation fills [`EquationsOfMotion`] with expressions; how λ leaves the
+//! equations is a numerical matter and none of its business. Nothing is inverted
+//! symbolically.
+
+pub mod equations;
+pub mod formulations;
+pub mod kernel;
+
+pub use equations::{EquationsOfMotion, Source};
+pub use formulations::{ALL, Formulation, by_name, for_system};

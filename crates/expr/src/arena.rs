@@ -174,6 +174,11 @@ impl Exprs {
         }
     }
 
+    /// The operands of an expression; none for numbers and symbols.
+    pub fn operands(&self, id: ExprId) -> Vec<ExprId> {
+        self.arena.borrow().children(id).to_vec()
+    }
+
     /// The symbols an expression holds, in the order of their creation.
     pub fn symbols_of(&self, roots: &[ExprId]) -> Vec<Symbol> {
         let arena = &mut *self.arena.borrow_mut();

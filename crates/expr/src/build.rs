@@ -135,7 +135,15 @@ impl Arena {
         for factor in factors {
             self.push_factor(&mut coefficient, &mut flat, *factor);
         }
-        self.collect(&mut flat);
+        loop {
+            let again = self.collect_factors(&mut flat);
+            if again.is_empty() {
+                break;
+            }
+            for factor in again {
+                self.push_factor(&mut coefficient, &mut flat, factor);
+            }
+        }
         self.fold_number_powers(&mut coefficient, &mut flat);
         if coefficient == NumberId::ZERO {
             return ExprId::ZERO;
@@ -146,6 +154,73 @@ impl Arena {
             _ => self.intern(Node::Product { start: 0, len: 0 }, &flat),
         };
         self.scale(coefficient, product)
+    }
+
+    /// Adds the exponents of equal bases. Returns what can be taken apart
+    /// further, now that they are added: √(xy)·√(xy) has become xy.
+    fn collect_factors(&mut self, flat: &mut Items) -> Items {
+        let rooted = flat.iter().any(|factor| !self.value(factor.number).is_integer());
+        let powers = flat.iter().any(|factor| matches!(self.node(factor.expr), Node::Power(..)));
+        self.collect(flat);
+        let mut again = Items::new();
+        if powers {
+            self.merge_powers(flat, &mut again);
+        }
+        if rooted {
+            let mut kept = Items::new();
+            for &factor in flat.iter() {
+                let apart = self.value(factor.number).is_integer() && self.comes_apart(factor.expr);
+                if apart { again.push(factor) } else { kept.push(factor) }
+            }
+            *flat = kept;
+        }
+        again
+    }
+
+    /// Whether an integer power of it is not one factor.
+    fn comes_apart(&mut self, base: ExprId) -> bool {
+        match self.node(base) {
+            Node::Sum { constant: NumberId::ZERO, len: 1, .. } => true,
+            Node::Sum { .. } => self.primitive(base).1 != base,
+            Node::Product { len, .. } => len as usize <= FLAT_LIMIT,
+            _ => false,
+        }
+    }
+
+    /// x^y·x^z = x^(y+z), also where one of the exponents is a number. What
+    /// comes of it goes to `again`.
+    fn merge_powers(&mut self, flat: &mut Items, again: &mut Items) {
+        let mut at = 0;
+        while at < flat.len() {
+            let Item { expr, number } = flat[at];
+            let Node::Power(base, exponent) = self.node(expr) else {
+                at += 1;
+                continue;
+            };
+            let mut constant = NumberId::ZERO;
+            let mut exponents: Items = Items::from_slice(&[item(exponent, number)]);
+            let mut kept = Items::new();
+            for (place, other) in flat.iter().enumerate() {
+                match self.node(other.expr) {
+                    _ if place == at => {}
+                    Node::Power(b, e) if b == base && self.value(other.number).is_integer() => {
+                        exponents.push(item(e, other.number));
+                    }
+                    _ if other.expr == base => constant = other.number,
+                    _ => kept.push(*other),
+                }
+            }
+            let alone = exponents.len() == 1 && constant == NumberId::ZERO && number == NumberId::ONE;
+            if alone || !self.value(number).is_integer() {
+                at += 1;
+                continue;
+            }
+            let total = self.linear(constant, &exponents);
+            let whole = self.pow(base, total);
+            again.push(item(whole, NumberId::ONE));
+            *flat = kept;
+            at = 0;
+        }
     }
 
     /// Adds base^exponent to a monomial, taken apart as far as powers allow.
@@ -184,7 +259,14 @@ impl Arena {
                     for at in start..start + len {
                         let part = self.items(at, 1)[0];
                         let number = self.multiply_ids(part.number, exponent);
-                        flat.push(item(part.expr, number));
+                        let whole = item(part.expr, number);
+                        // A root that is undone shows its base, which may come
+                        // apart in turn.
+                        if self.value(number).is_integer() && !self.value(part.number).is_integer() {
+                            self.push_factor(coefficient, flat, whole);
+                        } else {
+                            flat.push(whole);
+                        }
                     }
                 } else {
                     flat.push(factor);
@@ -270,12 +352,14 @@ impl Arena {
                 flat.remove(at);
                 continue;
             }
-            if rest != 0 && whole != 0 && !base.is_negative() {
-                if let (Some(outer), Some(inner)) = (base.powi(whole), Number::ratio(rest, d)) {
-                    let outer = self.number_id(outer);
-                    *coefficient = self.multiply_ids(*coefficient, outer);
-                    flat[at].number = self.number_id(inner);
-                }
+            if rest != 0
+                && whole != 0
+                && !base.is_negative()
+                && let (Some(outer), Some(inner)) = (base.powi(whole), Number::ratio(rest, d))
+            {
+                let outer = self.number_id(outer);
+                *coefficient = self.multiply_ids(*coefficient, outer);
+                flat[at].number = self.number_id(inner);
             }
             at += 1;
         }
@@ -360,11 +444,11 @@ impl Arena {
         match function.parity() {
             Parity::Even if self.leads_negative(x) => {
                 let x = self.neg(x);
-                self.apply(function, &[x])
+                self.call_one(function, x)
             }
             Parity::Odd if self.leads_negative(x) => {
                 let x = self.neg(x);
-                let value = self.apply(function, &[x]);
+                let value = self.call_one(function, x);
                 self.neg(value)
             }
             _ => self.apply(function, &[x]),
@@ -457,19 +541,30 @@ impl Arena {
     }
 
     fn junction(&mut self, function: Function, arguments: &[ExprId]) -> ExprId {
-        let absorbing = if function == Function::And { ExprId::ZERO } else { ExprId::ONE };
-        let neutral = if function == Function::And { ExprId::ONE } else { ExprId::ZERO };
-        if arguments.contains(&absorbing) {
-            return absorbing;
+        // A number decides, or does not matter.
+        let mut rest: Vec<ExprId> = Vec::new();
+        for &x in arguments {
+            match self.as_number(x).map(|n| !n.is_zero()) {
+                Some(truth) if truth == (function == Function::Or) => return self.truth(truth),
+                Some(_) => {}
+                None => rest.push(x),
+            }
         }
-        let mut rest: Vec<ExprId> = arguments.iter().copied().filter(|&x| x != neutral).collect();
         rest.sort_unstable();
         rest.dedup();
         match rest.as_slice() {
-            [] => neutral,
-            [single] => *single,
+            [] => self.truth(function == Function::And),
+            [single] if self.is_condition(*single) => *single,
             _ => self.apply(function, &rest),
         }
+    }
+
+    fn truth(&self, holds: bool) -> ExprId {
+        if holds { ExprId::ONE } else { ExprId::ZERO }
+    }
+
+    fn is_condition(&self, id: ExprId) -> bool {
+        matches!(self.node(id), Node::Call { function, .. } if function.is_condition())
     }
 }
 

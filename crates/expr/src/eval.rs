@@ -158,7 +158,8 @@ impl Arithmetic for Doubles {
             Function::Asin => x[0].asin(),
             Function::Acos => x[0].acos(),
             Function::Atan => x[0].atan(),
-            Function::Atan2 => x[0].atan2(x[1]),
+            // 0 has no sign here.
+            Function::Atan2 => (x[0] + 0.0).atan2(x[1] + 0.0),
             Function::Sinh => x[0].sinh(),
             Function::Cosh => x[0].cosh(),
             Function::Tanh => x[0].tanh(),
@@ -167,8 +168,8 @@ impl Arithmetic for Doubles {
             Function::Abs => x[0].abs(),
             Function::Sign if x[0].is_nan() => f64::NAN,
             Function::Sign => truth(x[0] > 0.0) - truth(x[0] < 0.0),
-            Function::Min => fold(x, |a, b| if b < a { b } else { a }),
-            Function::Max => fold(x, |a, b| if b > a { b } else { a }),
+            Function::Min => extreme(x, |a, b| b < a),
+            Function::Max => extreme(x, |a, b| b > a),
             Function::If if x[0].is_nan() => f64::NAN,
             Function::If => {
                 if x[0] != 0.0 {
@@ -181,9 +182,12 @@ impl Arithmetic for Doubles {
             Function::Negative => truth(x[0] < 0.0),
             Function::NotPositive if x[0].is_nan() => f64::NAN,
             Function::NotPositive => truth(x[0] <= 0.0),
-            // NaN only where it decides.
-            Function::And => fold(x, |a, b| if a == 0.0 || b == 0.0 { 0.0 } else { a * b }),
-            Function::Or => fold(x, |a, b| if a == 1.0 || b == 1.0 { 1.0 } else { a + b }),
+            // NaN only where no other argument decides.
+            Function::And if x.contains(&0.0) => 0.0,
+            Function::Or if x.iter().any(|&a| a != 0.0 && !a.is_nan()) => 1.0,
+            Function::And | Function::Or if x.iter().any(|a| a.is_nan()) => f64::NAN,
+            Function::And => 1.0,
+            Function::Or => 0.0,
         }
     }
 
@@ -192,16 +196,10 @@ impl Arithmetic for Doubles {
     }
 }
 
-/// Keeps NaN: an undefined argument makes an undefined result.
-fn fold(x: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
-    let mut result = x[0];
-    for &next in &x[1..] {
-        result = if result.is_nan() && !f(result, next).is_finite() { f64::NAN } else { f(result, next) };
-        if next.is_nan() && result != 0.0 && result != 1.0 {
-            result = f64::NAN;
-        }
-    }
-    result
+/// The first argument that no other is better than; NaN if one is.
+fn extreme(x: &[f64], better: impl Fn(f64, f64) -> bool) -> f64 {
+    let choose = |a: f64, b: f64| if b.is_nan() || better(a, b) { b } else { a };
+    x.iter().copied().reduce(choose).unwrap_or(f64::NAN)
 }
 
 /// Gaussian elimination with row pivoting; NaN for a singular matrix.

@@ -21,14 +21,18 @@
 //! linear system inside a formula is a [`solve`](Exprs::solve) node.
 
 pub mod arena;
+pub mod ball;
 mod build;
+mod degree;
 pub mod eval;
 mod forward;
 mod function;
 mod handle;
+mod modular;
 mod number;
 mod print;
 mod reverse;
+mod sample;
 mod simplify;
 mod solve;
 mod substitute;
@@ -40,5 +44,6 @@ pub use forward::Jacobian;
 pub use function::{Function, Parity};
 pub use handle::Expr;
 pub use number::Number;
+pub use print::{Listing, Notation, latex_name, source_name, text_name};
 pub use symbol::{Symbol, SymbolInfo, SymbolKind};
 pub use zero::{Zero, ZeroTest};

@@ -5,7 +5,7 @@
 //! rounds back to the same double: `0.1` is a tenth, and evaluates to `0.1`.
 
 use num_bigint::BigInt;
-use num_integer::{Integer, Roots};
+use num_integer::Integer;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -185,7 +185,8 @@ impl Number {
         }
     }
 
-    fn big(&self) -> (BigInt, BigInt) {
+    /// Numerator and denominator.
+    pub(crate) fn big(&self) -> (BigInt, BigInt) {
         match &self.0 {
             Repr::Small(n, d) => (BigInt::from(*n), BigInt::from(*d)),
             Repr::Big(r) => (r.0.clone(), r.1.clone()),
@@ -195,10 +196,11 @@ impl Number {
     /// The sum.
     pub fn add(&self, other: &Number) -> Number {
         if let (Repr::Small(a, b), Repr::Small(c, d)) = (&self.0, &other.0) {
-            if *b == 1 && *d == 1 {
-                if let Some(sum) = a.checked_add(*c).filter(|&s| s != i64::MIN) {
-                    return Number(Repr::Small(sum, 1));
-                }
+            if *b == 1
+                && *d == 1
+                && let Some(sum) = a.checked_add(*c).filter(|&s| s != i64::MIN)
+            {
+                return Number(Repr::Small(sum, 1));
             }
             let (a, b, c, d) = (*a as i128, *b as i128, *c as i128, *d as i128);
             // Each product is below 2^126, so their sum fits.

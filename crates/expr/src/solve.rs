@@ -3,7 +3,9 @@
 //!
 //! Its derivative stays in the family, with the same K:
 //!
-//!     dx = solve(K, dr − dK·x)
+//! ```text
+//! dx = solve(K, dr − dK·x)
+//! ```
 //!
 //! so that lowering needs one factorization for each K, however often it was
 //! differentiated. It serves G⁻¹ (Poincaré), M⁻¹ (Legendre), M_cc⁻¹ (Routh) and

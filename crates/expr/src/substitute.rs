@@ -10,19 +10,24 @@ impl Exprs {
     /// put in is not replaced again).
     pub fn substitute(&self, roots: &[ExprId], replacements: &[(Symbol, ExprId)]) -> Vec<ExprId> {
         let map: FxHashMap<Symbol, ExprId> = replacements.iter().copied().collect();
+        self.substitute_with(roots, |symbol| map.get(&symbol).copied())
+    }
+
+    /// The same, asking for each symbol's replacement.
+    pub fn substitute_with(&self, roots: &[ExprId], map: impl Fn(Symbol) -> Option<ExprId>) -> Vec<ExprId> {
         self.arena.borrow_mut().substitute(roots, &map)
     }
 }
 
 impl Arena {
-    pub fn substitute(&mut self, roots: &[ExprId], map: &FxHashMap<Symbol, ExprId>) -> Vec<ExprId> {
+    pub fn substitute(&mut self, roots: &[ExprId], map: &dyn Fn(Symbol) -> Option<ExprId>) -> Vec<ExprId> {
         let order = self.reachable(roots);
         let mut image: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in order {
             let of = |e: ExprId, image: &FxHashMap<ExprId, ExprId>| image.get(&e).copied().unwrap_or(e);
             let new = match self.node(id) {
                 Node::Number(_) => id,
-                Node::Symbol(symbol) => map.get(&symbol).copied().unwrap_or(id),
+                Node::Symbol(symbol) => map(symbol).unwrap_or(id),
                 _ if self.children(id).iter().all(|c| !image.contains_key(c)) => id,
                 Node::Sum { constant, start, len } => {
                     let items: Items =

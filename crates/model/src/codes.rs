@@ -31,6 +31,7 @@ macro_rules! codes {
 codes! {
     UnexpectedCharacter "unexpected-character",
     AsciiOperator "ascii-operator",
+    ForeignOperator "foreign-operator",
     NumberFormat "number-format",
     ConstantTooLarge "constant-too-large",
     UnterminatedString "unterminated-string",
@@ -47,6 +48,7 @@ codes! {
     Inequality "inequality",
     BinderPlace "binder-place",
     StatementPlace "statement-place",
+    EmptyBlock "empty-block",
     CheckSyntax "check-syntax",
     NoModelBlock "no-model-block",
     NotUtf8 "not-utf8",

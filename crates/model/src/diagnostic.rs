@@ -46,7 +46,7 @@ impl Diagnostic {
         Diagnostic {
             code,
             severity: Severity::Fault,
-            message: message.into(),
+            message: shorten(message.into()),
             labels: vec![Label { span, text: String::new() }],
             hints: Vec::new(),
         }
@@ -65,20 +65,53 @@ impl Diagnostic {
     /// Sets the words under the first label.
     pub fn at(mut self, text: impl Into<String>) -> Self {
         if let Some(first) = self.labels.first_mut() {
-            first.text = text.into();
+            first.text = shorten(text.into());
         }
         self
     }
 
     /// Adds a place that explains the first.
     pub fn with(mut self, span: Span, text: impl Into<String>) -> Self {
-        self.labels.push(Label { span, text: text.into() });
+        self.labels.push(Label { span, text: shorten(text.into()) });
         self
+    }
+
+    /// Adds another place of the same fault, without saying it again. The first
+    /// label stays the first in the text, and only a few are kept.
+    pub(crate) fn also(&mut self, mut span: Span) {
+        const MOST: usize = 4;
+        if self.labels.iter().any(|label| label.span == span) {
+            return;
+        }
+        if let Some(first) = self.labels.first_mut()
+            && (span.source, span.start) < (first.span.source, first.span.start)
+        {
+            std::mem::swap(&mut first.span, &mut span);
+        }
+        if self.labels.len() < MOST {
+            self.labels.push(Label { span, text: "and here".into() });
+        }
     }
 
     /// Adds a hint.
     pub fn hint(mut self, text: impl Into<String>) -> Self {
-        self.hints.push(text.into());
+        self.hints.push(shorten(text.into()));
         self
     }
+}
+
+/// Messages quote the user's text, and a name may be a megabyte long.
+fn shorten(text: String) -> String {
+    const LONGEST: usize = 600;
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (head, tail) = (boundary(LONGEST / 2), boundary(text.len() - LONGEST / 4));
+    format!("{} … {}", &text[..head], &text[tail..])
 }

@@ -30,7 +30,11 @@ impl Span {
         if self.source != other.source {
             return self;
         }
-        Span { source: self.source, start: self.start.min(other.start), end: self.end.max(other.end) }
+        Span {
+            source: self.source,
+            start: self.start.min(other.start),
+            end: self.end.max(other.end),
+        }
     }
 
     /// The empty span just behind this one, where something is missing.
@@ -81,6 +85,11 @@ impl Sources {
     /// The text behind an id.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.list[id.0 as usize]
+    }
+
+    /// The text behind an id, if there is one.
+    pub fn find(&self, id: SourceId) -> Option<&Source> {
+        self.list.get(id.0 as usize)
     }
 
     /// The piece of text a span covers; empty if the span is not inside it.

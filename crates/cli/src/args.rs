@@ -1,0 +1,147 @@
+//! The command line.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Equations of motion of constrained mechanical systems.
+#[derive(Parser)]
+#[command(
+    name = "dal",
+    version = env!("DAL_VERSION"),
+    about = "Equations of motion of constrained mechanical systems",
+    long_about = "Equations of motion of constrained mechanical systems.\n\n\
+        A model is a text that reads like the page of a textbook: coordinates, energies, forces, \
+        constraints. `dal new pendulum` writes one to start from, `dal gallery` lists worked \
+        examples, `dal check` tells what is wrong with a model, `dal derive` gives its equations.",
+    after_help = "A MODEL is a .dal or .md file, `-` for standard input, or gallery:NAME.\n\
+        Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers failed.",
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub(crate) struct Args {
+    /// Color of messages.
+    #[arg(long, value_enum, default_value_t = ColorChoice::Auto, global = true, value_name = "WHEN")]
+    pub color: ColorChoice,
+
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// When messages are colored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Faults and warnings of a model, and what it consists of.
+    #[command(
+        after_help = "Examples:\n  dal check pendulum.dal\n  dal check gallery:double-pendulum --json\n  \
+        echo 'coord x; kinetic x_dot^2' | dal check -"
+    )]
+    Check(Check),
+    /// The equations of motion: T, V, L or H, M, Q, A and b.
+    #[command(after_help = "Examples:\n  dal derive gallery:double-pendulum\n  \
+        dal derive cart.dal --format latex > cart.tex\n  dal derive chain.dal --set N=5")]
+    Derive(Derive),
+    /// Lists the built-in examples, or prints one.
+    Gallery(Gallery),
+    /// A diagnostic at length.
+    #[command(after_help = "Example:\n  dal explain unknown-name")]
+    Explain(Explain),
+    /// Writes a commented model to start from.
+    New(New),
+    /// Shell completions, on standard output.
+    #[command(
+        after_help = "Example:\n  dal completions bash > ~/.local/share/bash-completion/completions/dal"
+    )]
+    Completions(Completions),
+}
+
+/// The model and its overrides.
+#[derive(ClapArgs)]
+pub(crate) struct ModelArgs {
+    /// A .dal or .md file, `-` for standard input, or gallery:NAME.
+    #[arg(value_name = "MODEL")]
+    pub model: String,
+
+    /// Overrides parameters, constants and start values.
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub set: Vec<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// One JSON object on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Derive {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Which route; by default the one the model is written for.
+    #[arg(long, value_name = "NAME", value_parser = formulation_names())]
+    pub formulation: Option<String>,
+
+    /// What kind of document.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+
+    /// The body of a LaTeX document only.
+    #[arg(long)]
+    pub fragment: bool,
+
+    /// Into a file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+fn formulation_names() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(dalembert::formulations::ALL.iter().map(|f| f.name()))
+}
+
+/// Kinds of document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Unicode text for a terminal.
+    Text,
+    /// A complete LaTeX document.
+    Latex,
+    /// One JSON object.
+    Json,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Gallery {
+    /// Prints this example.
+    pub name: Option<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Explain {
+    /// A code such as `unknown-name`; without one, all are listed.
+    pub code: Option<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct New {
+    /// Name of the file; `.dal` is added if it has no ending. `-` prints it.
+    pub name: String,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Completions {
+    /// Which shell.
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}

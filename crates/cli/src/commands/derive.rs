@@ -1,0 +1,46 @@
+//! `dal derive`: the equations of motion as a document.
+
+use crate::Status;
+use crate::args::{Derive, Format};
+use crate::report::{self, Color};
+use dalembert::export::Derivation;
+
+pub(crate) fn run(args: &Derive, color: Color) -> Status {
+    if args.fragment && args.format != Format::Latex {
+        report::say("error: --fragment goes with --format latex");
+        return Status::WrongUsage;
+    }
+    let loaded = match report::load(&args.model, args.format == Format::Json) {
+        Ok(loaded) => loaded,
+        Err(status) => return status,
+    };
+    report::diagnostics(&loaded.diagnostics, &loaded, color);
+    let Some(model) = loaded.model.as_ref().filter(|_| !loaded.is_faulty()) else {
+        report::say(&format!("\n{}", report::count(&loaded.diagnostics)));
+        return Status::ModelFaults;
+    };
+    let equations = match dalembert::derive(model, args.formulation.as_deref()) {
+        Ok(equations) => equations,
+        Err(faults) => {
+            report::diagnostics(&faults, &loaded, color);
+            return Status::ModelFaults;
+        }
+    };
+    let derivation = Derivation::new(model, &equations);
+    let document = match args.format {
+        Format::Text => derivation.to_text(),
+        Format::Latex if args.fragment => derivation.to_latex_fragment(),
+        Format::Latex => derivation.to_latex(),
+        Format::Json => derivation.to_json().to_string(),
+    };
+    match &args.out {
+        None => report::data(document.trim_end()),
+        Some(path) => {
+            if let Err(error) = std::fs::write(path, document) {
+                report::say(&format!("error: cannot write `{}`: {error}", path.display()));
+                return Status::WrongUsage;
+            }
+        }
+    }
+    Status::Fine
+}

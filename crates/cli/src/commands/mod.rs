@@ -1,0 +1,8 @@
+//! One file a command.
+
+pub(crate) mod check;
+pub(crate) mod completions;
+pub(crate) mod derive;
+pub(crate) mod explain;
+pub(crate) mod gallery;
+pub(crate) mod new;

@@ -1,0 +1,45 @@
+//! The program `dal`.
+//!
+//! Human text goes to standard error or a terminal, data to standard output.
+//! Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers
+//! failed.
+
+mod args;
+mod commands;
+mod report;
+
+use args::{Args, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Fine,
+    ModelFaults,
+    WrongUsage,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> ExitCode {
+        ExitCode::from(match status {
+            Status::Fine => 0,
+            Status::ModelFaults => 1,
+            Status::WrongUsage => 2,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let color = report::Color::of(args.color);
+    let status = match args.command {
+        Command::Check(options) => commands::check::run(&options, color),
+        Command::Derive(options) => commands::derive::run(&options, color),
+        Command::Gallery(options) => commands::gallery::run(&options),
+        Command::Explain(options) => commands::explain::run(&options),
+        Command::New(options) => commands::new::run(&options),
+        Command::Completions(options) => commands::completions::run(&options),
+    };
+    status.into()
+}

@@ -1,0 +1,121 @@
+//! Reading a model and saying what is wrong with it.
+
+use crate::Status;
+use crate::args::{ColorChoice, ModelArgs};
+use dalembert::model::render;
+use dalembert::{Diagnostic, Input, Loaded, Options, Severity};
+use serde_json::{Value, json};
+use std::io::{IsTerminal, Write};
+
+/// Whether messages are colored.
+#[derive(Clone, Copy)]
+pub(crate) struct Color(pub bool);
+
+impl Color {
+    pub fn of(choice: ColorChoice) -> Color {
+        Color(match choice {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                std::io::stderr().is_terminal()
+                    && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+            }
+        })
+    }
+}
+
+/// Opens and loads a model; a file that cannot be read is said on standard
+/// error (or as JSON) at once.
+pub(crate) fn load(args: &ModelArgs, json: bool) -> Result<Loaded, Status> {
+    match Input::open(&args.model) {
+        Ok(input) => {
+            let options = Options { set: args.set.clone(), ..Options::default() };
+            Ok(dalembert::load(&input, &options))
+        }
+        Err(error) => {
+            if json {
+                let fault = json!({
+                    "code": error.code.name(), "severity": "error", "message": error.message,
+                    "labels": [], "hints": error.hint.iter().collect::<Vec<_>>(),
+                });
+                data(
+                    &json!({"format": 1, "verdict": "faults", "diagnostics": [fault]}).to_string(),
+                );
+            } else {
+                say(&format!("error[{}]: {}", error.code, error.message));
+                if let Some(hint) = &error.hint {
+                    say(&format!("  = hint: {hint}"));
+                }
+            }
+            Err(Status::ModelFaults)
+        }
+    }
+}
+
+/// Renders diagnostics to standard error.
+pub(crate) fn diagnostics(list: &[Diagnostic], loaded: &Loaded, color: Color) {
+    if !list.is_empty() {
+        say(render::render(list, &loaded.sources, color.0).trim_end());
+    }
+}
+
+/// `2 faults, 1 warning`.
+pub(crate) fn count(list: &[Diagnostic]) -> String {
+    let mut parts = Vec::new();
+    for (severity, one, many) in [
+        (Severity::Fault, "fault", "faults"),
+        (Severity::Warning, "warning", "warnings"),
+        (Severity::Note, "note", "notes"),
+    ] {
+        match list.iter().filter(|d| d.severity == severity).count() {
+            0 => {}
+            1 => parts.push(format!("1 {one}")),
+            n => parts.push(format!("{n} {many}")),
+        }
+    }
+    parts.join(", ")
+}
+
+/// Diagnostics as JSON, with lines and columns from 1.
+pub(crate) fn as_json(list: &[Diagnostic], loaded: &Loaded) -> Value {
+    let place = |span: dalembert::model::span::Span| {
+        let sources = &loaded.sources;
+        let (line, column) = sources.line_column(span);
+        let (end_line, end_column) = sources.line_column(span.after());
+        json!({
+            "file": sources.get(span.source).name, "line": line, "column": column,
+            "end_line": end_line, "end_column": end_column,
+        })
+    };
+    let one = |d: &Diagnostic| {
+        let labels: Vec<Value> = d
+            .labels
+            .iter()
+            .map(|label| {
+                let mut value = place(label.span);
+                value["text"] = json!(label.text);
+                value
+            })
+            .collect();
+        let severity = match d.severity {
+            Severity::Fault => "error",
+            Severity::Warning => "warning",
+            Severity::Note => "note",
+        };
+        json!({
+            "code": d.code.name(), "severity": severity, "message": d.message,
+            "labels": labels, "hints": d.hints,
+        })
+    };
+    Value::Array(list.iter().map(one).collect())
+}
+
+/// A line for people. A closed pipe is no reason to fail.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// A line of data.
+pub(crate) fn data(text: &str) {
+    let _ = writeln!(std::io::stdout().lock(), "{text}");
+}

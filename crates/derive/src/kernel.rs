@@ -1,0 +1,124 @@
+//! What all formulations share: impressed forces and differentiated constraint
+//! rows. Derivatives along the motion with v frozen are written
+//! D f = f_q q̇ + f_t.
+
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_model::codes::Code;
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::{Force, Level, System, Unknown};
+
+/// Constraint rows in the order of the system.
+pub struct Rows {
+    /// A.
+    pub jacobian: Jacobian,
+    /// b.
+    pub drift: Vec<ExprId>,
+    /// (row, φ).
+    pub configuration_residuals: Vec<(usize, ExprId)>,
+    /// (row, ψ).
+    pub velocity_residuals: Vec<(usize, ExprId)>,
+}
+
+/// Differentiates every row to the order of v̇.
+///
+/// `rates` gives the rates of q (and t), with v frozen; `v` and `v_dot` are the
+/// symbols of v and v̇. For the Lagrange variables v = q̇:
+///
+/// ```text
+/// position      A = φ_q     b = −D²φ
+/// velocity      A = ψ_q̇     b = −Dψ
+/// acceleration  A, b as they stand
+/// ```
+///
+/// and for the Hamilton variables v = p the position row is first taken to its
+/// rate φ_q H_p + φ_t, of which A = φ_q H_pp is the derivative with respect to p.
+pub fn differentiate(
+    exprs: &Exprs,
+    system: &System,
+    v: &[Symbol],
+    v_dot: &[Symbol],
+    rates: &[(Symbol, ExprId)],
+) -> Rows {
+    let constraints = &system.constraints;
+    let at = |level: Level| -> Vec<usize> {
+        (0..constraints.len()).filter(|&i| constraints[i].level == level).collect()
+    };
+    let residuals =
+        |rows: &[usize]| -> Vec<ExprId> { rows.iter().map(|&i| constraints[i].residual).collect() };
+    let mut result = Rows {
+        jacobian: Jacobian { rows: vec![Vec::new(); constraints.len()], columns: v.len() },
+        drift: vec![ExprId::ZERO; constraints.len()],
+        configuration_residuals: Vec::new(),
+        velocity_residuals: Vec::new(),
+    };
+    let negative = |id: ExprId| (-exprs.at(id)).id;
+
+    let position = at(Level::Position);
+    let phi = residuals(&position);
+    let phi_dot = exprs.directional(&phi, rates);
+    let velocity = at(Level::Velocity);
+    let psi = residuals(&velocity);
+
+    // Both kinds are now at velocity level: A = ∂/∂v, b = −D.
+    let rows: Vec<usize> = position.iter().chain(&velocity).copied().collect();
+    let level: Vec<ExprId> = phi_dot.iter().chain(&psi).copied().collect();
+    let jacobian = exprs.jacobian(&level, v);
+    let drift = exprs.directional(&level, rates);
+    for (at, &row) in rows.iter().enumerate() {
+        result.jacobian.rows[row] = jacobian.rows[at].clone();
+        result.drift[row] = negative(drift[at]);
+    }
+    result.configuration_residuals = position.iter().copied().zip(phi).collect();
+    result.velocity_residuals = rows.into_iter().zip(level).collect();
+    result.velocity_residuals.sort_unstable_by_key(|r| r.0);
+
+    let acceleration = at(Level::Acceleration);
+    let given = residuals(&acceleration);
+    let jacobian = exprs.jacobian(&given, v_dot);
+    let at_rest: rustc_hash::FxHashSet<Symbol> = v_dot.iter().copied().collect();
+    let rest = exprs.substitute_with(&given, |s| at_rest.contains(&s).then_some(ExprId::ZERO));
+    for (at, &row) in acceleration.iter().enumerate() {
+        result.jacobian.rows[row] = jacobian.rows[at].clone();
+        result.drift[row] = negative(rest[at]);
+    }
+    result
+}
+
+/// Σ of forces, by coordinate.
+pub fn total(exprs: &Exprs, n: usize, forces: &[Force]) -> Vec<ExprId> {
+    let mut terms: Vec<Vec<ExprId>> = vec![Vec::new(); n];
+    for force in forces {
+        for &(coordinate, value) in &force.components {
+            terms[coordinate].push(value);
+        }
+    }
+    terms.iter().map(|list| exprs.sum(list)).collect()
+}
+
+/// A force that depends on a constraint force cannot be derived on its own.
+pub fn refuse_multipliers(exprs: &Exprs, system: &System) -> Result<(), Vec<Diagnostic>> {
+    let multipliers: rustc_hash::FxHashSet<Symbol> = system
+        .unknowns
+        .iter()
+        .filter(|(_, unknown)| matches!(unknown, Unknown::Multiplier(_)))
+        .map(|(symbol, _)| *symbol)
+        .collect();
+    let faults: Vec<Diagnostic> = system
+        .forces
+        .iter()
+        .chain(&system.nonideal)
+        .filter(|force| {
+            let roots: Vec<ExprId> = force.components.iter().map(|c| c.1).collect();
+            exprs.symbols_of(&roots).iter().any(|s| multipliers.contains(s))
+        })
+        .map(|force| {
+            Diagnostic::fault(
+                Code::NotServed,
+                force.span,
+                "a force that depends on a multiplier is not served by this version yet",
+            )
+            .hint("the model is checked and kept; deriving its equations waits for implicit forces")
+        })
+        .collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}

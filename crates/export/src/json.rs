@@ -1,0 +1,61 @@
+//! JSON: every expression in the language's own syntax, sparse matrices as
+//! [row, column, expression] triples, rows and columns from 0.
+
+use crate::derivation::Derivation;
+use dalembert_expr::{ExprId, Jacobian, Symbol};
+use serde_json::{Map, Value, json};
+
+/// Trees larger than this are not written out; their place holds null.
+const LARGEST: u64 = 1_000_000;
+
+impl Derivation<'_> {
+    /// The derivation as one JSON object.
+    pub fn to_json(&self) -> Value {
+        let system = &self.model.system;
+        let equations = self.equations;
+        let name = |&s: &Symbol| self.exprs().symbol_info(s).full_name();
+        let energies: Map<String, Value> =
+            self.energies().into_iter().map(|(letter, value)| (letter.to_owned(), self.source_form(value))).collect();
+        let constraints: Vec<Value> = system
+            .constraints
+            .iter()
+            .map(|c| json!({"name": c.name, "kinds": c.kinds(), "residual": self.source_form(c.residual)}))
+            .collect();
+        json!({
+            "format": 1,
+            "system": system.title,
+            "formulation": equations.formulation,
+            "q": equations.q.iter().map(name).collect::<Vec<_>>(),
+            "v": equations.v.iter().map(name).collect::<Vec<_>>(),
+            "energy": energies,
+            "dissipation": self.source_form(system.dissipation),
+            "kinematics": self.vector(&equations.kinematics),
+            "metric": self.matrix(&equations.metric),
+            "force": self.vector(&equations.force),
+            "nonideal": self.vector(&equations.nonideal),
+            "constraints": constraints,
+            "jacobian": self.matrix(&equations.jacobian),
+            "drift": self.vector(&equations.drift),
+            "nodes": equations.count_nodes(self.exprs()),
+        })
+    }
+
+    fn source_form(&self, id: ExprId) -> Value {
+        if self.exprs().count_tree_size(id) > LARGEST { Value::Null } else { json!(self.exprs().to_source(id)) }
+    }
+
+    fn vector(&self, vector: &[ExprId]) -> Vec<Value> {
+        vector.iter().map(|&id| self.source_form(id)).collect()
+    }
+
+    fn matrix(&self, matrix: &Jacobian) -> Value {
+        let entries: Vec<Value> = matrix
+            .rows
+            .iter()
+            .enumerate()
+            .flat_map(|(row, list)| list.iter().map(move |&(column, value)| (row, column, value)))
+            .map(|(row, column, value)| json!([row, column, self.source_form(value)]))
+            .collect();
+        json!({"rows": matrix.rows.len(), "columns": matrix.columns, "entries": entries})
+    }
+}

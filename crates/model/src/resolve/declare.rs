@@ -1,0 +1,581 @@
+//! Declaring: constants first, then loops unrolled and every name entered, so
+//! that evaluation finds whatever stands anywhere in the file.
+
+use super::names::{self, LabelInfo, a_kind, with_indices};
+use super::*;
+use crate::tree::{Define, Entry, Family, IndexSpan, Name, StatementKind};
+use dalembert_expr::SymbolKind;
+
+/// `--set` values, sorted by what they set.
+#[derive(Default)]
+pub(super) struct Overrides<'a> {
+    /// (full name, right side, left side's span); used ones are marked.
+    pub numbers: Vec<(String, &'a Expr, Span, bool)>,
+    /// What is left over and must be start values.
+    pub start: Vec<(&'a Expr, &'a Expr)>,
+}
+
+impl<'a> Resolver<'a, '_> {
+    /// Declares everything in the statements of one scope.
+    pub(super) fn declare(
+        &mut self,
+        statements: &'a [Statement],
+        overrides: &'a [(Expr, Expr)],
+        scope: ScopeId,
+    ) {
+        let mut pending: Vec<&Statement> = statements.iter().collect();
+        while let Some(statement) = pending.pop() {
+            self.pre_declare(statement, scope);
+            if let StatementKind::For { body, .. } = &statement.kind {
+                pending.extend(body.iter());
+            }
+        }
+        self.sort_overrides(overrides);
+        for statement in statements {
+            if let StatementKind::Const(list) = &statement.kind {
+                for (family, value) in list {
+                    let _ = self.declare_const(family, value.as_ref(), scope);
+                }
+            }
+        }
+        self.expand(statements, scope, EnvId(0));
+    }
+
+    /// Overrides of constants and parameters apart from those of the start.
+    fn sort_overrides(&mut self, overrides: &'a [(Expr, Expr)]) {
+        for (left, right) in overrides {
+            let declared = override_name(left).and_then(|(base, full)| {
+                let kind = self.scopes[0].declared.get(&*base).map(|d| d.0);
+                matches!(kind, Some(Kind::Const | Kind::Param)).then_some(full)
+            });
+            match declared {
+                Some(full) => self.overrides.numbers.push((full, right, left.span, false)),
+                None => self.overrides.start.push((left, right)),
+            }
+        }
+    }
+
+    /// Notes the names a statement declares, without their indices.
+    fn pre_declare(&mut self, statement: &'a Statement, scope: ScopeId) {
+        let mut note = |name: &Name, kind: Kind| {
+            let declared = &mut self.scopes[scope.0 as usize].declared;
+            declared.entry(name.text.clone()).or_insert((kind, name.span));
+        };
+        match &statement.kind {
+            StatementKind::Param(list) => list.iter().for_each(|(f, _)| note(&f.name, Kind::Param)),
+            StatementKind::Const(list) => list.iter().for_each(|(f, _)| note(&f.name, Kind::Const)),
+            StatementKind::Coord(list) => list.iter().for_each(|f| note(&f.name, Kind::Coord)),
+            StatementKind::Let(list) => list.iter().for_each(|d| {
+                note(&d.entry.name, if d.arguments.is_some() { Kind::Function } else { Kind::Let });
+            }),
+            StatementKind::Speed(list) => {
+                list.iter().for_each(|d| note(&d.entry.name, Kind::Speed))
+            }
+            _ => {}
+        }
+    }
+
+    /// Unrolls loops and enters names, in order, without recursion on turns.
+    fn expand(&mut self, statements: &'a [Statement], scope: ScopeId, env: EnvId) {
+        for statement in statements {
+            if self.exhausted || self.spend(1, statement.span).is_err() {
+                return;
+            }
+            let instance = Instance { statement, scope, env };
+            match &statement.kind {
+                StatementKind::For { index, range, body } => {
+                    let cx = self.constant_cx(scope, env);
+                    let (from, to) = (self.integer(&range.from, cx), self.integer(&range.to, cx));
+                    let (Ok(from), Ok(to)) = (from, to) else { continue };
+                    if names::is_reserved(&index.text) {
+                        let _ = self.reserved::<()>(index);
+                        continue;
+                    }
+                    for i in from..=to {
+                        if self.exhausted {
+                            return;
+                        }
+                        let turn = EnvId(self.envs.len() as u32);
+                        self.envs.push(Env {
+                            parent: env,
+                            index: Some((index.text.clone(), i)),
+                            locals: FxHashMap::default(),
+                        });
+                        if self.spend(1, statement.span).is_err() {
+                            return;
+                        }
+                        self.expand(body, scope, turn);
+                    }
+                }
+                StatementKind::Const(_) => {}
+                _ => {
+                    let _ = self.enter(instance);
+                    self.instances.push(instance);
+                }
+            }
+        }
+    }
+
+    /// Enters the names of one statement.
+    fn enter(&mut self, instance: Instance<'a>) -> Eval<()> {
+        let Instance { statement, scope, env } = instance;
+        match &statement.kind {
+            StatementKind::Param(list) => {
+                for (family, _) in list {
+                    let _ = self.each_entry(family, scope, env, |r, indices| {
+                        r.enter_param(&family.name, indices, scope, env)
+                    });
+                }
+            }
+            StatementKind::Coord(list) => {
+                for family in list {
+                    let _ = self.each_entry(family, scope, env, |r, indices| {
+                        r.enter_coord(&family.name, indices, scope, env)
+                    });
+                }
+            }
+            StatementKind::Let(list) => {
+                for define in list {
+                    let _ = self.enter_define(define, Kind::Let, scope, env);
+                }
+            }
+            StatementKind::Speed(list) => {
+                for define in list {
+                    let _ = self.enter_define(define, Kind::Speed, scope, env);
+                }
+            }
+            StatementKind::Constraint { label, left, right } => {
+                return self.enter_constraint(label.as_ref(), left, right, instance);
+            }
+            StatementKind::Event { label, .. } => {
+                let indices = self.indices(&label.indices, self.constant_cx(scope, env))?;
+                self.enter_label(&label.name, indices, true, 0)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn declare_const(
+        &mut self,
+        family: &'a Family,
+        value: Option<&'a Expr>,
+        scope: ScopeId,
+    ) -> Eval<()> {
+        let cx = self.constant_cx(scope, EnvId(0));
+        let all = self.family_indices(family, cx)?;
+        let count = all.len();
+        for (place, indices) in all.into_iter().enumerate() {
+            let full = self.full_name(scope, &family.name.text, &indices);
+            let value = self.take_override(&full, &family.name.text).or(value);
+            let span = family.span;
+            if value.is_none() {
+                self.report(
+                    Diagnostic::fault(
+                        Code::ParameterWithoutValue,
+                        span,
+                        format!("constant `{full}` has no value"),
+                    )
+                    .hint(format!(
+                        "give it one here, `const {full} = 5`, or with `--set {full}=5`"
+                    )),
+                );
+            }
+            let def = self.new_def(DefKind::Const { value, place, count }, scope, EnvId(0), span);
+            self.enter_name(&family.name, indices, Kind::Const, def, scope)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `f` for every entry of a family.
+    fn each_entry(
+        &mut self,
+        family: &'a Family,
+        scope: ScopeId,
+        env: EnvId,
+        mut f: impl FnMut(&mut Self, Indices) -> Eval<()>,
+    ) -> Eval<()> {
+        let cx = self.constant_cx(scope, env);
+        for indices in self.family_indices(family, cx)? {
+            self.spend(1, family.span)?;
+            f(self, indices)?;
+        }
+        Ok(())
+    }
+
+    /// All index tuples of a family, in order.
+    pub(super) fn family_indices(&mut self, family: &'a Family, cx: Cx<'_>) -> Eval<Vec<Indices>> {
+        let mut all: Vec<Indices> = vec![Indices::new()];
+        for IndexSpan { from, to } in &family.spans {
+            let first = self.integer(from, cx)?;
+            let last = match to {
+                Some(to) => self.integer(to, cx)?,
+                None => first,
+            };
+            let width = (last as i128 - first as i128 + 1).max(0) as u128;
+            let total = width.saturating_mul(all.len() as u128).min(u64::MAX as u128) as u64;
+            // Before anything is allocated.
+            self.spend(total, family.span)?;
+            let mut next = Vec::with_capacity(total as usize);
+            for prefix in &all {
+                for i in first..=last {
+                    let mut indices = prefix.clone();
+                    indices.push(i);
+                    next.push(indices);
+                }
+            }
+            all = next;
+        }
+        Ok(all)
+    }
+
+    fn enter_param(
+        &mut self,
+        name: &'a Name,
+        indices: Indices,
+        scope: ScopeId,
+        env: EnvId,
+    ) -> Eval<()> {
+        let full = self.full_name(scope, &name.text, &indices);
+        let symbol = self.exprs.symbol(&full, SymbolKind::Constant);
+        let index = self.parts.parameters.len();
+        let def = self.new_def(DefKind::Param(index), scope, env, name.span);
+        self.enter_name(name, indices, Kind::Param, def, scope)?;
+        self.set_role(symbol, role::PARAMETER);
+        self.parts.parameters.push(crate::system::Parameter {
+            name: full,
+            symbol,
+            value: None,
+            span: name.span,
+        });
+        self.defs[def.0 as usize].state = State::Done(Value::Scalar(self.exprs.of_symbol(symbol)));
+        Ok(())
+    }
+
+    fn enter_coord(
+        &mut self,
+        name: &'a Name,
+        indices: Indices,
+        scope: ScopeId,
+        env: EnvId,
+    ) -> Eval<()> {
+        let full = self.full_name(scope, &name.text, &indices);
+        let index = self.parts.coordinates.len();
+        let def = self.new_def(DefKind::Coord(index), scope, env, name.span);
+        self.enter_name(name, indices.clone(), Kind::Coord, def, scope)?;
+        let position = self.exprs.symbol(&full, SymbolKind::Variable);
+        let momentum_name = format!(
+            "{}p_{}",
+            self.scopes[scope.0 as usize].prefix,
+            with_indices(&name.text, &indices)
+        );
+        let momentum = self.exprs.symbol(&momentum_name, SymbolKind::Variable);
+        let rate = |symbol: Symbol| self.exprs.rate(symbol).unwrap_or(symbol);
+        let velocity = rate(position);
+        let acceleration = rate(velocity);
+        let momentum_rate = rate(momentum);
+        for (symbol, role) in [
+            (position, role::POSITION),
+            (velocity, role::VELOCITY),
+            (acceleration, role::ACCELERATION),
+            (momentum, role::MOMENTUM),
+            (momentum_rate, role::MOMENTUM_RATE),
+        ] {
+            self.set_role(symbol, role);
+        }
+        self.parts.coordinates.push(crate::system::Coordinate {
+            name: full,
+            position,
+            velocity,
+            acceleration,
+            momentum,
+            momentum_rate,
+            span: name.span,
+        });
+        self.defs[def.0 as usize].state =
+            State::Done(Value::Scalar(self.exprs.of_symbol(position)));
+        Ok(())
+    }
+
+    fn enter_define(
+        &mut self,
+        define: &'a Define,
+        kind: Kind,
+        scope: ScopeId,
+        env: EnvId,
+    ) -> Eval<()> {
+        let entry = &define.entry;
+        let (kind, def_kind) = match &define.arguments {
+            Some(_) => (Kind::Function, DefKind::Function(define)),
+            None => (kind, DefKind::Let(&define.value)),
+        };
+        for argument in define.arguments.iter().flatten() {
+            if names::is_reserved(&argument.text) {
+                return self.reserved(argument);
+            }
+        }
+        let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
+        // In a loop, a name without index belongs to the turn.
+        if env != EnvId(0) && indices.is_empty() && kind != Kind::Speed {
+            if names::is_reserved(&entry.name.text) {
+                return self.reserved(&entry.name);
+            }
+            let def = self.new_def(def_kind, scope, env, entry.span);
+            let old = self.envs[env.0 as usize].locals.insert(entry.name.text.clone(), def);
+            if let Some(old) = old {
+                let before = self.defs[old.0 as usize].span;
+                return self.defined_twice(&entry.name.text, entry.span, before);
+            }
+            return Ok(());
+        }
+        let def = self.new_def(def_kind, scope, env, entry.span);
+        self.enter_name(&entry.name, indices, kind, def, scope)
+    }
+
+    fn enter_constraint(
+        &mut self,
+        label: Option<&'a Entry>,
+        left: &'a Expr,
+        right: &'a Expr,
+        instance: Instance<'a>,
+    ) -> Eval<()> {
+        let Instance { statement, scope, env } = instance;
+        let number = self.constraint_rows.len();
+        let def = self.new_def(DefKind::Row { left, right }, scope, env, statement.span);
+        let (name, indexed) = match label {
+            Some(entry) => {
+                let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
+                self.enter_label(&entry.name, indices.clone(), false, number)?;
+                (self.full_name(scope, &entry.name.text, &indices), !indices.is_empty())
+            }
+            None => (format!("{}c{}", self.scopes[scope.0 as usize].prefix, number + 1), false),
+        };
+        self.constraint_rows.push(ConstraintGroup {
+            def,
+            label: name,
+            indexed,
+            span: statement.span,
+        });
+        Ok(())
+    }
+
+    /// Enters a label of a constraint or event; both share one space.
+    fn enter_label(
+        &mut self,
+        name: &'a Name,
+        indices: Indices,
+        is_event: bool,
+        number: usize,
+    ) -> Eval<()> {
+        let info = self.labels.entry(name.text.clone()).or_insert_with(|| LabelInfo {
+            span: name.span,
+            is_event,
+            plain: None,
+            entries: FxHashMap::default(),
+        });
+        let first = info.span;
+        let clash = if indices.is_empty() {
+            let clash = info.plain.is_some() || !info.entries.is_empty();
+            info.plain.get_or_insert(number);
+            clash
+        } else {
+            info.plain.is_some() || info.entries.insert(indices.clone(), number).is_some()
+        };
+        if clash || info.is_event != is_event {
+            let shown = with_indices(&name.text, &indices);
+            return self.defined_twice(&shown, name.span, first);
+        }
+        Ok(())
+    }
+
+    /// Enters a name or an entry of a family.
+    fn enter_name(
+        &mut self,
+        name: &Name,
+        indices: Indices,
+        kind: Kind,
+        def: DefId,
+        scope: ScopeId,
+    ) -> Eval<()> {
+        if names::is_reserved(&name.text) {
+            return self.reserved(name);
+        }
+        if let Some(coordinate) = self.momentum_of(&name.text, scope) {
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::ReservedName,
+                    name.span,
+                    format!("`{}` is the momentum of coordinate `{coordinate}`", name.text),
+                )
+                .hint("choose another name; the momentum is there without a definition"),
+            ));
+        }
+        let table = &mut self.scopes[scope.0 as usize];
+        let printed = names::printed(&name.text);
+        match table.printed.get(&printed) {
+            Some((other, span)) if **other != *name.text => {
+                let (other, span) = (other.clone(), *span);
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::SamePrint,
+                        name.span,
+                        format!("`{}` and `{other}` print alike", name.text),
+                    )
+                    .with(span, "the other one")
+                    .hint("rename one of them"),
+                ));
+            }
+            Some(_) => {}
+            None => {
+                table.printed.insert(printed, (name.text.clone(), name.span));
+            }
+        }
+        let info = table.names.entry(name.text.clone()).or_insert_with(|| NameInfo {
+            kind,
+            span: name.span,
+            plain: None,
+            arity: indices.len(),
+            entries: FxHashMap::default(),
+            sorted: None,
+        });
+        let (first, first_kind) = (info.span, info.kind);
+        if first_kind != kind {
+            let message = format!(
+                "`{}` is defined twice, as {} and as {}",
+                name.text,
+                a_kind(first_kind),
+                a_kind(kind)
+            );
+            return Err(self.report(
+                Diagnostic::fault(Code::DefinedTwice, name.span, message)
+                    .with(first, "first defined here"),
+            ));
+        }
+        if indices.is_empty() {
+            if info.plain.is_some() || !info.entries.is_empty() {
+                return self.defined_twice(&name.text, name.span, first);
+            }
+            info.plain = Some(def);
+            return Ok(());
+        }
+        if info.plain.is_some() {
+            let shown = with_indices(&name.text, &indices);
+            return self.defined_twice(&shown, name.span, first);
+        }
+        if info.arity != indices.len() {
+            let message = format!(
+                "`{}` has {} here and {} above",
+                name.text,
+                count_indices(indices.len()),
+                count_indices(info.arity)
+            );
+            return Err(self.report(
+                Diagnostic::fault(Code::IndexCount, name.span, message)
+                    .with(first, "first used here"),
+            ));
+        }
+        // The first definition stands; the second is only reported.
+        if let Some(&old) = info.entries.get(&indices) {
+            let before = self.defs[old.0 as usize].span;
+            let shown = with_indices(&name.text, &indices);
+            return self.defined_twice(&shown, name.span, before);
+        }
+        info.entries.insert(indices, def);
+        Ok(())
+    }
+
+    /// The coordinate whose momentum this name is.
+    pub(super) fn momentum_of(&self, name: &str, scope: ScopeId) -> Option<String> {
+        let coordinate = name.strip_prefix("p_")?;
+        let table = &self.scopes[scope.0 as usize];
+        matches!(table.declared.get(coordinate), Some((Kind::Coord, _)))
+            .then(|| coordinate.to_owned())
+    }
+
+    fn reserved<T>(&mut self, name: &Name) -> Eval<T> {
+        let what = match &*name.text {
+            "t" => "time",
+            "pi" => "π",
+            text if names::is_function(text) => "a function of the language",
+            _ => "a word of the language",
+        };
+        Err(self.report(
+            Diagnostic::fault(Code::ReservedName, name.span, format!("`{}` is {what}", name.text))
+                .hint("choose another name"),
+        ))
+    }
+
+    fn defined_twice<T>(&mut self, name: &str, span: Span, first: Span) -> Eval<T> {
+        let mut diagnostic =
+            Diagnostic::fault(Code::DefinedTwice, span, format!("`{name}` is defined twice"));
+        if first != span {
+            diagnostic = diagnostic.with(first, "first defined here");
+        } else {
+            diagnostic =
+                diagnostic.hint(format!("in a loop, give it the loop's index: `{name}[i]`"));
+        }
+        Err(self.report(diagnostic))
+    }
+
+    fn new_def(&mut self, kind: DefKind<'a>, scope: ScopeId, env: EnvId, span: Span) -> DefId {
+        let id = DefId(self.defs.len() as u32);
+        self.defs.push(Def { kind, scope, env, span, state: State::Todo });
+        id
+    }
+
+    pub(super) fn full_name(&self, scope: ScopeId, name: &str, indices: &[i64]) -> String {
+        format!("{}{}", self.scopes[scope.0 as usize].prefix, with_indices(name, indices))
+    }
+
+    pub(super) fn constant_cx(&self, scope: ScopeId, env: EnvId) -> Cx<'static> {
+        Cx { scope, env, locals: None, constant: true }
+    }
+
+    /// The override of an entry or of its whole family, if there is one.
+    pub(super) fn take_override(&mut self, full: &str, family: &str) -> Option<&'a Expr> {
+        let mut found = None;
+        for (name, value, _, used) in &mut self.overrides.numbers {
+            if name == full || name == family {
+                *used = true;
+                found = Some(*value);
+            }
+        }
+        found
+    }
+}
+
+pub(super) fn count_indices(n: usize) -> String {
+    match n {
+        0 => "no index".into(),
+        1 => "one index".into(),
+        2 => "two indices".into(),
+        n => format!("{n} indices"),
+    }
+}
+
+/// `m` or `m[2]` as (base, full name), for the left side of an override.
+fn override_name(expr: &Expr) -> Option<(Rc<str>, String)> {
+    use crate::tree::{ExprKind, PostfixKind};
+    match &expr.kind {
+        ExprKind::Name(name) => Some((name.clone(), name.to_string())),
+        ExprKind::Postfix(base, operations) => match (&base.kind, operations.as_slice()) {
+            (ExprKind::Name(name), [one]) => match &one.kind {
+                PostfixKind::Index(list) => {
+                    let indices: Option<Vec<i64>> = list.iter().map(literal_integer).collect();
+                    Some((name.clone(), with_indices(name, &indices?)))
+                }
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn literal_integer(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        tree::ExprKind::Number(number) => number.as_integer(),
+        tree::ExprKind::Negative(inner) => literal_integer(inner).map(|n| -n),
+        _ => None,
+    }
+}

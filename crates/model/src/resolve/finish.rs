@@ -1,0 +1,291 @@
+//! The order in which everything is settled, and what is true of the model as
+//! a whole.
+
+use super::*;
+use crate::system::{Energy, System};
+use crate::tree::StatementKind;
+
+impl<'a> Resolver<'a, '_> {
+    /// Declares, evaluates, checks; `None` where too much is missing to go on.
+    pub(super) fn run(
+        &mut self,
+        file: &'a File,
+        overrides: &'a [(Expr, Expr)],
+        sources: &Sources,
+    ) -> Option<System> {
+        self.declare(&file.statements, overrides, ScopeId(0));
+        self.refuse_unserved();
+        self.once_only();
+        self.resolve_parameters();
+        self.evaluate_definitions();
+        let complete = self.check_presence(file, sources);
+        let energy = self.resolve_energy();
+        let (energy, dissipation) = match (energy, complete) {
+            (Some(found), true) => found,
+            // Go on with no energy, to report what else is wrong.
+            _ => (
+                Energy::Lagrangian {
+                    kinetic: ExprId::ZERO,
+                    potential: ExprId::ZERO,
+                    rest: ExprId::ZERO,
+                    lagrangian: ExprId::ZERO,
+                    momenta: vec![ExprId::ZERO; self.parts.coordinates.len()],
+                },
+                ExprId::ZERO,
+            ),
+        };
+        let faults_so_far = self.diagnostics.iter().any(|d| d.severity == Severity::Fault);
+        self.prepare_replacements(&energy);
+        let friction = self.dissipation_force(dissipation);
+        let dissipation = self.normalize(dissipation);
+        if !faults_so_far {
+            // Kinds of rows depend on the energies (momenta) being right.
+            self.resolve_constraints();
+        } else {
+            self.evaluate_constraints();
+        }
+        let mut forces = self.resolve_forces(false);
+        forces.extend(friction);
+        let nonideal = self.resolve_forces(true);
+        let speeds = self.resolve_speeds();
+        let start = self.resolve_start(sources);
+        let run = self.resolve_run();
+        let observes = self.resolve_observes(sources);
+        let events = self.resolve_events();
+        let draws = self.resolve_draws();
+        let checks = self.resolve_checks(&file.checks);
+        self.unused_overrides();
+        let title = self
+            .instances
+            .iter()
+            .find_map(|i| match &i.statement.kind {
+                StatementKind::System(title) => Some(title.clone()),
+                _ => None,
+            })
+            .unwrap_or_default();
+        let constants = self.constants();
+        let system = System {
+            title,
+            parameters: std::mem::take(&mut self.parts.parameters),
+            constants,
+            coordinates: std::mem::take(&mut self.parts.coordinates),
+            energy,
+            dissipation,
+            forces,
+            nonideal,
+            constraints: std::mem::take(&mut self.constraints),
+            speeds,
+            start,
+            run,
+            observes,
+            events,
+            draws,
+            checks,
+            unknowns: std::mem::take(&mut self.unknowns),
+        };
+        self.unused_parameters(&system);
+        dedup(self.diagnostics);
+        Some(system)
+    }
+
+    /// Statements of the language that this version does not serve yet.
+    fn refuse_unserved(&mut self) {
+        for instance in self.instances.clone() {
+            let what = match &instance.statement.kind {
+                StatementKind::Gravity(_) => "`gravity`",
+                StatementKind::Particle { .. } => "`particle`",
+                StatementKind::Body { .. } => "`body`",
+                StatementKind::Model { .. } => "`model`",
+                StatementKind::Part { .. } => "`part`",
+                _ => continue,
+            };
+            self.report(
+                Diagnostic::fault(
+                    Code::NotServed,
+                    instance.statement.keyword,
+                    format!("{what} is part of the language, but not served by this version yet"),
+                )
+                .hint("write the energies out: `kinetic m/2*dot(r', r')`, `potential m*g*r[2]`"),
+            );
+        }
+    }
+
+    /// `system` and `run` at most once.
+    fn once_only(&mut self) {
+        let mut first: FxHashMap<&str, Span> = FxHashMap::default();
+        for instance in self.instances.clone() {
+            let what = match &instance.statement.kind {
+                StatementKind::System(_) => "system",
+                StatementKind::Run(_) => "run",
+                _ => continue,
+            };
+            let keyword = instance.statement.keyword;
+            if let Some(&before) = first.get(what) {
+                self.report(
+                    Diagnostic::fault(
+                        Code::OnceOnly,
+                        keyword,
+                        format!("a model has one `{what}` statement at most"),
+                    )
+                    .with(before, "the first one"),
+                );
+            } else {
+                first.insert(what, keyword);
+            }
+        }
+    }
+
+    /// Every definition, also those that nothing uses: faults in them count, and
+    /// going in order keeps chains short.
+    fn evaluate_definitions(&mut self) {
+        for index in 0..self.defs.len() {
+            let def = DefId(index as u32);
+            if matches!(self.defs[index].kind, DefKind::Let(_) | DefKind::Const { .. }) {
+                let _ = self.settle(|r| r.def_value(def));
+            }
+            if self.exhausted {
+                return;
+            }
+        }
+    }
+
+    fn evaluate_constraints(&mut self) {
+        for group in 0..self.constraint_rows.len() {
+            let def = self.constraint_rows[group].def;
+            let _ = self.settle(|r| r.def_value(def));
+        }
+    }
+
+    /// A model needs coordinates and an energy.
+    fn check_presence(&mut self, file: &File, sources: &Sources) -> bool {
+        let place = |statements: &[Statement]| match statements.first() {
+            Some(first) => first.keyword,
+            None => Span::new(crate::span::SourceId(0), 0, 0),
+        };
+        let _ = sources;
+        let mut complete = true;
+        if self.parts.coordinates.is_empty() {
+            complete = false;
+            let declared =
+                self.scopes[0].declared.values().find(|d| d.0 == Kind::Coord).map(|d| d.1);
+            let reported = self.diagnostics.iter().any(|d| d.severity == Severity::Fault);
+            if declared.is_none() || !reported {
+                let mut diagnostic = Diagnostic::fault(
+                    Code::NoCoordinates,
+                    declared.unwrap_or(place(&file.statements)),
+                    "this model has no coordinates",
+                );
+                diagnostic = match declared {
+                    Some(_) => diagnostic.hint("the range of its family is empty"),
+                    None => diagnostic.hint("declare them: `coord x, y`"),
+                };
+                self.report(diagnostic);
+            }
+        }
+        let energy = self.instances.iter().any(|i| match &i.statement.kind {
+            StatementKind::Energy(kind, _) => *kind != tree::EnergyKind::Dissipation,
+            StatementKind::Particle { .. }
+            | StatementKind::Body { .. }
+            | StatementKind::Part { .. } => true,
+            _ => false,
+        });
+        if !energy {
+            complete = false;
+            self.report(
+                Diagnostic::fault(
+                    Code::NoEnergy,
+                    place(&file.statements),
+                    "this model has no energy",
+                )
+                .hint("give `kinetic` and `potential`, or `lagrangian`, or `hamiltonian`"),
+            );
+        }
+        complete
+    }
+
+    fn constants(&mut self) -> Vec<crate::system::Constant> {
+        let mut list = Vec::new();
+        let names: Vec<(Rc<str>, Vec<(Indices, DefId)>)> = self.scopes[0]
+            .names
+            .iter()
+            .filter(|(_, info)| info.kind == Kind::Const)
+            .map(|(name, info)| {
+                let plain = info.plain.map(|def| (Indices::new(), def));
+                let entries = info.entries.iter().map(|(i, d)| (i.clone(), *d));
+                (name.clone(), plain.into_iter().chain(entries).collect())
+            })
+            .collect();
+        for (name, entries) in names {
+            for (indices, def) in entries {
+                if let State::Done(value) = &self.defs[def.0 as usize].state
+                    && let Some(n) =
+                        value.scalar().and_then(|id| self.exprs.as_number(id)?.as_integer())
+                {
+                    let name = self.full_name(ScopeId(0), &name, &indices);
+                    list.push(crate::system::Constant {
+                        name,
+                        value: n,
+                        span: self.defs[def.0 as usize].span,
+                    });
+                }
+            }
+        }
+        list.sort_by_key(|c| (c.span, c.name.clone()));
+        list
+    }
+
+    fn unused_overrides(&mut self) {
+        let unused: Vec<(String, Span)> =
+            self.overrides.numbers.iter().filter(|o| !o.3).map(|o| (o.0.clone(), o.2)).collect();
+        for (name, span) in unused {
+            self.report(Diagnostic::fault(
+                Code::UnknownOverride,
+                span,
+                format!("the model has no `{name}` to override"),
+            ));
+        }
+    }
+
+    /// Warns of parameters that nothing uses.
+    fn unused_parameters(&mut self, system: &System) {
+        if self.diagnostics.iter().any(|d| d.severity == Severity::Fault) {
+            return;
+        }
+        let used: rustc_hash::FxHashSet<Symbol> =
+            self.exprs.symbols_of(&system.roots()).into_iter().collect();
+        // Families are reported once: name of the family, first unused entry.
+        let mut reported: rustc_hash::FxHashSet<Span> = Default::default();
+        let family_used: rustc_hash::FxHashSet<Span> =
+            system.parameters.iter().filter(|p| used.contains(&p.symbol)).map(|p| p.span).collect();
+        for parameter in &system.parameters {
+            if !family_used.contains(&parameter.span) && reported.insert(parameter.span) {
+                let base = parameter.name.split('[').next().unwrap_or(&parameter.name);
+                self.diagnostics.push(
+                    Diagnostic::warning(
+                        Code::UnusedParameter,
+                        parameter.span,
+                        format!("nothing depends on parameter `{base}`"),
+                    )
+                    .hint("remove it, or use it where a number stands now"),
+                );
+            }
+        }
+    }
+}
+
+/// Evaluation may be repeated; what it reported then stands once.
+fn dedup(diagnostics: &mut Vec<Diagnostic>) {
+    let mut seen: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
+    let mut keys: rustc_hash::FxHashSet<(Code, Option<Span>, String)> = Default::default();
+    for diagnostic in diagnostics.drain(..) {
+        let key = (
+            diagnostic.code,
+            diagnostic.labels.first().map(|l| l.span),
+            diagnostic.message.clone(),
+        );
+        if keys.insert(key) {
+            seen.push(diagnostic);
+        }
+    }
+    *diagnostics = seen;
+}

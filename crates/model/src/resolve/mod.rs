@@ -1,0 +1,416 @@
+//! From a tree to a [`System`]: loops unrolled, names looked up, definitions
+//! substituted, every statement checked for what may stand in it.
+//!
+//! The order of statements does not matter, so nothing is evaluated before
+//! everything is declared. A definition is evaluated when it is first used and
+//! then remembered. Chains of definitions (`r[i]` by `r[i-1]`) can be long, so
+//! evaluation recurses only so far; past that it asks for what is missing
+//! ([`Stop::Need`]) and is tried again once that is known.
+
+mod builtins;
+mod declare;
+mod evaluate;
+mod finish;
+mod names;
+mod normalize;
+mod outputs;
+mod reference;
+mod statements;
+mod value;
+
+use crate::codes::Code;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::lexer::MAX_FAULTS;
+use crate::span::{Sources, Span};
+use crate::system::{Constraint, Model, Unknown};
+use crate::tree::{self, Expr, File, Statement};
+use dalembert_expr::{ExprId, Exprs, Symbol};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+use value::Value;
+
+/// How large a model may become.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Statements and terms after expansion.
+    pub terms: u64,
+}
+
+impl Default for Limits {
+    /// Ten million, as the language says.
+    fn default() -> Self {
+        Limits { terms: 10_000_000 }
+    }
+}
+
+/// Resolves a file. Faults are added to `diagnostics`; the model is returned
+/// only if there are none.
+pub fn resolve(
+    file: &File,
+    overrides: &[(Expr, Expr)],
+    sources: Rc<Sources>,
+    limits: Limits,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Model> {
+    let mut resolver = Resolver::new(limits, diagnostics);
+    let system = resolver.run(file, overrides, &sources);
+    let exprs = resolver.exprs;
+    let faulty = diagnostics.iter().any(|d| d.severity == Severity::Fault);
+    match system {
+        Some(system) if !faulty => Some(Model { exprs, system, sources }),
+        _ => None,
+    }
+}
+
+/// Why an evaluation stopped.
+pub(crate) enum Stop {
+    /// A fault was reported, or something already reported was used.
+    Reported,
+    /// This definition is needed first.
+    Need(DefId),
+}
+
+type Eval<T> = Result<T, Stop>;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct DefId(u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct ScopeId(u32);
+
+/// A turn of a loop; 0 is "in no loop".
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct EnvId(u32);
+
+type Indices = SmallVec<[i64; 2]>;
+
+/// What kind of thing a name is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Const,
+    Param,
+    Coord,
+    Let,
+    Function,
+    Speed,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Kind::Const => "constant",
+            Kind::Param => "parameter",
+            Kind::Coord => "coordinate",
+            Kind::Let => "`let`",
+            Kind::Function => "function",
+            Kind::Speed => "speed",
+        }
+    }
+}
+
+struct Def<'a> {
+    kind: DefKind<'a>,
+    scope: ScopeId,
+    env: EnvId,
+    span: Span,
+    state: State,
+}
+
+#[derive(Clone, Copy)]
+enum DefKind<'a> {
+    /// Its value, its place in the family it was declared with, and how many
+    /// that has.
+    Const {
+        value: Option<&'a Expr>,
+        place: usize,
+        count: usize,
+    },
+    Param(usize),
+    Coord(usize),
+    Let(&'a Expr),
+    Function(&'a tree::Define),
+    /// left − right of a constraint.
+    Row {
+        left: &'a Expr,
+        right: &'a Expr,
+    },
+}
+
+#[derive(Clone)]
+enum State {
+    Todo,
+    Active,
+    Done(Value),
+    Failed,
+}
+
+/// A name of one scope: a plain definition, a family, or both kinds of mistake.
+struct NameInfo {
+    kind: Kind,
+    span: Span,
+    plain: Option<DefId>,
+    arity: usize,
+    entries: FxHashMap<Indices, DefId>,
+    /// The index tuples in order, once asked for.
+    sorted: Option<Rc<[Indices]>>,
+}
+
+#[derive(Default)]
+struct Scope {
+    prefix: String,
+    names: FxHashMap<Rc<str>, NameInfo>,
+    /// Every name any statement of this scope declares, before loops are
+    /// unrolled: to tell "not a constant" from "unknown".
+    declared: FxHashMap<Rc<str>, (Kind, Span)>,
+    /// By how names print, to find `theta` beside `θ`.
+    printed: FxHashMap<String, (Rc<str>, Span)>,
+}
+
+struct Env {
+    parent: EnvId,
+    index: Option<(Rc<str>, i64)>,
+    locals: FxHashMap<Rc<str>, DefId>,
+}
+
+/// A statement of a scope in one turn of its loops.
+#[derive(Clone, Copy)]
+struct Instance<'a> {
+    statement: &'a Statement,
+    scope: ScopeId,
+    env: EnvId,
+}
+
+/// A function argument or the index of a `sum`, innermost first.
+#[derive(Clone, Copy)]
+struct Local<'l> {
+    name: &'l str,
+    value: &'l Value,
+    outer: Option<&'l Local<'l>>,
+}
+
+/// Where an expression is evaluated.
+#[derive(Clone, Copy)]
+struct Cx<'l> {
+    scope: ScopeId,
+    env: EnvId,
+    locals: Option<&'l Local<'l>>,
+    /// Ranges and indices: constants only.
+    constant: bool,
+}
+
+/// What an expression is made of, by kind of symbol.
+pub(crate) mod role {
+    pub const PARAMETER: u16 = 1;
+    pub const TIME: u16 = 1 << 1;
+    pub const POSITION: u16 = 1 << 2;
+    pub const VELOCITY: u16 = 1 << 3;
+    pub const ACCELERATION: u16 = 1 << 4;
+    pub const MOMENTUM: u16 = 1 << 5;
+    pub const MOMENTUM_RATE: u16 = 1 << 6;
+    pub const MULTIPLIER: u16 = 1 << 7;
+    pub const REACTION: u16 = 1 << 8;
+    pub const ENERGY: u16 = 1 << 9;
+}
+
+struct Resolver<'a, 'd> {
+    exprs: Exprs,
+    diagnostics: &'d mut Vec<Diagnostic>,
+    limits: Limits,
+    spent: u64,
+    exhausted: bool,
+    scopes: Vec<Scope>,
+    envs: Vec<Env>,
+    defs: Vec<Def<'a>>,
+    instances: Vec<Instance<'a>>,
+    labels: FxHashMap<Rc<str>, names::LabelInfo>,
+    overrides: declare::Overrides<'a>,
+    depth: u32,
+    /// How many faults were found here.
+    n_reported: usize,
+    /// Names that nothing defines, and which diagnostic says so.
+    unknown_names: FxHashMap<Rc<str>, usize>,
+    /// Functions being expanded, to refuse recursion.
+    calls: Vec<DefId>,
+    call_memo: FxHashMap<(DefId, Vec<ExprId>, Vec<usize>), Value>,
+    roles: Vec<u16>,
+    masks: FxHashMap<ExprId, u16>,
+    unknowns: Vec<(Symbol, Unknown)>,
+    unknown_ids: FxHashMap<Unknown, Symbol>,
+    /// Rows of each constraint statement, once resolved: for multipliers.
+    specials: Specials,
+    parts: normalize::Parts,
+    constraint_rows: Vec<ConstraintGroup>,
+    constraints: Vec<Constraint>,
+}
+
+/// Placeholders for quantities that are known only when all energies are.
+struct Specials {
+    energy: Symbol,
+    kinetic: Symbol,
+    potential: Symbol,
+}
+
+/// The rows of one constraint statement, by number of the row as written.
+struct ConstraintGroup {
+    def: DefId,
+    /// Full name without component index.
+    label: String,
+    indexed: bool,
+    span: Span,
+}
+
+impl<'a, 'd> Resolver<'a, 'd> {
+    fn new(limits: Limits, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
+        let exprs = Exprs::new();
+        let special = |name: &str| exprs.symbol(name, dalembert_expr::SymbolKind::Variable);
+        let specials = Specials {
+            energy: special("energy"),
+            kinetic: special("kinetic"),
+            potential: special("potential"),
+        };
+        let mut resolver = Resolver {
+            exprs,
+            diagnostics,
+            limits,
+            spent: 0,
+            exhausted: false,
+            scopes: vec![Scope::default()],
+            envs: vec![Env { parent: EnvId(0), index: None, locals: FxHashMap::default() }],
+            defs: Vec::new(),
+            instances: Vec::new(),
+            labels: FxHashMap::default(),
+            overrides: Default::default(),
+            depth: 0,
+            n_reported: 0,
+            unknown_names: FxHashMap::default(),
+            calls: Vec::new(),
+            call_memo: FxHashMap::default(),
+            roles: Vec::new(),
+            masks: FxHashMap::default(),
+            unknowns: Vec::new(),
+            unknown_ids: FxHashMap::default(),
+            parts: Default::default(),
+            constraint_rows: Vec::new(),
+            constraints: Vec::new(),
+            specials,
+        };
+        resolver.set_role(Symbol::TIME, role::TIME);
+        let Specials { energy, kinetic, potential } = resolver.specials;
+        for symbol in [energy, kinetic, potential] {
+            resolver.set_role(symbol, role::ENERGY);
+        }
+        resolver
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) -> Stop {
+        // A model may have as many faults as terms; no one reads them all.
+        if self.n_reported < MAX_FAULTS {
+            self.diagnostics.push(diagnostic);
+        }
+        self.n_reported += 1;
+        Stop::Reported
+    }
+
+    fn fault<T>(&mut self, code: Code, span: Span, message: impl Into<String>) -> Eval<T> {
+        Err(self.report(Diagnostic::fault(code, span, message)))
+    }
+
+    /// Refuses a range that is too long before its first turn.
+    fn spare(&mut self, from: i64, to: i64, span: Span) -> Eval<()> {
+        let turns = (to as i128 - from as i128 + 1).clamp(0, u64::MAX as i128) as u64;
+        if self.spent.saturating_add(turns) <= self.limits.terms {
+            return Ok(());
+        }
+        let turns = format!("{} turns", group_digits(turns));
+        self.exhaust(span, &turns)
+    }
+
+    /// Counts work; a model that expands too far is stopped with a fault.
+    fn spend(&mut self, amount: u64, span: Span) -> Eval<()> {
+        self.spent = self.spent.saturating_add(amount);
+        if self.spent <= self.limits.terms {
+            return Ok(());
+        }
+        self.exhaust(span, "the limit was reached here")
+    }
+
+    fn exhaust(&mut self, span: Span, label: &str) -> Eval<()> {
+        if !self.exhausted {
+            self.exhausted = true;
+            let limit = self.limits.terms;
+            self.report(
+                Diagnostic::fault(
+                    Code::TooLarge,
+                    span,
+                    format!(
+                        "the model expands to more than {} statements and terms",
+                        group_digits(limit)
+                    ),
+                )
+                .at(label)
+                .hint("check the ranges of `for` and `sum`; a constant may be larger than meant"),
+            );
+        }
+        Err(Stop::Reported)
+    }
+
+    fn set_role(&mut self, symbol: Symbol, role: u16) {
+        if self.roles.len() <= symbol.index() {
+            self.roles.resize(symbol.index() + 1, 0);
+        }
+        self.roles[symbol.index()] = role;
+    }
+
+    fn role(&self, symbol: Symbol) -> u16 {
+        self.roles.get(symbol.index()).copied().unwrap_or(0)
+    }
+
+    /// The kinds of symbols an expression holds, each node looked at once.
+    fn mask(&mut self, id: ExprId) -> u16 {
+        let mut stack = vec![id];
+        while let Some(&top) = stack.last() {
+            if self.masks.contains_key(&top) {
+                stack.pop();
+                continue;
+            }
+            let operands = self.exprs.operands(top);
+            let mut mask = match self.exprs.as_symbol(top) {
+                Some(symbol) => self.role(symbol),
+                None => 0,
+            };
+            let mut ready = true;
+            for operand in operands {
+                match self.masks.get(&operand) {
+                    Some(inner) => mask |= inner,
+                    None => {
+                        ready = false;
+                        stack.push(operand);
+                    }
+                }
+            }
+            if ready {
+                self.masks.insert(top, mask);
+                stack.pop();
+            }
+        }
+        self.masks[&id]
+    }
+
+    fn scope_cx(&self, instance: &Instance<'a>) -> Cx<'static> {
+        Cx { scope: instance.scope, env: instance.env, locals: None, constant: false }
+    }
+}
+
+/// 10000000 → 10,000,000.
+fn group_digits(n: u64) -> String {
+    let digits = n.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}

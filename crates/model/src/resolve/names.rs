@@ -1,0 +1,292 @@
+//! Names: what the language reserves, how names print, what was probably meant.
+
+use super::{Indices, Kind};
+use crate::span::Span;
+use rustc_hash::FxHashMap;
+
+/// Functions of the language with their numbers of arguments (at least, at most).
+pub(super) const FUNCTIONS: &[(&str, usize, usize)] = &[
+    ("sin", 1, 1),
+    ("cos", 1, 1),
+    ("tan", 1, 1),
+    ("asin", 1, 1),
+    ("acos", 1, 1),
+    ("atan", 1, 1),
+    ("atan2", 2, 2),
+    ("sinh", 1, 1),
+    ("cosh", 1, 1),
+    ("tanh", 1, 1),
+    ("exp", 1, 1),
+    ("log", 1, 1),
+    ("sqrt", 1, 1),
+    ("abs", 1, 1),
+    ("sign", 1, 1),
+    ("min", 2, usize::MAX),
+    ("max", 2, usize::MAX),
+    ("mod", 2, 2),
+    ("if", 3, 3),
+    ("sum", 2, usize::MAX),
+    ("product", 2, usize::MAX),
+    ("dot", 2, 2),
+    ("cross", 2, 2),
+    ("norm", 1, 1),
+    ("transpose", 1, 1),
+    ("Rx", 1, 1),
+    ("Ry", 1, 1),
+    ("Rz", 1, 1),
+    ("Rq", 1, 1),
+    ("axial", 1, 1),
+    ("multiplier", 1, 1),
+    ("reaction", 1, 2),
+    ("residual", 1, 1),
+];
+
+const WORDS: &[&str] = &["t", "pi", "and", "or", "energy", "kinetic", "potential"];
+
+/// Whether a name belongs to the language.
+pub(super) fn is_reserved(name: &str) -> bool {
+    WORDS.contains(&name) || is_function(name)
+}
+
+pub(super) fn is_function(name: &str) -> bool {
+    FUNCTIONS.iter().any(|f| f.0 == name)
+}
+
+/// Where a label of a constraint or event is used.
+pub(super) struct LabelInfo {
+    pub span: Span,
+    pub is_event: bool,
+    pub plain: Option<usize>,
+    pub entries: FxHashMap<Indices, usize>,
+}
+
+/// A name with Greek words as letters: two names with the same result print
+/// alike.
+pub(super) fn printed(name: &str) -> String {
+    name.split('_')
+        .map(|segment| {
+            let stem = segment.trim_end_matches(|c: char| c.is_ascii_digit());
+            match greek(stem) {
+                Some(letter) => format!("{letter}{}", &segment[stem.len()..]),
+                None => segment.to_owned(),
+            }
+        })
+        .collect::<Vec<_>>()
+        .join("_")
+}
+
+fn greek(word: &str) -> Option<char> {
+    const NAMES: &[(&str, char)] = &[
+        ("alpha", 'α'),
+        ("beta", 'β'),
+        ("gamma", 'γ'),
+        ("delta", 'δ'),
+        ("epsilon", 'ε'),
+        ("zeta", 'ζ'),
+        ("eta", 'η'),
+        ("theta", 'θ'),
+        ("iota", 'ι'),
+        ("kappa", 'κ'),
+        ("lambda", 'λ'),
+        ("mu", 'μ'),
+        ("nu", 'ν'),
+        ("xi", 'ξ'),
+        ("pi", 'π'),
+        ("rho", 'ρ'),
+        ("sigma", 'σ'),
+        ("tau", 'τ'),
+        ("upsilon", 'υ'),
+        ("phi", 'φ'),
+        ("chi", 'χ'),
+        ("psi", 'ψ'),
+        ("omega", 'ω'),
+        ("Gamma", 'Γ'),
+        ("Delta", 'Δ'),
+        ("Theta", 'Θ'),
+        ("Lambda", 'Λ'),
+        ("Xi", 'Ξ'),
+        ("Pi", 'Π'),
+        ("Sigma", 'Σ'),
+        ("Upsilon", 'Υ'),
+        ("Phi", 'Φ'),
+        ("Psi", 'Ψ'),
+        ("Omega", 'Ω'),
+    ];
+    // The micro sign is a letter of its own that looks like μ.
+    if word == "µ" {
+        return Some('μ');
+    }
+    NAMES.iter().find(|n| n.0 == word).map(|n| n.1)
+}
+
+/// The candidate most like a name that was not found, if it is like enough. The
+/// shorter a name, the more it must have in common with what is suggested.
+pub(super) fn closest<'n>(
+    name: &str,
+    candidates: impl Iterator<Item = &'n str>,
+) -> Option<&'n str> {
+    let length = name.chars().count();
+    let allowed = match length {
+        0..=1 => 0,
+        2..=4 => 1,
+        5..=8 => 2,
+        9..=40 => 3,
+        // No one misspells a name of that length only a little.
+        _ => return None,
+    };
+    candidates
+        .filter(|c| *c != name && !differ_in_number(name, c))
+        .filter_map(|c| {
+            if c.eq_ignore_ascii_case(name) || printed(c) == printed(name) {
+                return Some((0, c));
+            }
+            let near = c.chars().count().abs_diff(length) <= allowed;
+            near.then(|| (strsim::damerau_levenshtein(name, c), c))
+        })
+        .filter(|&(distance, _)| distance <= allowed)
+        .filter(|&(distance, c)| {
+            let swapped = distance > 0 && sorted_letters(c) == sorted_letters(name);
+            match length {
+                _ if distance == 0 || swapped => true,
+                0..=2 => c.starts_with(name),
+                3..=4 => c.chars().next() == name.chars().next(),
+                _ => true,
+            }
+        })
+        .min_by_key(|&(distance, c)| (distance, c.len(), c))
+        .map(|(_, c)| c)
+}
+
+fn sorted_letters(name: &str) -> Vec<char> {
+    let mut letters: Vec<char> = name.chars().collect();
+    letters.sort_unstable();
+    letters
+}
+
+/// `th1` beside `th2`: another of the same kind, and no misspelling.
+fn differ_in_number(a: &str, b: &str) -> bool {
+    let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (at, other) = (stem(a), stem(b));
+    at == other && a[..at] == b[..other] && at < a.len() && other < b.len()
+}
+
+/// `[2,3]` behind a family's name.
+pub(super) fn with_indices(name: &str, indices: &[i64]) -> String {
+    if indices.is_empty() {
+        return name.to_owned();
+    }
+    let list: Vec<String> = indices.iter().map(i64::to_string).collect();
+    format!("{name}[{}]", list.join(","))
+}
+
+/// A kind with its article, for messages.
+pub(super) fn a_kind(kind: Kind) -> String {
+    format!("a {}", kind.word())
+}
+
+/// `mg` where `m` and `g` exist: `m*g`.
+pub(super) fn product_reading(name: &str, known: &[&str]) -> Option<String> {
+    const LONGEST: usize = 12;
+    const MOST_FACTORS: usize = 4;
+    fn split(rest: &str, known: &[&str], factors: &mut Vec<String>) -> bool {
+        if rest.is_empty() {
+            return factors.len() > 1;
+        }
+        if factors.len() == MOST_FACTORS {
+            return false;
+        }
+        let ends = (1..=rest.len()).rev().filter(|&end| rest.is_char_boundary(end));
+        for end in ends {
+            let (factor, rest) = rest.split_at(end);
+            if known.contains(&factor) {
+                factors.push(factor.to_owned());
+                if split(rest, known, factors) {
+                    return true;
+                }
+                factors.pop();
+            }
+        }
+        false
+    }
+    let mut factors = Vec::new();
+    let found = name.len() <= LONGEST && split(name, known, &mut factors);
+    found.then(|| factors.join("*"))
+}
+
+/// What a name of another tool or book is written as here. `kind` tells what a
+/// name of the model is.
+pub(super) fn other_notation(name: &str, kind: impl Fn(&str) -> Option<Kind>) -> Option<String> {
+    if let Some(hint) = foreign_name(name) {
+        return Some(hint.to_owned());
+    }
+    // `x_dot`, `xddot` of anything that can move; `dx`, `vx`, `qd` of coordinates.
+    const SUFFIXES: [(&str, &str, bool); 9] = [
+        ("_ddot", "''", false),
+        ("ddot", "''", false),
+        ("_dot", "'", false),
+        ("dot", "'", false),
+        ("_dd", "''", true),
+        ("_d", "'", true),
+        ("dd", "''", true),
+        ("dt", "'", true),
+        ("d", "'", true),
+    ];
+    for (suffix, primes, coordinates_only) in SUFFIXES {
+        let Some(stem) = name.strip_suffix(suffix) else { continue };
+        let (stem, coordinates_only) = match stem.strip_prefix('d') {
+            Some(stem) if suffix == "dt" => (stem.trim_end_matches('_'), true),
+            _ => (stem, coordinates_only),
+        };
+        match kind(stem) {
+            Some(Kind::Coord) => {}
+            Some(Kind::Let) if !coordinates_only => {}
+            _ => continue,
+        }
+        let order = if primes.len() == 2 { "second time derivative" } else { "time derivative" };
+        return Some(format!("the {order} of `{stem}` is `{stem}{primes}`"));
+    }
+    for (prefix, primes) in [("dd", "''"), ("d", "'"), ("v_", "'"), ("v", "'"), ("a_", "''"), ("a", "''")] {
+        if let Some(stem) = name.strip_prefix(prefix).filter(|s| kind(s) == Some(Kind::Coord)) {
+            let what = if primes.len() == 2 { "acceleration" } else { "velocity" };
+            return Some(format!("the {what} of `{stem}` is `{stem}{primes}`"));
+        }
+    }
+    if let Some(stem) = name.strip_prefix(['p', 'P']).filter(|s| kind(s) == Some(Kind::Coord)) {
+        return Some(format!("the momentum of `{stem}` is `p_{stem}`"));
+    }
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = &name[stem.len()..];
+    let is_numbered = !number.is_empty() && kind(stem).is_some();
+    is_numbered.then(|| {
+        format!("a power is written `{stem}^{number}`, an entry of a family `{stem}[{number}]`")
+    })
+}
+
+/// Names that other tools give to things the language writes otherwise.
+fn foreign_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "arcsin" => "the inverse sine is `asin`",
+        "arccos" => "the inverse cosine is `acos`",
+        "arctan" => "the inverse tangent is `atan`",
+        "arctan2" => "write `atan2(y, x)`",
+        "cot" => "write `1/tan(x)`",
+        "sec" => "write `1/cos(x)`",
+        "csc" => "write `1/sin(x)`",
+        "ln" => "the natural logarithm is `log`",
+        "log10" | "log2" => "write `log(x)/log(10)`, with the base below",
+        "pow" | "power" => "a power is written `a^b`",
+        "sqr" | "square" => "a square is written `x^2`",
+        "sgn" | "signum" => "the sign is `sign`",
+        "fabs" | "Abs" => "the absolute value is `abs`",
+        "Pi" | "PI" | "π" => "the number π is `pi`",
+        "e" => "the exponential function is `exp(x)`",
+        "norm2" | "length" => "the length of a vector is `norm`",
+        "inner" => "the scalar product is `dot`",
+        "heaviside" | "Heaviside" | "Piecewise" | "piecewise" | "ifelse" | "where" => {
+            "a choice is written `if(a < b, c, d)`"
+        }
+        "deg2rad" | "radians" => "write `x*pi/180`",
+        "diff" | "ddt" | "der" | "D" | "Derivative" => "a time derivative is a prime: `x'`",
+        _ => return None,
+    })
+}

@@ -1,0 +1,602 @@
+//! Statements that do not enter the equations: the start, the run, further
+//! outputs, events, figures, checks.
+
+use super::names::closest;
+use super::statements::STATE;
+use super::value::Value;
+use super::*;
+use crate::system::{Action, Check, CheckAt, CheckKind, Draw, Event, Level, Observe, Run, Start};
+use crate::tree::{RunOption, Shape, StartRelation, StatementKind};
+
+/// Names of integrators, formulations and eliminations a `run` may choose.
+pub const METHODS: &[&str] = &[
+    "auto",
+    "dop853",
+    "gauss4",
+    "gauss6",
+    "gauss8",
+    "radau",
+    "rattle",
+    "discrete-gradient",
+    "taylor",
+];
+/// Names of formulations.
+pub const FORMULATIONS: &[&str] =
+    &["lagrange", "poincare", "hamilton", "maggi", "bracket", "routh"];
+/// Names of eliminations.
+pub const ELIMINATIONS: &[&str] = &[
+    "multipliers",
+    "udwadia-kalaba",
+    "null-space",
+    "singular-mass",
+    "udwadia-kalaba-literal",
+    "singular-mass-literal",
+];
+
+const ANY: u16 = u16::MAX;
+
+impl<'a> Resolver<'a, '_> {
+    /// The start, with overrides put in.
+    pub(super) fn resolve_start(&mut self, sources: &Sources) -> Vec<Start> {
+        let mut items: Vec<(ExprId, Start)> = Vec::new();
+        for instance in self.instances.clone() {
+            let StatementKind::Start(list) = &instance.statement.kind else { continue };
+            for item in list {
+                let cx = self.scope_cx(&instance);
+                if let Some(new) = self.settle(|r| r.start_item(item, cx)) {
+                    items.extend(self.start_rows(new, item.relation, item.left.span, sources));
+                }
+            }
+        }
+        let mut overridden: Vec<(ExprId, Start)> = Vec::new();
+        for (left, right) in std::mem::take(&mut self.overrides.start) {
+            let cx = Cx { scope: ScopeId(0), env: EnvId(0), locals: None, constant: false };
+            if !self.override_known(left) {
+                continue;
+            }
+            let pair = self.settle(|r| r.start_sides(left, right, StartRelation::Equals, cx));
+            if let Some(new) = pair {
+                overridden.extend(self.start_rows(new, StartRelation::Equals, left.span, sources));
+            }
+        }
+        let replaced: rustc_hash::FxHashSet<ExprId> = overridden.iter().map(|o| o.0).collect();
+        items.retain(|(left, _)| !replaced.contains(left));
+        items.extend(overridden);
+        self.check_guess_kinds(&items);
+        items.into_iter().map(|(_, start)| start).collect()
+    }
+
+    /// Whether the left side of an override begins with something that exists.
+    fn override_known(&mut self, left: &Expr) -> bool {
+        let name = match &left.kind {
+            tree::ExprKind::Name(name) => name,
+            tree::ExprKind::Postfix(base, _) => match &base.kind {
+                tree::ExprKind::Name(name) => name,
+                _ => return true,
+            },
+            tree::ExprKind::Missing => return false,
+            _ => return true,
+        };
+        let scope = &self.scopes[0];
+        if scope.declared.contains_key(name)
+            || self.momentum_of(name, ScopeId(0)).is_some()
+            || &**name == "t"
+        {
+            return true;
+        }
+        let names: Vec<&str> = scope.declared.keys().map(|k| &**k).collect();
+        let mut diagnostic = Diagnostic::fault(
+            Code::UnknownOverride,
+            left.span,
+            format!("the model has no `{name}` to override"),
+        );
+        if let Some(meant) = closest(name, names.into_iter()) {
+            diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
+        } else {
+            diagnostic = diagnostic.hint("parameters, constants and start values can be set");
+        }
+        self.report(diagnostic);
+        false
+    }
+
+    fn start_item(&mut self, item: &'a tree::StartItem, cx: Cx<'_>) -> Eval<(Value, Value)> {
+        self.start_sides(&item.left, &item.right, item.relation, cx)
+    }
+
+    /// Both sides of a start item, of equal shape.
+    fn start_sides(
+        &mut self,
+        left: &'a Expr,
+        right: &'a Expr,
+        relation: StartRelation,
+        cx: Cx<'_>,
+    ) -> Eval<(Value, Value)> {
+        let (a, b) = (self.eval(left, cx), self.eval(right, cx));
+        let (a, mut b) = (a?, b?);
+        if a.shape() != b.shape() {
+            // One value for all entries of a family.
+            match b.scalar() {
+                Some(id) => b = a.map(|_| id),
+                None => {
+                    let message = format!("{} cannot start as {}", a.describe(), b.describe());
+                    return Err(self.report(
+                        Diagnostic::fault(Code::Shape, right.span, message)
+                            .with(left.span, a.describe()),
+                    ));
+                }
+            }
+        }
+        for (value, span) in [(&a, left.span), (&b, right.span)] {
+            for &id in value.components() {
+                self.allow(id, span, STATE, "`start`")?;
+            }
+        }
+        for &id in a.components() {
+            let is_state = |r: u16| r & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0;
+            let symbol = self.exprs.as_symbol(id).filter(|&s| is_state(self.role(s)));
+            if relation == StartRelation::Near && symbol.is_none() {
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::StartGuess,
+                        left.span,
+                        "a guess is for a coordinate, a velocity or a momentum",
+                    )
+                    .hint("write `=` for an equation that must hold at the start"),
+                ));
+            }
+            let mask = self.mask(id);
+            if !is_state(mask) {
+                let from_right = b.components().iter().any(|&r| is_state(self.mask(r)));
+                if !from_right {
+                    return Err(self.report(
+                        Diagnostic::fault(Code::NotAllowedHere, left.span, "this start equation holds nothing of the state")
+                            .hint("a start equation is about coordinates, velocities or momenta; parameters get their values with `param`"),
+                    ));
+                }
+            }
+        }
+        Ok((a, b))
+    }
+
+    fn start_rows(
+        &mut self,
+        (left, right): (Value, Value),
+        relation: StartRelation,
+        span: Span,
+        sources: &Sources,
+    ) -> Vec<(ExprId, Start)> {
+        let text = sources.snippet(span).trim().to_owned();
+        let mut rows = Vec::new();
+        for (&a, &b) in left.components().iter().zip(right.components()) {
+            let guess = match relation {
+                StartRelation::Near => self.exprs.as_symbol(a),
+                StartRelation::Equals => None,
+            };
+            let text = match self.exprs.as_symbol(a) {
+                Some(symbol) => self.exprs.symbol_info(symbol).full_name(),
+                None => text.clone(),
+            };
+            let (na, nb) = (self.normalize(a), self.normalize(b));
+            // A momentum or velocity makes it velocity level even where the
+            // other description would not show it.
+            let moving = role::VELOCITY | role::MOMENTUM;
+            let level =
+                if (self.mask(a) | self.mask(b) | self.mask(na) | self.mask(nb)) & moving != 0 {
+                    Level::Velocity
+                } else {
+                    Level::Position
+                };
+            rows.push((a, Start { level, relation, left: na, right: nb, text, guess, span }));
+        }
+        rows
+    }
+
+    fn check_guess_kinds(&mut self, items: &[(ExprId, Start)]) {
+        let of = |r: &Self, wanted: u16| {
+            items
+                .iter()
+                .find(|(_, s)| s.guess.is_some_and(|g| r.role(g) == wanted))
+                .map(|(_, s)| s.span)
+        };
+        if let (Some(velocity), Some(momentum)) =
+            (of(self, role::VELOCITY), of(self, role::MOMENTUM))
+        {
+            self.report(
+                Diagnostic::fault(
+                    Code::StartMixed,
+                    momentum,
+                    "this model has guesses for velocities and for momenta",
+                )
+                .at("a momentum")
+                .with(velocity, "a velocity")
+                .hint("guess one kind only; equations with `=` may use both"),
+            );
+        }
+    }
+
+    /// The run statement, if any.
+    pub(super) fn resolve_run(&mut self) -> Run {
+        let number = |n: i64, exprs: &Exprs| exprs.integer(n).id;
+        let mut run = Run {
+            from: number(0, &self.exprs),
+            to: number(10, &self.exprs),
+            every: None,
+            tolerance: None,
+            method: None,
+            formulation: None,
+            elimination: None,
+            span: None,
+        };
+        for instance in self.instances.clone() {
+            let StatementKind::Run(options) = &instance.statement.kind else { continue };
+            let cx = self.scope_cx(&instance);
+            run.span = Some(instance.statement.span);
+            for option in options {
+                match option {
+                    RunOption::Time(range) => {
+                        let from =
+                            self.settle(|r| r.plain_number(&range.from, cx, "the start time"));
+                        let to = self.settle(|r| r.plain_number(&range.to, cx, "the end time"));
+                        run.from = from.unwrap_or(run.from);
+                        run.to = to.unwrap_or(run.to);
+                    }
+                    RunOption::Every(expr) => {
+                        run.every = self.settle(|r| r.positive(expr, cx, "the output interval"));
+                    }
+                    RunOption::Tolerance(expr) => {
+                        run.tolerance = self.settle(|r| r.positive(expr, cx, "the tolerance"));
+                    }
+                    RunOption::Method(name) => run.method = self.choice_of(name, METHODS, "method"),
+                    RunOption::Formulation(name) => {
+                        run.formulation = self.choice_of(name, FORMULATIONS, "formulation");
+                    }
+                    RunOption::Elimination(name) => {
+                        run.elimination = self.choice_of(name, ELIMINATIONS, "elimination");
+                    }
+                }
+            }
+        }
+        run
+    }
+
+    fn plain_number(&mut self, expr: &'a Expr, cx: Cx<'_>, what: &str) -> Eval<ExprId> {
+        let id = self.eval_scalar(expr, cx)?;
+        self.allow(id, expr.span, role::PARAMETER, what)?;
+        Ok(id)
+    }
+
+    fn positive(&mut self, expr: &'a Expr, cx: Cx<'_>, what: &str) -> Eval<ExprId> {
+        let id = self.plain_number(expr, cx, what)?;
+        match self.parameter_value(id) {
+            Some(value) if value <= 0.0 => self.fault(
+                Code::RunOption,
+                expr.span,
+                format!("{what} must be positive, and this is {value}"),
+            ),
+            _ => Ok(id),
+        }
+    }
+
+    fn choice_of(&mut self, name: &tree::Name, known: &[&str], what: &str) -> Option<String> {
+        if known.contains(&&*name.text) {
+            return Some(name.text.to_string());
+        }
+        let mut diagnostic = Diagnostic::fault(
+            Code::RunOption,
+            name.span,
+            format!("there is no {what} named `{}`", name.text),
+        );
+        diagnostic = match closest(&name.text, known.iter().copied()) {
+            Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
+            None => diagnostic.hint(format!("there are {}", known.join(", "))),
+        };
+        self.report(diagnostic);
+        None
+    }
+
+    /// Further outputs.
+    pub(super) fn resolve_observes(&mut self, sources: &Sources) -> Vec<Observe> {
+        let mut observes = Vec::new();
+        for instance in self.instances.clone() {
+            let StatementKind::Observe(list) = &instance.statement.kind else { continue };
+            let cx = self.scope_cx(&instance);
+            for item in list {
+                let found = self.settle(|r| {
+                    let indices = match &item.entry {
+                        Some(entry) => r.indices(&entry.indices, cx)?,
+                        None => Indices::new(),
+                    };
+                    Ok((r.eval(&item.value, cx)?, indices))
+                });
+                let Some((value, indices)) = found else { continue };
+                let base = match &item.entry {
+                    Some(entry) => self.full_name(instance.scope, &entry.name.text, &indices),
+                    None => squeeze(sources.snippet(item.value.span)),
+                };
+                let columns = value.shape().get(1).copied();
+                for (at, &id) in value.components().iter().enumerate() {
+                    let name = match (value.scalar(), columns) {
+                        (Some(_), _) => base.clone(),
+                        (None, None) => format!("{base}[{}]", at + 1),
+                        (None, Some(c)) => format!("{base}[{},{}]", at / c + 1, at % c + 1),
+                    };
+                    let value = self.normalize(id);
+                    observes.push(Observe { name, value, span: item.value.span });
+                }
+            }
+        }
+        observes
+    }
+
+    /// Events.
+    pub(super) fn resolve_events(&mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        for instance in self.instances.clone() {
+            let StatementKind::Event { label, left, right, direction, action } =
+                &instance.statement.kind
+            else {
+                continue;
+            };
+            let cx = self.scope_cx(&instance);
+            let found = self.settle(|r| {
+                let (a, b) = (r.eval_scalar(left, cx), r.eval_scalar(right, cx));
+                let function = (r.exprs.at(a?) - r.exprs.at(b?)).id;
+                let action = match action {
+                    tree::Action::Record => Action::Record,
+                    tree::Action::Stop => Action::Stop,
+                    tree::Action::Reset(list) => Action::Reset(r.resets(list, cx)?),
+                };
+                let indices = r.indices(&label.indices, cx)?;
+                Ok((function, action, indices))
+            });
+            let Some((function, action, indices)) = found else { continue };
+            let function = self.normalize(function);
+            let name = self.full_name(instance.scope, &label.name.text, &indices);
+            events.push(Event {
+                name,
+                function,
+                direction: *direction,
+                action,
+                span: instance.statement.span,
+            });
+        }
+        events
+    }
+
+    fn resets(&mut self, list: &'a [(Expr, Expr)], cx: Cx<'_>) -> Eval<Vec<(ExprId, ExprId)>> {
+        let mut resets = Vec::new();
+        for (quantity, value) in list {
+            let (a, b) = (self.eval(quantity, cx), self.eval(value, cx));
+            let (a, mut b) = (a?, b?);
+            if let (Some(id), None) = (b.scalar(), a.scalar()) {
+                b = a.map(|_| id);
+            }
+            if a.shape() != b.shape() {
+                let message = format!("{} cannot become {}", a.describe(), b.describe());
+                return self.fault(Code::Shape, value.span, message);
+            }
+            for &id in a.components() {
+                self.allow(id, quantity.span, STATE & !role::TIME, "what an event changes")?;
+                if self.mask(id) & (role::POSITION | role::VELOCITY | role::MOMENTUM) == 0 {
+                    return Err(self.report(
+                        Diagnostic::fault(
+                            Code::EventReset,
+                            quantity.span,
+                            "this is no part of the state and cannot be reset",
+                        )
+                        .hint("an event changes positions, velocities or momenta"),
+                    ));
+                }
+            }
+            for (&x, &y) in a.components().iter().zip(b.components()) {
+                let pair = (self.normalize(x), self.normalize(y));
+                resets.push(pair);
+            }
+        }
+        Ok(resets)
+    }
+
+    /// Figures.
+    pub(super) fn resolve_draws(&mut self) -> Vec<Draw> {
+        let mut draws = Vec::new();
+        for instance in self.instances.clone() {
+            let StatementKind::Draw(shape, list) = &instance.statement.kind else { continue };
+            let cx = self.scope_cx(&instance);
+            let span = instance.statement.span;
+            if let Some(mut draw) = self.settle(|r| r.draw(*shape, list, span, cx)) {
+                for point in &mut draw.points {
+                    *point = self.normalize_all(point);
+                }
+                draw.radius = draw.radius.map(|r| self.normalize(r));
+                draw.axis = draw.axis.map(|axis| self.normalize_all(&axis));
+                draws.push(draw);
+            }
+        }
+        draws
+    }
+
+    fn draw(&mut self, shape: Shape, list: &'a [Expr], span: Span, cx: Cx<'_>) -> Eval<Draw> {
+        let mut draw = Draw { shape, points: Vec::new(), radius: None, axis: None, span };
+        if shape == Shape::Circle {
+            if list.len() < 2 || list.len() > 3 {
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::DrawShape,
+                        span,
+                        "a circle needs its center and its radius",
+                    )
+                    .hint("`draw circle C, r`, in space `draw circle C, r, axis`"),
+                ));
+            }
+            draw.points = self.points(&list[0], cx)?;
+            draw.radius = Some(self.eval_scalar(&list[1], cx)?);
+            if let Some(axis) = list.get(2) {
+                draw.axis = self.points(axis, cx)?.into_iter().next();
+            }
+            let dimension = draw.points.first().map_or(0, Vec::len);
+            if (dimension == 3) != draw.axis.as_ref().is_some_and(|a| a.len() == 3)
+                || draw.points.len() != 1
+            {
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::DrawShape,
+                        span,
+                        "in space a circle takes its axis third, in the plane it has none",
+                    )
+                    .hint("`draw circle C, r`, in space `draw circle C, r, axis`"),
+                ));
+            }
+            return Ok(draw);
+        }
+        for expr in list {
+            draw.points.extend(self.points(expr, cx)?);
+        }
+        let dimension = draw.points.first().map_or(0, Vec::len);
+        if draw.points.iter().any(|p| p.len() != dimension) {
+            return self.fault(
+                Code::DrawShape,
+                span,
+                "points of the plane and of space are mixed here",
+            );
+        }
+        if shape == Shape::Line && draw.points.len() < 2 {
+            return self.fault(Code::DrawShape, span, "a line needs two points or more");
+        }
+        Ok(draw)
+    }
+
+    /// A point, or a list of points (the rows of a matrix).
+    fn points(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<Vec<Vec<ExprId>>> {
+        let value = self.eval(expr, cx)?;
+        match &value {
+            Value::Vector(data) if (2..=3).contains(&data.len()) => Ok(vec![data.to_vec()]),
+            Value::Matrix { columns, data } if (2..=3).contains(columns) => {
+                Ok(data.chunks(*columns).map(<[ExprId]>::to_vec).collect())
+            }
+            other => {
+                let found = other.describe();
+                Err(self.report(
+                    Diagnostic::fault(
+                        Code::DrawShape,
+                        expr.span,
+                        format!("a point has two or three components, and this is {found}"),
+                    )
+                    .hint("write a point as `[x, y]` or `[x, y, z]`"),
+                ))
+            }
+        }
+    }
+
+    /// The lines of ```check blocks.
+    pub(super) fn resolve_checks(&mut self, checks: &'a [tree::Check]) -> Vec<Check> {
+        let cx = Cx { scope: ScopeId(0), env: EnvId(0), locals: None, constant: false };
+        let mut resolved = Vec::new();
+        for check in checks {
+            if let Some(kind) = self.settle(|r| r.check(&check.kind, cx)) {
+                resolved.push(Check { kind, span: check.span });
+            }
+        }
+        resolved
+    }
+
+    fn check(&mut self, kind: &'a tree::CheckKind, cx: Cx<'_>) -> Eval<CheckKind> {
+        let within = |r: &mut Self, expr: &'a Option<Expr>| match expr {
+            Some(expr) => r.plain_number(expr, cx, "a tolerance").map(Some),
+            None => Ok(None),
+        };
+        Ok(match kind {
+            tree::CheckKind::Equal { left, right, within: tolerance, at } => {
+                let (a, b) = (self.eval(left, cx), self.eval(right, cx));
+                let (a, mut b) = (a?, b?);
+                if let (Some(id), None) = (b.scalar(), a.scalar()) {
+                    b = a.map(|_| id);
+                }
+                if a.shape() != b.shape() {
+                    let message = format!("{} is compared with {}", a.describe(), b.describe());
+                    return self.fault(Code::Shape, right.span, message);
+                }
+                let at = self.check_at(at, cx)?;
+                CheckKind::Equal {
+                    left: self.normalize_all(a.components()),
+                    right: self.normalize_all(b.components()),
+                    within: within(self, tolerance)?,
+                    at,
+                }
+            }
+            tree::CheckKind::Agree { within: tolerance } => {
+                CheckKind::Agree { within: within(self, tolerance)? }
+            }
+            tree::CheckKind::Conserve { value, within: tolerance } => {
+                let id = self.eval_scalar(value, cx)?;
+                self.allow(id, value.span, ANY, "`conserve`")?;
+                CheckKind::Conserve { value: self.normalize(id), within: within(self, tolerance)? }
+            }
+            tree::CheckKind::Motion(name) => {
+                const MOTIONS: &[&str] =
+                    &["unique", "gauge-free", "hidden-constraint", "inconsistent"];
+                if !MOTIONS.contains(&&*name.text) {
+                    let message = format!("`{}` is no verdict on a motion", name.text);
+                    return Err(self.report(
+                        Diagnostic::fault(Code::CheckSyntax, name.span, message)
+                            .hint(format!("there are {}", MOTIONS.join(", "))),
+                    ));
+                }
+                CheckKind::Motion(name.text.to_string())
+            }
+            tree::CheckKind::Analyze { field, value } => {
+                CheckKind::Analyze { field: field.clone(), value: value.clone() }
+            }
+            tree::CheckKind::Fault(name) => CheckKind::Fault(self.known_code(name)?),
+            tree::CheckKind::Warning(name) => CheckKind::Warning(self.known_code(name)?),
+        })
+    }
+
+    fn known_code(&mut self, name: &tree::Name) -> Eval<String> {
+        if Code::from_name(&name.text).is_some() {
+            return Ok(name.text.to_string());
+        }
+        let known = crate::codes::ALL.iter().map(|c| c.name());
+        let mut diagnostic = Diagnostic::fault(
+            Code::CheckSyntax,
+            name.span,
+            format!("no diagnostic is named `{}`", name.text),
+        );
+        if let Some(meant) = closest(&name.text, known) {
+            diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
+        }
+        Err(self.report(diagnostic))
+    }
+
+    fn check_at(&mut self, at: &'a tree::CheckAt, cx: Cx<'_>) -> Eval<CheckAt> {
+        Ok(match at {
+            tree::CheckAt::Anywhere => CheckAt::Anywhere,
+            tree::CheckAt::Start => CheckAt::Start,
+            tree::CheckAt::Time(expr) => CheckAt::Time(self.plain_number(expr, cx, "a time")?),
+            tree::CheckAt::State(list) => {
+                let mut state = Vec::new();
+                for (left, right) in list {
+                    let (a, b) =
+                        self.start_sides(left, right, StartRelation::Near, cx).or_else(|stop| {
+                            // `t = 0` is part of a state, though no guess.
+                            match &left.kind {
+                                tree::ExprKind::Name(name) if &**name == "t" => {
+                                    let (a, b) = (self.eval(left, cx)?, self.eval(right, cx)?);
+                                    self.diagnostics.pop();
+                                    Ok((a, b))
+                                }
+                                _ => Err(stop),
+                            }
+                        })?;
+                    state
+                        .extend(a.components().iter().copied().zip(b.components().iter().copied()));
+                }
+                CheckAt::State(state)
+            }
+        })
+    }
+}
+
+/// The text with white space squeezed to single blanks.
+fn squeeze(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

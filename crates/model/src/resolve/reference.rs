@@ -1,0 +1,537 @@
+//! Names and what stands behind them: `x`, `th[i]'`, `p_th`, `f(a)`, `a.x`.
+
+use super::declare::count_indices;
+use super::names::{self, closest, with_indices};
+use super::value::Value;
+use super::*;
+use crate::tree::{Argument, ExprKind, Postfix, PostfixKind};
+use dalembert_expr::Number;
+
+/// What a name was found to be.
+enum Found {
+    Value(Value),
+    Def(DefId),
+    /// A family of this scope; `momentum` for `p_th`.
+    Family {
+        scope: ScopeId,
+        name: Rc<str>,
+        momentum: bool,
+    },
+    /// A single coordinate's momentum.
+    Momentum(DefId),
+    Function(DefId),
+    Builtin,
+}
+
+impl<'a> Resolver<'a, '_> {
+    pub(super) fn eval_name(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>) -> Eval<Value> {
+        match self.find(name, span, cx, false)? {
+            Found::Value(value) => Ok(value),
+            Found::Def(def) => self.def_value(def),
+            Found::Family { scope, name, momentum } => {
+                self.family_value(scope, &name, momentum, 0, span)
+            }
+            Found::Momentum(def) => self.momentum_value(def),
+            Found::Function(def) => {
+                let at = self.defs[def.0 as usize].span;
+                Err(self.report(
+                    Diagnostic::fault(Code::FunctionValue, span, format!("`{name}` is a function"))
+                        .with(at, "defined here")
+                        .hint(format!("give it its arguments: `{name}(…)`")),
+                ))
+            }
+            Found::Builtin => Err(self.report(
+                Diagnostic::fault(
+                    Code::FunctionValue,
+                    span,
+                    format!("`{name}` is a function of the language"),
+                )
+                .hint(format!("give it its arguments: `{name}(…)`")),
+            )),
+        }
+    }
+
+    /// Looks a name up: locals, loops, the scope, the language. `called` tells
+    /// that a function is wanted.
+    fn find(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>, called: bool) -> Eval<Found> {
+        let mut local = cx.locals;
+        while let Some(this) = local {
+            if this.name == &**name {
+                return Ok(Found::Value(this.value.clone()));
+            }
+            local = this.outer;
+        }
+        let mut env = cx.env;
+        while env != EnvId(0) {
+            let this = &self.envs[env.0 as usize];
+            if let Some((index, value)) = &this.index
+                && index == name
+            {
+                let value = self.exprs.of_number(Number::integer(*value));
+                return Ok(Found::Value(Value::Scalar(value)));
+            }
+            if let Some(&def) = this.locals.get(name) {
+                if matches!(self.defs[def.0 as usize].kind, DefKind::Function(_)) {
+                    return Ok(Found::Function(def));
+                }
+                return if cx.constant {
+                    self.not_constant(name, Kind::Let, span)
+                } else {
+                    Ok(Found::Def(def))
+                };
+            }
+            env = this.parent;
+        }
+        let scope = &self.scopes[cx.scope.0 as usize];
+        if let Some(info) = scope.names.get(name) {
+            let (kind, plain) = (info.kind, info.plain);
+            if kind == Kind::Function {
+                return match plain {
+                    Some(def) => Ok(Found::Function(def)),
+                    None => Err(Stop::Reported),
+                };
+            }
+            if cx.constant && kind != Kind::Const {
+                return self.not_constant(name, kind, span);
+            }
+            return Ok(match plain {
+                Some(def) => Found::Def(def),
+                None => Found::Family { scope: cx.scope, name: name.clone(), momentum: false },
+            });
+        }
+        if let Some(coordinate) = self.momentum_of(name, cx.scope) {
+            if cx.constant {
+                return self.not_constant(name, Kind::Coord, span);
+            }
+            let coordinate: Rc<str> = coordinate.into();
+            return match self.scopes[cx.scope.0 as usize].names.get(&coordinate) {
+                Some(NameInfo { plain: Some(def), .. }) => Ok(Found::Momentum(*def)),
+                Some(_) => Ok(Found::Family { scope: cx.scope, name: coordinate, momentum: true }),
+                None => Err(Stop::Reported),
+            };
+        }
+        let symbol = match &**name {
+            "pi" => Some(Symbol::PI),
+            "t" if cx.constant => {
+                return self.fault(
+                    Code::NotConstant,
+                    span,
+                    "`t` is time, and ranges and indices are made of constants",
+                );
+            }
+            "t" => Some(Symbol::TIME),
+            "energy" => Some(self.specials.energy),
+            "kinetic" => Some(self.specials.kinetic),
+            "potential" => Some(self.specials.potential),
+            _ => None,
+        };
+        if let Some(symbol) = symbol {
+            return Ok(Found::Value(Value::Scalar(self.exprs.of_symbol(symbol))));
+        }
+        if names::is_function(name) {
+            return Ok(Found::Builtin);
+        }
+        // Declared, but not entered: its own statement was reported already, or
+        // it is used where only constants are known.
+        if let Some(&(kind, _)) = self.scopes[cx.scope.0 as usize].declared.get(name) {
+            return if cx.constant && kind != Kind::Const {
+                self.not_constant(name, kind, span)
+            } else {
+                self.declared_elsewhere(name, kind, span)
+            };
+        }
+        self.unknown(name, span, cx, called)
+    }
+
+    fn not_constant<T>(&mut self, name: &str, kind: Kind, span: Span) -> Eval<T> {
+        let mut diagnostic = Diagnostic::fault(
+            Code::NotConstant,
+            span,
+            format!("`{name}` is a {}, and ranges and indices are made of constants", kind.word()),
+        );
+        if let Some((_, at)) = self.scopes[0].declared.get(name) {
+            diagnostic = diagnostic.with(*at, "declared here");
+        }
+        if kind == Kind::Param {
+            diagnostic = diagnostic.hint(format!("declare it with `const {name} = …`"));
+        }
+        Err(self.report(diagnostic))
+    }
+
+    /// A name that some statement declares but that is not known at this place.
+    fn declared_elsewhere<T>(&mut self, name: &str, kind: Kind, span: Span) -> Eval<T> {
+        let at = self.scopes[0].declared.get(name).map(|d| d.1);
+        if matches!(kind, Kind::Let | Kind::Function)
+            && let Some(at) = at
+        {
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::UnknownName,
+                    span,
+                    format!("`{name}` is known only inside its loop"),
+                )
+                .with(at, "local to one turn, since it has no index")
+                .hint(format!("give it the loop's index, `{name}[i]`, to use it outside")),
+            ));
+        }
+        Err(Stop::Reported)
+    }
+
+    /// A name that nothing defines: reported once, with all its places.
+    fn unknown<T>(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>, called: bool) -> Eval<T> {
+        let known = self.unknown_names.get(name).copied();
+        if let Some(diagnostic) = known.and_then(|at| self.diagnostics.get_mut(at)) {
+            diagnostic.also(span);
+            return Err(Stop::Reported);
+        }
+        let what = if called { "no function is named" } else { "nothing is named" };
+        let hint = self.meaning_of(name, cx, called);
+        self.unknown_names.insert(name.clone(), self.diagnostics.len());
+        Err(self.report(
+            Diagnostic::fault(Code::UnknownName, span, format!("{what} `{name}`")).hint(hint),
+        ))
+    }
+
+    /// What was probably meant by a name that nothing defines.
+    fn meaning_of(&self, name: &str, cx: Cx<'_>, called: bool) -> String {
+        match self.labels.get(name) {
+            Some(label) if label.is_event => return format!("`{name}` is an event, which has no value"),
+            Some(_) => {
+                return format!(
+                    "`{name}` is a constraint; write `multiplier({name})` or `residual({name})`"
+                );
+            }
+            None => {}
+        }
+        let declared = &self.scopes[cx.scope.0 as usize].declared;
+        let kind = |name: &str| declared.get(name).map(|d| d.0);
+        if let Some(hint) = names::other_notation(name, kind) {
+            return hint;
+        }
+        let mut candidates: Vec<&str> = Vec::new();
+        let mut local = cx.locals;
+        while let Some(this) = local {
+            candidates.push(this.name);
+            local = this.outer;
+        }
+        let mut env = cx.env;
+        while env != EnvId(0) {
+            let this = &self.envs[env.0 as usize];
+            candidates.extend(this.index.iter().map(|i| &*i.0));
+            candidates.extend(this.locals.keys().map(|k| &**k));
+            env = this.parent;
+        }
+        candidates.extend(declared.keys().map(|k| &**k));
+        candidates.extend(["t", "pi"]);
+        let product = names::product_reading(name, &candidates)
+            .map(|product| format!("nothing is multiplied implicitly: write `{product}`"));
+        if let Some(hint) = product.as_ref().filter(|_| name.chars().count() <= 4) {
+            return hint.clone();
+        }
+        candidates.extend(["energy", "kinetic", "potential"]);
+        if called {
+            candidates.extend(names::FUNCTIONS.iter().map(|f| f.0));
+        }
+        if let Some(meant) = closest(name, candidates.iter().copied()) {
+            return format!("did you mean `{meant}`?");
+        }
+        match product {
+            Some(hint) => hint,
+            None if called => format!("define it: `let {name}(a) = …`"),
+            None if name == "g" => "declare it: `param g = 9.81`".into(),
+            None => format!("declare it: `param {name} = …`, `coord {name}` or `let {name} = …`"),
+        }
+    }
+
+    /// All entries of a family in order: a vector, or a matrix for two indices
+    /// or vector entries.
+    fn family_value(
+        &mut self,
+        scope: ScopeId,
+        name: &Rc<str>,
+        momentum: bool,
+        given: usize,
+        span: Span,
+    ) -> Eval<Value> {
+        let _ = given;
+        let order = self.sorted_entries(scope, name);
+        let arity = self.scopes[scope.0 as usize].names[name].arity;
+        if arity > 2 {
+            return self.fault(
+                Code::Shape,
+                span,
+                format!("`{name}` has {}, so it is no vector or matrix", count_indices(arity)),
+            );
+        }
+        self.spend(order.len() as u64, span)?;
+        let mut values = Vec::with_capacity(order.len());
+        for indices in order.iter() {
+            values.push(self.entry_value(scope, name, indices, momentum, span)?);
+        }
+        if arity == 1 {
+            return self.stack_values(&values, |_| span);
+        }
+        // Two indices: rows of equal length.
+        let mut rows: Vec<Value> = Vec::new();
+        let mut at = 0;
+        for group in order.chunk_by(|a, b| a[0] == b[0]) {
+            let row = values[at..at + group.len()].to_vec();
+            at += group.len();
+            rows.push(self.stack_values(&row, |_| span)?);
+        }
+        self.stack_values(&rows, |_| span)
+    }
+
+    fn sorted_entries(&mut self, scope: ScopeId, name: &Rc<str>) -> Rc<[Indices]> {
+        let Some(info) = self.scopes[scope.0 as usize].names.get_mut(name) else {
+            return Rc::from([]);
+        };
+        if info.sorted.as_ref().is_none_or(|s| s.len() != info.entries.len()) {
+            let mut order: Vec<Indices> = info.entries.keys().cloned().collect();
+            order.sort_unstable();
+            info.sorted = Some(order.into());
+        }
+        info.sorted.clone().unwrap_or_else(|| Rc::from([]))
+    }
+
+    fn entry_value(
+        &mut self,
+        scope: ScopeId,
+        name: &Rc<str>,
+        indices: &[i64],
+        momentum: bool,
+        span: Span,
+    ) -> Eval<Value> {
+        let entry = self.scopes[scope.0 as usize].names[name].entries.get(indices).copied();
+        match entry {
+            Some(def) if momentum => self.momentum_value(def),
+            Some(def) => self.def_value(def),
+            None => self.no_entry(scope, name, indices, momentum, span),
+        }
+    }
+
+    fn no_entry<T>(
+        &mut self,
+        scope: ScopeId,
+        name: &Rc<str>,
+        indices: &[i64],
+        momentum: bool,
+        span: Span,
+    ) -> Eval<T> {
+        let order = self.sorted_entries(scope, name);
+        let shown = if momentum { format!("p_{name}") } else { name.to_string() };
+        let message = format!("there is no `{}`", with_indices(&shown, indices));
+        let at = self.scopes[scope.0 as usize].names[name].span;
+        let mut diagnostic =
+            Diagnostic::fault(Code::IndexRange, span, message).with(at, "declared here");
+        if let (Some(first), Some(last)) = (order.first(), order.last()) {
+            diagnostic = diagnostic.hint(format!(
+                "its entries go from `{}` to `{}`",
+                with_indices(&shown, first),
+                with_indices(&shown, last)
+            ));
+        } else {
+            diagnostic = diagnostic.hint("it has no entries at all: its range is empty");
+        }
+        Err(self.report(diagnostic))
+    }
+
+    fn momentum_value(&mut self, def: DefId) -> Eval<Value> {
+        match self.defs[def.0 as usize].kind {
+            DefKind::Coord(index) => match self.parts.coordinates.get(index) {
+                Some(coordinate) => Ok(Value::Scalar(self.exprs.of_symbol(coordinate.momentum))),
+                None => Err(Stop::Reported),
+            },
+            _ => Err(Stop::Reported),
+        }
+    }
+
+    /// A primary with primes, indices, members and calls behind it.
+    pub(super) fn eval_postfix(
+        &mut self,
+        base: &'a Expr,
+        operations: &'a [Postfix],
+        span: Span,
+        cx: Cx<'_>,
+    ) -> Eval<Value> {
+        let ExprKind::Name(name) = &base.kind else {
+            let value = self.eval(base, cx)?;
+            return self.apply(value, base, operations, span, cx);
+        };
+        if let Some(Postfix { kind: PostfixKind::Call(arguments), span: call }) = operations.first()
+        {
+            let value = match self.find(name, base.span, cx, true)? {
+                Found::Builtin => self.builtin(name, base.span, arguments, *call, cx)?,
+                Found::Function(def) => {
+                    self.call_function(def, arguments, base.span.to(*call), cx)?
+                }
+                _ => {
+                    return Err(self.report(
+                        Diagnostic::fault(
+                            Code::NotAFunction,
+                            base.span,
+                            format!("`{name}` is not a function"),
+                        )
+                        .hint(match arguments.as_slice() {
+                            [Argument::Value(Expr { kind: ExprKind::Name(of), .. })]
+                                if &**of == "t" =>
+                            {
+                                format!("what moves depends on `t` by itself: write `{name}`")
+                            }
+                            _ => format!("if a product is meant, write `{name}*(…)`"),
+                        }),
+                    ));
+                }
+            };
+            return self.apply(value, base, &operations[1..], span, cx);
+        }
+        let found = self.find(name, base.span, cx, false)?;
+        if let Found::Family { scope, name, momentum } = found {
+            // `th'[i]` is `th[i]'`: the index is the family's, primes wait.
+            let primes = operations.iter().take_while(|o| o.kind == PostfixKind::Prime).count();
+            if let Some(Postfix { kind: PostfixKind::Index(list), span: at }) =
+                operations.get(primes)
+            {
+                let indices = self.indices(list, cx)?;
+                let mut value =
+                    self.family_index(scope, &name, momentum, &indices, base.span.to(*at))?;
+                for prime in &operations[..primes] {
+                    value = self.prime(&value, prime.span)?;
+                }
+                return self.apply(value, base, &operations[primes + 1..], span, cx);
+            }
+            let value = self.family_value(scope, &name, momentum, 0, base.span)?;
+            return self.apply(value, base, operations, span, cx);
+        }
+        let value = self.eval_name(name, base.span, cx)?;
+        self.apply(value, base, operations, span, cx)
+    }
+
+    /// An entry, a row (fewer indices) or a component of an entry (more).
+    fn family_index(
+        &mut self,
+        scope: ScopeId,
+        name: &Rc<str>,
+        momentum: bool,
+        indices: &[i64],
+        span: Span,
+    ) -> Eval<Value> {
+        let arity = self.scopes[scope.0 as usize].names[name].arity;
+        if indices.len() >= arity {
+            let value = self.entry_value(scope, name, &indices[..arity], momentum, span)?;
+            return if indices.len() == arity {
+                Ok(value)
+            } else {
+                self.component(&value, &indices[arity..], span)
+            };
+        }
+        let order = self.sorted_entries(scope, name);
+        let from = order.partition_point(|entry| entry[..indices.len()] < *indices);
+        let to = order.partition_point(|entry| entry[..indices.len()] <= *indices);
+        if from == to {
+            return self.no_entry(scope, name, indices, momentum, span);
+        }
+        self.spend((to - from) as u64, span)?;
+        let mut values = Vec::with_capacity(to - from);
+        for entry in &order[from..to] {
+            values.push(self.entry_value(scope, name, entry, momentum, span)?);
+        }
+        if arity - indices.len() > 1 {
+            return self.fault(
+                Code::IndexCount,
+                span,
+                format!("`{name}` needs at least {} here", count_indices(arity - 2)),
+            );
+        }
+        self.stack_values(&values, |_| span)
+    }
+
+    /// The remaining operations behind a value.
+    fn apply(
+        &mut self,
+        mut value: Value,
+        base: &'a Expr,
+        operations: &'a [Postfix],
+        span: Span,
+        cx: Cx<'_>,
+    ) -> Eval<Value> {
+        for operation in operations {
+            let so_far = base.span.to(operation.span);
+            value = match &operation.kind {
+                PostfixKind::Prime => self.prime(&value, so_far)?,
+                PostfixKind::Index(list) => {
+                    let indices = self.indices(list, cx)?;
+                    self.component(&value, &indices, so_far)?
+                }
+                PostfixKind::Call(_) => {
+                    return self.fault(
+                        Code::NotAFunction,
+                        base.span,
+                        "this is not a function and cannot be called",
+                    );
+                }
+                PostfixKind::Member(member) => {
+                    return Err(self.report(
+                        Diagnostic::fault(
+                            Code::UnknownMember,
+                            operation.span,
+                            format!("there is no `.{member}` here: this is {}", value.describe()),
+                        )
+                        .hint("only parts, particles and bodies have members"),
+                    ));
+                }
+            };
+        }
+        let _ = span;
+        Ok(value)
+    }
+
+    /// `r[2]`, `R[1,2]`, row `R[1]`, from 1.
+    pub(super) fn component(&mut self, value: &Value, indices: &[i64], span: Span) -> Eval<Value> {
+        let shape = value.shape();
+        if indices.len() > shape.len() {
+            let message = if shape.is_empty() {
+                "a scalar has no components".to_owned()
+            } else {
+                format!(
+                    "{} has no component with {}",
+                    value.describe(),
+                    count_indices(indices.len())
+                )
+            };
+            return self.fault(Code::IndexCount, span, message);
+        }
+        for (&i, &n) in indices.iter().zip(&shape) {
+            if i < 1 || i as u64 > n as u64 {
+                let message = format!(
+                    "index {i} is outside {}, whose indices go from 1 to {n}",
+                    value.describe()
+                );
+                return self.fault(Code::IndexRange, span, message);
+            }
+        }
+        let at: Vec<usize> = indices.iter().map(|&i| i as usize - 1).collect();
+        Ok(match (value, at.as_slice()) {
+            (Value::Vector(data), &[i]) => Value::Scalar(data[i]),
+            (Value::Matrix { columns, data }, &[i, j]) => Value::Scalar(data[i * columns + j]),
+            (Value::Matrix { columns, data }, &[i]) => {
+                Value::vector(data[i * columns..(i + 1) * columns].to_vec())
+            }
+            _ => value.clone(),
+        })
+    }
+
+    /// The coordinate an expression names, for `force x:` and `reaction(x)`.
+    pub(super) fn coordinate(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<usize> {
+        let value = self.eval(expr, cx)?;
+        let position = value.scalar().and_then(|id| self.exprs.as_symbol(id));
+        let index = position.and_then(|symbol| self.parts.coordinate_of(symbol));
+        match index {
+            Some(index) => Ok(index),
+            None => Err(self.report(
+                Diagnostic::fault(Code::NotACoordinate, expr.span, "a coordinate is needed here")
+                    .hint("for a force along something else write `force F along v` or `force F at r`"),
+            )),
+        }
+    }
+}

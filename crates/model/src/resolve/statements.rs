@@ -1,0 +1,628 @@
+//! What the statements that make the equations mean: parameters, energies,
+//! forces, constraints, quasi-velocities.
+
+use super::builtins::ROWS;
+use super::*;
+use crate::system::{Constraint, Energy, Force, Level, Speed};
+use crate::tree::{EnergyKind, Family, ForceForm, StatementKind};
+
+pub(super) const STATE: u16 =
+    role::PARAMETER | role::TIME | role::POSITION | role::VELOCITY | role::MOMENTUM;
+
+impl<'a> Resolver<'a, '_> {
+    /// Values of parameters; what they may be made of.
+    pub(super) fn resolve_parameters(&mut self) {
+        for instance in self.instances.clone() {
+            let StatementKind::Param(list) = &instance.statement.kind else { continue };
+            for (family, value) in list {
+                self.resolve_parameter(family, value.as_ref(), instance);
+            }
+        }
+        self.parameter_cycles();
+    }
+
+    fn resolve_parameter(
+        &mut self,
+        family: &'a Family,
+        value: Option<&'a Expr>,
+        instance: Instance<'a>,
+    ) {
+        let Instance { scope, env, .. } = instance;
+        let cx = self.scope_cx(&instance);
+        let Ok(entries) = self.family_indices(family, self.constant_cx(scope, env)) else { return };
+        let count = entries.len();
+        // A value for the whole family is evaluated once, then handed out.
+        let mut given: Option<Vec<ExprId>> = None;
+        if let Some(value) = value {
+            given = self.settle(|r| r.parameter_values(value, count, cx));
+            if given.is_none() {
+                return;
+            }
+        }
+        for (place, indices) in entries.into_iter().enumerate() {
+            let full = self.full_name(scope, &family.name.text, &indices);
+            let mut chosen = given.as_ref().map(|list| list[place]);
+            if let Some(value) = self.take_override(&full, &family.name.text) {
+                let cx = Cx { scope: ScopeId(0), env: EnvId(0), locals: None, constant: false };
+                let Some(list) = self.settle(|r| r.parameter_values(value, count, cx)) else {
+                    continue;
+                };
+                chosen = Some(list[if list.len() > 1 { place } else { 0 }]);
+            }
+            let index = self.parameter_index(scope, &family.name.text, &indices);
+            if let Some(index) = index {
+                self.parts.parameters[index].value = chosen;
+            }
+        }
+    }
+
+    fn parameter_index(&self, scope: ScopeId, name: &str, indices: &[i64]) -> Option<usize> {
+        let info = self.scopes[scope.0 as usize].names.get(name)?;
+        let def = if indices.is_empty() { info.plain? } else { *info.entries.get(indices)? };
+        match self.defs[def.0 as usize].kind {
+            DefKind::Param(index) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// One value for each of `count` parameters.
+    fn parameter_values(&mut self, value: &'a Expr, count: usize, cx: Cx<'_>) -> Eval<Vec<ExprId>> {
+        let result = self.eval(value, cx)?;
+        for &id in result.components() {
+            if self.mask(id) & !role::PARAMETER != 0 {
+                let culprit = self
+                    .exprs
+                    .symbols_of(&[id])
+                    .into_iter()
+                    .find(|&s| self.role(s) & !role::PARAMETER != 0);
+                let name =
+                    culprit.map(|s| self.exprs.symbol_info(s).full_name()).unwrap_or_default();
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::ParameterMoves,
+                        value.span,
+                        format!("a parameter is a number, and `{name}` changes with time"),
+                    )
+                    .hint("use `let` for a quantity that moves"),
+                ));
+            }
+        }
+        match result.components() {
+            [single] if result.scalar().is_some() => Ok(vec![*single; count]),
+            list if list.len() == count && count > 0 => Ok(list.to_vec()),
+            list => {
+                let message = format!("{} values for {} parameters", list.len(), count);
+                Err(self.report(
+                    Diagnostic::fault(Code::Shape, value.span, message)
+                        .hint("give one value for all, or a list with one for each; a vector of numbers is an indexed parameter, `param a[1..3] = [1, 2, 3]`, or a `let`"),
+                ))
+            }
+        }
+    }
+
+    /// `param a = b, b = a`.
+    fn parameter_cycles(&mut self) {
+        let by_symbol: FxHashMap<Symbol, usize> =
+            self.parts.parameters.iter().enumerate().map(|(i, p)| (p.symbol, i)).collect();
+        let uses: Vec<Vec<usize>> = (0..self.parts.parameters.len())
+            .map(|i| match self.parts.parameters[i].value {
+                Some(value) => {
+                    let symbols = self.exprs.symbols_of(&[value]);
+                    symbols.iter().filter_map(|s| by_symbol.get(s).copied()).collect()
+                }
+                None => Vec::new(),
+            })
+            .collect();
+        // Peel off parameters whose needs are met; what is left is circular.
+        let mut users: Vec<Vec<usize>> = vec![Vec::new(); uses.len()];
+        let mut missing: Vec<usize> = uses.iter().map(Vec::len).collect();
+        for (i, list) in uses.iter().enumerate() {
+            list.iter().for_each(|&j| users[j].push(i));
+        }
+        let mut ready: Vec<usize> = (0..uses.len()).filter(|&i| missing[i] == 0).collect();
+        let mut order = Vec::with_capacity(uses.len());
+        while let Some(i) = ready.pop() {
+            order.push(i);
+            for &user in &users[i] {
+                missing[user] -= 1;
+                if missing[user] == 0 {
+                    ready.push(user);
+                }
+            }
+        }
+        let left: Vec<usize> = (0..uses.len()).filter(|&i| missing[i] > 0).collect();
+        if let Some(&first) = left.first() {
+            let span = self.parts.parameters[first].span;
+            let name = self.parts.parameters[first].name.clone();
+            let mut diagnostic = Diagnostic::fault(
+                Code::CircularDefinition,
+                span,
+                format!("the value of parameter `{name}` leads back to itself"),
+            );
+            for &other in left.iter().skip(1).take(3) {
+                diagnostic =
+                    diagnostic.with(self.parts.parameters[other].span, "by way of this one");
+            }
+            self.report(diagnostic);
+        }
+    }
+
+    /// L or H from the energy statements.
+    pub(super) fn resolve_energy(&mut self) -> Option<(Energy, ExprId)> {
+        let mut terms: FxHashMap<EnergyKind, Vec<ExprId>> = FxHashMap::default();
+        let mut first: FxHashMap<EnergyKind, Span> = FxHashMap::default();
+        let mut failed = false;
+        for instance in self.instances.clone() {
+            let StatementKind::Energy(kind, expr) = &instance.statement.kind else { continue };
+            let cx = self.scope_cx(&instance);
+            first.entry(*kind).or_insert(instance.statement.keyword);
+            let (place, allowed) = match kind {
+                EnergyKind::Kinetic => ("`kinetic`", STATE & !role::MOMENTUM),
+                EnergyKind::Potential => {
+                    ("`potential`", role::PARAMETER | role::TIME | role::POSITION)
+                }
+                EnergyKind::Lagrangian => ("`lagrangian`", STATE & !role::MOMENTUM),
+                EnergyKind::Hamiltonian => ("`hamiltonian`", STATE & !role::VELOCITY),
+                EnergyKind::Dissipation => ("`dissipation`", STATE),
+            };
+            let value = self.settle(|r| {
+                let id = r.eval_scalar(expr, cx)?;
+                r.allow(id, expr.span, allowed, place)?;
+                Ok(id)
+            });
+            match value {
+                Some(id) => terms.entry(*kind).or_default().push(id),
+                None => failed = true,
+            }
+        }
+        let total = |kind: EnergyKind| match terms.get(&kind) {
+            Some(list) => self.exprs.sum(list),
+            None => ExprId::ZERO,
+        };
+        let dissipation = total(EnergyKind::Dissipation);
+        if let Some(&at) = first.get(&EnergyKind::Hamiltonian) {
+            let others = [EnergyKind::Kinetic, EnergyKind::Potential, EnergyKind::Lagrangian];
+            if let Some(other) = others.iter().find_map(|kind| first.get(kind)) {
+                let message = "a model has either a Hamiltonian or energies of which L is made";
+                self.report(
+                    Diagnostic::fault(Code::MixedEnergy, *other, message)
+                        .with(at, "the Hamiltonian")
+                        .hint("keep one of the two"),
+                );
+                return None;
+            }
+            let hamiltonian = total(EnergyKind::Hamiltonian);
+            let momenta: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.momentum).collect();
+            let velocities = self.exprs.gradient(hamiltonian, &momenta);
+            return (!failed)
+                .then_some((Energy::Hamiltonian { hamiltonian, velocities }, dissipation));
+        }
+        if failed {
+            return None;
+        }
+        let (kinetic, potential, rest) = (
+            total(EnergyKind::Kinetic),
+            total(EnergyKind::Potential),
+            total(EnergyKind::Lagrangian),
+        );
+        let lagrangian =
+            (self.exprs.at(kinetic) - self.exprs.at(potential) + self.exprs.at(rest)).id;
+        let velocities: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.velocity).collect();
+        let momenta = self.exprs.gradient(lagrangian, &velocities);
+        Some((Energy::Lagrangian { kinetic, potential, rest, lagrangian, momenta }, dissipation))
+    }
+
+    /// −∂R/∂q′. Momenta stand for velocities in a model given by L.
+    pub(super) fn dissipation_force(&mut self, dissipation: ExprId) -> Option<Force> {
+        let span = self.instances.iter().find_map(|i| match &i.statement.kind {
+            StatementKind::Energy(EnergyKind::Dissipation, expr) => Some(expr.span),
+            _ => None,
+        })?;
+        let function =
+            if self.parts.hamiltonian { dissipation } else { self.normalize(dissipation) };
+        let velocities: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.velocity).collect();
+        let gradient = self.exprs.gradient(function, &velocities);
+        let components = gradient
+            .into_iter()
+            .enumerate()
+            .filter(|&(_, g)| g != ExprId::ZERO)
+            .map(|(i, g)| {
+                let force = (-self.exprs.at(g)).id;
+                (i, self.normalize(force))
+            })
+            .collect();
+        Some(Force { components, span })
+    }
+
+    /// Generalized forces of all `force` or all `nonideal` statements.
+    pub(super) fn resolve_forces(&mut self, nonideal: bool) -> Vec<Force> {
+        let mut forces = Vec::new();
+        for instance in self.instances.clone() {
+            let form = match &instance.statement.kind {
+                StatementKind::Force(form) if !nonideal => form,
+                StatementKind::Nonideal(form) if nonideal => form,
+                _ => continue,
+            };
+            let place = if nonideal { "`nonideal`" } else { "`force`" };
+            let cx = self.scope_cx(&instance);
+            if let Some(components) = self.settle(|r| r.force(form, place, cx)) {
+                let components: Vec<(usize, ExprId)> =
+                    components.into_iter().map(|(at, id)| (at, self.normalize(id))).collect();
+                forces.push(Force { components, span: instance.statement.span });
+            }
+        }
+        forces
+    }
+
+    fn force(
+        &mut self,
+        form: &'a ForceForm,
+        place: &str,
+        cx: Cx<'_>,
+    ) -> Eval<Vec<(usize, ExprId)>> {
+        let allowed = STATE | role::MULTIPLIER;
+        match form {
+            ForceForm::On { coordinate, value } => {
+                let (index, id) = (self.coordinate(coordinate, cx), self.eval_scalar(value, cx));
+                let (index, id) = (index?, id?);
+                self.allow(id, value.span, allowed, place)?;
+                Ok(vec![(index, id)])
+            }
+            ForceForm::At { value, position } => {
+                let (force, r) = self.pair(value, position, cx)?;
+                for &id in &r {
+                    let may = role::PARAMETER | role::TIME | role::POSITION;
+                    self.allow(id, position.span, may, "the place of a force")?;
+                }
+                // Qᵢ = F·∂r/∂qᵢ
+                let symbols: Vec<Symbol> =
+                    self.parts.coordinates.iter().map(|c| c.position).collect();
+                self.virtual_work(&force, &r, &symbols, value, allowed, place)
+            }
+            ForceForm::Along { value, velocity } => {
+                let (force, v) = self.pair(value, velocity, cx)?;
+                let mut components = Vec::with_capacity(v.len());
+                for &id in &v {
+                    let may = if self.parts.hamiltonian { STATE & !role::MOMENTUM } else { STATE };
+                    self.allow(id, velocity.span, may, "the velocity of a force")?;
+                    // Momenta stand for velocities here; velocities must stay.
+                    components.push(if self.parts.hamiltonian { id } else { self.normalize(id) });
+                }
+                if components.iter().all(|&id| self.mask(id) & role::VELOCITY == 0) {
+                    return Err(self.report(
+                        Diagnostic::fault(
+                            Code::NotAllowedHere,
+                            velocity.span,
+                            "`along` needs a velocity, and this holds none",
+                        )
+                        .hint("write `force F at r` for a force at a position"),
+                    ));
+                }
+                // Qᵢ = F·∂v/∂qᵢ′
+                let symbols: Vec<Symbol> =
+                    self.parts.coordinates.iter().map(|c| c.velocity).collect();
+                self.virtual_work(&force, &components, &symbols, value, allowed, place)
+            }
+        }
+    }
+
+    /// A force and what it acts on, of equal shapes.
+    fn pair(
+        &mut self,
+        force: &'a Expr,
+        other: &'a Expr,
+        cx: Cx<'_>,
+    ) -> Eval<(Vec<ExprId>, Vec<ExprId>)> {
+        let (f, r) = (self.eval(force, cx), self.eval(other, cx));
+        let (f, r) = (f?, r?);
+        if f.shape() != r.shape() {
+            let message =
+                format!("the force is {} and what it acts on is {}", f.describe(), r.describe());
+            return Err(self.report(
+                Diagnostic::fault(Code::Shape, other.span, message)
+                    .at(r.describe())
+                    .with(force.span, f.describe()),
+            ));
+        }
+        Ok((f.components().to_vec(), r.components().to_vec()))
+    }
+
+    fn virtual_work(
+        &mut self,
+        force: &[ExprId],
+        of: &[ExprId],
+        symbols: &[Symbol],
+        value: &'a Expr,
+        allowed: u16,
+        place: &str,
+    ) -> Eval<Vec<(usize, ExprId)>> {
+        for &id in force {
+            self.allow(id, value.span, allowed, place)?;
+        }
+        let jacobian = self.exprs.jacobian(of, symbols);
+        let mut work: std::collections::BTreeMap<usize, Vec<ExprId>> = Default::default();
+        for (&f, row) in force.iter().zip(&jacobian.rows) {
+            for &(column, entry) in row {
+                let term = (self.exprs.at(f) * self.exprs.at(entry)).id;
+                work.entry(column).or_default().push(term);
+            }
+        }
+        let sums = work.into_iter().map(|(column, terms)| (column, self.exprs.sum(&terms)));
+        Ok(sums.filter(|&(_, id)| id != ExprId::ZERO).collect())
+    }
+
+    /// All constraint rows, each with its kind.
+    pub(super) fn resolve_constraints(&mut self) {
+        let mut final_rows: FxHashMap<usize, usize> = FxHashMap::default();
+        for group in 0..self.constraint_rows.len() {
+            let def = self.constraint_rows[group].def;
+            let span = self.constraint_rows[group].span;
+            let Some(value) = self.settle(|r| r.def_value(def)) else { continue };
+            for (at, &id) in value.components().iter().enumerate() {
+                let name = self.row_name(group, at, &value);
+                let allowed = STATE | role::ACCELERATION | role::MOMENTUM_RATE;
+                if self.allow(id, span, allowed, "a constraint").is_err() {
+                    break;
+                }
+                let residual = self.normalize(id);
+                if let Ok(Some(row)) = self.classify(residual, name, group) {
+                    final_rows.insert(group * ROWS + at, self.constraints.len());
+                    self.constraints.push(row);
+                }
+            }
+        }
+        // From provisional row numbers to those of the system; what was dropped
+        // has no multiplier.
+        for (_, unknown) in &mut self.unknowns {
+            let of = |row: usize| final_rows.get(&row).copied().unwrap_or(usize::MAX);
+            *unknown = match *unknown {
+                Unknown::Multiplier(row) => Unknown::Multiplier(of(row)),
+                Unknown::Share(coordinate, row) => Unknown::Share(coordinate, of(row)),
+                other => other,
+            };
+        }
+    }
+
+    /// The level and kind of a row, by what is left after expansion. `None`
+    /// for a row that always holds.
+    fn classify(
+        &mut self,
+        residual: ExprId,
+        name: String,
+        group: usize,
+    ) -> Eval<Option<Constraint>> {
+        let span = self.constraint_rows[group].span;
+        let label = self.constraint_rows[group].label.clone();
+        let (velocity, acceleration) = if self.parts.hamiltonian {
+            (role::MOMENTUM, role::MOMENTUM_RATE)
+        } else {
+            (role::VELOCITY, role::ACCELERATION)
+        };
+        let mut residual = residual;
+        let mut level = Level::Position;
+        let mut affine = true;
+        for (role, this) in [(acceleration, Level::Acceleration), (velocity, Level::Velocity)] {
+            if self.mask(residual) & role == 0 {
+                continue;
+            }
+            let symbols: Vec<Symbol> = self
+                .exprs
+                .symbols_of(&[residual])
+                .into_iter()
+                .filter(|&s| self.role(s) == role)
+                .collect();
+            let gradient = self.exprs.gradient(residual, &symbols);
+            if gradient.iter().all(|&g| self.exprs.is_zero(g).is_zero()) {
+                // It only seems to depend on them: x′ − x′·(sin² + cos²).
+                residual = self
+                    .exprs
+                    .substitute_with(&[residual], |s| symbols.contains(&s).then_some(ExprId::ZERO))
+                    [0];
+                continue;
+            }
+            level = this;
+            let suspicious: Vec<ExprId> =
+                gradient.iter().copied().filter(|&g| self.mask(g) & role != 0).collect();
+            if !suspicious.is_empty() {
+                let second = self.exprs.jacobian(&suspicious, &symbols);
+                affine =
+                    second.rows.iter().flatten().all(|&(_, e)| self.exprs.is_zero(e).is_zero());
+            }
+            if this == Level::Acceleration && !affine {
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::AccelerationNonlinear,
+                        span,
+                        format!("constraint `{name}` is not linear in the accelerations"),
+                    )
+                    .hint("solve it for something linear in the accelerations, A q'' = b"),
+                ));
+            }
+            break;
+        }
+        if level == Level::Position && self.settle_constant(residual, &name, group)? {
+            return Ok(None);
+        }
+        let time = self.exprs.derivative(residual, Symbol::TIME);
+        let scleronomic = time == ExprId::ZERO || self.exprs.is_zero(time).is_zero();
+        let catastatic = match level {
+            Level::Acceleration => None,
+            Level::Position => Some(scleronomic),
+            Level::Velocity => self.at_rest(residual, velocity),
+        };
+        Ok(Some(Constraint { name, label, level, residual, affine, scleronomic, catastatic, span }))
+    }
+
+    /// Whether ψ(q, 0, t) = 0.
+    fn at_rest(&mut self, residual: ExprId, velocity: u16) -> Option<bool> {
+        let roles = &self.roles;
+        let is_velocity = |s: Symbol| roles.get(s.index()) == Some(&velocity);
+        let rest =
+            self.exprs.substitute_with(&[residual], |s| is_velocity(s).then_some(ExprId::ZERO))[0];
+        if self.parts.hamiltonian {
+            // p = 0 is rest only where ∂H/∂p vanishes with p.
+            let map = self.parts.velocities();
+            let at_zero =
+                self.exprs.substitute_with(&map, |s| is_velocity(s).then_some(ExprId::ZERO));
+            if !at_zero.iter().all(|&v| self.exprs.is_zero(v).is_zero()) {
+                return None;
+            }
+        }
+        Some(rest == ExprId::ZERO || self.exprs.is_zero(rest).is_zero())
+    }
+
+    /// A row without motion in it: always true (noted, dropped) or never.
+    fn settle_constant(&mut self, residual: ExprId, name: &str, group: usize) -> Eval<bool> {
+        let span = self.constraint_rows[group].span;
+        if self.mask(residual) & role::POSITION != 0 {
+            let symbols: Vec<Symbol> = self
+                .exprs
+                .symbols_of(&[residual])
+                .into_iter()
+                .filter(|&s| self.role(s) == role::POSITION)
+                .collect();
+            let gradient = self.exprs.gradient(residual, &symbols);
+            if !gradient.iter().all(|&g| self.exprs.is_zero(g).is_zero()) {
+                return Ok(false);
+            }
+        }
+        let zero = residual == ExprId::ZERO || self.exprs.is_zero(residual).is_zero();
+        let value = self.parameter_value(residual);
+        if zero || value == Some(0.0) {
+            let hint = "it restricts nothing and is left out";
+            self.diagnostics.push(
+                Diagnostic::note(
+                    Code::ConstraintTrivial,
+                    span,
+                    format!("constraint `{name}` always holds"),
+                )
+                .hint(hint),
+            );
+            return Ok(true);
+        }
+        let mut diagnostic = Diagnostic::fault(
+            Code::ConstraintImpossible,
+            span,
+            format!("constraint `{name}` holds no coordinate, so no motion can satisfy it"),
+        );
+        diagnostic = match value {
+            Some(value) => diagnostic.at(format!("left minus right is {value}")),
+            None => diagnostic.at("nothing that moves is left after expansion"),
+        };
+        Err(self.report(diagnostic.hint("is a coordinate missing, or has everything canceled?")))
+    }
+
+    /// The numeric value of an expression of parameters, if all are known.
+    pub(super) fn parameter_value(&mut self, id: ExprId) -> Option<f64> {
+        if self.mask(id) & !role::PARAMETER != 0 {
+            return None;
+        }
+        let values = crate::parameters::values(&self.exprs, &self.parts.parameters);
+        let value = self.exprs.eval_f64(&[id], |s| values.get(&s).copied().unwrap_or(f64::NAN))[0];
+        value.is_finite().then_some(value)
+    }
+
+    /// Quasi-velocities: linear, homogeneous, independent.
+    pub(super) fn resolve_speeds(&mut self) -> Vec<Speed> {
+        let mut speeds: Vec<Speed> = Vec::new();
+        for instance in self.instances.clone() {
+            let StatementKind::Speed(list) = &instance.statement.kind else { continue };
+            for define in list {
+                let cx = self.scope_cx(&instance);
+                let found = self.settle(|r| {
+                    let value = r.eval(&define.value, cx)?;
+                    let indices = r.indices(&define.entry.indices, cx)?;
+                    for &id in value.components() {
+                        let allowed = STATE & !role::MOMENTUM;
+                        r.allow(id, define.value.span, allowed, "a speed")?;
+                        r.linear_homogeneous(id, define)?;
+                    }
+                    Ok((value, indices))
+                });
+                let Some((value, indices)) = found else { continue };
+                for (at, &id) in value.components().iter().enumerate() {
+                    let mut indices = indices.clone();
+                    if value.scalar().is_none() {
+                        indices.push(at as i64 + 1);
+                    }
+                    let name = self.full_name(instance.scope, &define.entry.name.text, &indices);
+                    speeds.push(Speed { name, value: id, span: define.entry.span });
+                }
+            }
+        }
+        self.check_speeds(&speeds);
+        speeds
+    }
+
+    fn linear_homogeneous(&mut self, id: ExprId, define: &'a tree::Define) -> Eval<()> {
+        let symbols: Vec<Symbol> = self
+            .exprs
+            .symbols_of(&[id])
+            .into_iter()
+            .filter(|&s| self.role(s) == role::VELOCITY)
+            .collect();
+        let gradient = self.exprs.gradient(id, &symbols);
+        let terms: Vec<ExprId> = symbols
+            .iter()
+            .zip(&gradient)
+            .map(|(&s, &g)| (self.exprs.at(self.exprs.of_symbol(s)) * self.exprs.at(g)).id)
+            .collect();
+        let rest = (self.exprs.at(id) - self.exprs.at(self.exprs.sum(&terms))).id;
+        let homogeneous = self.exprs.is_zero(rest).is_zero();
+        let linear = gradient.iter().all(|&g| {
+            self.mask(g) & role::VELOCITY == 0
+                || self.exprs.jacobian(&[g], &symbols).rows[0]
+                    .iter()
+                    .all(|&(_, e)| self.exprs.is_zero(e).is_zero())
+        });
+        if homogeneous && linear && !symbols.is_empty() {
+            return Ok(());
+        }
+        let name = &define.entry.name.text;
+        let why = if symbols.is_empty() {
+            "it holds no velocity"
+        } else if linear {
+            "a part of it does not vanish with the velocities"
+        } else {
+            "it is not linear in the velocities"
+        };
+        Err(self.report(
+            Diagnostic::fault(
+                Code::SpeedNotLinear,
+                define.value.span,
+                format!("`{name}` is no quasi-velocity: {why}"),
+            )
+            .hint("a speed is G(q, t) q'; for any other named expression use `let`"),
+        ))
+    }
+
+    /// At most n, and independent at a generic state.
+    fn check_speeds(&mut self, speeds: &[Speed]) {
+        let n = self.parts.coordinates.len();
+        if speeds.len() > n {
+            let extra = &speeds[n];
+            self.report(Diagnostic::fault(
+                Code::TooManySpeeds,
+                extra.span,
+                format!("{} speeds for {n} coordinates", speeds.len()),
+            ));
+            return;
+        }
+        let velocities: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.velocity).collect();
+        let values: Vec<ExprId> = speeds.iter().map(|s| s.value).collect();
+        let jacobian = self.exprs.jacobian(&values, &velocities);
+        if let Some(row) = crate::rank::dependent_row(&self.exprs, &jacobian) {
+            let speed = &speeds[row];
+            self.report(
+                Diagnostic::fault(
+                    Code::SpeedDependent,
+                    speed.span,
+                    format!("`{}` follows from the speeds before it", speed.name),
+                )
+                .hint(
+                    "the speeds must determine each other's velocities; drop this one or change it",
+                ),
+            );
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! `System`: what a model means. Every item has the span it came from; every
+//! expression lives in the arena of its [`Model`].
+//!
+//! Expressions are in one set of variables throughout. In a model given by T
+//! and V (or L) that is q, q′, q″ and t: momenta `p_x` are replaced by ∂L/∂x′. In
+//! a model given by H it is q, p, p′ and t: velocities `x'` are replaced by
+//! ∂H/∂p_x. Multipliers and reactions stay symbols; they are solved for.
+
+use crate::span::{Sources, Span};
+use crate::tree;
+use dalembert_expr::{ExprId, Exprs, Symbol};
+use std::rc::Rc;
+
+/// A resolved model: the system and the arena its expressions live in.
+pub struct Model {
+    /// The arena.
+    pub exprs: Exprs,
+    /// The system.
+    pub system: System,
+    /// The texts it was read from.
+    pub sources: Rc<Sources>,
+}
+
+/// A mechanical system, as written.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The title; empty if none was given.
+    pub title: String,
+    /// Parameters in order of declaration.
+    pub parameters: Vec<Parameter>,
+    /// Constants in order of declaration.
+    pub constants: Vec<Constant>,
+    /// Generalized coordinates in order of declaration.
+    pub coordinates: Vec<Coordinate>,
+    /// The energies.
+    pub energy: Energy,
+    /// Rayleigh's dissipation function R, 0 if there is none.
+    pub dissipation: ExprId,
+    /// Impressed forces that do not come from a potential; −∂R/∂q′ is one.
+    pub forces: Vec<Force>,
+    /// Non-ideal parts of the constraint force.
+    pub nonideal: Vec<Force>,
+    /// Constraint rows in order of declaration.
+    pub constraints: Vec<Constraint>,
+    /// Quasi-velocities the user named; fewer than coordinates, perhaps.
+    pub speeds: Vec<Speed>,
+    /// What is known of the start.
+    pub start: Vec<Start>,
+    /// What a run does by default.
+    pub run: Run,
+    /// Further outputs.
+    pub observes: Vec<Observe>,
+    /// Events in order of declaration.
+    pub events: Vec<Event>,
+    /// Figures to draw.
+    pub draws: Vec<Draw>,
+    /// What must be true.
+    pub checks: Vec<Check>,
+    /// Symbols that stand for unknowns of the solution.
+    pub unknowns: Vec<(Symbol, Unknown)>,
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// Its full name.
+    pub name: String,
+    /// Its symbol.
+    pub symbol: Symbol,
+    /// Its value in terms of other parameters; `None` until it is set.
+    pub value: Option<ExprId>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// An integer constant.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Its full name.
+    pub name: String,
+    /// Its value.
+    pub value: i64,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A generalized coordinate and the symbols that belong to it.
+#[derive(Clone, Debug)]
+pub struct Coordinate {
+    /// Its full name: `x`, `th[2]`, `a.x`.
+    pub name: String,
+    /// q
+    pub position: Symbol,
+    /// q′
+    pub velocity: Symbol,
+    /// q″
+    pub acceleration: Symbol,
+    /// p
+    pub momentum: Symbol,
+    /// p′
+    pub momentum_rate: Symbol,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// The function the equations of motion come from.
+#[derive(Clone, Debug)]
+pub enum Energy {
+    /// L = T − V + rest.
+    Lagrangian {
+        /// Σ kinetic.
+        kinetic: ExprId,
+        /// Σ potential.
+        potential: ExprId,
+        /// Σ lagrangian.
+        rest: ExprId,
+        /// L(q, q′, t).
+        lagrangian: ExprId,
+        /// p = ∂L/∂q′, by coordinate.
+        momenta: Vec<ExprId>,
+    },
+    /// H(q, p, t).
+    Hamiltonian {
+        /// H.
+        hamiltonian: ExprId,
+        /// q′ = ∂H/∂p, by coordinate.
+        velocities: Vec<ExprId>,
+    },
+}
+
+/// A generalized force by coordinate.
+#[derive(Clone, Debug)]
+pub struct Force {
+    /// (coordinate, component) pairs, components not 0.
+    pub components: Vec<(usize, ExprId)>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// To which order a constraint is differentiated before it restricts v̇.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// φ(q, t) = 0: twice.
+    Position,
+    /// ψ(q, q′, t) = 0 or φ(q, p, t) = 0: once.
+    Velocity,
+    /// A q″ = b as it stands.
+    Acceleration,
+}
+
+/// One constraint row, φ = left − right.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// Its full name: `rod`, `roll[2]`, `c1`.
+    pub name: String,
+    /// The label of the statement it belongs to: `roll` of `roll[2]`.
+    pub label: String,
+    /// Its level, by what is left after expansion.
+    pub level: Level,
+    /// φ in the variables of the system.
+    pub residual: ExprId,
+    /// Whether it is affine in the velocities (or momenta).
+    pub affine: bool,
+    /// Whether time does not occur in it.
+    pub scleronomic: bool,
+    /// Whether rest is admissible: ψ(q, 0, t) = 0. `None` at acceleration level.
+    pub catastatic: Option<bool>,
+    /// The statement.
+    pub span: Span,
+}
+
+impl Constraint {
+    /// Its kind in words.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let mut kinds = match (self.level, self.affine) {
+            (Level::Position, _) => vec!["holonomic"],
+            (Level::Velocity, true) => vec!["velocity-level", "affine"],
+            (Level::Velocity, false) => vec!["velocity-level", "nonlinear"],
+            (Level::Acceleration, _) => vec!["acceleration-level"],
+        };
+        kinds.push(if self.scleronomic { "scleronomic" } else { "rheonomic" });
+        match self.catastatic {
+            Some(true) => kinds.push("catastatic"),
+            Some(false) => kinds.push("acatastatic"),
+            None => {}
+        }
+        kinds
+    }
+}
+
+/// A quasi-velocity, linear and homogeneous in the velocities.
+#[derive(Clone, Debug)]
+pub struct Speed {
+    /// Its full name.
+    pub name: String,
+    /// Its definition in q, q′, t.
+    pub value: ExprId,
+    /// Where it is defined.
+    pub span: Span,
+}
+
+/// One thing known of the start.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Position or velocity level.
+    pub level: Level,
+    /// An equation, or a guess for a single symbol.
+    pub relation: tree::StartRelation,
+    /// Left side, in the variables of the system.
+    pub left: ExprId,
+    /// Right side.
+    pub right: ExprId,
+    /// The left side as the user wrote it.
+    pub text: String,
+    /// For a guess, the symbol that is guessed (`x`, `x'` or `p_x`).
+    pub guess: Option<Symbol>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What `dal run` does by default; expressions hold parameters only.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Start time.
+    pub from: ExprId,
+    /// End time.
+    pub to: ExprId,
+    /// Interval between outputs.
+    pub every: Option<ExprId>,
+    /// Tolerance.
+    pub tolerance: Option<ExprId>,
+    /// Integrator.
+    pub method: Option<String>,
+    /// Formulation.
+    pub formulation: Option<String>,
+    /// Elimination.
+    pub elimination: Option<String>,
+    /// The statement, if there is one.
+    pub span: Option<Span>,
+}
+
+/// A further output.
+#[derive(Clone, Debug)]
+pub struct Observe {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub value: ExprId,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// Something that happens when an expression crosses zero.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// Its full name.
+    pub name: String,
+    /// left − right.
+    pub function: ExprId,
+    /// Which crossings count.
+    pub direction: tree::Direction,
+    /// What happens.
+    pub action: Action,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What an event does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Nothing but being recorded.
+    Record,
+    /// Ends the run.
+    Stop,
+    /// (quantity after, value before) pairs.
+    Reset(Vec<(ExprId, ExprId)>),
+}
+
+/// A figure.
+#[derive(Clone, Debug)]
+pub struct Draw {
+    /// What is drawn.
+    pub shape: tree::Shape,
+    /// Points, each with two or three components; for a circle, its center.
+    pub points: Vec<Vec<ExprId>>,
+    /// Radius of a circle.
+    pub radius: Option<ExprId>,
+    /// Axis of a circle in space.
+    pub axis: Option<Vec<ExprId>>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// A resolved check.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// What must hold.
+    pub kind: CheckKind,
+    /// The line.
+    pub span: Span,
+}
+
+/// The forms of a check.
+#[derive(Clone, Debug)]
+pub enum CheckKind {
+    /// Both sides agree.
+    Equal {
+        /// Left components.
+        left: Vec<ExprId>,
+        /// Right components.
+        right: Vec<ExprId>,
+        /// Tolerance.
+        within: Option<ExprId>,
+        /// Where.
+        at: CheckAt,
+    },
+    /// All formulations agree.
+    Agree {
+        /// Tolerance.
+        within: Option<ExprId>,
+    },
+    /// The expression stays constant.
+    Conserve {
+        /// What.
+        value: ExprId,
+        /// Tolerance.
+        within: Option<ExprId>,
+    },
+    /// The verdict on the motion.
+    Motion(String),
+    /// A field of the analysis.
+    Analyze {
+        /// Its name.
+        field: String,
+        /// What it must be, as JSON.
+        value: String,
+    },
+    /// The model yields this fault.
+    Fault(String),
+    /// The model yields this warning.
+    Warning(String),
+}
+
+/// At which states a comparison is made.
+#[derive(Clone, Debug)]
+pub enum CheckAt {
+    /// At the start and at random consistent states.
+    Anywhere,
+    /// At the start.
+    Start,
+    /// At a time of the run.
+    Time(ExprId),
+    /// In exactly this state.
+    State(Vec<(ExprId, ExprId)>),
+}
+
+/// An unknown of the solution that an expression may refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unknown {
+    /// The multiplier of a constraint row.
+    Multiplier(usize),
+    /// The whole constraint force on a coordinate.
+    Reaction(usize),
+    /// One constraint row's share of it: (coordinate, row).
+    Share(usize, usize),
+}
+
+impl System {
+    /// How many coordinates there are.
+    pub fn n_coordinates(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// The position symbols.
+    pub fn positions(&self) -> Vec<Symbol> {
+        self.coordinates.iter().map(|c| c.position).collect()
+    }
+
+    /// The velocity symbols.
+    pub fn velocities(&self) -> Vec<Symbol> {
+        self.coordinates.iter().map(|c| c.velocity).collect()
+    }
+
+    /// The acceleration symbols.
+    pub fn accelerations(&self) -> Vec<Symbol> {
+        self.coordinates.iter().map(|c| c.acceleration).collect()
+    }
+
+    /// The momentum symbols.
+    pub fn momenta(&self) -> Vec<Symbol> {
+        self.coordinates.iter().map(|c| c.momentum).collect()
+    }
+
+    /// The symbols of the momenta's rates.
+    pub fn momentum_rates(&self) -> Vec<Symbol> {
+        self.coordinates.iter().map(|c| c.momentum_rate).collect()
+    }
+
+    /// Every expression the system holds, parameter values included.
+    pub fn roots(&self) -> Vec<ExprId> {
+        let mut roots: Vec<ExprId> = self.parameters.iter().filter_map(|p| p.value).collect();
+        match &self.energy {
+            Energy::Lagrangian { lagrangian, .. } => roots.push(*lagrangian),
+            Energy::Hamiltonian { hamiltonian, .. } => roots.push(*hamiltonian),
+        }
+        roots.push(self.dissipation);
+        let forces = self.forces.iter().chain(&self.nonideal);
+        roots.extend(forces.flat_map(|f| f.components.iter().map(|c| c.1)));
+        roots.extend(self.constraints.iter().map(|c| c.residual));
+        roots.extend(self.speeds.iter().map(|s| s.value));
+        roots.extend(self.start.iter().flat_map(|s| [s.left, s.right]));
+        roots.extend(
+            [self.run.from, self.run.to]
+                .into_iter()
+                .chain(self.run.every)
+                .chain(self.run.tolerance),
+        );
+        roots.extend(self.observes.iter().map(|o| o.value));
+        for event in &self.events {
+            roots.push(event.function);
+            if let Action::Reset(list) = &event.action {
+                roots.extend(list.iter().flat_map(|&(a, b)| [a, b]));
+            }
+        }
+        for draw in &self.draws {
+            roots.extend(draw.points.iter().flatten());
+            roots.extend(draw.radius);
+            roots.extend(draw.axis.iter().flatten());
+        }
+        for check in &self.checks {
+            match &check.kind {
+                CheckKind::Equal { left, right, .. } => roots.extend(left.iter().chain(right)),
+                CheckKind::Conserve { value, .. } => roots.push(*value),
+                _ => {}
+            }
+        }
+        roots
+    }
+}

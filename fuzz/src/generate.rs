@@ -1,0 +1,152 @@
+//! Inputs: bytes, token streams, mutated models.
+
+use dalembert::Input;
+use dalembert::model::load::Syntax;
+
+/// Words, names and operators of the language, and some that are not.
+const TOKENS: &[&str] = &[
+    "system", "param", "const", "coord", "let", "speed", "kinetic", "potential", "lagrangian", "hamiltonian",
+    "dissipation", "gravity", "force", "nonideal", "constraint", "start", "run", "observe", "event", "draw",
+    "for", "model", "part", "particle", "body", "line", "point", "trace", "circle", "in", "at", "along",
+    "rising", "falling", "stop", "every", "tol", "method", "formulation", "elimination", "mass", "inertia",
+    "turning", "sin", "cos", "atan2", "sqrt", "log", "exp", "abs", "sign", "min", "max", "mod", "if", "sum",
+    "product", "dot", "cross", "norm", "transpose", "Rx", "Rq", "axial", "multiplier", "reaction", "residual",
+    "energy", "t", "pi", "and", "or", "x", "y", "th", "θ", "theta", "m", "g", "N", "i", "j", "p_x", "p_th",
+    "a.x", "0", "1", "2", "3", "0.5", "1e-3", "1e308", "1e999", "99999999999", "1/0", "x'", "x''", "th[1]",
+    "th[i]", "th[i-1]", "x^2", "[x, y]", "[1, 2, 3]", "1..N", "1..3", "+", "-", "*", "/", "^", "=", "~", ":",
+    ",", ";", "->", "..", "'", "(", ")", "[", "]", "{", "}", "<", ">", "<=", ">=", "\n", "\n", "\n", "#", "\"",
+    "’", "²", "·", "−", "×", "==", "**", "\u{0}", "\u{feff}", "é", "𝛼", "```dal\n", "```\n", "```check\n",
+];
+
+/// Lines that together often make a model.
+const LINES: &[&str] = &[
+    "coord x, y", "coord th[1..3]", "param m = 1, g = 9.81", "param a[1..3] = [1, 2, 3]", "const N = 3",
+    "kinetic m/2*(x'^2 + y'^2)", "kinetic sum(i in 1..N, th[i]'^2/2)", "potential m*g*y", "potential cos(th[1])",
+    "lagrangian x'*y - y'*x", "hamiltonian p_x^2/2 + p_y^2/2 + x^2", "dissipation x'^2/2", "force x: sin(t)",
+    "force [1, 2] at [x, y]", "force -x' along x'", "nonideal y: -y'", "constraint rod: x^2 + y^2 = 1",
+    "constraint x' = y*y'", "constraint x'' + y'' = 1", "constraint p_x = 2*p_y", "constraint [x, y] = [1, t]",
+    "constraint k: x'^2 + y'^2 = 1", "speed w = x'*cos(y) + y'", "start x = 1, y ~ 0.5", "start th = 0.1",
+    "run t = 0..10, tol 1e-9", "observe energy, x''", "observe multiplier(rod)", "event hit: y = 0 falling -> y' = -y'",
+    "event e: x = 1 -> stop", "draw line [0, 0], [x, y]", "let r = [x, y]", "let f(a, b) = a*b + a'",
+    "let q[0] = 0", "for i in 1..N { let q[i] = q[i-1] + th[i] }", "let z = f(x, y)'", "kinetic dot(r', r')/2",
+    "potential if(x > 0 and y < 1, x^2, 0)", "potential norm(r) + abs(x) + min(x, y, 1)", "let R = Rz(x)*Rx(y)",
+    "potential 1/(x - x)", "let u = u + 1", "kinetic x'^2/2*(sin(y)^2 + cos(y)^2)", "let deep = sin(sin(sin(sin(x))))",
+];
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    fn pick<'t>(&mut self, list: &[&'t str]) -> &'t str {
+        list[self.below(list.len())]
+    }
+}
+
+/// An endless supply of inputs.
+pub struct Generator {
+    random: Random,
+    models: Vec<&'static str>,
+}
+
+impl Generator {
+    /// The supply of a seed.
+    pub fn new(seed: u64) -> Self {
+        Generator { random: Random(seed), models: dalembert::gallery::pages().map(|p| p.text).collect() }
+    }
+
+    /// The next input and its overrides.
+    pub fn next(&mut self) -> (Input, Vec<String>) {
+        let (text, syntax) = match self.random.below(8) {
+            0 => (self.bytes(), Syntax::Plain),
+            1 => (self.bytes(), Syntax::Markdown),
+            2 | 3 => (self.tokens(), Syntax::Plain),
+            4 | 5 => (self.lines(), Syntax::Plain),
+            _ => {
+                let model = self.models[self.random.below(self.models.len())];
+                (self.mutate(model), Syntax::Markdown)
+            }
+        };
+        let set = match self.random.below(6) {
+            0 => vec![self.override_text()],
+            _ => Vec::new(),
+        };
+        (Input { name: "fuzz".into(), text, syntax }, set)
+    }
+
+    fn bytes(&mut self) -> String {
+        let length = self.random.below(120);
+        let bytes: Vec<u8> = (0..length).map(|_| self.random.next() as u8).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn tokens(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..self.random.below(60) {
+            text.push_str(self.random.pick(TOKENS));
+            if self.random.below(3) > 0 {
+                text.push(' ');
+            }
+        }
+        text
+    }
+
+    fn lines(&mut self) -> String {
+        let mut text = String::new();
+        for _ in 0..3 + self.random.below(14) {
+            let line = self.random.pick(LINES);
+            match self.random.below(12) {
+                0 => text.push_str(&self.mutate(line)),
+                _ => text.push_str(line),
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Deletes, doubles, swaps, inserts.
+    fn mutate(&mut self, text: &str) -> String {
+        let mut pieces: Vec<char> = text.chars().collect();
+        for _ in 0..1 + self.random.below(4) {
+            if pieces.is_empty() {
+                break;
+            }
+            let at = self.random.below(pieces.len());
+            let length = 1 + self.random.below(12).min(pieces.len() - at - 1);
+            match self.random.below(5) {
+                0 => drop(pieces.drain(at..at + length)),
+                1 => {
+                    let copy: Vec<char> = pieces[at..at + length].to_vec();
+                    let to = self.random.below(pieces.len());
+                    pieces.splice(to..to, copy);
+                }
+                2 => {
+                    let other = self.random.below(pieces.len());
+                    pieces.swap(at, other);
+                }
+                _ => {
+                    let token: Vec<char> = self.random.pick(TOKENS).chars().collect();
+                    pieces.splice(at..at, token);
+                }
+            }
+        }
+        pieces.into_iter().collect()
+    }
+
+    fn override_text(&mut self) -> String {
+        const NAMES: &[&str] = &["m", "x", "x'", "N", "th[2]", "th", "g", "p_x", "zz", "a.b", ""];
+        let (name, value) = (self.random.pick(NAMES), self.random.pick(TOKENS));
+        format!("{name}={value}")
+    }
+}
