@@ -97,7 +97,7 @@ pub(crate) struct Derive {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 
-    /// The body of a LaTeX document only.
+    /// The body of the LaTeX or HTML document only.
     #[arg(long)]
     pub fragment: bool,
 
@@ -117,6 +117,8 @@ pub(crate) enum Format {
     Text,
     /// A complete LaTeX document.
     Latex,
+    /// A self-contained page for the browser.
+    Html,
     /// One JSON object.
     Json,
 }

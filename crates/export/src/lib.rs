@@ -2,8 +2,10 @@
 //! kind of document; all of them read one [`Derivation`].
 
 mod derivation;
+pub mod html;
 pub mod json;
 pub mod latex;
 pub mod text;
+mod typeset;
 
 pub use derivation::Derivation;

@@ -410,7 +410,8 @@ impl Arena {
     fn leads_negative(&self, id: ExprId) -> bool {
         match self.node(id) {
             Node::Number(n) => self.value(n).is_negative(),
-            Node::Sum { start, len, .. } => {
+            // A longer sum does not take a sign in: negating it would only wrap it.
+            Node::Sum { start, len, .. } if len as usize <= FLAT_LIMIT => {
                 self.items(start, len).first().is_some_and(|i| self.value(i.number).is_negative())
             }
             _ => false,

@@ -4,6 +4,7 @@
 use crate::arena::{ExprId, Exprs};
 use crate::function::Function;
 use crate::number::Number;
+use crate::print::Notation;
 use crate::symbol::{Symbol, SymbolKind};
 use std::fmt;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -155,7 +156,7 @@ impl Eq for Expr<'_> {}
 
 impl fmt::Debug for Expr<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.exprs.to_source(self.id))
+        write!(f, "{}", self.exprs.print_limited(self.id, Notation::Source, 2000))
     }
 }
 

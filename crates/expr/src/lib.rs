@@ -37,7 +37,7 @@ mod simplify;
 mod solve;
 mod substitute;
 mod symbol;
-mod zero;
+pub mod zero;
 
 pub use arena::{ExprId, Exprs};
 pub use forward::Jacobian;

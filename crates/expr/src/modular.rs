@@ -2,11 +2,11 @@
 //! function of its symbols is 0, without rounding.
 //!
 //! Let p = 4q + 1 with p and q prime. A value is three residues: the value
-//! itself mod p, and its values mod q as an exponent and as an angle. With g of
-//! order q and ι² = −1 in the field of p,
+//! itself mod p, and its values mod q as an exponent and as an angle. With random
+//! g and h of order q and ι² = −1 in the field of p,
 //!
 //! ```text
-//! exp a = g^a,   cos a + ι sin a = g^a′
+//! exp a = g^a,   cos a + ι sin a = h^a′
 //! ```
 //!
 //! where a is the exponent and a′ the angle, so that the laws of exponentials
@@ -20,10 +20,13 @@
 //! model is 0 wherever it is defined. The converse holds for rational functions
 //! alone: others may be 0 by laws that are not known here.
 
+mod field;
+
 use crate::eval::Arithmetic;
 use crate::function::{Function, Parity};
 use crate::number::Number;
 use crate::symbol::Symbol;
+use field::{add, inverse, multiply, negate, power};
 use num_traits::ToPrimitive;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -72,8 +75,8 @@ pub(crate) type Residue = Option<Residues>;
 pub(crate) struct Modular {
     /// p, q, q.
     moduli: Residues,
-    /// An element of order q.
-    generator: u64,
+    /// Elements of order q, for exponents and angles.
+    generators: [u64; 2],
     /// A square root of −1.
     iota: u64,
     seed: u64,
@@ -85,22 +88,28 @@ const SYMBOL: u64 = 0x100;
 const PI: u64 = 0x101;
 const ROOT: u64 = 0x102;
 const POWER: u64 = 0x103;
+const GENERATOR: u64 = 0x104;
 
 impl Modular {
     /// The point of that number; the seed chooses among sets of points.
     pub fn new(seed: u64, point: u32) -> Self {
-        let seed = mix(seed ^ mix(point as u64));
         // Successive points take different primes, from a random one on.
-        let q = PRIMES[(point as usize + (mix(seed) >> 61) as usize) % PRIMES.len()];
+        let first = (mix(seed) >> 61) as usize;
+        let q = PRIMES[(point as usize + first) % PRIMES.len()];
         let p = 4 * q + 1;
-        Modular {
+        let seed = mix(seed ^ mix(point as u64));
+        let mut modular = Modular {
             moduli: [p, q, q],
-            // 2 is a generator for all of them; a test makes sure.
-            generator: 16,
+            generators: [1, 1],
             iota: power(2, q, p),
             seed,
             numbers: RefCell::default(),
-        }
+        };
+        // 2 generates all of the field, a test makes sure, and 2⁴ the elements
+        // of order q. Were one fixed, it would be e, and e a rational number.
+        let generator = |k: usize| power(16, modular.random(k, GENERATOR, &[]).max(1), p);
+        modular.generators = [generator(1), generator(2)];
+        modular
     }
 
     /// The value of a symbol.
@@ -162,7 +171,7 @@ impl Modular {
     fn exponential(&self, function: Function, x: Residues) -> Option<u64> {
         let p = self.moduli[0];
         let angle = matches!(function, Function::Sin | Function::Cos | Function::Tan);
-        let z = power(self.generator, x[if angle { 2 } else { 1 }], p);
+        let z = power(self.generators[angle as usize], x[1 + angle as usize], p);
         let w = inverse(z, p);
         let half = p.div_ceil(2);
         let even = multiply(add(z, w, p), half, p);
@@ -187,44 +196,6 @@ impl Modular {
             self.opaque(k, function, &key)
         })
     }
-}
-
-fn add(a: u64, b: u64, m: u64) -> u64 {
-    // Moduli are below 2^62.
-    let sum = a + b;
-    if sum >= m { sum - m } else { sum }
-}
-
-fn negate(a: u64, m: u64) -> u64 {
-    if a == 0 { 0 } else { m - a }
-}
-
-fn multiply(a: u64, b: u64, m: u64) -> u64 {
-    (a as u128 * b as u128 % m as u128) as u64
-}
-
-fn power(base: u64, mut n: u64, m: u64) -> u64 {
-    let (mut square, mut result) = (base, 1);
-    while n > 0 {
-        if n & 1 == 1 {
-            result = multiply(result, square, m);
-        }
-        square = multiply(square, square, m);
-        n >>= 1;
-    }
-    result
-}
-
-/// 1/a for a ≠ 0, by Euclid's algorithm.
-fn inverse(a: u64, m: u64) -> u64 {
-    let (mut r, mut next) = (m as i64, a as i64);
-    let (mut x, mut y) = (0i64, 1i64);
-    while next != 0 {
-        let quotient = r / next;
-        (r, next) = (next, r - quotient * next);
-        (x, y) = (y, x - quotient * y);
-    }
-    x.rem_euclid(m as i64) as u64
 }
 
 impl Arithmetic for Modular {
@@ -338,7 +309,7 @@ impl Arithmetic for Modular {
             for component in 0..3 {
                 let part =
                     |values: &[Residues]| values.iter().map(|v| v[component]).collect::<Vec<u64>>();
-                let solution = eliminate(part(&a), part(&b), self.moduli[component])?;
+                let solution = field::solve(part(&a), part(&b), self.moduli[component])?;
                 for (x, value) in x.iter_mut().zip(solution) {
                     x[component] = value;
                 }
@@ -347,30 +318,6 @@ impl Arithmetic for Modular {
         };
         solve().map_or_else(|| vec![None; n], |x| x.into_iter().map(Some).collect())
     }
-}
-
-/// Gaussian elimination mod m; none for a singular matrix.
-fn eliminate(mut a: Vec<u64>, mut x: Vec<u64>, m: u64) -> Option<Vec<u64>> {
-    let n = x.len();
-    for column in 0..n {
-        let pivot = (column..n).find(|&row| a[row * n + column] != 0)?;
-        if pivot != column {
-            (0..n).for_each(|j| a.swap(column * n + j, pivot * n + j));
-            x.swap(column, pivot);
-        }
-        let scale = inverse(a[column * n + column], m);
-        for row in 0..n {
-            if row == column || a[row * n + column] == 0 {
-                continue;
-            }
-            let factor = negate(multiply(a[row * n + column], scale, m), m);
-            for j in column..n {
-                a[row * n + j] = add(a[row * n + j], multiply(factor, a[column * n + j], m), m);
-            }
-            x[row] = add(x[row], multiply(factor, x[column], m), m);
-        }
-    }
-    Some((0..n).map(|i| multiply(x[i], inverse(a[i * n + i], m), m)).collect())
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ fn agree(tree: &Tree, point: &[Number]) -> Result<bool, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
+    #![proptest_config(ProptestConfig::with_cases(384))]
 
     #[test]
     fn tame_expressions_are_enclosed(tree in tame(5), point in point()) {

@@ -69,7 +69,7 @@ proptest! {
         prop_assert_eq!((a * b).powi(n), a.powi(n) * b.powi(n));
         prop_assert_eq!((2 * a) * (3 * b), 6 * (a * b));
         prop_assert_eq!((-a) * (-b), a * b);
-        prop_assert_eq!(a * 0, bench.number(0, 1));
+        prop_assert_eq!(bench.number(0, 1) * a, bench.number(0, 1));
         let product = bench.exprs.product(&[a.id, b.id, c.id, a.id]);
         prop_assert_eq!(bench.exprs.at(product), c * b * a.powi(2));
     }

@@ -61,7 +61,7 @@ fn ways(bench: &Bench, f: ExprId) -> Vec<Vec<ExprId>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
     fn derivatives_are_limits_of_quotients(tree in tame(4), point in point()) {

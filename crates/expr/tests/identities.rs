@@ -92,7 +92,7 @@ fn rewrite_call<'b>(bench: &'b Bench, function: Function, arguments: &[Expr<'b>]
         Function::Tanh => 1 - 2 / (1 + (2 * u).exp()),
         Function::Exp => half.exp().powi(2),
         Function::Log => -(1 / u).log(),
-        Function::Abs => u.powi(2).sqrt(),
+        Function::Abs => bench.call(Function::Max, &[u, -u]),
         Function::Min => {
             -bench.call(Function::Max, &arguments.iter().map(|&a| -a).collect::<Vec<_>>())
         }
@@ -118,18 +118,16 @@ fn values(bench: &Bench, e: Expr) -> (usize, usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(192))]
 
     #[test]
     fn other_ways_to_write_it_are_equal(tree in tame(4), salt in any::<u64>()) {
         let bench = Bench::new();
         let (e, f) = (bench.build(&tree), rewrite(&bench, &tree, salt));
-        // √(u²) for |u| cannot be told where u is 0 throughout.
-        prop_assume!(values(&bench, e).1 > 0);
         let zero = bench.exprs.is_zero((e - f).id);
         prop_assert!(zero.is_zero(), "{:?}", zero);
         if let Zero::Sampled { probability, .. } = zero {
-            prop_assert!(probability < 1e-20, "{}", probability);
+            prop_assert!(probability < 1e-10, "{}", probability);
         }
     }
 
@@ -138,7 +136,6 @@ proptest! {
         let bench = Bench::new();
         let little = bench.exprs.of_number(Number::from_decimal(&format!("1e-{digits}")).unwrap());
         let (e, f) = (bench.build(&tree), rewrite(&bench, &tree, salt));
-        prop_assume!(values(&bench, e).1 > 0);
         prop_assert_eq!(bench.exprs.is_zero((e - f + bench.exprs.at(little)).id), Zero::Nonzero);
         let factor = 1 + bench.exprs.at(little) * bench.variable(0).cos();
         let scaled = bench.exprs.is_zero((e * factor - f).id);

@@ -194,6 +194,22 @@ fn small_is_not_zero() {
 }
 
 #[test]
+fn constants_of_exact_arithmetic_are_random() {
+    // Far below what doubles see, so that exact arithmetic is asked: e is not
+    // the number that generates a group, whichever that is.
+    let exprs = Exprs::new();
+    let x = exprs.variable("x");
+    let tiny = number(&exprs, "1e-40");
+    let one = exprs.integer(1);
+    for constant in
+        [one.exp() - 16, one.exp() - 2, one.sin() * 2 + 15, one.cos().powi(2) - 16, exprs.pi() - 3]
+    {
+        assert_nonzero((x + tiny * constant).exp() - x.exp());
+        assert_nonzero((x + 1).powi(2) - x.powi(2) - 2 * x - 1 + tiny * constant);
+    }
+}
+
+#[test]
 fn what_cannot_be_told_is_unknown() {
     let exprs = Exprs::new();
     let (x, y) = (exprs.variable("x"), exprs.variable("y"));

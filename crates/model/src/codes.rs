@@ -86,7 +86,6 @@ codes! {
     AccelerationNonlinear "acceleration-nonlinear",
     ConstraintTrivial "constraint-trivial",
     ConstraintImpossible "constraint-impossible",
-    VanishingGradient "vanishing-gradient",
     StartGuess "start-guess",
     StartMixed "start-mixed",
     OnceOnly "once-only",
@@ -98,8 +97,6 @@ codes! {
     NotServed "not-served",
     PartCycle "part-cycle",
     BodyField "body-field",
-    MassSingular "mass-singular",
-    LagrangianSingular "lagrangian-singular",
 }
 
 impl Code {

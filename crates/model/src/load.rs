@@ -46,7 +46,13 @@ impl Syntax {
 
 /// Reads a model: parses it, puts in the overrides (`m=2, th[2]'=0`), resolves
 /// it. Never fails; faults are in the result.
-pub fn load(name: &str, text: &str, syntax: Syntax, overrides: &[String], limits: Limits) -> Loaded {
+pub fn load(
+    name: &str,
+    text: &str,
+    syntax: Syntax,
+    overrides: &[String],
+    limits: Limits,
+) -> Loaded {
     let mut sources = Sources::new();
     let main = sources.add(name, text);
     let mut diagnostics = Vec::new();
@@ -58,6 +64,7 @@ pub fn load(name: &str, text: &str, syntax: Syntax, overrides: &[String], limits
     }
     let sources = Rc::new(sources);
     let model = resolve(&file, &settings, sources.clone(), limits, &mut diagnostics);
-    diagnostics.sort_by_key(|d| (d.labels.first().map(|l| (l.span.source, l.span.start)), d.severity));
+    diagnostics
+        .sort_by_key(|d| (d.labels.first().map(|l| (l.span.source, l.span.start)), d.severity));
     Loaded { model, file, diagnostics, sources }
 }

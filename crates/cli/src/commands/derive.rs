@@ -6,8 +6,8 @@ use crate::report::{self, Color};
 use dalembert::export::Derivation;
 
 pub(crate) fn run(args: &Derive, color: Color) -> Status {
-    if args.fragment && args.format != Format::Latex {
-        report::say("error: --fragment goes with --format latex");
+    if args.fragment && !matches!(args.format, Format::Latex | Format::Html) {
+        report::say("error: --fragment goes with --format latex or html");
         return Status::WrongUsage;
     }
     let loaded = match report::load(&args.model, args.format == Format::Json) {
@@ -31,6 +31,8 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         Format::Text => derivation.to_text(),
         Format::Latex if args.fragment => derivation.to_latex_fragment(),
         Format::Latex => derivation.to_latex(),
+        Format::Html if args.fragment => derivation.to_html_fragment(),
+        Format::Html => derivation.to_html(),
         Format::Json => derivation.to_json().to_string(),
     };
     match &args.out {

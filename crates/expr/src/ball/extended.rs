@@ -141,7 +141,7 @@ impl Extended {
             let ulp = Magnitude::power_of_two(exponent as i64 - self.precision as i64);
             radius = radius.plus(ulp.times(Magnitude::scaled(ulps as f64, 0)));
         }
-        if !middle.is_zero() && radius.exponent() < exponent as i64 - 1 {
+        if !middle.is_zero() && (radius.is_zero() || radius.exponent() < exponent as i64 - 1) {
             self.note(exponent as i64);
         }
         Ok(ExtendedBall { middle, radius })

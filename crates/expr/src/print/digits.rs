@@ -59,7 +59,7 @@ fn scientific(number: &Number) -> Option<(String, i64)> {
     let (n, d) = number.parts();
     let zeros = |text: &str| text.len() - text.trim_end_matches('0').len();
     // Cheap tests first: nearly all numbers are small.
-    if n.len() <= MANY_ZEROS && d.len() <= MANY_ZEROS - 1 {
+    if n.len() <= MANY_ZEROS && d.len() < MANY_ZEROS {
         return None;
     }
     let (digits, exponent) = if d == "1" {
@@ -76,7 +76,8 @@ fn scientific(number: &Number) -> Option<(String, i64)> {
             return None;
         }
         let places = twos.max(fives);
-        let scaled = n.abs() * BigInt::from(2).pow(places - twos) * BigInt::from(5).pow(places - fives);
+        let scaled =
+            n.abs() * BigInt::from(2).pow(places - twos) * BigInt::from(5).pow(places - fives);
         (scaled.to_string(), -(places as i64))
     };
     let point = digits.len() as i64 + exponent;

@@ -34,18 +34,12 @@ pub(super) struct Term {
     pub denominator: Vec<Factor>,
 }
 
-/// Powers with a symbolic exponent that are multiplied rather than raised to
-/// a power, up to this many.
-const MAX_REPEATED: i64 = 64;
-
 /// The roots and everything needed to write them.
 pub(super) struct Layout<'a> {
     pub arena: &'a Arena,
     pub order: Order,
     /// Nodes that are written as a name.
     pub names: FxHashMap<ExprId, String>,
-    /// Whether the text must build the very same nodes again.
-    pub exact: bool,
     signs: FxHashMap<ExprId, Signs>,
 }
 
@@ -73,12 +67,11 @@ enum Flip {
 }
 
 impl<'a> Layout<'a> {
-    /// `exact`: for text that must build the same nodes again. Looks at `most`
-    /// nodes or a few more.
-    pub fn new(arena: &'a Arena, roots: &[ExprId], exact: bool, most: usize) -> Self {
+    /// Looks at `most` nodes or a few more.
+    pub fn new(arena: &'a Arena, roots: &[ExprId], most: usize) -> Self {
         let order = Order::new(arena, roots, most);
         let (names, signs) = (FxHashMap::default(), FxHashMap::default());
-        let mut layout = Layout { arena, order, names, exact, signs };
+        let mut layout = Layout { arena, order, names, signs };
         // Children first, so that a term's sign is known when its sum is met.
         for at in 0..layout.order.nodes.len() {
             let id = layout.order.nodes[at];
@@ -117,9 +110,39 @@ impl<'a> Layout<'a> {
             })
             .collect();
         keyed.sort_by(|a, b| a.0.compare(&b.0));
-        let mut terms: Vec<Term> = keyed.into_iter().map(|(_, term)| term).collect();
-        lead_with_plus(&mut terms);
-        terms
+        lead_with_plus(&mut keyed);
+        keyed.into_iter().map(|(_, term)| term).collect()
+    }
+
+    /// A sum whose coefficients are all equal but for their signs, as a sign, a
+    /// number and the terms that it multiplies: ½ (ẋ² + ẏ²). Numbers multiply
+    /// into sums, so the product builds the same sum again.
+    pub fn as_multiple(&self, id: ExprId, flip: bool) -> Option<(bool, Number, Vec<Term>)> {
+        // Signs are known of just those sums that are short enough for that.
+        self.signs.get(&id)?;
+        let pieces = self.pieces(id);
+        let size = pieces.first()?.0.abs();
+        // ½ m ẋ² + ½ k x² stays: there the number belongs to each parameter.
+        let constant = self.order.facts(pieces.first()?.1?).constant;
+        let plain = |(base, _): &(ExprId, Number)| {
+            self.order.facts(*base).constant == constant
+                && !matches!(self.node(*base), Node::Sum { .. })
+        };
+        let alike = |(c, expr): &(Number, Option<ExprId>)| {
+            c.abs() == size && expr.is_some_and(|expr| self.factors(expr).iter().all(plain))
+        };
+        if pieces.len() < 2 || size.is_one() || !pieces.iter().all(alike) {
+            return None;
+        }
+        let mut terms = self.terms(id, flip);
+        let negative = terms.iter().all(|term| term.negative);
+        if negative {
+            terms = self.terms(id, !flip);
+        }
+        for term in &mut terms {
+            term.coefficient = Number::ONE;
+        }
+        Some((negative, size, terms))
     }
 
     /// Coefficient and rest of each term, the constant with no rest.
@@ -201,14 +224,7 @@ impl<'a> Layout<'a> {
             let below = exponent.is_negative() && !zero;
             let exponent = if below { exponent.abs() } else { exponent };
             let side = if below { &mut term.denominator } else { &mut term.numerator };
-            match (self.node(base), exponent.as_integer()) {
-                // (x^y)^2 would be built as x^(2y), but x^y·x^y stays what it is.
-                (Node::Power(..), Some(n @ 2..=MAX_REPEATED)) if self.exact => {
-                    let factor = Factor { base, exponent: Number::ONE, flip };
-                    side.extend(std::iter::repeat_n(factor, n as usize));
-                }
-                _ => side.push(Factor { base, exponent, flip }),
-            }
+            side.push(Factor { base, exponent, flip });
         }
         term
     }
@@ -219,7 +235,8 @@ impl<'a> Layout<'a> {
         factors: &[(FactorKey, ExprId, Number)],
         in_sum: bool,
     ) -> Vec<bool> {
-        let mut wanted: Vec<Flip> = factors.iter().map(|(_, base, e)| self.wanted_flip(*base, e)).collect();
+        let mut wanted: Vec<Flip> =
+            factors.iter().map(|(_, base, e)| self.wanted_flip(*base, e)).collect();
         for (flip, (_, base, _)) in wanted.iter_mut().zip(factors) {
             // A minus between terms is no worse than a plus.
             let call = matches!(self.node(*base), Node::Call { .. });
@@ -250,7 +267,9 @@ impl<'a> Layout<'a> {
         let (sum, parity) = match self.node(base) {
             _ if self.names.contains_key(&base) => return Flip::Unwanted,
             Node::Sum { .. } => (base, Parity::Odd),
-            Node::Call { function, start, len: 1 } => (self.arena.items(start, 1)[0].expr, function.parity()),
+            Node::Call { function, start, len: 1 } => {
+                (self.arena.items(start, 1)[0].expr, function.parity())
+            }
             _ => return Flip::Unwanted,
         };
         if self.names.contains_key(&sum) {
@@ -259,6 +278,8 @@ impl<'a> Layout<'a> {
         let signs = self.signs.get(&sum).copied().unwrap_or(Signs::Natural);
         match (parity, signs) {
             (Parity::None, _) | (_, Signs::Natural) => Flip::Unwanted,
+            // 1/(l² − x²) and 1/(l² − x²)² in one formula should look alike.
+            (_, Signs::Inverted) if sum == base && exponent.is_even() => Flip::Unwanted,
             (Parity::Even, _) => Flip::Free,
             _ if exponent.is_even() => Flip::Free,
             _ if !exponent.is_integer() => Flip::Unwanted,
@@ -294,7 +315,9 @@ impl<'a> Layout<'a> {
     /// The condition, first and second value of an `if`.
     pub fn as_choice(&self, id: ExprId) -> Option<[ExprId; 3]> {
         match self.node(id) {
-            Node::Call { function: Function::If, start, len: 3 } if !self.names.contains_key(&id) => {
+            Node::Call { function: Function::If, start, len: 3 }
+                if !self.names.contains_key(&id) =>
+            {
                 let items = self.arena.items(start, 3);
                 Some([items[0].expr, items[1].expr, items[2].expr])
             }
@@ -305,14 +328,17 @@ impl<'a> Layout<'a> {
     /// The arguments of a call in the order of writing.
     pub fn arguments(&self, id: ExprId) -> Vec<ExprId> {
         let mut arguments: Vec<ExprId> = self.arena.children(id).to_vec();
-        if let Node::Call { function: Function::Min | Function::Max | Function::And | Function::Or, .. } =
-            self.node(id)
+        if let Node::Call {
+            function: Function::Min | Function::Max | Function::And | Function::Or,
+            ..
+        } = self.node(id)
         {
             // Their order carries no meaning, so it is that of a sum.
             let mut keyed: Vec<(TermKey, ExprId)> = arguments
                 .iter()
                 .map(|&x| {
-                    let (_, expr) = self.pieces(x).into_iter().next().unwrap_or((Number::ONE, Some(x)));
+                    let (_, expr) =
+                        self.pieces(x).into_iter().next().unwrap_or((Number::ONE, Some(x)));
                     (self.key_of(expr), x)
                 })
                 .collect();
@@ -324,11 +350,14 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Puts the first term that is not negative in front if a negative one is.
-fn lead_with_plus(terms: &mut [Term]) {
-    if terms.first().is_some_and(|term| term.negative) {
-        if let Some(at) = terms.iter().position(|term| !term.negative) {
-            terms[..=at].rotate_right(1);
-        }
+/// Avoids a minus in front. A constant moves to the end, x² + y² − L²; else
+/// the first term that is not negative comes to the front.
+fn lead_with_plus(terms: &mut [(TermKey, Term)]) {
+    let Some(at) = terms.iter().position(|(_, term)| !term.negative) else { return };
+    let constants = terms[..at].iter().all(|(key, _)| key.is_constant());
+    if constants && !terms[at].0.is_constant() {
+        terms.rotate_left(at);
+    } else {
+        terms[..=at].rotate_right(1);
     }
 }

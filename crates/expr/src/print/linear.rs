@@ -1,11 +1,13 @@
 //! The two notations that fit on a line: the language itself, which parses
 //! back to the same expression, and Unicode text for terminals.
 
+mod call;
+
 use super::digits::Digits;
 use super::layout::{Factor, Term};
 use super::names::{source_name, superscript, text_name};
 use super::write::{Level, Page, Sheet, Slot, Style, Task, shares};
-use crate::arena::{ExprId, Node};
+use crate::arena::Node;
 use crate::function::Function;
 use crate::number::Number;
 use crate::symbol::SymbolInfo;
@@ -17,7 +19,11 @@ pub(super) struct Linear {
 
 impl Style for Linear {
     fn symbol(&self, info: &SymbolInfo) -> String {
-        if self.unicode { text_name(&info.name, info.primes) } else { source_name(&info.name, info.primes) }
+        if self.unicode {
+            text_name(&info.name, info.primes)
+        } else {
+            source_name(&info.name, info.primes)
+        }
     }
 
     fn ellipsis(&self) -> &'static str {
@@ -35,10 +41,13 @@ impl Style for Linear {
                 // x⁽⁵⁾ cannot take another exponent.
                 let high = self.unicode && layout.arena.symbol_info(symbol).primes > 4;
                 let own = if high { Level::Factor } else { Level::Atom };
-                self.within(slot.level, own, sheet, |sheet| sheet.text(page.symbol(symbol).to_owned()));
+                self.within(slot.level, own, sheet, |sheet| {
+                    sheet.text(page.symbol(symbol).to_owned())
+                });
             }
             Node::Power(base, exponent) => self.within(slot.level, Level::Factor, sheet, |sheet| {
-                let parts = shares([base, exponent].iter().map(|&x| page.measure(x).length), slot.budget);
+                let parts =
+                    shares([base, exponent].iter().map(|&x| page.measure(x).length), slot.budget);
                 sheet.expr(base, Level::Atom, parts[0]);
                 sheet.text("^");
                 sheet.expr(exponent, Level::Atom, parts[1]);
@@ -62,14 +71,11 @@ impl Style for Linear {
                     let coefficient = if slot.flip { coefficient.neg() } else { coefficient };
                     let term = layout.term(&coefficient, expr);
                     let own = self.term_level(&term);
-                    self.within(slot.level, own, sheet, |sheet| self.sum(page, &[term], slot.budget, sheet));
-                }
-                None => {
-                    let terms = layout.terms(slot.id, slot.flip);
-                    self.within(slot.level, Level::Sum, sheet, |sheet| {
-                        self.sum(page, &terms, slot.budget, sheet);
+                    self.within(slot.level, own, sheet, |sheet| {
+                        self.sum(page, &[term], slot.budget, sheet)
                     });
                 }
+                None => self.long_sum(page, slot, sheet),
             },
         }
     }
@@ -86,6 +92,30 @@ impl Linear {
         if open {
             sheet.text(")");
         }
+    }
+
+    fn long_sum(&self, page: &Page, slot: Slot, sheet: &mut Sheet) {
+        let Some((negative, number, terms)) = page.layout.as_multiple(slot.id, slot.flip) else {
+            let terms = page.layout.terms(slot.id, slot.flip);
+            return self.within(slot.level, Level::Sum, sheet, |sheet| {
+                self.sum(page, &terms, slot.budget, sheet);
+            });
+        };
+        let own = if negative { Level::Sum } else { Level::Term };
+        self.within(slot.level, own, sheet, |sheet| {
+            let sign = if !negative {
+                ""
+            } else if self.unicode {
+                "−"
+            } else {
+                "-"
+            };
+            let times = if self.unicode { "·" } else { "*" };
+            let digits = self.digits_text(&self.digits(&number));
+            sheet.text(format!("{sign}{digits}{times}("));
+            self.sum(page, &terms, slot.budget, sheet);
+            sheet.text(")");
+        });
     }
 
     fn term_level(&self, term: &Term) -> Level {
@@ -109,7 +139,11 @@ impl Linear {
             Digits::Plain(_) => Level::Atom,
             Digits::Ratio(..) => Level::Term,
             Digits::Scientific(..) => {
-                if self.unicode { Level::Term } else { Level::Atom }
+                if self.unicode {
+                    Level::Term
+                } else {
+                    Level::Atom
+                }
             }
         };
         self.within(level, own, sheet, |sheet| {
@@ -128,7 +162,8 @@ impl Linear {
                 _ => format!("{n}/{d}"),
             },
             Digits::Scientific(mantissa, exponent) if self.unicode => {
-                let mantissa = if mantissa == "1" { String::new() } else { format!("{mantissa}×") };
+                let mantissa =
+                    if mantissa == "1" { String::new() } else { format!("{mantissa}×") };
                 format!("{mantissa}10{}", superscript(&exponent.to_string()))
             }
             Digits::Scientific(mantissa, exponent) => format!("{mantissa}e{exponent}"),
@@ -161,7 +196,9 @@ impl Linear {
         let digits = self.digits(&term.coefficient);
         let (above, below) = match &digits {
             // ½·m·x², but p²/(2·m) and θ/2.
-            Digits::Ratio(n, d) if !term.denominator.is_empty() || is_symbol(page, &term.numerator) => {
+            Digits::Ratio(n, d)
+                if !term.denominator.is_empty() || is_symbol(page, &term.numerator) =>
+            {
                 (n.clone(), Some(d.clone()))
             }
             digits => (self.digits_text(digits), None),
@@ -226,7 +263,10 @@ impl Linear {
         match page.layout.node(*base) {
             // sin²(θ): the exponent is read with the name.
             Node::Call { function, .. }
-                if self.unicode && takes_exponent(function) && exponent.is_integer() && !page.layout.names.contains_key(base) =>
+                if self.unicode
+                    && takes_exponent(function)
+                    && exponent.is_integer()
+                    && !page.layout.names.contains_key(base) =>
             {
                 let slot = Slot { id: *base, level: Level::Factor, flip: *flip, budget };
                 self.call(page, slot, function, &power, sheet);
@@ -241,119 +281,22 @@ impl Linear {
     fn exponent(&self, exponent: &Number) -> String {
         let sign = if exponent.is_negative() { "-" } else { "" };
         match self.digits(exponent) {
-            Digits::Plain(text) if self.unicode && exponent.is_integer() => superscript(&format!("{sign}{text}")),
+            Digits::Plain(text) if self.unicode && exponent.is_integer() => {
+                superscript(&format!("{sign}{text}"))
+            }
             Digits::Plain(text) => format!("^{sign}{text}"),
             Digits::Ratio(n, d) => format!("^({sign}{n}/{d})"),
             digits => format!("^({sign}{})", self.digits_text(&digits)),
         }
-    }
-
-    fn call(&self, page: &Page, slot: Slot, function: Function, power: &str, sheet: &mut Sheet) {
-        match function {
-            Function::Negative | Function::NotPositive | Function::And | Function::Or => {
-                self.condition(page, slot, function, sheet);
-            }
-            Function::Abs if self.unicode => self.arguments(page, slot, Level::Sum, "|", "|", sheet),
-            Function::If => {
-                let arguments = page.layout.arguments(slot.id);
-                let parts = shares(arguments.iter().map(|&x| page.measure(x).length), slot.budget);
-                sheet.text("if(");
-                for (at, (&x, &budget)) in arguments.iter().zip(&parts).enumerate() {
-                    if at > 0 {
-                        sheet.text(", ");
-                    }
-                    sheet.expr(x, if at == 0 { Level::Or } else { Level::Sum }, budget);
-                }
-                sheet.text(")");
-            }
-            _ => {
-                let name = format!("{}{power}(", function.name());
-                self.arguments(page, slot, Level::Sum, name, ")", sheet);
-            }
-        }
-    }
-
-    fn arguments(
-        &self,
-        page: &Page,
-        slot: Slot,
-        level: Level,
-        open: impl Into<std::borrow::Cow<'static, str>>,
-        close: &'static str,
-        sheet: &mut Sheet,
-    ) {
-        let arguments = page.layout.arguments(slot.id);
-        let parts = shares(arguments.iter().map(|&x| page.measure(x).length), slot.budget);
-        sheet.text(open);
-        self.list(&arguments, &parts, ", ", level, slot.flip, sheet);
-        sheet.text(close);
-    }
-
-    fn list(
-        &self,
-        ids: &[ExprId],
-        budgets: &[u64],
-        separator: &'static str,
-        level: Level,
-        flip: bool,
-        sheet: &mut Sheet,
-    ) {
-        for (at, (&id, &budget)) in ids.iter().zip(budgets).enumerate() {
-            if at > 0 {
-                sheet.text(separator);
-            }
-            if budget == 0 {
-                return sheet.text("…");
-            }
-            sheet.tasks.push(Task::Expr(Slot { id, level, flip, budget }));
-        }
-    }
-
-    /// A condition; where a number is asked for, 1 or 0 depending on it.
-    fn condition(&self, page: &Page, slot: Slot, function: Function, sheet: &mut Sheet) {
-        if slot.level > Level::Compare {
-            let (open, close) = if self.unicode { ("[", "]") } else { ("if(", ", 1, 0)") };
-            sheet.text(open);
-            sheet.expr(slot.id, Level::Or, slot.budget);
-            return sheet.text(close);
-        }
-        if let Function::And | Function::Or = function {
-            let (own, inner, word) = match function {
-                Function::And => (Level::And, Level::Compare, " and "),
-                _ => (Level::Or, Level::And, " or "),
-            };
-            let mut arguments = page.layout.arguments(slot.id);
-            if let (&[x], false) = (arguments.as_slice(), self.unicode) {
-                // The truth of a number: the language has no other form for it.
-                arguments.push(x);
-            }
-            let parts = shares(arguments.iter().map(|&x| page.measure(x).length), slot.budget);
-            return self.within(slot.level, own, sheet, |sheet| {
-                self.list(&arguments, &parts, word, inner, false, sheet);
-            });
-        }
-        let Some(&x) = page.layout.arguments(slot.id).first() else { return sheet.text(function.name()) };
-        let (left, right) = page.layout.sides(x);
-        let half = if slot.budget == u64::MAX { u64::MAX } else { slot.budget / 2 };
-        let signs = match (function, self.unicode) {
-            (Function::Negative, _) => [" < ", " > "],
-            (_, false) => [" <= ", " >= "],
-            (_, true) => [" ≤ ", " ≥ "],
-        };
-        // 0 < x reads better as x > 0.
-        let number = left.iter().all(|term| term.numerator.is_empty() && term.denominator.is_empty());
-        let (first, sign, second) =
-            if number && !right.is_empty() { (right, signs[1], left) } else { (left, signs[0], right) };
-        self.sum(page, &first, half, sheet);
-        sheet.text(sign);
-        self.sum(page, &second, half, sheet);
     }
 }
 
 /// Whether the factors are one symbol or π.
 pub(super) fn is_symbol(page: &Page, factors: &[Factor]) -> bool {
     match factors {
-        [factor] => factor.exponent.is_one() && matches!(page.layout.node(factor.base), Node::Symbol(_)),
+        [factor] => {
+            factor.exponent.is_one() && matches!(page.layout.node(factor.base), Node::Symbol(_))
+        }
         _ => false,
     }
 }

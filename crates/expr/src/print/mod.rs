@@ -111,7 +111,7 @@ impl Exprs {
         let arena = &*self.arena.borrow();
         // What is further from the root than this would be left out anyway.
         let most = limit.saturating_mul(16).max(10_000).min(usize::MAX as u64) as usize;
-        let layout = Layout::new(arena, &[id], notation == Notation::Source, most);
+        let layout = Layout::new(arena, &[id], most);
         let style = style(notation);
         let page = Page::new(layout, &*style);
         page.write(&*style, id, Level::Or, limit)

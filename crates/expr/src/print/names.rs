@@ -32,7 +32,10 @@ impl<'a> Name<'a> {
 
     /// What the momentum `p_…` belongs to, as a name of its own.
     fn momentum_of(&self, name: &'a str) -> Option<String> {
-        if self.letters != "p" || !self.digits.is_empty() || self.pieces.iter().all(|p| p.is_empty()) {
+        if self.letters != "p"
+            || !self.digits.is_empty()
+            || self.pieces.iter().all(|p| p.is_empty())
+        {
             return None;
         }
         let at = name.rfind('.').map_or(0, |dot| dot + 1);
@@ -160,7 +163,8 @@ fn latex(name: &str, primes: u8, may_be_momentum: bool) -> String {
         Some(of) if may_be_momentum => below.push(latex(&of, 0, false)),
         _ => {
             if !parts.path.is_empty() {
-                let path: Vec<String> = parts.path.iter().map(|part| latex(part, 0, false)).collect();
+                let path: Vec<String> =
+                    parts.path.iter().map(|part| latex(part, 0, false)).collect();
                 below.push(path.join("."));
             }
             if !parts.digits.is_empty() {

@@ -11,6 +11,10 @@
 //! Everything is decided by structure, never by the ids that the history of an
 //! arena happens to have given to nodes.
 
+mod keys;
+
+pub(super) use keys::{FactorKey, TermKey};
+
 use super::names::convention;
 use crate::arena::{Arena, ExprId, Node};
 use crate::function::Function;
@@ -57,10 +61,10 @@ fn symbol_keys(arena: &Arena, nodes: &[ExprId]) -> FxHashMap<Symbol, u64> {
     let last = found.iter().map(|s| s.index()).max().unwrap_or(0);
     let mut base: Vec<usize> = (0..=last).collect();
     for index in 0..=last {
-        if let Some(rate) = arena.symbol_info(Symbol(index as u32)).rate {
-            if rate.index() <= last {
-                base[rate.index()] = base[index];
-            }
+        if let Some(rate) = arena.symbol_info(Symbol(index as u32)).rate
+            && rate.index() <= last
+        {
+            base[rate.index()] = base[index];
         }
     }
     let key = |symbol: Symbol| {
@@ -110,7 +114,8 @@ impl Order {
         // Level by level: the operands of a node have their ranks before it.
         let mut rank = 0;
         for level in levels {
-            let mut keyed: Vec<(Key, ExprId)> = level.iter().map(|&id| (order.key(arena, id), id)).collect();
+            let mut keyed: Vec<(Key, ExprId)> =
+                level.iter().map(|&id| (order.key(arena, id), id)).collect();
             keyed.sort_by(|a, b| a.0.compare(&b.0).then(a.1.cmp(&b.1)));
             for (_, id) in keyed {
                 let facts = order.facts_of(arena, id, rank);
@@ -128,8 +133,13 @@ impl Order {
 
     /// The facts of a node; those of a number for one that is not at hand.
     pub fn facts(&self, id: ExprId) -> Facts {
-        const UNKNOWN: Facts =
-            Facts { rank: u32::MAX, degrees: [0.0; 3], constant: true, functions: false, lead: u64::MAX };
+        const UNKNOWN: Facts = Facts {
+            rank: u32::MAX,
+            degrees: [0.0; 3],
+            constant: true,
+            functions: false,
+            lead: u64::MAX,
+        };
         self.facts.get(&id).copied().unwrap_or(UNKNOWN)
     }
 
@@ -142,41 +152,53 @@ impl Order {
         match arena.node(id) {
             Node::Number(n) => key.number = Some(arena.value(n).clone()),
             Node::Symbol(symbol) => {
-                (key.kind, key.detail) = (1, self.symbols.get(&symbol).copied().unwrap_or(u64::MAX));
+                (key.kind, key.detail) =
+                    (1, self.symbols.get(&symbol).copied().unwrap_or(u64::MAX));
             }
             Node::Product { start, len } => {
                 key.kind = 2;
                 key.items.extend(
-                    arena.items(start, len).iter().map(|i| (self.rank(i.expr), arena.value(i.number).clone())),
+                    arena
+                        .items(start, len)
+                        .iter()
+                        .map(|i| (self.rank(i.expr), arena.value(i.number).clone())),
                 );
                 key.items.sort();
             }
             Node::Power(base, exponent) => {
                 key.kind = 3;
-                key.items = vec![(self.rank(base), Number::ZERO), (self.rank(exponent), Number::ZERO)];
+                key.items =
+                    vec![(self.rank(base), Number::ZERO), (self.rank(exponent), Number::ZERO)];
             }
             Node::Sum { constant, start, len } => {
                 (key.kind, key.number) = (4, Some(arena.value(constant).clone()));
                 key.items.extend(
-                    arena.items(start, len).iter().map(|i| (self.rank(i.expr), arena.value(i.number).clone())),
+                    arena
+                        .items(start, len)
+                        .iter()
+                        .map(|i| (self.rank(i.expr), arena.value(i.number).clone())),
                 );
                 key.items.sort();
             }
             Node::Call { function, start, len } => {
                 (key.kind, key.detail) = (5, function as u64);
-                key.items
-                    .extend(arena.items(start, len).iter().map(|i| (self.rank(i.expr), Number::ZERO)));
+                key.items.extend(
+                    arena.items(start, len).iter().map(|i| (self.rank(i.expr), Number::ZERO)),
+                );
                 if is_commutative(function) {
                     key.items.sort();
                 }
             }
-            Node::Solve { solve, index } => (key.kind, key.detail) = (6, (solve as u64) << 32 | index as u64),
+            Node::Solve { solve, index } => {
+                (key.kind, key.detail) = (6, (solve as u64) << 32 | index as u64)
+            }
         }
         key
     }
 
     fn facts_of(&self, arena: &Arena, id: ExprId, rank: u32) -> Facts {
-        let mut facts = Facts { rank, degrees: [0.0; 3], constant: true, functions: false, lead: u64::MAX };
+        let mut facts =
+            Facts { rank, degrees: [0.0; 3], constant: true, functions: false, lead: u64::MAX };
         for child in operands(arena, id) {
             let child = self.facts(child);
             facts.constant &= child.constant;
@@ -269,13 +291,16 @@ impl Order {
             }
             let node = arena.node(*base);
             match node {
-                Node::Symbol(_) if !facts.constant => key.variables.push((symbol_place(facts.lead), power)),
+                Node::Symbol(_) if !facts.constant => {
+                    key.variables.push((symbol_place(facts.lead), power))
+                }
                 _ if facts.constant => {
                     key.constant_degree += power.max(0.0);
                     key.constants.push((facts.lead, facts.rank, power));
                 }
                 Node::Call { function, .. } => {
-                    key.sines += power * matches!(function, Function::Sin | Function::Sinh) as u8 as f32;
+                    key.sines +=
+                        power * matches!(function, Function::Sin | Function::Sinh) as u8 as f32;
                     key.functions.push((self.call_rank(arena, *base), power));
                 }
                 _ => key.others.push((facts.rank, power)),
@@ -309,7 +334,12 @@ fn call_class(function: Function) -> u8 {
         Function::Exp => 5,
         Function::Abs | Function::Sign => 8,
         Function::Log | Function::Asin | Function::Acos | Function::Atan | Function::Atan2 => 9,
-        Function::Sin | Function::Cos | Function::Tan | Function::Sinh | Function::Cosh | Function::Tanh => 10,
+        Function::Sin
+        | Function::Cos
+        | Function::Tan
+        | Function::Sinh
+        | Function::Cosh
+        | Function::Tanh => 10,
         _ => 11,
     }
 }
@@ -320,10 +350,6 @@ fn symbol_place(key: u64) -> u64 {
     // Variables (class 2) before time (class 1).
     (2 - class.min(2)) << 48 | (0xffff - primes) << 32 | base
 }
-
-/// Class, place within it, rank.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FactorKey(u8, u64, u32);
 
 /// Structure of a node, given the ranks of its operands.
 struct Key {
@@ -341,51 +367,4 @@ impl Key {
             .then_with(|| self.items.cmp(&other.items))
             .then_with(|| self.number.cmp(&other.number))
     }
-}
-
-/// See the module's text for what comes first.
-#[derive(Default)]
-pub(super) struct TermKey {
-    /// In accelerations, velocities, coordinates.
-    degrees: [f32; 3],
-    has_function: bool,
-    variables: Vec<(u64, f32)>,
-    others: Vec<(u32, f32)>,
-    constant_degree: f32,
-    constants: Vec<(u64, u32, f32)>,
-    sines: f32,
-    functions: Vec<(u32, f32)>,
-}
-
-impl TermKey {
-    pub fn compare(&self, other: &TermKey) -> Ordering {
-        let descending = |a: f32, b: f32| b.total_cmp(&a);
-        descending(self.degrees[0], other.degrees[0])
-            .then_with(|| descending(self.degrees[1], other.degrees[1]))
-            .then_with(|| self.has_function.cmp(&other.has_function))
-            .then_with(|| descending(self.degrees[2], other.degrees[2]))
-            .then_with(|| monomials(&self.variables, &other.variables))
-            .then_with(|| self.others.len().cmp(&other.others.len()))
-            .then_with(|| self.constant_degree.total_cmp(&other.constant_degree))
-            .then_with(|| {
-                let place = |c: &(u64, u32, f32)| ((c.0, c.1), c.2);
-                let (a, b): (Vec<_>, Vec<_>) =
-                    (self.constants.iter().map(place).collect(), other.constants.iter().map(place).collect());
-                monomials(&a, &b)
-            })
-            .then_with(|| self.sines.total_cmp(&other.sines))
-            .then_with(|| monomials(&self.functions, &other.functions))
-            .then_with(|| monomials(&self.others, &other.others))
-    }
-}
-
-/// Alphabetical order of monomials: x², x y, x, y², y, 1.
-fn monomials<K: Ord>(a: &[(K, f32)], b: &[(K, f32)]) -> Ordering {
-    for ((ka, ea), (kb, eb)) in a.iter().zip(b) {
-        match ka.cmp(kb).then_with(|| eb.total_cmp(ea)) {
-            Ordering::Equal => {}
-            unequal => return unequal,
-        }
-    }
-    b.len().cmp(&a.len())
 }

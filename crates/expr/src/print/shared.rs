@@ -6,7 +6,7 @@ use super::order::operands;
 use super::write::{Level, Page};
 use super::{Notation, style};
 use crate::arena::{Arena, ExprId, Exprs, Node};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Expressions in terms of named parts they have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,21 +22,35 @@ const LEAST_SIZE: u64 = 6;
 
 impl Exprs {
     /// How many nodes the expression has when written out as a tree, in which
-    /// shared parts are repeated; `u64::MAX` if there are more.
+    /// shared parts are repeated; `u64::MAX` if there are more. A solve node
+    /// counts as one, since its operands are not written.
     pub fn count_tree_size(&self, id: ExprId) -> u64 {
-        let arena = &mut *self.arena.borrow_mut();
-        let order = arena.reachable(&[id]);
+        let arena = &*self.arena.borrow();
+        let mut nodes = vec![id];
+        let mut found: FxHashSet<ExprId> = nodes.iter().copied().collect();
+        let mut at = 0;
+        while at < nodes.len() {
+            nodes.extend(
+                operands(arena, nodes[at]).into_iter().filter(|&child| found.insert(child)),
+            );
+            at += 1;
+        }
+        nodes.sort_unstable();
         let mut sizes: FxHashMap<ExprId, u64> = FxHashMap::default();
-        for &id in &order {
-            let size = tree_size(&arena.children(id), &sizes);
-            sizes.insert(id, size);
+        for node in nodes {
+            let size = tree_size(&operands(arena, node), &sizes);
+            sizes.insert(node, size);
         }
         sizes.get(&id).copied().unwrap_or(1)
     }
 
     /// The expressions in source text, what they have in common defined before
     /// them under the names `prefix` and a number: (definitions, roots).
-    pub fn to_source_shared(&self, ids: &[ExprId], prefix: &str) -> (Vec<(String, String)>, Vec<String>) {
+    pub fn to_source_shared(
+        &self,
+        ids: &[ExprId],
+        prefix: &str,
+    ) -> (Vec<(String, String)>, Vec<String>) {
         let Listing { definitions, roots } = self.print_shared(ids, Notation::Source, prefix);
         (definitions, roots)
     }
@@ -47,16 +61,16 @@ impl Exprs {
     /// ```
     /// # use dalembert_expr::{Exprs, Notation};
     /// let exprs = Exprs::new();
-    /// let (x, y) = (exprs.variable("x"), exprs.variable("y"));
-    /// let r = (x.powi(2) + y.powi(2)).sqrt();
+    /// let [x, y, z] = ["x", "y", "z"].map(|name| exprs.variable(name));
+    /// let r = (x.powi(2) + y.powi(2) + z.powi(2)).sqrt();
     /// let listing = exprs.print_shared(&[(x / r).id, (y / r).id], Notation::Source, "w");
-    /// assert_eq!(listing.definitions, [("w1".to_string(), "x^2 + y^2".to_string())]);
+    /// assert_eq!(listing.definitions, [("w1".to_string(), "x^2 + y^2 + z^2".to_string())]);
     /// assert_eq!(listing.roots, ["x/sqrt(w1)", "y/sqrt(w1)"]);
     /// ```
     pub fn print_shared(&self, ids: &[ExprId], notation: Notation, prefix: &str) -> Listing {
         let arena = &*self.arena.borrow();
         let style = style(notation);
-        let layout = Layout::new(arena, ids, notation == Notation::Source, usize::MAX);
+        let layout = Layout::new(arena, ids, usize::MAX);
         let named = choose(arena, &layout.order.nodes, ids);
         let mut page = Page::new(layout, &*style);
         let mut definitions = Vec::new();
@@ -74,7 +88,9 @@ impl Exprs {
 
 /// The size of a node with these operands.
 fn tree_size(operands: &[ExprId], sizes: &FxHashMap<ExprId, u64>) -> u64 {
-    operands.iter().fold(1, |total: u64, c| total.saturating_add(sizes.get(c).copied().unwrap_or(1)))
+    operands
+        .iter()
+        .fold(1, |total: u64, c| total.saturating_add(sizes.get(c).copied().unwrap_or(1)))
 }
 
 /// The nodes that deserve a name, children first.

@@ -85,7 +85,8 @@ const LEAST: u64 = 12;
 
 impl<'a> Page<'a> {
     pub fn new(layout: Layout<'a>, style: &dyn Style) -> Page<'a> {
-        let mut page = Page { layout, measures: FxHashMap::default(), symbols: FxHashMap::default() };
+        let mut page =
+            Page { layout, measures: FxHashMap::default(), symbols: FxHashMap::default() };
         for at in 0..page.layout.order.nodes.len() {
             let id = page.layout.order.nodes[at];
             if let Node::Symbol(symbol) = page.layout.node(id) {
@@ -114,7 +115,8 @@ impl<'a> Page<'a> {
             Node::Number(_) => {}
             Node::Symbol(symbol) => total.length = self.symbol(symbol).chars().count() as u64,
             Node::Sum { start, len, .. } => {
-                total.tall |= arena.items(start, len).iter().any(|i| !arena.value(i.number).is_integer());
+                total.tall |=
+                    arena.items(start, len).iter().any(|i| !arena.value(i.number).is_integer());
             }
             Node::Product { start, len } => {
                 let items = arena.items(start, len);
@@ -123,7 +125,8 @@ impl<'a> Page<'a> {
                 for item in items {
                     let exponent = arena.value(item.number);
                     let sum = matches!(arena.node(item.expr), Node::Sum { .. });
-                    if !sum || !exponent.is_integer() || self.layout.names.contains_key(&item.expr) {
+                    if !sum || !exponent.is_integer() || self.layout.names.contains_key(&item.expr)
+                    {
                         continue;
                     }
                     // A fraction bar does what parentheses would.
@@ -159,7 +162,9 @@ impl<'a> Page<'a> {
 
     pub fn measure_term(&self, term: &Term) -> u64 {
         let factors = term.numerator.iter().chain(&term.denominator);
-        factors.fold(4, |total: u64, f| total.saturating_add(self.measure(f.base).length).saturating_add(3))
+        factors.fold(4, |total: u64, f| {
+            total.saturating_add(self.measure(f.base).length).saturating_add(3)
+        })
     }
 
     /// Everything below a place, written out.
@@ -170,7 +175,9 @@ impl<'a> Page<'a> {
             match task {
                 Task::Text(text) => {
                     // A TeX control word ends where no letter follows.
-                    if text.starts_with(|c: char| c.is_ascii_alphabetic()) && ends_in_control_word(&out) {
+                    if text.starts_with(|c: char| c.is_ascii_alphabetic())
+                        && ends_in_control_word(&out)
+                    {
                         out.push(' ');
                     }
                     out.push_str(&text);

@@ -27,7 +27,8 @@ impl Simplifier<'_> {
             let weight = self.weight_of(&term);
             kinds.entry(weight).or_default().push(term);
         }
-        let parts: Vec<ExprId> = kinds.into_values().map(|kind| self.factor_kind(&kind, true)).collect();
+        let parts: Vec<ExprId> =
+            kinds.into_values().map(|kind| self.factor_kind(&kind, true)).collect();
         self.arena.sum(&parts)
     }
 
@@ -41,7 +42,9 @@ impl Simplifier<'_> {
         let mut collected = Vec::new();
         for (rest, parameters) in groups {
             if let [(coefficient, constant)] = parameters.as_slice() {
-                let whole = self.arena.multiply_terms(&(*coefficient, constant.clone()), &(NumberId::ONE, rest));
+                let whole = self
+                    .arena
+                    .multiply_terms(&(*coefficient, constant.clone()), &(NumberId::ONE, rest));
                 collected.push(whole);
                 continue;
             }
@@ -134,12 +137,15 @@ impl Simplifier<'_> {
             offer(self, grouped);
         }
         let monomials: Vec<&Monomial> = terms.iter().map(|term| &term.1).collect();
-        let (shared, torn): (Monomial, Monomial) =
-            self.common(&monomials).into_iter().partition(|f| monomials.iter().all(|m| m.contains(f)));
+        let (shared, torn): (Monomial, Monomial) = self
+            .common(&monomials)
+            .into_iter()
+            .partition(|f| monomials.iter().all(|m| m.contains(f)));
         // m l (l θ̈ + g) is shorter than m l² θ̈ + m g l, but few write it.
         let tears_parameter = torn.iter().any(|f| self.facts(f.expr).constant);
         if !shared.is_empty() && !tears_parameter {
-            let rest: Vec<Term> = terms.iter().map(|term| (term.0, self.divide(&term.1, &shared))).collect();
+            let rest: Vec<Term> =
+                terms.iter().map(|term| (term.0, self.divide(&term.1, &shared))).collect();
             for inner in [self.square(&rest), self.collect_variables(&rest)] {
                 let mut factors = shared.clone();
                 factors.push(item(inner, NumberId::ONE));
@@ -164,7 +170,8 @@ impl Simplifier<'_> {
         let mut parts = Vec::new();
         for ((magnitude, constant), rest) in groups {
             let head = (magnitude, constant);
-            let apart: Vec<Term> = rest.iter().map(|term| self.arena.multiply_terms(&head, term)).collect();
+            let apart: Vec<Term> =
+                rest.iter().map(|term| self.arena.multiply_terms(&head, term)).collect();
             let apart_sum = self.arena.build_sum(&apart);
             if rest.len() < 2 || head.1.is_empty() {
                 parts.push(apart_sum);
@@ -182,7 +189,8 @@ impl Simplifier<'_> {
 
     /// shared · Σ term/shared, the sum itself collected further.
     fn take_out(&mut self, shared: &Monomial, terms: &[Term]) -> ExprId {
-        let rest: Vec<Term> = terms.iter().map(|term| (term.0, self.divide(&term.1, shared))).collect();
+        let rest: Vec<Term> =
+            terms.iter().map(|term| (term.0, self.divide(&term.1, shared))).collect();
         let inner = self.square(&rest);
         let mut factors = shared.clone();
         factors.push(item(inner, NumberId::ONE));
@@ -197,7 +205,9 @@ impl Simplifier<'_> {
         'bases: for factor in first.iter() {
             let mut least = self.arena.value(factor.number).clone();
             for other in others {
-                let Ok(at) = other.binary_search_by_key(&factor.expr, |i| i.expr) else { continue 'bases };
+                let Ok(at) = other.binary_search_by_key(&factor.expr, |i| i.expr) else {
+                    continue 'bases;
+                };
                 let exponent = self.arena.value(other[at].number);
                 if !can_share(exponent, &least) {
                     continue 'bases;
@@ -215,7 +225,8 @@ impl Simplifier<'_> {
     fn divides(&self, shared: &Monomial, monomial: &Monomial) -> bool {
         shared.iter().all(|factor| {
             monomial.binary_search_by_key(&factor.expr, |i| i.expr).is_ok_and(|at| {
-                let (whole, part) = (self.arena.value(monomial[at].number), self.arena.value(factor.number));
+                let (whole, part) =
+                    (self.arena.value(monomial[at].number), self.arena.value(factor.number));
                 can_share(whole, part) && whole.abs() >= part.abs()
             })
         })

@@ -39,7 +39,8 @@ impl Simplifier<'_> {
 
     /// Replaces the term by term · factor, with some bases left out.
     fn replace(&mut self, term: &mut Term, without: &[ExprId], factor: ExprId) {
-        let rest: Monomial = term.1.iter().copied().filter(|f| !without.contains(&f.expr)).collect();
+        let rest: Monomial =
+            term.1.iter().copied().filter(|f| !without.contains(&f.expr)).collect();
         let factor = self.arena.as_term(factor);
         *term = self.arena.multiply_terms(&(term.0, rest), &factor);
     }
@@ -48,9 +49,10 @@ impl Simplifier<'_> {
         let mut bases = Vec::new();
         let mut exponent = Vec::new();
         for factor in &term.1 {
-            if let (Some(argument), true) =
-                (self.as_call(factor.expr, Function::Exp), self.arena.value(factor.number).is_integer())
-            {
+            if let (Some(argument), true) = (
+                self.as_call(factor.expr, Function::Exp),
+                self.arena.value(factor.number).is_integer(),
+            ) {
                 bases.push(factor.expr);
                 exponent.push(item(argument, factor.number));
             }
@@ -84,7 +86,8 @@ impl Simplifier<'_> {
         for factor in term.1.clone() {
             let Some(u) = self.as_call(factor.expr, Function::Sin) else { continue };
             let cosine = self.arena.call(Function::Cos, &[u]);
-            let single = |e: ExprId| term.1.iter().any(|f| f.expr == e && f.number == NumberId::ONE);
+            let single =
+                |e: ExprId| term.1.iter().any(|f| f.expr == e && f.number == NumberId::ONE);
             if !self.arena.value(term.0).is_even() || !single(factor.expr) || !single(cosine) {
                 continue;
             }

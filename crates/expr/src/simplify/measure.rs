@@ -79,7 +79,8 @@ impl Simplifier<'_> {
                 let mut n = items.len() as u64;
                 for part in items {
                     let term = known(part.expr);
-                    facts.cost = facts.cost.saturating_add(term.cost + self.coefficient_cost(part.number));
+                    facts.cost =
+                        facts.cost.saturating_add(term.cost + self.coefficient_cost(part.number));
                     facts.constant &= term.constant;
                     facts.weight = facts.weight.max(term.weight);
                     facts.parentheses |= term.parentheses;
@@ -100,7 +101,8 @@ impl Simplifier<'_> {
                 }
                 for part in items {
                     let base = known(part.expr);
-                    facts.cost = facts.cost.saturating_add(self.factor_cost(part.expr, part.number));
+                    facts.cost =
+                        facts.cost.saturating_add(self.factor_cost(part.expr, part.number));
                     facts.constant &= base.constant;
                     facts.weight += base.weight * self.arena.value(part.number).to_f64() as f32;
                     let whole = self.arena.value(part.number).is_integer();

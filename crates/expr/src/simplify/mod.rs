@@ -25,8 +25,10 @@ use std::collections::BTreeMap;
 
 /// More terms than this are not multiplied out.
 const MAX_TERMS: usize = 300;
-/// What one call may spend, in operations on monomials: about a second.
-const FUEL: u64 = 2_000_000;
+/// What one call may spend, in operations on monomials: well under a second.
+const FUEL: u64 = 500_000;
+/// Graphs of more nodes are returned as they are; nobody reads them.
+const MAX_NODES: usize = 100_000;
 /// Passes over the whole expression; two settle nearly everything.
 const MAX_PASSES: usize = 3;
 
@@ -46,6 +48,9 @@ impl Exprs {
     pub fn simplify(&self, id: ExprId) -> ExprId {
         let arena = &mut *self.arena.borrow_mut();
         let mut simplifier = Simplifier::new(arena);
+        if simplifier.nodes_of(id).len() > MAX_NODES {
+            return id;
+        }
         let mut best = id;
         for _ in 0..MAX_PASSES {
             let next = simplifier.pass(best);
@@ -116,7 +121,11 @@ impl<'a> Simplifier<'a> {
 
     /// Rebuilds an expression children first, with a rule for sums and products.
     /// What a solve node holds is not printed and not touched.
-    fn transform(&mut self, root: ExprId, mut rule: impl FnMut(&mut Self, ExprId) -> ExprId) -> ExprId {
+    fn transform(
+        &mut self,
+        root: ExprId,
+        mut rule: impl FnMut(&mut Self, ExprId) -> ExprId,
+    ) -> ExprId {
         let mut image: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in self.nodes_of(root) {
             let rebuilt = self.rebuild(id, &image);
@@ -159,7 +168,8 @@ impl<'a> Simplifier<'a> {
             }
             Node::Power(base, exponent) => self.arena.pow(of(base), of(exponent)),
             Node::Call { function, start, len } => {
-                let arguments: Vec<ExprId> = items(self.arena, start, len).iter().map(|i| i.expr).collect();
+                let arguments: Vec<ExprId> =
+                    items(self.arena, start, len).iter().map(|i| i.expr).collect();
                 self.arena.call(function, &arguments)
             }
         }
@@ -193,11 +203,11 @@ impl<'a> Simplifier<'a> {
             }
             let poly = Poly::from_terms(self.arena, group.iter().cloned());
             let mut best = self.shortest(&poly);
-            if let Some(expanded) = self.expand_all(&group) {
-                if expanded != poly {
-                    let other = self.shortest(&expanded);
-                    best = self.shorter(best, other);
-                }
+            if let Some(expanded) = self.expand_all(&group)
+                && expanded != poly
+            {
+                let other = self.shortest(&expanded);
+                best = self.shorter(best, other);
             }
             met.extend(self.arena.terms_of(best));
         }

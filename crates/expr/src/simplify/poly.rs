@@ -70,9 +70,14 @@ impl Arena {
 
     /// The terms of a sum; an expression that is none is its own only term.
     pub(super) fn terms_of(&self, id: ExprId) -> Vec<Term> {
-        let Node::Sum { constant, start, len } = self.node(id) else { return vec![self.as_term(id)] };
-        let mut terms: Vec<Term> =
-            self.items(start, len).iter().map(|i| (i.number, self.as_term_of_item(i.expr))).collect();
+        let Node::Sum { constant, start, len } = self.node(id) else {
+            return vec![self.as_term(id)];
+        };
+        let mut terms: Vec<Term> = self
+            .items(start, len)
+            .iter()
+            .map(|i| (i.number, self.as_term_of_item(i.expr)))
+            .collect();
         if constant != NumberId::ZERO {
             terms.push((constant, Monomial::new()));
         }
@@ -119,7 +124,9 @@ impl Arena {
     pub(super) fn build_sum(&mut self, terms: &[Term]) -> ExprId {
         let items: Items = terms
             .iter()
-            .map(|(coefficient, monomial)| item(self.monomial(NumberId::ONE, monomial), *coefficient))
+            .map(|(coefficient, monomial)| {
+                item(self.monomial(NumberId::ONE, monomial), *coefficient)
+            })
             .collect();
         self.linear(NumberId::ZERO, &items)
     }

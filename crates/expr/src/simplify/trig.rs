@@ -1,10 +1,12 @@
 //! Identities of the circular and hyperbolic functions on polynomials:
 //!
-//!     M sin²u + M cos²u = M                    M − M sin²u = M cos²u
-//!     M cosh²u − M sinh²u = M                  M + M sinh²u = M cosh²u
-//!     M − 2 M sin²u = M cos 2u                 M + 2 M sinh²u = M cosh 2u
-//!     M cos u cos v ± M sin u sin v = M cos(u ∓ v)
-//!     M sin u cos v ± M cos u sin v = M sin(u ± v)
+//! ```text
+//! M sin²u + M cos²u = M                    M − M sin²u = M cos²u
+//! M cosh²u − M sinh²u = M                  M + M sinh²u = M cosh²u
+//! M − 2 M sin²u = M cos 2u                 M + 2 M sinh²u = M cosh 2u
+//! M cos u cos v ± M sin u sin v = M cos(u ∓ v)
+//! M sin u cos v ± M cos u sin v = M sin(u ± v)
+//! ```
 //!
 //! and the same of cosh and sinh with the signs that belong to them. All hold
 //! wherever u and v are defined.
@@ -25,6 +27,9 @@ struct Wave {
     /// Whether it is sin or sinh.
     odd: bool,
 }
+
+/// Products of more functions than this are not searched for pairs.
+const MAX_WAVES: usize = 12;
 
 impl Simplifier<'_> {
     fn as_wave(&self, base: ExprId) -> Option<Wave> {
@@ -89,7 +94,9 @@ impl Simplifier<'_> {
         for &(argument, hyperbolic) in waves.iter().take(8) {
             let mut best = (self.cost_of_poly(&normal), normal.clone());
             for odd in [true, false] {
-                let Some(mut other) = self.eliminate_square(&normal, Wave { argument, hyperbolic, odd }) else {
+                let Some(mut other) =
+                    self.eliminate_square(&normal, Wave { argument, hyperbolic, odd })
+                else {
                     continue;
                 };
                 self.pythagoras(&mut other);
@@ -225,7 +232,11 @@ impl Simplifier<'_> {
                 if !self.spend(1) {
                     return None;
                 }
-                let sign = if (one == -1 && (squares - k) % 2 == 1) ^ (square == -1 && k % 2 == 1) { -1 } else { 1 };
+                let sign = if (one == -1 && (squares - k) % 2 == 1) ^ (square == -1 && k % 2 == 1) {
+                    -1
+                } else {
+                    1
+                };
                 let number = self.arena.number_id(Number::integer(sign * binomial));
                 let coefficient = self.arena.multiply_ids(coefficient, number);
                 let shifted = self.arena.shift(&rest, partner, 2 * k);
@@ -241,7 +252,9 @@ impl Simplifier<'_> {
     fn add_angles(&mut self, poly: &mut Poly, partial: bool) {
         let mut queue: Vec<Monomial> = poly.terms.keys().cloned().collect();
         while let Some(monomial) = queue.pop() {
-            let Some((merged, touched)) = self.add_angles_of(poly, &monomial, partial) else { continue };
+            let Some((merged, touched)) = self.add_angles_of(poly, &monomial, partial) else {
+                continue;
+            };
             poly.add(self.arena, merged.1.clone(), merged.0);
             queue.extend(touched);
             queue.push(merged.1);
@@ -262,6 +275,9 @@ impl Simplifier<'_> {
                 // A square is a pair by itself.
                 waves.extend(std::iter::repeat_n((factor.expr, wave), exponent.min(2) as usize));
             }
+        }
+        if waves.len() > MAX_WAVES {
+            return None;
         }
         for i in 0..waves.len() {
             for j in i + 1..waves.len() {
@@ -300,7 +316,14 @@ impl Simplifier<'_> {
 
     /// The angle, parity and sign of what f(u) g(v) and its partner merge into;
     /// `same`: their signs agree.
-    fn merged_angle(&mut self, u: Wave, v: Wave, same: bool, c: NumberId, d: NumberId) -> (ExprId, bool, NumberId) {
+    fn merged_angle(
+        &mut self,
+        u: Wave,
+        v: Wave,
+        same: bool,
+        c: NumberId,
+        d: NumberId,
+    ) -> (ExprId, bool, NumberId) {
         let (a, b) = (u.argument, v.argument);
         if u.odd != v.odd {
             // sin a cos b ± cos a sin b: the sign is that of the term whose sin has `a`.

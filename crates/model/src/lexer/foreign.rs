@@ -43,7 +43,9 @@ impl Lexer<'_> {
                         `>=`",
                 Token(TokenKind::Equals),
             ),
-            [b'=', b'>', ..] => ("=>", "write `->` in an `event`, `=` or `>=` elsewhere", Token(TokenKind::Arrow)),
+            [b'=', b'>', ..] => {
+                ("=>", "write `->` in an `event`, `=` or `>=` elsewhere", Token(TokenKind::Arrow))
+            }
             [b':', b'=', ..] => (":=", "write `=`", Token(TokenKind::Equals)),
             [b'!', b'=', ..] => {
                 ("!=", "write `a < b or a > b` where two values differ", Token(TokenKind::Less))
@@ -53,6 +55,10 @@ impl Lexer<'_> {
             [b'&', ..] => ("&", "write `and`", Word("and")),
             [b'|', ..] => ("|", "write `or`; an absolute value is `abs(x)`", Word("or")),
             [b'\\', ..] if at_line_end(1) => ("\\", no_mark, Nothing),
+            [b'\\', letter, ..] if letter.is_ascii_alphabetic() => return self.latex(),
+            [b'.', b'*', ..] => (".*", "write `*`", Token(TokenKind::Star)),
+            [b'.', b'/', ..] => ("./", "write `/`", Token(TokenKind::Slash)),
+            [b'.', b'^', ..] => (".^", "write `^`", Token(TokenKind::Caret)),
             [b'.', b'.', b'.', ..] if at_line_end(3) => ("...", no_mark, Nothing),
             _ => return false,
         };
@@ -70,6 +76,44 @@ impl Lexer<'_> {
             Comment if written == "/*" => self.skip_block_comment(),
             Comment => self.skip_line(),
             Nothing => self.skip_line_end(),
+        }
+        true
+    }
+
+    /// A command of LaTeX: `\\theta` is taken for `theta`; what has braces behind
+    /// it costs the rest of the line.
+    fn latex(&mut self) -> bool {
+        use Instead::*;
+        let start = self.at;
+        let rest = &self.text[start + 1..self.end];
+        let length = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let command = &rest[..length];
+        let (hint, instead) = match command {
+            "frac" | "dfrac" | "tfrac" => ("write `a/b`".to_owned(), Comment),
+            "dot" => ("write a prime: `x'`".to_owned(), Comment),
+            "ddot" => ("write two primes: `x''`".to_owned(), Comment),
+            "cdot" | "times" => ("write `*`".to_owned(), Token(TokenKind::Star)),
+            "left" | "right" | "quad" | "qquad" => ("leave it out".to_owned(), Nothing),
+            _ => (format!("write `{command}`"), Nothing),
+        };
+        self.at += 1 + length;
+        let message = match command.len() {
+            0..=30 => format!("`\\{command}` is LaTeX, and not part of the language"),
+            _ => "this is LaTeX, and not part of the language".to_owned(),
+        };
+        let is_name = hint.ends_with(&format!("`{command}`"));
+        self.report_at(start, Code::ForeignOperator, message, Some(&hint));
+        match instead {
+            Token(kind) => self.push(kind, start),
+            Comment => {
+                self.push(TokenKind::Unknown, start);
+                self.skip_line();
+            }
+            _ if is_name => {
+                let name = self.intern(command.to_owned());
+                self.push(TokenKind::Name(name), start);
+            }
+            _ => {}
         }
         true
     }
@@ -107,8 +151,11 @@ impl Lexer<'_> {
         } else if superscript(c).is_some() {
             self.superscripts();
         } else if let Some(ascii) = ascii_form(c) {
+            // `–>`: a program has made a dash of the arrow's line.
+            let arrow = ascii == "-" && self.peek_second() == Some('>');
+            let ascii = if arrow { "->" } else { ascii };
             self.report_ascii(c, ascii);
-            self.as_if(ascii, c.len_utf8());
+            self.as_if(ascii, c.len_utf8() + usize::from(arrow));
         } else if c == '\u{2260}' {
             self.at += c.len_utf8();
             let message = "`≠` is not part of the language".into();

@@ -86,7 +86,7 @@ impl Parser<'_> {
     }
 
     /// Whether an `=` stands in this line, outside all brackets.
-    fn has_equals(&self) -> bool {
+    pub(super) fn has_equals(&self) -> bool {
         let mut at = self.at;
         while !matches!(self.kind_at(at), TokenKind::End | TokenKind::Eof) {
             if *self.kind_at(at) == TokenKind::Equals {

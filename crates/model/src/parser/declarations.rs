@@ -127,7 +127,16 @@ impl Parser<'_> {
         self.within(ITEMS, |parser| {
             parser.list(|parser| {
                 let family = parser.family()?;
-                let value = parser.eat(&TokenKind::Equals).then(|| parser.last_value());
+                let forgotten = matches!(
+                    parser.kind(),
+                    TokenKind::Number(_) | TokenKind::OpenParen | TokenKind::Minus
+                );
+                if forgotten {
+                    let name = &family.name.text;
+                    parser.expected(&format!("`=` after `{name}`"), &format!("write `{name} = …`"));
+                }
+                let given = forgotten || parser.eat(&TokenKind::Equals);
+                let value = given.then(|| parser.last_value());
                 Some((family, value))
             })
         })
@@ -160,7 +169,15 @@ impl Parser<'_> {
     fn define(&mut self) -> Option<Define> {
         let entry = self.entry()?;
         let mut arguments = None;
-        if *self.kind() == TokenKind::OpenParen {
+        if *self.kind() == TokenKind::OpenParen
+            && *self.kind_at(self.at + 1) == TokenKind::CloseParen
+        {
+            let place = self.span().to(self.tokens[self.at + 1].span);
+            let message = "a function has arguments";
+            let hint = format!("without any it is a named expression: `{} = …`", entry.name.text);
+            self.report(Diagnostic::fault(Code::Syntax, place, message).hint(hint));
+            self.at += 2;
+        } else if *self.kind() == TokenKind::OpenParen {
             let names: Vec<Option<Name>> = self.bracketed(Self::name, "the name of an argument");
             arguments = Some(names.into_iter().flatten().collect());
         }
@@ -173,6 +190,9 @@ impl Parser<'_> {
                     "a derivative follows from what it belongs to; write `start {name}' = …` for \
                      its value at the start"
                 ),
+                TokenKind::Name(word) if &**word == "in" => {
+                    "an index runs in `sum`, `product` and `for` only".into()
+                }
                 TokenKind::Dot => "what a part or a body holds is not defined from outside".into(),
                 _ => format!("write `{name} = …`"),
             };

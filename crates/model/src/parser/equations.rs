@@ -8,8 +8,8 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::tree::{
-    Action, Direction, Entry, Expr, ExprKind, ForceForm, Name, RunOption, Shape, StartItem, StartRelation,
-    StatementKind,
+    Action, Direction, Entry, Expr, ExprKind, ForceForm, Name, RunOption, Shape, StartItem,
+    StartRelation, StatementKind,
 };
 
 const OPTIONS: [&str; 6] = ["t", "every", "tol", "method", "formulation", "elimination"];
@@ -219,8 +219,9 @@ impl Parser<'_> {
                 && matches!(self.kind_at(next), TokenKind::Equals | TokenKind::Tilde);
             if is_time {
                 let called = self.kind_at(at - 1).name();
-                let is_function =
-                    called.is_some_and(|name| self.functions.contains(name) || FUNCTIONS.contains(&name));
+                let is_function = called.is_some_and(|name| {
+                    self.declared.functions.contains(name) || FUNCTIONS.contains(&name)
+                });
                 return (!is_function).then_some(at);
             }
             let ends = matches!(self.kind_at(at), TokenKind::Comma | TokenKind::Equals)
@@ -286,7 +287,9 @@ impl Parser<'_> {
                 let kind = std::mem::discriminant(&option);
                 if options.iter().any(|other| std::mem::discriminant(other) == kind) {
                     let message = "this option was already given";
-                    parser.report(Diagnostic::fault(Code::RunOption, word, message));
+                    parser.report(
+                        Diagnostic::fault(Code::RunOption, word, message).hint("keep one of them"),
+                    );
                 } else {
                     options.push(option);
                 }

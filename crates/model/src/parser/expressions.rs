@@ -11,7 +11,7 @@
 //!
 //! Comparisons stand in the condition of `if` only.
 
-use super::words::FUNCTIONS;
+use super::words::{FUNCTIONS, is_unit};
 use super::{MAX_DEPTH, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
@@ -79,7 +79,8 @@ impl Parser<'_> {
 
     fn comparison(&mut self, left: Expr) -> Expr {
         if *self.kind() == TokenKind::Equals {
-            let hint = "compare with `<`, `>`, `<=` or `>=`; computed numbers are never exactly equal";
+            let hint =
+                "compare with `<`, `>`, `<=` or `>=`; computed numbers are never exactly equal";
             self.fault_here(Code::Syntax, "a condition holds no `=`".into(), hint);
             self.bump();
             self.sum();
@@ -183,11 +184,13 @@ impl Parser<'_> {
         let mut of_time = false;
         while self.kind().begins_operand() && !self.at_stop() && !self.kind().is_name("in") {
             let factor = self.power(false);
-            of_time |= written.len() == 1
-                && spaced_call
-                && matches!(&factor.kind, ExprKind::Name(name) if &**name == "t");
+            of_time |= written.len() == 1 && spaced_call && is_time(&factor);
             written.push(self.written(factor.span));
             factors.push((Times::Multiply, factor));
+            let goes_on = self.kind().begins_operand() && !self.at_stop();
+            if goes_on && self.bare_function(factors) {
+                written.push(None);
+            }
         }
         // What else these operands lack, such as an `=`, is not mentioned.
         self.faulted = Some(self.at);
@@ -198,13 +201,16 @@ impl Parser<'_> {
         let message = "an operator is missing here: nothing is multiplied implicitly";
         let mut fault = Diagnostic::fault(Code::ImplicitMultiplication, place, message);
         let written: Option<Vec<&str>> = written.into_iter().collect();
-        fault = match written.map(|written| written.join("*")) {
-            Some(product) if product.len() < 60 => fault.hint(format!("write `{product}`")),
+        fault = match written.filter(|_| !of_time).map(|written| written.join("*")) {
+            _ if of_time => fault.hint("what moves depends on `t` by itself; leave the `(t)` out"),
+            Some(product) if product.len() < 60 && !product.contains('\\') => {
+                fault.hint(format!("write `{product}`"))
+            }
             _ => fault.hint("write a `*` between the factors"),
         };
-        if of_time {
-            fault = fault.hint("what moves depends on `t` by itself; leave the `(t)` out");
-        } else if spaced_call && let Some(name) = name.filter(|name| first.range().len() == name.len())
+        if !of_time
+            && spaced_call
+            && let Some(name) = name.filter(|name| first.range().len() == name.len())
         {
             fault = fault.hint(format!("a function is defined by `let {name}(a) = …`"));
         }
@@ -216,30 +222,31 @@ impl Parser<'_> {
         let Some((_, Expr { kind: ExprKind::Number(_), span: number })) = factors.last() else {
             return false;
         };
-        let is_unit = |parser: &Self, at: usize| {
-            parser.kind_at(at).name().is_some_and(|name| {
-                super::words::is_unit(name) && !parser.declared.contains(name)
-            })
+        // Where a number is wanted, even the name of a mass is a unit.
+        let unit_at = |parser: &Self, at: usize| {
+            let name = parser.kind_at(at).name().filter(|name| is_unit(name));
+            name.is_some_and(|name| parser.wants_number || !parser.declared.names.contains(name))
         };
-        if !is_unit(self, self.at) {
+        if !unit_at(self, self.at) {
             return false;
         }
         let start = self.span();
+        let declared = self.kind().name().is_some_and(|name| self.declared.names.contains(name));
         let is_angle = matches!(self.kind().name(), Some("deg" | "degree" | "degrees"));
         self.bump();
         loop {
             let length = match self.kind() {
-                // Behind a unit even the name of a mass is a unit: `N/m`.
+                // And so it is behind another unit: `N/m`.
                 TokenKind::Star | TokenKind::Slash => {
                     let next = self.kind_at(self.at + 1).name();
-                    if next.is_some_and(super::words::is_unit) { 2 } else { 0 }
+                    if next.is_some_and(is_unit) { 2 } else { 0 }
                 }
                 TokenKind::Caret => {
                     let sign = usize::from(*self.kind_at(self.at + 1) == TokenKind::Minus);
                     let digits = self.kind_at(self.at + 1 + sign);
                     if matches!(digits, TokenKind::Number(_)) { 2 + sign } else { 0 }
                 }
-                _ => usize::from(is_unit(self, self.at)),
+                _ => usize::from(unit_at(self, self.at)),
             };
             if length == 0 {
                 break;
@@ -247,13 +254,21 @@ impl Parser<'_> {
             self.at += length;
         }
         let place = start.to(self.last_span());
-        let written = self.written(place).unwrap_or("this");
-        let message = format!("`{written}` looks like a unit, and numbers have none here");
-        let hint = match (is_angle, self.written(*number)) {
+        let message = match self.written(place) {
+            Some(written) => format!("`{written}` looks like a unit, and numbers have none here"),
+            None => "this looks like a unit, and numbers have none here".to_owned(),
+        };
+        let number = *number;
+        let hint = match (is_angle, self.written(number)) {
             (true, Some(number)) => format!("angles are in radians: write `{number}*pi/180`"),
             _ => "leave it out, and keep to one system of units in the whole model".into(),
         };
-        self.report(Diagnostic::fault(Code::ImplicitMultiplication, place, message).hint(hint));
+        let mut fault = Diagnostic::fault(Code::ImplicitMultiplication, place, message).hint(hint);
+        if declared && let (Some(number), Some(unit)) = (self.written(number), self.written(place))
+        {
+            fault = fault.hint(format!("if a product is meant, write `{number}*{unit}`"));
+        }
+        self.report(fault);
         true
     }
 
@@ -262,7 +277,7 @@ impl Parser<'_> {
         let Some((_, factor)) = factors.last_mut() else { return false };
         let ExprKind::Name(name) = &factor.kind else { return false };
         let name = name.clone();
-        let known = FUNCTIONS.contains(&&*name) || self.functions.contains(&name);
+        let known = FUNCTIONS.contains(&&*name) || self.declared.functions.contains(&name);
         if !known || *self.kind() == TokenKind::OpenParen || self.kind().is_name("in") {
             return false;
         }
@@ -275,7 +290,8 @@ impl Parser<'_> {
         };
         let message = format!("the argument of `{name}` stands in parentheses");
         self.report(
-            Diagnostic::fault(Code::FunctionValue, factor.span.to(argument.span), message).hint(hint),
+            Diagnostic::fault(Code::FunctionValue, factor.span.to(argument.span), message)
+                .hint(hint),
         );
         factor.span = factor.span.to(argument.span);
         factor.kind = ExprKind::Missing;
@@ -377,4 +393,13 @@ fn chain<S>(mut operands: Vec<(S, Expr)>, kind: impl FnOnce(Vec<(S, Expr)>) -> E
 fn joined(operands: Vec<Expr>, kind: impl FnOnce(Vec<Expr>) -> ExprKind) -> Expr {
     let keyed = operands.into_iter().map(|operand| ((), operand)).collect();
     chain(keyed, |keyed| kind(keyed.into_iter().map(|(_, operand)| operand).collect()))
+}
+
+/// `(t)`, perhaps with a power behind it.
+fn is_time(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => &**name == "t",
+        ExprKind::Power(base, _) => is_time(base),
+        _ => false,
+    }
 }

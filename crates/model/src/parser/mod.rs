@@ -34,7 +34,6 @@ use crate::literate;
 use crate::span::{SourceId, Span};
 use crate::tree::{Expr, ExprKind, File, Name, Statement};
 use rustc_hash::FxHashSet;
-use std::rc::Rc;
 
 /// How deep brackets, powers and blocks may be nested, all together.
 pub const MAX_DEPTH: usize = 200;
@@ -143,10 +142,10 @@ struct Parser<'a> {
     faulted: Option<usize>,
     /// Where the tokens begin that the lexer complained about.
     reported: FxHashSet<u32>,
-    /// The functions that the text defines.
-    functions: FxHashSet<Rc<str>>,
-    /// The names that the text declares, functions and all.
-    declared: FxHashSet<Rc<str>>,
+    /// The names that the text declares.
+    declared: words::Declared,
+    /// Whether the statement wants numbers only: `param`, `const`, `run`.
+    wants_number: bool,
     /// Whether the statements stand inside a `for`.
     in_for: bool,
     /// Statements that were found inside a `for` and belong outside it.
@@ -175,8 +174,7 @@ impl<'a> Parser<'a> {
         Parser {
             source,
             text,
-            functions: words::defined_functions(&matched.tokens, &matched.partner),
-            declared: words::declared_names(&matched.tokens),
+            declared: words::declared(&matched.tokens),
             tokens: matched.tokens,
             partner: matched.partner,
             at: 0,
@@ -186,6 +184,7 @@ impl<'a> Parser<'a> {
             too_deep: false,
             faulted: None,
             reported,
+            wants_number: false,
             in_for: false,
             hoisted: Vec::new(),
             limit: before + MAX_FAULTS,

@@ -91,7 +91,7 @@ impl Parser<'_> {
             // In `(a)(b)` the parentheses are gone, but nothing is called.
             (None, ExprKind::Name(name)) if is_name => {
                 let touches = self.last_span().end == self.span().start;
-                let known = FUNCTIONS.contains(&&**name) || self.functions.contains(name);
+                let known = FUNCTIONS.contains(&&**name) || self.declared.functions.contains(name);
                 (touches || known).then(|| name.clone())
             }
             _ => None,
@@ -107,18 +107,26 @@ impl Parser<'_> {
             self.at += 2;
             return Vec::new();
         }
+        let mut misplaced = false;
         let argument = |parser: &mut Self| {
             n_arguments += 1;
             if parser.kind_at(parser.at + 1).is_name("in")
                 && let Some(name) = parser.take_name()
             {
+                misplaced |= !binds;
                 return parser.binder(name, binds);
             }
             parser.context.condition = is_if && n_arguments == 1;
             let value = if parser.context.condition { parser.condition() } else { parser.value() };
             Argument::Value(value)
         };
-        self.bracketed(argument, "an argument")
+        let mut arguments = self.bracketed(argument, "an argument");
+        if misplaced {
+            // No one knows the index in the others.
+            let missing = self.missing();
+            arguments.fill_with(|| Argument::Value(missing.clone()));
+        }
+        arguments
     }
 
     fn binder(&mut self, name: Name, allowed: bool) -> Argument {
@@ -295,6 +303,7 @@ impl Parser<'_> {
             TokenKind::Prime => "a prime stands behind what it differentiates: `x'`",
             TokenKind::Arrow => "a `->` stands in `event` only",
             TokenKind::Name(word) if &**word == "and" => "write a statement for each",
+            TokenKind::Name(word) if &**word == "or" => "a statement cannot leave a choice",
             _ => "",
         }
     }

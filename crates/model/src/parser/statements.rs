@@ -76,6 +76,7 @@ impl Parser<'_> {
 
     fn kind_of_statement(&mut self, word: &str) -> Option<StatementKind> {
         use StatementKind::*;
+        self.wants_number = matches!(word, "param" | "const" | "run");
         self.after_keyword(word);
         Some(match word {
             "system" => System(self.title()),
@@ -186,6 +187,13 @@ impl Parser<'_> {
                 .take_while(|&at| *self.kind_at(at) == TokenKind::Prime)
                 .count();
             return match primes {
+                0 if self.declared.names.contains(word) => (
+                    None,
+                    format!(
+                        "say where the motion begins with `start {word} = …`, or what always holds \
+                         with `constraint {word} = …`"
+                    ),
+                ),
                 0 => (
                     Some("let"),
                     format!(
@@ -204,7 +212,10 @@ impl Parser<'_> {
         }
         match word {
             "units" | "unit" => {
-                return (None, "numbers have no units: keep to one system in the whole model".into());
+                return (
+                    None,
+                    "numbers have no units: keep to one system in the whole model".into(),
+                );
             }
             "end" | "endfor" | "done" => return (None, "a block ends with `}`".into()),
             "table" | "data" | "input" => {
@@ -214,6 +225,14 @@ impl Parser<'_> {
         }
         if *next == TokenKind::Colon {
             return (None, format!("write `constraint {word}: …` or `event {word}: …`"));
+        }
+        use TokenKind::*;
+        if matches!(next, Star | Slash | Plus | Minus | Caret) && self.has_equals() {
+            return (
+                None,
+                "an equation that always holds is a `constraint`; equations of motion are derived"
+                    .into(),
+            );
         }
         match meant_statement(word) {
             Some(meant) => (Some(meant), format!("did you mean `{meant}`?")),
@@ -339,7 +358,10 @@ impl Parser<'_> {
         if *self.kind_at(open + 1) == TokenKind::CloseBrace {
             let place = self.tokens[open].span.to(self.last_span());
             let message = format!("this `{word}` holds no statements");
-            self.report(Diagnostic::warning(Code::EmptyBlock, place, message));
+            self.report(
+                Diagnostic::warning(Code::EmptyBlock, place, message)
+                    .hint("fill it, or leave it out"),
+            );
         }
         statements
     }

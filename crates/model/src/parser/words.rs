@@ -41,41 +41,37 @@ pub(super) const FUNCTIONS: [&str; 33] = [
     "residual",
 ];
 
-/// The functions that the text itself defines: `let f(a, b) = …`.
-pub(super) fn defined_functions(tokens: &[Token], partner: &[u32]) -> FxHashSet<Rc<str>> {
-    let mut functions = FxHashSet::default();
-    for (at, window) in tokens.windows(3).enumerate() {
-        let [before, name, open] = window else { continue };
-        let TokenKind::Name(text) = &name.kind else { continue };
-        let begins = before.kind == TokenKind::Comma || before.kind.is_name("let");
-        let behind = partner[at + 2] as usize + 1;
-        if begins
-            && open.kind == TokenKind::OpenParen
-            && tokens.get(behind).is_some_and(|token| token.kind == TokenKind::Equals)
-        {
-            functions.insert(text.clone());
-        }
-    }
-    functions
+/// The names that a text declares.
+#[derive(Default)]
+pub(super) struct Declared {
+    /// All of them: `param m = 1`, `coord x[1..N]`, `let f(a) = …`.
+    pub names: FxHashSet<Rc<str>>,
+    /// The functions among them.
+    pub functions: FxHashSet<Rc<str>>,
 }
 
-/// The names that statements such as `param` and `coord` declare.
-pub(super) fn declared_names(tokens: &[Token]) -> FxHashSet<Rc<str>> {
+/// Looks for declarations before anything is parsed.
+pub(super) fn declared(tokens: &[Token]) -> Declared {
     use TokenKind::*;
-    let mut names = FxHashSet::default();
-    // Whether a statement begins here, whether it declares, whether the next
-    // token is the name of an item, and how many brackets are open.
-    let (mut begins, mut declares, mut is_item, mut depth) = (true, false, false, 0usize);
-    for token in tokens {
+    let mut declared = Declared::default();
+    // The word of the statement if it declares, whether one begins here, whether
+    // the next token is the name of an item, and how many brackets are open.
+    let (mut word, mut begins, mut is_item, mut depth) = (None, true, false, 0usize);
+    for (at, token) in tokens.iter().enumerate() {
         match &token.kind {
-            kind if kind.ends_statement() => (begins, declares, depth) = (true, false, 0),
+            kind if kind.ends_statement() => (word, begins, depth) = (None, true, 0),
             kind if begins => {
-                let word = kind.name();
-                declares = matches!(word, Some("param" | "const" | "coord" | "let" | "speed"));
+                let synonym = |word| SYNONYMS.iter().find(|(other, _)| *other == word);
+                let ours = kind.name().map(|word| synonym(word).map_or(word, |(_, ours)| *ours));
+                word = ours.filter(|word| DECLARING.contains(word));
                 (begins, is_item) = (false, true);
             }
-            Name(name) if declares && is_item && depth == 0 => {
-                names.insert(name.clone());
+            Name(name) if word.is_some() && is_item && depth == 0 => {
+                declared.names.insert(name.clone());
+                let called = tokens.get(at + 1).is_some_and(|next| next.kind == OpenParen);
+                if word == Some("let") && called {
+                    declared.functions.insert(name.clone());
+                }
                 is_item = false;
             }
             OpenParen | OpenBracket => depth += 1,
@@ -83,16 +79,18 @@ pub(super) fn declared_names(tokens: &[Token]) -> FxHashSet<Rc<str>> {
             kind => is_item = *kind == Comma && depth == 0,
         }
     }
-    names
+    declared
 }
+
+const DECLARING: [&str; 5] = ["param", "const", "coord", "let", "speed"];
 
 /// Whether a name behind a number is probably a unit.
 pub(super) fn is_unit(name: &str) -> bool {
     const UNITS: &[&str] = &[
-        "m", "mm", "cm", "dm", "km", "in", "ft", "kg", "g", "mg", "t", "lb", "s", "ms", "us", "min",
-        "h", "Hz", "N", "kN", "mN", "Nm", "lbf", "J", "kJ", "W", "kW", "Pa", "kPa", "MPa", "bar",
-        "rad", "deg", "degree", "degrees", "rpm", "K", "A", "V", "Ohm", "meter", "meters", "second",
-        "seconds",
+        "m", "mm", "cm", "dm", "km", "in", "ft", "kg", "g", "mg", "t", "lb", "s", "ms", "us",
+        "min", "h", "Hz", "N", "kN", "mN", "Nm", "lbf", "J", "kJ", "W", "kW", "Pa", "kPa", "MPa",
+        "bar", "rad", "deg", "degree", "degrees", "rpm", "K", "A", "V", "Ohm", "meter", "meters",
+        "second", "seconds",
     ];
     UNITS.contains(&name)
 }

@@ -1,8 +1,9 @@
 //! Calls: the functions of the language and those of the user.
 
-use super::names::FUNCTIONS;
+use super::names::{FUNCTIONS, number_word};
 use super::value::Value;
 use super::*;
+use crate::diagnostic::Label;
 use crate::tree::Argument;
 use dalembert_expr::{Function, Number, SymbolKind};
 
@@ -18,7 +19,7 @@ impl<'a> Resolver<'a, '_> {
     ) -> Eval<Value> {
         self.check_count(name, name_span, arguments, call)?;
         match name {
-            "sum" | "product" => return self.accumulate(name, arguments, call, cx),
+            "sum" | "product" => return self.accumulate(name, arguments, name_span.to(call), cx),
             "multiplier" | "residual" => {
                 let label = self.label_argument(arguments, 0)?;
                 return self.of_constraint(name, label, cx);
@@ -32,6 +33,14 @@ impl<'a> Resolver<'a, '_> {
         self.spend(size as u64, call)?;
         match name {
             "dot" | "cross" => self.vector_product(name, &values, &spans),
+            "norm" if values[0].scalar().is_some() => Err(self.report(
+                Diagnostic::fault(
+                    Code::Shape,
+                    spans[0],
+                    "`norm` takes a vector, and this is a scalar",
+                )
+                .hint("the size of a scalar is `abs(x)`"),
+            )),
             "norm" => {
                 let v = self.vector_of(&values[0], spans[0])?;
                 let square = Value::dot(&self.exprs, &v, &v);
@@ -85,23 +94,28 @@ impl<'a> Resolver<'a, '_> {
             return Ok(());
         }
         let wanted = match (least, most) {
-            (1, 1) => "one argument".to_owned(),
-            (a, b) if a == b => format!("{a} arguments"),
-            (a, usize::MAX) => format!("at least {a} arguments"),
-            (a, b) => format!("{a} or {b} arguments"),
+            (a, b) if a == b => count_arguments(a),
+            (a, usize::MAX) => format!("at least {}", count_arguments(a)),
+            (a, b) => format!("{} or {}", number_word(a), count_arguments(b)),
         };
         let usage = match name {
             "atan2" => "`atan2(y, x)` is the angle of the point (x, y)",
             "if" => "`if(condition, a, b)`",
             "mod" => "`mod(i, n)` is the remainder of integers",
-            "sum" | "product" => "`sum(i in 1..N, x[i])`",
+            "sum" => "`sum(i in 1..N, x[i])`",
+            "product" => "`product(i in 1..N, x[i])`",
+            "min" | "max" => "list what is compared: `min(a, b)`, `max(a, b, c)`",
+            "dot" | "cross" => "`dot(a, b)`, `cross(a, b)`: two vectors",
+            "multiplier" | "residual" => {
+                "the argument is the label of a constraint: `multiplier(rod)`"
+            }
             "reaction" => "`reaction(x)` or `reaction(x, rod)`",
             _ => "",
         };
         let mut diagnostic = Diagnostic::fault(
             Code::ArgumentCount,
             name_span.to(call),
-            format!("`{name}` takes {wanted}, and here are {n}"),
+            format!("`{name}` takes {wanted}, not {}", number_word(n)),
         );
         if !usage.is_empty() {
             diagnostic = diagnostic.hint(usage);
@@ -271,7 +285,10 @@ impl<'a> Resolver<'a, '_> {
             let message =
                 format!("the branches of `if` differ: {} and {}", yes.describe(), no.describe());
             return Err(self.report(
-                Diagnostic::fault(Code::Shape, b.span, message).with(a.span, yes.describe()),
+                Diagnostic::fault(Code::Shape, b.span, message)
+                    .at(no.describe())
+                    .with(a.span, yes.describe())
+                    .hint("both branches need the same shape"),
             ));
         }
         let data = yes
@@ -322,7 +339,10 @@ impl<'a> Resolver<'a, '_> {
             Diagnostic::fault(
                 Code::ArgumentKind,
                 call,
-                format!("`{name}` needs a range before what is added up"),
+                match name {
+                    "sum" => "`sum` needs a range before what is added up".to_owned(),
+                    _ => format!("`{name}` needs a range before what is multiplied"),
+                },
             )
             .hint(format!("write `{name}(i in 1..N, x[i])`")),
         ))
@@ -340,6 +360,7 @@ impl<'a> Resolver<'a, '_> {
             return Ok(());
         };
         let (from, to) = (self.integer(&range.from, cx)?, self.integer(&range.to, cx)?);
+        self.spare(from, to, range.from.span.to(range.to.span))?;
         for i in from..=to {
             self.spend(1, body.span)?;
             let value = Value::Scalar(self.exprs.of_number(Number::integer(i)));
@@ -370,7 +391,7 @@ impl<'a> Resolver<'a, '_> {
                 Diagnostic::fault(
                     Code::ArgumentCount,
                     span,
-                    format!("`{name}` takes {want} arguments, and here are {have}"),
+                    format!("`{name}` takes {}, not {}", count_arguments(want), number_word(have)),
                 )
                 .with(at, "defined here"),
             ));
@@ -391,6 +412,7 @@ impl<'a> Resolver<'a, '_> {
             return Ok(known.clone());
         }
         self.calls.push(def);
+        let before = self.diagnostics.len();
         let result = self.with_arguments(
             parameters,
             &values,
@@ -398,6 +420,18 @@ impl<'a> Resolver<'a, '_> {
             Cx { scope, env, locals: None, constant: cx.constant },
         );
         self.calls.pop();
+        if result.is_err() {
+            // What is wrong in a body may be the fault of who calls it.
+            let new = self.diagnostics.get_mut(before..).unwrap_or(&mut []);
+            for diagnostic in new.iter_mut().filter(|d| d.labels.len() == 1) {
+                let at = diagnostic.labels[0].span;
+                if !matches!(diagnostic.code, Code::UnknownName | Code::TooLarge)
+                    && define.value.span.to(at) == define.value.span
+                {
+                    diagnostic.labels.push(Label { span, text: "in this call".into() });
+                }
+            }
+        }
         let value = result?;
         self.call_memo.insert(key, value.clone());
         Ok(value)
@@ -509,9 +543,11 @@ impl<'a> Resolver<'a, '_> {
     fn label_argument(&mut self, arguments: &'a [Argument], at: usize) -> Eval<&'a Expr> {
         match arguments.get(at) {
             Some(Argument::Value(expr)) => Ok(expr),
-            Some(Argument::Binder(index, _)) => {
-                self.fault(Code::BinderPlace, index.span, "the name of a constraint is needed here")
-            }
+            Some(Argument::Binder(index, _)) => self.fault(
+                Code::BinderPlace,
+                index.span,
+                "the label of a constraint is needed here",
+            ),
             None => Err(Stop::Reported),
         }
     }
@@ -584,7 +620,14 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn not_a_label<T>(&mut self, expr: &Expr) -> Eval<T> {
-        self.fault(Code::UnknownConstraint, expr.span, "the name of a constraint is needed here")
+        Err(self.report(
+            Diagnostic::fault(
+                Code::UnknownConstraint,
+                expr.span,
+                "the label of a constraint is needed here",
+            )
+            .hint("a constraint gets its label in `constraint rod: x^2 + y^2 = L^2`"),
+        ))
     }
 
     fn unknown_constraint<T>(&mut self, name: &str, span: Span) -> Eval<T> {
@@ -595,15 +638,18 @@ impl<'a> Resolver<'a, '_> {
         );
         let known: Vec<String> =
             self.constraint_rows.iter().take(1000).map(|g| g.label.clone()).collect();
-        if let Some(meant) = names::closest(name, known.iter().map(String::as_str)) {
+        if self.labels.get(name).is_some_and(|label| label.is_event) {
+            diagnostic = diagnostic.hint(format!("`{name}` is an event, not a constraint"));
+        } else if let Some(meant) = names::closest(name, known.iter().map(String::as_str)) {
             diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
         } else if known.is_empty() {
             diagnostic = diagnostic.hint("this model has no constraints");
         } else {
             let list =
                 known.iter().take(6).map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ");
-            diagnostic = diagnostic
-                .hint(format!("there are {list}{}", if known.len() > 6 { ", …" } else { "" }));
+            let more = if known.len() > 6 { ", …" } else { "" };
+            let what = if known.len() == 1 { "the only constraint is" } else { "there are" };
+            diagnostic = diagnostic.hint(format!("{what} {list}{more}"));
         }
         Err(self.report(diagnostic))
     }
@@ -614,6 +660,18 @@ impl<'a> Resolver<'a, '_> {
         let mut values = Vec::with_capacity(groups.len());
         for &group in &groups {
             let def = self.constraint_rows[group].def;
+            if name == "multiplier" && matches!(self.defs[def.0 as usize].state, State::Active) {
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::NotAllowedHere,
+                        label.span,
+                        "a constraint cannot hold a multiplier",
+                    )
+                    .hint(
+                        "a force may depend on one: `force x: -mu*abs(multiplier(rod))*sign(x')`",
+                    ),
+                ));
+            }
             let residual = self.def_value(def)?;
             values.push(if name == "residual" {
                 residual
@@ -640,7 +698,8 @@ impl<'a> Resolver<'a, '_> {
     /// `reaction(x)` or `reaction(x, rod)`.
     fn reaction(&mut self, arguments: &'a [Argument], cx: Cx<'_>) -> Eval<Value> {
         let expr = self.label_argument(arguments, 0)?;
-        let coordinate = self.coordinate(expr, cx)?;
+        let hint = "a constraint force on something else follows from those on the coordinates";
+        let coordinate = self.coordinate(expr, hint, cx)?;
         if arguments.len() == 1 {
             let shown = format!("reaction({})", self.parts.coordinates[coordinate].name);
             return Ok(Value::Scalar(self.unknown_expr(Unknown::Reaction(coordinate), shown)));
@@ -685,6 +744,14 @@ impl<'a> Resolver<'a, '_> {
             }
         };
         self.exprs.of_symbol(symbol)
+    }
+}
+
+fn count_arguments(n: usize) -> String {
+    match n {
+        0 => "no arguments".into(),
+        1 => "one argument".into(),
+        n => format!("{} arguments", number_word(n)),
     }
 }
 

@@ -23,11 +23,11 @@ impl<'a> Resolver<'a, '_> {
         overrides: &'a [(Expr, Expr)],
         scope: ScopeId,
     ) {
-        let mut pending: Vec<&Statement> = statements.iter().collect();
-        while let Some(statement) = pending.pop() {
-            self.pre_declare(statement, scope);
+        let mut pending: Vec<(&Statement, bool)> = statements.iter().map(|s| (s, false)).collect();
+        while let Some((statement, in_loop)) = pending.pop() {
+            self.pre_declare(statement, scope, in_loop);
             if let StatementKind::For { body, .. } = &statement.kind {
-                pending.extend(body.iter());
+                pending.extend(body.iter().map(|s| (s, true)));
             }
         }
         self.sort_overrides(overrides);
@@ -56,7 +56,12 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Notes the names a statement declares, without their indices.
-    fn pre_declare(&mut self, statement: &'a Statement, scope: ScopeId) {
+    fn pre_declare(&mut self, statement: &'a Statement, scope: ScopeId, in_loop: bool) {
+        if let (true, StatementKind::Let(list)) = (in_loop, &statement.kind) {
+            let plain = list.iter().filter(|define| define.entry.indices.is_empty());
+            let names = plain.map(|define| define.entry.name.text.clone());
+            self.scopes[scope.0 as usize].locals.extend(names);
+        }
         let mut note = |name: &Name, kind: Kind| {
             let declared = &mut self.scopes[scope.0 as usize].declared;
             declared.entry(name.text.clone()).or_insert((kind, name.span));
@@ -87,6 +92,9 @@ impl<'a> Resolver<'a, '_> {
                     let cx = self.constant_cx(scope, env);
                     let (from, to) = (self.integer(&range.from, cx), self.integer(&range.to, cx));
                     let (Ok(from), Ok(to)) = (from, to) else { continue };
+                    if self.spare(from, to, range.from.span.to(range.to.span)).is_err() {
+                        return;
+                    }
                     if names::is_reserved(&index.text) {
                         let _ = self.reserved::<()>(index);
                         continue;
@@ -215,6 +223,9 @@ impl<'a> Resolver<'a, '_> {
             let width = (last as i128 - first as i128 + 1).max(0) as u128;
             let total = width.saturating_mul(all.len() as u128).min(u64::MAX as u128) as u64;
             // Before anything is allocated.
+            if self.spent.saturating_add(total) > self.limits.terms {
+                self.exhaust(family.span, &format!("{} entries", group_digits(total)))?;
+            }
             self.spend(total, family.span)?;
             let mut next = Vec::with_capacity(total as usize);
             for prefix in &all {
@@ -309,9 +320,20 @@ impl<'a> Resolver<'a, '_> {
             Some(_) => (Kind::Function, DefKind::Function(define)),
             None => (kind, DefKind::Let(&define.value)),
         };
-        for argument in define.arguments.iter().flatten() {
+        let arguments = define.arguments.as_deref().unwrap_or(&[]);
+        for (at, argument) in arguments.iter().enumerate() {
+            if &*argument.text == "t" {
+                let name = &entry.name.text;
+                return Err(self.report(
+                    Diagnostic::fault(Code::ReservedName, argument.span, "`t` is time")
+                        .hint(format!("what depends on time is a plain `let {name} = …`")),
+                ));
+            }
             if names::is_reserved(&argument.text) {
                 return self.reserved(argument);
+            }
+            if let Some(first) = arguments[..at].iter().find(|other| other.text == argument.text) {
+                return self.defined_twice(&argument.text, argument.span, first.span);
             }
         }
         let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
@@ -319,6 +341,14 @@ impl<'a> Resolver<'a, '_> {
         if env != EnvId(0) && indices.is_empty() && kind != Kind::Speed {
             if names::is_reserved(&entry.name.text) {
                 return self.reserved(&entry.name);
+            }
+            let turn = &self.envs[env.0 as usize];
+            if turn.index.as_ref().is_some_and(|(index, _)| *index == entry.name.text) {
+                let message = format!("`{}` is the index of this loop", entry.name.text);
+                return Err(self.report(
+                    Diagnostic::fault(Code::DefinedTwice, entry.span, message)
+                        .hint("choose another name"),
+                ));
             }
             let def = self.new_def(def_kind, scope, env, entry.span);
             let old = self.envs[env.0 as usize].locals.insert(entry.name.text.clone(), def);
@@ -410,6 +440,7 @@ impl<'a> Resolver<'a, '_> {
                 .hint("choose another name; the momentum is there without a definition"),
             ));
         }
+        let here = self.defs[def.0 as usize].span;
         let table = &mut self.scopes[scope.0 as usize];
         let printed = names::printed(&name.text);
         match table.printed.get(&printed) {
@@ -448,23 +479,30 @@ impl<'a> Resolver<'a, '_> {
             );
             return Err(self.report(
                 Diagnostic::fault(Code::DefinedTwice, name.span, message)
-                    .with(first, "first defined here"),
+                    .with(first, "the other definition")
+                    .hint("rename one of them"),
+            ));
+        }
+        let mixed =
+            if indices.is_empty() { !info.entries.is_empty() } else { info.plain.is_some() };
+        if mixed {
+            let message = format!("`{}` is defined twice, with and without indices", name.text);
+            return Err(self.report(
+                Diagnostic::fault(Code::DefinedTwice, here, message)
+                    .with(first, "the other definition")
+                    .hint("rename one of them"),
             ));
         }
         if indices.is_empty() {
-            if info.plain.is_some() || !info.entries.is_empty() {
-                return self.defined_twice(&name.text, name.span, first);
+            if info.plain.is_some() {
+                return self.defined_twice(&name.text, here, first);
             }
             info.plain = Some(def);
             return Ok(());
         }
-        if info.plain.is_some() {
-            let shown = with_indices(&name.text, &indices);
-            return self.defined_twice(&shown, name.span, first);
-        }
         if info.arity != indices.len() {
             let message = format!(
-                "`{}` has {} here and {} above",
+                "`{}` has {} here and {} elsewhere",
                 name.text,
                 count_indices(indices.len()),
                 count_indices(info.arity)
@@ -478,7 +516,7 @@ impl<'a> Resolver<'a, '_> {
         if let Some(&old) = info.entries.get(&indices) {
             let before = self.defs[old.0 as usize].span;
             let shown = with_indices(&name.text, &indices);
-            return self.defined_twice(&shown, name.span, before);
+            return self.defined_twice(&shown, here, before);
         }
         info.entries.insert(indices, def);
         Ok(())
@@ -492,7 +530,7 @@ impl<'a> Resolver<'a, '_> {
             .then(|| coordinate.to_owned())
     }
 
-    fn reserved<T>(&mut self, name: &Name) -> Eval<T> {
+    pub(super) fn reserved<T>(&mut self, name: &Name) -> Eval<T> {
         let what = match &*name.text {
             "t" => "time",
             "pi" => "π",
@@ -505,11 +543,17 @@ impl<'a> Resolver<'a, '_> {
         ))
     }
 
-    fn defined_twice<T>(&mut self, name: &str, span: Span, first: Span) -> Eval<T> {
+    pub(super) fn defined_twice<T>(&mut self, name: &str, span: Span, first: Span) -> Eval<T> {
+        if first == span && self.unclosed {
+            return Err(Stop::Reported);
+        }
         let mut diagnostic =
             Diagnostic::fault(Code::DefinedTwice, span, format!("`{name}` is defined twice"));
         if first != span {
-            diagnostic = diagnostic.with(first, "first defined here");
+            diagnostic =
+                diagnostic.with(first, "the other definition").hint("rename or remove one of them");
+        } else if name.ends_with(']') {
+            diagnostic = diagnostic.hint("the same indices come up more than once in this loop");
         } else {
             diagnostic =
                 diagnostic.hint(format!("in a loop, give it the loop's index: `{name}[i]`"));
@@ -548,8 +592,7 @@ pub(super) fn count_indices(n: usize) -> String {
     match n {
         0 => "no index".into(),
         1 => "one index".into(),
-        2 => "two indices".into(),
-        n => format!("{n} indices"),
+        n => format!("{} indices", names::number_word(n)),
     }
 }
 

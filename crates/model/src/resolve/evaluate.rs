@@ -16,6 +16,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn settle<T>(&mut self, mut attempt: impl FnMut(&mut Self) -> Eval<T>) -> Option<T> {
         loop {
             self.depth = 0;
+            self.too_deep = false;
             self.calls.clear();
             match attempt(self) {
                 Ok(value) => return Some(value),
@@ -64,7 +65,10 @@ impl<'a> Resolver<'a, '_> {
         for &other in chain.iter().take(4).filter(|&&s| s != span) {
             diagnostic = diagnostic.with(other, "by way of this one");
         }
-        Err(self.report(diagnostic.hint("one of them must be given without the others")))
+        Err(self.report(diagnostic.hint(match chain.is_empty() {
+            true => "a name stands for one thing in the whole model; it cannot be made of itself",
+            false => "one of them must be given without the others",
+        })))
     }
 
     /// The value of a definition that is not a function.
@@ -127,20 +131,28 @@ impl<'a> Resolver<'a, '_> {
             list if list.len() == count => list[place],
             _ => {
                 let found = result.describe();
-                return self.fault(
-                    Code::Shape,
-                    value.span,
-                    format!("{found} for {count} constants"),
-                );
+                let message = match count {
+                    1 => format!("{found} for one constant"),
+                    _ => format!("{found} for {count} constants"),
+                };
+                return Err(self.report(
+                    Diagnostic::fault(Code::Shape, value.span, message)
+                        .hint("give one value for all, or a list with one for each"),
+                ));
             }
         };
-        match self.exprs.as_number(component).and_then(|n| n.as_integer()) {
-            Some(_) => Ok(Value::Scalar(component)),
-            None => Err(self.report(
-                Diagnostic::fault(Code::NotInteger, value.span, "a constant must be an integer")
-                    .hint("for any other number use `param`"),
-            )),
+        let number = self.exprs.as_number(component);
+        if number.as_ref().is_some_and(|n| n.as_integer().is_some()) {
+            return Ok(Value::Scalar(component));
         }
+        let message = match number {
+            Some(number) => format!("a constant is an integer, and this is {number}"),
+            None => "a constant is an integer, and this is not a whole number".to_owned(),
+        };
+        Err(self.report(
+            Diagnostic::fault(Code::NotInteger, value.span, message)
+                .hint("any other number is a parameter, declared with `param`"),
+        ))
     }
 
     /// left − right, where a bare 0 on the right stands for any zero.
@@ -172,12 +184,12 @@ impl<'a> Resolver<'a, '_> {
         match self.eval(expr, cx)? {
             Value::Scalar(id) => Ok(id),
             other => {
-                let found = other.describe();
-                self.fault(
-                    Code::Shape,
-                    expr.span,
-                    format!("a scalar is needed here, and this is {found}"),
-                )
+                let message = format!("a scalar is needed here, and this is {}", other.describe());
+                Err(self.report(
+                    Diagnostic::fault(Code::Shape, expr.span, message).hint(
+                        "take a component, such as `r[2]`, or a product, such as `dot(r, r)`",
+                    ),
+                ))
             }
         }
     }
@@ -185,10 +197,16 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn eval(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<Value> {
         self.spend(1, expr.span)?;
         self.depth += 1;
-        let result = if self.depth > TOO_DEEP {
+        let result = if self.depth > TOO_DEEP && std::mem::replace(&mut self.too_deep, true) {
+            Err(Stop::Reported)
+        } else if self.depth > TOO_DEEP {
             Err(self.report(
-                Diagnostic::fault(Code::TooDeep, expr.span, "functions are nested too deeply here")
-                    .hint("give intermediate results names with `let`"),
+                Diagnostic::fault(
+                    Code::TooDeep,
+                    expr.span,
+                    "too many functions call each other here",
+                )
+                .hint("give intermediate results names with `let`"),
             ))
         } else {
             self.eval_kind(expr, cx)
@@ -262,7 +280,7 @@ impl<'a> Resolver<'a, '_> {
                     span(at),
                     format!("this is {b}, but the list begins with {a}"),
                 )
-                .hint("a list holds scalars, or vectors of equal length"),
+                .hint("a list holds scalars only, or vectors of one length only"),
             ));
         }
         let data: Vec<ExprId> =
@@ -297,7 +315,8 @@ impl<'a> Resolver<'a, '_> {
                     format!("{b} cannot be added to {a}"),
                 )
                 .at(b)
-                .with(terms[0].1.span, a),
+                .with(terms[0].1.span, a)
+                .hint("only equal shapes can be added"),
             ));
         }
         Ok(Value::sum(&self.exprs, &values))
@@ -342,11 +361,14 @@ impl<'a> Resolver<'a, '_> {
                     }
                     None => {
                         let found = values[at].describe();
-                        return self.fault(
-                            Code::Shape,
-                            factor.span,
-                            format!("one cannot divide by {found}"),
-                        );
+                        return Err(self.report(
+                            Diagnostic::fault(
+                                Code::Shape,
+                                factor.span,
+                                format!("one cannot divide by {found}"),
+                            )
+                            .hint("divide by a scalar, such as `norm(r)` or `dot(r, r)`"),
+                        ));
                     }
                 },
             };
@@ -356,11 +378,14 @@ impl<'a> Resolver<'a, '_> {
 
     fn reciprocal(&mut self, id: ExprId, span: Span) -> Eval<ExprId> {
         if id == ExprId::ZERO {
-            return self.fault(
-                Code::DivisionByZero,
-                span,
-                "this is zero, and something is divided by it",
-            );
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::DivisionByZero,
+                    span,
+                    "this is zero, and something is divided by it",
+                )
+                .hint("what is divided by must not vanish identically"),
+            ));
         }
         Ok(self.exprs.at(id).powi(-1).id)
     }
@@ -385,7 +410,8 @@ impl<'a> Resolver<'a, '_> {
                 Err(self.report(
                     Diagnostic::fault(Code::Shape, right, message)
                         .at(b.describe())
-                        .with(left, a.describe()),
+                        .with(left, a.describe())
+                        .hint("the left factor needs as many columns as the right one has rows"),
                 ))
             }
         }
@@ -406,11 +432,14 @@ impl<'a> Resolver<'a, '_> {
             ));
         };
         if b == ExprId::ZERO && self.exprs.as_number(e).is_some_and(|n| n.is_negative()) {
-            return self.fault(
-                Code::DivisionByZero,
-                base.span,
-                "zero is raised to a negative power here",
-            );
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::DivisionByZero,
+                    base.span,
+                    "this is zero, and it is raised to a negative power",
+                )
+                .hint("what is divided by must not vanish identically"),
+            ));
         }
         Ok(Value::Scalar(self.exprs.pow(b, e)))
     }
@@ -438,7 +467,7 @@ impl<'a> Resolver<'a, '_> {
                     Diagnostic::fault(
                         Code::ArgumentKind,
                         expr.span,
-                        "the first argument of `if` must be a comparison",
+                        "the condition of `if` is made of comparisons, and this is none",
                     )
                     .hint("write for instance `if(x > 0, a, b)`"),
                 ));
@@ -463,12 +492,25 @@ impl<'a> Resolver<'a, '_> {
             if mask & LAST == 0 {
                 continue;
             }
-            let what = if mask & (role::ACCELERATION | role::MOMENTUM_RATE) != 0 {
-                "a third time derivative of a coordinate has no place in the equations of motion"
+            let (what, hint) = if mask & role::ACCELERATION != 0 {
+                (
+                    "this holds a third time derivative of a coordinate",
+                    "equations of motion hold first and second derivatives only",
+                )
+            } else if mask & role::MOMENTUM_RATE != 0 {
+                (
+                    "this holds a second time derivative of a momentum",
+                    "equations of motion hold first derivatives of momenta only",
+                )
             } else {
-                "this quantity is an outcome of the motion and cannot be differentiated"
+                (
+                    "this is an outcome of the motion and cannot be differentiated",
+                    "energies, multipliers and reactions are known at each instant, their rates are not",
+                )
             };
-            return self.fault(Code::HigherDerivative, span, what);
+            return Err(
+                self.report(Diagnostic::fault(Code::HigherDerivative, span, what).hint(hint))
+            );
         }
         self.spend(value.components().len() as u64, span)?;
         Ok(value.map(|e| self.exprs.time_derivative(e)))
@@ -485,11 +527,14 @@ impl<'a> Resolver<'a, '_> {
                 Some(value) if value.unsigned_abs() < 1 << 53 => Ok(value),
                 _ => self.not_integer(&number, expr.span),
             },
-            None => self.fault(
-                Code::NotConstant,
-                expr.span,
-                "a range or an index must be made of constants",
-            ),
+            None => Err(self.report(
+                Diagnostic::fault(
+                    Code::NotConstant,
+                    expr.span,
+                    "a range or an index is made of constants, loop indices and integers",
+                )
+                .hint("a named integer is declared by `const N = 5`"),
+            )),
         }
     }
 

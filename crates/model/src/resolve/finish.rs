@@ -13,6 +13,10 @@ impl<'a> Resolver<'a, '_> {
         overrides: &'a [(Expr, Expr)],
         sources: &Sources,
     ) -> Option<System> {
+        self.unclosed = self.diagnostics.iter().any(|d| {
+            let place = d.labels.first().map(|label| sources.snippet(label.span));
+            d.code == Code::UnclosedBracket && place == Some("{")
+        });
         self.declare(&file.statements, overrides, ScopeId(0));
         self.refuse_unserved();
         self.once_only();
@@ -90,22 +94,37 @@ impl<'a> Resolver<'a, '_> {
 
     /// Statements of the language that this version does not serve yet.
     fn refuse_unserved(&mut self) {
+        const ENERGIES: &str =
+            "write the energies out: `kinetic m/2*dot(r', r')`, `potential m*g*r[2]`";
+        const STATEMENTS: &str = "write its statements out here, with names of their own";
         for instance in self.instances.clone() {
-            let what = match &instance.statement.kind {
-                StatementKind::Gravity(_) => "`gravity`",
-                StatementKind::Particle { .. } => "`particle`",
-                StatementKind::Body { .. } => "`body`",
-                StatementKind::Model { .. } => "`model`",
-                StatementKind::Part { .. } => "`part`",
+            let (what, hint) = match &instance.statement.kind {
+                StatementKind::Gravity(_) => ("`gravity`", ENERGIES),
+                StatementKind::Particle { .. } => ("`particle`", ENERGIES),
+                StatementKind::Body { .. } => ("`body`", ENERGIES),
+                StatementKind::Model { .. } => ("`model`", STATEMENTS),
+                StatementKind::Part { .. } => ("`part`", STATEMENTS),
                 _ => continue,
             };
+            if let StatementKind::Particle { entry, .. }
+            | StatementKind::Body { entry, .. }
+            | StatementKind::Part { entry, .. } = &instance.statement.kind
+            {
+                self.unserved.insert(entry.name.text.clone());
+            }
+            // A word that only seems to mean this was reported already.
+            let keyword = instance.statement.keyword;
+            if self.diagnostics.iter().any(|d| d.labels.first().is_some_and(|l| l.span == keyword))
+            {
+                continue;
+            }
             self.report(
                 Diagnostic::fault(
                     Code::NotServed,
                     instance.statement.keyword,
                     format!("{what} is part of the language, but not served by this version yet"),
                 )
-                .hint("write the energies out: `kinetic m/2*dot(r', r')`, `potential m*g*r[2]`"),
+                .hint(hint),
             );
         }
     }
@@ -121,13 +140,21 @@ impl<'a> Resolver<'a, '_> {
             };
             let keyword = instance.statement.keyword;
             if let Some(&before) = first.get(what) {
+                if before == keyword {
+                    // Once in the text, in a loop that is never closed.
+                    continue;
+                }
                 self.report(
                     Diagnostic::fault(
                         Code::OnceOnly,
                         keyword,
                         format!("a model has one `{what}` statement at most"),
                     )
-                    .with(before, "the first one"),
+                    .with(before, "the first one")
+                    .hint(match what {
+                        "run" => "put all options into one: `run t = 0..10, every 0.01, tol 1e-10`",
+                        _ => "keep one of them",
+                    }),
                 );
             } else {
                 first.insert(what, keyword);
@@ -163,13 +190,23 @@ impl<'a> Resolver<'a, '_> {
             None => Span::new(crate::span::SourceId(0), 0, 0),
         };
         let _ = sources;
+        // What is missing may be in a part of the text that could not be read.
+        let unread = self.exhausted
+            || !self.unserved.is_empty()
+            || self.diagnostics.iter().any(|d| {
+                matches!(d.code, Code::UnknownStatement | Code::NoModelBlock)
+                    && d.severity == Severity::Fault
+            });
         let mut complete = true;
         if self.parts.coordinates.is_empty() {
             complete = false;
             let declared =
                 self.scopes[0].declared.values().find(|d| d.0 == Kind::Coord).map(|d| d.1);
             let reported = self.diagnostics.iter().any(|d| d.severity == Severity::Fault);
-            if declared.is_none() || !reported {
+            let garbled =
+                |s: &Statement| matches!(&s.kind, StatementKind::Coord(l) if l.is_empty());
+            let unread = unread || file.statements.iter().any(garbled);
+            if !unread && (declared.is_none() || !reported) {
                 let mut diagnostic = Diagnostic::fault(
                     Code::NoCoordinates,
                     declared.unwrap_or(place(&file.statements)),
@@ -191,42 +228,35 @@ impl<'a> Resolver<'a, '_> {
         });
         if !energy {
             complete = false;
-            self.report(
-                Diagnostic::fault(
-                    Code::NoEnergy,
-                    place(&file.statements),
-                    "this model has no energy",
-                )
-                .hint("give `kinetic` and `potential`, or `lagrangian`, or `hamiltonian`"),
-            );
+            let declares = |s: &&Statement| matches!(s.kind, StatementKind::Coord(_));
+            let coordinates = match file.statements.iter().find(declares) {
+                Some(statement) => statement.keyword,
+                None => place(&file.statements),
+            };
+            if !unread {
+                self.report(
+                    Diagnostic::fault(Code::NoEnergy, coordinates, "this model has no energy")
+                        .hint("give `kinetic` and `potential`, or `lagrangian`, or `hamiltonian`"),
+                );
+            }
         }
         complete
     }
 
-    fn constants(&mut self) -> Vec<crate::system::Constant> {
+    fn constants(&self) -> Vec<crate::system::Constant> {
         let mut list = Vec::new();
-        let names: Vec<(Rc<str>, Vec<(Indices, DefId)>)> = self.scopes[0]
-            .names
-            .iter()
-            .filter(|(_, info)| info.kind == Kind::Const)
-            .map(|(name, info)| {
-                let plain = info.plain.map(|def| (Indices::new(), def));
-                let entries = info.entries.iter().map(|(i, d)| (i.clone(), *d));
-                (name.clone(), plain.into_iter().chain(entries).collect())
-            })
-            .collect();
-        for (name, entries) in names {
-            for (indices, def) in entries {
-                if let State::Done(value) = &self.defs[def.0 as usize].state
+        let constants = self.scopes[0].names.iter().filter(|(_, info)| info.kind == Kind::Const);
+        for (name, info) in constants {
+            let plain = info.plain.map(|def| (Indices::new(), def));
+            let entries = info.entries.iter().map(|(indices, def)| (indices.clone(), *def));
+            for (indices, def) in plain.into_iter().chain(entries) {
+                let def = &self.defs[def.0 as usize];
+                if let State::Done(value) = &def.state
                     && let Some(n) =
                         value.scalar().and_then(|id| self.exprs.as_number(id)?.as_integer())
                 {
-                    let name = self.full_name(ScopeId(0), &name, &indices);
-                    list.push(crate::system::Constant {
-                        name,
-                        value: n,
-                        span: self.defs[def.0 as usize].span,
-                    });
+                    let name = self.full_name(ScopeId(0), name, &indices);
+                    list.push(crate::system::Constant { name, value: n, span: def.span });
                 }
             }
         }
@@ -238,11 +268,28 @@ impl<'a> Resolver<'a, '_> {
         let unused: Vec<(String, Span)> =
             self.overrides.numbers.iter().filter(|o| !o.3).map(|o| (o.0.clone(), o.2)).collect();
         for (name, span) in unused {
-            self.report(Diagnostic::fault(
-                Code::UnknownOverride,
-                span,
-                format!("the model has no `{name}` to override"),
-            ));
+            let base = name.split('[').next().unwrap_or(&name);
+            let shape = self.scopes[0].names.get(base).map(|info| {
+                let last = info.entries.keys().max().cloned();
+                let first = info.entries.keys().min().cloned();
+                (first, last)
+            });
+            let hint = match shape {
+                Some((Some(first), Some(last))) => format!(
+                    "its entries go from `{}` to `{}`",
+                    names::with_indices(base, &first),
+                    names::with_indices(base, &last)
+                ),
+                _ => format!("`{base}` has no indices"),
+            };
+            self.report(
+                Diagnostic::fault(
+                    Code::UnknownOverride,
+                    span,
+                    format!("the model has no `{name}` to set"),
+                )
+                .hint(hint),
+            );
         }
     }
 
@@ -273,19 +320,17 @@ impl<'a> Resolver<'a, '_> {
     }
 }
 
-/// Evaluation may be repeated; what it reported then stands once.
+/// Evaluation may be repeated, and a loop comes to the same place again and
+/// again: of one kind, a place has one fault. Other remarks may differ in what
+/// they say.
 fn dedup(diagnostics: &mut Vec<Diagnostic>) {
-    let mut seen: Vec<Diagnostic> = Vec::with_capacity(diagnostics.len());
     let mut keys: rustc_hash::FxHashSet<(Code, Option<Span>, String)> = Default::default();
-    for diagnostic in diagnostics.drain(..) {
-        let key = (
-            diagnostic.code,
-            diagnostic.labels.first().map(|l| l.span),
-            diagnostic.message.clone(),
-        );
-        if keys.insert(key) {
-            seen.push(diagnostic);
-        }
-    }
-    *diagnostics = seen;
+    diagnostics.retain(|diagnostic| {
+        let place = diagnostic.labels.first().map(|l| l.span);
+        let message = match diagnostic.severity {
+            Severity::Fault => String::new(),
+            _ => diagnostic.message.clone(),
+        };
+        keys.insert((diagnostic.code, place, message))
+    });
 }

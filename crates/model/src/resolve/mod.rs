@@ -25,7 +25,7 @@ use crate::span::{Sources, Span};
 use crate::system::{Constraint, Model, Unknown};
 use crate::tree::{self, Expr, File, Statement};
 use dalembert_expr::{ExprId, Exprs, Symbol};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::rc::Rc;
 use value::Value;
@@ -163,6 +163,8 @@ struct Scope {
     /// Every name any statement of this scope declares, before loops are
     /// unrolled: to tell "not a constant" from "unknown".
     declared: FxHashMap<Rc<str>, (Kind, Span)>,
+    /// Names without index that a `let` inside a loop defines.
+    locals: FxHashSet<Rc<str>>,
     /// By how names print, to find `theta` beside `θ`.
     printed: FxHashMap<String, (Rc<str>, Span)>,
 }
@@ -226,10 +228,19 @@ struct Resolver<'a, 'd> {
     labels: FxHashMap<Rc<str>, names::LabelInfo>,
     overrides: declare::Overrides<'a>,
     depth: u32,
+    /// Whether the nesting of functions was already found to be too deep.
+    too_deep: bool,
+    /// Whether a block is never closed, so that a loop may hold what does not
+    /// belong to it.
+    unclosed: bool,
     /// How many faults were found here.
     n_reported: usize,
+    /// How many remarks that are no faults.
+    n_notes: usize,
     /// Names that nothing defines, and which diagnostic says so.
     unknown_names: FxHashMap<Rc<str>, usize>,
+    /// Particles, bodies and parts, which are refused for the time being.
+    unserved: FxHashSet<Rc<str>>,
     /// Functions being expanded, to refuse recursion.
     calls: Vec<DefId>,
     call_memo: FxHashMap<(DefId, Vec<ExprId>, Vec<usize>), Value>,
@@ -282,8 +293,12 @@ impl<'a, 'd> Resolver<'a, 'd> {
             labels: FxHashMap::default(),
             overrides: Default::default(),
             depth: 0,
+            too_deep: false,
+            unclosed: false,
             n_reported: 0,
+            n_notes: 0,
             unknown_names: FxHashMap::default(),
+            unserved: FxHashSet::default(),
             calls: Vec::new(),
             call_memo: FxHashMap::default(),
             roles: Vec::new(),

@@ -179,6 +179,12 @@ pub(super) fn with_indices(name: &str, indices: &[i64]) -> String {
     format!("{name}[{}]", list.join(","))
 }
 
+/// Numbers in a sentence: "two", "14".
+pub(super) fn number_word(n: usize) -> String {
+    const WORDS: [&str; 7] = ["none", "one", "two", "three", "four", "five", "six"];
+    WORDS.get(n).map_or_else(|| n.to_string(), |word| (*word).to_owned())
+}
+
 /// A kind with its article, for messages.
 pub(super) fn a_kind(kind: Kind) -> String {
     format!("a {}", kind.word())
@@ -210,7 +216,9 @@ pub(super) fn product_reading(name: &str, known: &[&str]) -> Option<String> {
     }
     let mut factors = Vec::new();
     let found = name.len() <= LONGEST && split(name, known, &mut factors);
-    found.then(|| factors.join("*"))
+    // No one writes `xx` for a square.
+    let differ = factors.iter().any(|factor| *factor != factors[0]);
+    (found && differ).then(|| factors.join("*"))
 }
 
 /// What a name of another tool or book is written as here. `kind` tells what a
@@ -245,7 +253,9 @@ pub(super) fn other_notation(name: &str, kind: impl Fn(&str) -> Option<Kind>) ->
         let order = if primes.len() == 2 { "second time derivative" } else { "time derivative" };
         return Some(format!("the {order} of `{stem}` is `{stem}{primes}`"));
     }
-    for (prefix, primes) in [("dd", "''"), ("d", "'"), ("v_", "'"), ("v", "'"), ("a_", "''"), ("a", "''")] {
+    for (prefix, primes) in
+        [("dd", "''"), ("d", "'"), ("v_", "'"), ("v", "'"), ("a_", "''"), ("a", "''")]
+    {
         if let Some(stem) = name.strip_prefix(prefix).filter(|s| kind(s) == Some(Kind::Coord)) {
             let what = if primes.len() == 2 { "acceleration" } else { "velocity" };
             return Some(format!("the {what} of `{stem}` is `{stem}{primes}`"));
@@ -258,7 +268,10 @@ pub(super) fn other_notation(name: &str, kind: impl Fn(&str) -> Option<Kind>) ->
     let number = &name[stem.len()..];
     let is_numbered = !number.is_empty() && kind(stem).is_some();
     is_numbered.then(|| {
-        format!("a power is written `{stem}^{number}`, an entry of a family `{stem}[{number}]`")
+        format!(
+            "a power is written `{stem}^{number}`, an entry of a family `{stem}[{number}]`; any other \
+             name must be declared"
+        )
     })
 }
 
@@ -284,6 +297,9 @@ fn foreign_name(name: &str) -> Option<&'static str> {
         "inner" => "the scalar product is `dot`",
         "heaviside" | "Heaviside" | "Piecewise" | "piecewise" | "ifelse" | "where" => {
             "a choice is written `if(a < b, c, d)`"
+        }
+        "symbols" | "dynamicsymbols" => {
+            "declare coordinates with `coord x`, numbers with `param m`"
         }
         "deg2rad" | "radians" => "write `x*pi/180`",
         "diff" | "ddt" | "der" | "D" | "Derivative" => "a time derivative is a prime: `x'`",

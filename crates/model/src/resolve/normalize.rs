@@ -115,12 +115,12 @@ impl<'a> Resolver<'a, '_> {
             role::REACTION => "a reaction",
             _ => "an energy",
         };
-        let mut diagnostic = Diagnostic::fault(
-            Code::NotAllowedHere,
-            span,
-            format!("{place} cannot hold {what}, and `{name}` is one"),
-        )
-        .at(format!("holds `{name}`"));
+        let message = match what {
+            "time" => format!("{place} cannot depend on time"),
+            _ => format!("{place} cannot hold {what}, and `{name}` is one"),
+        };
+        let mut diagnostic =
+            Diagnostic::fault(Code::NotAllowedHere, span, message).at(format!("holds `{name}`"));
         let hint = match (place, extra) {
             ("`potential`", e) if e & role::VELOCITY != 0 => Some(
                 "a term that depends on velocities goes into `lagrangian`, or into `dissipation` if it is friction",
@@ -131,8 +131,26 @@ impl<'a> Resolver<'a, '_> {
             ("`hamiltonian`", e) if e & role::VELOCITY != 0 => {
                 Some("a model in velocities is given by `kinetic` and `potential`")
             }
+            ("the place of a force", e) if e & role::VELOCITY != 0 => {
+                Some("write `force F along v` for a force along a velocity")
+            }
+            ("a speed", e) if e & role::MOMENTUM != 0 => {
+                Some("a speed is a combination of velocities, such as `x'*cos(th)`")
+            }
+            ("`start`", e) if e & role::ACCELERATION != 0 => {
+                Some("accelerations follow from positions and velocities; give those")
+            }
+            ("what an event changes", _) => {
+                Some("an event changes positions, velocities or momenta")
+            }
             (_, e) if e & role::ACCELERATION != 0 => {
-                Some("accelerations may stand in constraints and outputs only")
+                Some("accelerations may stand in constraints, events and outputs only")
+            }
+            ("`force`" | "`nonideal`", e) if e & (role::ENERGY | role::REACTION) != 0 => {
+                Some("of what follows from the motion, a force may use `multiplier(…)` only")
+            }
+            (_, e) if e & (role::ENERGY | role::REACTION | role::MULTIPLIER) != 0 => {
+                Some("what follows from the motion may stand in events and outputs only")
             }
             _ => None,
         };

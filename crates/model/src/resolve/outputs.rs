@@ -35,6 +35,9 @@ pub const ELIMINATIONS: &[&str] = &[
 
 const ANY: u16 = u16::MAX;
 
+const SETTABLE: &str =
+    "parameters, constants and start values can be set: `m=2`, `k[3]=1`, `th[2]'=0`";
+
 impl<'a> Resolver<'a, '_> {
     /// The start, with overrides put in.
     pub(super) fn resolve_start(&mut self, sources: &Sources) -> Vec<Start> {
@@ -54,7 +57,10 @@ impl<'a> Resolver<'a, '_> {
             if !self.override_known(left) {
                 continue;
             }
-            let pair = self.settle(|r| r.start_sides(left, right, StartRelation::Equals, cx));
+            let pair = self.settle(|r| {
+                r.overridable(left, sources, cx)?;
+                r.start_sides(left, right, StartRelation::Equals, cx)
+            });
             if let Some(new) = pair {
                 overridden.extend(self.start_rows(new, StartRelation::Equals, left.span, sources));
             }
@@ -88,15 +94,28 @@ impl<'a> Resolver<'a, '_> {
         let mut diagnostic = Diagnostic::fault(
             Code::UnknownOverride,
             left.span,
-            format!("the model has no `{name}` to override"),
+            format!("the model has no `{name}` to set"),
         );
         if let Some(meant) = closest(name, names.into_iter()) {
             diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
         } else {
-            diagnostic = diagnostic.hint("parameters, constants and start values can be set");
+            diagnostic = diagnostic.hint(SETTABLE);
         }
         self.report(diagnostic);
         false
+    }
+
+    /// Faults an override of what is neither a number of the model nor a part of
+    /// its state.
+    fn overridable(&mut self, left: &'a Expr, sources: &Sources, cx: Cx<'_>) -> Eval<()> {
+        const OF_STATE: u16 = role::POSITION | role::VELOCITY | role::MOMENTUM | role::ACCELERATION;
+        let value = self.eval(left, cx)?;
+        if value.components().iter().any(|&id| self.mask(id) & OF_STATE != 0) {
+            return Ok(());
+        }
+        let message = format!("`{}` cannot be set", sources.snippet(left.span).trim());
+        Err(self
+            .report(Diagnostic::fault(Code::UnknownOverride, left.span, message).hint(SETTABLE)))
     }
 
     fn start_item(&mut self, item: &'a tree::StartItem, cx: Cx<'_>) -> Eval<(Value, Value)> {
@@ -121,7 +140,9 @@ impl<'a> Resolver<'a, '_> {
                     let message = format!("{} cannot start as {}", a.describe(), b.describe());
                     return Err(self.report(
                         Diagnostic::fault(Code::Shape, right.span, message)
-                            .with(left.span, a.describe()),
+                            .at(b.describe())
+                            .with(left.span, a.describe())
+                            .hint("both sides need the same shape, or one scalar for all"),
                     ));
                 }
             }
@@ -149,7 +170,7 @@ impl<'a> Resolver<'a, '_> {
                 let from_right = b.components().iter().any(|&r| is_state(self.mask(r)));
                 if !from_right {
                     return Err(self.report(
-                        Diagnostic::fault(Code::NotAllowedHere, left.span, "this start equation holds nothing of the state")
+                        Diagnostic::fault(Code::NotAllowedHere, left.span, "nothing in this start equation moves")
                             .hint("a start equation is about coordinates, velocities or momenta; parameters get their values with `param`"),
                     ));
                 }
@@ -268,11 +289,17 @@ impl<'a> Resolver<'a, '_> {
     fn positive(&mut self, expr: &'a Expr, cx: Cx<'_>, what: &str) -> Eval<ExprId> {
         let id = self.plain_number(expr, cx, what)?;
         match self.parameter_value(id) {
-            Some(value) if value <= 0.0 => self.fault(
-                Code::RunOption,
-                expr.span,
-                format!("{what} must be positive, and this is {value}"),
-            ),
+            Some(value) if value <= 0.0 => Err(self.report(
+                Diagnostic::fault(
+                    Code::RunOption,
+                    expr.span,
+                    format!("{what} must be positive, and this is {value}"),
+                )
+                .hint(match what {
+                    "the tolerance" => "write for instance `tol 1e-9`",
+                    _ => "a run goes backwards if its end is before its start: `t = 10..0`",
+                }),
+            )),
             _ => Ok(id),
         }
     }
@@ -288,7 +315,7 @@ impl<'a> Resolver<'a, '_> {
         );
         diagnostic = match closest(&name.text, known.iter().copied()) {
             Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
-            None => diagnostic.hint(format!("there are {}", known.join(", "))),
+            None => diagnostic.hint(format!("the {what}s are {}", known.join(", "))),
         };
         self.report(diagnostic);
         None
@@ -297,6 +324,7 @@ impl<'a> Resolver<'a, '_> {
     /// Further outputs.
     pub(super) fn resolve_observes(&mut self, sources: &Sources) -> Vec<Observe> {
         let mut observes = Vec::new();
+        let mut names: FxHashMap<String, Span> = FxHashMap::default();
         for instance in self.instances.clone() {
             let StatementKind::Observe(list) = &instance.statement.kind else { continue };
             let cx = self.scope_cx(&instance);
@@ -310,7 +338,13 @@ impl<'a> Resolver<'a, '_> {
                 });
                 let Some((value, indices)) = found else { continue };
                 let base = match &item.entry {
-                    Some(entry) => self.full_name(instance.scope, &entry.name.text, &indices),
+                    Some(entry) => {
+                        let full = self.full_name(instance.scope, &entry.name.text, &indices);
+                        if self.output_name(entry, &full, &mut names).is_err() {
+                            continue;
+                        }
+                        full
+                    }
                     None => squeeze(sources.snippet(item.value.span)),
                 };
                 let columns = value.shape().get(1).copied();
@@ -326,6 +360,33 @@ impl<'a> Resolver<'a, '_> {
             }
         }
         observes
+    }
+
+    /// Faults an output that is called like another one, or like something else.
+    fn output_name(
+        &mut self,
+        entry: &'a tree::Entry,
+        full: &str,
+        names: &mut FxHashMap<String, Span>,
+    ) -> Eval<()> {
+        let name = &entry.name.text;
+        if super::names::is_reserved(name) {
+            return self.reserved(&entry.name);
+        }
+        let declared = self.scopes[0].declared.get(name).copied();
+        if let Some((kind, at)) = declared.filter(|_| !self.scopes[0].locals.contains(name)) {
+            let what = super::names::a_kind(kind);
+            let message = format!("`{name}` is defined twice, as {what} and as an output");
+            return Err(self.report(
+                Diagnostic::fault(Code::DefinedTwice, entry.span, message)
+                    .with(at, "the other definition")
+                    .hint(format!("rename the output, or write `observe {name}` without the `=`")),
+            ));
+        }
+        match names.insert(full.to_owned(), entry.span) {
+            Some(before) => self.defined_twice(full, entry.span, before),
+            None => Ok(()),
+        }
     }
 
     /// Events.
@@ -365,35 +426,57 @@ impl<'a> Resolver<'a, '_> {
 
     fn resets(&mut self, list: &'a [(Expr, Expr)], cx: Cx<'_>) -> Eval<Vec<(ExprId, ExprId)>> {
         let mut resets = Vec::new();
+        let mut stop = None;
         for (quantity, value) in list {
-            let (a, b) = (self.eval(quantity, cx), self.eval(value, cx));
-            let (a, mut b) = (a?, b?);
-            if let (Some(id), None) = (b.scalar(), a.scalar()) {
-                b = a.map(|_| id);
-            }
-            if a.shape() != b.shape() {
-                let message = format!("{} cannot become {}", a.describe(), b.describe());
-                return self.fault(Code::Shape, value.span, message);
-            }
-            for &id in a.components() {
-                self.allow(id, quantity.span, STATE & !role::TIME, "what an event changes")?;
-                if self.mask(id) & (role::POSITION | role::VELOCITY | role::MOMENTUM) == 0 {
-                    return Err(self.report(
-                        Diagnostic::fault(
-                            Code::EventReset,
-                            quantity.span,
-                            "this is no part of the state and cannot be reset",
-                        )
-                        .hint("an event changes positions, velocities or momenta"),
-                    ));
-                }
-            }
-            for (&x, &y) in a.components().iter().zip(b.components()) {
-                let pair = (self.normalize(x), self.normalize(y));
-                resets.push(pair);
+            match self.reset(quantity, value, cx) {
+                Ok(pairs) => resets.extend(pairs),
+                Err(why) => stop = Some(why),
             }
         }
-        Ok(resets)
+        match stop {
+            Some(why) => Err(why),
+            None => Ok(resets),
+        }
+    }
+
+    /// `quantity = value` behind the arrow of an event.
+    fn reset(
+        &mut self,
+        quantity: &'a Expr,
+        value: &'a Expr,
+        cx: Cx<'_>,
+    ) -> Eval<Vec<(ExprId, ExprId)>> {
+        let (a, b) = (self.eval(quantity, cx), self.eval(value, cx));
+        let (a, mut b) = (a?, b?);
+        if let (Some(id), None) = (b.scalar(), a.scalar()) {
+            b = a.map(|_| id);
+        }
+        if a.shape() != b.shape() {
+            let message = format!("{} cannot become {}", a.describe(), b.describe());
+            return Err(self.report(
+                Diagnostic::fault(Code::Shape, value.span, message)
+                    .at(b.describe())
+                    .with(quantity.span, a.describe()),
+            ));
+        }
+        for &id in a.components() {
+            let mask = self.mask(id);
+            let is_state = mask & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0;
+            let foreign = mask & !(STATE & !role::TIME);
+            if !is_state && foreign & !role::TIME == 0 {
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::EventReset,
+                        quantity.span,
+                        "this is no part of the state and cannot be reset",
+                    )
+                    .hint("an event changes positions, velocities or momenta"),
+                ));
+            }
+            self.allow(id, quantity.span, STATE & !role::TIME, "what an event changes")?;
+        }
+        let pairs = a.components().iter().zip(b.components());
+        Ok(pairs.map(|(&x, &y)| (self.normalize(x), self.normalize(y))).collect())
     }
 
     /// Figures.
@@ -453,14 +536,20 @@ impl<'a> Resolver<'a, '_> {
         }
         let dimension = draw.points.first().map_or(0, Vec::len);
         if draw.points.iter().any(|p| p.len() != dimension) {
-            return self.fault(
-                Code::DrawShape,
-                span,
-                "points of the plane and of space are mixed here",
-            );
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::DrawShape,
+                    span,
+                    "points of the plane and of space are mixed here",
+                )
+                .hint("give all points two components, or all three"),
+            ));
         }
         if shape == Shape::Line && draw.points.len() < 2 {
-            return self.fault(Code::DrawShape, span, "a line needs two points or more");
+            return Err(self.report(
+                Diagnostic::fault(Code::DrawShape, span, "a line needs two points or more")
+                    .hint("write `draw line [0, 0], r`; a single point is `draw point r`"),
+            ));
         }
         Ok(draw)
     }
@@ -513,7 +602,11 @@ impl<'a> Resolver<'a, '_> {
                 }
                 if a.shape() != b.shape() {
                     let message = format!("{} is compared with {}", a.describe(), b.describe());
-                    return self.fault(Code::Shape, right.span, message);
+                    return Err(self.report(
+                        Diagnostic::fault(Code::Shape, right.span, message)
+                            .at(b.describe())
+                            .with(left.span, a.describe()),
+                    ));
                 }
                 let at = self.check_at(at, cx)?;
                 CheckKind::Equal {
@@ -538,7 +631,7 @@ impl<'a> Resolver<'a, '_> {
                     let message = format!("`{}` is no verdict on a motion", name.text);
                     return Err(self.report(
                         Diagnostic::fault(Code::CheckSyntax, name.span, message)
-                            .hint(format!("there are {}", MOTIONS.join(", "))),
+                            .hint(format!("the verdicts are {}", MOTIONS.join(", "))),
                     ));
                 }
                 CheckKind::Motion(name.text.to_string())
@@ -546,25 +639,26 @@ impl<'a> Resolver<'a, '_> {
             tree::CheckKind::Analyze { field, value } => {
                 CheckKind::Analyze { field: field.clone(), value: value.clone() }
             }
-            tree::CheckKind::Fault(name) => CheckKind::Fault(self.known_code(name)?),
-            tree::CheckKind::Warning(name) => CheckKind::Warning(self.known_code(name)?),
+            tree::CheckKind::Fault(name) => CheckKind::Fault(name.text.to_string()),
+            tree::CheckKind::Warning(name) => CheckKind::Warning(name.text.to_string()),
         })
     }
 
-    fn known_code(&mut self, name: &tree::Name) -> Eval<String> {
-        if Code::from_name(&name.text).is_some() {
-            return Ok(name.text.to_string());
+    /// Faults what cannot be given a value in a state.
+    fn known_quantity(&mut self, left: &'a Expr, cx: Cx<'_>) -> Eval<()> {
+        let value = self.eval(left, cx)?;
+        let is_known = value.components().iter().all(|&id| {
+            let role = self.exprs.as_symbol(id).map_or(0, |symbol| self.role(symbol));
+            role & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0
+        });
+        if is_known {
+            return Ok(());
         }
-        let known = crate::codes::ALL.iter().map(|c| c.name());
-        let mut diagnostic = Diagnostic::fault(
-            Code::CheckSyntax,
-            name.span,
-            format!("no diagnostic is named `{}`", name.text),
-        );
-        if let Some(meant) = closest(&name.text, known) {
-            diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
-        }
-        Err(self.report(diagnostic))
+        let message = "a state is given by coordinates, velocities or momenta, and `t`";
+        Err(self.report(
+            Diagnostic::fault(Code::CheckSyntax, left.span, message)
+                .hint("write for instance `at x = 0.5, x' = 1, t = 0`"),
+        ))
     }
 
     fn check_at(&mut self, at: &'a tree::CheckAt, cx: Cx<'_>) -> Eval<CheckAt> {
@@ -575,18 +669,16 @@ impl<'a> Resolver<'a, '_> {
             tree::CheckAt::State(list) => {
                 let mut state = Vec::new();
                 for (left, right) in list {
-                    let (a, b) =
-                        self.start_sides(left, right, StartRelation::Near, cx).or_else(|stop| {
-                            // `t = 0` is part of a state, though no guess.
-                            match &left.kind {
-                                tree::ExprKind::Name(name) if &**name == "t" => {
-                                    let (a, b) = (self.eval(left, cx)?, self.eval(right, cx)?);
-                                    self.diagnostics.pop();
-                                    Ok((a, b))
-                                }
-                                _ => Err(stop),
-                            }
-                        })?;
+                    // `t = 0` is part of a state, though no guess.
+                    let is_time =
+                        matches!(&left.kind, tree::ExprKind::Name(name) if &**name == "t");
+                    let (a, b) = if is_time {
+                        let (a, b) = (self.eval(left, cx), self.eval(right, cx));
+                        (a?, b?)
+                    } else {
+                        self.known_quantity(left, cx)?;
+                        self.start_sides(left, right, StartRelation::Near, cx)?
+                    };
                     state
                         .extend(a.components().iter().copied().zip(b.components().iter().copied()));
                 }

@@ -1,11 +1,14 @@
 //! Names and what stands behind them: `x`, `th[i]'`, `p_th`, `f(a)`, `a.x`.
 
 use super::declare::count_indices;
-use super::names::{self, closest, with_indices};
+use super::names::{self, closest, number_word, with_indices};
 use super::value::Value;
 use super::*;
 use crate::tree::{Argument, ExprKind, Postfix, PostfixKind};
 use dalembert_expr::Number;
+
+/// How many unknown names are compared with those that exist.
+const MAX_HINTS: usize = 60;
 
 /// What a name was found to be.
 enum Found {
@@ -113,11 +116,14 @@ impl<'a> Resolver<'a, '_> {
         let symbol = match &**name {
             "pi" => Some(Symbol::PI),
             "t" if cx.constant => {
-                return self.fault(
-                    Code::NotConstant,
-                    span,
-                    "`t` is time, and ranges and indices are made of constants",
-                );
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::NotConstant,
+                        span,
+                        "`t` is time, and ranges and indices are made of constants",
+                    )
+                    .hint("a named integer is declared by `const N = 5`"),
+                ));
             }
             "t" => Some(Symbol::TIME),
             "energy" => Some(self.specials.energy),
@@ -154,6 +160,8 @@ impl<'a> Resolver<'a, '_> {
         }
         if kind == Kind::Param {
             diagnostic = diagnostic.hint(format!("declare it with `const {name} = …`"));
+        } else {
+            diagnostic = diagnostic.hint("a named integer is declared by `const N = 5`");
         }
         Err(self.report(diagnostic))
     }
@@ -162,6 +170,8 @@ impl<'a> Resolver<'a, '_> {
     fn declared_elsewhere<T>(&mut self, name: &str, kind: Kind, span: Span) -> Eval<T> {
         let at = self.scopes[0].declared.get(name).map(|d| d.1);
         if matches!(kind, Kind::Let | Kind::Function)
+            && self.scopes[0].locals.contains(name)
+            && !self.unclosed
             && let Some(at) = at
         {
             return Err(self.report(
@@ -179,13 +189,20 @@ impl<'a> Resolver<'a, '_> {
 
     /// A name that nothing defines: reported once, with all its places.
     fn unknown<T>(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>, called: bool) -> Eval<T> {
+        if self.unserved.contains(name) {
+            return Err(Stop::Reported);
+        }
         let known = self.unknown_names.get(name).copied();
         if let Some(diagnostic) = known.and_then(|at| self.diagnostics.get_mut(at)) {
             diagnostic.also(span);
             return Err(Stop::Reported);
         }
         let what = if called { "no function is named" } else { "nothing is named" };
-        let hint = self.meaning_of(name, cx, called);
+        // Looking for what was meant takes time, and few are shown.
+        let hint = match self.n_reported < MAX_HINTS {
+            true => self.meaning_of(name, cx, called),
+            false => "declare it".to_owned(),
+        };
         self.unknown_names.insert(name.clone(), self.diagnostics.len());
         Err(self.report(
             Diagnostic::fault(Code::UnknownName, span, format!("{what} `{name}`")).hint(hint),
@@ -195,7 +212,9 @@ impl<'a> Resolver<'a, '_> {
     /// What was probably meant by a name that nothing defines.
     fn meaning_of(&self, name: &str, cx: Cx<'_>, called: bool) -> String {
         match self.labels.get(name) {
-            Some(label) if label.is_event => return format!("`{name}` is an event, which has no value"),
+            Some(label) if label.is_event => {
+                return format!("`{name}` is an event, which has no value");
+            }
             Some(_) => {
                 return format!(
                     "`{name}` is a constraint; write `multiplier({name})` or `residual({name})`"
@@ -204,10 +223,6 @@ impl<'a> Resolver<'a, '_> {
             None => {}
         }
         let declared = &self.scopes[cx.scope.0 as usize].declared;
-        let kind = |name: &str| declared.get(name).map(|d| d.0);
-        if let Some(hint) = names::other_notation(name, kind) {
-            return hint;
-        }
         let mut candidates: Vec<&str> = Vec::new();
         let mut local = cx.locals;
         while let Some(this) = local {
@@ -228,6 +243,9 @@ impl<'a> Resolver<'a, '_> {
         if let Some(hint) = product.as_ref().filter(|_| name.chars().count() <= 4) {
             return hint.clone();
         }
+        if let Some(hint) = names::other_notation(name, |name| declared.get(name).map(|d| d.0)) {
+            return hint;
+        }
         candidates.extend(["energy", "kinetic", "potential"]);
         if called {
             candidates.extend(names::FUNCTIONS.iter().map(|f| f.0));
@@ -237,6 +255,11 @@ impl<'a> Resolver<'a, '_> {
         }
         match product {
             Some(hint) => hint,
+            None if cx.constant => {
+                format!(
+                    "an index is a `const`, or runs in a loop or sum: `for {name} in 1..N {{ … }}`"
+                )
+            }
             None if called => format!("define it: `let {name}(a) = …`"),
             None if name == "g" => "declare it: `param g = 9.81`".into(),
             None => format!("declare it: `param {name} = …`, `coord {name}` or `let {name} = …`"),
@@ -419,11 +442,22 @@ impl<'a> Resolver<'a, '_> {
         let arity = self.scopes[scope.0 as usize].names[name].arity;
         if indices.len() >= arity {
             let value = self.entry_value(scope, name, &indices[..arity], momentum, span)?;
-            return if indices.len() == arity {
-                Ok(value)
-            } else {
-                self.component(&value, &indices[arity..], span)
-            };
+            if indices.len() == arity {
+                return Ok(value);
+            }
+            if value.scalar().is_some() {
+                let (has, given) = (count_indices(arity), number_word(indices.len()));
+                let at = self.scopes[scope.0 as usize].names[name].span;
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::IndexCount,
+                        span,
+                        format!("`{name}` has {has}, not {given}"),
+                    )
+                    .with(at, "declared here"),
+                ));
+            }
+            return self.component(&value, &indices[arity..], span);
         }
         let order = self.sorted_entries(scope, name);
         let from = order.partition_point(|entry| entry[..indices.len()] < *indices);
@@ -440,7 +474,7 @@ impl<'a> Resolver<'a, '_> {
             return self.fault(
                 Code::IndexCount,
                 span,
-                format!("`{name}` needs at least {} here", count_indices(arity - 2)),
+                format!("`{name}` needs at least {} here", count_indices(arity - 1)),
             );
         }
         self.stack_values(&values, |_| span)
@@ -477,7 +511,12 @@ impl<'a> Resolver<'a, '_> {
                             operation.span,
                             format!("there is no `.{member}` here: this is {}", value.describe()),
                         )
-                        .hint("only parts, particles and bodies have members"),
+                        .hint(match value {
+                            Value::Vector(_) => {
+                                "the components of a vector `r` are `r[1]`, `r[2]`, …"
+                            }
+                            _ => "only parts, particles and bodies have something behind a dot",
+                        }),
                     ));
                 }
             };
@@ -490,16 +529,17 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn component(&mut self, value: &Value, indices: &[i64], span: Span) -> Eval<Value> {
         let shape = value.shape();
         if indices.len() > shape.len() {
-            let message = if shape.is_empty() {
-                "a scalar has no components".to_owned()
-            } else {
-                format!(
-                    "{} has no component with {}",
-                    value.describe(),
-                    count_indices(indices.len())
+            let (message, hint) = if shape.is_empty() {
+                (
+                    "a scalar has no components".to_owned(),
+                    "a family is declared with its range: `coord x[1..3]`, `param m[1..3] = 1`",
                 )
+            } else {
+                let given = count_indices(indices.len());
+                let hint = "a vector takes one index, a matrix two or, for a row, one";
+                (format!("{} has no component with {given}", value.describe()), hint)
             };
-            return self.fault(Code::IndexCount, span, message);
+            return Err(self.report(Diagnostic::fault(Code::IndexCount, span, message).hint(hint)));
         }
         for (&i, &n) in indices.iter().zip(&shape) {
             if i < 1 || i as u64 > n as u64 {
@@ -522,16 +562,36 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// The coordinate an expression names, for `force x:` and `reaction(x)`.
-    pub(super) fn coordinate(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<usize> {
+    pub(super) fn coordinate(
+        &mut self,
+        expr: &'a Expr,
+        otherwise: &str,
+        cx: Cx<'_>,
+    ) -> Eval<usize> {
         let value = self.eval(expr, cx)?;
-        let position = value.scalar().and_then(|id| self.exprs.as_symbol(id));
-        let index = position.and_then(|symbol| self.parts.coordinate_of(symbol));
-        match index {
-            Some(index) => Ok(index),
-            None => Err(self.report(
-                Diagnostic::fault(Code::NotACoordinate, expr.span, "a coordinate is needed here")
-                    .hint("for a force along something else write `force F along v` or `force F at r`"),
-            )),
+        let symbol = value.scalar().and_then(|id| self.exprs.as_symbol(id));
+        if let Some(index) = symbol.and_then(|symbol| self.parts.coordinate_of(symbol)) {
+            return Ok(index);
         }
+        let what = match symbol.map(|s| self.role(s)) {
+            _ if value.scalar().is_none() => value.describe(),
+            Some(role::PARAMETER) => "a parameter".into(),
+            Some(role::VELOCITY) => "a velocity".into(),
+            Some(role::ACCELERATION) => "an acceleration".into(),
+            Some(role::MOMENTUM) => "a momentum".into(),
+            _ => "an expression".into(),
+        };
+        let message = format!("a coordinate is needed here, and this is {what}");
+        let owner = self.parts.coordinates.iter().find(|c| {
+            symbol.is_some_and(|s| [c.velocity, c.acceleration, c.momentum].contains(&s))
+        });
+        let hint = match owner {
+            Some(coordinate) => format!("the coordinate is `{}`", coordinate.name),
+            None if value.scalar().is_none() => {
+                "name one coordinate, `x[1]`; a loop can do so for each".to_owned()
+            }
+            None => otherwise.to_owned(),
+        };
+        Err(self.report(Diagnostic::fault(Code::NotACoordinate, expr.span, message).hint(hint)))
     }
 }

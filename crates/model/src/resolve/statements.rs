@@ -6,6 +6,8 @@ use super::*;
 use crate::system::{Constraint, Energy, Force, Level, Speed};
 use crate::tree::{EnergyKind, Family, ForceForm, StatementKind};
 
+const OTHER_FORMS: &str = "`force F at r` and `force F along v` act on anything that moves";
+
 pub(super) const STATE: u16 =
     role::PARAMETER | role::TIME | role::POSITION | role::VELOCITY | role::MOMENTUM;
 
@@ -91,11 +93,19 @@ impl<'a> Resolver<'a, '_> {
             [single] if result.scalar().is_some() => Ok(vec![*single; count]),
             list if list.len() == count && count > 0 => Ok(list.to_vec()),
             list => {
-                let message = format!("{} values for {} parameters", list.len(), count);
-                Err(self.report(
-                    Diagnostic::fault(Code::Shape, value.span, message)
-                        .hint("give one value for all, or a list with one for each; a vector of numbers is an indexed parameter, `param a[1..3] = [1, 2, 3]`, or a `let`"),
-                ))
+                let (message, hint) = match (list.len(), count) {
+                    (n, 1) => (
+                        format!("{n} values for one parameter"),
+                        format!(
+                            "declare a family, `param a[1..{n}] = …`, or name the vector with `let`"
+                        ),
+                    ),
+                    (n, _) => (
+                        format!("{n} values for {count} parameters"),
+                        "give one value for all, or a list with one for each".to_owned(),
+                    ),
+                };
+                Err(self.report(Diagnostic::fault(Code::Shape, value.span, message).hint(hint)))
             }
         }
     }
@@ -130,21 +140,38 @@ impl<'a> Resolver<'a, '_> {
                 }
             }
         }
-        let left: Vec<usize> = (0..uses.len()).filter(|&i| missing[i] > 0).collect();
-        if let Some(&first) = left.first() {
-            let span = self.parts.parameters[first].span;
-            let name = self.parts.parameters[first].name.clone();
-            let mut diagnostic = Diagnostic::fault(
-                Code::CircularDefinition,
-                span,
-                format!("the value of parameter `{name}` leads back to itself"),
-            );
-            for &other in left.iter().skip(1).take(3) {
-                diagnostic =
-                    diagnostic.with(self.parts.parameters[other].span, "by way of this one");
+        // Every parameter left uses one that is left too: following these leads
+        // into a circle. Others that are left only depend on one.
+        let mut visited = vec![false; uses.len()];
+        for start in 0..uses.len() {
+            let mut path: Vec<usize> = Vec::new();
+            let mut next = (missing[start] > 0).then_some(start);
+            while let Some(at) = next.filter(|&at| !visited[at]) {
+                visited[at] = true;
+                path.push(at);
+                next = uses[at].iter().copied().find(|&used| missing[used] > 0);
             }
-            self.report(diagnostic);
+            let circle = next.and_then(|back| path.iter().position(|&at| at == back));
+            if let Some(from) = circle {
+                self.report_parameter_cycle(&path[from..]);
+            }
         }
+    }
+
+    fn report_parameter_cycle(&mut self, circle: &[usize]) {
+        let Some((&first, others)) = circle.split_first() else { return };
+        let parameters = &self.parts.parameters;
+        let message =
+            format!("the value of parameter `{}` leads back to itself", parameters[first].name);
+        let mut diagnostic =
+            Diagnostic::fault(Code::CircularDefinition, parameters[first].span, message);
+        for &other in others.iter().take(3) {
+            diagnostic = diagnostic.with(parameters[other].span, "by way of this one");
+        }
+        self.report(diagnostic.hint(match others.is_empty() {
+            true => "give it a value that does not use it",
+            false => "one of them must be given without the others",
+        }));
     }
 
     /// L or H from the energy statements.
@@ -183,11 +210,12 @@ impl<'a> Resolver<'a, '_> {
         if let Some(&at) = first.get(&EnergyKind::Hamiltonian) {
             let others = [EnergyKind::Kinetic, EnergyKind::Potential, EnergyKind::Lagrangian];
             if let Some(other) = others.iter().find_map(|kind| first.get(kind)) {
-                let message = "a model has either a Hamiltonian or energies of which L is made";
+                let message = "a model is given by `hamiltonian`, or by `kinetic`, `potential` and \
+                               `lagrangian`";
                 self.report(
                     Diagnostic::fault(Code::MixedEnergy, *other, message)
                         .with(at, "the Hamiltonian")
-                        .hint("keep one of the two"),
+                        .hint("keep one of the two; a potential energy is a term of H"),
                 );
                 return None;
             }
@@ -263,7 +291,8 @@ impl<'a> Resolver<'a, '_> {
         let allowed = STATE | role::MULTIPLIER;
         match form {
             ForceForm::On { coordinate, value } => {
-                let (index, id) = (self.coordinate(coordinate, cx), self.eval_scalar(value, cx));
+                let (index, id) =
+                    (self.coordinate(coordinate, OTHER_FORMS, cx), self.eval_scalar(value, cx));
                 let (index, id) = (index?, id?);
                 self.allow(id, value.span, allowed, place)?;
                 Ok(vec![(index, id)])
@@ -321,7 +350,8 @@ impl<'a> Resolver<'a, '_> {
             return Err(self.report(
                 Diagnostic::fault(Code::Shape, other.span, message)
                     .at(r.describe())
-                    .with(force.span, f.describe()),
+                    .with(force.span, f.describe())
+                    .hint("both need the same shape"),
             ));
         }
         Ok((f.components().to_vec(), r.components().to_vec()))
@@ -435,7 +465,7 @@ impl<'a> Resolver<'a, '_> {
                         span,
                         format!("constraint `{name}` is not linear in the accelerations"),
                     )
-                    .hint("solve it for something linear in the accelerations, A q'' = b"),
+                    .hint("an acceleration-level constraint has the form A(q, q', t) q'' = b(q, q', t)"),
                 ));
             }
             break;
@@ -489,25 +519,24 @@ impl<'a> Resolver<'a, '_> {
         let zero = residual == ExprId::ZERO || self.exprs.is_zero(residual).is_zero();
         let value = self.parameter_value(residual);
         if zero || value == Some(0.0) {
-            let hint = "it restricts nothing and is left out";
-            self.diagnostics.push(
-                Diagnostic::note(
-                    Code::ConstraintTrivial,
-                    span,
-                    format!("constraint `{name}` always holds"),
-                )
-                .hint(hint),
-            );
+            self.n_notes += 1;
+            if self.n_notes <= MAX_FAULTS {
+                let message = format!("constraint `{name}` always holds");
+                self.diagnostics.push(
+                    Diagnostic::note(Code::ConstraintTrivial, span, message)
+                        .hint("it restricts nothing and is left out"),
+                );
+            }
             return Ok(true);
         }
         let mut diagnostic = Diagnostic::fault(
             Code::ConstraintImpossible,
             span,
-            format!("constraint `{name}` holds no coordinate, so no motion can satisfy it"),
+            format!("no coordinate is left in constraint `{name}`, so no motion can satisfy it"),
         );
         diagnostic = match value {
             Some(value) => diagnostic.at(format!("left minus right is {value}")),
-            None => diagnostic.at("nothing that moves is left after expansion"),
+            None => diagnostic,
         };
         Err(self.report(diagnostic.hint("is a coordinate missing, or has everything canceled?")))
     }
@@ -592,7 +621,8 @@ impl<'a> Resolver<'a, '_> {
                 define.value.span,
                 format!("`{name}` is no quasi-velocity: {why}"),
             )
-            .hint("a speed is G(q, t) q'; for any other named expression use `let`"),
+            .hint("a speed is a sum of velocities times functions of q and t; use `let` for any other \
+                   expression"),
         ))
     }
 
@@ -601,11 +631,18 @@ impl<'a> Resolver<'a, '_> {
         let n = self.parts.coordinates.len();
         if speeds.len() > n {
             let extra = &speeds[n];
-            self.report(Diagnostic::fault(
-                Code::TooManySpeeds,
-                extra.span,
-                format!("{} speeds for {n} coordinates", speeds.len()),
-            ));
+            let coordinates =
+                if n == 1 { "one coordinate".into() } else { format!("{n} coordinates") };
+            self.report(
+                Diagnostic::fault(
+                    Code::TooManySpeeds,
+                    extra.span,
+                    format!("{} speeds for {coordinates}", speeds.len()),
+                )
+                .hint(
+                    "there are at most as many speeds as coordinates; name the others with `let`",
+                ),
+            );
             return;
         }
         let velocities: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.velocity).collect();
@@ -619,9 +656,7 @@ impl<'a> Resolver<'a, '_> {
                     speed.span,
                     format!("`{}` follows from the speeds before it", speed.name),
                 )
-                .hint(
-                    "the speeds must determine each other's velocities; drop this one or change it",
-                ),
+                .hint("each speed must say something new about the velocities; use `let` for this one"),
             );
         }
     }

@@ -55,10 +55,12 @@ fn double_pendulum(e: &Exprs) -> Vec<Formula<'_>> {
 
 fn spherical_pendulum(e: &Exprs) -> Vec<Formula<'_>> {
     let [m, l, g] = ["m", "l", "g"].map(|name| e.constant(name));
-    let [theta, phi, p_theta, p_phi] = ["theta", "phi", "p_theta", "p_phi"].map(|name| e.variable(name));
+    let [theta, phi, p_theta, p_phi] =
+        ["theta", "phi", "p_theta", "p_phi"].map(|name| e.variable(name));
     let r = [l * theta.sin() * phi.cos(), l * theta.sin() * phi.sin(), -l * theta.cos()];
     let lagrangian = m / 2 * speed_squared(&r) - m * g * r[2];
-    let h = (p_theta.powi(2) + (p_phi / theta.sin()).powi(2)) / (2 * m * l.powi(2)) - m * g * l * theta.cos();
+    let h = (p_theta.powi(2) + (p_phi / theta.sin()).powi(2)) / (2 * m * l.powi(2))
+        - m * g * l * theta.cos();
     let [x, y, z, big] = [e.variable("x"), e.variable("y"), e.variable("z"), e.constant("L")];
     let [px, py, pz] = ["p_x", "p_y", "p_z"].map(|name| e.variable(name));
     let p2 = px.powi(2) + py.powi(2) + pz.powi(2);
@@ -114,7 +116,9 @@ fn rolling_disk(e: &Exprs) -> Vec<Formula<'_>> {
     let turn = multiply(&multiply(&rotation(psi, 2), &rotation(phi, 0)), &rotation(theta, 1));
     let rate = turn.map(|row| row.map(|entry| entry.dt()));
     // ω = axial(R′Rᵀ), the angular velocity.
-    let spin = |i: usize, j: usize| rate[i][0] * turn[j][0] + rate[i][1] * turn[j][1] + rate[i][2] * turn[j][2];
+    let spin = |i: usize, j: usize| {
+        rate[i][0] * turn[j][0] + rate[i][1] * turn[j][1] + rate[i][2] * turn[j][2]
+    };
     let omega = [spin(2, 1), spin(0, 2), spin(1, 0)];
     let down = [-r * phi.sin() * psi.sin(), r * phi.sin() * psi.cos(), -r * phi.cos()];
     let slip = x.dt() + omega[1] * down[2] - omega[2] * down[1];
@@ -146,7 +150,8 @@ fn quaternion(e: &Exprs) -> Vec<Formula<'_>> {
 }
 
 fn particles(e: &Exprs) -> Vec<Formula<'_>> {
-    let [m, c, k, gamma, omega, phi] = ["m", "c", "k", "gamma", "omega", "phi"].map(|name| e.constant(name));
+    let [m, c, k, gamma, omega, phi] =
+        ["m", "c", "k", "gamma", "omega", "phi"].map(|name| e.constant(name));
     let [x, y, r, p, ell] = ["x", "y", "r", "p", "ell"].map(|name| e.variable(name));
     let (big, m1, m2) = (e.constant("G"), e.constant("m_1"), e.constant("m_2"));
     let t = e.time();
@@ -166,6 +171,9 @@ fn particles(e: &Exprs) -> Vec<Formula<'_>> {
         ("complete square", k * x1.powi(2) - 2 * k * x1 * x2 + k * x2.powi(2)),
         ("van der Pol", x.dt().dt() - gamma * (1 - x.powi(2)) * x.dt() + omega.powi(2) * x),
         ("common factor", k * x + k * y),
+        ("common number", (x.dt().powi(2) + y.dt().powi(2)) / 2),
+        ("common number, negative", -2 * x.powi(2) - 2 * y.powi(2)),
+        ("constant last", m * x.cos() + k * y.cos() - c),
         ("double angle", 2 * m * phi.sin() * phi.cos()),
         ("tangent", m * phi.sin() / phi.cos()),
         ("exponents", m.pow(x + 1) * (k / m).sqrt() / x.pow(c)),
@@ -189,7 +197,10 @@ fn choices(e: &Exprs) -> Vec<Formula<'_>> {
         ("pulse", call(Function::If, &[pulse, f, e.integer(0)])),
         ("either", call(Function::If, &[either, f * x, y])),
         ("three pieces", x * call(Function::If, &[less(x, y), k * x / 2, nested])),
-        ("extremes", call(Function::Max, &[e.integer(0), k * (x - 1)]) + call(Function::Min, &[x, y, x * y])),
+        (
+            "extremes",
+            call(Function::Max, &[e.integer(0), k * (x - 1)]) + call(Function::Min, &[x, y, x * y]),
+        ),
         ("angle", call(Function::Atan2, &[y, x]) + call(Function::Asin, &[x / 2])),
         ("truth", k * less(x, y)),
     ]
@@ -197,15 +208,23 @@ fn choices(e: &Exprs) -> Vec<Formula<'_>> {
 
 fn names_and_numbers(e: &Exprs) -> Vec<Formula<'_>> {
     let [cart, mass, len] = ["m_cart", "mass", "len"].map(|name| e.constant(name));
-    let [x, angle, p, q, i] = ["a.x", "arm[2].th[1]", "p_th[2]", "r[1,13]", "i"].map(|name| e.variable(name));
+    let [x, angle, p, q, i] =
+        ["a.x", "arm[2].th[1]", "p_th[2]", "r[1,13]", "i"].map(|name| e.variable(name));
     let number = |text| e.at(e.of_number(Number::from_decimal(text).unwrap_or(Number::ZERO)));
     let matrix: Vec<ExprId> = [cart, mass, mass, x].iter().map(|m| m.id).collect();
     let solved = e.solve(&matrix, &[x.id, p.id]);
     vec![
         ("names", cart * x.dt().powi(2) + mass * len * angle.dt() * p.dt() * q.dt().dt() + i.dt()),
         ("fifth derivative", x.dt().dt().dt() * x.dt().dt().dt().dt().dt().powi(2)),
-        ("numbers", number("6.674e-11") * x + number("9.81") * p + number("1e12") * q - number("0.125") * i),
-        ("rod", cart * len.powi(2) / 12 + (number("2").sqrt() / 2 - number("3").pow(number("1") / 3)) * x),
+        (
+            "numbers",
+            number("6.674e-11") * x + number("9.81") * p + number("1e12") * q - number("0.125") * i,
+        ),
+        (
+            "rod",
+            cart * len.powi(2) / 12
+                + (number("2").sqrt() / 2 - number("3").pow(number("1") / 3)) * x,
+        ),
         ("solve", cart * e.at(solved[1]).powi(2) - e.at(solved[0])),
         ("circle constant", 2 * e.pi() * len + (e.pi() / 4 + x / 2).sin()),
     ]

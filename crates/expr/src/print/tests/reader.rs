@@ -91,7 +91,12 @@ impl Reader<'_> {
         self.junction("or", Function::Or, |r| r.junction("and", Function::And, Self::comparison))
     }
 
-    fn junction(&mut self, word: &str, function: Function, part: impl Fn(&mut Self) -> ExprId) -> ExprId {
+    fn junction(
+        &mut self,
+        word: &str,
+        function: Function,
+        part: impl Fn(&mut Self) -> ExprId,
+    ) -> ExprId {
         let mut parts = vec![part(self)];
         while self.take(word) {
             parts.push(part(self));
@@ -161,7 +166,10 @@ impl Reader<'_> {
             return self.exprs.of_number(number.unwrap_or_else(|| panic!("no number: {token}")));
         }
         if !self.take("(") {
-            return *self.names.get(&token).unwrap_or_else(|| panic!("no name: {token} in {:?}", self.tokens));
+            return *self
+                .names
+                .get(&token)
+                .unwrap_or_else(|| panic!("no name: {token} in {:?}", self.tokens));
         }
         let mut arguments = vec![self.condition()];
         while self.take(",") {

@@ -16,27 +16,56 @@ fn cost(exprs: &Exprs, id: ExprId) -> u64 {
 fn values(exprs: &Exprs, ids: &[ExprId], seed: u64) -> Vec<Result<ExtendedBall, Gap>> {
     let balls = Balls(Extended::new(256));
     exprs.evaluate(&balls, ids, |symbol: Symbol| {
-        let mixed = (symbol.index() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ seed;
+        let mixed =
+            (symbol.index() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ seed;
         let n = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 44;
         balls.number(&Number::ratio(n as i64 - (1 << 19), 1 << 18).unwrap_or(Number::ONE))
     })
 }
 
-/// The simplified expression; fails if it is longer, or has another value, or
-/// none where the original has one.
-fn checked(exprs: &Exprs, id: ExprId) -> Result<ExprId, TestCaseError> {
-    let simple = exprs.simplify(id);
-    let (old, new) = (exprs.to_source(id), exprs.to_source(simple));
-    prop_assert!(cost(exprs, simple) <= cost(exprs, id), "{} grew to {}", old, new);
-    for seed in 0..4 {
-        let found = values(exprs, &[id, simple], seed);
-        match (&found[0], &found[1]) {
-            (Ok(a), Ok(b)) => prop_assert!(a.meets(b), "{} is not {}", old, new),
-            (Ok(_), Err(Gap::Undefined)) => prop_assert!(false, "{} has a value, {} has none", old, new),
-            _ => {}
-        }
+/// What is wrong with an expression in place of another: it is longer, has
+/// another value, or has none where the other has one.
+fn fault(exprs: &Exprs, old: ExprId, new: ExprId) -> Option<&'static str> {
+    if cost(exprs, new) > cost(exprs, old) {
+        return Some("longer");
     }
-    Ok(simple)
+    (0..4).find_map(|seed| {
+        let found = values(exprs, &[old, new], seed);
+        match (&found[0], &found[1]) {
+            (Ok(a), Ok(b)) if !a.meets(b) => Some("different"),
+            (Ok(_), Err(Gap::Undefined)) => Some("undefined"),
+            _ => None,
+        }
+    })
+}
+
+fn checked(exprs: &Exprs, id: ExprId) -> Result<ExprId, TestCaseError> {
+    let new = exprs.simplify(id);
+    let found = fault(exprs, id, new);
+    prop_assert!(
+        found.is_none(),
+        "{}: {} for {}",
+        found.unwrap_or(""),
+        exprs.to_source(new),
+        exprs.to_source(id)
+    );
+    Ok(new)
+}
+
+#[test]
+fn faults_are_found() {
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let cases = [
+        (x, x + y - y, None),
+        (x, x + y, Some("longer")),
+        (x * x.sin().powi(2), x * x.cos(), Some("different")),
+        (x.powi(2).sqrt(), x, Some("different")),
+        (x - y + 1 + x * y, x.sqrt() + (-x).sqrt(), Some("undefined")),
+    ];
+    for (old, new, expected) in cases {
+        assert_eq!(fault(&exprs, old.id, new.id), expected, "{new} for {old}");
+    }
 }
 
 /// Random sums of products of parameters, velocities and functions of angles:
@@ -55,7 +84,11 @@ fn energies<'e>(exprs: &'e Exprs, steps: &[random::Step]) -> Vec<Expr<'e>> {
     for &(operation, i, j) in steps {
         let last = made.len() - 1;
         // One operand is often new, so that things grow.
-        let i = if i.is_multiple_of(2) { last - (i as usize / 2) % made.len().min(4) } else { i as usize % made.len() };
+        let i = if i.is_multiple_of(2) {
+            last - (i as usize / 2) % made.len().min(4)
+        } else {
+            i as usize % made.len()
+        };
         let (f, g) = (made[i], made[j as usize % made.len()]);
         let next = match operation % 12 {
             0..=3 => f * g,
@@ -74,7 +107,7 @@ fn energies<'e>(exprs: &'e Exprs, steps: &[random::Step]) -> Vec<Expr<'e>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn any_expression_keeps_its_value(steps in random::steps(30)) {
@@ -111,7 +144,11 @@ fn textbook_formulas_simplified() {
     for (heading, formula) in formulas::all(&exprs) {
         let simple = checked(&exprs, formula.id).unwrap();
         assert!(!exprs.is_zero((formula - exprs.at(simple)).id).is_nonzero(), "{heading}");
-        text.push_str(&format!("{heading}\n    {}\n    {}\n", exprs.to_text(simple), exprs.to_latex(simple)));
+        text.push_str(&format!(
+            "{heading}\n    {}\n    {}\n",
+            exprs.to_text(simple),
+            exprs.to_latex(simple)
+        ));
     }
     insta::assert_snapshot!(text);
 }
@@ -168,16 +205,17 @@ fn large_graphs_are_left_in_good_time() {
         (x, y) = (x + l[i] * th[i].sin(), y - l[i] * th[i].cos());
         t = t + x.dt().powi(2) + y.dt().powi(2);
     }
-    let now=std::time::Instant::now();
     let simple = exprs.simplify(t.id);
- eprintln!("{:?}",now.elapsed());
-   assert!(cost(&exprs, simple) <= cost(&exprs, t.id));
-    // Deep, and as a tree of 2¹⁰⁰⁰⁰⁰ leaves larger than the universe.
+    assert!(cost(&exprs, simple) <= cost(&exprs, t.id));
+    // Deep, and as trees larger than the universe.
     let mut deep = exprs.variable("z");
-    for _ in 0..100_000 {
+    let mut one = exprs.variable("z");
+    for step in 0..50_000 {
         deep = deep.sin() + deep * deep.cos();
+        if step < 5_000 {
+            one = one.sin().powi(2) + one.cos().powi(2);
+        }
     }
-    let now=std::time::Instant::now();
     assert_eq!(exprs.simplify(deep.id), deep.id);
- eprintln!("{:?}",now.elapsed());
+    assert_eq!(exprs.simplify(one.id), ExprId::ONE);
 }

@@ -20,8 +20,13 @@ fn implicit_multiplication() {
     assert_fault("kinetic m (x+1)", code, "m (x+1)", "`let m(a) = …`");
     assert_fault("kinetic 2(x+1)", code, "2(x+1)", "`2*(x+1)`");
     assert_fault("kinetic (a)(b)", code, "(a)(b)", "`(a)*(b)`");
-    assert_fault("kinetic x'(t)", code, "x'(t)", "`x'*(t)`");
-    assert_fault("kinetic x[1](t)", code, "x[1](t)", "`x[1]*(t)`");
+    assert_fault("kinetic x'(t)", code, "x'(t)", "leave the `(t)` out");
+    assert_fault("kinetic x[1](t)", code, "x[1](t)", "leave the `(t)` out");
+    assert_fault("kinetic x'(a)", code, "x'(a)", "`x'*(a)`");
+    assert_fault("kinetic 3 kg", code, "kg", "one system of units");
+    assert_fault("kinetic 9.81 m/s^2*y", code, "m/s^2", "one system of units");
+    assert_fault("param m = 1\nkinetic 2 m", code, "2 m", "`2*m`");
+    assert_fault("param m = 1, k = 2 m", code, "m", "`2*m`");
     assert_fault("kinetic f(2 x)", code, "2 x", "`2*x`");
     assert_fault("kinetic 2 [1, 0]", code, "2 [1, 0]", "`2*[1, 0]`");
 }
@@ -30,6 +35,7 @@ fn implicit_multiplication() {
 fn primes() {
     assert_fault("kinetic x^2'", Code::PrimeAfterPower, "'", "`(x^2)'`");
     assert_fault("kinetic x^-2''", Code::PrimeAfterPower, "''", "`(x^-2)''`");
+    assert_fault("kinetic x^2'", Code::PrimeAfterPower, "'", "`x'^2`");
     assert_fault("kinetic 2'", Code::PrimeAfterNumber, "'", "is 0");
     assert_fault("let x' = 3", Code::Syntax, "'", "`start x' = …`");
     assert_fault("coord x'", Code::Syntax, "'", "leave the prime out");
@@ -46,6 +52,9 @@ fn equations() {
     assert_fault("constraint c: x <= 0", Code::Inequality, "<=", "`event`");
     assert_fault("event e: y < 0", Code::Inequality, "<", "falling");
     assert_fault("event e: y > 0", Code::Inequality, ">", "rising");
+    assert_fault("constraint 0 < x < 3", Code::Inequality, "<", "`event`");
+    assert_fault("start x(0) = 1", Code::Syntax, "(0)", "`start x = …`");
+    assert_fault("let f(a) = a\nstart f(0) = 1, x'(0) = 1", Code::Syntax, "(0)", "`start x' = …`");
     assert_fault("constraint x^2 - 1", Code::Syntax, "", "`x^2 - 1 = 0`");
     assert_fault("constraint x ~ 1", Code::Syntax, "~", "`start` only");
     assert_fault("start x", Code::Syntax, "", "`x ~ 1`");
@@ -68,6 +77,9 @@ fn comparisons_and_binders() {
     assert_fault("kinetic if(a == b, 1, 2)", Code::ForeignOperator, "==", "`<`");
     assert_fault("kinetic f(i in 1..2, x)", Code::BinderPlace, "in", "`sum(i in 1..N, …)`");
     assert_fault("kinetic i in 1..2", Code::BinderPlace, "in", "`for i in 1..N { … }`");
+    assert_fault("kinetic sin x", Code::FunctionValue, "sin x", "`sin(x)`");
+    assert_fault("kinetic sin 2*x", Code::FunctionValue, "sin 2", "`sin(…)`");
+    assert_fault("let f(a) = a; kinetic f x", Code::FunctionValue, "f x", "`f(x)`");
     assert_fault("kinetic [x[i], i in 1..2]", Code::BinderPlace, "in", "");
     assert_fault("kinetic sum(i in N, x)", Code::Syntax, ",", "`1..N`");
     assert_fault("kinetic x[1..2]", Code::Syntax, "..", "leave the index out");
@@ -94,6 +106,9 @@ fn missing_things() {
     assert_fault("coord x y z", Code::Syntax, "y", "`,`");
     assert_fault("let a", Code::Syntax, "", "`a = …`");
     assert_fault("let f(2) = 3", Code::Syntax, "2", "");
+    assert_fault("let f() = 3", Code::Syntax, "()", "`f = …`");
+    assert_fault("let r[1..3] = 3", Code::Syntax, "..", "`for i in 1..N { let r[i] = … }`");
+    assert_fault("const N 3", Code::Syntax, "3", "`N = …`");
     assert_fault("force F", Code::Syntax, "", "`force F at r`");
     assert_fault("force at r", Code::Syntax, "at", "`force F at r`");
     assert_fault("force x: F at r", Code::Syntax, "at", "`force F at r`");
@@ -126,6 +141,12 @@ fn unknown_statements() {
     assert_fault("x = 3", code, "x", "`param x = …`");
     assert_fault("x' = 3", code, "x", "`start x' = …`");
     assert_fault("x'' = -x", code, "x", "derived");
+    assert_fault("x(0) = 1", code, "x", "`start x = …`");
+    assert_fault("coord x; x = 3", code, "x", "`start x = …`");
+    assert_fault("der(x) = v", code, "der", "a prime");
+    assert_fault("T = m/2*x'^2", code, "T", "`kinetic …`");
+    assert_fault("L = 2", code, "L", "`param L = …`");
+    assert_fault("end", code, "end", "`}`");
     assert_fault("rod: x = 3", code, "rod", "`constraint rod: …`");
     assert_fault("units SI", code, "units", "no units");
     assert_fault("while a { coord x }", code, "while", "");

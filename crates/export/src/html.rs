@@ -1,0 +1,104 @@
+//! HTML: one self-contained page, formulas as MathML, which browsers typeset
+//! without help.
+
+use crate::derivation::Derivation;
+use crate::typeset::Block;
+use pulldown_latex::config::DisplayMode;
+use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
+use std::fmt::Write;
+
+const STYLE: &str = "\
+    body { max-width: 62rem; margin: 3rem auto; padding: 0 1.5rem; line-height: 1.5;\n\
+      font-family: Georgia, 'Times New Roman', serif; color: #1a1a1a; background: #fff; }\n\
+    h1 { font-weight: normal; text-align: center; }\n\
+    h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc; padding-bottom: .2rem; }\n\
+    math { font-family: 'Latin Modern Math', 'STIX Two Math', 'Cambria Math', math; }\n\
+    .formula { margin: 1rem 0; overflow-x: auto; }\n\
+    .source { color: #666; }\n\
+    code { font-size: 1rem; background: #f3f3f3; padding: 0 .3rem; }\n";
+
+impl Derivation<'_> {
+    /// A page to open in a browser.
+    pub fn to_html(&self) -> String {
+        let title = match self.model.system.title.as_str() {
+            "" => "Equations of motion".to_owned(),
+            title => escape(title),
+        };
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
+             <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{}</body>\n</html>\n",
+            self.to_html_fragment()
+        )
+    }
+
+    /// The body of the page.
+    pub fn to_html_fragment(&self) -> String {
+        let mut page = String::new();
+        for block in self.blocks() {
+            let _ = match block {
+                Block::Section(title) => writeln!(page, "<h2>{}</h2>", escape(&title)),
+                Block::Text(text) => writeln!(page, "<p>{}</p>", text_with_math(&text)),
+                Block::Label(name, words) => {
+                    writeln!(page, "<p><code>{}</code> ({})</p>", escape(&name), escape(&words))
+                }
+                Block::Display(formula) => {
+                    writeln!(page, "<div class=\"formula\">{}</div>", mathml(&formula, DisplayMode::Block))
+                }
+                Block::Align(rows) => {
+                    let body = aligned(&rows);
+                    writeln!(page, "<div class=\"formula\">{}</div>", mathml(&body, DisplayMode::Block))
+                }
+            };
+        }
+        page
+    }
+}
+
+fn aligned(rows: &[(String, Vec<String>)]) -> String {
+    let mut lines = Vec::new();
+    for (left, right) in rows {
+        for (at, line) in right.iter().enumerate() {
+            let equals = if left.is_empty() { "" } else { "=" };
+            lines.push(match at {
+                0 => format!("{left} &{equals} {line}"),
+                _ => format!("&\\quad {line}"),
+            });
+        }
+    }
+    format!("\\begin{{aligned}} {} \\end{{aligned}}", lines.join(" \\\\ "))
+}
+
+/// MathML of a LaTeX formula; the LaTeX itself where it cannot be converted.
+fn mathml(formula: &str, display_mode: DisplayMode) -> String {
+    let storage = Storage::new();
+    let config = RenderConfig { display_mode, ..RenderConfig::default() };
+    let mut out = String::new();
+    let failed = Parser::new(formula, &storage).any(|event| event.is_err());
+    let storage = Storage::new();
+    match push_mathml(&mut out, Parser::new(formula, &storage), config) {
+        Ok(()) if !failed => out,
+        _ => format!("<code>{}</code>", escape(formula)),
+    }
+}
+
+fn text_with_math(text: &str) -> String {
+    let pieces = text.split('$').enumerate();
+    pieces
+        .map(|(at, piece)| if at % 2 == 0 { escape(piece) } else { mathml(piece, DisplayMode::Inline) })
+        .collect()
+}
+
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
