@@ -230,6 +230,40 @@ fn pages_have_a_title_and_say_why() {
 }
 
 #[test]
+fn floods_are_cut() {
+    let lines = |n: usize, line: &dyn Fn(usize) -> String| (0..n).map(line).collect::<String>();
+    let floods = [
+        lines(20_000, &|i| format!("potential unknown{i}\n")),
+        lines(50_000, &|_| "let a = b\n".into()),
+        lines(50_000, &|i| format!("word{i} x\n")),
+        lines(20_000, &|i| format!("constraint c{i}: 1 = 2\n")),
+        format!("potential {}", "y ".repeat(100_000)),
+        format!("potential {}", "y*".repeat(100_000)),
+        format!("potential {}", "3 kg + ".repeat(50_000)),
+        format!("potential {}", "sin x + ".repeat(50_000)),
+        format!("potential {}", "x^2' + ".repeat(50_000)),
+        format!("potential {}", "\\theta + ".repeat(50_000)),
+        format!("start {}", "x(0) = 1, ".repeat(50_000)),
+        format!("potential {}", "name".repeat(250_000)),
+        format!("observe {} = x", "name".repeat(250_000)),
+        format!("potential {}", "x.y + ".repeat(50_000)),
+        "for i in 1..20000 { potential y[i] + x[i] }".to_owned(),
+    ];
+    for flood in floods {
+        let input = Input::text("flood", &format!("coord x\nkinetic x'^2/2\n{flood}"));
+        let loaded = load(&input, &Options::default());
+        let longest = |d: &dalembert::Diagnostic| {
+            d.hints.iter().map(String::len).max().unwrap_or(0).max(d.message.len())
+        };
+        let begin: String = flood.chars().take(40).collect();
+        assert!(loaded.diagnostics.len() <= 3000, "{begin}: {}", loaded.diagnostics.len());
+        assert!(loaded.diagnostics.iter().all(|d| longest(d) <= 1000), "{begin}: a long message");
+        let rendered = render(&loaded.diagnostics, &loaded.sources, false);
+        assert!(rendered.len() <= 100_000, "{begin}: {} bytes", rendered.len());
+    }
+}
+
+#[test]
 fn the_checks_can_fail() {
     let text =
         "# a model\n# error[syntax]: one\n <!-- note[too-deep]: two -->\n# dal check --set m=2\n";

@@ -13,8 +13,9 @@ const STYLE: &str = "\
     h1 { font-weight: normal; text-align: center; }\n\
     h2 { margin-top: 2.5rem; border-bottom: 1px solid #ccc; padding-bottom: .2rem; }\n\
     math { font-family: 'Latin Modern Math', 'STIX Two Math', 'Cambria Math', math; }\n\
-    .formula { margin: 1rem 0; overflow-x: auto; }\n\
-    .source { color: #666; }\n\
+    .formula { margin: 1rem 0; padding: .3rem 0; overflow-x: auto; overflow-y: hidden; }\n\
+    .menv-alignlike mtd { math-style: normal; padding: .25rem 0; text-align: left; }\n\
+    .menv-alignlike mtd:nth-child(odd) { text-align: right; padding-right: .3rem; }\n\
     code { font-size: 1rem; background: #f3f3f3; padding: 0 .3rem; }\n";
 
 impl Derivation<'_> {
@@ -77,7 +78,12 @@ fn mathml(formula: &str, display_mode: DisplayMode) -> String {
     let failed = Parser::new(formula, &storage).any(|event| event.is_err());
     let storage = Storage::new();
     match push_mathml(&mut out, Parser::new(formula, &storage), config) {
-        Ok(()) if !failed => out,
+        // The converter puts the thin space before a function into the script
+        // that raises it, where it counts as the base.
+        Ok(()) if !failed => out.replace(
+            "<msup><mspace width=\"0.1667em\" />",
+            "<mspace width=\"0.1667em\" /><msup>",
+        ),
         _ => format!("<code>{}</code>", escape(formula)),
     }
 }

@@ -1,11 +1,11 @@
-//! From a tree to a [`System`]: loops unrolled, names looked up, definitions
+//! From a tree to a [`System`](crate::system::System): loops unrolled, names looked up, definitions
 //! substituted, every statement checked for what may stand in it.
 //!
 //! The order of statements does not matter, so nothing is evaluated before
 //! everything is declared. A definition is evaluated when it is first used and
 //! then remembered. Chains of definitions (`r[i]` by `r[i-1]`) can be long, so
 //! evaluation recurses only so far; past that it asks for what is missing
-//! ([`Stop::Need`]) and is tried again once that is known.
+//! (`Stop::Need`) and is tried again once that is known.
 
 mod builtins;
 mod declare;

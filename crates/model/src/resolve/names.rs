@@ -306,3 +306,68 @@ fn foreign_name(name: &str) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_need_more_in_common() {
+        let known = ["m", "g", "th", "phi", "mod", "theta", "omega1", "length", "θ0"];
+        let meant = |name| closest(name, known.into_iter());
+        assert_eq!(meant("mg"), None);
+        assert_eq!(meant("M"), Some("m"));
+        assert_eq!(meant("ht"), Some("th"));
+        assert_eq!(meant("ph"), Some("phi"));
+        assert_eq!(meant("rod"), None);
+        assert_eq!(meant("thta"), Some("theta"));
+        assert_eq!(meant("lenght"), Some("length"));
+        assert_eq!(meant("theta0"), Some("θ0"));
+        assert_eq!(meant("omega2"), None);
+        assert_eq!(meant(&"a".repeat(1_000_000)), None);
+    }
+
+    #[test]
+    fn products_without_operators() {
+        let known = ["m", "g", "l", "theta", "x"];
+        let product = |name| product_reading(name, &known);
+        assert_eq!(product("mg").as_deref(), Some("m*g"));
+        assert_eq!(product("mglx").as_deref(), Some("m*g*l*x"));
+        assert_eq!(product("mtheta").as_deref(), Some("m*theta"));
+        assert_eq!(product("xx"), None);
+        assert_eq!(product("mk"), None);
+        assert_eq!(product("m"), None);
+        assert_eq!(product(""), None);
+    }
+
+    #[test]
+    fn other_notations() {
+        let kind = |name: &str| match name {
+            "x" | "phi" => Some(Kind::Coord),
+            "X" => Some(Kind::Let),
+            "k" => Some(Kind::Param),
+            _ => None,
+        };
+        let hint = |name| other_notation(name, kind).unwrap_or_default();
+        for (name, written) in [
+            ("x_dot", "`x'`"),
+            ("phidot", "`phi'`"),
+            ("Xddot", "`X''`"),
+            ("dx", "`x'`"),
+            ("ddx", "`x''`"),
+            ("dphidt", "`phi'`"),
+            ("dx_dt", "`x'`"),
+            ("xd", "`x'`"),
+            ("vx", "`x'`"),
+            ("px", "`p_x`"),
+            ("x2", "`x^2`"),
+            ("k2", "`k[2]`"),
+            ("arcsin", "`asin`"),
+        ] {
+            assert!(hint(name).contains(written), "{name}: {}", hint(name));
+        }
+        for name in ["k_dot", "Xd", "dk", "dot", "y2", "dt", "d"] {
+            assert_eq!(hint(name), "", "{name}");
+        }
+    }
+}
