@@ -10,7 +10,12 @@ use std::hint::black_box;
 const MODEL: &str = include_str!("../gallery/n-link-chain.md");
 
 fn input() -> Input {
-    Input { name: "chain".into(), text: MODEL.into(), syntax: dalembert::model::load::Syntax::Markdown }
+    Input {
+        name: "chain".into(),
+        text: MODEL.into(),
+        syntax: dalembert::model::load::Syntax::Markdown,
+        folder: None,
+    }
 }
 
 /// Text → M, Q; returns how many nodes they have.
@@ -26,7 +31,9 @@ fn bench(c: &mut Criterion) {
     let mut group = c.benchmark_group("n-link pendulum, text to M and Q");
     for n in [2, 5, 10, 20, 30, 50] {
         println!("N = {n}: {} nodes", derive(&input, n, true));
-        group.bench_with_input(BenchmarkId::from_parameter(n), &n, |b, &n| b.iter(|| derive(&input, n, false)));
+        group.bench_with_input(BenchmarkId::from_parameter(n), &n, |b, &n| {
+            b.iter(|| derive(&input, n, false))
+        });
     }
     group.finish();
 }

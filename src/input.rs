@@ -4,6 +4,7 @@ use dalembert_model::codes::Code;
 use dalembert_model::load::Syntax;
 use dalembert_model::resolve::Limits;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 /// A model's text and what it is called in messages.
 #[derive(Clone, Debug)]
@@ -14,6 +15,9 @@ pub struct Input {
     pub text: String,
     /// How the text is read.
     pub syntax: Syntax,
+    /// The folder that names of part files are relative to; `None` if there is
+    /// no place to read them from.
+    pub folder: Option<PathBuf>,
 }
 
 /// How a model is read.
@@ -39,7 +43,7 @@ pub struct InputError {
 impl Input {
     /// A text at hand.
     pub fn text(name: &str, text: &str) -> Input {
-        Input { name: name.to_owned(), text: text.to_owned(), syntax: Syntax::Plain }
+        Input { name: name.to_owned(), text: text.to_owned(), syntax: Syntax::Plain, folder: None }
     }
 
     /// What the command line calls a model: a path, `-`, or `gallery:NAME`.
@@ -68,8 +72,27 @@ impl Input {
             hint: Some("save the file as UTF-8".to_owned()),
         })?;
         let syntax = if place == "-" { guess(&text) } else { Syntax::of_path(place) };
-        Ok(Input { name: name.to_owned(), text, syntax })
+        let parent = Path::new(place).parent().filter(|_| place != "-");
+        let folder = parent.unwrap_or(Path::new("")).to_owned();
+        Ok(Input { name: name.to_owned(), text, syntax, folder: Some(folder) })
     }
+}
+
+/// Reads the file a part names, relative to the folder of the file that names it.
+pub(crate) fn read_part(
+    folder: &Path,
+    main: &str,
+    from: &str,
+    name: &str,
+) -> Result<(String, String), String> {
+    let base = match Path::new(from).parent() {
+        Some(parent) if from != main => parent,
+        _ => folder,
+    };
+    let path = base.join(name);
+    let bytes = std::fs::read(&path).map_err(|error| plain(&error))?;
+    let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    Ok((path.display().to_string(), text))
 }
 
 /// Standard input has no name: it is Markdown if it has a ```dal block.
@@ -87,6 +110,7 @@ fn from_gallery(name: &str) -> Result<Input, InputError> {
             name: format!("gallery:{name}"),
             text: page.text.to_owned(),
             syntax: Syntax::Markdown,
+            folder: None,
         }),
         None => Err(InputError {
             code: Code::UnreadableFile,

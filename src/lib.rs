@@ -33,6 +33,7 @@ pub use dalembert_expr as expr;
 pub use dalembert_model as model;
 
 pub use dalembert_derive::EquationsOfMotion;
+pub use dalembert_model::build;
 pub use dalembert_model::diagnostic::{Diagnostic, Severity};
 pub use dalembert_model::load::Loaded;
 pub use dalembert_model::resolve::Limits;
@@ -41,13 +42,12 @@ pub use input::{Input, InputError, Options};
 
 /// Reads and resolves a model. Never fails: faults are in the result.
 pub fn load(input: &Input, options: &Options) -> Loaded {
-    dalembert_model::load::load(
-        &input.name,
-        &input.text,
-        input.syntax,
-        &options.set,
-        options.limits,
-    )
+    use dalembert_model::load::load_with;
+    let read = |from: &str, name: &str| match &input.folder {
+        Some(folder) => input::read_part(folder, &input.name, from, name),
+        None => Err("there is no folder to read it from".to_owned()),
+    };
+    load_with(&input.name, &input.text, input.syntax, &options.set, options.limits, Some(&read))
 }
 
 /// The equations of motion by a formulation's name, or by the one the model is

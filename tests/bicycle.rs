@@ -26,7 +26,9 @@ fn accelerations(terms: &support::Terms, n: usize, m: usize) -> Vec<f64> {
         k[n + r][size] = terms.drift[r];
     }
     for column in 0..size {
-        let pivot = (column..size).max_by(|&a, &b| k[a][column].abs().total_cmp(&k[b][column].abs())).unwrap();
+        let pivot = (column..size)
+            .max_by(|&a, &b| k[a][column].abs().total_cmp(&k[b][column].abs()))
+            .unwrap();
         k.swap(column, pivot);
         for row in column + 1..size {
             let factor = k[row][column] / k[column][column];
@@ -92,15 +94,19 @@ fn accelerations_of_table_1() {
 
 #[test]
 fn nothing_swells() {
-    let lines: Vec<String> = ["whipple-bicycle", "bricard", "rolling-disk", "spinning-top", "four-bar"]
-        .iter()
-        .map(|name| {
-            let input = Input::open(&format!("gallery:{name}")).expect("in the gallery");
-            let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
-            let equations = dalembert::derive(&model, None).expect("applies");
-            let (n, m) = (model.system.n_coordinates(), model.system.constraints.len());
-            format!("{name}: {n} coordinates, {m} rows, {} nodes", equations.count_nodes(&model.exprs))
-        })
-        .collect();
+    let lines: Vec<String> =
+        ["whipple-bicycle", "bricard", "rolling-disk", "spinning-top", "four-bar"]
+            .iter()
+            .map(|name| {
+                let input = Input::open(&format!("gallery:{name}")).expect("in the gallery");
+                let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+                let equations = dalembert::derive(&model, None).expect("applies");
+                let (n, m) = (model.system.n_coordinates(), model.system.constraints.len());
+                format!(
+                    "{name}: {n} coordinates, {m} rows, {} nodes",
+                    equations.count_nodes(&model.exprs)
+                )
+            })
+            .collect();
     insta::assert_snapshot!(lines.join("\n"));
 }

@@ -53,7 +53,8 @@ impl Wrong {
 
     fn load(&self) -> Loaded {
         let syntax = Syntax::of_path(&self.file);
-        let input = Input { name: self.file.clone(), text: self.text.clone(), syntax };
+        let input =
+            Input { name: self.file.clone(), text: self.text.clone(), syntax, folder: None };
         load(&input, &Options { set: settings(&self.text), ..Options::default() })
     }
 }
@@ -204,7 +205,8 @@ fn examples_of_the_pages_are_what_they_seem() {
     for &code in codes::ALL {
         let examples = examples(code.explanation());
         let yields = |(syntax, text): &(Syntax, String)| {
-            let input = Input { name: code.to_string(), text: text.clone(), syntax: *syntax };
+            let input =
+                Input { name: code.to_string(), text: text.clone(), syntax: *syntax, folder: None };
             load(&input, &Options { set: settings(text), ..Options::default() })
         };
         let has_code = |loaded: &Loaded| loaded.diagnostics.iter().any(|d| d.code == code);

@@ -10,7 +10,12 @@ use dalembert::{Input, Options};
 
 fn pages() -> Vec<(String, Input)> {
     let pages: Vec<_> = dalembert::gallery::pages()
-        .map(|page| (page.name.to_owned(), Input::open(&format!("gallery:{}", page.name)).expect("in the gallery")))
+        .map(|page| {
+            (
+                page.name.to_owned(),
+                Input::open(&format!("gallery:{}", page.name)).expect("in the gallery"),
+            )
+        })
         .collect();
     assert!(pages.len() >= 30, "only {} pages", pages.len());
     pages
@@ -24,7 +29,8 @@ fn every_page_derives() {
         assert!(shown.is_empty(), "{name}:\n{shown}");
         let model = loaded.model.expect("no faults");
         assert!(!model.system.title.is_empty(), "{name} has no `system` statement");
-        let equations = dalembert::derive(&model, None).unwrap_or_else(|_| panic!("{name} does not derive"));
+        let equations =
+            dalembert::derive(&model, None).unwrap_or_else(|_| panic!("{name} does not derive"));
         assert_eq!(equations.metric.rows.len(), model.system.n_coordinates());
         assert_eq!(equations.jacobian.rows.len(), model.system.constraints.len());
     }
@@ -41,9 +47,12 @@ fn print_parse_print_is_the_identity() {
         assert_eq!(first, format(&again), "{name}");
         // And it means the same: equal equations.
         let original = dalembert::load(&input, &Options::default()).model.expect("no faults");
-        let printed = dalembert::load(&Input::text(&name, &first), &Options::default()).model.expect("no faults");
+        let printed = dalembert::load(&Input::text(&name, &first), &Options::default())
+            .model
+            .expect("no faults");
         let equations = [&original, &printed].map(|model| {
-            let equations = dalembert::derive(model, None).unwrap_or_else(|_| panic!("{name} does not derive"));
+            let equations =
+                dalembert::derive(model, None).unwrap_or_else(|_| panic!("{name} does not derive"));
             dalembert::export::Derivation::new(model, &equations).to_json().to_string()
         });
         assert_eq!(equations[0], equations[1], "{name}");

@@ -15,7 +15,10 @@ fn oracles() -> Vec<Value> {
 }
 
 fn states() -> Vec<Value> {
-    oracles().into_iter().filter(|o| o["kind"].as_str().is_some_and(|k| k.starts_with("state"))).collect()
+    oracles()
+        .into_iter()
+        .filter(|o| o["kind"].as_str().is_some_and(|k| k.starts_with("state")))
+        .collect()
 }
 
 #[test]
@@ -58,7 +61,10 @@ fn relativistic_pendulum_by_its_hamiltonian() {
         text += &format!("param {name} = {}\n", value.as_str().unwrap_or("0"));
     }
     text += "let p2 = p_x^2 + p_y^2 + p_z^2\nhamiltonian sqrt(m^2*c^4 + c^2*p2) - m*g*z\n";
-    text += &format!("constraint rod: {} = 0\n", strings(&oracle["model"]["hol"])[0].replace("**", "^"));
+    text += &format!(
+        "constraint rod: {} = 0\n",
+        strings(&oracle["model"]["hol"])[0].replace("**", "^")
+    );
     let model = model(&text);
     let equations = dalembert::derive(&model, None).expect("applies");
     assert_eq!(equations.formulation, "hamilton");
@@ -69,7 +75,9 @@ fn relativistic_pendulum_by_its_hamiltonian() {
     // satisfy both, the second with the reference λ.
     let p_dot = numbers(&expected["pdot"]);
     let lambda = numbers(&expected["lambda_min_norm"])[0];
-    let row = |matrix: &[f64], i: usize, x: &[f64]| -> f64 { (0..3).map(|j| matrix[3 * i + j] * x[j]).sum() };
+    let row = |matrix: &[f64], i: usize, x: &[f64]| -> f64 {
+        (0..3).map(|j| matrix[3 * i + j] * x[j]).sum()
+    };
     let dynamics: Vec<f64> = (0..3).map(|i| row(&terms.metric, i, &p_dot)).collect();
     let expected: Vec<f64> = (0..3).map(|i| terms.force[i] + terms.jacobian[i] * lambda).collect();
     assert!(error(&dynamics, &expected) <= TOLERANCE, "{dynamics:?} {expected:?}");

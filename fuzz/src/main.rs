@@ -80,7 +80,8 @@ fn main() -> std::process::ExitCode {
     };
     // Where it panicked is known only to the hook.
     std::panic::set_hook(Box::new(|info| {
-        let place = info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
+        let place =
+            info.location().map(|l| format!(" at {}:{}", l.file(), l.line())).unwrap_or_default();
         PLACE.with(|cell| cell.replace(place));
     }));
     let start = Instant::now();
@@ -97,7 +98,8 @@ fn main() -> std::process::ExitCode {
             let seed = settings.seed.wrapping_mul(1000).wrapping_add(thread as u64);
             scope.spawn(move || {
                 let mut generator = Generator::new(seed);
-                while !failed.load(Ordering::Relaxed) && !over(done.fetch_add(1, Ordering::Relaxed)) {
+                while !failed.load(Ordering::Relaxed) && !over(done.fetch_add(1, Ordering::Relaxed))
+                {
                     let (input, set) = generator.next();
                     memory::reset();
                     let begun = Instant::now();
@@ -134,7 +136,9 @@ fn main() -> std::process::ExitCode {
 
 fn message(panic: &Box<dyn std::any::Any + Send>) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into());
+    let text = text
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".into());
     text + &PLACE.with(|cell| cell.borrow().clone())
 }
 

@@ -27,7 +27,10 @@ pub fn model_text(oracle: &Value) -> String {
     let model = &oracle["model"];
     let coordinates: Vec<&str> = strings(&model["q"]);
     let convert = |text: &str| convert(text, &coordinates);
-    let mut lines = vec![format!("coord {}", coordinates.iter().map(|c| rename(c)).collect::<Vec<_>>().join(", "))];
+    let mut lines = vec![format!(
+        "coord {}",
+        coordinates.iter().map(|c| rename(c)).collect::<Vec<_>>().join(", ")
+    )];
     if let Some(parameters) = oracle["params"].as_object() {
         for (name, value) in parameters {
             lines.push(format!("param {} = {}", rename(name), value.as_str().unwrap_or("0")));
@@ -57,7 +60,11 @@ pub fn strings(value: &Value) -> Vec<&str> {
 
 /// Names that the language reserves or that would clash in print.
 fn rename(name: &str) -> String {
-    if name == "t" || dalembert::model::codes::Code::from_name(name).is_some() { format!("{name}_") } else { name.to_owned() }
+    if name == "t" || dalembert::model::codes::Code::from_name(name).is_some() {
+        format!("{name}_")
+    } else {
+        name.to_owned()
+    }
 }
 
 /// `x_d**2` → `x'^2`, `Abs` → `abs`.
@@ -106,7 +113,13 @@ pub struct Terms {
 }
 
 /// Evaluates the normal form.
-pub fn evaluate(model: &Model, equations: &EquationsOfMotion, q: &[f64], v: &[f64], t: f64) -> Terms {
+pub fn evaluate(
+    model: &Model,
+    equations: &EquationsOfMotion,
+    q: &[f64],
+    v: &[f64],
+    t: f64,
+) -> Terms {
     let parameters = dalembert::model::parameters::values(&model.exprs, &model.system.parameters);
     let at = |symbol: dalembert::expr::Symbol| {
         if symbol == dalembert::expr::Symbol::TIME {

@@ -55,7 +55,9 @@ fn faults_go_to_standard_error_and_end_with_one() {
 
 #[test]
 fn check_json_is_one_object() {
-    for (input, verdict) in [(PENDULUM, "no faults"), (&b"coord x"[..], "faults"), (&b""[..], "faults")] {
+    for (input, verdict) in
+        [(PENDULUM, "no faults"), (&b"coord x"[..], "faults"), (&b""[..], "faults")]
+    {
         let output = dal(&["check", "-", "--json"], Some(input));
         let value: serde_json::Value = serde_json::from_str(&out(&output)).expect("JSON");
         assert_eq!(value["format"], 1);

@@ -73,7 +73,10 @@ impl<'m> Derivation<'m> {
     /// All entries of A.
     pub(crate) fn jacobian_entries(&self) -> Vec<Entry> {
         let rows = self.equations.jacobian.rows.iter().enumerate();
-        rows.flat_map(|(row, list)| list.iter().map(move |&(column, value)| Entry { row, column, value })).collect()
+        rows.flat_map(|(row, list)| {
+            list.iter().map(move |&(column, value)| Entry { row, column, value })
+        })
+        .collect()
     }
 
     /// The formulation's source.

@@ -44,11 +44,19 @@ impl Derivation<'_> {
                     writeln!(page, "<p><code>{}</code> ({})</p>", escape(&name), escape(&words))
                 }
                 Block::Display(formula) => {
-                    writeln!(page, "<div class=\"formula\">{}</div>", mathml(&formula, DisplayMode::Block))
+                    writeln!(
+                        page,
+                        "<div class=\"formula\">{}</div>",
+                        mathml(&formula, DisplayMode::Block)
+                    )
                 }
                 Block::Align(rows) => {
                     let body = aligned(&rows);
-                    writeln!(page, "<div class=\"formula\">{}</div>", mathml(&body, DisplayMode::Block))
+                    writeln!(
+                        page,
+                        "<div class=\"formula\">{}</div>",
+                        mathml(&body, DisplayMode::Block)
+                    )
                 }
             };
         }
@@ -80,10 +88,8 @@ fn mathml(formula: &str, display_mode: DisplayMode) -> String {
     match push_mathml(&mut out, Parser::new(formula, &storage), config) {
         // The converter puts the thin space before a function into the script
         // that raises it, where it counts as the base.
-        Ok(()) if !failed => out.replace(
-            "<msup><mspace width=\"0.1667em\" />",
-            "<mspace width=\"0.1667em\" /><msup>",
-        ),
+        Ok(()) if !failed => out
+            .replace("<msup><mspace width=\"0.1667em\" />", "<mspace width=\"0.1667em\" /><msup>"),
         _ => format!("<code>{}</code>", escape(formula)),
     }
 }
@@ -91,7 +97,11 @@ fn mathml(formula: &str, display_mode: DisplayMode) -> String {
 fn text_with_math(text: &str) -> String {
     let pieces = text.split('$').enumerate();
     pieces
-        .map(|(at, piece)| if at % 2 == 0 { escape(piece) } else { mathml(piece, DisplayMode::Inline) })
+        .map(
+            |(at, piece)| {
+                if at % 2 == 0 { escape(piece) } else { mathml(piece, DisplayMode::Inline) }
+            },
+        )
         .collect()
 }
 

@@ -14,8 +14,11 @@ impl Derivation<'_> {
         let system = &self.model.system;
         let equations = self.equations;
         let name = |&s: &Symbol| self.exprs().symbol_info(s).full_name();
-        let energies: Map<String, Value> =
-            self.energies().into_iter().map(|(letter, value)| (letter.to_owned(), self.source_form(value))).collect();
+        let energies: Map<String, Value> = self
+            .energies()
+            .into_iter()
+            .map(|(letter, value)| (letter.to_owned(), self.source_form(value)))
+            .collect();
         let constraints: Vec<Value> = system
             .constraints
             .iter()
@@ -41,7 +44,11 @@ impl Derivation<'_> {
     }
 
     fn source_form(&self, id: ExprId) -> Value {
-        if self.exprs().count_tree_size(id) > LARGEST { Value::Null } else { json!(self.exprs().to_source(id)) }
+        if self.exprs().count_tree_size(id) > LARGEST {
+            Value::Null
+        } else {
+            json!(self.exprs().to_source(id))
+        }
     }
 
     fn vector(&self, vector: &[ExprId]) -> Vec<Value> {

@@ -32,9 +32,13 @@ impl Derivation<'_> {
             let _ = match block {
                 Block::Section(title) => writeln!(page, "\\section*{{{}}}", escape(&title)),
                 Block::Text(text) => writeln!(page, "{}\n", escape_around_math(&text)),
-                Block::Label(name, words) => writeln!(page, "\\texttt{{{}}} ({words}):", escape(&name)),
+                Block::Label(name, words) => {
+                    writeln!(page, "\\texttt{{{}}} ({words}):", escape(&name))
+                }
                 Block::Display(formula) => writeln!(page, "\\[ {formula} \\]"),
-                Block::Align(rows) => writeln!(page, "\\begin{{align*}}\n{}\n\\end{{align*}}", align(&rows)),
+                Block::Align(rows) => {
+                    writeln!(page, "\\begin{{align*}}\n{}\n\\end{{align*}}", align(&rows))
+                }
             };
         }
         page
@@ -58,7 +62,9 @@ fn align(rows: &[(String, Vec<String>)]) -> String {
 /// Escapes what is not between dollar signs.
 fn escape_around_math(text: &str) -> String {
     let pieces = text.split('$').enumerate();
-    pieces.map(|(at, piece)| if at % 2 == 0 { escape(piece) } else { format!("${piece}$") }).collect()
+    pieces
+        .map(|(at, piece)| if at % 2 == 0 { escape(piece) } else { format!("${piece}$") })
+        .collect()
 }
 
 /// Text in which LaTeX sees no commands.

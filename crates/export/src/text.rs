@@ -55,7 +55,10 @@ impl Derivation<'_> {
                 .map(|p| {
                     let name = self.exprs().symbol_text(p.symbol);
                     match p.value {
-                        Some(value) => format!("{name} = {}", self.exprs().print_limited(value, Notation::Text, 60)),
+                        Some(value) => format!(
+                            "{name} = {}",
+                            self.exprs().print_limited(value, Notation::Text, 60)
+                        ),
                         None => name,
                     }
                 })
@@ -83,9 +86,11 @@ impl Derivation<'_> {
     fn text_equations(&self, page: &mut String) {
         let n_constraints = self.model.system.constraints.len();
         let constrained = n_constraints > 0;
-        let source = self.source().map(|s| format!("   [{}, {}]", s.work, s.equations)).unwrap_or_default();
+        let source =
+            self.source().map(|s| format!("   [{}, {}]", s.work, s.equations)).unwrap_or_default();
         let _ = writeln!(page, "{}{source}", self.heading());
-        let (metric, force, left) = if self.is_canonical() { ("Γ", "F", "Γ ṗ") } else { ("M", "Q", "M q̈") };
+        let (metric, force, left) =
+            if self.is_canonical() { ("Γ", "F", "Γ ṗ") } else { ("M", "Q", "M q̈") };
         let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
         let mut right = force.to_owned();
         if nonideal {
@@ -121,7 +126,8 @@ impl Derivation<'_> {
         for constraint in system.constraints.iter().take(MOST) {
             let pad = " ".repeat(names - width(&constraint.name));
             let _ = writeln!(page, "  {}{pad}  {}", constraint.name, constraint.kinds().join(", "));
-            let _ = writeln!(page, "  {}  φ = {}", " ".repeat(names), self.show(constraint.residual));
+            let _ =
+                writeln!(page, "  {}  φ = {}", " ".repeat(names), self.show(constraint.residual));
         }
         self.more(page, system.constraints.len());
         page.push('\n');
@@ -136,14 +142,23 @@ impl Derivation<'_> {
     }
 
     /// In brackets if it fits, otherwise entry by entry.
-    fn text_matrix(&self, page: &mut String, name: &str, matrix: &Jacobian, entries: Vec<Entry>, symmetric: bool) {
+    fn text_matrix(
+        &self,
+        page: &mut String,
+        name: &str,
+        matrix: &Jacobian,
+        entries: Vec<Entry>,
+        symmetric: bool,
+    ) {
         if entries.is_empty() {
             let _ = writeln!(page, "{name} = 0\n");
             return;
         }
         if matrix.rows.len() <= 8 && matrix.columns <= 8 {
-            let cells: Vec<Vec<String>> =
-                dense(matrix).iter().map(|row| row.iter().map(|&e| self.show(e)).collect()).collect();
+            let cells: Vec<Vec<String>> = dense(matrix)
+                .iter()
+                .map(|row| row.iter().map(|&e| self.show(e)).collect())
+                .collect();
             if let Some(lines) = bracket(&cells) {
                 let middle = lines.len() / 2;
                 let blank = " ".repeat(width(name) + 3);
@@ -157,7 +172,8 @@ impl Derivation<'_> {
         }
         let note = if symmetric { ", symmetric" } else { "" };
         let (rows, columns) = (matrix.rows.len(), matrix.columns);
-        let _ = writeln!(page, "{name}: {rows}×{columns}{note}, {} entries not 0", matrix.nonzeros());
+        let _ =
+            writeln!(page, "{name}: {rows}×{columns}{note}, {} entries not 0", matrix.nonzeros());
         for entry in entries.iter().take(MOST) {
             let place = subscripts(&[entry.row + 1, entry.column + 1], rows.max(columns));
             let _ = writeln!(page, "  {name}{place} = {}", self.show(entry.value));

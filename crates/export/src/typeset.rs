@@ -71,8 +71,11 @@ impl Derivation<'_> {
     fn equation_blocks(&self, blocks: &mut Vec<Block>) {
         let constrained = !self.model.system.constraints.is_empty();
         let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
-        let (metric, force, unknown) =
-            if self.is_canonical() { ("\\Gamma", "F", "\\dot{p}") } else { ("M", "Q", "\\ddot{q}") };
+        let (metric, force, unknown) = if self.is_canonical() {
+            ("\\Gamma", "F", "\\dot{p}")
+        } else {
+            ("M", "Q", "\\ddot{q}")
+        };
         blocks.push(Block::Section(self.heading().to_owned()));
         let mut right = force.to_owned();
         if nonideal {
@@ -120,7 +123,13 @@ impl Derivation<'_> {
         self.vector_blocks(blocks, "b", &self.equations.drift);
     }
 
-    fn matrix_blocks(&self, blocks: &mut Vec<Block>, name: &str, matrix: &Jacobian, symmetric: bool) {
+    fn matrix_blocks(
+        &self,
+        blocks: &mut Vec<Block>,
+        name: &str,
+        matrix: &Jacobian,
+        symmetric: bool,
+    ) {
         if matrix.nonzeros() == 0 {
             blocks.push(Block::Display(format!("{name} = 0")));
             return;
@@ -136,7 +145,9 @@ impl Derivation<'_> {
             if widest <= CELL {
                 let rows: Vec<String> = cells.iter().map(|row| row.join(" & ")).collect();
                 let body = rows.join(" \\\\ ");
-                blocks.push(Block::Display(format!("{name} = \\begin{{pmatrix}} {body} \\end{{pmatrix}}")));
+                blocks.push(Block::Display(format!(
+                    "{name} = \\begin{{pmatrix}} {body} \\end{{pmatrix}}"
+                )));
                 return;
             }
         }
@@ -150,8 +161,11 @@ impl Derivation<'_> {
                 if count > MOST {
                     continue;
                 }
-                let left =
-                    if symmetric && j < i { format!("{} = {}", place(i, j), place(j, i)) } else { place(i, j) };
+                let left = if symmetric && j < i {
+                    format!("{} = {}", place(i, j), place(j, i))
+                } else {
+                    place(i, j)
+                };
                 rows.push(self.row(&left, entry));
             }
         }
@@ -222,7 +236,10 @@ fn next_term(rest: &str) -> String {
             '}' | ')' | ']' => depth -= 1,
             _ => {}
         }
-        if depth == 0 && since > 2 && (rest[at..].starts_with(" + ") || rest[at..].starts_with(" - ")) {
+        if depth == 0
+            && since > 2
+            && (rest[at..].starts_with(" + ") || rest[at..].starts_with(" - "))
+        {
             break;
         }
         term.push(c);

@@ -56,14 +56,28 @@ pub(crate) enum Node {
     Number(NumberId),
     Symbol(Symbol),
     /// constant + Σ number · expr, items ascending by expr.
-    Sum { constant: NumberId, start: u32, len: u32 },
+    Sum {
+        constant: NumberId,
+        start: u32,
+        len: u32,
+    },
     /// Π expr ^ number, items ascending by expr, exponents not 0.
-    Product { start: u32, len: u32 },
+    Product {
+        start: u32,
+        len: u32,
+    },
     /// base ^ exponent where the exponent is not a number.
     Power(ExprId, ExprId),
-    Call { function: Function, start: u32, len: u32 },
+    Call {
+        function: Function,
+        start: u32,
+        len: u32,
+    },
     /// Component `index` of K⁻¹ r; see [`crate::solve`].
-    Solve { solve: u32, index: u32 },
+    Solve {
+        solve: u32,
+        index: u32,
+    },
 }
 
 /// Sums and products up to this many items are flattened into the sum or
@@ -244,7 +258,9 @@ impl Arena {
     pub fn children(&self, id: ExprId) -> SmallVec<[ExprId; 8]> {
         match self.node(id) {
             Node::Number(_) | Node::Symbol(_) => SmallVec::new(),
-            Node::Sum { start, len, .. } | Node::Product { start, len } | Node::Call { start, len, .. } => {
+            Node::Sum { start, len, .. }
+            | Node::Product { start, len }
+            | Node::Call { start, len, .. } => {
                 self.items(start, len).iter().map(|item| item.expr).collect()
             }
             Node::Power(base, exponent) => SmallVec::from_slice(&[base, exponent]),
@@ -343,7 +359,8 @@ impl Arena {
     pub fn intern(&mut self, node: Node, items: &[Item]) -> ExprId {
         let hash = hash_node(&node, items);
         let found = self.table.find(hash, |&i| {
-            self.hashes[i as usize] == hash as u32 && self.same(self.nodes[i as usize], &node, items)
+            self.hashes[i as usize] == hash as u32
+                && self.same(self.nodes[i as usize], &node, items)
         });
         if let Some(&i) = found {
             return ExprId(i);
@@ -394,7 +411,9 @@ impl Arena {
             found.push(id);
             match self.node(id) {
                 Node::Number(_) | Node::Symbol(_) => {}
-                Node::Sum { start, len, .. } | Node::Product { start, len } | Node::Call { start, len, .. } => {
+                Node::Sum { start, len, .. }
+                | Node::Product { start, len }
+                | Node::Call { start, len, .. } => {
                     stack.extend(self.items(start, len).iter().map(|item| item.expr));
                 }
                 Node::Power(base, exponent) => stack.extend([base, exponent]),

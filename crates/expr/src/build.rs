@@ -210,7 +210,8 @@ impl Arena {
                     _ => kept.push(*other),
                 }
             }
-            let alone = exponents.len() == 1 && constant == NumberId::ZERO && number == NumberId::ONE;
+            let alone =
+                exponents.len() == 1 && constant == NumberId::ZERO && number == NumberId::ONE;
             if alone || !self.value(number).is_integer() {
                 at += 1;
                 continue;
@@ -254,7 +255,8 @@ impl Arena {
                 None => flat.push(factor),
             },
             Node::Product { start, len } => {
-                let single_root = len == 1 && !self.value(self.items(start, 1)[0].number).is_integer();
+                let single_root =
+                    len == 1 && !self.value(self.items(start, 1)[0].number).is_integer();
                 if (integer.is_some() && len as usize <= FLAT_LIMIT) || single_root {
                     for at in start..start + len {
                         let part = self.items(at, 1)[0];
@@ -262,7 +264,8 @@ impl Arena {
                         let whole = item(part.expr, number);
                         // A root that is undone shows its base, which may come
                         // apart in turn.
-                        if self.value(number).is_integer() && !self.value(part.number).is_integer() {
+                        if self.value(number).is_integer() && !self.value(part.number).is_integer()
+                        {
                             self.push_factor(coefficient, flat, whole);
                         } else {
                             flat.push(whole);
@@ -286,7 +289,13 @@ impl Arena {
     }
 
     /// coefficient *= value^n, or the unfolded power if that is 1/0 or too large.
-    fn multiply_power(&mut self, coefficient: &mut NumberId, flat: &mut Items, value: NumberId, n: i64) {
+    fn multiply_power(
+        &mut self,
+        coefficient: &mut NumberId,
+        flat: &mut Items,
+        value: NumberId,
+        n: i64,
+    ) {
         if value == NumberId::ONE {
             return;
         }
@@ -305,7 +314,13 @@ impl Arena {
     }
 
     /// (c·x)^e for a fractional e: a positive c with an exact root comes out.
-    fn push_root(&mut self, coefficient: &mut NumberId, flat: &mut Items, inner: Item, whole: Item) {
+    fn push_root(
+        &mut self,
+        coefficient: &mut NumberId,
+        flat: &mut Items,
+        inner: Item,
+        whole: Item,
+    ) {
         let (c, e) = (self.value(inner.number), self.value(whole.number));
         let root = match e.as_small() {
             Some((n, d)) if d > 0 && d <= 64 => c.root(d as u32).and_then(|r| r.powi(n)),
@@ -368,7 +383,9 @@ impl Arena {
     /// A sum as content × primitive part: coprime integer coefficients, the
     /// first positive.
     fn primitive(&mut self, sum: ExprId) -> (NumberId, ExprId) {
-        let Node::Sum { constant, start, len } = self.node(sum) else { return (NumberId::ONE, sum) };
+        let Node::Sum { constant, start, len } = self.node(sum) else {
+            return (NumberId::ONE, sum);
+        };
         if len as usize > FLAT_LIMIT {
             return (NumberId::ONE, sum);
         }
@@ -476,9 +493,8 @@ impl Arena {
             };
         }
         match (function, self.node(x)) {
-            (Log, Node::Call { function: Exp, start, .. }) | (Exp, Node::Call { function: Log, start, .. }) => {
-                Some(self.items(start, 1)[0].expr)
-            }
+            (Log, Node::Call { function: Exp, start, .. })
+            | (Exp, Node::Call { function: Log, start, .. }) => Some(self.items(start, 1)[0].expr),
             (Abs, Node::Call { function: Abs, .. }) => Some(x),
             (Sin | Cos, _) => {
                 let quarters = self.quarter_turns(x)?.rem_euclid(4);
@@ -498,7 +514,9 @@ impl Arena {
         let pi = self.symbol_expr(Symbol::PI);
         let coefficient = match self.node(x) {
             _ if x == pi => Number::ONE,
-            Node::Sum { constant: NumberId::ZERO, start, len: 1 } if self.items(start, 1)[0].expr == pi => {
+            Node::Sum { constant: NumberId::ZERO, start, len: 1 }
+                if self.items(start, 1)[0].expr == pi =>
+            {
                 self.value(self.items(start, 1)[0].number).clone()
             }
             _ => return None,
@@ -521,7 +539,8 @@ impl Arena {
         for &x in arguments {
             match self.as_number(x) {
                 Some(n) => {
-                    let better = number.as_ref().is_none_or(|m| (n < m) == (function == Function::Min));
+                    let better =
+                        number.as_ref().is_none_or(|m| (n < m) == (function == Function::Min));
                     if better {
                         number = Some(n.clone());
                     }

@@ -52,12 +52,13 @@ impl Exprs {
                 Node::Symbol(Symbol::PI) => arithmetic.pi(),
                 Node::Symbol(s) => symbol(s),
                 Node::Sum { constant, start, len } => {
-                    let mut total: Option<A::Value> =
-                        (constant != NumberId::ZERO).then(|| arithmetic.number(arena.value(constant)));
+                    let mut total: Option<A::Value> = (constant != NumberId::ZERO)
+                        .then(|| arithmetic.number(arena.value(constant)));
                     for part in arena.items(start, len) {
                         let mut term = at(part.expr, &values);
                         if part.number != NumberId::ONE {
-                            term = arithmetic.mul(&arithmetic.number(arena.value(part.number)), &term);
+                            term =
+                                arithmetic.mul(&arithmetic.number(arena.value(part.number)), &term);
                         }
                         total = Some(match total {
                             Some(total) => arithmetic.add(&total, &term),
@@ -80,7 +81,9 @@ impl Exprs {
                     }
                     total.unwrap_or_else(|| arithmetic.number(&Number::ONE))
                 }
-                Node::Power(base, exponent) => arithmetic.pow(&at(base, &values), &at(exponent, &values)),
+                Node::Power(base, exponent) => {
+                    arithmetic.pow(&at(base, &values), &at(exponent, &values))
+                }
                 Node::Call { function, start, len } => {
                     let arguments: Vec<A::Value> =
                         arena.items(start, len).iter().map(|i| at(i.expr, &values)).collect();
@@ -89,8 +92,12 @@ impl Exprs {
                 Node::Solve { solve, index } => {
                     let all = solved.entry(solve).or_insert_with(|| {
                         let data = arena.solves.get(solve);
-                        let k: Vec<A::Value> =
-                            arena.solves.matrix(data.matrix).iter().map(|&e| at(e, &values)).collect();
+                        let k: Vec<A::Value> = arena
+                            .solves
+                            .matrix(data.matrix)
+                            .iter()
+                            .map(|&e| at(e, &values))
+                            .collect();
                         let r: Vec<A::Value> = data.right.iter().map(|&e| at(e, &values)).collect();
                         arithmetic.solve(&k, &r)
                     });

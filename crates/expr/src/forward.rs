@@ -141,7 +141,9 @@ impl Arena {
         for id in order {
             let tangent = match self.node(id) {
                 Node::Symbol(symbol) => seed(self, symbol),
-                _ => self.tangent(id, &mut |_, child| known.get(&child).copied().unwrap_or(ExprId::ZERO)),
+                _ => self.tangent(id, &mut |_, child| {
+                    known.get(&child).copied().unwrap_or(ExprId::ZERO)
+                }),
             };
             if tangent != ExprId::ZERO {
                 known.insert(id, tangent);
@@ -174,7 +176,9 @@ impl Arena {
                 if tangents.values().all(|&t| t == ExprId::ZERO) {
                     return ExprId::ZERO;
                 }
-                let all = self.solve_tangent(solve, &mut |e| tangents.get(&e).copied().unwrap_or(ExprId::ZERO));
+                let all = self.solve_tangent(solve, &mut |e| {
+                    tangents.get(&e).copied().unwrap_or(ExprId::ZERO)
+                });
                 all[index as usize]
             }
             // Branch by branch, so that the one not taken does no harm.
@@ -210,7 +214,8 @@ impl Arena {
             Node::Power(base, exponent) => {
                 if at == 0 {
                     // ∂(x^y)/∂x = y·x^(y−1)
-                    let lowered = self.linear(NumberId::MINUS_ONE, &[item(exponent, NumberId::ONE)]);
+                    let lowered =
+                        self.linear(NumberId::MINUS_ONE, &[item(exponent, NumberId::ONE)]);
                     let power = self.pow(base, lowered);
                     self.mul(exponent, power)
                 } else {
@@ -226,7 +231,13 @@ impl Arena {
         }
     }
 
-    fn call_partial(&mut self, function: Function, id: ExprId, arguments: &[Item], at: usize) -> ExprId {
+    fn call_partial(
+        &mut self,
+        function: Function,
+        id: ExprId,
+        arguments: &[Item],
+        at: usize,
+    ) -> ExprId {
         let x = arguments[0].expr;
         let one_plus = |arena: &mut Arena, sign: NumberId| {
             let square = arena.powi(x, 2);
@@ -246,7 +257,8 @@ impl Arena {
             Function::Asin | Function::Acos => {
                 let inside = one_plus(self, NumberId::MINUS_ONE);
                 let half = self.number_id(Number::ratio(-1, 2).unwrap_or(Number::ONE));
-                let sign = if function == Function::Asin { NumberId::ONE } else { NumberId::MINUS_ONE };
+                let sign =
+                    if function == Function::Asin { NumberId::ONE } else { NumberId::MINUS_ONE };
                 self.monomial(sign, &[item(inside, half)])
             }
             Function::Atan => {
@@ -288,8 +300,11 @@ impl Arena {
             if other == at {
                 continue;
             }
-            let difference =
-                if function == Function::Min { self.sub(here, item.expr) } else { self.sub(item.expr, here) };
+            let difference = if function == Function::Min {
+                self.sub(here, item.expr)
+            } else {
+                self.sub(item.expr, here)
+            };
             let test = if other < at { Function::Negative } else { Function::NotPositive };
             conditions.push(self.call(test, &[difference]));
         }
@@ -319,7 +334,9 @@ impl Arena {
                         let part = self.items(at, 1)[0];
                         let slot = self.slot(part.expr).map_or(0, |s| slots[s]);
                         let inner = &gradients[slot as usize];
-                        parts.extend(inner.iter().map(|&(column, e)| (column, item(e, part.number))));
+                        parts.extend(
+                            inner.iter().map(|&(column, e)| (column, item(e, part.number))),
+                        );
                     }
                 }
                 Node::Solve { solve, index } => {
@@ -330,7 +347,8 @@ impl Arena {
                     for (operand, taken) in [(a, true), (b, false)] {
                         let slot = self.slot(operand).map_or(0, |s| slots[s]);
                         for &(column, e) in &gradients[slot as usize] {
-                            let (yes, no) = if taken { (e, ExprId::ZERO) } else { (ExprId::ZERO, e) };
+                            let (yes, no) =
+                                if taken { (e, ExprId::ZERO) } else { (ExprId::ZERO, e) };
                             let term = self.call(Function::If, &[c, yes, no]);
                             parts.push((column, item(term, NumberId::ONE)));
                         }
@@ -388,15 +406,19 @@ impl Arena {
         let operands = self.solves.operands(solve);
         let slot_of: FxHashMap<ExprId, u32> =
             operands.iter().map(|&e| (e, self.slot(e).map_or(0, |s| slots[s]))).collect();
-        let mut columns: Vec<u32> =
-            slot_of.values().flat_map(|&slot| gradients[slot as usize].iter().map(|p| p.0)).collect();
+        let mut columns: Vec<u32> = slot_of
+            .values()
+            .flat_map(|&slot| gradients[slot as usize].iter().map(|p| p.0))
+            .collect();
         columns.sort_unstable();
         columns.dedup();
         for column in columns {
             let all = self.solve_tangent(solve, &mut |e| {
                 let slot = slot_of.get(&e).copied().unwrap_or(0);
                 let gradient = &gradients[slot as usize];
-                gradient.binary_search_by_key(&column, |p| p.0).map_or(ExprId::ZERO, |at| gradient[at].1)
+                gradient
+                    .binary_search_by_key(&column, |p| p.0)
+                    .map_or(ExprId::ZERO, |at| gradient[at].1)
             });
             parts.push((column, item(all[index as usize], NumberId::ONE)));
         }

@@ -284,7 +284,10 @@ impl Number {
     /// The greatest rational of which both are integer multiples; nonnegative.
     pub fn gcd(&self, other: &Number) -> Number {
         if let (Repr::Small(a, 1), Repr::Small(c, 1)) = (&self.0, &other.0) {
-            return Self::from_i128(gcd(a.unsigned_abs().into(), c.unsigned_abs().into()) as i128, 1);
+            return Self::from_i128(
+                gcd(a.unsigned_abs().into(), c.unsigned_abs().into()) as i128,
+                1,
+            );
         }
         let ((a, b), (c, d)) = (self.big(), other.big());
         Self::from_big(a.gcd(&c), b.lcm(&d))
@@ -333,7 +336,11 @@ impl Number {
             if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) };
         let n = BigInt::from(mantissa) * if x < 0.0 { -1 } else { 1 };
         let power = BigInt::one() << exponent.unsigned_abs();
-        if exponent >= 0 { Self::from_big(n * power, BigInt::one()) } else { Self::from_big(n, power) }
+        if exponent >= 0 {
+            Self::from_big(n * power, BigInt::one())
+        } else {
+            Self::from_big(n, power)
+        }
     }
 }
 
@@ -485,7 +492,9 @@ mod tests {
         assert_eq!(Number::from_decimal("1e-3"), Number::ratio(1, 1000));
         assert_eq!(Number::from_decimal("-25e1"), Some(Number::integer(-250)));
         assert_eq!(Number::from_decimal("0e999999999999999999999"), Some(Number::ZERO));
-        for wrong in ["", ".", "e5", "1e", "1e+", "1.2.3", "1e400", "1e-400", "1e99999999999999999999"] {
+        for wrong in
+            ["", ".", "e5", "1e", "1e+", "1.2.3", "1e400", "1e-400", "1e99999999999999999999"]
+        {
             assert_eq!(Number::from_decimal(wrong), None, "{wrong}");
         }
         assert_eq!(Number::from_decimal("1.7976931348623157e308").unwrap().to_f64(), f64::MAX);
@@ -494,9 +503,14 @@ mod tests {
 
     #[test]
     fn prints_as_people_write() {
-        for (text, shown) in
-            [("0.4", "2/5"), ("9.81", "9.81"), ("0.125", "1/8"), ("0.0625", "0.0625"), ("-1.5", "-3/2"), ("7", "7")]
-        {
+        for (text, shown) in [
+            ("0.4", "2/5"),
+            ("9.81", "9.81"),
+            ("0.125", "1/8"),
+            ("0.0625", "0.0625"),
+            ("-1.5", "-3/2"),
+            ("7", "7"),
+        ] {
             assert_eq!(Number::from_decimal(text).unwrap().to_string(), shown);
         }
         assert_eq!(Number::ratio(-22, 7).unwrap().to_string(), "-22/7");

@@ -92,7 +92,11 @@ impl Arena {
     }
 
     /// dx of a solve, given the differentials of its operands.
-    pub fn solve_tangent(&mut self, solve: u32, tangent: &mut dyn FnMut(ExprId) -> ExprId) -> Vec<ExprId> {
+    pub fn solve_tangent(
+        &mut self,
+        solve: u32,
+        tangent: &mut dyn FnMut(ExprId) -> ExprId,
+    ) -> Vec<ExprId> {
         let data = self.solves.get(solve);
         let (first, right) = (data.first.0, data.right.clone());
         let k = self.solves.matrix(data.matrix).to_vec();

@@ -14,29 +14,44 @@ impl Exprs {
     }
 
     /// The same, asking for each symbol's replacement.
-    pub fn substitute_with(&self, roots: &[ExprId], map: impl Fn(Symbol) -> Option<ExprId>) -> Vec<ExprId> {
+    pub fn substitute_with(
+        &self,
+        roots: &[ExprId],
+        map: impl Fn(Symbol) -> Option<ExprId>,
+    ) -> Vec<ExprId> {
         self.arena.borrow_mut().substitute(roots, &map)
     }
 }
 
 impl Arena {
-    pub fn substitute(&mut self, roots: &[ExprId], map: &dyn Fn(Symbol) -> Option<ExprId>) -> Vec<ExprId> {
+    pub fn substitute(
+        &mut self,
+        roots: &[ExprId],
+        map: &dyn Fn(Symbol) -> Option<ExprId>,
+    ) -> Vec<ExprId> {
         let order = self.reachable(roots);
         let mut image: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in order {
-            let of = |e: ExprId, image: &FxHashMap<ExprId, ExprId>| image.get(&e).copied().unwrap_or(e);
+            let of =
+                |e: ExprId, image: &FxHashMap<ExprId, ExprId>| image.get(&e).copied().unwrap_or(e);
             let new = match self.node(id) {
                 Node::Number(_) => id,
                 Node::Symbol(symbol) => map(symbol).unwrap_or(id),
                 _ if self.children(id).iter().all(|c| !image.contains_key(c)) => id,
                 Node::Sum { constant, start, len } => {
-                    let items: Items =
-                        self.items(start, len).iter().map(|i| item(of(i.expr, &image), i.number)).collect();
+                    let items: Items = self
+                        .items(start, len)
+                        .iter()
+                        .map(|i| item(of(i.expr, &image), i.number))
+                        .collect();
                     self.linear(constant, &items)
                 }
                 Node::Product { start, len } => {
-                    let items: Items =
-                        self.items(start, len).iter().map(|i| item(of(i.expr, &image), i.number)).collect();
+                    let items: Items = self
+                        .items(start, len)
+                        .iter()
+                        .map(|i| item(of(i.expr, &image), i.number))
+                        .collect();
                     self.monomial(NumberId::ONE, &items)
                 }
                 Node::Power(base, exponent) => self.pow(of(base, &image), of(exponent, &image)),

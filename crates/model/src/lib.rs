@@ -13,8 +13,10 @@
 //! [`system`]. No stage fails; each adds to a list of [`diagnostic`]s, and
 //! [`render`] shows them. Spans ride along to the end.
 
+pub mod build;
 pub mod codes;
 pub mod diagnostic;
+pub mod format;
 pub mod lexer;
 pub mod literate;
 pub mod load;
@@ -25,4 +27,5 @@ pub mod render;
 pub mod resolve;
 pub mod span;
 pub mod system;
+mod tensor;
 pub mod tree;

@@ -2,10 +2,11 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::parser;
-use crate::resolve::{Limits, resolve};
+use crate::resolve::{Limits, PartFiles, resolve};
 use crate::span::{SourceId, Sources};
 use crate::system::Model;
-use crate::tree::File;
+use crate::tree::{File, PartSource, Statement, StatementKind};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// What came of reading a model.
@@ -44,14 +45,31 @@ impl Syntax {
     }
 }
 
+/// Reads the file a part names: the name as written, from the text of the given
+/// name.
+pub type Reader<'r> = dyn Fn(&str, &str) -> Result<(String, String), String> + 'r;
+
 /// Reads a model: parses it, puts in the overrides (`m=2, th[2]'=0`), resolves
-/// it. Never fails; faults are in the result.
+/// it. Never fails; faults are in the result. Parts from files are refused; see
+/// [`load_with`].
 pub fn load(
     name: &str,
     text: &str,
     syntax: Syntax,
     overrides: &[String],
     limits: Limits,
+) -> Loaded {
+    load_with(name, text, syntax, overrides, limits, None)
+}
+
+/// The same, with a way to read the files of parts.
+pub fn load_with(
+    name: &str,
+    text: &str,
+    syntax: Syntax,
+    overrides: &[String],
+    limits: Limits,
+    reader: Option<&Reader<'_>>,
 ) -> Loaded {
     let mut sources = Sources::new();
     let main = sources.add(name, text);
@@ -62,9 +80,68 @@ pub fn load(
         let id: SourceId = sources.add("--set", text.clone());
         settings.extend(parser::parse_assignments(id, text, &mut diagnostics));
     }
+    let files = match reader {
+        Some(reader) => read_parts(&file, main, reader, &mut sources, &mut diagnostics),
+        None => PartFiles::default(),
+    };
     let sources = Rc::new(sources);
-    let model = resolve(&file, &settings, sources.clone(), limits, &mut diagnostics);
+    let model = resolve(&file, &settings, &files, sources.clone(), limits, &mut diagnostics);
     diagnostics
         .sort_by_key(|d| (d.labels.first().map(|l| (l.span.source, l.span.start)), d.severity));
     Loaded { model, file, diagnostics, sources }
+}
+
+/// Reads the files that parts are built from, and those that these name.
+fn read_parts(
+    file: &File,
+    main: SourceId,
+    reader: &Reader<'_>,
+    sources: &mut Sources,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> PartFiles {
+    let mut files = PartFiles::default();
+    // By full name, so that a file named twice is read once.
+    let mut known: FxHashMap<String, (SourceId, Rc<File>)> = FxHashMap::default();
+    let mut pending: Vec<(SourceId, Vec<String>)> = vec![(main, part_names(&file.statements))];
+    while let Some((from, names)) = pending.pop() {
+        for name in names {
+            let place = sources.get(from).name.clone();
+            let found = match reader(&place, &name) {
+                Err(why) => Err(why),
+                Ok((full, text)) => Ok(match known.get(&full) {
+                    Some((_, file)) => file.clone(),
+                    None => {
+                        let markdown = Syntax::of_path(&full) == Syntax::Markdown;
+                        let id = sources.add(full.clone(), text.clone());
+                        let mut part = parser::parse(id, &text, markdown, diagnostics);
+                        part.checks.clear();
+                        let part = Rc::new(part);
+                        pending.push((id, part_names(&part.statements)));
+                        known.insert(full, (id, part.clone()));
+                        part
+                    }
+                }),
+            };
+            files.insert((from, name), found);
+        }
+    }
+    files
+}
+
+/// The files the parts of a text are built from.
+fn part_names(statements: &[Statement]) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut pending: Vec<&Statement> = statements.iter().collect();
+    while let Some(statement) = pending.pop() {
+        match &statement.kind {
+            StatementKind::Part { source: PartSource::File(name), .. } => {
+                names.push(name.text.to_string())
+            }
+            StatementKind::For { body, .. } | StatementKind::Model { body, .. } => {
+                pending.extend(body.iter())
+            }
+            _ => {}
+        }
+    }
+    names
 }

@@ -122,7 +122,8 @@ impl Tensor {
     }
 
     pub fn dot(exprs: &Exprs, a: &[ExprId], b: &[ExprId]) -> ExprId {
-        let terms: Vec<ExprId> = a.iter().zip(b).map(|(&x, &y)| (exprs.at(x) * exprs.at(y)).id).collect();
+        let terms: Vec<ExprId> =
+            a.iter().zip(b).map(|(&x, &y)| (exprs.at(x) * exprs.at(y)).id).collect();
         exprs.sum(&terms)
     }
 
@@ -138,14 +139,17 @@ impl Tensor {
     pub fn matmul(&self, exprs: &Exprs, other: &Tensor) -> Option<Tensor> {
         let Tensor::Matrix { columns, data, spin } = self else { return None };
         match other {
-            Tensor::Vector(v) if v.len() == *columns => {
-                Some(Tensor::vector(data.chunks(*columns).map(|row| Tensor::dot(exprs, row, v)).collect()))
-            }
-            Tensor::Matrix { columns: inner, data: right, spin: other_spin } if right.len() == columns * inner => {
+            Tensor::Vector(v) if v.len() == *columns => Some(Tensor::vector(
+                data.chunks(*columns).map(|row| Tensor::dot(exprs, row, v)).collect(),
+            )),
+            Tensor::Matrix { columns: inner, data: right, spin: other_spin }
+                if right.len() == columns * inner =>
+            {
                 let mut out = Vec::with_capacity(data.len() / columns * inner);
                 for row in data.chunks(*columns) {
                     for j in 0..*inner {
-                        let column: Vec<ExprId> = right.iter().skip(j).step_by(*inner).copied().collect();
+                        let column: Vec<ExprId> =
+                            right.iter().skip(j).step_by(*inner).copied().collect();
                         out.push(Tensor::dot(exprs, row, &column));
                     }
                 }
@@ -163,10 +167,13 @@ impl Tensor {
     pub fn transpose(&self, exprs: &Exprs) -> Option<Tensor> {
         let Tensor::Matrix { columns, data, spin } = self else { return None };
         let rows = data.len() / columns.max(&1);
-        let turned: Vec<ExprId> = (0..data.len()).map(|at| data[(at % rows) * columns + at / rows]).collect();
+        let turned: Vec<ExprId> =
+            (0..data.len()).map(|at| data[(at % rows) * columns + at / rows]).collect();
         let minus = |v: &[ExprId; 3]| v.map(|e| (-exprs.at(e)).id);
         // Rᵀ turns with −ω seen from the body, and the other way round.
-        let spin = spin.as_ref().map(|s| Rc::new(Spin { inertial: minus(&s.body), body: minus(&s.inertial) }));
+        let spin = spin
+            .as_ref()
+            .map(|s| Rc::new(Spin { inertial: minus(&s.body), body: minus(&s.inertial) }));
         Some(Tensor::Matrix { columns: rows, data: turned.into(), spin })
     }
 
@@ -231,7 +238,8 @@ impl Tensor {
 /// ω = ω₁ + R₁ω₂ and, seen from the body, R₂ᵀω₁ + ω₂.
 fn compose(exprs: &Exprs, first: &[ExprId], a: &Spin, second: &[ExprId], b: &Spin) -> Spin {
     let add = |x: ExprId, y: ExprId| (exprs.at(x) + exprs.at(y)).id;
-    let inertial = [0, 1, 2].map(|i| add(a.inertial[i], Tensor::dot(exprs, &first[3 * i..3 * i + 3], &b.inertial)));
+    let inertial = [0, 1, 2]
+        .map(|i| add(a.inertial[i], Tensor::dot(exprs, &first[3 * i..3 * i + 3], &b.inertial)));
     let body = [0, 1, 2].map(|i| {
         let column = [second[i], second[3 + i], second[6 + i]];
         add(Tensor::dot(exprs, &column, &a.body), b.body[i])

@@ -55,7 +55,10 @@ fn long_chains_of_definitions_in_any_order() {
         assert!(!loaded.is_faulty(), "{:?}", loaded.diagnostics.first());
         let model = loaded.model.expect("no faults");
         // 20000 x: like terms were collected all along.
-        let dalembert_model::system::Energy::Lagrangian { potential, .. } = model.system.energy else { panic!() };
+        let dalembert_model::system::Energy::Lagrangian { potential, .. } = model.system.energy
+        else {
+            panic!()
+        };
         assert_eq!(model.exprs.to_source(potential), format!("{n}*x"));
     }
     yields(&format!("{HEAD}let a = b, b = c, c = d, d = a"), "circular-definition");
@@ -66,11 +69,17 @@ fn long_chains_of_definitions_in_any_order() {
 #[test]
 fn more_than_ten_million_statements_or_terms() {
     yields(&format!("{HEAD}for i in 1..100000000 {{ potential x }}"), "too-large");
-    yields(&format!("{HEAD}for i in 1..5000 {{ for j in 1..5000 {{ let a[i, j] = x }} }}"), "too-large");
+    yields(
+        &format!("{HEAD}for i in 1..5000 {{ for j in 1..5000 {{ let a[i, j] = x }} }}"),
+        "too-large",
+    );
     yields(&format!("{HEAD}potential sum(i in 1..1000000000000, x)"), "too-large");
     yields(&format!("{HEAD}coord y[1..1000000, 1..1000000]"), "too-large");
     yields(&format!("{HEAD}param y[1..1000000, 1..1000000, 1..1000000] = 1"), "too-large");
-    yields(&format!("{HEAD}potential product(i in 1..100000, j in 1..100000, x + i*j)"), "too-large");
+    yields(
+        &format!("{HEAD}potential product(i in 1..100000, j in 1..100000, x + i*j)"),
+        "too-large",
+    );
 }
 
 #[test]
@@ -89,8 +98,16 @@ fn functions_that_double_do_not_explode() {
 
 #[test]
 fn a_constant_too_large_for_a_float() {
-    for constant in ["1e400", "1e-400", "10^400", "1e200*1e200", "2^100000", "10^10^10", "(1e-300)^2", "1e99999999999999999999"]
-    {
+    for constant in [
+        "1e400",
+        "1e-400",
+        "10^400",
+        "1e200*1e200",
+        "2^100000",
+        "10^10^10",
+        "(1e-300)^2",
+        "1e99999999999999999999",
+    ] {
         yields(&format!("{HEAD}potential {constant}*x"), "constant-too-large");
     }
     assert!(!read(&format!("{HEAD}potential 1.7e308*x + 5e-324*x^2")).is_faulty());

@@ -25,22 +25,52 @@ fn source() -> impl Strategy<Value = String> {
         let pair = (inner.clone(), inner.clone());
         prop_oneof![
             proptest::collection::vec((any::<bool>(), inner.clone()), 2..5).prop_map(|terms| {
-                terms.iter().map(|(minus, t)| format!("{}({t})", if *minus { "-" } else { "+" })).collect()
+                terms
+                    .iter()
+                    .map(|(minus, t)| format!("{}({t})", if *minus { "-" } else { "+" }))
+                    .collect()
             }),
             pair.clone().prop_map(|(a, b)| format!("({a})*({b})")),
             pair.clone().prop_map(|(a, b)| format!("({a})/({b} + 7/3 + x)")),
             (inner.clone(), -4i64..5).prop_map(|(a, n)| format!("(({a}) + 1/9 + m)^{n}")),
-            (inner.clone(), prop_oneof![Just("1/2"), Just("-1/2"), Just("3/2"), Just("2/3"), Just("x"), Just("m - 1")])
+            (
+                inner.clone(),
+                prop_oneof![
+                    Just("1/2"),
+                    Just("-1/2"),
+                    Just("3/2"),
+                    Just("2/3"),
+                    Just("x"),
+                    Just("m - 1")
+                ]
+            )
                 .prop_map(|(a, e)| format!("(({a})^2 + 1)^({e})")),
-            (prop_oneof![Just("sin"), Just("cos"), Just("tan"), Just("atan"), Just("exp"), Just("abs"), Just("sign"),
-                Just("tanh"), Just("sinh"), Just("cosh"), Just("asin"), Just("acos"), Just("log")], inner.clone())
+            (
+                prop_oneof![
+                    Just("sin"),
+                    Just("cos"),
+                    Just("tan"),
+                    Just("atan"),
+                    Just("exp"),
+                    Just("abs"),
+                    Just("sign"),
+                    Just("tanh"),
+                    Just("sinh"),
+                    Just("cosh"),
+                    Just("asin"),
+                    Just("acos"),
+                    Just("log")
+                ],
+                inner.clone()
+            )
                 .prop_map(|(f, a)| match f {
                     "log" => format!("log(({a})^2 + 1)"),
                     "asin" | "acos" => format!("{f}(sin({a})/2)"),
                     f => format!("{f}({a})"),
                 }),
             pair.clone().prop_map(|(a, b)| format!("atan2({a}, {b} + x)")),
-            (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| format!("min({a}, {b}, max({c}, x))")),
+            (inner.clone(), inner.clone(), inner.clone())
+                .prop_map(|(a, b, c)| format!("min({a}, {b}, max({c}, x))")),
             (inner.clone(), inner.clone(), inner.clone(), 0usize..4).prop_map(|(a, b, c, r)| {
                 let relation = ["<", ">", "<=", ">="][r];
                 format!("if({a} {relation} {b} and x > 0 or m < {c}, {b}, {c})")

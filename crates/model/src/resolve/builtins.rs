@@ -4,6 +4,7 @@ use super::names::{FUNCTIONS, number_word};
 use super::value::Value;
 use super::*;
 use crate::diagnostic::Label;
+use crate::tensor::Axis;
 use crate::tree::Argument;
 use dalembert_expr::{Function, Number, SymbolKind};
 
@@ -47,11 +48,8 @@ impl<'a> Resolver<'a, '_> {
                 Ok(Value::Scalar(self.exprs.at(square).sqrt().id))
             }
             "transpose" => match &values[0] {
-                Value::Matrix { columns, data } => {
-                    let rows = data.len() / columns;
-                    let turned =
-                        (0..data.len()).map(|at| data[(at % rows) * columns + at / rows]).collect();
-                    Ok(Value::matrix(rows, turned))
+                matrix @ Value::Matrix { .. } => {
+                    matrix.transpose(&self.exprs).ok_or(Stop::Reported)
                 }
                 other => {
                     let found = other.describe();
@@ -68,7 +66,7 @@ impl<'a> Resolver<'a, '_> {
             }
             "Rq" => {
                 let e = self.vector_of_length(&values[0], 4, name, spans[0])?;
-                Ok(self.quaternion_rotation(&e))
+                Ok(self.quaternion_rotation([e[0], e[1], e[2], e[3]]))
             }
             "axial" => self.axial(&values[0], spans[0]),
             _ => {
@@ -487,39 +485,36 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Right-handed rotations taking body components to inertial ones.
-    pub(super) fn rotation(&self, name: &str, angle: ExprId) -> Value {
-        let (c, s) = (self.exprs.at(angle).cos(), self.exprs.at(angle).sin());
-        let (one, zero, c, s, m) = (ExprId::ONE, ExprId::ZERO, c.id, s.id, (-s).id);
-        let data = match name {
-            "Rx" => vec![one, zero, zero, zero, c, m, zero, s, c],
-            "Ry" => vec![c, zero, s, zero, one, zero, m, zero, c],
-            _ => vec![c, m, zero, s, c, zero, zero, zero, one],
+    fn rotation(&mut self, name: &str, angle: ExprId) -> Value {
+        let axis = match name {
+            "Rx" => Axis::X,
+            "Ry" => Axis::Y,
+            _ => Axis::Z,
         };
-        Value::matrix(3, data)
+        let rate = self.rate_of(angle);
+        Value::rotation(&self.exprs, axis, angle, rate)
     }
 
     /// The rotation of the quaternion e/|e|, scalar part first.
-    fn quaternion_rotation(&self, e: &[ExprId]) -> Value {
-        let [w, x, y, z] = [0, 1, 2, 3].map(|i| self.exprs.at(e[i]));
-        let square = w.powi(2) + x.powi(2) + y.powi(2) + z.powi(2);
-        let entries = [
-            w.powi(2) + x.powi(2) - y.powi(2) - z.powi(2),
-            2 * (x * y - w * z),
-            2 * (x * z + w * y),
-            2 * (x * y + w * z),
-            w.powi(2) - x.powi(2) + y.powi(2) - z.powi(2),
-            2 * (y * z - w * x),
-            2 * (x * z - w * y),
-            2 * (y * z + w * x),
-            w.powi(2) - x.powi(2) - y.powi(2) + z.powi(2),
-        ];
-        Value::matrix(3, entries.iter().map(|&entry| (entry / square).id).collect())
+    fn quaternion_rotation(&mut self, e: [ExprId; 4]) -> Value {
+        let rates = e.map(|id| self.rate_of(id));
+        let rates = match rates {
+            [Some(a), Some(b), Some(c), Some(d)] => Some([a, b, c, d]),
+            _ => None,
+        };
+        Value::quaternion(&self.exprs, &e, rates)
+    }
+
+    /// The time derivative of a function of position and time.
+    fn rate_of(&mut self, id: ExprId) -> Option<ExprId> {
+        let known = role::PARAMETER | role::TIME | role::POSITION;
+        (self.mask(id) & !known == 0).then(|| self.exprs.time_derivative(id))
     }
 
     /// ½[S₃₂−S₂₃, S₁₃−S₃₁, S₂₁−S₁₂].
     fn axial(&mut self, value: &Value, span: Span) -> Eval<Value> {
         match value {
-            Value::Matrix { columns: 3, data } if data.len() == 9 => {
+            Value::Matrix { columns: 3, data, .. } if data.len() == 9 => {
                 let s = |i: usize, j: usize| self.exprs.at(data[3 * i + j]);
                 let half =
                     |a: (usize, usize), b: (usize, usize)| ((s(a.0, a.1) - s(b.0, b.1)) / 2).id;
@@ -559,27 +554,15 @@ impl<'a> Resolver<'a, '_> {
         expr: &'a Expr,
         cx: Cx<'_>,
     ) -> Eval<(Vec<usize>, Option<usize>)> {
-        use crate::tree::{ExprKind, PostfixKind};
-        let (name, list): (&Rc<str>, &'a [Expr]) = match &expr.kind {
-            ExprKind::Name(name) => (name, &[]),
-            ExprKind::Postfix(base, operations) => match (&base.kind, operations.as_slice()) {
-                (ExprKind::Name(name), [one]) => match &one.kind {
-                    PostfixKind::Index(list) => (name, list),
-                    _ => return self.not_a_label(expr),
-                },
-                _ => return self.not_a_label(expr),
-            },
-            ExprKind::Missing => return Err(Stop::Reported),
-            _ => return self.not_a_label(expr),
-        };
+        let (scope, name, list) = self.label_path(expr, cx)?;
         let indices = self.indices(list, cx)?;
-        let found = match self.labels.get(name) {
+        let found = match self.scopes[scope.0 as usize].labels.get(name) {
             Some(info) if info.is_event => None,
             Some(info) => match info.plain {
                 Some(group) => Some(vec![(Indices::new(), group)]),
                 None => Some(info.entries.iter().map(|(i, g)| (i.clone(), *g)).collect()),
             },
-            None => self.unnamed_constraint(name).map(|group| vec![(Indices::new(), group)]),
+            None => self.unnamed_constraint(scope, name).map(|group| vec![(Indices::new(), group)]),
         };
         let Some(mut groups) = found else { return self.unknown_constraint(name, expr.span) };
         groups.sort();
@@ -613,10 +596,57 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn unnamed_constraint(&self, name: &str) -> Option<usize> {
-        let number: usize = name.strip_prefix('c')?.parse().ok()?;
-        let group = self.constraint_rows.get(number.checked_sub(1)?)?;
-        (group.label == name).then_some(number - 1)
+    /// `rod`, `pin[3]`, `a.rod`, `a[2].pin[3]`: where to look, for what, and the
+    /// indices behind it.
+    fn label_path(
+        &mut self,
+        expr: &'a Expr,
+        cx: Cx<'_>,
+    ) -> Eval<(ScopeId, &'a Rc<str>, &'a [Expr])> {
+        use crate::tree::{ExprKind, PostfixKind};
+        let (base, mut operations) = match &expr.kind {
+            ExprKind::Name(name) => return Ok((cx.scope, name, &[])),
+            ExprKind::Postfix(base, operations) => (base, operations.as_slice()),
+            ExprKind::Missing => return Err(Stop::Reported),
+            _ => return self.not_a_label(expr),
+        };
+        let ExprKind::Name(mut_name) = &base.kind else { return self.not_a_label(expr) };
+        let mut name = mut_name;
+        let mut scope = cx.scope;
+        while let Some(dot) =
+            operations.iter().position(|o| matches!(o.kind, PostfixKind::Member(_)))
+        {
+            let indices = match &operations[..dot] {
+                [] => Indices::new(),
+                [one] => match &one.kind {
+                    PostfixKind::Index(list) => self.indices(list, cx)?,
+                    _ => return self.not_a_label(expr),
+                },
+                _ => return self.not_a_label(expr),
+            };
+            scope = self.part_scope(scope, name, &indices, base.span)?;
+            let PostfixKind::Member(member) = &operations[dot].kind else {
+                return self.not_a_label(expr);
+            };
+            name = member;
+            operations = &operations[dot + 1..];
+        }
+        match operations {
+            [] => Ok((scope, name, &[])),
+            [one] => match &one.kind {
+                PostfixKind::Index(list) => Ok((scope, name, list)),
+                _ => self.not_a_label(expr),
+            },
+            _ => self.not_a_label(expr),
+        }
+    }
+
+    /// `c3` of a scope, where the third constraint has no label.
+    fn unnamed_constraint(&self, scope: ScopeId, name: &str) -> Option<usize> {
+        let number = name.strip_prefix('c')?;
+        number.parse::<usize>().ok()?;
+        let full = self.full_name(scope, name, &[]);
+        self.constraint_rows.iter().position(|group| group.label == full)
     }
 
     fn not_a_label<T>(&mut self, expr: &Expr) -> Eval<T> {
@@ -638,7 +668,7 @@ impl<'a> Resolver<'a, '_> {
         );
         let known: Vec<String> =
             self.constraint_rows.iter().take(1000).map(|g| g.label.clone()).collect();
-        if self.labels.get(name).is_some_and(|label| label.is_event) {
+        if self.scopes[0].labels.get(name).is_some_and(|label| label.is_event) {
             diagnostic = diagnostic.hint(format!("`{name}` is an event, not a constraint"));
         } else if let Some(meant) = names::closest(name, known.iter().map(String::as_str)) {
             diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));

@@ -9,20 +9,15 @@ use dalembert_expr::SymbolKind;
 /// `--set` values, sorted by what they set.
 #[derive(Default)]
 pub(super) struct Overrides<'a> {
-    /// (full name, right side, left side's span); used ones are marked.
-    pub numbers: Vec<(String, &'a Expr, Span, bool)>,
+    /// (full name, left side, right side); used ones are marked.
+    pub numbers: Vec<(String, &'a Expr, &'a Expr, bool)>,
     /// What is left over and must be start values.
     pub start: Vec<(&'a Expr, &'a Expr)>,
 }
 
 impl<'a> Resolver<'a, '_> {
     /// Declares everything in the statements of one scope.
-    pub(super) fn declare(
-        &mut self,
-        statements: &'a [Statement],
-        overrides: &'a [(Expr, Expr)],
-        scope: ScopeId,
-    ) {
+    pub(super) fn declare(&mut self, statements: &'a [Statement], scope: ScopeId) {
         let mut pending: Vec<(&Statement, bool)> = statements.iter().map(|s| (s, false)).collect();
         while let Some((statement, in_loop)) = pending.pop() {
             self.pre_declare(statement, scope, in_loop);
@@ -30,7 +25,10 @@ impl<'a> Resolver<'a, '_> {
                 pending.extend(body.iter().map(|s| (s, true)));
             }
         }
-        self.sort_overrides(overrides);
+        if scope == ScopeId(0) {
+            self.sort_overrides(self.raw_overrides);
+        }
+        self.note_models(statements, scope);
         for statement in statements {
             if let StatementKind::Const(list) = &statement.kind {
                 for (family, value) in list {
@@ -46,10 +44,12 @@ impl<'a> Resolver<'a, '_> {
         for (left, right) in overrides {
             let declared = override_name(left).and_then(|(base, full)| {
                 let kind = self.scopes[0].declared.get(&*base).map(|d| d.0);
-                matches!(kind, Some(Kind::Const | Kind::Param)).then_some(full)
+                // What a part holds is known only when it is built.
+                let number = matches!(kind, Some(Kind::Const | Kind::Param | Kind::Part));
+                number.then_some(full)
             });
             match declared {
-                Some(full) => self.overrides.numbers.push((full, right, left.span, false)),
+                Some(full) => self.overrides.numbers.push((full, left, right, false)),
                 None => self.overrides.start.push((left, right)),
             }
         }
@@ -76,6 +76,9 @@ impl<'a> Resolver<'a, '_> {
             StatementKind::Speed(list) => {
                 list.iter().for_each(|d| note(&d.entry.name, Kind::Speed))
             }
+            StatementKind::Particle { entry, .. } => note(&entry.name, Kind::Particle),
+            StatementKind::Body { entry, .. } => note(&entry.name, Kind::Body),
+            StatementKind::Part { entry, .. } => note(&entry.name, Kind::Part),
             _ => {}
         }
     }
@@ -115,7 +118,7 @@ impl<'a> Resolver<'a, '_> {
                         self.expand(body, scope, turn);
                     }
                 }
-                StatementKind::Const(_) => {}
+                StatementKind::Const(_) | StatementKind::Model { .. } => {}
                 _ => {
                     let _ = self.enter(instance);
                     self.instances.push(instance);
@@ -130,8 +133,12 @@ impl<'a> Resolver<'a, '_> {
         match &statement.kind {
             StatementKind::Param(list) => {
                 for (family, _) in list {
+                    let mut place = 0;
+                    let cx = self.constant_cx(scope, env);
+                    let count = self.family_indices(family, cx).map_or(0, |all| all.len());
                     let _ = self.each_entry(family, scope, env, |r, indices| {
-                        r.enter_param(&family.name, indices, scope, env)
+                        place += 1;
+                        r.enter_param(&family.name, indices, (place - 1, count), scope, env)
                     });
                 }
             }
@@ -157,7 +164,31 @@ impl<'a> Resolver<'a, '_> {
             }
             StatementKind::Event { label, .. } => {
                 let indices = self.indices(&label.indices, self.constant_cx(scope, env))?;
-                self.enter_label(&label.name, indices, true, 0)?;
+                self.enter_label(&label.name, indices, true, 0, scope)?;
+            }
+            StatementKind::Particle { entry, fields } => {
+                return self.enter_body(entry, fields, false, instance);
+            }
+            StatementKind::Body { entry, fields } => {
+                return self.enter_body(entry, fields, true, instance);
+            }
+            StatementKind::Part { entry, source, settings } => {
+                return self.enter_part(entry, source, settings, instance);
+            }
+            StatementKind::Gravity(value) => {
+                let this = &mut self.scopes[scope.0 as usize];
+                if let Some((first, _)) = this.gravity {
+                    let first = first.span;
+                    return Err(self.report(
+                        Diagnostic::fault(
+                            Code::OnceOnly,
+                            statement.keyword,
+                            "a model has one `gravity` statement at most",
+                        )
+                        .with(first, "the first one"),
+                    ));
+                }
+                this.gravity = Some((value, env));
             }
             _ => {}
         }
@@ -175,8 +206,15 @@ impl<'a> Resolver<'a, '_> {
         let count = all.len();
         for (place, indices) in all.into_iter().enumerate() {
             let full = self.full_name(scope, &family.name.text, &indices);
-            let value = self.take_override(&full, &family.name.text).or(value);
             let span = family.span;
+            let family_name = self.full_name(scope, &family.name.text, &[]);
+            let setting = self.take_setting(scope, &family.name.text, &indices);
+            let (value, scope_of, env_of) = match (self.take_override(&full, &family_name), setting)
+            {
+                (Some(value), _) => (Some(value), ScopeId(0), EnvId(0)),
+                (None, Some((value, outer, env))) => (Some(value), outer, env),
+                (None, None) => (value, scope, EnvId(0)),
+            };
             if value.is_none() {
                 self.report(
                     Diagnostic::fault(
@@ -189,7 +227,7 @@ impl<'a> Resolver<'a, '_> {
                     )),
                 );
             }
-            let def = self.new_def(DefKind::Const { value, place, count }, scope, EnvId(0), span);
+            let def = self.new_def(DefKind::Const { value, place, count }, scope_of, env_of, span);
             self.enter_name(&family.name, indices, Kind::Const, def, scope)?;
         }
         Ok(())
@@ -244,10 +282,20 @@ impl<'a> Resolver<'a, '_> {
         &mut self,
         name: &'a Name,
         indices: Indices,
+        (place, count): (usize, usize),
         scope: ScopeId,
         env: EnvId,
     ) -> Eval<()> {
         let full = self.full_name(scope, &name.text, &indices);
+        let family = self.full_name(scope, &name.text, &[]);
+        let setting = self.take_setting(scope, &name.text, &indices);
+        let overridden = self.take_override(&full, &family).is_some();
+        if let (Some((value, outer, outer_env)), false) = (setting, overridden) {
+            let kind = DefKind::Setting { value, place, count };
+            let def = self.new_def(kind, outer, outer_env, name.span);
+            self.setting_names.insert(def, full);
+            return self.enter_name(name, indices, Kind::Param, def, scope);
+        }
         let symbol = self.exprs.symbol(&full, SymbolKind::Constant);
         let index = self.parts.parameters.len();
         let def = self.new_def(DefKind::Param(index), scope, env, name.span);
@@ -375,11 +423,15 @@ impl<'a> Resolver<'a, '_> {
         let (name, indexed) = match label {
             Some(entry) => {
                 let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
-                self.enter_label(&entry.name, indices.clone(), false, number)?;
+                self.enter_label(&entry.name, indices.clone(), false, number, scope)?;
                 (self.full_name(scope, &entry.name.text, &indices), !indices.is_empty())
             }
-            None => (format!("{}c{}", self.scopes[scope.0 as usize].prefix, number + 1), false),
+            None => {
+                let this = &self.scopes[scope.0 as usize];
+                (format!("{}c{}", this.prefix, this.n_constraints + 1), false)
+            }
         };
+        self.scopes[scope.0 as usize].n_constraints += 1;
         self.constraint_rows.push(ConstraintGroup {
             def,
             label: name,
@@ -396,13 +448,12 @@ impl<'a> Resolver<'a, '_> {
         indices: Indices,
         is_event: bool,
         number: usize,
+        scope: ScopeId,
     ) -> Eval<()> {
-        let info = self.labels.entry(name.text.clone()).or_insert_with(|| LabelInfo {
-            span: name.span,
-            is_event,
-            plain: None,
-            entries: FxHashMap::default(),
-        });
+        let info =
+            self.scopes[scope.0 as usize].labels.entry(name.text.clone()).or_insert_with(|| {
+                LabelInfo { span: name.span, is_event, plain: None, entries: FxHashMap::default() }
+            });
         let first = info.span;
         let clash = if indices.is_empty() {
             let clash = info.plain.is_some() || !info.entries.is_empty();
@@ -418,8 +469,23 @@ impl<'a> Resolver<'a, '_> {
         Ok(())
     }
 
+    fn enter_body(
+        &mut self,
+        entry: &'a Entry,
+        fields: &'a [tree::Field],
+        is_body: bool,
+        instance: Instance<'a>,
+    ) -> Eval<()> {
+        let Instance { statement, scope, env } = instance;
+        let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
+        let def = self.new_def(DefKind::Body { fields, is_body }, scope, env, entry.span);
+        self.body_defs.insert((statement.span, scope, env), def);
+        let kind = if is_body { Kind::Body } else { Kind::Particle };
+        self.enter_name(&entry.name, indices, kind, def, scope)
+    }
+
     /// Enters a name or an entry of a family.
-    fn enter_name(
+    pub(super) fn enter_name(
         &mut self,
         name: &Name,
         indices: Indices,
@@ -561,7 +627,13 @@ impl<'a> Resolver<'a, '_> {
         Err(self.report(diagnostic))
     }
 
-    fn new_def(&mut self, kind: DefKind<'a>, scope: ScopeId, env: EnvId, span: Span) -> DefId {
+    pub(super) fn new_def(
+        &mut self,
+        kind: DefKind<'a>,
+        scope: ScopeId,
+        env: EnvId,
+        span: Span,
+    ) -> DefId {
         let id = DefId(self.defs.len() as u32);
         self.defs.push(Def { kind, scope, env, span, state: State::Todo });
         id
@@ -578,7 +650,7 @@ impl<'a> Resolver<'a, '_> {
     /// The override of an entry or of its whole family, if there is one.
     pub(super) fn take_override(&mut self, full: &str, family: &str) -> Option<&'a Expr> {
         let mut found = None;
-        for (name, value, _, used) in &mut self.overrides.numbers {
+        for (name, _, value, used) in &mut self.overrides.numbers {
             if name == full || name == family {
                 *used = true;
                 found = Some(*value);
@@ -601,16 +673,22 @@ fn override_name(expr: &Expr) -> Option<(Rc<str>, String)> {
     use crate::tree::{ExprKind, PostfixKind};
     match &expr.kind {
         ExprKind::Name(name) => Some((name.clone(), name.to_string())),
-        ExprKind::Postfix(base, operations) => match (&base.kind, operations.as_slice()) {
-            (ExprKind::Name(name), [one]) => match &one.kind {
-                PostfixKind::Index(list) => {
-                    let indices: Option<Vec<i64>> = list.iter().map(literal_integer).collect();
-                    Some((name.clone(), with_indices(name, &indices?)))
+        // `m[2]`, `a.m`, `a[1].m[2]`
+        ExprKind::Postfix(base, operations) => {
+            let ExprKind::Name(name) = &base.kind else { return None };
+            let mut full = name.to_string();
+            for operation in operations {
+                match &operation.kind {
+                    PostfixKind::Index(list) => {
+                        let indices: Option<Vec<i64>> = list.iter().map(literal_integer).collect();
+                        full = with_indices(&full, &indices?);
+                    }
+                    PostfixKind::Member(member) => full = format!("{full}.{member}"),
+                    _ => return None,
                 }
-                _ => None,
-            },
-            _ => None,
-        },
+            }
+            Some((name.clone(), full))
+        }
         _ => None,
     }
 }

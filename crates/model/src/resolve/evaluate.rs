@@ -94,10 +94,15 @@ impl<'a> Resolver<'a, '_> {
                 self.const_value(value, place, count, cx)
             }
             DefKind::Let(value) => self.eval(value, cx),
+            DefKind::Setting { value, place, count } => {
+                self.setting_value(id, value, place, count, cx)
+            }
             DefKind::Row { left, right } => self.difference(left, right, cx),
             DefKind::Const { value: None, .. }
             | DefKind::Param(_)
             | DefKind::Coord(_)
+            | DefKind::Body { .. }
+            | DefKind::Part(_)
             | DefKind::Function(_) => {
                 let _ = span;
                 Err(Stop::Reported)
@@ -153,6 +158,38 @@ impl<'a> Resolver<'a, '_> {
             Diagnostic::fault(Code::NotInteger, value.span, message)
                 .hint("any other number is a parameter, declared with `param`"),
         ))
+    }
+
+    /// What the braces of a part set a parameter to: a parameter of its own if
+    /// that is a number, else whatever moves there.
+    fn setting_value(
+        &mut self,
+        def: DefId,
+        value: &'a Expr,
+        place: usize,
+        count: usize,
+        cx: Cx<'_>,
+    ) -> Eval<Value> {
+        let result = self.eval(value, cx)?;
+        let result = match &result {
+            Value::Vector(list) if count > 1 && list.len() == count => Value::Scalar(list[place]),
+            _ => result,
+        };
+        let Some(id) = result.scalar() else { return Ok(result) };
+        if self.mask(id) & !role::PARAMETER != 0 {
+            return Ok(result);
+        }
+        let name = self.setting_names.get(&def).cloned().unwrap_or_default();
+        let symbol = self.exprs.symbol(&name, dalembert_expr::SymbolKind::Constant);
+        self.set_role(symbol, role::PARAMETER);
+        let span = self.defs[def.0 as usize].span;
+        self.parts.parameters.push(crate::system::Parameter {
+            name,
+            symbol,
+            value: Some(id),
+            span,
+        });
+        Ok(Value::Scalar(self.exprs.of_symbol(symbol)))
     }
 
     /// left − right, where a bare 0 on the right stands for any zero.

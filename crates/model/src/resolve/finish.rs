@@ -7,18 +7,13 @@ use crate::tree::StatementKind;
 
 impl<'a> Resolver<'a, '_> {
     /// Declares, evaluates, checks; `None` where too much is missing to go on.
-    pub(super) fn run(
-        &mut self,
-        file: &'a File,
-        overrides: &'a [(Expr, Expr)],
-        sources: &Sources,
-    ) -> Option<System> {
+    pub(super) fn run(&mut self, file: &'a File, sources: &Sources) -> Option<System> {
         self.unclosed = self.diagnostics.iter().any(|d| {
             let place = d.labels.first().map(|label| sources.snippet(label.span));
             d.code == Code::UnclosedBracket && place == Some("{")
         });
-        self.declare(&file.statements, overrides, ScopeId(0));
-        self.refuse_unserved();
+        self.declare(&file.statements, ScopeId(0));
+        self.leftover_overrides();
         self.once_only();
         self.resolve_parameters();
         self.evaluate_definitions();
@@ -63,7 +58,7 @@ impl<'a> Resolver<'a, '_> {
             .instances
             .iter()
             .find_map(|i| match &i.statement.kind {
-                StatementKind::System(title) => Some(title.clone()),
+                StatementKind::System(title) if i.scope == ScopeId(0) => Some(title.clone()),
                 _ => None,
             })
             .unwrap_or_default();
@@ -92,40 +87,15 @@ impl<'a> Resolver<'a, '_> {
         Some(system)
     }
 
-    /// Statements of the language that this version does not serve yet.
-    fn refuse_unserved(&mut self) {
-        const ENERGIES: &str =
-            "write the energies out: `kinetic m/2*dot(r', r')`, `potential m*g*r[2]`";
-        const STATEMENTS: &str = "write its statements out here, with names of their own";
-        for instance in self.instances.clone() {
-            let (what, hint) = match &instance.statement.kind {
-                StatementKind::Gravity(_) => ("`gravity`", ENERGIES),
-                StatementKind::Particle { .. } => ("`particle`", ENERGIES),
-                StatementKind::Body { .. } => ("`body`", ENERGIES),
-                StatementKind::Model { .. } => ("`model`", STATEMENTS),
-                StatementKind::Part { .. } => ("`part`", STATEMENTS),
-                _ => continue,
-            };
-            if let StatementKind::Particle { entry, .. }
-            | StatementKind::Body { entry, .. }
-            | StatementKind::Part { entry, .. } = &instance.statement.kind
-            {
-                self.unserved.insert(entry.name.text.clone());
+    /// What `--set` says of parts and no parameter took is about the start.
+    fn leftover_overrides(&mut self) {
+        let numbers = std::mem::take(&mut self.overrides.numbers);
+        for (name, left, right, used) in numbers {
+            if !used && name.contains('.') {
+                self.overrides.start.push((left, right));
+            } else {
+                self.overrides.numbers.push((name, left, right, used));
             }
-            // A word that only seems to mean this was reported already.
-            let keyword = instance.statement.keyword;
-            if self.diagnostics.iter().any(|d| d.labels.first().is_some_and(|l| l.span == keyword))
-            {
-                continue;
-            }
-            self.report(
-                Diagnostic::fault(
-                    Code::NotServed,
-                    instance.statement.keyword,
-                    format!("{what} is part of the language, but not served by this version yet"),
-                )
-                .hint(hint),
-            );
         }
     }
 
@@ -133,6 +103,10 @@ impl<'a> Resolver<'a, '_> {
     fn once_only(&mut self) {
         let mut first: FxHashMap<&str, Span> = FxHashMap::default();
         for instance in self.instances.clone() {
+            // Those of a part are left out.
+            if instance.scope != ScopeId(0) {
+                continue;
+            }
             let what = match &instance.statement.kind {
                 StatementKind::System(_) => "system",
                 StatementKind::Run(_) => "run",
@@ -167,7 +141,13 @@ impl<'a> Resolver<'a, '_> {
     fn evaluate_definitions(&mut self) {
         for index in 0..self.defs.len() {
             let def = DefId(index as u32);
-            if matches!(self.defs[index].kind, DefKind::Let(_) | DefKind::Const { .. }) {
+            if matches!(self.defs[index].kind, DefKind::Body { .. }) {
+                let _ = self.settle(|r| r.body(def));
+            }
+            if matches!(
+                self.defs[index].kind,
+                DefKind::Let(_) | DefKind::Const { .. } | DefKind::Setting { .. }
+            ) {
                 let _ = self.settle(|r| r.def_value(def));
             }
             if self.exhausted {
@@ -265,8 +245,13 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn unused_overrides(&mut self) {
-        let unused: Vec<(String, Span)> =
-            self.overrides.numbers.iter().filter(|o| !o.3).map(|o| (o.0.clone(), o.2)).collect();
+        let unused: Vec<(String, Span)> = self
+            .overrides
+            .numbers
+            .iter()
+            .filter(|o| !o.3)
+            .map(|o| (o.0.clone(), o.1.span))
+            .collect();
         for (name, span) in unused {
             let base = name.split('[').next().unwrap_or(&name);
             let shape = self.scopes[0].names.get(base).map(|info| {

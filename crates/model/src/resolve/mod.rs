@@ -7,6 +7,7 @@
 //! evaluation recurses only so far; past that it asks for what is missing
 //! (`Stop::Need`) and is tried again once that is known.
 
+mod bodies;
 mod builtins;
 mod declare;
 mod evaluate;
@@ -14,6 +15,7 @@ mod finish;
 mod names;
 mod normalize;
 mod outputs;
+mod parts;
 mod reference;
 mod statements;
 mod value;
@@ -21,7 +23,7 @@ mod value;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::lexer::MAX_FAULTS;
-use crate::span::{Sources, Span};
+use crate::span::{SourceId, Sources, Span};
 use crate::system::{Constraint, Model, Unknown};
 use crate::tree::{self, Expr, File, Statement};
 use dalembert_expr::{ExprId, Exprs, Symbol};
@@ -44,17 +46,22 @@ impl Default for Limits {
     }
 }
 
+/// The files parts are built from: by the text that names one and its name
+/// there, the tree, or why it could not be read.
+pub type PartFiles = FxHashMap<(SourceId, String), Result<Rc<File>, String>>;
+
 /// Resolves a file. Faults are added to `diagnostics`; the model is returned
 /// only if there are none.
 pub fn resolve(
     file: &File,
     overrides: &[(Expr, Expr)],
+    files: &PartFiles,
     sources: Rc<Sources>,
     limits: Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Model> {
-    let mut resolver = Resolver::new(limits, diagnostics);
-    let system = resolver.run(file, overrides, &sources);
+    let mut resolver = Resolver::new(limits, files, overrides, diagnostics);
+    let system = resolver.run(file, &sources);
     let exprs = resolver.exprs;
     let faulty = diagnostics.iter().any(|d| d.severity == Severity::Fault);
     match system {
@@ -80,7 +87,7 @@ pub(crate) struct DefId(u32);
 struct ScopeId(u32);
 
 /// A turn of a loop; 0 is "in no loop".
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 struct EnvId(u32);
 
 type Indices = SmallVec<[i64; 2]>;
@@ -94,6 +101,9 @@ enum Kind {
     Let,
     Function,
     Speed,
+    Particle,
+    Body,
+    Part,
 }
 
 impl Kind {
@@ -105,6 +115,9 @@ impl Kind {
             Kind::Let => "`let`",
             Kind::Function => "function",
             Kind::Speed => "speed",
+            Kind::Particle => "particle",
+            Kind::Body => "body",
+            Kind::Part => "part",
         }
     }
 }
@@ -130,6 +143,19 @@ enum DefKind<'a> {
     Coord(usize),
     Let(&'a Expr),
     Function(&'a tree::Define),
+    /// A parameter of a part that the braces set, at a place of its family.
+    Setting {
+        value: &'a Expr,
+        place: usize,
+        count: usize,
+    },
+    /// A particle or a body.
+    Body {
+        fields: &'a [tree::Field],
+        is_body: bool,
+    },
+    /// The scope of a part.
+    Part(ScopeId),
     /// left − right of a constraint.
     Row {
         left: &'a Expr,
@@ -156,9 +182,21 @@ struct NameInfo {
     sorted: Option<Rc<[Indices]>>,
 }
 
+/// The names of a model or of one of its parts.
 #[derive(Default)]
-struct Scope {
+struct Scope<'a> {
     prefix: String,
+    /// The scope around a part, and the turn of the loop the part stands in.
+    parent: Option<ScopeId>,
+    outer_env: EnvId,
+    /// Which model a part is built from.
+    model: usize,
+    settings: Vec<parts::Setting<'a>>,
+    models: FxHashMap<Rc<str>, &'a [Statement]>,
+    gravity: Option<(&'a Expr, EnvId)>,
+    /// Constraints and events, in a space of their own.
+    labels: FxHashMap<Rc<str>, names::LabelInfo>,
+    n_constraints: usize,
     names: FxHashMap<Rc<str>, NameInfo>,
     /// Every name any statement of this scope declares, before loops are
     /// unrolled: to tell "not a constant" from "unknown".
@@ -221,11 +259,10 @@ struct Resolver<'a, 'd> {
     limits: Limits,
     spent: u64,
     exhausted: bool,
-    scopes: Vec<Scope>,
+    scopes: Vec<Scope<'a>>,
     envs: Vec<Env>,
     defs: Vec<Def<'a>>,
     instances: Vec<Instance<'a>>,
-    labels: FxHashMap<Rc<str>, names::LabelInfo>,
     overrides: declare::Overrides<'a>,
     depth: u32,
     /// Whether the nesting of functions was already found to be too deep.
@@ -253,6 +290,14 @@ struct Resolver<'a, 'd> {
     parts: normalize::Parts,
     constraint_rows: Vec<ConstraintGroup>,
     constraints: Vec<Constraint>,
+    /// Particles and bodies that were evaluated; `None` for faulty ones.
+    bodies: FxHashMap<DefId, Option<Rc<bodies::Body>>>,
+    body_defs: FxHashMap<(Span, ScopeId, EnvId), DefId>,
+    /// Full names of parameters that the braces of a part set.
+    setting_names: FxHashMap<DefId, String>,
+    /// Files that parts are built from, by where and as what they are named.
+    files: &'a PartFiles,
+    raw_overrides: &'a [(Expr, Expr)],
 }
 
 /// Placeholders for quantities that are known only when all energies are.
@@ -272,7 +317,12 @@ struct ConstraintGroup {
 }
 
 impl<'a, 'd> Resolver<'a, 'd> {
-    fn new(limits: Limits, diagnostics: &'d mut Vec<Diagnostic>) -> Self {
+    fn new(
+        limits: Limits,
+        files: &'a PartFiles,
+        raw_overrides: &'a [(Expr, Expr)],
+        diagnostics: &'d mut Vec<Diagnostic>,
+    ) -> Self {
         let exprs = Exprs::new();
         let special = |name: &str| exprs.symbol(name, dalembert_expr::SymbolKind::Variable);
         let specials = Specials {
@@ -290,7 +340,6 @@ impl<'a, 'd> Resolver<'a, 'd> {
             envs: vec![Env { parent: EnvId(0), index: None, locals: FxHashMap::default() }],
             defs: Vec::new(),
             instances: Vec::new(),
-            labels: FxHashMap::default(),
             overrides: Default::default(),
             depth: 0,
             too_deep: false,
@@ -308,6 +357,11 @@ impl<'a, 'd> Resolver<'a, 'd> {
             parts: Default::default(),
             constraint_rows: Vec::new(),
             constraints: Vec::new(),
+            bodies: FxHashMap::default(),
+            body_defs: FxHashMap::default(),
+            setting_names: FxHashMap::default(),
+            files,
+            raw_overrides,
             specials,
         };
         resolver.set_role(Symbol::TIME, role::TIME);

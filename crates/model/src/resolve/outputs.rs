@@ -42,15 +42,31 @@ impl<'a> Resolver<'a, '_> {
     /// The start, with overrides put in.
     pub(super) fn resolve_start(&mut self, sources: &Sources) -> Vec<Start> {
         let mut items: Vec<(ExprId, Start)> = Vec::new();
+        // What a part says of its start holds unless a model around it gives
+        // the same left side.
+        let mut outermost: FxHashMap<ExprId, usize> = FxHashMap::default();
+        let mut depths: Vec<usize> = Vec::new();
         for instance in self.instances.clone() {
             let StatementKind::Start(list) = &instance.statement.kind else { continue };
+            let depth = self.depth_of(instance.scope);
             for item in list {
                 let cx = self.scope_cx(&instance);
                 if let Some(new) = self.settle(|r| r.start_item(item, cx)) {
-                    items.extend(self.start_rows(new, item.relation, item.left.span, sources));
+                    let rows = self.start_rows(new, item.relation, item.left.span, sources);
+                    for (left, _) in &rows {
+                        let least = outermost.entry(*left).or_insert(depth);
+                        *least = depth.min(*least);
+                        depths.push(depth);
+                    }
+                    items.extend(rows);
                 }
             }
         }
+        let mut at = 0;
+        items.retain(|(left, _)| {
+            at += 1;
+            outermost.get(left) == Some(&depths[at - 1])
+        });
         let mut overridden: Vec<(ExprId, Start)> = Vec::new();
         for (left, right) in std::mem::take(&mut self.overrides.start) {
             let cx = Cx { scope: ScopeId(0), env: EnvId(0), locals: None, constant: false };
@@ -70,6 +86,11 @@ impl<'a> Resolver<'a, '_> {
         items.extend(overridden);
         self.check_guess_kinds(&items);
         items.into_iter().map(|(_, start)| start).collect()
+    }
+
+    /// How many parts a scope is inside of.
+    fn depth_of(&self, scope: ScopeId) -> usize {
+        std::iter::successors(Some(scope), |s| self.scopes[s.0 as usize].parent).count()
     }
 
     /// Whether the left side of an override begins with something that exists.
@@ -250,6 +271,9 @@ impl<'a> Resolver<'a, '_> {
         };
         for instance in self.instances.clone() {
             let StatementKind::Run(options) = &instance.statement.kind else { continue };
+            if instance.scope != ScopeId(0) {
+                continue;
+            }
             let cx = self.scope_cx(&instance);
             run.span = Some(instance.statement.span);
             for option in options {
@@ -559,7 +583,7 @@ impl<'a> Resolver<'a, '_> {
         let value = self.eval(expr, cx)?;
         match &value {
             Value::Vector(data) if (2..=3).contains(&data.len()) => Ok(vec![data.to_vec()]),
-            Value::Matrix { columns, data } if (2..=3).contains(columns) => {
+            Value::Matrix { columns, data, .. } if (2..=3).contains(columns) => {
                 Ok(data.chunks(*columns).map(<[ExprId]>::to_vec).collect())
             }
             other => {

@@ -24,13 +24,27 @@ enum Found {
     Momentum(DefId),
     Function(DefId),
     Builtin,
+    /// A particle or body.
+    Body(DefId),
+    /// A part, by its scope.
+    Part(ScopeId),
 }
 
 impl<'a> Resolver<'a, '_> {
     pub(super) fn eval_name(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>) -> Eval<Value> {
-        match self.find(name, span, cx, false)? {
+        let found = self.find(name, span, cx, false)?;
+        self.found_value(found, name, span, cx)
+    }
+
+    fn found_value(&mut self, found: Found, name: &str, span: Span, cx: Cx<'_>) -> Eval<Value> {
+        match found {
             Found::Value(value) => Ok(value),
             Found::Def(def) => self.def_value(def),
+            Found::Family { scope, name, momentum } if self.is_object_family(scope, &name) => {
+                let found = Found::Family { scope, name: name.clone(), momentum };
+                let _ = self.follow(found, name.to_string(), &[], span, cx)?;
+                Err(Stop::Reported)
+            }
             Found::Family { scope, name, momentum } => {
                 self.family_value(scope, &name, momentum, 0, span)
             }
@@ -42,6 +56,11 @@ impl<'a> Resolver<'a, '_> {
                         .with(at, "defined here")
                         .hint(format!("give it its arguments: `{name}(…)`")),
                 ))
+            }
+            Found::Body(def) => Ok(self.body_member(def, name, span, &[], cx)?.0),
+            found @ Found::Part(_) => {
+                let _ = self.follow(found, name.to_string(), &[], span, cx)?;
+                Err(Stop::Reported)
             }
             Found::Builtin => Err(self.report(
                 Diagnostic::fault(
@@ -85,33 +104,8 @@ impl<'a> Resolver<'a, '_> {
             }
             env = this.parent;
         }
-        let scope = &self.scopes[cx.scope.0 as usize];
-        if let Some(info) = scope.names.get(name) {
-            let (kind, plain) = (info.kind, info.plain);
-            if kind == Kind::Function {
-                return match plain {
-                    Some(def) => Ok(Found::Function(def)),
-                    None => Err(Stop::Reported),
-                };
-            }
-            if cx.constant && kind != Kind::Const {
-                return self.not_constant(name, kind, span);
-            }
-            return Ok(match plain {
-                Some(def) => Found::Def(def),
-                None => Found::Family { scope: cx.scope, name: name.clone(), momentum: false },
-            });
-        }
-        if let Some(coordinate) = self.momentum_of(name, cx.scope) {
-            if cx.constant {
-                return self.not_constant(name, Kind::Coord, span);
-            }
-            let coordinate: Rc<str> = coordinate.into();
-            return match self.scopes[cx.scope.0 as usize].names.get(&coordinate) {
-                Some(NameInfo { plain: Some(def), .. }) => Ok(Found::Momentum(*def)),
-                Some(_) => Ok(Found::Family { scope: cx.scope, name: coordinate, momentum: true }),
-                None => Err(Stop::Reported),
-            };
+        if let Some(found) = self.find_in_scope(cx.scope, name, span, cx.constant)? {
+            return Ok(found);
         }
         let symbol = match &**name {
             "pi" => Some(Symbol::PI),
@@ -147,6 +141,152 @@ impl<'a> Resolver<'a, '_> {
             };
         }
         self.unknown(name, span, cx, called)
+    }
+
+    /// Looks a name up in one scope: its definitions and its momenta.
+    fn find_in_scope(
+        &mut self,
+        scope: ScopeId,
+        name: &Rc<str>,
+        span: Span,
+        constant: bool,
+    ) -> Eval<Option<Found>> {
+        let table = &self.scopes[scope.0 as usize];
+        if let Some(info) = table.names.get(name) {
+            let (kind, plain) = (info.kind, info.plain);
+            if kind == Kind::Function {
+                return match plain {
+                    Some(def) => Ok(Some(Found::Function(def))),
+                    None => Err(Stop::Reported),
+                };
+            }
+            if constant && !matches!(kind, Kind::Const | Kind::Part) {
+                return self.not_constant(name, kind, span);
+            }
+            return Ok(Some(match plain {
+                Some(def) => self.found_definition(def),
+                None => Found::Family { scope, name: name.clone(), momentum: false },
+            }));
+        }
+        let Some(coordinate) = self.momentum_of(name, scope) else { return Ok(None) };
+        if constant {
+            return self.not_constant(name, Kind::Coord, span);
+        }
+        let coordinate: Rc<str> = coordinate.into();
+        match self.scopes[scope.0 as usize].names.get(&coordinate) {
+            Some(NameInfo { plain: Some(def), .. }) => Ok(Some(Found::Momentum(*def))),
+            Some(_) => Ok(Some(Found::Family { scope, name: coordinate, momentum: true })),
+            None => Err(Stop::Reported),
+        }
+    }
+
+    fn found_definition(&self, def: DefId) -> Found {
+        match self.defs[def.0 as usize].kind {
+            DefKind::Body { .. } => Found::Body(def),
+            DefKind::Part(scope) => Found::Part(scope),
+            _ => Found::Def(def),
+        }
+    }
+
+    /// Whether a family is one of parts, particles or bodies.
+    fn is_object_family(&self, scope: ScopeId, name: &Rc<str>) -> bool {
+        let kind = self.scopes[scope.0 as usize].names.get(name).map(|info| info.kind);
+        matches!(kind, Some(Kind::Part | Kind::Particle | Kind::Body))
+    }
+
+    /// The scope of the part a name and its indices stand for.
+    pub(super) fn part_scope(
+        &mut self,
+        scope: ScopeId,
+        name: &Rc<str>,
+        indices: &[i64],
+        span: Span,
+    ) -> Eval<ScopeId> {
+        let info = self.scopes[scope.0 as usize].names.get(name);
+        let def = match info {
+            Some(info) if indices.is_empty() => info.plain,
+            Some(info) => info.entries.get(indices).copied(),
+            None => None,
+        };
+        match def.map(|def| self.defs[def.0 as usize].kind) {
+            Some(DefKind::Part(inner)) => Ok(inner),
+            _ => {
+                let shown = with_indices(name, indices);
+                self.fault(Code::UnknownMember, span, format!("`{shown}` is no part"))
+            }
+        }
+    }
+
+    /// Follows `a.b[2].c` through parts; stops at what is not a part.
+    fn follow(
+        &mut self,
+        mut found: Found,
+        mut shown: String,
+        operations: &'a [Postfix],
+        span: Span,
+        cx: Cx<'_>,
+    ) -> Eval<(Found, String, &'a [Postfix])> {
+        let mut rest = operations;
+        loop {
+            found = match found {
+                Found::Family { scope, name, momentum } if self.is_object_family(scope, &name) => {
+                    let Some(Postfix { kind: PostfixKind::Index(list), .. }) = rest.first() else {
+                        let message = format!("`{shown}` needs an index here");
+                        return self.fault(Code::IndexCount, span, message);
+                    };
+                    let indices = self.indices(list, cx)?;
+                    let entry = self.scopes[scope.0 as usize].names[&name].entries.get(&indices);
+                    let Some(&def) = entry else {
+                        return self.no_entry(scope, &name, &indices, momentum, span);
+                    };
+                    shown = with_indices(&shown, &indices);
+                    rest = &rest[1..];
+                    self.found_definition(def)
+                }
+                Found::Part(scope) => {
+                    let Some(Postfix { kind: PostfixKind::Member(member), span: at }) =
+                        rest.first()
+                    else {
+                        return Err(self.report(
+                            Diagnostic::fault(
+                                Code::ArgumentKind,
+                                span,
+                                format!("`{shown}` is a part, not a quantity"),
+                            )
+                            .hint(format!("its quantities stand behind a dot: `{shown}.x`")),
+                        ));
+                    };
+                    shown = format!("{shown}.{member}");
+                    rest = &rest[1..];
+                    match self.find_in_scope(scope, member, *at, cx.constant)? {
+                        Some(found) => found,
+                        None => return self.no_member(scope, member, *at),
+                    }
+                }
+                other => return Ok((other, shown, rest)),
+            };
+        }
+    }
+
+    fn no_member<T>(&mut self, scope: ScopeId, member: &str, span: Span) -> Eval<T> {
+        let table = &self.scopes[scope.0 as usize];
+        if table.declared.contains_key(member) {
+            return Err(Stop::Reported);
+        }
+        let known: Vec<String> = table.declared.keys().map(|k| k.to_string()).collect();
+        let is_label = table.labels.contains_key(member);
+        let mut diagnostic = Diagnostic::fault(
+            Code::UnknownMember,
+            span,
+            format!("the part has nothing named `{member}`"),
+        );
+        if is_label {
+            diagnostic = diagnostic
+                .hint("it is a label there; write `multiplier(…)` or `residual(…)` of it");
+        } else if let Some(meant) = closest(member, known.iter().map(String::as_str)) {
+            diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
+        }
+        Err(self.report(diagnostic))
     }
 
     fn not_constant<T>(&mut self, name: &str, kind: Kind, span: Span) -> Eval<T> {
@@ -211,7 +351,7 @@ impl<'a> Resolver<'a, '_> {
 
     /// What was probably meant by a name that nothing defines.
     fn meaning_of(&self, name: &str, cx: Cx<'_>, called: bool) -> String {
-        match self.labels.get(name) {
+        match self.scopes[cx.scope.0 as usize].labels.get(name) {
             Some(label) if label.is_event => {
                 return format!("`{name}` is an event, which has no value");
             }
@@ -409,6 +549,20 @@ impl<'a> Resolver<'a, '_> {
             return self.apply(value, base, &operations[1..], span, cx);
         }
         let found = self.find(name, base.span, cx, false)?;
+        let (found, shown, operations) =
+            self.follow(found, name.to_string(), operations, base.span, cx)?;
+        if let Found::Body(def) = found {
+            let (value, used) = self.body_member(def, &shown, base.span, operations, cx)?;
+            return self.apply(value, base, &operations[used..], span, cx);
+        }
+        if let (
+            Found::Function(def),
+            Some(Postfix { kind: PostfixKind::Call(arguments), span: call }),
+        ) = (&found, operations.first())
+        {
+            let value = self.call_function(*def, arguments, base.span.to(*call), cx)?;
+            return self.apply(value, base, &operations[1..], span, cx);
+        }
         if let Found::Family { scope, name, momentum } = found {
             // `th'[i]` is `th[i]'`: the index is the family's, primes wait.
             let primes = operations.iter().take_while(|o| o.kind == PostfixKind::Prime).count();
@@ -426,7 +580,7 @@ impl<'a> Resolver<'a, '_> {
             let value = self.family_value(scope, &name, momentum, 0, base.span)?;
             return self.apply(value, base, operations, span, cx);
         }
-        let value = self.eval_name(name, base.span, cx)?;
+        let value = self.found_value(found, &shown, base.span, cx)?;
         self.apply(value, base, operations, span, cx)
     }
 
@@ -553,8 +707,8 @@ impl<'a> Resolver<'a, '_> {
         let at: Vec<usize> = indices.iter().map(|&i| i as usize - 1).collect();
         Ok(match (value, at.as_slice()) {
             (Value::Vector(data), &[i]) => Value::Scalar(data[i]),
-            (Value::Matrix { columns, data }, &[i, j]) => Value::Scalar(data[i * columns + j]),
-            (Value::Matrix { columns, data }, &[i]) => {
+            (Value::Matrix { columns, data, .. }, &[i, j]) => Value::Scalar(data[i * columns + j]),
+            (Value::Matrix { columns, data, .. }, &[i]) => {
                 Value::vector(data[i * columns..(i + 1) * columns].to_vec())
             }
             _ => value.clone(),

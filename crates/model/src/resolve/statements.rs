@@ -44,7 +44,9 @@ impl<'a> Resolver<'a, '_> {
         for (place, indices) in entries.into_iter().enumerate() {
             let full = self.full_name(scope, &family.name.text, &indices);
             let mut chosen = given.as_ref().map(|list| list[place]);
-            if let Some(value) = self.take_override(&full, &family.name.text) {
+            if let Some(value) =
+                self.take_override(&full, &self.full_name(scope, &family.name.text, &[]))
+            {
                 let cx = Cx { scope: ScopeId(0), env: EnvId(0), locals: None, constant: false };
                 let Some(list) = self.settle(|r| r.parameter_values(value, count, cx)) else {
                     continue;
@@ -202,6 +204,12 @@ impl<'a> Resolver<'a, '_> {
                 None => failed = true,
             }
         }
+        let (kinetic, potential) = self.body_energies();
+        if let Some(span) = self.first_body() {
+            first.entry(EnergyKind::Kinetic).or_insert(span);
+            terms.entry(EnergyKind::Kinetic).or_default().extend(kinetic);
+            terms.entry(EnergyKind::Potential).or_default().extend(potential);
+        }
         let total = |kind: EnergyKind| match terms.get(&kind) {
             Some(list) => self.exprs.sum(list),
             None => ExprId::ZERO,
@@ -238,6 +246,15 @@ impl<'a> Resolver<'a, '_> {
         let velocities: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.velocity).collect();
         let momenta = self.exprs.gradient(lagrangian, &velocities);
         Some((Energy::Lagrangian { kinetic, potential, rest, lagrangian, momenta }, dissipation))
+    }
+
+    fn first_body(&self) -> Option<Span> {
+        self.instances.iter().find_map(|i| match &i.statement.kind {
+            StatementKind::Particle { .. } | StatementKind::Body { .. } => {
+                Some(i.statement.keyword)
+            }
+            _ => None,
+        })
     }
 
     /// −∂R/∂q′. Momenta stand for velocities in a model given by L.

@@ -1,0 +1,394 @@
+//! A tree as text: one statement a line, brackets only where precedence needs
+//! them. What it prints parses to a tree that prints the same.
+
+use crate::tree::*;
+use std::fmt::Write;
+
+/// The text of a file, checks included (as a Markdown block if there are any).
+pub fn format(file: &File) -> String {
+    let mut out = String::new();
+    for statement in &file.statements {
+        write_statement(&mut out, statement, 0);
+    }
+    out
+}
+
+/// The text of an expression.
+pub fn format_expression(expr: &Expr) -> String {
+    let mut out = String::new();
+    write_expr(&mut out, expr, Level::Or);
+    out
+}
+
+/// How tightly an expression binds, loosest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Or,
+    And,
+    Compare,
+    Sum,
+    Product,
+    Unary,
+    Power,
+    Postfix,
+}
+
+fn level(expr: &Expr) -> Level {
+    match &expr.kind {
+        ExprKind::Or(_) => Level::Or,
+        ExprKind::And(_) => Level::And,
+        ExprKind::Compare(..) => Level::Compare,
+        ExprKind::Sum(_) => Level::Sum,
+        ExprKind::Product(_) => Level::Product,
+        ExprKind::Negative(_) => Level::Unary,
+        ExprKind::Power(..) => Level::Power,
+        // Exact numbers may print as fractions.
+        ExprKind::Number(number) if number.to_string().contains('/') => Level::Product,
+        _ => Level::Postfix,
+    }
+}
+
+fn write_expr(out: &mut String, expr: &Expr, least: Level) {
+    if level(expr) < least {
+        out.push('(');
+        write_expr(out, expr, Level::Or);
+        out.push(')');
+        return;
+    }
+    match &expr.kind {
+        ExprKind::Number(number) => out.push_str(&number.to_string()),
+        ExprKind::Name(name) => out.push_str(name),
+        ExprKind::List(items) => {
+            out.push('[');
+            join(out, items, ", ", |out, item| write_expr(out, item, Level::Or));
+            out.push(']');
+        }
+        ExprKind::Sum(terms) => {
+            for (at, (sign, term)) in terms.iter().enumerate() {
+                match (at, sign) {
+                    (0, _) => {}
+                    (_, Sign::Plus) => out.push_str(" + "),
+                    (_, Sign::Minus) => out.push_str(" - "),
+                }
+                write_expr(out, term, Level::Product);
+            }
+        }
+        ExprKind::Product(factors) => {
+            for (at, (times, factor)) in factors.iter().enumerate() {
+                match (at, times) {
+                    (0, _) => {}
+                    (_, Times::Multiply) => out.push('*'),
+                    (_, Times::Divide) => out.push('/'),
+                }
+                // A leading fraction reads the same without brackets.
+                write_expr(out, factor, if at == 0 { Level::Product } else { Level::Unary });
+            }
+        }
+        ExprKind::Negative(inner) => {
+            out.push('-');
+            write_expr(out, inner, Level::Unary);
+        }
+        ExprKind::Power(base, exponent) => {
+            write_expr(out, base, Level::Postfix);
+            out.push('^');
+            write_expr(out, exponent, Level::Unary);
+        }
+        ExprKind::Postfix(base, operations) => {
+            write_expr(out, base, Level::Postfix);
+            for operation in operations {
+                write_postfix(out, &operation.kind);
+            }
+        }
+        ExprKind::Compare(left, relation, right) => {
+            write_expr(out, left, Level::Sum);
+            out.push_str(match relation {
+                Relation::Less => " < ",
+                Relation::LessEqual => " <= ",
+                Relation::Greater => " > ",
+                Relation::GreaterEqual => " >= ",
+            });
+            write_expr(out, right, Level::Sum);
+        }
+        ExprKind::And(parts) => {
+            join(out, parts, " and ", |out, part| write_expr(out, part, Level::Compare))
+        }
+        ExprKind::Or(parts) => {
+            join(out, parts, " or ", |out, part| write_expr(out, part, Level::And))
+        }
+        ExprKind::Missing => out.push('?'),
+    }
+}
+
+fn write_postfix(out: &mut String, kind: &PostfixKind) {
+    match kind {
+        PostfixKind::Prime => out.push('\''),
+        PostfixKind::Member(name) => {
+            let _ = write!(out, ".{name}");
+        }
+        PostfixKind::Index(list) => write_indices(out, list),
+        PostfixKind::Call(arguments) => {
+            out.push('(');
+            join(out, arguments, ", ", |out, argument| match argument {
+                Argument::Value(expr) => write_expr(out, expr, Level::Or),
+                Argument::Binder(name, range) => {
+                    let _ = write!(out, "{} in ", name.text);
+                    write_range(out, range);
+                }
+            });
+            out.push(')');
+        }
+    }
+}
+
+fn join<T>(out: &mut String, items: &[T], separator: &str, mut each: impl FnMut(&mut String, &T)) {
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push_str(separator);
+        }
+        each(out, item);
+    }
+}
+
+fn write_indices(out: &mut String, list: &[Expr]) {
+    if !list.is_empty() {
+        out.push('[');
+        join(out, list, ", ", |out, index| write_expr(out, index, Level::Sum));
+        out.push(']');
+    }
+}
+
+fn write_range(out: &mut String, range: &Range) {
+    write_expr(out, &range.from, Level::Sum);
+    out.push_str("..");
+    write_expr(out, &range.to, Level::Sum);
+}
+
+fn write_entry(out: &mut String, entry: &Entry) {
+    out.push_str(&entry.name.text);
+    write_indices(out, &entry.indices);
+}
+
+fn write_family(out: &mut String, family: &Family) {
+    out.push_str(&family.name.text);
+    if !family.spans.is_empty() {
+        out.push('[');
+        join(out, &family.spans, ", ", |out, span| {
+            write_expr(out, &span.from, Level::Sum);
+            if let Some(to) = &span.to {
+                out.push_str("..");
+                write_expr(out, to, Level::Sum);
+            }
+        });
+        out.push(']');
+    }
+}
+
+fn write_statement(out: &mut String, statement: &Statement, depth: usize) {
+    let indent = "  ".repeat(depth);
+    out.push_str(&indent);
+    write_kind(out, &statement.kind, depth);
+    out.push('\n');
+}
+
+fn write_block(out: &mut String, body: &[Statement], depth: usize) {
+    out.push_str("{\n");
+    for statement in body {
+        write_statement(out, statement, depth + 1);
+    }
+    out.push_str(&"  ".repeat(depth));
+    out.push('}');
+}
+
+fn write_equation(out: &mut String, left: &Expr, right: &Expr) {
+    write_expr(out, left, Level::Sum);
+    out.push_str(" = ");
+    write_expr(out, right, Level::Sum);
+}
+
+fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
+    let value = |out: &mut String, expr: &Expr| write_expr(out, expr, Level::Sum);
+    match kind {
+        StatementKind::System(title) => {
+            let _ = write!(out, "system {title}");
+        }
+        StatementKind::Param(list) | StatementKind::Const(list) => {
+            out.push_str(if matches!(kind, StatementKind::Param(_)) { "param " } else { "const " });
+            join(out, list, ", ", |out, (family, given)| {
+                write_family(out, family);
+                if let Some(given) = given {
+                    out.push_str(" = ");
+                    value(out, given);
+                }
+            });
+        }
+        StatementKind::Coord(list) => {
+            out.push_str("coord ");
+            join(out, list, ", ", write_family);
+        }
+        StatementKind::Let(list) | StatementKind::Speed(list) => {
+            out.push_str(if matches!(kind, StatementKind::Let(_)) { "let " } else { "speed " });
+            join(out, list, ", ", |out, define| {
+                write_entry(out, &define.entry);
+                if let Some(arguments) = &define.arguments {
+                    out.push('(');
+                    join(out, arguments, ", ", |out, name| out.push_str(&name.text));
+                    out.push(')');
+                }
+                out.push_str(" = ");
+                value(out, &define.value);
+            });
+        }
+        StatementKind::Energy(energy, expr) => {
+            out.push_str(match energy {
+                EnergyKind::Kinetic => "kinetic ",
+                EnergyKind::Potential => "potential ",
+                EnergyKind::Lagrangian => "lagrangian ",
+                EnergyKind::Hamiltonian => "hamiltonian ",
+                EnergyKind::Dissipation => "dissipation ",
+            });
+            value(out, expr);
+        }
+        StatementKind::Gravity(expr) => {
+            out.push_str("gravity ");
+            value(out, expr);
+        }
+        StatementKind::Force(form) => write_force(out, "force", form),
+        StatementKind::Nonideal(form) => write_force(out, "nonideal", form),
+        StatementKind::Constraint { label, left, right } => {
+            out.push_str("constraint ");
+            if let Some(label) = label {
+                write_entry(out, label);
+                out.push_str(": ");
+            }
+            write_equation(out, left, right);
+        }
+        StatementKind::Start(items) => {
+            out.push_str("start ");
+            join(out, items, ", ", |out, item| {
+                value(out, &item.left);
+                out.push_str(if item.relation == StartRelation::Equals { " = " } else { " ~ " });
+                value(out, &item.right);
+            });
+        }
+        StatementKind::Run(options) => {
+            out.push_str("run ");
+            join(out, options, ", ", |out, option| match option {
+                RunOption::Time(range) => {
+                    out.push_str("t = ");
+                    write_range(out, range);
+                }
+                RunOption::Every(expr) => {
+                    out.push_str("every ");
+                    value(out, expr);
+                }
+                RunOption::Tolerance(expr) => {
+                    out.push_str("tol ");
+                    value(out, expr);
+                }
+                RunOption::Method(name) => out.push_str(&format!("method {}", name.text)),
+                RunOption::Formulation(name) => out.push_str(&format!("formulation {}", name.text)),
+                RunOption::Elimination(name) => out.push_str(&format!("elimination {}", name.text)),
+            });
+        }
+        StatementKind::Observe(list) => {
+            out.push_str("observe ");
+            join(out, list, ", ", |out, item| {
+                if let Some(entry) = &item.entry {
+                    write_entry(out, entry);
+                    out.push_str(" = ");
+                }
+                value(out, &item.value);
+            });
+        }
+        StatementKind::Event { label, left, right, direction, action } => {
+            out.push_str("event ");
+            write_entry(out, label);
+            out.push_str(": ");
+            write_equation(out, left, right);
+            out.push_str(match direction {
+                Direction::Both => "",
+                Direction::Rising => " rising",
+                Direction::Falling => " falling",
+            });
+            match action {
+                Action::Record => {}
+                Action::Stop => out.push_str(" -> stop"),
+                Action::Reset(list) => {
+                    out.push_str(" -> ");
+                    join(out, list, ", ", |out, (a, b)| write_equation(out, a, b));
+                }
+            }
+        }
+        StatementKind::Draw(shape, list) => {
+            out.push_str(match shape {
+                Shape::Line => "draw line ",
+                Shape::Point => "draw point ",
+                Shape::Trace => "draw trace ",
+                Shape::Circle => "draw circle ",
+            });
+            join(out, list, ", ", value);
+        }
+        StatementKind::For { index, range, body } => {
+            let _ = write!(out, "for {} in ", index.text);
+            write_range(out, range);
+            out.push(' ');
+            write_block(out, body, depth);
+        }
+        StatementKind::Model { name, body } => {
+            let _ = write!(out, "model {} ", name.text);
+            write_block(out, body, depth);
+        }
+        StatementKind::Part { entry, source, settings } => {
+            out.push_str("part ");
+            write_entry(out, entry);
+            match source {
+                PartSource::Model(name) => out.push_str(&format!(" = {}", name.text)),
+                PartSource::File(name) => out.push_str(&format!(" = \"{}\"", name.text)),
+            }
+            if !settings.is_empty() {
+                out.push_str(" { ");
+                join(out, settings, ", ", |out, (entry, expr)| {
+                    write_entry(out, entry);
+                    out.push_str(" = ");
+                    value(out, expr);
+                });
+                out.push_str(" }");
+            }
+        }
+        StatementKind::Particle { entry, fields } | StatementKind::Body { entry, fields } => {
+            out.push_str(if matches!(kind, StatementKind::Body { .. }) {
+                "body "
+            } else {
+                "particle "
+            });
+            write_entry(out, entry);
+            out.push_str(": ");
+            join(out, fields, ", ", |out, field| {
+                let _ = write!(out, "{} ", field.name.text);
+                value(out, &field.value);
+            });
+        }
+    }
+}
+
+fn write_force(out: &mut String, word: &str, form: &ForceForm) {
+    let value = |out: &mut String, expr: &Expr| write_expr(out, expr, Level::Sum);
+    let _ = write!(out, "{word} ");
+    match form {
+        ForceForm::On { coordinate, value: force } => {
+            value(out, coordinate);
+            out.push_str(": ");
+            value(out, force);
+        }
+        ForceForm::At { value: force, position } => {
+            value(out, force);
+            out.push_str(" at ");
+            value(out, position);
+        }
+        ForceForm::Along { value: force, velocity } => {
+            value(out, force);
+            out.push_str(" along ");
+            value(out, velocity);
+        }
+    }
+}
