@@ -21,15 +21,14 @@ const FOLDER: &str = "tests/diagnostics";
 /// Codes that no model text can yield, and why.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("not-utf8", "a matter of the file, tested with the program"),
-    ("unreadable-file", "a matter of the file, tested with the program"),
-    ("part-cycle", "parts are not served yet"),
+    ("not-served", "said when the equations are derived"),
 ];
 
 /// Pages without a model that shows the fault, and why.
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("not-utf8", "a text cannot show it"),
     ("unreadable-file", "a text cannot show it"),
-    ("part-cycle", "parts are not served yet"),
+    ("not-served", "said when the equations are derived"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 

@@ -135,6 +135,41 @@ fn new_writes_a_model_without_faults_and_overwrites_nothing() {
 }
 
 #[test]
+fn parts_are_read_from_files() {
+    let folder = folder("parts");
+    std::fs::create_dir_all(folder.join("lib")).expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
+    write(
+        "lib/mass.dal",
+        "param m = 1\ncoord x\npart s = \"spring.dal\" { y = x }\nkinetic m/2*x'^2\nstart x = 1\n",
+    );
+    write(
+        "lib/spring.dal",
+        "param k = 3, y = 0\npotential k/2*y^2\ncoord dummy\nkinetic dummy'^2\n",
+    );
+    write(
+        "main.dal",
+        "system Two\npart a = \"lib/mass.dal\" { m = 2 }\npart b = \"lib/mass.dal\"\nstart b.x = 4\n",
+    );
+    let main = folder.join("main.dal");
+    let output = dal(
+        &["derive", main.to_str().expect("UTF-8"), "--set", "b.s.k=5", "--format", "json"],
+        None,
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let value: serde_json::Value = serde_json::from_str(&out(&output)).expect("JSON");
+    assert_eq!(value["q"], serde_json::json!(["a.x", "a.s.dummy", "b.x", "b.s.dummy"]));
+    assert_eq!(value["force"][2], "-b.s.k*b.x");
+    write("loop.dal", "part a = \"loop.dal\"\ncoord x\nkinetic x'^2\n");
+    let output = dal(&["check", folder.join("loop.dal").to_str().expect("UTF-8")], None);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(err(&output).contains("error[part-cycle]"), "{}", err(&output));
+    write("missing.dal", "part a = \"nothing.dal\"\ncoord x\nkinetic x'^2\n");
+    let output = dal(&["check", folder.join("missing.dal").to_str().expect("UTF-8")], None);
+    assert!(err(&output).contains("error[unreadable-file]"), "{}", err(&output));
+}
+
+#[test]
 fn every_code_is_explained_and_every_page_listed() {
     for code in dalembert::model::codes::ALL {
         let output = dal(&["explain", code.name()], None);

@@ -677,7 +677,7 @@ macro_rules! operator {
             }
         }
         operator!(left $trait $method i64 $build);
-        operator!(left $trait $method i32 $build);
+        // Not i32: one integer type on the left is what lets `2 * x` be inferred.
         operator!(left $trait $method f64 $build);
     };
     (left $trait:ident $method:ident $number:ident $build:expr) => {

@@ -21,6 +21,15 @@ pub struct Loaded {
     pub sources: Rc<Sources>,
 }
 
+impl std::fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Loaded")
+            .field("is_model", &self.model.is_some())
+            .field("diagnostics", &self.diagnostics)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Loaded {
     /// Whether the model cannot be used.
     pub fn is_faulty(&self) -> bool {

@@ -42,6 +42,11 @@ impl Span {
         Span { start: self.end, ..self }
     }
 
+    /// Whether another span lies inside this one.
+    pub fn contains(self, other: Span) -> bool {
+        self.source == other.source && self.start <= other.start && other.end <= self.end
+    }
+
     /// The byte range.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize

@@ -254,3 +254,48 @@ pub(crate) fn describe(shape: &[usize]) -> String {
         [r, c, ..] => format!("a {r}×{c} matrix"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dalembert_expr::SymbolKind;
+
+    /// Any product of rotations: the spin carried along is the axial vector of
+    /// R′Rᵀ, and of RᵀR′ in body axes.
+    #[test]
+    fn spin_is_the_axial_vector() {
+        let exprs = Exprs::new();
+        let angle = |name: &str| exprs.of_symbol(exprs.symbol(name, SymbolKind::Variable));
+        let turn = |axis: Axis, name: &str| {
+            let angle = angle(name);
+            Tensor::rotation(&exprs, axis, angle, Some(exprs.time_derivative(angle)))
+        };
+        let e = ["e0", "e1", "e2", "e3"].map(angle);
+        let quaternion =
+            Tensor::quaternion(&exprs, &e, Some(e.map(|id| exprs.time_derivative(id))));
+        let product = |list: &[Tensor]| {
+            list[1..].iter().fold(list[0].clone(), |a, b| a.matmul(&exprs, b).expect("3×3"))
+        };
+        let euler = product(&[turn(Axis::Z, "a"), turn(Axis::X, "b"), turn(Axis::Y, "c")]);
+        let mixed =
+            product(&[euler.clone(), quaternion.clone().transpose(&exprs).expect("a matrix")]);
+        for rotation in [euler, quaternion, mixed] {
+            let Tensor::Matrix { data, spin: Some(spin), .. } = &rotation else {
+                panic!("no spin")
+            };
+            let rate = Tensor::matrix(3, data.iter().map(|&e| exprs.time_derivative(e)).collect());
+            let turned = rotation.transpose(&exprs).expect("a matrix");
+            let axial = |a: &Tensor, b: &Tensor| {
+                Tensor::axial(&exprs, a.matmul(&exprs, b).expect("3×3").components())
+            };
+            for (found, expected) in
+                [(spin.inertial, axial(&rate, &turned)), (spin.body, axial(&turned, &rate))]
+            {
+                for i in 0..3 {
+                    let difference = (exprs.at(found[i]) - exprs.at(expected[i])).id;
+                    assert!(exprs.is_zero(difference).is_zero());
+                }
+            }
+        }
+    }
+}

@@ -58,7 +58,8 @@ impl<'a> Resolver<'a, '_> {
         };
         let cx = Cx { scope, env, locals: None, constant: false };
         self.calls.push(def);
-        let result = self.evaluate_body(fields, is_body, span, cx);
+        let statement = self.body_statement(def).unwrap_or(span);
+        let result = self.evaluate_body(fields, is_body, (span, statement), cx);
         self.calls.pop();
         match result {
             Ok(body) => {
@@ -78,7 +79,7 @@ impl<'a> Resolver<'a, '_> {
         &mut self,
         fields: &'a [Field],
         is_body: bool,
-        span: Span,
+        (span, statement): (Span, Span),
         cx: Cx<'_>,
     ) -> Eval<Body> {
         let wanted: &[&str] =
@@ -104,7 +105,16 @@ impl<'a> Resolver<'a, '_> {
                 ));
             }
         }
-        if let Some(missing) = wanted.iter().find(|w| fields.iter().all(|f| &*f.name.text != **w)) {
+        let missing = wanted.iter().find(|w| fields.iter().all(|f| &*f.name.text != **w));
+        if let Some(missing) = missing {
+            // A field with a wrong name was reported already, and is the one.
+            let reported = self.diagnostics.iter().any(|d| {
+                d.code == Code::BodyField
+                    && d.labels.first().is_some_and(|l| statement.contains(l.span))
+            });
+            if reported {
+                return Err(Stop::Reported);
+            }
             return Err(self.report(
                 Diagnostic::fault(Code::BodyField, span, format!("{what} needs `{missing}`"))
                     .hint(format!("its fields are {}", wanted.join(", "))),
@@ -155,6 +165,10 @@ impl<'a> Resolver<'a, '_> {
             velocity: velocity.components().to_vec(),
             attitude,
         })
+    }
+
+    fn body_statement(&self, def: DefId) -> Option<Span> {
+        self.body_defs.iter().find(|(_, d)| **d == def).map(|(key, _)| key.0)
     }
 
     fn attitude(

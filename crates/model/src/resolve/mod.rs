@@ -270,6 +270,8 @@ struct Resolver<'a, 'd> {
     /// Whether a block is never closed, so that a loop may hold what does not
     /// belong to it.
     unclosed: bool,
+    /// The numbers of the parameters, once asked for.
+    parameter_values: Option<FxHashMap<Symbol, f64>>,
     /// How many faults were found here.
     n_reported: usize,
     /// How many remarks that are no faults.
@@ -344,6 +346,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             depth: 0,
             too_deep: false,
             unclosed: false,
+            parameter_values: None,
             n_reported: 0,
             n_notes: 0,
             unknown_names: FxHashMap::default(),

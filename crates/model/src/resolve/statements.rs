@@ -563,7 +563,10 @@ impl<'a> Resolver<'a, '_> {
         if self.mask(id) & !role::PARAMETER != 0 {
             return None;
         }
-        let values = crate::parameters::values(&self.exprs, &self.parts.parameters);
+        // Once all parameters are resolved, their values stay what they are.
+        let values = self
+            .parameter_values
+            .get_or_insert_with(|| crate::parameters::values(&self.exprs, &self.parts.parameters));
         let value = self.exprs.eval_f64(&[id], |s| values.get(&s).copied().unwrap_or(f64::NAN))[0];
         value.is_finite().then_some(value)
     }
