@@ -4,45 +4,28 @@
 
 mod support;
 
-use dalembert::{Input, Options};
+use dalembert::expr::ExprId;
+use dalembert::{EquationsOfMotion, Input, Model, Options};
 use std::f64::consts::PI;
-use support::evaluate;
+use support::values;
 
-/// Solves [M −Aᵀ; A 0][q̈; λ] = [Q; b] by elimination with row pivoting.
-fn accelerations(terms: &support::Terms, n: usize, m: usize) -> Vec<f64> {
-    let size = n + m;
-    let mut k = vec![vec![0.0; size + 1]; size];
-    for i in 0..n {
-        for j in 0..n {
-            k[i][j] = terms.metric[i * n + j];
-        }
-        for r in 0..m {
-            k[i][n + r] = -terms.jacobian[r * n + i];
-            k[n + r][i] = terms.jacobian[r * n + i];
-        }
-        k[i][size] = terms.force[i];
+/// q̈ of [M −Aᵀ; A 0][q̈; λ] = [Q; b], by the `solve` node of the graph.
+fn accelerations(model: &Model, equations: &EquationsOfMotion) -> Vec<ExprId> {
+    let (n, m) = (equations.v.len(), equations.drift.len());
+    let exprs = &model.exprs;
+    let mut k = Vec::with_capacity((n + m) * (n + m));
+    for row in 0..n {
+        k.extend((0..n).map(|j| equations.metric.get(row, j)));
+        k.extend((0..m).map(|r| (-exprs.at(equations.jacobian.get(r, row))).id));
     }
-    for r in 0..m {
-        k[n + r][size] = terms.drift[r];
+    for row in 0..m {
+        k.extend((0..n).map(|j| equations.jacobian.get(row, j)));
+        k.extend((0..m).map(|_| ExprId::ZERO));
     }
-    for column in 0..size {
-        let pivot = (column..size)
-            .max_by(|&a, &b| k[a][column].abs().total_cmp(&k[b][column].abs()))
-            .unwrap();
-        k.swap(column, pivot);
-        for row in column + 1..size {
-            let factor = k[row][column] / k[column][column];
-            for j in column..=size {
-                let above = k[column][j];
-                k[row][j] -= factor * above;
-            }
-        }
-    }
-    for row in (0..size).rev() {
-        let known: f64 = (row + 1..size).map(|j| k[row][j] * k[j][size]).sum();
-        k[row][size] = (k[row][size] - known) / k[row][row];
-    }
-    (0..n).map(|i| k[i][size]).collect()
+    let right: Vec<ExprId> = equations.force.iter().chain(&equations.drift).copied().collect();
+    let mut solution = exprs.solve(&k, &right);
+    solution.truncate(n);
+    solution
 }
 
 #[test]
@@ -85,8 +68,7 @@ fn accelerations_of_table_1() {
         -1.8472554144219437,
         -2.454807290455227,
     ];
-    let terms = evaluate(&model, &equations, &q, &v, 0.0);
-    let found = accelerations(&terms, 9, 6);
+    let found = values(&model, &equations, &accelerations(&model, &equations), &q, &v, 0.0);
     // The printed state has 13 digits, which is what limits the agreement.
     let off = support::error(&found, &expected);
     assert!(off < 2e-11, "off by {off:e}: {found:?}");

@@ -1,6 +1,7 @@
 //! Shared by the black-box tests.
 #![allow(dead_code)]
 
+use dalembert::expr::{ExprId, Jacobian, Symbol};
 use dalembert::{EquationsOfMotion, Input, Loaded, Model, Options};
 use serde_json::Value;
 
@@ -112,6 +113,29 @@ pub struct Terms {
     pub drift: Vec<f64>,
 }
 
+/// Numbers for expressions of a model at a state.
+pub fn values(
+    model: &Model,
+    equations: &EquationsOfMotion,
+    roots: &[ExprId],
+    q: &[f64],
+    v: &[f64],
+    t: f64,
+) -> Vec<f64> {
+    let parameters = dalembert::model::parameters::values(&model.exprs, &model.system.parameters);
+    model.exprs.eval_f64(roots, |symbol| {
+        if symbol == Symbol::TIME {
+            return t;
+        }
+        let place = |list: &[Symbol]| list.iter().position(|&s| s == symbol);
+        match (place(&equations.q), place(&equations.v)) {
+            (Some(i), _) => q[i],
+            (_, Some(i)) => v[i],
+            _ => parameters.get(&symbol).copied().unwrap_or(f64::NAN),
+        }
+    })
+}
+
 /// Evaluates the normal form.
 pub fn evaluate(
     model: &Model,
@@ -120,29 +144,10 @@ pub fn evaluate(
     v: &[f64],
     t: f64,
 ) -> Terms {
-    let parameters = dalembert::model::parameters::values(&model.exprs, &model.system.parameters);
-    let at = |symbol: dalembert::expr::Symbol| {
-        if symbol == dalembert::expr::Symbol::TIME {
-            return t;
-        }
-        let place = |list: &[dalembert::expr::Symbol]| list.iter().position(|&s| s == symbol);
-        if let Some(i) = place(&equations.q) {
-            return q[i];
-        }
-        if let Some(i) = place(&equations.v) {
-            return v[i];
-        }
-        parameters.get(&symbol).copied().unwrap_or(f64::NAN)
-    };
-    let values = |roots: &[dalembert::expr::ExprId]| model.exprs.eval_f64(roots, at);
-    let dense = |matrix: &dalembert::expr::Jacobian| {
-        let mut entries = Vec::new();
-        for row in 0..matrix.rows.len() {
-            for column in 0..matrix.columns {
-                entries.push(matrix.get(row, column));
-            }
-        }
-        values(&entries)
+    let values = |roots: &[ExprId]| values(model, equations, roots, q, v, t);
+    let dense = |matrix: &Jacobian| {
+        let places = (0..matrix.rows.len()).flat_map(|i| (0..matrix.columns).map(move |j| (i, j)));
+        values(&places.map(|(i, j)| matrix.get(i, j)).collect::<Vec<_>>())
     };
     Terms {
         metric: dense(&equations.metric),

@@ -229,8 +229,7 @@ fn break_lines(formula: &str, limit: usize) -> Vec<String> {
 fn next_term(rest: &str) -> String {
     let mut depth = 0i32;
     let mut term = String::new();
-    let mut since = 0;
-    for (at, c) in rest.char_indices() {
+    for (since, (at, c)) in rest.char_indices().enumerate() {
         match c {
             '{' | '(' | '[' => depth += 1,
             '}' | ')' | ']' => depth -= 1,
@@ -243,7 +242,6 @@ fn next_term(rest: &str) -> String {
             break;
         }
         term.push(c);
-        since += 1;
     }
     term
 }
@@ -280,7 +278,7 @@ mod tests {
     #[test]
     fn lines_break_between_terms_only() {
         let term = "m_{1} \\left(a + b\\right)^{2}";
-        let formula = vec![term; 12].join(" + ");
+        let formula = [term; 12].join(" + ");
         let lines = break_lines(&formula, 60);
         assert!(lines.len() > 1);
         assert!(lines.iter().all(|l| visible(l) <= 70), "{lines:?}");
