@@ -185,7 +185,8 @@ impl<'a> Resolver<'a, '_> {
                             statement.keyword,
                             "a model has one `gravity` statement at most",
                         )
-                        .with(first, "the first one"),
+                        .with(first, "the first one")
+                        .hint("keep one of them"),
                     ));
                 }
                 this.gravity = Some((value, env));

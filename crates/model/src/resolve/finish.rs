@@ -172,10 +172,14 @@ impl<'a> Resolver<'a, '_> {
         let _ = sources;
         // What is missing may be in a part of the text that could not be read.
         let unread = self.exhausted
-            || !self.unserved.is_empty()
             || self.diagnostics.iter().any(|d| {
-                matches!(d.code, Code::UnknownStatement | Code::NoModelBlock)
-                    && d.severity == Severity::Fault
+                matches!(
+                    d.code,
+                    Code::UnknownStatement
+                        | Code::NoModelBlock
+                        | Code::PartCycle
+                        | Code::UnreadableFile
+                ) && d.severity == Severity::Fault
             });
         let mut complete = true;
         if self.parts.coordinates.is_empty() {

@@ -278,8 +278,6 @@ struct Resolver<'a, 'd> {
     n_notes: usize,
     /// Names that nothing defines, and which diagnostic says so.
     unknown_names: FxHashMap<Rc<str>, usize>,
-    /// Particles, bodies and parts, which are refused for the time being.
-    unserved: FxHashSet<Rc<str>>,
     /// Functions being expanded, to refuse recursion.
     calls: Vec<DefId>,
     call_memo: FxHashMap<(DefId, Vec<ExprId>, Vec<usize>), Value>,
@@ -350,7 +348,6 @@ impl<'a, 'd> Resolver<'a, 'd> {
             n_reported: 0,
             n_notes: 0,
             unknown_names: FxHashMap::default(),
-            unserved: FxHashSet::default(),
             calls: Vec::new(),
             call_memo: FxHashMap::default(),
             roles: Vec::new(),

@@ -175,13 +175,17 @@ impl<'a> Resolver<'a, '_> {
 
     /// Notes the models a scope defines, before anything is built.
     pub(super) fn note_models(&mut self, statements: &'a [Statement], scope: ScopeId) {
+        let mut first: FxHashMap<&str, Span> = FxHashMap::default();
         for statement in statements {
             let StatementKind::Model { name, body } = &statement.kind else { continue };
             let body: &'a [Statement] = body;
-            let this = &mut self.scopes[scope.0 as usize];
-            if this.models.insert(name.text.clone(), body).is_some() {
-                let _ = self.defined_twice::<()>(&name.text, name.span, name.span);
+            // The first definition stands; others are only reported.
+            if let Some(&before) = first.get(&*name.text) {
+                let _ = self.defined_twice::<()>(&name.text, name.span, before);
+                continue;
             }
+            first.insert(&name.text, name.span);
+            self.scopes[scope.0 as usize].models.insert(name.text.clone(), body);
         }
     }
 }

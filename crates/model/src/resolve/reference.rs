@@ -329,9 +329,6 @@ impl<'a> Resolver<'a, '_> {
 
     /// A name that nothing defines: reported once, with all its places.
     fn unknown<T>(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>, called: bool) -> Eval<T> {
-        if self.unserved.contains(name) {
-            return Err(Stop::Reported);
-        }
         let known = self.unknown_names.get(name).copied();
         if let Some(diagnostic) = known.and_then(|at| self.diagnostics.get_mut(at)) {
             diagnostic.also(span);
@@ -363,6 +360,24 @@ impl<'a> Resolver<'a, '_> {
             None => {}
         }
         let declared = &self.scopes[cx.scope.0 as usize].declared;
+        let mut outer = self.scopes[cx.scope.0 as usize].parent;
+        while let Some(scope) = outer {
+            let scope = &self.scopes[scope.0 as usize];
+            if scope.declared.contains_key(name) {
+                return format!(
+                    "inside a model only its own names exist; declare `param {name} = 0` in it, and set \
+                     it where the part is built: `{{ {name} = {name} }}`"
+                );
+            }
+            outer = scope.parent;
+        }
+        let of_part = self
+            .scopes
+            .iter()
+            .find(|inner| inner.parent == Some(cx.scope) && inner.declared.contains_key(name));
+        if let Some(part) = of_part {
+            return format!("it belongs to a part: write `{}{name}`", part.prefix);
+        }
         let mut candidates: Vec<&str> = Vec::new();
         let mut local = cx.locals;
         while let Some(this) = local {
