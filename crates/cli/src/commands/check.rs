@@ -74,6 +74,12 @@ fn summary(model: &Model, loaded: &Loaded) -> String {
     if system.constraints.len() > 40 {
         lines.push(format!("    … and {} more", system.constraints.len() - 40));
     }
+    if !system.checks.is_empty() {
+        let n = system.checks.len();
+        lines.push(format!(
+            "  checks       {n:<4} not yet checked: they need numbers, which come later"
+        ));
+    }
     let found = report::count(&loaded.diagnostics);
     lines.push(if found.is_empty() {
         "no faults".to_owned()
@@ -110,6 +116,7 @@ fn as_json(loaded: &Loaded) -> Value {
         "constants": constants,
         "speeds": system.speeds.iter().map(|s| &s.name).collect::<Vec<_>>(),
         "kinds": kinds,
+        "checks": {"total": system.checks.len(), "checked": 0},
         "diagnostics": diagnostics,
     })
 }

@@ -1,0 +1,163 @@
+//! Parts, bodies and the rules around them, by what comes out.
+
+mod support;
+
+use dalembert::expr::ExprId;
+use dalembert::{Input, Options};
+use support::{model, values};
+
+fn names(model: &dalembert::Model) -> Vec<&str> {
+    model.system.coordinates.iter().map(|c| c.name.as_str()).collect()
+}
+
+/// The force vector in the language's own syntax.
+fn force(model: &dalembert::Model) -> Vec<String> {
+    let equations = dalembert::derive(model, None).expect("applies");
+    equations.force.iter().map(|&f| model.exprs.to_source(model.exprs.simplify(f))).collect()
+}
+
+const CHAIN: &str = "
+    const N = 3
+    model link {
+      param m = 1, k = 2, left = 0
+      coord x
+      let stretch = x - left
+      kinetic m/2*x'^2
+      potential k/2*stretch^2
+      start x = 0.5
+    }
+    for i in 1..1 { part a[i] = link }
+    for i in 2..N { part a[i] = link { left = a[i-1].x, k = 10*i } }
+    start a[2].x = 7
+    observe a[3].stretch, a[2].p_x";
+
+#[test]
+fn indexed_parts_see_each_other() {
+    let model = model(CHAIN);
+    assert_eq!(names(&model), ["a[1].x", "a[2].x", "a[3].x"]);
+    // 20 and 30 are parameters of their parts, which `--set` could change.
+    assert_eq!(force(&model)[2], "a[3].k*(a[2].x - a[3].x)");
+    let values = dalembert::model::parameters::values(&model.exprs, &model.system.parameters);
+    let k = model.system.parameters.iter().find(|p| p.name == "a[3].k").expect("it is one");
+    assert_eq!(values[&k.symbol], 30.0);
+}
+
+#[test]
+fn the_outer_start_wins() {
+    let model = model(CHAIN);
+    let start: Vec<(String, String)> = model
+        .system
+        .start
+        .iter()
+        .map(|s| (s.text.clone(), model.exprs.to_source(s.right)))
+        .collect();
+    assert_eq!(start.len(), 3, "{start:?}");
+    assert!(start.contains(&("a[2].x".into(), "7".into())), "{start:?}");
+    assert!(start.contains(&("a[1].x".into(), "1/2".into())), "{start:?}");
+}
+
+#[test]
+fn outer_gravity_acts_on_parts_that_have_none() {
+    let model = model(
+        "model ball { param m = 2; coord y; particle p: mass m, at [0, y] }\n\
+         model heavy { coord y; particle p: mass 1, at [0, y]; gravity [0, -100] }\n\
+         part a = ball\npart b = heavy\ngravity [0, -9]",
+    );
+    assert_eq!(force(&model), ["-9*a.m", "-100"]);
+}
+
+#[test]
+fn only_the_models_own_names_exist_inside() {
+    let loaded = support::load(
+        "param g = 9\nmodel m { coord x; kinetic x'^2/2; potential g*x }\npart a = m",
+    );
+    let codes: Vec<&str> = loaded.diagnostics.iter().map(|d| d.code.name()).collect();
+    assert!(codes.contains(&"unknown-name"), "{codes:?}");
+}
+
+#[test]
+fn multipliers_of_parts() {
+    let model = model(
+        "model pendulum { param l = 1; coord x, y; kinetic (x'^2 + y'^2)/2; constraint rod: x^2 + y^2 = l^2 }\n\
+         part a = pendulum\npart b = pendulum { l = 2 }\nconstraint x = 0\nlet x = a.x + b.x\n\
+         observe multiplier(a.rod), residual(b.rod), multiplier(c1)",
+    );
+    let rows: Vec<&str> = model.system.constraints.iter().map(|c| c.name.as_str()).collect();
+    assert_eq!(rows, ["a.rod", "b.rod", "c1"]);
+    assert_eq!(model.exprs.to_source(model.system.observes[1].value), "b.x^2 + b.y^2 - b.l^2");
+}
+
+/// A body in the plane and the same body in space give the same equations.
+#[test]
+fn planar_and_spatial_bodies_agree() {
+    let plane = model(
+        "param m = 2, I = 3, g = 9\ncoord x, y, th\ngravity [0, -g]\n\
+         body b: mass m, inertia I, at [x, y], turning th\n\
+         constraint pin: b.point([1, 0]) = 0\nconstraint v: b.velocity_at([0, 1]) = 0\nobserve w = b.omega",
+    );
+    let space = model(
+        "param m = 2, I = 3, g = 9\ncoord x, y, th\ngravity [0, -g, 0]\n\
+         body b: mass m, inertia [7, 8, I], at [x, y, 0], turning Rz(th)\n\
+         let P = b.point([1, 0, 0]), V = b.velocity_at([0, 1, 0])\n\
+         constraint pin: [P[1], P[2]] = 0\nconstraint v: [V[1], V[2]] = 0\nobserve w = b.omega[3]",
+    );
+    let document = |model: &dalembert::Model| {
+        let equations = dalembert::derive(model, None).expect("applies");
+        dalembert::export::Derivation::new(model, &equations).to_text()
+    };
+    assert_eq!(document(&plane), document(&space));
+    let [a, b] = [&plane, &space].map(|m| m.exprs.to_source(m.system.observes[0].value));
+    assert_eq!(a, b);
+}
+
+/// Bricard's mechanism: 41 rows in 35 coordinates, of rank 34 at its start.
+#[test]
+fn bricard_is_redundant() {
+    let input = Input::open("gallery:bricard").expect("in the gallery");
+    let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+    let equations = dalembert::derive(&model, None).expect("applies");
+    let (n, m) = (35, 41);
+    assert_eq!((equations.q.len(), equations.drift.len()), (n, m));
+    // The start gives every coordinate, by name.
+    let mut q = vec![f64::NAN; n];
+    for start in &model.system.start {
+        let symbol = model.exprs.as_symbol(start.left).expect("a coordinate");
+        let at = equations.q.iter().position(|&s| s == symbol).expect("a coordinate");
+        q[at] = values(&model, &equations, &[start.right], &[0.0; 35], &[0.0; 35], 0.0)[0];
+    }
+    let residuals: Vec<ExprId> = equations.configuration_residuals.iter().map(|r| r.1).collect();
+    let off = values(&model, &equations, &residuals, &q, &[0.0; 35], 0.0);
+    assert!(off.iter().all(|r| r.abs() < 1e-15), "{off:?}");
+    let entries: Vec<ExprId> = (0..m)
+        .flat_map(|i| (0..n).map(move |j| (i, j)))
+        .map(|(i, j)| equations.jacobian.get(i, j))
+        .collect();
+    let mut a = values(&model, &equations, &entries, &q, &[0.0; 35], 0.0);
+    assert_eq!(rank(&mut a, m, n), 34);
+}
+
+/// By elimination with the largest pivot left.
+fn rank(a: &mut [f64], m: usize, n: usize) -> usize {
+    let mut used = vec![false; m];
+    let mut rank = 0;
+    loop {
+        let free = (0..m).filter(|&i| !used[i]).flat_map(|i| (0..n).map(move |j| (i, j)));
+        let Some((i, j)) =
+            free.max_by(|x, y| a[x.0 * n + x.1].abs().total_cmp(&a[y.0 * n + y.1].abs()))
+        else {
+            return rank;
+        };
+        let pivot = a[i * n + j];
+        if pivot.abs() < 1e-10 {
+            return rank;
+        }
+        used[i] = true;
+        rank += 1;
+        for other in (0..m).filter(|&o| !used[o]).collect::<Vec<_>>() {
+            let factor = a[other * n + j] / pivot;
+            for column in 0..n {
+                a[other * n + column] -= factor * a[i * n + column];
+            }
+        }
+    }
+}
