@@ -12,6 +12,7 @@ mod builtins;
 mod declare;
 mod evaluate;
 mod finish;
+mod labels;
 mod names;
 mod normalize;
 mod outputs;

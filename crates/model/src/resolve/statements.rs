@@ -1,7 +1,7 @@
 //! What the statements that make the equations mean: parameters, energies,
 //! forces, constraints, quasi-velocities.
 
-use super::builtins::ROWS;
+use super::labels::ROWS;
 use super::*;
 use crate::system::{Constraint, Energy, Force, Level, Speed};
 use crate::tree::{EnergyKind, Family, ForceForm, StatementKind};
