@@ -29,6 +29,14 @@ impl<'m> Derivation<'m> {
         Derivation { model, equations }
     }
 
+    /// The title of a document.
+    pub(crate) fn title(&self) -> &'m str {
+        match self.model.system.title.as_str() {
+            "" => "Equations of motion",
+            title => title,
+        }
+    }
+
     pub(crate) fn exprs(&self) -> &'m Exprs {
         &self.model.exprs
     }

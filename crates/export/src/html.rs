@@ -2,7 +2,7 @@
 //! without help.
 
 use crate::derivation::Derivation;
-use crate::typeset::Block;
+use crate::typeset::{Block, align_lines};
 use pulldown_latex::config::DisplayMode;
 use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
 use std::fmt::Write;
@@ -21,10 +21,7 @@ const STYLE: &str = "\
 impl Derivation<'_> {
     /// A page to open in a browser.
     pub fn to_html(&self) -> String {
-        let title = match self.model.system.title.as_str() {
-            "" => "Equations of motion".to_owned(),
-            title => escape(title),
-        };
+        let title = escape(self.title());
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
@@ -65,17 +62,7 @@ impl Derivation<'_> {
 }
 
 fn aligned(rows: &[(String, Vec<String>)]) -> String {
-    let mut lines = Vec::new();
-    for (left, right) in rows {
-        for (at, line) in right.iter().enumerate() {
-            let equals = if left.is_empty() { "" } else { "=" };
-            lines.push(match at {
-                0 => format!("{left} &{equals} {line}"),
-                _ => format!("&\\quad {line}"),
-            });
-        }
-    }
-    format!("\\begin{{aligned}} {} \\end{{aligned}}", lines.join(" \\\\ "))
+    format!("\\begin{{aligned}} {} \\end{{aligned}}", align_lines(rows).join(" \\\\ "))
 }
 
 /// MathML of a LaTeX formula; the LaTeX itself where it cannot be converted.

@@ -1,16 +1,13 @@
 //! LaTeX: a complete document, or its body.
 
 use crate::derivation::Derivation;
-use crate::typeset::Block;
+use crate::typeset::{Block, align_lines};
 use std::fmt::Write;
 
 impl Derivation<'_> {
     /// A document that typesets as it is.
     pub fn to_latex(&self) -> String {
-        let title = match self.model.system.title.as_str() {
-            "" => "Equations of motion".to_owned(),
-            title => escape(title),
-        };
+        let title = escape(self.title());
         format!(
             "\\documentclass[11pt]{{article}}\n\
              \\usepackage[utf8]{{inputenc}}\n\
@@ -37,26 +34,16 @@ impl Derivation<'_> {
                 }
                 Block::Display(formula) => writeln!(page, "\\[ {formula} \\]"),
                 Block::Align(rows) => {
-                    writeln!(page, "\\begin{{align*}}\n{}\n\\end{{align*}}", align(&rows))
+                    writeln!(
+                        page,
+                        "\\begin{{align*}}\n{}\n\\end{{align*}}",
+                        align_lines(&rows).join(" \\\\\n")
+                    )
                 }
             };
         }
         page
     }
-}
-
-fn align(rows: &[(String, Vec<String>)]) -> String {
-    let mut lines = Vec::new();
-    for (left, right) in rows {
-        for (at, line) in right.iter().enumerate() {
-            let equals = if left.is_empty() { "" } else { "=" };
-            lines.push(match at {
-                0 => format!("{left} &{equals} {line}"),
-                _ => format!("&\\quad {line}"),
-            });
-        }
-    }
-    lines.join(" \\\\\n")
 }
 
 /// Escapes what is not between dollar signs.

@@ -189,6 +189,21 @@ impl Derivation<'_> {
     }
 }
 
+/// The lines of an aligned group: `left &= right`, further lines indented.
+pub(crate) fn align_lines(rows: &[(String, Vec<String>)]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (left, right) in rows {
+        let equals = if left.is_empty() { "" } else { "=" };
+        for (at, line) in right.iter().enumerate() {
+            lines.push(match at {
+                0 => format!("{left} &{equals} {line}"),
+                _ => format!("&\\quad {line}"),
+            });
+        }
+    }
+    lines
+}
+
 fn more(blocks: &mut Vec<Block>, count: usize) {
     if count > MOST {
         blocks.push(Block::Text(format!("… and {} more.", count - MOST)));

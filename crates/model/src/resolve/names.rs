@@ -60,63 +60,10 @@ pub(super) struct LabelInfo {
     pub entries: FxHashMap<Indices, usize>,
 }
 
-/// A name with Greek words as letters: two names with the same result print
-/// alike.
+/// How a name is shown: two names with the same result print alike.
 pub(super) fn printed(name: &str) -> String {
-    name.split('_')
-        .map(|segment| {
-            let stem = segment.trim_end_matches(|c: char| c.is_ascii_digit());
-            match greek(stem) {
-                Some(letter) => format!("{letter}{}", &segment[stem.len()..]),
-                None => segment.to_owned(),
-            }
-        })
-        .collect::<Vec<_>>()
-        .join("_")
-}
-
-fn greek(word: &str) -> Option<char> {
-    const NAMES: &[(&str, char)] = &[
-        ("alpha", 'α'),
-        ("beta", 'β'),
-        ("gamma", 'γ'),
-        ("delta", 'δ'),
-        ("epsilon", 'ε'),
-        ("zeta", 'ζ'),
-        ("eta", 'η'),
-        ("theta", 'θ'),
-        ("iota", 'ι'),
-        ("kappa", 'κ'),
-        ("lambda", 'λ'),
-        ("mu", 'μ'),
-        ("nu", 'ν'),
-        ("xi", 'ξ'),
-        ("pi", 'π'),
-        ("rho", 'ρ'),
-        ("sigma", 'σ'),
-        ("tau", 'τ'),
-        ("upsilon", 'υ'),
-        ("phi", 'φ'),
-        ("chi", 'χ'),
-        ("psi", 'ψ'),
-        ("omega", 'ω'),
-        ("Gamma", 'Γ'),
-        ("Delta", 'Δ'),
-        ("Theta", 'Θ'),
-        ("Lambda", 'Λ'),
-        ("Xi", 'Ξ'),
-        ("Pi", 'Π'),
-        ("Sigma", 'Σ'),
-        ("Upsilon", 'Υ'),
-        ("Phi", 'Φ'),
-        ("Psi", 'Ψ'),
-        ("Omega", 'Ω'),
-    ];
     // The micro sign is a letter of its own that looks like μ.
-    if word == "µ" {
-        return Some('μ');
-    }
-    NAMES.iter().find(|n| n.0 == word).map(|n| n.1)
+    dalembert_expr::text_name(&name.replace('µ', "μ"), 0)
 }
 
 /// The candidate most like a name that was not found, if it is like enough. The
