@@ -121,13 +121,13 @@ impl Derivation<'_> {
             page.push_str("no constraints\n");
             return;
         }
-        page.push_str("constraints, φ = 0\n");
+        page.push_str("constraints\n");
         let names = system.constraints.iter().map(|c| width(&c.name)).max().unwrap_or(0);
         for constraint in system.constraints.iter().take(MOST) {
             let pad = " ".repeat(names - width(&constraint.name));
             let _ = writeln!(page, "  {}{pad}  {}", constraint.name, constraint.kinds().join(", "));
             let _ =
-                writeln!(page, "  {}  φ = {}", " ".repeat(names), self.show(constraint.residual));
+                writeln!(page, "  {}  {} = 0", " ".repeat(names), self.show(constraint.residual));
         }
         self.more(page, system.constraints.len());
         page.push('\n');
