@@ -6,7 +6,7 @@
 //! A_p = φ_p,  b_p = −(φ_q H_p + φ_t)
 //! ```
 //!
-//! Udwadia (2016), (10)–(20): ṗ = f + H_pp⁻¹A_pᵀλ with A_p ṗ = b_p, that is, the
+//! Udwadia (2016), (11)–(13) and (36): ṗ = f + H_pp⁻¹A_pᵀλ with A_p ṗ = b_p, the
 //! normal form with v = p. H need not be quadratic in p; H_pp must be regular.
 //! The constraint force is along H_pp⁻¹φ_pᵀ, not along φ_pᵀ.
 
@@ -31,7 +31,7 @@ impl Formulation for Hamilton {
     }
 
     fn source(&self) -> Source {
-        Source { work: "Udwadia (2016)", equations: "(10)–(20)" }
+        Source { work: "Udwadia (2016)", equations: "(11)–(13), (36)" }
     }
 
     fn derive(&self, exprs: &Exprs, system: &System) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
