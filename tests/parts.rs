@@ -161,3 +161,69 @@ fn rank(a: &mut [f64], m: usize, n: usize) -> usize {
         }
     }
 }
+
+/// What a part's parameter depends on may move with the setting it follows.
+#[test]
+fn defaults_follow_settings_that_move() {
+    let model = model(
+        "model P { param X = 0, Y = 2*X, k = 3; coord x; let r = [x + X, Y]; kinetic k*dot(r', r')/2 }\n\
+         coord y\nkinetic y'^2/2\npart a = P { X = y }",
+    );
+    let equations = dalembert::derive(&model, None).expect("applies");
+    // T = k/2 ((x′ + y′)² + 4 y′²) + y′²/2
+    assert_eq!(model.exprs.to_source(equations.metric.get(1, 1)), "a.k");
+    let yy = model.exprs.simplify(equations.metric.get(0, 0));
+    assert_eq!(model.exprs.to_source(yy), "1 + 5*a.k");
+    let names: Vec<&str> = model.system.parameters.iter().map(|p| p.name.as_str()).collect();
+    assert_eq!(names, ["a.k"]);
+    let alone = support::load("model P { coord x; param X = x; kinetic X*x'^2 }\npart a = P");
+    assert_eq!(alone.diagnostics[0].code.name(), "parameter-moves");
+}
+
+/// A branch that is never taken need not exist.
+#[test]
+fn conditions_on_constants_choose_before_evaluating() {
+    let model = model(
+        "const N = 3\ncoord x[1..N]\nkinetic dot(x', x')/2\n\
+         potential sum(i in 1..N, if(i > 1, (x[i] - x[i-1])^2/2, x[1]^2/(2*1)))",
+    );
+    assert_eq!(force(&model)[2], "x[2] - x[3]");
+}
+
+#[test]
+fn made_up_names_do_not_hide_given_ones() {
+    let loaded =
+        support::load("coord x, y\nkinetic x'^2 + y'^2\nconstraint c2: x = 0\nconstraint y = 0");
+    assert_eq!(loaded.diagnostics[0].code.name(), "defined-twice");
+    let fine =
+        support::load("coord x, y\nkinetic x'^2 + y'^2\nconstraint c1: x = 0\nconstraint y = 0");
+    assert!(!fine.is_faulty());
+}
+
+/// Parts that double at every level are refused like any other flood.
+#[test]
+fn parts_that_double_are_bounded() {
+    let mut text = String::from("model M0 { coord x; kinetic x'^2 }\n");
+    for i in 0..40 {
+        text += &format!("model M{} {{ part a = M{i}; part b = M{i} }}\n", i + 1);
+    }
+    text += "part z = M40\n";
+    let loaded = support::load(&text);
+    assert!(
+        loaded.diagnostics.iter().any(|d| d.code.name() == "too-large"),
+        "{}",
+        support::render(&loaded)
+    );
+    let mut deep = String::from("model M0 { coord x; kinetic x'^2 }\n");
+    for i in 0..300 {
+        deep += &format!("model M{} {{ part a = M{i} }}\n", i + 1);
+    }
+    let loaded = support::load(&format!("{deep}part z = M300\n"));
+    assert!(
+        loaded.diagnostics.iter().any(|d| d.code.name() == "too-deep"),
+        "{}",
+        support::render(&loaded)
+    );
+    let loaded = support::load(&format!("{deep}part z = M150\n"));
+    assert!(!loaded.is_faulty(), "{}", support::render(&loaded));
+}

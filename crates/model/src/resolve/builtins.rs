@@ -277,8 +277,14 @@ impl<'a> Resolver<'a, '_> {
             };
             return self.fault(Code::BinderPlace, index.span, "`… in …` has no meaning in `if`");
         };
-        let (condition, yes, no) = (self.eval_condition(c, cx), self.eval(a, cx), self.eval(b, cx));
-        let (condition, yes, no) = (condition?, yes?, no?);
+        let condition = self.eval_condition(c, cx)?;
+        // Where the condition is known, the other branch need not even exist:
+        // `if(i > 1, x[i-1], 0)` in a loop.
+        if let Some(known) = self.exprs.as_number(condition) {
+            return self.eval(if known.is_zero() { b } else { a }, cx);
+        }
+        let (yes, no) = (self.eval(a, cx), self.eval(b, cx));
+        let (yes, no) = (yes?, no?);
         if yes.shape() != no.shape() {
             let message =
                 format!("the branches of `if` differ: {} and {}", yes.describe(), no.describe());

@@ -132,14 +132,19 @@ impl<'a> Resolver<'a, '_> {
         let Instance { statement, scope, env } = instance;
         match &statement.kind {
             StatementKind::Param(list) => {
-                for (family, _) in list {
-                    let mut place = 0;
+                for (family, value) in list {
                     let cx = self.constant_cx(scope, env);
-                    let count = self.family_indices(family, cx).map_or(0, |all| all.len());
-                    let _ = self.each_entry(family, scope, env, |r, indices| {
-                        place += 1;
-                        r.enter_param(&family.name, indices, (place - 1, count), scope, env)
-                    });
+                    let Ok(all) = self.family_indices(family, cx) else { continue };
+                    let count = all.len();
+                    for (place, indices) in all.into_iter().enumerate() {
+                        let at = (place, count);
+                        if self
+                            .enter_param(&family.name, indices, value.as_ref(), at, instance)
+                            .is_err()
+                        {
+                            break;
+                        }
+                    }
                 }
             }
             StatementKind::Coord(list) => {
@@ -283,16 +288,19 @@ impl<'a> Resolver<'a, '_> {
         &mut self,
         name: &'a Name,
         indices: Indices,
+        default: Option<&'a Expr>,
         (place, count): (usize, usize),
-        scope: ScopeId,
-        env: EnvId,
+        Instance { scope, env, .. }: Instance<'a>,
     ) -> Eval<()> {
         let full = self.full_name(scope, &name.text, &indices);
         let family = self.full_name(scope, &name.text, &[]);
         let setting = self.take_setting(scope, &name.text, &indices);
         let overridden = self.take_override(&full, &family).is_some();
-        if let (Some((value, outer, outer_env)), false) = (setting, overridden) {
-            let kind = DefKind::Setting { value, place, count };
+        // In a part, a value that no setting replaces may still depend on one
+        // that moves, so it is treated alike.
+        let own = default.filter(|_| scope != ScopeId(0)).map(|value| (value, scope, env));
+        if let (Some((value, outer, outer_env)), false) = (setting.or(own), overridden) {
+            let kind = DefKind::Setting { value, own: setting.is_none(), place, count };
             let def = self.new_def(kind, outer, outer_env, name.span);
             self.setting_names.insert(def, full);
             return self.enter_name(name, indices, Kind::Param, def, scope);
@@ -437,6 +445,7 @@ impl<'a> Resolver<'a, '_> {
             def,
             label: name,
             indexed,
+            unnamed: label.is_none().then_some(scope),
             span: statement.span,
         });
         Ok(())

@@ -94,8 +94,8 @@ impl<'a> Resolver<'a, '_> {
                 self.const_value(value, place, count, cx)
             }
             DefKind::Let(value) => self.eval(value, cx),
-            DefKind::Setting { value, place, count } => {
-                self.setting_value(id, value, place, count, cx)
+            DefKind::Setting { value, own, place, count } => {
+                self.setting_value(id, (value, own), place, count, cx)
             }
             DefKind::Row { left, right } => self.difference(left, right, cx),
             DefKind::Const { value: None, .. }
@@ -165,7 +165,7 @@ impl<'a> Resolver<'a, '_> {
     fn setting_value(
         &mut self,
         def: DefId,
-        value: &'a Expr,
+        (value, own): (&'a Expr, bool),
         place: usize,
         count: usize,
         cx: Cx<'_>,
@@ -175,8 +175,18 @@ impl<'a> Resolver<'a, '_> {
             Value::Vector(list) if count > 1 && list.len() == count => Value::Scalar(list[place]),
             _ => result,
         };
-        let Some(id) = result.scalar() else { return Ok(result) };
+        let Some(id) = result.scalar() else {
+            if result.components().len() != count && count > 1 {
+                let message =
+                    format!("{} values for {count} parameters", result.components().len());
+                return self.fault(Code::Shape, value.span, message);
+            }
+            return Ok(result);
+        };
         if self.mask(id) & !role::PARAMETER != 0 {
+            if own && self.scopes[cx.scope.0 as usize].settings.is_empty() {
+                return self.parameter_moves(id, value.span);
+            }
             return Ok(result);
         }
         let name = self.setting_names.get(&def).cloned().unwrap_or_default();
@@ -576,6 +586,16 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn not_integer<T>(&mut self, number: &Number, span: Span) -> Eval<T> {
+        if number.is_integer() {
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::TooLarge,
+                    span,
+                    format!("{number} is too large for a range or an index"),
+                )
+                .hint("a model has at most ten million statements and terms"),
+            ));
+        }
         Err(self.report(
             Diagnostic::fault(
                 Code::NotInteger,

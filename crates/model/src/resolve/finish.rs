@@ -14,6 +14,7 @@ impl<'a> Resolver<'a, '_> {
         });
         self.declare(&file.statements, ScopeId(0));
         self.leftover_overrides();
+        self.unnamed_clashes();
         self.once_only();
         self.resolve_parameters();
         self.evaluate_definitions();
@@ -85,6 +86,31 @@ impl<'a> Resolver<'a, '_> {
         self.unused_parameters(&system);
         dedup(self.diagnostics);
         Some(system)
+    }
+
+    /// An unnamed constraint is called `c3`; nothing else may be.
+    fn unnamed_clashes(&mut self) {
+        for group in 0..self.constraint_rows.len() {
+            let ConstraintGroup { label, unnamed: Some(scope), span, .. } =
+                &self.constraint_rows[group]
+            else {
+                continue;
+            };
+            let this = &self.scopes[scope.0 as usize];
+            let short = label.strip_prefix(&this.prefix).unwrap_or(label);
+            if let Some(other) = this.labels.get(short) {
+                let (label, span, other) = (label.clone(), *span, other.span);
+                self.report(
+                    Diagnostic::fault(
+                        Code::DefinedTwice,
+                        other,
+                        format!("`{label}` is the name of an unnamed constraint too"),
+                    )
+                    .with(span, "this one, by its place")
+                    .hint("give the unnamed one a label of its own"),
+                );
+            }
+        }
     }
 
     /// What `--set` says of parts and no parameter took is about the start.
@@ -181,6 +207,11 @@ impl<'a> Resolver<'a, '_> {
                         | Code::UnreadableFile
                 ) && d.severity == Severity::Fault
             });
+        // A part with a fault may have lacked what it should have brought.
+        let has_parts =
+            file.statements.iter().any(|s| matches!(s.kind, StatementKind::Part { .. }));
+        let faulty = self.diagnostics.iter().any(|d| d.severity == Severity::Fault);
+        let unread = unread || (has_parts && faulty);
         let mut complete = true;
         if self.parts.coordinates.is_empty() {
             complete = false;

@@ -147,6 +147,8 @@ enum DefKind<'a> {
     /// A parameter of a part that the braces set, at a place of its family.
     Setting {
         value: &'a Expr,
+        /// Whether it is the model's own default.
+        own: bool,
         place: usize,
         count: usize,
     },
@@ -314,6 +316,8 @@ struct ConstraintGroup {
     /// Full name without component index.
     label: String,
     indexed: bool,
+    /// Whether the name was made up, and in which scope.
+    unnamed: Option<ScopeId>,
     span: Span,
 }
 

@@ -149,9 +149,9 @@ impl<'a> Resolver<'a, '_> {
             ("`force`" | "`nonideal`", e) if e & (role::ENERGY | role::REACTION) != 0 => {
                 Some("of what follows from the motion, a force may use `multiplier(…)` only")
             }
-            (_, e) if e & (role::ENERGY | role::REACTION | role::MULTIPLIER) != 0 => {
-                Some("what follows from the motion may stand in events and outputs only")
-            }
+            (_, e) if e & (role::ENERGY | role::REACTION | role::MULTIPLIER) != 0 => Some(
+                "multipliers may stand in forces, events and outputs, what else follows from the motion in events and outputs only",
+            ),
             _ => None,
         };
         if let Some(hint) = hint {

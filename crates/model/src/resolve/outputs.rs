@@ -183,8 +183,21 @@ impl<'a> Resolver<'a, '_> {
                         left.span,
                         "a guess is for a coordinate, a velocity or a momentum",
                     )
-                    .hint("write `=` for an equation that must hold at the start"),
+                    .hint("write `=` for an equation that must hold at the start; a speed is not guessed, but the velocities it is made of"),
                 ));
+            }
+            if relation == StartRelation::Near {
+                let known = role::PARAMETER | role::TIME;
+                if b.components().iter().any(|&r| self.mask(r) & !known != 0) {
+                    return Err(self.report(
+                        Diagnostic::fault(
+                            Code::StartGuess,
+                            right.span,
+                            "a guess is a number, and this depends on the state",
+                        )
+                        .hint("write `=` for an equation between quantities of the state"),
+                    ));
+                }
             }
             let mask = self.mask(id);
             if !is_state(mask) {
@@ -369,7 +382,10 @@ impl<'a> Resolver<'a, '_> {
                         }
                         full
                     }
-                    None => squeeze(sources.snippet(item.value.span)),
+                    None => {
+                        let prefix = &self.scopes[instance.scope.0 as usize].prefix;
+                        format!("{prefix}{}", squeeze(sources.snippet(item.value.span)))
+                    }
                 };
                 let columns = value.shape().get(1).copied();
                 for (at, &id) in value.components().iter().enumerate() {
@@ -383,7 +399,28 @@ impl<'a> Resolver<'a, '_> {
                 }
             }
         }
-        observes
+        self.distinct_outputs(observes)
+    }
+
+    /// Outputs by their final names: what is asked for twice stands once, and
+    /// two different ones may not share a name.
+    fn distinct_outputs(&mut self, observes: Vec<Observe>) -> Vec<Observe> {
+        let mut kept: Vec<Observe> = Vec::with_capacity(observes.len());
+        let mut places: FxHashMap<String, usize> = FxHashMap::default();
+        for observe in observes {
+            match places.get(&observe.name) {
+                None => {
+                    places.insert(observe.name.clone(), kept.len());
+                    kept.push(observe);
+                }
+                Some(&at) if kept[at].value == observe.value => {}
+                Some(&at) => {
+                    let first = kept[at].span;
+                    let _ = self.defined_twice::<()>(&observe.name, observe.span, first);
+                }
+            }
+        }
+        kept
     }
 
     /// Faults an output that is called like another one, or like something else.

@@ -12,7 +12,10 @@ pub(super) struct Setting<'a> {
 }
 
 /// Parts inside parts, at most.
-const DEEPEST: usize = 60;
+const DEEPEST: usize = 200;
+
+/// What a part costs beside its statements: it has tables of names of its own.
+const PART_COST: u64 = 40;
 
 impl<'a> Resolver<'a, '_> {
     /// Builds a part: a scope of its own with the model's statements in it.
@@ -27,6 +30,7 @@ impl<'a> Resolver<'a, '_> {
         let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
         let (body, key) = self.part_body(source, scope)?;
         self.refuse_cycle(key, scope, entry.span)?;
+        self.spend(PART_COST, entry.span)?;
         let prefix = format!("{}.", self.full_name(scope, &entry.name.text, &indices));
         let mut list = Vec::with_capacity(settings.len());
         for (setting, value) in settings {
@@ -113,7 +117,14 @@ impl<'a> Resolver<'a, '_> {
         while let Some(here) = at {
             let this = &self.scopes[here.0 as usize];
             depth += 1;
-            if this.model == key || depth > DEEPEST {
+            if depth > DEEPEST {
+                return self.fault(
+                    Code::TooDeep,
+                    span,
+                    format!("parts are nested deeper than {DEEPEST} levels here"),
+                );
+            }
+            if this.model == key {
                 return Err(self.report(
                     Diagnostic::fault(Code::PartCycle, span, "this part contains itself").hint(
                         "a chain of equal parts is a loop: `for i in 1..N { part a[i] = … }`",

@@ -285,6 +285,12 @@ impl<'a> Resolver<'a, '_> {
                 .hint("it is a label there; write `multiplier(…)` or `residual(…)` of it");
         } else if let Some(meant) = closest(member, known.iter().map(String::as_str)) {
             diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
+        } else if !known.is_empty() {
+            let mut known = known;
+            known.sort();
+            let more = if known.len() > 8 { ", …" } else { "" };
+            known.truncate(8);
+            diagnostic = diagnostic.hint(format!("it has {}{more}", known.join(", ")));
         }
         Err(self.report(diagnostic))
     }

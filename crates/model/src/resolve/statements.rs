@@ -33,6 +33,16 @@ impl<'a> Resolver<'a, '_> {
         let cx = self.scope_cx(&instance);
         let Ok(entries) = self.family_indices(family, self.constant_cx(scope, env)) else { return };
         let count = entries.len();
+        // Parameters of parts are evaluated when they are used, but for those
+        // that `--set` gives.
+        let is_setting = |r: &Self, indices: &[i64]| {
+            let info = r.scopes[scope.0 as usize].names.get(&family.name.text);
+            let def = info.and_then(|i| i.plain.or_else(|| i.entries.get(indices).copied()));
+            def.is_some_and(|d| matches!(r.defs[d.0 as usize].kind, DefKind::Setting { .. }))
+        };
+        if entries.iter().any(|indices| is_setting(self, indices)) {
+            return;
+        }
         // A value for the whole family is evaluated once, then handed out.
         let mut given: Option<Vec<ExprId>> = None;
         if let Some(value) = value {
@@ -69,26 +79,27 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
+    /// A parameter is a number.
+    pub(super) fn parameter_moves<T>(&mut self, id: ExprId, span: Span) -> Eval<T> {
+        let symbols = self.exprs.symbols_of(&[id]);
+        let culprit = symbols.into_iter().find(|&s| self.role(s) & !role::PARAMETER != 0);
+        let name = culprit.map(|s| self.exprs.symbol_info(s).full_name()).unwrap_or_default();
+        Err(self.report(
+            Diagnostic::fault(
+                Code::ParameterMoves,
+                span,
+                format!("a parameter is a number, and `{name}` changes with time"),
+            )
+            .hint("use `let` for a quantity that moves"),
+        ))
+    }
+
     /// One value for each of `count` parameters.
     fn parameter_values(&mut self, value: &'a Expr, count: usize, cx: Cx<'_>) -> Eval<Vec<ExprId>> {
         let result = self.eval(value, cx)?;
         for &id in result.components() {
             if self.mask(id) & !role::PARAMETER != 0 {
-                let culprit = self
-                    .exprs
-                    .symbols_of(&[id])
-                    .into_iter()
-                    .find(|&s| self.role(s) & !role::PARAMETER != 0);
-                let name =
-                    culprit.map(|s| self.exprs.symbol_info(s).full_name()).unwrap_or_default();
-                return Err(self.report(
-                    Diagnostic::fault(
-                        Code::ParameterMoves,
-                        value.span,
-                        format!("a parameter is a number, and `{name}` changes with time"),
-                    )
-                    .hint("use `let` for a quantity that moves"),
-                ));
+                return self.parameter_moves(id, value.span);
             }
         }
         match result.components() {
