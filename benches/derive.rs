@@ -1,7 +1,7 @@
 //! Text to M and Q of the N-link planar pendulum: parse, resolve, derive.
 //!
-//! `cargo bench --bench derive`. The peers' numbers for the same system (M and F,
-//! without solving for accelerations) are in docs/performance.md.
+//! `cargo bench --bench derive`; `benches/peers/` has the same in CasADi, and
+//! docs/performance.md both.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dalembert::{Input, Options};
