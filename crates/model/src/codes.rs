@@ -97,6 +97,7 @@ codes! {
     NotServed "not-served",
     PartCycle "part-cycle",
     BodyField "body-field",
+    NotARotation "not-a-rotation",
 }
 
 impl Code {

@@ -218,9 +218,29 @@ impl<'a> Resolver<'a, '_> {
                 .hint("for instance `turning Rz(psi)*Rx(phi)*Ry(theta)`, or `turning Rq(e)`"),
             ));
         };
+        self.warn_of_no_rotation(&turn, turning.value.span);
         let (omega, omega_body) = self.angular_velocity(&turn, data);
         let inertia = self.inertia_matrix(&moments, inertia.value.span)?;
         Ok(Attitude::Space { rotation: turn.clone(), omega, omega_body, inertia })
+    }
+
+    /// RᵀR = 1 holds by construction, or is looked at.
+    fn warn_of_no_rotation(&mut self, turn: &Value, span: Span) {
+        if matches!(turn, Value::Matrix { spin: Some(_), .. }) {
+            return;
+        }
+        let product = turn.transpose(&self.exprs).and_then(|t| t.matmul(&self.exprs, turn));
+        let Some(product) = product else { return };
+        let off = product.components().iter().enumerate().any(|(at, &entry)| {
+            let unit = if at % 4 == 0 { 1 } else { 0 };
+            self.exprs.is_zero((self.exprs.at(entry) - unit).id).is_nonzero()
+        });
+        if off {
+            self.diagnostics.push(
+                Diagnostic::warning(Code::NotARotation, span, "this matrix is not a rotation by itself")
+                    .hint("its columns must be unit vectors at right angles; `Rx`, `Ry`, `Rz`, `Rq` and their products are rotations"),
+            );
+        }
     }
 
     /// From the rotation's own bookkeeping if it has one, else from R′.
