@@ -48,7 +48,7 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  dal derive gallery:double-pendulum\n  \
         dal derive cart.dal --format latex > cart.tex\n  dal derive chain.dal --set N=5")]
     Derive(Derive),
-    /// Lists the built-in examples, or prints one.
+    /// Lists the built-in examples, or prints or runs one.
     Gallery(Gallery),
     /// A diagnostic at length.
     #[command(after_help = "Example:\n  dal explain unknown-name")]
@@ -127,6 +127,11 @@ pub(crate) enum Format {
 pub(crate) struct Gallery {
     /// Prints this example.
     pub name: Option<String>,
+
+    /// Runs it instead: checks it, derives its equations, and says which of its
+    /// checks wait for numbers.
+    #[arg(long, requires = "name")]
+    pub run: bool,
 }
 
 #[derive(ClapArgs)]

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     let status = match args.command {
         Command::Check(options) => commands::check::run(&options, color),
         Command::Derive(options) => commands::derive::run(&options, color),
-        Command::Gallery(options) => commands::gallery::run(&options),
+        Command::Gallery(options) => commands::gallery::run(&options, color),
         Command::Explain(options) => commands::explain::run(&options),
         Command::New(options) => commands::new::run(&options),
         Command::Completions(options) => commands::completions::run(&options),

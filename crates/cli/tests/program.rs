@@ -183,6 +183,20 @@ fn every_code_is_explained_and_every_page_listed() {
 }
 
 #[test]
+fn every_page_runs() {
+    for page in dalembert::gallery::pages() {
+        let output = dal(&["gallery", page.name, "--run"], None);
+        assert_eq!(output.status.code(), Some(0), "{}: {}", page.name, err(&output));
+        assert!(
+            out(&output).contains("not yet checked") && out(&output).contains("equations"),
+            "{}",
+            page.name
+        );
+    }
+    assert_eq!(dal(&["gallery", "--run"], None).status.code(), Some(2));
+}
+
+#[test]
 fn completions_and_version() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(out(&dal(&["completions", shell], None)).contains("dal"));

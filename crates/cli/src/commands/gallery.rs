@@ -1,11 +1,12 @@
 //! `dal gallery`: the built-in examples.
 
 use crate::Status;
-use crate::args::Gallery;
-use crate::report::{data, say};
+use crate::args::{Check, Derive, Format, Gallery, ModelArgs};
+use crate::commands::{check, derive};
+use crate::report::{Color, data, say};
 use dalembert::gallery::{page, pages};
 
-pub(crate) fn run(args: &Gallery) -> Status {
+pub(crate) fn run(args: &Gallery, color: Color) -> Status {
     let Some(name) = &args.name else {
         let width = pages().map(|p| p.name.chars().count()).max().unwrap_or(0);
         for page in pages() {
@@ -14,6 +15,7 @@ pub(crate) fn run(args: &Gallery) -> Status {
         return Status::Fine;
     };
     match page(name.strip_prefix("gallery:").unwrap_or(name)) {
+        Some(page) if args.run => run_page(page.name, color),
         Some(page) => {
             data(page.text.trim_end());
             Status::Fine
@@ -23,4 +25,19 @@ pub(crate) fn run(args: &Gallery) -> Status {
             Status::WrongUsage
         }
     }
+}
+
+/// What the commands do with `gallery:NAME`, one after the other.
+fn run_page(name: &str, color: Color) -> Status {
+    let model = || ModelArgs { model: format!("gallery:{name}"), set: Vec::new() };
+    let checked = check::run(&Check { model: model(), json: false }, color);
+    if checked != Status::Fine {
+        return checked;
+    }
+    data("");
+    let format = Format::Text;
+    derive::run(
+        &Derive { model: model(), formulation: None, format, fragment: false, out: None },
+        color,
+    )
 }

@@ -84,7 +84,7 @@ impl<'a> Resolver<'a, '_> {
             State::Todo if self.depth > DEEP => return Err(Stop::Need(id)),
             State::Todo => {}
         }
-        let (kind, scope, env, span) = (def.kind, def.scope, def.env, def.span);
+        let (kind, scope, env) = (def.kind, def.scope, def.env);
         self.defs[id.0 as usize].state = State::Active;
         self.calls.push(id);
         self.depth += 1;
@@ -103,10 +103,7 @@ impl<'a> Resolver<'a, '_> {
             | DefKind::Coord(_)
             | DefKind::Body { .. }
             | DefKind::Part(_)
-            | DefKind::Function(_) => {
-                let _ = span;
-                Err(Stop::Reported)
-            }
+            | DefKind::Function(_) => Err(Stop::Reported),
         };
         self.depth -= 1;
         self.calls.pop();
@@ -277,9 +274,7 @@ impl<'a> Resolver<'a, '_> {
             ExprKind::Missing => Err(Stop::Reported),
             ExprKind::Number(number) => Ok(Value::Scalar(self.exprs.of_number(number.clone()))),
             ExprKind::Name(name) => self.eval_name(name, expr.span, cx),
-            ExprKind::Postfix(base, operations) => {
-                self.eval_postfix(base, operations, expr.span, cx)
-            }
+            ExprKind::Postfix(base, operations) => self.eval_postfix(base, operations, cx),
             ExprKind::List(items) => self.eval_list(items, cx),
             ExprKind::Sum(terms) => self.eval_sum(terms, cx),
             ExprKind::Product(factors) => self.eval_product(factors, cx),

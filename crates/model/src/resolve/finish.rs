@@ -18,7 +18,7 @@ impl<'a> Resolver<'a, '_> {
         self.once_only();
         self.resolve_parameters();
         self.evaluate_definitions();
-        let complete = self.check_presence(file, sources);
+        let complete = self.check_presence(file);
         let energy = self.resolve_energy();
         let (energy, dissipation) = match (energy, complete) {
             (Some(found), true) => found,
@@ -190,12 +190,11 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// A model needs coordinates and an energy.
-    fn check_presence(&mut self, file: &File, sources: &Sources) -> bool {
+    fn check_presence(&mut self, file: &File) -> bool {
         let place = |statements: &[Statement]| match statements.first() {
             Some(first) => first.keyword,
             None => Span::new(crate::span::SourceId(0), 0, 0),
         };
-        let _ = sources;
         // What is missing may be in a part of the text that could not be read.
         let unread = self.exhausted
             || self.diagnostics.iter().any(|d| {

@@ -46,7 +46,7 @@ impl<'a> Resolver<'a, '_> {
                 Err(Stop::Reported)
             }
             Found::Family { scope, name, momentum } => {
-                self.family_value(scope, &name, momentum, 0, span)
+                self.family_value(scope, &name, momentum, span)
             }
             Found::Momentum(def) => self.momentum_value(def),
             Found::Function(def) => {
@@ -434,10 +434,8 @@ impl<'a> Resolver<'a, '_> {
         scope: ScopeId,
         name: &Rc<str>,
         momentum: bool,
-        given: usize,
         span: Span,
     ) -> Eval<Value> {
-        let _ = given;
         let order = self.sorted_entries(scope, name);
         let arity = self.scopes[scope.0 as usize].names[name].arity;
         if arity > 2 {
@@ -535,12 +533,11 @@ impl<'a> Resolver<'a, '_> {
         &mut self,
         base: &'a Expr,
         operations: &'a [Postfix],
-        span: Span,
         cx: Cx<'_>,
     ) -> Eval<Value> {
         let ExprKind::Name(name) = &base.kind else {
             let value = self.eval(base, cx)?;
-            return self.apply(value, base, operations, span, cx);
+            return self.apply(value, base, operations, cx);
         };
         if let Some(Postfix { kind: PostfixKind::Call(arguments), span: call }) = operations.first()
         {
@@ -567,14 +564,14 @@ impl<'a> Resolver<'a, '_> {
                     ));
                 }
             };
-            return self.apply(value, base, &operations[1..], span, cx);
+            return self.apply(value, base, &operations[1..], cx);
         }
         let found = self.find(name, base.span, cx, false)?;
         let (found, shown, operations) =
             self.follow(found, name.to_string(), operations, base.span, cx)?;
         if let Found::Body(def) = found {
             let (value, used) = self.body_member(def, &shown, base.span, operations, cx)?;
-            return self.apply(value, base, &operations[used..], span, cx);
+            return self.apply(value, base, &operations[used..], cx);
         }
         if let (
             Found::Function(def),
@@ -582,7 +579,7 @@ impl<'a> Resolver<'a, '_> {
         ) = (&found, operations.first())
         {
             let value = self.call_function(*def, arguments, base.span.to(*call), cx)?;
-            return self.apply(value, base, &operations[1..], span, cx);
+            return self.apply(value, base, &operations[1..], cx);
         }
         if let Found::Family { scope, name, momentum } = found {
             // `th'[i]` is `th[i]'`: the index is the family's, primes wait.
@@ -596,13 +593,13 @@ impl<'a> Resolver<'a, '_> {
                 for prime in &operations[..primes] {
                     value = self.prime(&value, prime.span)?;
                 }
-                return self.apply(value, base, &operations[primes + 1..], span, cx);
+                return self.apply(value, base, &operations[primes + 1..], cx);
             }
-            let value = self.family_value(scope, &name, momentum, 0, base.span)?;
-            return self.apply(value, base, operations, span, cx);
+            let value = self.family_value(scope, &name, momentum, base.span)?;
+            return self.apply(value, base, operations, cx);
         }
         let value = self.found_value(found, &shown, base.span, cx)?;
-        self.apply(value, base, operations, span, cx)
+        self.apply(value, base, operations, cx)
     }
 
     /// An entry, a row (fewer indices) or a component of an entry (more).
@@ -661,7 +658,6 @@ impl<'a> Resolver<'a, '_> {
         mut value: Value,
         base: &'a Expr,
         operations: &'a [Postfix],
-        span: Span,
         cx: Cx<'_>,
     ) -> Eval<Value> {
         for operation in operations {
@@ -696,7 +692,6 @@ impl<'a> Resolver<'a, '_> {
                 }
             };
         }
-        let _ = span;
         Ok(value)
     }
 
