@@ -25,6 +25,9 @@ pub struct Input {
 pub struct Options {
     /// Overrides, each a text such as `m=2, th[2]'=0`.
     pub set: Vec<String>,
+    /// A state to evaluate at, such as `x=1, x'=0.2, t=0`; what it does not name
+    /// is 0.
+    pub at: Option<String>,
     /// How large a model may become.
     pub limits: Limits,
 }

@@ -31,8 +31,9 @@ pub use dalembert_derive as formulations;
 pub use dalembert_export as export;
 pub use dalembert_expr as expr;
 pub use dalembert_model as model;
+pub use dalembert_simulate as simulate;
 
-pub use dalembert_derive::EquationsOfMotion;
+pub use dalembert_derive::{Choices, EquationsOfMotion};
 pub use dalembert_model::build;
 pub use dalembert_model::diagnostic::{Diagnostic, Severity};
 pub use dalembert_model::load::Loaded;
@@ -42,12 +43,13 @@ pub use input::{Input, InputError, Options};
 
 /// Reads and resolves a model. Never fails: faults are in the result.
 pub fn load(input: &Input, options: &Options) -> Loaded {
-    use dalembert_model::load::load_with;
+    use dalembert_model::load::{Beside, load_with};
     let read = |from: &str, name: &str| match &input.folder {
         Some(folder) => input::read_part(folder, &input.name, from, name),
         None => Err("there is no folder to read it from".to_owned()),
     };
-    load_with(&input.name, &input.text, input.syntax, &options.set, options.limits, Some(&read))
+    let beside = Beside { overrides: &options.set, at: options.at.as_deref() };
+    load_with(&input.name, &input.text, input.syntax, &beside, options.limits, Some(&read))
 }
 
 /// The equations of motion by a formulation's name, or by the one the model is
@@ -56,7 +58,16 @@ pub fn derive(
     model: &Model,
     formulation: Option<&str>,
 ) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
+    derive_with(model, formulation, &Choices::default())
+}
+
+/// The same, with what the formulation leaves open.
+pub fn derive_with(
+    model: &Model,
+    formulation: Option<&str>,
+    choices: &Choices,
+) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
     let chosen = formulation.and_then(dalembert_derive::by_name);
     let formulation = chosen.unwrap_or_else(|| dalembert_derive::for_system(&model.system));
-    formulation.derive(&model.exprs, &model.system)
+    formulation.derive(&model.exprs, &model.system, choices)
 }

@@ -22,6 +22,9 @@ const FOLDER: &str = "tests/diagnostics";
 const ELSEWHERE: &[(&str, &str)] = &[
     ("not-utf8", "a matter of the file, tested with the program"),
     ("not-served", "said when the equations are derived"),
+    ("not-applicable", "said when the equations are derived"),
+    ("contradictory-start", "found by numbers, tested with the program"),
+    ("contradictory-constraints", "found by numbers, tested with the program"),
 ];
 
 /// Pages without a model that shows the fault, and why.
@@ -29,6 +32,9 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("not-utf8", "a text cannot show it"),
     ("unreadable-file", "a text cannot show it"),
     ("not-served", "said when the equations are derived"),
+    ("not-applicable", "said when the equations are derived"),
+    ("contradictory-start", "found by numbers, tested with the program"),
+    ("contradictory-constraints", "found by numbers, tested with the program"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 

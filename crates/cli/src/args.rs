@@ -48,6 +48,11 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  dal derive gallery:double-pendulum\n  \
         dal derive cart.dal --format latex > cart.tex\n  dal derive chain.dal --set N=5")]
     Derive(Derive),
+    /// Numbers at one state: accelerations, constraint forces, multipliers.
+    #[command(after_help = "Examples:\n  dal eval gallery:two-wheels-on-an-axle\n  \
+        dal eval pendulum.dal --at \"x=0.6, y=-0.8, x'=0.4, y'=0.3\"\n  \
+        dal eval gallery:knife-edge --formulation all --elimination all")]
+    Eval(Eval),
     /// Lists the built-in examples, or prints or runs one.
     Gallery(Gallery),
     /// A diagnostic at length.
@@ -93,6 +98,10 @@ pub(crate) struct Derive {
     #[arg(long, value_name = "NAME", value_parser = formulation_names())]
     pub formulation: Option<String>,
 
+    /// For Routh's equations: the coordinates to ignore, instead of all that can be.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub ignore: Vec<String>,
+
     /// What kind of document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -104,6 +113,50 @@ pub(crate) struct Derive {
     /// Into a file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Eval {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// The state, exactly this one; what it does not name is 0. Without it, the
+    /// consistent start.
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub at: Option<String>,
+
+    /// Which route, or all of them; by default the one the model is written for.
+    #[arg(long, value_name = "NAME|all", value_parser = with_all(formulation_list()))]
+    pub formulation: Option<String>,
+
+    /// How the multipliers are eliminated, or all ways; by default the null space.
+    #[arg(long, value_name = "NAME|all", value_parser = with_all(elimination_list()))]
+    pub elimination: Option<String>,
+
+    /// Appends the constraints that the model implies.
+    #[arg(long)]
+    pub complete: bool,
+
+    /// For Routh's equations: the coordinates to ignore, instead of all that can be.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub ignore: Vec<String>,
+
+    /// One JSON object on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn formulation_list() -> Vec<&'static str> {
+    dalembert::formulations::ALL.iter().map(|f| f.name()).collect()
+}
+
+fn elimination_list() -> Vec<&'static str> {
+    dalembert::simulate::EVERY.iter().map(|e| e.name()).collect()
+}
+
+fn with_all(mut names: Vec<&'static str>) -> clap::builder::PossibleValuesParser {
+    names.push("all");
+    clap::builder::PossibleValuesParser::new(names)
 }
 
 fn formulation_names() -> clap::builder::PossibleValuesParser {

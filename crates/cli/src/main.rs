@@ -18,6 +18,7 @@ pub(crate) enum Status {
     Fine,
     ModelFaults,
     WrongUsage,
+    NumbersFailed,
 }
 
 impl From<Status> for ExitCode {
@@ -26,6 +27,7 @@ impl From<Status> for ExitCode {
             Status::Fine => 0,
             Status::ModelFaults => 1,
             Status::WrongUsage => 2,
+            Status::NumbersFailed => 3,
         })
     }
 }
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     let status = match args.command {
         Command::Check(options) => commands::check::run(&options, color),
         Command::Derive(options) => commands::derive::run(&options, color),
+        Command::Eval(options) => commands::eval::run(&options, color),
         Command::Gallery(options) => commands::gallery::run(&options, color),
         Command::Explain(options) => commands::explain::run(&options),
         Command::New(options) => commands::new::run(&options),

@@ -27,9 +27,32 @@ impl Color {
 /// Opens and loads a model; a file that cannot be read is said on standard
 /// error (or as JSON) at once.
 pub(crate) fn load(args: &ModelArgs, json: bool) -> Result<Loaded, Status> {
+    load_at(args, None, json)
+}
+
+/// The coordinates named to be ignored; `None` if none are.
+pub(crate) fn ignored(
+    names: &[String],
+    model: &dalembert::Model,
+) -> Result<Option<Vec<usize>>, Status> {
+    let find = |name: &String| {
+        model.system.coordinates.iter().position(|c| c.name == name.trim()).ok_or_else(|| {
+            say(&format!("error: --ignore: `{name}` is no coordinate of this model"));
+            Status::WrongUsage
+        })
+    };
+    match names {
+        [] => Ok(None),
+        names => names.iter().map(find).collect::<Result<Vec<_>, _>>().map(Some),
+    }
+}
+
+/// The same, with a state to evaluate at.
+pub(crate) fn load_at(args: &ModelArgs, at: Option<&str>, json: bool) -> Result<Loaded, Status> {
     match Input::open(&args.model) {
         Ok(input) => {
-            let options = Options { set: args.set.clone(), ..Options::default() };
+            let at = at.map(str::to_owned);
+            let options = Options { set: args.set.clone(), at, ..Options::default() };
             Ok(dalembert::load(&input, &options))
         }
         Err(error) => {

@@ -1,5 +1,6 @@
 //! The normal form that all formulations share.
 
+use crate::chart::Chart;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 
 /// Where a formulation comes from.
@@ -18,42 +19,157 @@ pub struct EquationsOfMotion {
     pub formulation: &'static str,
     /// The coordinates q.
     pub q: Vec<Symbol>,
-    /// The velocity-like unknowns v: q̇, s or p.
+    /// The velocity-like unknowns v: q̇, s, p, u, p̃, or q̇ and β.
     pub v: Vec<Symbol>,
+    /// v at a state, in terms of q, q̇, p and t.
+    pub own: Vec<ExprId>,
+    /// Further unknowns that q, v and t determine by equations of their own.
+    pub auxiliary: Option<Auxiliary>,
+    /// Constants of the motion that are read off the state, in terms of q, q̇, p
+    /// and t: by how much it misses the velocity constraints that a chart solves.
+    /// 0 on the constraints.
+    pub levels: Vec<(Symbol, ExprId)>,
     /// k: the rates of q in terms of (q, v, t).
     pub kinematics: Vec<ExprId>,
+    /// K of q̈ = K v̇ + κ.
+    pub lift: Jacobian,
+    /// κ of q̈ = K v̇ + κ.
+    pub lift_drift: Vec<ExprId>,
     /// Γ, symmetric.
     pub metric: Jacobian,
     /// F.
     pub force: Vec<ExprId>,
     /// C, the non-ideal part of the constraint force.
     pub nonideal: Vec<ExprId>,
-    /// A, a row for each constraint.
+    /// A, a row for each constraint that is left.
     pub jacobian: Jacobian,
     /// b.
     pub drift: Vec<ExprId>,
-    /// (row, φ): position-level constraints as written.
+    /// The constraint of the system that each row of A belongs to.
+    pub rows: Vec<usize>,
+    /// The constraints that are built into v instead, and the coordinates whose
+    /// velocities they give.
+    pub chart: Option<Chart>,
+    /// (constraint, φ): position-level constraints as written.
     pub configuration_residuals: Vec<(usize, ExprId)>,
-    /// (row, ψ): velocity-level constraints and the rates of position-level ones.
+    /// (constraint, ψ): velocity-level constraints and the rates of
+    /// position-level ones, as far as v does not satisfy them by itself.
     pub velocity_residuals: Vec<(usize, ExprId)>,
+    /// What the formulation made on the way, for the reader.
+    pub intermediate: Vec<Quantity>,
+}
+
+/// Unknowns w determined by r(w; q, v, t) = 0: the velocities behind momenta, or
+/// the momenta behind velocities, where no formula gives them.
+#[derive(Clone, Debug)]
+pub struct Auxiliary {
+    /// w.
+    pub symbols: Vec<Symbol>,
+    /// r.
+    pub residuals: Vec<ExprId>,
+    /// ∂r/∂w, regular.
+    pub jacobian: Jacobian,
+}
+
+/// A named quantity on the way to the equations.
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    /// Its letter as text.
+    pub text: &'static str,
+    /// Its letter in LaTeX.
+    pub latex: &'static str,
+    /// What it is, in words.
+    pub meaning: &'static str,
+    /// Its entries.
+    pub value: Shape,
+}
+
+/// The shape of a quantity.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A number.
+    Scalar(ExprId),
+    /// A column.
+    Vector(Vec<ExprId>),
+    /// A matrix.
+    Matrix(Jacobian),
 }
 
 impl EquationsOfMotion {
-    /// All expressions, to count or compile them together.
+    /// All expressions of the normal form, to count or compile them together.
     pub fn roots(&self) -> Vec<ExprId> {
-        let mut roots = self.kinematics.clone();
-        roots.extend(self.metric.rows.iter().flatten().map(|e| e.1));
-        roots.extend(&self.force);
-        roots.extend(&self.nonideal);
-        roots.extend(self.jacobian.rows.iter().flatten().map(|e| e.1));
-        roots.extend(&self.drift);
-        roots.extend(self.configuration_residuals.iter().map(|r| r.1));
-        roots.extend(self.velocity_residuals.iter().map(|r| r.1));
-        roots
+        let mut copy = Vec::new();
+        self.clone().each(&mut |list| copy.extend_from_slice(list));
+        copy
     }
 
     /// How many distinct nodes they consist of.
     pub fn count_nodes(&self, exprs: &Exprs) -> usize {
         exprs.count_nodes(&self.roots())
+    }
+
+    /// The quantity of a letter.
+    pub fn quantity(&self, text: &str) -> Option<&Shape> {
+        self.intermediate.iter().find(|q| q.text == text).map(|q| &q.value)
+    }
+
+    /// The equations on the constraints: with all [`levels`](Self::levels) 0.
+    pub fn on_constraints(&self, exprs: &Exprs) -> EquationsOfMotion {
+        let mut copy = self.clone();
+        let zero: Vec<(Symbol, ExprId)> =
+            copy.levels.drain(..).map(|level| (level.0, ExprId::ZERO)).collect();
+        copy.substitute(exprs, &zero);
+        copy
+    }
+
+    /// Replaces symbols in everything but [`own`](Self::own) and
+    /// [`levels`](Self::levels), which speak of q, q̇ and p themselves.
+    pub(crate) fn substitute(&mut self, exprs: &Exprs, replacements: &[(Symbol, ExprId)]) {
+        if replacements.is_empty() {
+            return;
+        }
+        // All at once, so that what they share is replaced once.
+        let new = exprs.substitute(&self.roots(), replacements);
+        let mut next = new.into_iter();
+        self.each(&mut |list| {
+            for place in list {
+                *place = next.next().unwrap_or(*place);
+            }
+        });
+    }
+
+    /// Visits every expression of the normal form.
+    fn each(&mut self, visit: &mut dyn FnMut(&mut [ExprId])) {
+        let matrix = |m: &mut Jacobian, visit: &mut dyn FnMut(&mut [ExprId])| {
+            for row in &mut m.rows {
+                let mut list: Vec<ExprId> = row.iter().map(|e| e.1).collect();
+                visit(&mut list);
+                row.iter_mut().zip(list).for_each(|(entry, value)| entry.1 = value);
+            }
+        };
+        visit(&mut self.kinematics);
+        matrix(&mut self.lift, visit);
+        visit(&mut self.lift_drift);
+        matrix(&mut self.metric, visit);
+        visit(&mut self.force);
+        visit(&mut self.nonideal);
+        matrix(&mut self.jacobian, visit);
+        visit(&mut self.drift);
+        if let Some(auxiliary) = &mut self.auxiliary {
+            visit(&mut auxiliary.residuals);
+            matrix(&mut auxiliary.jacobian, visit);
+        }
+        for list in [&mut self.configuration_residuals, &mut self.velocity_residuals] {
+            let mut values: Vec<ExprId> = list.iter().map(|r| r.1).collect();
+            visit(&mut values);
+            list.iter_mut().zip(values).for_each(|(entry, value)| entry.1 = value);
+        }
+        for quantity in &mut self.intermediate {
+            match &mut quantity.value {
+                Shape::Scalar(value) => visit(std::slice::from_mut(value)),
+                Shape::Vector(list) => visit(list),
+                Shape::Matrix(m) => matrix(m, visit),
+            }
+        }
     }
 }

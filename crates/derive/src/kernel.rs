@@ -2,6 +2,7 @@
 //! rows. Derivatives along the motion with v frozen are written
 //! D f = f_q q̇ + f_t.
 
+use crate::matrix::{self, Inverse};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
@@ -19,10 +20,22 @@ pub struct Rows {
     pub velocity_residuals: Vec<(usize, ExprId)>,
 }
 
+/// Variables w that the system is written in, where the formulation has others:
+/// v determines w, with ∂w/∂v = K⁻¹ and, for frozen v, the rate D w.
+pub struct Dual {
+    /// w.
+    pub symbols: Vec<Symbol>,
+    /// K, symmetric.
+    pub matrix: Inverse,
+    /// D w.
+    pub drift: Vec<ExprId>,
+}
+
 /// Differentiates every row to the order of v̇.
 ///
-/// `rates` gives the rates of q (and t), with v frozen; `v` and `v_dot` are the
-/// symbols of v and v̇. For the Lagrange variables v = q̇:
+/// `rates` gives the rates of q, t and w, with v frozen; `given` are the symbols
+/// that acceleration-level rows are written in: v̇, or ẇ where there is a dual.
+/// For the Lagrange variables v = q̇:
 ///
 /// ```text
 /// position      A = φ_q     b = −D²φ
@@ -30,14 +43,16 @@ pub struct Rows {
 /// acceleration  A, b as they stand
 /// ```
 ///
-/// and for the Hamilton variables v = p the position row is first taken to its
-/// rate φ_q H_p + φ_t, of which A = φ_q H_pp is the derivative with respect to p.
+/// For the Hamilton variables v = p the position row is first taken to its rate
+/// φ_q H_p + φ_t, of which A = φ_q H_pp is the derivative with respect to p. With
+/// a dual, ∂/∂v includes the way through w: ∂/∂v + ∂/∂w K⁻¹, and ẇ = K⁻¹v̇ + D w.
 pub fn differentiate(
     exprs: &Exprs,
     system: &System,
     v: &[Symbol],
-    v_dot: &[Symbol],
+    given: &[Symbol],
     rates: &[(Symbol, ExprId)],
+    dual: Option<&Dual>,
 ) -> Rows {
     let constraints = &system.constraints;
     let at = |level: Level| -> Vec<usize> {
@@ -52,6 +67,12 @@ pub fn differentiate(
         velocity_residuals: Vec::new(),
     };
     let negative = |id: ExprId| (-exprs.at(id)).id;
+    // A row of derivatives with respect to w, by v.
+    let through = |dual: &Dual, row: &[(usize, ExprId)]| -> Vec<ExprId> {
+        let mut right = vec![ExprId::ZERO; v.len()];
+        row.iter().for_each(|&(j, e)| right[j] = e);
+        dual.matrix.solve(exprs, &right)
+    };
 
     let position = at(Level::Position);
     let phi = residuals(&position);
@@ -62,10 +83,18 @@ pub fn differentiate(
     // Both kinds are now at velocity level: A = ∂/∂v, b = −D.
     let rows: Vec<usize> = position.iter().chain(&velocity).copied().collect();
     let level: Vec<ExprId> = phi_dot.iter().chain(&psi).copied().collect();
-    let jacobian = exprs.jacobian(&level, v);
+    let mut jacobian = exprs.jacobian(&level, v);
+    if let Some(dual) = dual {
+        let by_w = exprs.jacobian(&level, &dual.symbols);
+        for (row, more) in jacobian.rows.iter_mut().zip(&by_w.rows) {
+            let mut total = through(dual, more);
+            row.iter().for_each(|&(j, e)| total[j] = (exprs.at(total[j]) + exprs.at(e)).id);
+            *row = matrix::sparse(total.into_iter());
+        }
+    }
     let drift = exprs.directional(&level, rates);
     for (at, &row) in rows.iter().enumerate() {
-        result.jacobian.rows[row] = jacobian.rows[at].clone();
+        result.jacobian.rows[row] = std::mem::take(&mut jacobian.rows[at]);
         result.drift[row] = negative(drift[at]);
     }
     result.configuration_residuals = position.iter().copied().zip(phi).collect();
@@ -73,13 +102,23 @@ pub fn differentiate(
     result.velocity_residuals.sort_unstable_by_key(|r| r.0);
 
     let acceleration = at(Level::Acceleration);
-    let given = residuals(&acceleration);
-    let jacobian = exprs.jacobian(&given, v_dot);
-    let at_rest: rustc_hash::FxHashSet<Symbol> = v_dot.iter().copied().collect();
-    let rest = exprs.substitute_with(&given, |s| at_rest.contains(&s).then_some(ExprId::ZERO));
+    let rows_given = residuals(&acceleration);
+    let jacobian = exprs.jacobian(&rows_given, given);
+    let at_rest: rustc_hash::FxHashSet<Symbol> = given.iter().copied().collect();
+    let rest = exprs.substitute_with(&rows_given, |s| at_rest.contains(&s).then_some(ExprId::ZERO));
     for (at, &row) in acceleration.iter().enumerate() {
-        result.jacobian.rows[row] = jacobian.rows[at].clone();
-        result.drift[row] = negative(rest[at]);
+        let own = &jacobian.rows[at];
+        match dual {
+            None => {
+                result.jacobian.rows[row] = own.clone();
+                result.drift[row] = negative(rest[at]);
+            }
+            Some(dual) => {
+                result.jacobian.rows[row] = matrix::sparse(through(dual, own).into_iter());
+                let moved = exprs.at(matrix::dot(exprs, own, &dual.drift));
+                result.drift[row] = (-exprs.at(rest[at]) - moved).id;
+            }
+        }
     }
     result
 }
@@ -121,4 +160,10 @@ pub fn refuse_multipliers(exprs: &Exprs, system: &System) -> Result<(), Vec<Diag
         })
         .collect();
     if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// Why a formulation does not apply to a model, in words.
+pub fn not_applicable(system: &System, message: impl Into<String>) -> Vec<Diagnostic> {
+    let span = system.coordinates.first().map(|c| c.span).unwrap_or_default();
+    vec![Diagnostic::fault(Code::NotApplicable, span, message.into())]
 }

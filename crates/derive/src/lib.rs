@@ -11,9 +11,14 @@
 //! equations is a numerical matter and none of its business. Nothing is inverted
 //! symbolically.
 
+pub mod chart;
 pub mod equations;
 pub mod formulations;
 pub mod kernel;
+pub mod matrix;
+pub mod picture;
+pub mod speeds;
 
-pub use equations::{EquationsOfMotion, Source};
-pub use formulations::{ALL, Formulation, by_name, for_system};
+pub use chart::Chart;
+pub use equations::{Auxiliary, EquationsOfMotion, Quantity, Shape, Source};
+pub use formulations::{ALL, Choices, Formulation, by_name, for_system};

@@ -3,13 +3,26 @@
 use dalembert_derive::{EquationsOfMotion, Source};
 use dalembert_expr::{ExprId, Exprs, Jacobian};
 use dalembert_model::system::{Energy, Model};
+use std::borrow::Cow;
 
 /// A model and its equations, ready to be written down.
 pub struct Derivation<'m> {
     /// The model.
     pub model: &'m Model,
     /// Its equations of motion.
-    pub equations: &'m EquationsOfMotion,
+    pub equations: Cow<'m, EquationsOfMotion>,
+}
+
+/// What the parts of the normal form are called.
+pub(crate) struct Letters {
+    /// Γ; empty where it is the identity.
+    pub metric: &'static str,
+    /// F.
+    pub force: &'static str,
+    /// v̇.
+    pub rate: &'static str,
+    /// Whether q̇ = k(q, v, t) is worth showing.
+    pub kinematics: bool,
 }
 
 /// A matrix entry or vector component with its place.
@@ -26,6 +39,12 @@ const READABLE: u64 = 2_000;
 impl<'m> Derivation<'m> {
     /// The derivation of a model.
     pub fn new(model: &'m Model, equations: &'m EquationsOfMotion) -> Self {
+        // Levels are of use to numbers only; a reader is on the constraints.
+        let equations = if equations.levels.is_empty() {
+            Cow::Borrowed(equations)
+        } else {
+            Cow::Owned(equations.on_constraints(&model.exprs))
+        };
         Derivation { model, equations }
     }
 
@@ -63,11 +82,6 @@ impl<'m> Derivation<'m> {
         }
     }
 
-    /// Whether v is the momentum.
-    pub(crate) fn is_canonical(&self) -> bool {
-        self.equations.formulation == "hamilton"
-    }
-
     /// The lower triangle of Γ.
     pub(crate) fn metric_entries(&self) -> Vec<Entry> {
         let rows = self.equations.metric.rows.iter().enumerate();
@@ -80,11 +94,7 @@ impl<'m> Derivation<'m> {
 
     /// All entries of A.
     pub(crate) fn jacobian_entries(&self) -> Vec<Entry> {
-        let rows = self.equations.jacobian.rows.iter().enumerate();
-        rows.flat_map(|(row, list)| {
-            list.iter().map(move |&(column, value)| Entry { row, column, value })
-        })
-        .collect()
+        entries(&self.equations.jacobian)
     }
 
     /// The formulation's source.
@@ -92,10 +102,52 @@ impl<'m> Derivation<'m> {
         dalembert_derive::by_name(self.equations.formulation).map(|f| f.source())
     }
 
-    /// "Lagrange's equations" or "Hamilton's equations".
+    /// What the equations are called.
     pub(crate) fn heading(&self) -> &'static str {
-        if self.is_canonical() { "Hamilton's equations" } else { "Lagrange's equations" }
+        dalembert_derive::by_name(self.equations.formulation).map_or("Equations", |f| f.heading())
     }
+
+    /// The letters of this formulation, as text.
+    pub(crate) fn letters(&self) -> Letters {
+        match self.equations.formulation {
+            "lagrange" => Letters { metric: "M", force: "Q", rate: "q̈", kinematics: false },
+            "poincare" => Letters { metric: "M_s", force: "F_s", rate: "ṡ", kinematics: true },
+            "hamilton" => Letters { metric: "Γ", force: "F", rate: "ṗ", kinematics: true },
+            "maggi" => Letters { metric: "SᵀMS", force: "F", rate: "u̇", kinematics: true },
+            "bracket" => Letters { metric: "", force: "F", rate: "p̃̇", kinematics: true },
+            _ => Letters { metric: "Γ", force: "F", rate: "v̇", kinematics: true },
+        }
+    }
+
+    /// The same letters in LaTeX.
+    pub(crate) fn latex_letters(&self) -> Letters {
+        match self.equations.formulation {
+            "lagrange" => Letters { metric: "M", force: "Q", rate: "\\ddot{q}", kinematics: false },
+            "poincare" => {
+                Letters { metric: "M_s", force: "F_s", rate: "\\dot{s}", kinematics: true }
+            }
+            "hamilton" => {
+                Letters { metric: "\\Gamma", force: "F", rate: "\\dot{p}", kinematics: true }
+            }
+            "maggi" => {
+                let metric = "S^{\\mathsf{T}} M S";
+                Letters { metric, force: "F", rate: "\\dot{u}", kinematics: true }
+            }
+            "bracket" => {
+                Letters { metric: "", force: "F", rate: "\\dot{\\tilde{p}}", kinematics: true }
+            }
+            _ => Letters { metric: "\\Gamma", force: "F", rate: "\\dot{v}", kinematics: true },
+        }
+    }
+}
+
+/// The entries of a matrix that are not literally 0.
+pub(crate) fn entries(matrix: &Jacobian) -> Vec<Entry> {
+    let rows = matrix.rows.iter().enumerate();
+    rows.flat_map(|(row, list)| {
+        list.iter().map(move |&(column, value)| Entry { row, column, value })
+    })
+    .collect()
 }
 
 /// A small matrix with every entry, row by row.

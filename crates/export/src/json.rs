@@ -2,6 +2,7 @@
 //! [row, column, expression] triples, rows and columns from 0.
 
 use crate::derivation::Derivation;
+use dalembert_derive::Shape;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +13,7 @@ impl Derivation<'_> {
     /// The derivation as one JSON object.
     pub fn to_json(&self) -> Value {
         let system = &self.model.system;
-        let equations = self.equations;
+        let equations = &*self.equations;
         let name = |&s: &Symbol| self.exprs().symbol_info(s).full_name();
         let energies: Map<String, Value> = self
             .energies()
@@ -32,15 +33,34 @@ impl Derivation<'_> {
             "v": equations.v.iter().map(name).collect::<Vec<_>>(),
             "energy": energies,
             "dissipation": self.source_form(system.dissipation),
+            "own": self.vector(&equations.own),
+            "auxiliary": equations.auxiliary.as_ref().map(|a| json!({
+                "symbols": a.symbols.iter().map(name).collect::<Vec<_>>(),
+                "residuals": self.vector(&a.residuals),
+            })),
+            "intermediate": self.quantities(),
             "kinematics": self.vector(&equations.kinematics),
             "metric": self.matrix(&equations.metric),
             "force": self.vector(&equations.force),
             "nonideal": self.vector(&equations.nonideal),
             "constraints": constraints,
+            "rows": equations.rows.iter().map(|&r| &system.constraints[r].name).collect::<Vec<_>>(),
             "jacobian": self.matrix(&equations.jacobian),
             "drift": self.vector(&equations.drift),
             "nodes": equations.count_nodes(self.exprs()),
         })
+    }
+
+    fn quantities(&self) -> Value {
+        let list = self.equations.intermediate.iter().map(|quantity| {
+            let value = match &quantity.value {
+                Shape::Scalar(value) => self.source_form(*value),
+                Shape::Vector(list) => json!(self.vector(list)),
+                Shape::Matrix(matrix) => self.matrix(matrix),
+            };
+            (quantity.text.to_owned(), value)
+        });
+        Value::Object(list.collect())
     }
 
     fn source_form(&self, id: ExprId) -> Value {

@@ -2,6 +2,7 @@
 //! kind of document; all of them read one [`Derivation`].
 
 mod derivation;
+pub mod evaluation;
 pub mod html;
 pub mod json;
 pub mod latex;
@@ -9,3 +10,4 @@ pub mod text;
 mod typeset;
 
 pub use derivation::Derivation;
+pub use evaluation::EvaluationPage;

@@ -1,7 +1,8 @@
 //! Unicode text for a terminal.
 
-use crate::derivation::{Derivation, Entry, dense};
-use dalembert_expr::{ExprId, Jacobian, Notation};
+use crate::derivation::{Derivation, Entry, Letters, dense, entries};
+use dalembert_derive::Shape;
+use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
 use dalembert_model::system::Energy;
 use std::fmt::Write;
 
@@ -84,13 +85,12 @@ impl Derivation<'_> {
     }
 
     fn text_equations(&self, page: &mut String) {
-        let n_constraints = self.model.system.constraints.len();
-        let constrained = n_constraints > 0;
+        let constrained = !self.equations.rows.is_empty();
         let source =
             self.source().map(|s| format!("   [{}, {}]", s.work, s.equations)).unwrap_or_default();
         let _ = writeln!(page, "{}{source}", self.heading());
-        let (metric, force, left) =
-            if self.is_canonical() { ("Γ", "F", "Γ ṗ") } else { ("M", "Q", "M q̈") };
+        let Letters { metric, force, rate, kinematics } = self.letters();
+        let left = if metric.is_empty() { rate.to_owned() } else { format!("{metric} {rate}") };
         let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
         let mut right = force.to_owned();
         if nonideal {
@@ -99,16 +99,29 @@ impl Derivation<'_> {
         if constrained {
             right.push_str(" + Aᵀλ");
         }
-        let constraint = match (constrained, self.is_canonical()) {
-            (false, _) => "",
-            (true, true) => ",   A ṗ = b",
-            (true, false) => ",   A q̈ = b",
-        };
+        let constraint =
+            if constrained { format!(",   A {rate} = b") } else { String::new() };
         let _ = writeln!(page, "  {left} = {right}{constraint}\n");
-        if self.is_canonical() {
+        self.text_variables(page);
+        for quantity in &self.equations.intermediate {
+            let name = quantity.text;
+            let _ = writeln!(page, "{name}: {}", quantity.meaning);
+            match &quantity.value {
+                Shape::Scalar(value) => {
+                    let _ = writeln!(page, "{name} = {}\n", self.show(*value));
+                }
+                Shape::Vector(list) => self.text_vector(page, name, list),
+                Shape::Matrix(matrix) => {
+                    self.text_matrix(page, name, matrix, entries(matrix), false);
+                }
+            }
+        }
+        if kinematics {
             self.text_vector(page, "q̇", &self.equations.kinematics);
         }
-        self.text_matrix(page, metric, &self.equations.metric, self.metric_entries(), true);
+        if !metric.is_empty() {
+            self.text_matrix(page, metric, &self.equations.metric, self.metric_entries(), true);
+        }
         self.text_vector(page, force, &self.equations.force);
         if nonideal {
             self.text_vector(page, "C", &self.equations.nonideal);
@@ -131,8 +144,30 @@ impl Derivation<'_> {
         }
         self.more(page, system.constraints.len());
         page.push('\n');
+        if self.equations.rows.is_empty() {
+            page.push_str("v satisfies them by itself\n");
+            return;
+        }
         self.text_matrix(page, "A", &self.equations.jacobian, self.jacobian_entries(), false);
         self.text_vector(page, "b", &self.equations.drift);
+    }
+
+    /// What v is, and what stands behind it without a formula.
+    fn text_variables(&self, page: &mut String) {
+        let equations = &self.equations;
+        if equations.formulation == "lagrange" && equations.auxiliary.is_none() {
+            return;
+        }
+        let name = |&s: &Symbol| self.exprs().symbol_text(s);
+        let _ = writeln!(page, "v = ({})", list(equations.v.iter().map(name).collect(), 16));
+        if let Some(auxiliary) = &equations.auxiliary {
+            let w = list(auxiliary.symbols.iter().map(name).collect(), 16);
+            let _ = writeln!(page, "where {w} are determined by");
+            for &residual in auxiliary.residuals.iter().take(MOST) {
+                let _ = writeln!(page, "  {} = 0", self.show(residual));
+            }
+        }
+        page.push('\n');
     }
 
     fn more(&self, page: &mut String, count: usize) {

@@ -1,8 +1,9 @@
 //! What a typeset document says, as a list of blocks with formulas in LaTeX:
 //! the LaTeX and HTML documents are two ways of writing it down.
 
-use crate::derivation::{Derivation, dense};
-use dalembert_expr::{ExprId, Jacobian, Notation};
+use crate::derivation::{Derivation, Letters, dense};
+use dalembert_derive::Shape;
+use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
 use dalembert_model::system::Energy;
 
 /// Characters of one formula; longer ones are cut with an ellipsis.
@@ -69,13 +70,9 @@ impl Derivation<'_> {
     }
 
     fn equation_blocks(&self, blocks: &mut Vec<Block>) {
-        let constrained = !self.model.system.constraints.is_empty();
+        let constrained = !self.equations.rows.is_empty();
         let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
-        let (metric, force, unknown) = if self.is_canonical() {
-            ("\\Gamma", "F", "\\dot{p}")
-        } else {
-            ("M", "Q", "\\ddot{q}")
-        };
+        let Letters { metric, force, rate: unknown, kinematics } = self.latex_letters();
         blocks.push(Block::Section(self.heading().to_owned()));
         let mut right = force.to_owned();
         if nonideal {
@@ -90,10 +87,25 @@ impl Derivation<'_> {
         if let Some(source) = self.source() {
             blocks.push(Block::Text(format!("({}, {}.)", source.work, source.equations)));
         }
-        if self.is_canonical() {
+        self.variable_blocks(blocks);
+        for quantity in &self.equations.intermediate {
+            blocks.push(Block::Text(format!("${}$: {}.", quantity.latex, spoken(quantity.meaning))));
+            match &quantity.value {
+                Shape::Scalar(value) => {
+                    blocks.push(Block::Align(vec![self.row(quantity.latex, *value)]));
+                }
+                Shape::Vector(list) => self.vector_blocks(blocks, quantity.latex, list),
+                Shape::Matrix(matrix) => {
+                    self.matrix_blocks(blocks, quantity.latex, matrix, false);
+                }
+            }
+        }
+        if kinematics {
             self.vector_blocks(blocks, "\\dot{q}", &self.equations.kinematics);
         }
-        self.matrix_blocks(blocks, metric, &self.equations.metric, true);
+        if !metric.is_empty() {
+            self.matrix_blocks(blocks, metric, &self.equations.metric, true);
+        }
         self.vector_blocks(blocks, force, &self.equations.force);
         if nonideal {
             self.vector_blocks(blocks, "C", &self.equations.nonideal);
@@ -119,8 +131,34 @@ impl Derivation<'_> {
             }
         }
         more(blocks, constraints.len());
+        if self.equations.rows.is_empty() {
+            blocks.push(Block::Text("The velocities above satisfy them by themselves.".to_owned()));
+            return;
+        }
         self.matrix_blocks(blocks, "A", &self.equations.jacobian, false);
         self.vector_blocks(blocks, "b", &self.equations.drift);
+    }
+
+    /// What v is, and what stands behind it without a formula.
+    fn variable_blocks(&self, blocks: &mut Vec<Block>) {
+        let equations = &self.equations;
+        if equations.formulation == "lagrange" && equations.auxiliary.is_none() {
+            return;
+        }
+        let names = |symbols: &[Symbol]| -> String {
+            let all: Vec<String> = symbols.iter().map(|&s| self.exprs().symbol_latex(s)).collect();
+            match all.len() {
+                n if n > 12 => format!("{}, \\ldots, {}", all[..10].join(", "), all[n - 1]),
+                _ => all.join(", "),
+            }
+        };
+        blocks.push(Block::Text(format!("Unknowns: $v = ({})$.", names(&equations.v))));
+        if let Some(auxiliary) = &equations.auxiliary {
+            let text = format!("Here ${}$ are determined by", names(&auxiliary.symbols));
+            blocks.push(Block::Text(text));
+            let rows = auxiliary.residuals.iter().take(MOST).map(|&r| self.row("0", r)).collect();
+            blocks.push(Block::Align(rows));
+        }
     }
 
     fn matrix_blocks(
@@ -202,6 +240,20 @@ pub(crate) fn align_lines(rows: &[(String, Vec<String>)]) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The letters in a sentence as formulas, for a typesetter that has only LaTeX.
+fn spoken(text: &str) -> String {
+    let mut out = text.to_owned();
+    for (plain, formula) in [
+        ("s = G q̇", "$s = G \\dot{q}$"),
+        ("p·q̇ − L", "$p \\cdot \\dot{q} - L$"),
+        ("(q, p̃)", "$(q, \\tilde{p})$"),
+        ("L − β·q̇_c", "$L - \\beta \\cdot \\dot{q}_c$"),
+    ] {
+        out = out.replace(plain, formula);
+    }
+    out
 }
 
 fn more(blocks: &mut Vec<Block>, count: usize) {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::parser;
-use crate::resolve::{Limits, PartFiles, resolve};
+use crate::resolve::{self, Limits, PartFiles, resolve};
 use crate::span::{SourceId, Sources};
 use crate::system::Model;
 use crate::tree::{File, PartSource, Statement, StatementKind};
@@ -68,7 +68,16 @@ pub fn load(
     overrides: &[String],
     limits: Limits,
 ) -> Loaded {
-    load_with(name, text, syntax, overrides, limits, None)
+    load_with(name, text, syntax, &Beside { overrides, at: None }, limits, None)
+}
+
+/// What is said beside a model's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// Overrides, each a text such as `m=2, th[2]'=0`.
+    pub overrides: &'a [String],
+    /// A state to evaluate at, such as `x=1, x'=0.2, t=0`.
+    pub at: Option<&'a str>,
 }
 
 /// The same, with a way to read the files of parts.
@@ -76,7 +85,7 @@ pub fn load_with(
     name: &str,
     text: &str,
     syntax: Syntax,
-    overrides: &[String],
+    beside: &Beside<'_>,
     limits: Limits,
     reader: Option<&Reader<'_>>,
 ) -> Loaded {
@@ -85,16 +94,21 @@ pub fn load_with(
     let mut diagnostics = Vec::new();
     let file = parser::parse(main, text, syntax == Syntax::Markdown, &mut diagnostics);
     let mut settings = Vec::new();
-    for text in overrides {
+    for text in beside.overrides {
         let id: SourceId = sources.add("--set", text.clone());
         settings.extend(parser::parse_assignments(id, text, &mut diagnostics));
+    }
+    let mut state = Vec::new();
+    if let Some(text) = beside.at {
+        let id: SourceId = sources.add("--at", text);
+        state = parser::parse_assignments(id, text, &mut diagnostics);
     }
     let files = match reader {
         Some(reader) => read_parts(&file, main, reader, &mut sources, &mut diagnostics),
         None => PartFiles::default(),
     };
     let sources = Rc::new(sources);
-    let model = resolve(&file, &settings, &files, sources.clone(), limits, &mut diagnostics);
+    let model = resolve(&file, resolve::Beside { overrides: &settings, state: &state }, &files, sources.clone(), limits, &mut diagnostics);
     diagnostics
         .sort_by_key(|d| (d.labels.first().map(|l| (l.span.source, l.span.start)), d.severity));
     Loaded { model, file, diagnostics, sources }

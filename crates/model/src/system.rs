@@ -56,6 +56,8 @@ pub struct System {
     pub draws: Vec<Draw>,
     /// What must be true.
     pub checks: Vec<Check>,
+    /// A state asked for beside the model: quantities and their values.
+    pub state: Vec<(ExprId, ExprId)>,
     /// Symbols that stand for unknowns of the solution.
     pub unknowns: Vec<(Symbol, Unknown)>,
 }

@@ -19,7 +19,12 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         report::say(&format!("\n{}", report::count(&loaded.diagnostics)));
         return Status::ModelFaults;
     };
-    let equations = match dalembert::derive(model, args.formulation.as_deref()) {
+    let ignored = match report::ignored(&args.ignore, model) {
+        Ok(ignored) => ignored,
+        Err(status) => return status,
+    };
+    let choices = dalembert::Choices { ignored, ..Default::default() };
+    let equations = match dalembert::derive_with(model, args.formulation.as_deref(), &choices) {
         Ok(equations) => equations,
         Err(faults) => {
             report::diagnostics(&faults, &loaded, color);

@@ -1,4 +1,4 @@
-//! Hamilton's equations with constraints on (q, p, t), for a model given by H.
+//! Hamilton's equations with constraints on (q, p, t).
 //!
 //! ```text
 //! q̇ = H_p
@@ -7,16 +7,23 @@
 //! ```
 //!
 //! Udwadia (2016), (11)–(13) and (36): ṗ = f + H_pp⁻¹A_pᵀλ with A_p ṗ = b_p, the
-//! normal form with v = p. H need not be quadratic in p; H_pp must be regular.
-//! The constraint force is along H_pp⁻¹φ_pᵀ, not along φ_pᵀ.
+//! normal form with v = p. The constraint force is along H_pp⁻¹φ_pᵀ, not along
+//! φ_pᵀ. Holonomic rows are taken to their rate first. With the multipliers as
+//! unknowns this is Greenwood's (2.111)–(2.113).
+//!
+//! H need not be quadratic in p; H_pp must be positive definite. A model given by
+//! L is taken to p = L_q̇: for L quadratic in q̇, with T₁ and T₀ terms, by q̇ =
+//! M⁻¹(p − m̃) as a `solve` node; otherwise q̇ is an auxiliary unknown of the
+//! equations L_q̇ = p. No inverse is differentiated: −H_q = L_q, and with p frozen
+//! D q̇ = −M⁻¹(p_q q̇ + p_t).
 
-use super::Formulation;
-use crate::equations::{EquationsOfMotion, Source};
-use crate::kernel;
+use super::{Choices, Formulation};
+use crate::equations::{Auxiliary, EquationsOfMotion, Shape, Source};
+use crate::kernel::{self, Dual, Rows};
+use crate::matrix::{self, Inverse};
+use crate::picture;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
-use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
-use dalembert_model::span::Span;
 use dalembert_model::system::{Energy, System};
 
 /// Hamilton's equations.
@@ -34,55 +41,152 @@ impl Formulation for Hamilton {
         Source { work: "Udwadia (2016)", equations: "(11)–(13), (36)" }
     }
 
-    fn derive(&self, exprs: &Exprs, system: &System) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
-        let Energy::Hamiltonian { hamiltonian, velocities } = &system.energy else {
-            let span = system.coordinates.first().map_or(Span::default(), |c| c.span);
-            return Err(vec![
-                Diagnostic::fault(
-                    Code::NotServed,
-                    span,
-                    "Hamilton's equations of a model given by T and V are not served by this version yet",
-                )
-                .hint("give the model by `hamiltonian`, or derive it by `--formulation lagrange`"),
-            ]);
-        };
-        kernel::refuse_multipliers(exprs, system)?;
-        let n = system.n_coordinates();
-        let (q, p, p_dot) = (system.positions(), system.momenta(), system.momentum_rates());
-        let mut rates: Vec<(Symbol, ExprId)> = q.iter().copied().zip(velocities.iter().copied()).collect();
-        rates.push((Symbol::TIME, ExprId::ONE));
+    fn heading(&self) -> &'static str {
+        "Hamilton's equations"
+    }
 
-        let metric = super::lagrange::symmetric(exprs.jacobian(velocities, &p));
-        // f = −H_q + Q′
-        let h_q = exprs.gradient(*hamiltonian, &q);
-        let impressed = kernel::total(exprs, n, &system.forces);
-        let f: Vec<ExprId> = (0..n).map(|i| (exprs.at(impressed[i]) - exprs.at(h_q[i])).id).collect();
-        let nonideal = kernel::total(exprs, n, &system.nonideal);
-        let rows = kernel::differentiate(exprs, system, &p, &p_dot, &rates);
-        Ok(EquationsOfMotion {
-            formulation: self.name(),
-            kinematics: velocities.clone(),
-            q,
-            v: p,
-            force: times(exprs, &metric, &f),
-            nonideal: times(exprs, &metric, &nonideal),
-            metric,
-            jacobian: rows.jacobian,
-            drift: rows.drift,
-            configuration_residuals: rows.configuration_residuals,
-            velocity_residuals: rows.velocity_residuals,
-        })
+    fn needs_regular_mass(&self) -> bool {
+        true
+    }
+
+    fn derive(
+        &self,
+        exprs: &Exprs,
+        system: &System,
+        _: &Choices,
+    ) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
+        kernel::refuse_multipliers(exprs, system)?;
+        match &system.energy {
+            Energy::Hamiltonian { hamiltonian, velocities } => {
+                Ok(by_h(exprs, system, *hamiltonian, velocities))
+            }
+            Energy::Lagrangian { lagrangian, momenta, .. } => {
+                by_l(exprs, system, *lagrangian, momenta)
+            }
+        }
     }
 }
 
-/// Matrix × vector.
-fn times(exprs: &Exprs, matrix: &Jacobian, x: &[ExprId]) -> Vec<ExprId> {
-    matrix
-        .rows
-        .iter()
-        .map(|row| {
-            let terms: Vec<ExprId> = row.iter().map(|&(j, e)| (exprs.at(e) * exprs.at(x[j])).id).collect();
-            exprs.sum(&terms)
-        })
-        .collect()
+/// What the two ways to H arrive at.
+struct Canonical {
+    metric: Jacobian,
+    kinematics: Vec<ExprId>,
+    lift_drift: Vec<ExprId>,
+    force: Vec<ExprId>,
+    nonideal: Vec<ExprId>,
+    rows: Rows,
+}
+
+fn by_h(exprs: &Exprs, system: &System, h: ExprId, h_p: &[ExprId]) -> EquationsOfMotion {
+    let (q, p, p_dot) = (system.positions(), system.momenta(), system.momentum_rates());
+    let rates = picture::rates(&q, h_p);
+    let metric = matrix::symmetric(exprs.jacobian(h_p, &p));
+    let h_q = exprs.gradient(h, &q);
+    let impressed = kernel::total(exprs, q.len(), &system.forces);
+    let f: Vec<ExprId> =
+        impressed.iter().zip(&h_q).map(|(&a, &b)| (exprs.at(a) - exprs.at(b)).id).collect();
+    let nonideal = kernel::total(exprs, q.len(), &system.nonideal);
+    let canonical = Canonical {
+        kinematics: h_p.to_vec(),
+        lift_drift: exprs.directional(h_p, &rates),
+        force: matrix::times(exprs, &metric, &f),
+        nonideal: matrix::times(exprs, &metric, &nonideal),
+        metric,
+        rows: kernel::differentiate(exprs, system, &p, &p_dot, &rates, None),
+    };
+    assemble(exprs, system, canonical)
+}
+
+fn by_l(
+    exprs: &Exprs,
+    system: &System,
+    lagrangian: ExprId,
+    momenta: &[ExprId],
+) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
+    let n = system.n_coordinates();
+    let (q, v, p) = (system.positions(), system.velocities(), system.momenta());
+    let w: Vec<ExprId> = v.iter().map(|&s| exprs.of_symbol(s)).collect();
+    let mass = matrix::symmetric(exprs.jacobian(momenta, &v));
+    let Some(inverse) = Inverse::new(&mass) else {
+        return Err(kernel::not_applicable(
+            system,
+            "the mass matrix is singular, so momenta do not determine the velocities: there is no Hamiltonian",
+        ));
+    };
+    // With p frozen, 0 = p_q q̇ + p_t + M D q̇.
+    let mut rates = picture::rates(&q, &w);
+    let moved: Vec<ExprId> =
+        exprs.directional(momenta, &rates).into_iter().map(|e| (-exprs.at(e)).id).collect();
+    let drift = inverse.solve(exprs, &moved);
+    rates.extend(v.iter().copied().zip(drift.iter().copied()));
+    let metric = matrix::symmetric(inverse.matrix(exprs));
+    let l_q = exprs.gradient(lagrangian, &q);
+    let impressed = kernel::total(exprs, n, &system.forces);
+    let quadratic = picture::is_free_of(exprs, &mass, &v);
+    let f: Vec<ExprId> =
+        impressed.iter().zip(&l_q).map(|(&a, &b)| (exprs.at(a) + exprs.at(b)).id).collect();
+    let force = inverse.solve(exprs, &f);
+    let nonideal = inverse.solve(exprs, &kernel::total(exprs, n, &system.nonideal));
+    let dual = Dual { symbols: v.clone(), matrix: inverse, drift: drift.clone() };
+    let rows =
+        kernel::differentiate(exprs, system, &p, &system.accelerations(), &rates, Some(&dual));
+    let canonical = Canonical {
+        metric,
+        kinematics: w.clone(),
+        lift_drift: drift,
+        force,
+        nonideal,
+        rows,
+    };
+    let mut equations = assemble(exprs, system, canonical);
+    let of_p: Vec<ExprId> = p.iter().map(|&s| exprs.of_symbol(s)).collect();
+    let difference = |a: &[ExprId], b: &[ExprId]| -> Vec<ExprId> {
+        a.iter().zip(b).map(|(&a, &b)| (exprs.at(a) - exprs.at(b)).id).collect()
+    };
+    let meaning = "the Hamiltonian, p·q̇ − L";
+    if quadratic {
+        // q̇ = M⁻¹(p − m̃);  H = ½(p − m̃)·q̇ − L|q̇=0
+        let shifted = difference(&of_p, &picture::at_zero(exprs, momenta, &v));
+        let velocities = dual.matrix.solve(exprs, &shifted);
+        let rest = picture::at_zero(exprs, &[lagrangian], &v)[0];
+        let row: Vec<(usize, ExprId)> = velocities.iter().copied().enumerate().collect();
+        let twice = exprs.at(matrix::dot(exprs, &row, &shifted));
+        let h = (twice / exprs.integer(2) - exprs.at(rest)).id;
+        equations.intermediate.push(picture::quantity("H", "H", meaning, Shape::Scalar(h)));
+        let replacements: Vec<(Symbol, ExprId)> = v.into_iter().zip(velocities).collect();
+        equations.substitute(exprs, &replacements);
+    } else {
+        let row: Vec<(usize, ExprId)> = of_p.iter().copied().enumerate().collect();
+        let h = (exprs.at(matrix::dot(exprs, &row, &w)) - exprs.at(lagrangian)).id;
+        equations.intermediate.push(picture::quantity("H", "H", meaning, Shape::Scalar(h)));
+        let residuals = difference(momenta, &of_p);
+        equations.auxiliary = Some(Auxiliary { symbols: v, residuals, jacobian: mass });
+    }
+    Ok(equations)
+}
+
+fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOfMotion {
+    let p = system.momenta();
+    let Canonical { metric, kinematics, lift_drift, force, nonideal, rows } = canonical;
+    EquationsOfMotion {
+        formulation: "hamilton",
+        q: system.positions(),
+        own: p.iter().map(|&s| exprs.of_symbol(s)).collect(),
+        v: p,
+        auxiliary: None,
+        levels: Vec::new(),
+        kinematics,
+        lift: metric.clone(),
+        lift_drift,
+        force,
+        nonideal,
+        metric,
+        rows: (0..rows.drift.len()).collect(),
+        chart: None,
+        jacobian: rows.jacobian,
+        drift: rows.drift,
+        configuration_residuals: rows.configuration_residuals,
+        velocity_residuals: rows.velocity_residuals,
+        intermediate: Vec::new(),
+    }
 }

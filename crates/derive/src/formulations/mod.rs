@@ -1,9 +1,19 @@
 //! The formulations, one file each. A new one is a file and a word in the list.
 
+use crate::chart::Chart;
 use crate::equations::{EquationsOfMotion, Source};
 use dalembert_expr::Exprs;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, System};
+
+/// What a formulation leaves open; each has a default.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    /// For Maggi and the bracket: which velocities the constraints give.
+    pub chart: Option<Chart>,
+    /// For Routh: which coordinates are ignored.
+    pub ignored: Option<Vec<usize>>,
+}
 
 /// A route from a system to its equations of motion.
 pub trait Formulation: Sync {
@@ -13,8 +23,21 @@ pub trait Formulation: Sync {
     /// Paper and equation numbers.
     fn source(&self) -> Source;
 
+    /// What its equations are called.
+    fn heading(&self) -> &'static str;
+
+    /// Whether it needs M ≻ 0.
+    fn needs_regular_mass(&self) -> bool {
+        false
+    }
+
     /// Fills the normal form, or says why it does not apply.
-    fn derive(&self, exprs: &Exprs, system: &System) -> Result<EquationsOfMotion, Vec<Diagnostic>>;
+    fn derive(
+        &self,
+        exprs: &Exprs,
+        system: &System,
+        choices: &Choices,
+    ) -> Result<EquationsOfMotion, Vec<Diagnostic>>;
 }
 
 macro_rules! formulations {
@@ -26,7 +49,7 @@ macro_rules! formulations {
     };
 }
 
-formulations! { lagrange, hamilton }
+formulations! { lagrange, poincare, hamilton, maggi, bracket, routh }
 
 /// The formulation of a name.
 pub fn by_name(name: &str) -> Option<&'static dyn Formulation> {

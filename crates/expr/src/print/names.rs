@@ -56,6 +56,13 @@ fn split_digits(piece: &str) -> (&str, &str) {
     piece.split_at(letters.len())
 }
 
+/// `ptilde_x`, the momentum p̃ of a reduced state space, as `p_x`.
+fn reduced_momentum(name: &str) -> Option<String> {
+    let at = name.rfind('.').map_or(0, |dot| dot + 1);
+    let rest = name[at..].strip_prefix("ptilde_")?;
+    Some(format!("{}p_{rest}", &name[..at]))
+}
+
 /// Indices in one subscript: next to each other if that is unambiguous.
 fn join_indices(indices: &[&str]) -> String {
     let short = indices.iter().all(|i| i.len() == 1 && i.as_bytes()[0].is_ascii_digit());
@@ -78,6 +85,11 @@ pub fn source_name(name: &str, primes: u8) -> String {
 /// assert_eq!(text_name("th[2]", 2), "th₂″");
 /// ```
 pub fn text_name(name: &str, primes: u8) -> String {
+    if let Some(plain) = reduced_momentum(name) {
+        let text = text_name(&plain, primes);
+        let at = text.rfind('.').map_or(0, |dot| dot + 1);
+        return text[..at].to_owned() + &text[at..].replacen('p', "p\u{303}", 1);
+    }
     let parts = Name::new(name);
     let mut text = String::new();
     for part in &parts.path {
@@ -152,6 +164,9 @@ fn flush_subscript(text: &mut String, below: &mut Vec<String>) {
 /// assert_eq!(latex_name("p_th[2]", 0), r"p_{\mathrm{th}_{2}}");
 /// ```
 pub fn latex_name(name: &str, primes: u8) -> String {
+    if let Some(plain) = reduced_momentum(name) {
+        return latex_name(&plain, primes).replacen('p', "\\tilde{p}", 1);
+    }
     latex(name, primes, true)
 }
 

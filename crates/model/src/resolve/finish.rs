@@ -54,6 +54,7 @@ impl<'a> Resolver<'a, '_> {
         let events = self.resolve_events();
         let draws = self.resolve_draws();
         let checks = self.resolve_checks(&file.checks);
+        let state = self.resolve_state(self.raw_state);
         self.unused_overrides();
         let title = self
             .instances
@@ -81,6 +82,7 @@ impl<'a> Resolver<'a, '_> {
             events,
             draws,
             checks,
+            state,
             unknowns: std::mem::take(&mut self.unknowns),
         };
         self.unused_parameters(&system);

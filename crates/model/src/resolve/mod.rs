@@ -51,17 +51,26 @@ impl Default for Limits {
 /// there, the tree, or why it could not be read.
 pub type PartFiles = FxHashMap<(SourceId, String), Result<Rc<File>, String>>;
 
+/// What is said beside the model's text, each as (left, right) of an equation.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beside<'a> {
+    /// Values of parameters, constants and of the start that replace the text's.
+    pub overrides: &'a [(Expr, Expr)],
+    /// A state to evaluate at.
+    pub state: &'a [(Expr, Expr)],
+}
+
 /// Resolves a file. Faults are added to `diagnostics`; the model is returned
 /// only if there are none.
 pub fn resolve(
     file: &File,
-    overrides: &[(Expr, Expr)],
+    beside: Beside<'_>,
     files: &PartFiles,
     sources: Rc<Sources>,
     limits: Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Model> {
-    let mut resolver = Resolver::new(limits, files, overrides, diagnostics);
+    let mut resolver = Resolver::new(limits, files, beside, diagnostics);
     let system = resolver.run(file, &sources);
     let exprs = resolver.exprs;
     let faulty = diagnostics.iter().any(|d| d.severity == Severity::Fault);
@@ -301,6 +310,8 @@ struct Resolver<'a, 'd> {
     /// Files that parts are built from, by where and as what they are named.
     files: &'a PartFiles,
     raw_overrides: &'a [(Expr, Expr)],
+    /// The state asked for, as written.
+    raw_state: &'a [(Expr, Expr)],
 }
 
 /// Placeholders for quantities that are known only when all energies are.
@@ -325,7 +336,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
     fn new(
         limits: Limits,
         files: &'a PartFiles,
-        raw_overrides: &'a [(Expr, Expr)],
+        beside: Beside<'a>,
         diagnostics: &'d mut Vec<Diagnostic>,
     ) -> Self {
         let exprs = Exprs::new();
@@ -366,7 +377,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
             body_defs: FxHashMap::default(),
             setting_names: FxHashMap::default(),
             files,
-            raw_overrides,
+            raw_overrides: beside.overrides,
+            raw_state: beside.state,
             specials,
         };
         resolver.set_role(Symbol::TIME, role::TIME);

@@ -727,25 +727,36 @@ impl<'a> Resolver<'a, '_> {
             tree::CheckAt::Anywhere => CheckAt::Anywhere,
             tree::CheckAt::Start => CheckAt::Start,
             tree::CheckAt::Time(expr) => CheckAt::Time(self.plain_number(expr, cx, "a time")?),
-            tree::CheckAt::State(list) => {
-                let mut state = Vec::new();
-                for (left, right) in list {
-                    // `t = 0` is part of a state, though no guess.
-                    let is_time =
-                        matches!(&left.kind, tree::ExprKind::Name(name) if &**name == "t");
-                    let (a, b) = if is_time {
-                        let (a, b) = (self.eval(left, cx), self.eval(right, cx));
-                        (a?, b?)
-                    } else {
-                        self.known_quantity(left, cx)?;
-                        self.start_sides(left, right, StartRelation::Near, cx)?
-                    };
-                    state
-                        .extend(a.components().iter().copied().zip(b.components().iter().copied()));
-                }
-                CheckAt::State(state)
-            }
+            tree::CheckAt::State(list) => CheckAt::State(self.state_items(list, cx)?),
         })
+    }
+
+    /// The state that was asked for beside the model.
+    pub(super) fn resolve_state(&mut self, list: &'a [(Expr, Expr)]) -> Vec<(ExprId, ExprId)> {
+        let cx = Cx { scope: ScopeId(0), env: EnvId(0), locals: None, constant: false };
+        self.settle(|r| r.state_items(list, cx)).unwrap_or_default()
+    }
+
+    /// Quantities of a state and their values.
+    fn state_items(
+        &mut self,
+        list: &'a [(Expr, Expr)],
+        cx: Cx<'_>,
+    ) -> Eval<Vec<(ExprId, ExprId)>> {
+        let mut state = Vec::new();
+        for (left, right) in list {
+            // `t = 0` is part of a state, though no guess.
+            let is_time = matches!(&left.kind, tree::ExprKind::Name(name) if &**name == "t");
+            let (a, b) = if is_time {
+                let (a, b) = (self.eval(left, cx), self.eval(right, cx));
+                (a?, b?)
+            } else {
+                self.known_quantity(left, cx)?;
+                self.start_sides(left, right, StartRelation::Near, cx)?
+            };
+            state.extend(a.components().iter().copied().zip(b.components().iter().copied()));
+        }
+        Ok(state)
     }
 }
 

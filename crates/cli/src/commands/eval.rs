@@ -1,0 +1,126 @@
+//! `dal eval`: numbers at one state.
+
+use crate::Status;
+use crate::args::Eval;
+use crate::report::{self, Color};
+use dalembert::export::EvaluationPage;
+use dalembert::model::codes::Code;
+use dalembert::simulate::complete::CompletionError;
+use dalembert::simulate::report::{EvalError, Options, report as evaluate};
+use dalembert::simulate::{Refusal, StartError};
+use dalembert::{Diagnostic, Loaded};
+use serde_json::json;
+
+pub(crate) fn run(args: &Eval, color: Color) -> Status {
+    let mut loaded = match report::load_at(&args.model, args.at.as_deref(), args.json) {
+        Ok(loaded) => loaded,
+        Err(status) => return status,
+    };
+    if loaded.is_faulty() {
+        return refuse(args, &loaded, &[], color);
+    }
+    if !args.json {
+        report::diagnostics(&loaded.diagnostics, &loaded, color);
+    }
+    let Some(mut model) = loaded.model.take() else { return Status::ModelFaults };
+    let mut options = Options::of_model(&model);
+    if let Some(name) = &args.formulation {
+        options.formulations = match dalembert::formulations::by_name(name) {
+            Some(one) => vec![one],
+            None => dalembert::formulations::ALL.to_vec(),
+        };
+    }
+    if let Some(name) = &args.elimination {
+        options.eliminations = match dalembert::simulate::by_name(name) {
+            Some(one) => vec![one],
+            None => dalembert::simulate::ALL.to_vec(),
+        };
+    }
+    options.complete = args.complete;
+    match report::ignored(&args.ignore, &model) {
+        Ok(ignored) => options.choices.ignored = ignored,
+        Err(status) => return status,
+    }
+    match evaluate(&mut model, &options) {
+        Ok(found) => {
+            let page = EvaluationPage { model: &model, report: &found };
+            if args.json {
+                report::data(&page.to_json().to_string());
+            } else {
+                report::data(page.to_text().trim_end());
+            }
+            if found.answers.iter().any(|a| a.result.is_ok()) {
+                Status::Fine
+            } else {
+                Status::NumbersFailed
+            }
+        }
+        Err(error) => {
+            let (faults, status) = explain(error, &model);
+            match status {
+                Status::ModelFaults => refuse(args, &loaded, &faults, color),
+                status => {
+                    let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
+                    let words = words.join("; ");
+                    if args.json {
+                        report::data(&json!({"format": 1, "system": model.system.title, "results": [], "error": words}).to_string());
+                    } else {
+                        report::say(&format!("error: {words}"));
+                    }
+                    status
+                }
+            }
+        }
+    }
+}
+
+/// What is wrong, and whether with the model or with the numbers.
+pub(crate) fn explain(error: EvalError, model: &dalembert::Model) -> (Vec<Diagnostic>, Status) {
+    let span = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
+    let plain = |words: String| vec![Diagnostic::fault(Code::NotApplicable, span, words)];
+    match error {
+        EvalError::Missing(missing) => {
+            let parameters = model.system.parameters.iter();
+            let unset = parameters.filter(|p| missing.0.contains(&format!("`{}`", p.name)));
+            let faults = unset
+                .map(|p| {
+                    let message = format!("`{}` has no value, and numbers are asked for", p.name);
+                    Diagnostic::fault(Code::ParameterWithoutValue, p.span, message)
+                        .hint(format!("give it one: `--set {}=1`", p.name))
+                })
+                .collect();
+            (faults, Status::ModelFaults)
+        }
+        EvalError::Start(StartError::Clash(faults))
+        | EvalError::Completion(
+            CompletionError::Start(StartError::Clash(faults))
+            | CompletionError::Equations(faults)
+            | CompletionError::Contradiction(faults),
+        )
+        | EvalError::Refused(Refusal::Formulation(faults)) => (faults, Status::ModelFaults),
+        EvalError::Start(StartError::Legendre(error))
+        | EvalError::Completion(CompletionError::Start(StartError::Legendre(error)))
+        | EvalError::State(error) => (plain(error.to_string()), Status::NumbersFailed),
+        EvalError::Start(StartError::Time)
+        | EvalError::Completion(CompletionError::Start(StartError::Time)) => {
+            (plain("the start time is not a number".to_owned()), Status::NumbersFailed)
+        }
+        EvalError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
+    }
+}
+
+fn refuse(args: &Eval, loaded: &Loaded, faults: &[Diagnostic], color: Color) -> Status {
+    let mut all = loaded.diagnostics.clone();
+    all.extend(faults.iter().cloned());
+    if args.json {
+        let diagnostics = report::as_json(&all, loaded);
+        report::data(
+            &json!({"format": 1, "results": [], "verdict": "faults", "diagnostics": diagnostics})
+                .to_string(),
+        );
+    } else {
+        report::diagnostics(if loaded.is_faulty() { &all } else { faults }, loaded, color);
+        report::say(&format!("\n{}", report::count(&all)));
+    }
+    Status::ModelFaults
+}

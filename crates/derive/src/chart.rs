@@ -1,0 +1,208 @@
+//! Static charts of the admissible velocities: which velocities the affine
+//! constraints give, and which are free.
+//!
+//! For a(q, t) q̇ + a_t(q, t) = e with independent rows, choose as many dependent
+//! coordinates d; the others, i, are free:
+//!
+//! ```text
+//! q̇_i = u,   q̇_d = A_d⁻¹(e − a_t − A_i u)
+//! S_i = I,   S_d = −A_d⁻¹A_i,   s₀_d = A_d⁻¹(e − a_t)
+//! ```
+//!
+//! e is 0 on the constraints. It is kept as a constant so that a state that
+//! misses them moves along its own level, as the differentiated rows say.
+//! A chart is smooth wherever A_d is regular; where it is not, another choice
+//! serves, which is why the choice is data.
+
+use crate::equations::{Quantity, Shape};
+use crate::matrix::{self, Inverse};
+use crate::picture::{self, Picture};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
+use dalembert_model::system::System;
+use rustc_hash::FxHashMap;
+
+/// A choice of constraints and of the velocities they are solved for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chart {
+    /// Constraints, by their place in the system.
+    pub rows: Vec<usize>,
+    /// As many dependent coordinates.
+    pub columns: Vec<usize>,
+}
+
+/// Velocities parametrised by a chart.
+pub struct Parametrised {
+    /// The chart.
+    pub chart: Chart,
+    /// Coordinates that are not dependent.
+    pub free: Vec<usize>,
+    /// S.
+    pub s: Jacobian,
+    /// s₀.
+    pub s0: Vec<ExprId>,
+    /// Level constants and what they are: the residuals of the rows.
+    pub levels: Vec<(Symbol, ExprId)>,
+    /// A_d of the chart.
+    pub a_d: Jacobian,
+    /// The rows' a, in q and t.
+    pub a: Jacobian,
+    /// Whether S and s₀ are free of t, and s₀ is 0 on the constraints.
+    pub is_stationary: bool,
+}
+
+impl Chart {
+    /// A chart for the affine rows of a system, chosen at a generic state: rows in
+    /// their order as long as they are independent, columns by the largest pivot.
+    pub fn generic(exprs: &Exprs, system: &System, picture: &Picture) -> Chart {
+        let affine: Vec<usize> =
+            (0..system.constraints.len()).filter(|&row| picture.is_affine(system, row)).collect();
+        let entries: Vec<ExprId> = affine
+            .iter()
+            .flat_map(|&row| picture.rows.jacobian.rows[row].iter().map(|e| e.1))
+            .collect();
+        let parameters = dalembert_model::parameters::values(exprs, &system.parameters);
+        let mut best = Chart { rows: Vec::new(), columns: Vec::new() };
+        for seed in 0..3u64 {
+            let values = evaluate(exprs, &entries, &parameters, seed);
+            let mut at = values.iter();
+            let matrix: Vec<Vec<(usize, f64)>> = affine
+                .iter()
+                .map(|&row| {
+                    let list = picture.rows.jacobian.rows[row].iter();
+                    list.map(|&(j, _)| (j, at.next().copied().unwrap_or(0.0))).collect()
+                })
+                .collect();
+            let chart = Chart::pivots(&affine, &matrix);
+            if chart.rows.len() > best.rows.len() {
+                best = chart;
+            }
+        }
+        best
+    }
+
+    /// A chart by elimination of numerical rows.
+    fn pivots(names: &[usize], matrix: &[Vec<(usize, f64)>]) -> Chart {
+        let mut chart = Chart { rows: Vec::new(), columns: Vec::new() };
+        let mut reduced: Vec<(usize, FxHashMap<usize, f64>)> = Vec::new();
+        for (&name, row) in names.iter().zip(matrix) {
+            let mut dense: FxHashMap<usize, f64> = row.iter().copied().collect();
+            let size = dense.values().fold(0f64, |m, x| m.max(x.abs()));
+            for (pivot, other) in &reduced {
+                let Some(&value) = dense.get(pivot) else { continue };
+                let factor = value / other[pivot];
+                for (&column, &x) in other {
+                    *dense.entry(column).or_insert(0.0) -= factor * x;
+                }
+                dense.remove(pivot);
+            }
+            // The largest entry; of equals the first, so that the choice does
+            // not depend on the order in a table.
+            let best = dense
+                .iter()
+                .filter(|(_, x)| x.is_finite())
+                .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(a.0)));
+            if let Some((&column, &value)) = best
+                && value.abs() > 1e-10 * size
+            {
+                chart.rows.push(name);
+                chart.columns.push(column);
+                reduced.push((column, dense));
+            }
+        }
+        chart
+    }
+
+    /// The velocities in this chart; `None` if A_d is singular by its pattern.
+    pub fn parametrise(self, exprs: &Exprs, picture: &Picture) -> Option<Parametrised> {
+        let n = picture.q.len();
+        let free: Vec<usize> = (0..n).filter(|j| !self.columns.contains(j)).collect();
+        let level = |row: usize| -> ExprId {
+            let list = &picture.rows.velocity_residuals;
+            list.iter().find(|r| r.0 == row).map_or(ExprId::ZERO, |r| r.1)
+        };
+        let residuals: Vec<ExprId> = self.rows.iter().map(|&row| level(row)).collect();
+        // The rows are affine, so a is a at rest, whatever it looks like.
+        let all: Vec<usize> = (0..n).collect();
+        let mut a = matrix::part(&picture.rows.jacobian, &self.rows, &all);
+        for row in &mut a.rows {
+            let entries: Vec<ExprId> = row.iter().map(|e| e.1).collect();
+            let entries = picture::at_zero(exprs, &entries, &picture.velocities);
+            row.iter_mut().zip(entries).for_each(|(place, e)| place.1 = e);
+            row.retain(|e| e.1 != ExprId::ZERO);
+        }
+        let a_t = picture::at_zero(exprs, &residuals, &picture.velocities);
+        let rows: Vec<usize> = (0..self.rows.len()).collect();
+        let a_d = matrix::part(&a, &rows, &self.columns);
+        let a_i = matrix::part(&a, &rows, &free);
+        let inverse = Inverse::new(&a_d)?;
+        let levels: Vec<(Symbol, ExprId)> = residuals
+            .iter()
+            .enumerate()
+            .map(|(at, &residual)| {
+                (exprs.symbol(&format!("e[{}]", at + 1), SymbolKind::Constant), residual)
+            })
+            .collect();
+        let offset: Vec<ExprId> = levels
+            .iter()
+            .zip(&a_t)
+            .map(|(&(e, _), &a)| (exprs.at(exprs.of_symbol(e)) - exprs.at(a)).id)
+            .collect();
+        let s0_d = inverse.solve(exprs, &offset);
+        let s_d = inverse.solve_matrix(exprs, &a_i);
+        let mut s = Jacobian { rows: vec![Vec::new(); n], columns: free.len() };
+        let mut s0 = vec![ExprId::ZERO; n];
+        free.iter().enumerate().for_each(|(at, &i)| s.rows[i] = vec![(at, ExprId::ONE)]);
+        for (at, &d) in self.columns.iter().enumerate() {
+            s.rows[d] = s_d.rows[at].iter().map(|&(j, e)| (j, (-exprs.at(e)).id)).collect();
+            s0[d] = s0_d[at];
+        }
+        let mut entries: Vec<ExprId> = a.rows.iter().flatten().map(|e| e.1).collect();
+        entries.extend(&a_t);
+        let timeless = !exprs.symbols_of(&entries).contains(&Symbol::TIME);
+        let is_stationary = timeless && exprs.all_zero(&a_t).is_zero();
+        Some(Parametrised { chart: self, free, s, s0, levels, a_d, a, is_stationary })
+    }
+}
+
+impl Parametrised {
+    /// S u + s₀ for expressions u.
+    pub fn velocities(&self, exprs: &Exprs, u: &[ExprId]) -> Vec<ExprId> {
+        let su = matrix::times(exprs, &self.s, u);
+        su.iter().zip(&self.s0).map(|(&a, &b)| (exprs.at(a) + exprs.at(b)).id).collect()
+    }
+
+    /// S and s₀ for the reader, on the constraints.
+    pub fn quantities(&self, exprs: &Exprs) -> Vec<Quantity> {
+        let on: Vec<Symbol> = self.levels.iter().map(|l| l.0).collect();
+        let mut list = vec![picture::quantity(
+            "S",
+            "S",
+            "basis of the admissible velocities",
+            Shape::Matrix(self.s.clone()),
+        )];
+        let s0 = picture::at_zero(exprs, &self.s0, &on);
+        if s0.iter().any(|&e| e != ExprId::ZERO) {
+            let meaning = "what is admissible with no free velocity";
+            list.push(picture::quantity("s₀", "s_0", meaning, Shape::Vector(s0)));
+        }
+        list
+    }
+}
+
+/// Numbers at a generic state; parameters that have values keep them.
+fn evaluate(
+    exprs: &Exprs,
+    entries: &[ExprId],
+    parameters: &FxHashMap<Symbol, f64>,
+    seed: u64,
+) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51ed_270b;
+    let mut cache: FxHashMap<Symbol, f64> = FxHashMap::default();
+    exprs.eval_f64(entries, |s| match parameters.get(&s) {
+        Some(&value) => value,
+        None => *cache.entry(s).or_insert_with(|| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            0.3 + (state >> 33) as f64 / (1u64 << 31) as f64
+        }),
+    })
+}

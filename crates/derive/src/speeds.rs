@@ -1,0 +1,98 @@
+//! Quasi-velocities s = G(q, t) q̇: the user's `speed`s, completed by velocities.
+
+use crate::picture;
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
+use dalembert_model::system::System;
+use rustc_hash::FxHashMap;
+
+/// A full set of quasi-velocities.
+pub struct Speeds {
+    /// Their symbols: new ones for the user's speeds, q̇ for the velocities that
+    /// complete them.
+    pub symbols: Vec<Symbol>,
+    /// s in terms of q, q̇, t.
+    pub own: Vec<ExprId>,
+    /// G.
+    pub g: Jacobian,
+}
+
+/// Completes the speeds of a system: going through the coordinates in order, each
+/// velocity that raises the rank of G at a generic state. Without speeds, G = I.
+pub fn complete(exprs: &Exprs, system: &System) -> Speeds {
+    let n = system.n_coordinates();
+    let velocities = system.velocities();
+    let values: Vec<ExprId> = system.speeds.iter().map(|s| s.value).collect();
+    // Speeds are linear, so G is ∂s/∂q̇ at rest, whatever it looks like.
+    let mut g = exprs.jacobian(&values, &velocities);
+    for row in &mut g.rows {
+        let entries: Vec<ExprId> = row.iter().map(|e| e.1).collect();
+        let entries = picture::at_zero(exprs, &entries, &velocities);
+        row.iter_mut().zip(entries).for_each(|(place, e)| place.1 = e);
+        row.retain(|e| e.1 != ExprId::ZERO);
+    }
+    let mut symbols: Vec<Symbol> = system
+        .speeds
+        .iter()
+        .map(|speed| exprs.symbol(&speed.name, SymbolKind::Variable))
+        .collect();
+    let mut own = values;
+    for j in completing(exprs, &g, n) {
+        symbols.push(velocities[j]);
+        own.push(exprs.of_symbol(velocities[j]));
+        g.rows.push(vec![(j, ExprId::ONE)]);
+    }
+    g.columns = n;
+    Speeds { symbols, own, g }
+}
+
+/// The coordinates whose velocities complete the rows of G.
+fn completing(exprs: &Exprs, g: &Jacobian, n: usize) -> Vec<usize> {
+    let entries: Vec<ExprId> = g.rows.iter().flatten().map(|e| e.1).collect();
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut cache: FxHashMap<Symbol, f64> = FxHashMap::default();
+    let values = exprs.eval_f64(&entries, |s| {
+        *cache.entry(s).or_insert_with(|| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            0.3 + (state >> 33) as f64 / (1u64 << 31) as f64
+        })
+    });
+    let mut at = values.into_iter();
+    let rows = g.rows.iter().map(|row| -> FxHashMap<usize, f64> {
+        row.iter().map(|&(j, _)| (j, at.next().unwrap_or(0.0))).collect()
+    });
+    let mut reduced: Vec<(usize, FxHashMap<usize, f64>)> = Vec::new();
+    let mut raises = |mut row: FxHashMap<usize, f64>| -> bool {
+        let size = row.values().fold(0f64, |m, x| m.max(x.abs()));
+        for (pivot, other) in &reduced {
+            let Some(&value) = row.get(pivot) else { continue };
+            let factor = value / other[pivot];
+            for (&column, &x) in other {
+                *row.entry(column).or_insert(0.0) -= factor * x;
+            }
+            row.remove(pivot);
+        }
+        let best = row.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(a.0)));
+        match best {
+            Some((&column, &value)) if value.abs() > 1e-10 * size => {
+                reduced.push((column, row));
+                true
+            }
+            _ => false,
+        }
+    };
+    let mut count = 0;
+    for row in rows {
+        raises(row);
+        count += 1;
+    }
+    let mut found = Vec::new();
+    for j in 0..n {
+        if count + found.len() == n {
+            break;
+        }
+        if raises(FxHashMap::from_iter([(j, 1.0)])) {
+            found.push(j);
+        }
+    }
+    found
+}

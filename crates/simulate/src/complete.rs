@@ -1,0 +1,339 @@
+//! Hidden constraints: what a model implies without saying so.
+//!
+//! Two kinds. If some ν has M ν = 0 and A ν = 0, then νᵀ(Q + C) = 0 must hold,
+//! whatever the acceleration: a constraint χ on the state (Udwadia & Phohomsiri
+//! 2006, the step from (5.39) to (5.40) in general form). If some ζ has ζᵀA = 0,
+//! then ζᵀb = 0 must hold; for rows ψ at velocity level it comes from the relation
+//! χ = ζᵀψ = 0, which has fewer velocities than its rows.
+//!
+//! Completion appends χ, differentiates again, and repeats until a motion exists
+//! or the constraints contradict each other. On χ = 0 the multiplier of an
+//! appended row of the first kind is zero.
+
+use crate::linalg::lu;
+use crate::numbers::Numbers;
+use crate::outcome::{Motion, Outcome};
+use crate::setting::Setting;
+use crate::start::{self, StartError};
+use crate::state::State;
+use crate::terms::Tolerances;
+use dalembert_derive::matrix::{self, Inverse};
+use dalembert_derive::{Choices, EquationsOfMotion, for_system, picture};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_model::codes::Code;
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::{Constraint, Level, Model, System};
+
+/// A constraint that the model implies.
+#[derive(Clone, Debug)]
+pub struct Implied {
+    /// Its residual χ.
+    pub residual: ExprId,
+    /// Its level.
+    pub level: Level,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where an implied constraint comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A direction without mass and without constraint: the coordinates in it.
+    Massless(Vec<usize>),
+    /// Dependent rows: the constraints among them.
+    Rows(Vec<usize>),
+}
+
+/// Gaussian elimination is written out up to this size; beyond it a `solve` node
+/// stands for the inverse.
+const EXPLICIT: usize = 4;
+
+/// What the equations imply at a state, as expressions: one constraint for each
+/// null direction, or for each dependent row that disagrees.
+pub fn implied(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+    numbers: &Numbers,
+    outcome: &Outcome,
+) -> Vec<Implied> {
+    match outcome.motion {
+        Motion::HiddenConstraint | Motion::GaugeFree => massless(setting, equations, numbers),
+        Motion::Inconsistent => dependent(setting, equations, numbers),
+        Motion::Unique => Vec::new(),
+    }
+}
+
+/// νᵀ(Q + C) for each independent ν in ker M ∩ ker A.
+fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers) -> Vec<Implied> {
+    let exprs = &setting.model.exprs;
+    let n = numbers.size;
+    let mut stacked = numbers.metric.clone();
+    stacked.extend(&numbers.jacobian);
+    let (rows, columns) = lu::pivots(&stacked, n + numbers.drift.len(), n, 1e-10);
+    let mut symbolic = equations.metric.clone();
+    symbolic.rows.extend(equations.jacobian.rows.iter().cloned());
+    let zeros = zero_parameters(setting);
+    for row in &mut symbolic.rows {
+        let entries: Vec<ExprId> = row.iter().map(|e| e.1).collect();
+        let entries = exprs.substitute(&entries, &zeros);
+        row.iter_mut().zip(entries).for_each(|(place, e)| place.1 = e);
+        row.retain(|e| e.1 != ExprId::ZERO);
+    }
+    let total: Vec<ExprId> = (0..n)
+        .map(|i| (exprs.at(equations.force[i]) + exprs.at(equations.nonideal[i])).id)
+        .collect();
+    let total = exprs.substitute(&total, &zeros);
+    let block = matrix::part(&symbolic, &rows, &columns);
+    let mut found = Vec::new();
+    for free in (0..n).filter(|j| !columns.contains(j)) {
+        let column = matrix::part(&symbolic, &rows, &[free]);
+        let right: Vec<ExprId> = column
+            .rows
+            .iter()
+            .map(|row| row.first().map_or(ExprId::ZERO, |e| (-exprs.at(e.1)).id))
+            .collect();
+        let Some(solution) = solve(exprs, &block, &right) else { continue };
+        let mut nu = vec![ExprId::ZERO; n];
+        nu[free] = ExprId::ONE;
+        columns.iter().zip(solution).for_each(|(&j, e)| nu[j] = e);
+        let row: Vec<(usize, ExprId)> = matrix::sparse(nu.iter().copied());
+        let coordinates = row.iter().map(|e| e.0).collect();
+        let chi = exprs.simplify(matrix::dot(exprs, &row, &total));
+        found.push(classified(setting, equations, chi, Origin::Massless(coordinates)));
+    }
+    found
+}
+
+/// ζᵀψ (or ζᵀb) for each row that depends on others.
+fn dependent(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers) -> Vec<Implied> {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let (n, m) = (numbers.size, numbers.drift.len());
+    let (rows, columns) = lu::pivots(&numbers.jacobian, m, n, 1e-10);
+    let block = matrix::transposed(&matrix::part(&equations.jacobian, &rows, &columns));
+    let mut found = Vec::new();
+    for row in (0..m).filter(|j| !rows.contains(j)) {
+        let own = matrix::part(&equations.jacobian, &[row], &columns);
+        let mut right = vec![ExprId::ZERO; columns.len()];
+        own.rows[0].iter().for_each(|&(j, e)| right[j] = (-exprs.at(e)).id);
+        let Some(solution) = solve(exprs, &block, &right) else { continue };
+        let mut zeta = vec![ExprId::ZERO; m];
+        zeta[row] = ExprId::ONE;
+        rows.iter().zip(solution).for_each(|(&j, e)| zeta[j] = e);
+        let weights: Vec<(usize, ExprId)> = matrix::sparse(zeta.iter().copied());
+        let by_velocity =
+            weights.iter().all(|w| system.constraints[w.0].level != Level::Acceleration);
+        let values: Vec<ExprId> = (0..m)
+            .map(|j| {
+                let residual = equations.velocity_residuals.iter().find(|r| r.0 == j);
+                match residual {
+                    Some(&(_, psi)) if by_velocity => psi,
+                    _ => equations.drift[j],
+                }
+            })
+            .collect();
+        let chi = exprs.simplify(matrix::dot(exprs, &weights, &values));
+        let names = weights.iter().map(|w| w.0).collect();
+        found.push(classified(setting, equations, chi, Origin::Rows(names)));
+    }
+    found
+}
+
+/// K⁻¹ r, written out where it is small enough to be read.
+fn solve(exprs: &Exprs, k: &Jacobian, r: &[ExprId]) -> Option<Vec<ExprId>> {
+    let n = r.len();
+    if n > EXPLICIT {
+        return Inverse::new(k).map(|inverse| inverse.solve(exprs, r));
+    }
+    let mut a: Vec<Vec<ExprId>> =
+        (0..n).map(|i| (0..n).map(|j| k.get(i, j)).chain([r[i]]).collect()).collect();
+    for column in 0..n {
+        // A number as the pivot keeps fractions away; otherwise any that is not 0.
+        let candidates: Vec<usize> =
+            (column..n).filter(|&i| !exprs.is_zero(a[i][column]).is_zero()).collect();
+        let pivot = candidates
+            .iter()
+            .copied()
+            .find(|&i| exprs.as_number(a[i][column]).is_some())
+            .or(candidates.first().copied())?;
+        a.swap(column, pivot);
+        let scale = exprs.at(a[column][column]);
+        let scaled: Vec<ExprId> =
+            a[column].iter().map(|&e| exprs.simplify((exprs.at(e) / scale).id)).collect();
+        a[column] = scaled;
+        for i in (0..n).filter(|&i| i != column) {
+            let factor = exprs.at(a[i][column]);
+            if factor.is_literally_zero() {
+                continue;
+            }
+            let new: Vec<ExprId> = (0..=n)
+                .map(|j| exprs.simplify((exprs.at(a[i][j]) - factor * exprs.at(a[column][j])).id))
+                .collect();
+            a[i] = new;
+        }
+    }
+    Some(a.iter().map(|row| row[n]).collect())
+}
+
+/// Parameters whose value is 0, which may be what makes M singular.
+fn zero_parameters(setting: &Setting) -> Vec<(Symbol, ExprId)> {
+    let table = Default::default();
+    let exprs = &setting.model.exprs;
+    let symbols = setting.model.system.parameters.iter().map(|p| p.symbol);
+    symbols
+        .filter(|&s| setting.number(exprs.of_symbol(s), &table) == 0.0)
+        .map(|s| (s, ExprId::ZERO))
+        .collect()
+}
+
+fn classified(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+    residual: ExprId,
+    origin: Origin,
+) -> Implied {
+    let exprs = &setting.model.exprs;
+    let slopes: Vec<ExprId> =
+        exprs.jacobian(&[residual], &equations.v).rows.into_iter().flatten().map(|e| e.1).collect();
+    let level =
+        if exprs.all_zero(&slopes).is_zero() { Level::Position } else { Level::Velocity };
+    // What does not depend on velocities should not show them.
+    let residual = match level {
+        Level::Position => picture::at_zero(exprs, &[residual], &equations.v)[0],
+        _ => residual,
+    };
+    Implied { residual, level, origin }
+}
+
+/// Why a model cannot be completed.
+#[derive(Clone, Debug)]
+pub enum CompletionError {
+    /// No consistent start, with what has been appended so far.
+    Start(StartError),
+    /// The equations do not exist or have no numbers.
+    Equations(Vec<Diagnostic>),
+    /// What is implied contradicts the rest.
+    Contradiction(Vec<Diagnostic>),
+}
+
+/// Appends the hidden constraints of a model, and says which. A model without any
+/// is left as it is.
+pub fn complete(model: &mut Model, tolerances: &Tolerances) -> Result<Vec<Implied>, CompletionError> {
+    let mut added: Vec<Implied> = Vec::new();
+    for _ in 0..2 * model.system.n_coordinates() + 1 {
+        let new = next(model, tolerances)?;
+        if new.is_empty() {
+            break;
+        }
+        for implied in new {
+            append(model, &implied, added.len() + 1)?;
+            added.push(implied);
+        }
+    }
+    Ok(added)
+}
+
+/// The hidden constraints that show at the start or at random consistent states.
+fn next(model: &Model, tolerances: &Tolerances) -> Result<Vec<Implied>, CompletionError> {
+    let Ok(setting) = Setting::new(model) else { return Ok(Vec::new()) };
+    let equations = for_system(&model.system)
+        .derive(&model.exprs, &model.system, &Choices::default())
+        .map_err(CompletionError::Equations)?;
+    let start = start::start(&setting).map_err(CompletionError::Start)?;
+    let mut states = vec![start.state.clone()];
+    states.extend(crate::states::random_states(&setting, &start, 4, 1));
+    for state in &states {
+        let Ok(numbers) = Numbers::new(&setting, &equations, state) else { continue };
+        let mut outcome = Outcome::default();
+        let mut scratch = Default::default();
+        let solved = crate::DEFAULT.solve(&mut scratch, &numbers.terms(), tolerances, &mut outcome);
+        if solved.is_err() || outcome.motion == Motion::Unique {
+            continue;
+        }
+        let list: Vec<Implied> = implied(&setting, &equations, &numbers, &outcome)
+            .into_iter()
+            .filter(|i| holds_not(&setting, i.residual, &states))
+            .collect();
+        if !list.is_empty() {
+            return Ok(list);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Whether a relation fails at one of the states, beyond rounding.
+fn holds_not(setting: &Setting, residual: ExprId, states: &[State]) -> bool {
+    let system = &setting.model.system;
+    states.iter().any(|state| {
+        let value = setting.evaluate(&[residual], &state.table(system))[0];
+        value.value.is_finite() && value.value.abs() > 1e-9f64.max(64.0 * value.noise)
+    })
+}
+
+fn append(model: &mut Model, implied: &Implied, number: usize) -> Result<(), CompletionError> {
+    let (exprs, system) = (&model.exprs, &model.system);
+    let native = match for_system(system).name() {
+        "hamilton" => system.momenta(),
+        _ => system.velocities(),
+    };
+    let moving: Vec<Symbol> = system.positions().into_iter().chain(native.clone()).collect();
+    let symbols = exprs.symbols_of(&[implied.residual]);
+    let span = system.coordinates.first().map(|c| c.span).unwrap_or_default();
+    if !symbols.iter().any(|s| moving.contains(s) || *s == Symbol::TIME) {
+        let names: Vec<String> = match &implied.origin {
+            Origin::Rows(rows) => {
+                rows.iter().map(|&r| format!("`{}`", system.constraints[r].name)).collect()
+            }
+            Origin::Massless(list) => {
+                list.iter().map(|&i| format!("`{}`", system.coordinates[i].name)).collect()
+            }
+        };
+        let message = format!(
+            "no motion satisfies the model: {} imply {} = 0",
+            names.join(", "),
+            exprs.to_text(implied.residual)
+        );
+        let fault = Diagnostic::fault(Code::ContradictoryConstraints, span, message);
+        return Err(CompletionError::Contradiction(vec![fault]));
+    }
+    let constraint = constraint(exprs, system, implied, &native, number);
+    model.system.constraints.push(constraint);
+    Ok(())
+}
+
+fn constraint(
+    exprs: &Exprs,
+    system: &System,
+    implied: &Implied,
+    native: &[Symbol],
+    number: usize,
+) -> Constraint {
+    let residual = implied.residual;
+    let slopes: Vec<ExprId> =
+        exprs.jacobian(&[residual], native).rows.into_iter().flatten().map(|e| e.1).collect();
+    let curvature: Vec<ExprId> =
+        exprs.jacobian(&slopes, native).rows.into_iter().flatten().map(|e| e.1).collect();
+    let mut name = format!("hidden[{number}]");
+    while system.constraints.iter().any(|c| c.name == name) {
+        name = format!("implied_{name}");
+    }
+    let at_rest = picture::at_zero(exprs, &[residual], native)[0];
+    let by_time = exprs.derivative(residual, Symbol::TIME);
+    let scleronomic = exprs.is_zero(by_time).is_zero();
+    let span = match &implied.origin {
+        Origin::Rows(rows) => system.constraints[rows[0]].span,
+        Origin::Massless(list) => system.coordinates[list.first().copied().unwrap_or(0)].span,
+    };
+    Constraint {
+        label: name.clone(),
+        name,
+        level: implied.level,
+        residual,
+        affine: exprs.all_zero(&curvature).is_zero(),
+        scleronomic,
+        catastatic: match implied.level {
+            Level::Position => Some(scleronomic),
+            _ => Some(exprs.is_zero(at_rest).is_zero()),
+        },
+        span,
+    }
+}

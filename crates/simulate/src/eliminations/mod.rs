@@ -1,0 +1,95 @@
+//! Eliminations: ways to get v̇ and λ out of Γ v̇ = F + C + Aᵀλ, A v̇ = b.
+//!
+//! Each elimination is one file that states its equation and source. What must not depend on the
+//! choice (ranks, the status of the motion, null vectors, contradictions, multipliers of least
+//! norm, certificates) is done once for all of them; the acceleration itself comes from
+//! each one's own algebra, so that they check each other.
+
+mod error;
+mod scratch;
+mod shared;
+mod status;
+
+mod multipliers;
+mod null_space;
+mod singular_mass;
+mod singular_mass_literal;
+mod udwadia_kalaba;
+mod udwadia_kalaba_literal;
+
+pub use error::SolveError;
+pub use scratch::Scratch;
+
+use crate::outcome::Outcome;
+use crate::terms::{Terms, Tolerances};
+
+/// Where an elimination comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The book or paper.
+    pub work: &'static str,
+    /// The equations in it.
+    pub equations: &'static str,
+}
+
+/// A way to solve the problem at one state.
+pub trait Elimination: Sync {
+    /// The name by which a user chooses it.
+    fn name(&self) -> &'static str;
+
+    /// Where it comes from.
+    fn source(&self) -> Source;
+
+    /// Solves the problem. A problem without a motion is not an error: `outcome.motion` says so.
+    /// After an error the contents of `outcome` have no meaning.
+    fn solve(
+        &self,
+        scratch: &mut Scratch,
+        terms: &Terms,
+        tolerances: &Tolerances,
+        outcome: &mut Outcome,
+    ) -> Result<(), SolveError>;
+}
+
+/// The explicit list. An elimination is a module with a static `ELIMINATION`; the module line
+/// stays outside the macro because rustfmt does not follow modules declared inside one.
+macro_rules! eliminations {
+    ($($member:ident),* ; literal: $($literal:ident),*) => {
+        /// The eliminations meant for use.
+        pub static ALL: &[&dyn Elimination] = &[$(&$member::ELIMINATION),*];
+
+        /// Those of [`ALL`] and the literal ones, which follow the printed formulas step by step
+        /// and are kept for comparison.
+        pub static EVERY: &[&dyn Elimination] =
+            &[$(&$member::ELIMINATION),* , $(&$literal::ELIMINATION),*];
+    };
+}
+
+eliminations! {
+    multipliers, udwadia_kalaba, null_space, singular_mass;
+    literal: udwadia_kalaba_literal, singular_mass_literal
+}
+
+/// The elimination used unless another is named: `null-space`.
+pub static DEFAULT: &dyn Elimination = &null_space::ELIMINATION;
+
+/// The elimination with the given name.
+pub fn by_name(name: &str) -> Option<&'static dyn Elimination> {
+    EVERY.iter().copied().find(|elimination| elimination.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_distinct_and_found() {
+        assert_eq!((ALL.len(), EVERY.len()), (4, 6));
+        for (i, a) in EVERY.iter().enumerate() {
+            assert!(by_name(a.name()).is_some_and(|found| found.source() == a.source()));
+            assert!(EVERY.iter().skip(i + 1).all(|b| a.name() != b.name()));
+        }
+        assert_eq!(DEFAULT.name(), "null-space");
+        assert!(by_name("unheard-of").is_none());
+    }
+}

@@ -1,0 +1,89 @@
+//! Lagrange multipliers: accelerations and multipliers from one symmetric system.
+//!
+//! ```text
+//! [ Γ  Aᵀ ] [ v̇ ]   [ F + C ]
+//! [ A  0  ] [ −λ ] = [   b   ]
+//! ```
+//!
+//! Greenwood (2.49)-(2.52); kernel K3 of the specification. Equilibrated, restricted to
+//! independent rows, factored after Bunch & Kaufman 1977, and refined once. The matrix has the
+//! inertia (n, r, 0) exactly if Γ ≻ 0 on ker A; the factorization states its inertia, which
+//! certifies the result. Γ may be singular. If the inertia is another one, the motion is not
+//! unique and the null space takes over.
+
+use super::{Elimination, Scratch, SolveError, Source, null_space, shared};
+use crate::linalg::ldl::{self, Inertia};
+use crate::linalg::zeros;
+use crate::outcome::{Motion, Outcome};
+use crate::terms::{Terms, Tolerances};
+
+pub(super) static ELIMINATION: Multipliers = Multipliers;
+
+pub(super) struct Multipliers;
+
+impl Elimination for Multipliers {
+    fn name(&self) -> &'static str {
+        "multipliers"
+    }
+
+    fn source(&self) -> Source {
+        Source { work: "Greenwood, Advanced Dynamics", equations: "(2.49)-(2.52)" }
+    }
+
+    fn solve(
+        &self,
+        scratch: &mut Scratch,
+        terms: &Terms,
+        tolerances: &Tolerances,
+        outcome: &mut Outcome,
+    ) -> Result<(), SolveError> {
+        if !shared::begin(scratch, terms, tolerances, outcome)? {
+            return Ok(());
+        }
+        let unique = outcome.motion == Motion::Unique
+            || outcome.rank.metric_and_jacobian == outcome.rank.coordinates;
+        if !(unique && solve_scaled(scratch)) {
+            null_space::solve_free(scratch);
+        }
+        shared::finish(scratch, terms, outcome)
+    }
+}
+
+/// False if the inertia does not certify a minimum.
+fn solve_scaled(s: &mut Scratch) -> bool {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    let size = n + r;
+    zeros(&mut s.matrix, size * size);
+    zeros(&mut s.right, size);
+    for i in 0..n {
+        s.matrix[i * size..i * size + n].copy_from_slice(&s.scaled.metric[i * n..(i + 1) * n]);
+        s.right[i] = s.scaled.force[i];
+    }
+    for (k, &j) in s.decision.order[..r].iter().enumerate() {
+        for i in 0..n {
+            let a = s.scaled.jacobian[j * n + i];
+            s.matrix[i * size + n + k] = a;
+            s.matrix[(n + k) * size + i] = a;
+        }
+        s.right[n + k] = s.scaled.drift[j];
+    }
+    s.factor.clone_from(&s.matrix);
+    s.order.resize(size, 0);
+    s.wide.resize(size, false);
+    let inertia = ldl::factor(&mut s.factor, size, &mut s.order, &mut s.wide);
+    if inertia != (Inertia { positive: n, negative: r, zero: 0 }) {
+        return false;
+    }
+    zeros(&mut s.work, size);
+    s.left.clone_from(&s.right);
+    ldl::solve(&s.factor, size, &s.order, &s.wide, &mut s.left, &mut s.work);
+    // One step of refinement, after which the solution is backward stable row by row.
+    for i in 0..size {
+        let row = &s.matrix[i * size..(i + 1) * size];
+        s.right[i] -= crate::linalg::dot(row, &s.left);
+    }
+    ldl::solve(&s.factor, size, &s.order, &s.wide, &mut s.right, &mut s.work);
+    s.solution.clear();
+    s.solution.extend(s.left.iter().zip(&s.right).take(n).map(|(x, correction)| x + correction));
+    s.solution.iter().all(|x| x.is_finite())
+}

@@ -1,0 +1,49 @@
+//! Storage shared by the eliminations, reused from call to call.
+
+use crate::linalg::svd::Svd;
+use crate::rank::Decision;
+use crate::scale::Scaled;
+
+/// Scratch space of an elimination. Keep one per thread and pass it to every call: once it has
+/// grown to the size of the problem, a unique motion is solved without allocating.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// The problem in equilibrated units. If rows are dependent, `drift` is replaced by its
+    /// projection on the range of Ã, so that all eliminations see the same consistent rows.
+    pub(super) scaled: Scaled,
+    /// The ranks and the order of rows.
+    pub(super) decision: Decision,
+    /// QR of the ordered rows, transposed: n × live, reflections in the first r columns.
+    pub(super) rows_qr: Vec<f64>,
+    pub(super) rows_tau: Vec<f64>,
+    /// Q as columns: the first r span the rows (Y), the others ker Ã (N).
+    pub(super) basis: Vec<f64>,
+    /// R₁⁻¹R₂, r × (live − r): how dependent rows follow from independent ones.
+    pub(super) weights: Vec<f64>,
+    /// A solution of Ã y = b̃ orthogonal to ker Ã, in the least-squares sense if need be.
+    pub(super) particular: Vec<f64>,
+    /// F̃ − Γ̃ y.
+    pub(super) remaining: Vec<f64>,
+    /// K = NᵀΓ̃N, factored, with its order and rank.
+    pub(super) reduced: Vec<f64>,
+    pub(super) reduced_order: Vec<usize>,
+    pub(super) reduced_rank: usize,
+    /// Basis of ker Γ̃ ∩ ker Ã in equilibrated units, one vector per row of n.
+    pub(super) null: Vec<f64>,
+    /// The solution x in equilibrated units.
+    pub(super) solution: Vec<f64>,
+    /// The multipliers μ in equilibrated units, all rows.
+    pub(super) multipliers: Vec<f64>,
+    /// An elimination's own matrices and vectors.
+    pub(super) matrix: Vec<f64>,
+    pub(super) factor: Vec<f64>,
+    pub(super) left: Vec<f64>,
+    pub(super) right: Vec<f64>,
+    pub(super) work: Vec<f64>,
+    pub(super) extra: Vec<f64>,
+    pub(super) order: Vec<usize>,
+    pub(super) pivots: Vec<usize>,
+    pub(super) wide: Vec<bool>,
+    pub(super) svd: Svd,
+    pub(super) stacked_svd: Svd,
+}

@@ -1,0 +1,67 @@
+//! Udwadia and Phohomsiri's equation for singular mass matrices.
+//!
+//! ```text
+//! v̇ = 𝓜⁺ [ (I − A⁺A)(F + C) ; b ] ,   𝓜 = [ (I − A⁺A) Γ ; A ]
+//! ```
+//!
+//! Udwadia & Phohomsiri 2006 (2.12), (2.14); kernel K5 of the specification. The right-hand side
+//! is the projected one of (2.12): the unprojected [F + C; b] of (2.14) is equal in exact
+//! arithmetic and loses digits like the square of the condition number. Everything happens in
+//! equilibrated units, because 𝓜 stacks forces on accelerations and its conditioning depends on
+//! their ratio. Γ ⪰ 0 is enough.
+
+use super::{Elimination, Scratch, SolveError, Source, shared};
+use crate::linalg::zeros;
+use crate::outcome::Outcome;
+use crate::terms::{Terms, Tolerances};
+
+pub(super) static ELIMINATION: SingularMass = SingularMass;
+
+pub(super) struct SingularMass;
+
+impl Elimination for SingularMass {
+    fn name(&self) -> &'static str {
+        "singular-mass"
+    }
+
+    fn source(&self) -> Source {
+        Source { work: "Udwadia & Phohomsiri 2006", equations: "(2.12), (2.14)" }
+    }
+
+    fn solve(
+        &self,
+        scratch: &mut Scratch,
+        terms: &Terms,
+        tolerances: &Tolerances,
+        outcome: &mut Outcome,
+    ) -> Result<(), SolveError> {
+        if !shared::begin(scratch, terms, tolerances, outcome)? {
+            return Ok(());
+        }
+        let r = outcome.rank.jacobian;
+        let rank = outcome.rank.metric_and_jacobian;
+        let s = scratch;
+        let (n, m) = (terms.n, terms.m);
+        s.svd.decompose(&s.scaled.jacobian, m, n);
+
+        zeros(&mut s.matrix, (n + m) * n);
+        zeros(&mut s.work, n);
+        for column in 0..n {
+            // Γ is symmetric, so a column of it is a row.
+            s.work.copy_from_slice(&s.scaled.metric[column * n..(column + 1) * n]);
+            s.svd.project_on_kernel(r, &mut s.work);
+            for i in 0..n {
+                s.matrix[i * n + column] = s.work[i];
+            }
+        }
+        s.matrix[n * n..].copy_from_slice(&s.scaled.jacobian);
+        s.right.clone_from(&s.scaled.force);
+        s.svd.project_on_kernel(r, &mut s.right);
+        s.right.extend_from_slice(&s.scaled.drift);
+
+        s.stacked_svd.decompose(&s.matrix, n + m, n);
+        zeros(&mut s.solution, n);
+        s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.solution);
+        shared::finish(s, terms, outcome)
+    }
+}

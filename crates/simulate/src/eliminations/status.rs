@@ -1,0 +1,342 @@
+//! The status of the motion: unique, gauge-free, hidden constraint, or inconsistent.
+//!
+//! Solvability (SPEC 2.3, 3.3): A v̇ = b needs ζᵀb = 0 for every ζ in ker Aᵀ; given that, a
+//! minimum exists iff νᵀ(F + C) = 0 for every ν in ker Γ ∩ ker A, and it is unique iff that
+//! intersection is {0}. All quantities are in equilibrated units, and every threshold is the
+//! larger of a relative tolerance on the terms that should cancel and sixteen times their noise,
+//! so that rounding never raises a contradiction.
+
+use super::Scratch;
+use super::shared::{solve_rows, unit_largest};
+use crate::linalg::{cholesky, dot, multiply, norm, qr, zeros};
+use crate::outcome::{Conflict, Hidden, Motion, Outcome, Rank};
+use crate::terms::{Terms, Tolerances};
+
+/// Entries of a reduced null vector below this are zero.
+const VANISHING: f64 = 1e-9;
+/// Factor on the noise bounds.
+const NOISE: f64 = 16.0;
+
+/// Finds the status and writes everything that does not depend on the elimination: ranks, status,
+/// null vectors, evidence and the flags per row and coordinate. Leaves in `scratch` the orthogonal
+/// basis, the particular solution and the factored K.
+pub(super) fn diagnose(
+    scratch: &mut Scratch,
+    terms: &Terms,
+    tolerances: &Tolerances,
+    outcome: &mut Outcome,
+) {
+    factor_rows(scratch);
+    outcome.conflict = find_conflict(scratch, terms, tolerances);
+    project_drift(scratch);
+    if let Some(conflict) = &mut outcome.conflict {
+        write_residual(scratch, terms, conflict);
+    }
+    reduce_metric(scratch);
+    let (n, m) = (terms.n, terms.m);
+    let decision = &scratch.decision;
+    let r = decision.jacobian;
+    outcome.rank = Rank {
+        jacobian: r,
+        constraints: m,
+        metric: decision.metric,
+        metric_and_jacobian: r + scratch.reduced_rank,
+        coordinates: n,
+        route: decision.route,
+        uncertain: decision.uncertain,
+    };
+    find_null_vectors(scratch, outcome);
+    outcome.hidden = None;
+    if !outcome.null.is_empty() {
+        outcome.hidden = find_hidden(scratch, terms, tolerances, outcome);
+    }
+    outcome.motion = if outcome.conflict.is_some() {
+        Motion::Inconsistent
+    } else if outcome.hidden.is_some() {
+        Motion::HiddenConstraint
+    } else if !outcome.null.is_empty() {
+        Motion::GaugeFree
+    } else {
+        Motion::Unique
+    };
+    flag(scratch, outcome);
+}
+
+/// QR of the ordered rows, the basis [Y N], and the weights R₁⁻¹R₂ of dependent rows.
+fn factor_rows(s: &mut Scratch) {
+    let (n, r, live) = (s.scaled.n, s.decision.jacobian, s.decision.live);
+    zeros(&mut s.rows_qr, n * live);
+    for (k, &j) in s.decision.order[..live].iter().enumerate() {
+        for i in 0..n {
+            s.rows_qr[i * live + k] = s.scaled.jacobian[j * n + i];
+        }
+    }
+    zeros(&mut s.rows_tau, r);
+    qr::factor(&mut s.rows_qr, n, live, r, &mut s.rows_tau);
+    zeros(&mut s.basis, n * n);
+    zeros(&mut s.work, n);
+    for j in 0..n {
+        s.work.fill(0.0);
+        s.work[j] = 1.0;
+        qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.work);
+        for i in 0..n {
+            s.basis[i * n + j] = s.work[i];
+        }
+    }
+    let dependent = live - r;
+    zeros(&mut s.weights, r * dependent);
+    zeros(&mut s.work, r);
+    for k in 0..dependent {
+        for i in 0..r {
+            s.work[i] = s.rows_qr[i * live + r + k];
+        }
+        qr::solve_upper(&s.rows_qr, live, r, &mut s.work);
+        for i in 0..r {
+            s.weights[i * dependent + k] = s.work[i];
+        }
+    }
+}
+
+/// Solves the independent rows and looks whether the dependent and the vanishing ones agree.
+fn find_conflict(s: &mut Scratch, terms: &Terms, tolerances: &Tolerances) -> Option<Conflict> {
+    let (n, m, r, live) = (terms.n, terms.m, s.decision.jacobian, s.decision.live);
+    if m == r {
+        return None;
+    }
+    solve_rows(s, r);
+    let (scaled, order, y) = (&s.scaled, &s.decision.order, &s.particular);
+    let row = |of: &'_ [f64], j: usize| -> f64 {
+        of[j * n..(j + 1) * n].iter().zip(y).map(|(a, y)| (a * y).abs()).sum()
+    };
+    let size = |j: usize| scaled.drift[j].abs() + row(&scaled.jacobian, j);
+    let noise = |j: usize| scaled.drift_noise[j] + row(&scaled.jacobian_noise, j);
+    // Rows taken as dependent although they differ by a ratio δ may disagree by as much.
+    let slack = 8.0 * s.decision.tolerance.max(s.decision.dropped);
+    let relative_limit = tolerances.inconsistent.max(slack);
+    let dependent = live - r;
+    let mut worst: Option<(f64, usize, f64)> = None;
+    for at in r..m {
+        let j = order[at];
+        let residual = scaled.drift[j] - dot(&scaled.jacobian[j * n..(j + 1) * n], y);
+        let (mut sum, mut bound) = (size(j), noise(j));
+        for i in 0..if at < live { r } else { 0 } {
+            let weight = s.weights[i * dependent + at - r].abs();
+            sum += weight * size(order[i]);
+            bound += weight * noise(order[i]);
+        }
+        // A row that vanishes only within its noise may still carry that noise times any y.
+        let limit = (relative_limit * sum).max(NOISE * bound);
+        let excess = residual.abs() / limit.max(f64::MIN_POSITIVE);
+        if residual.abs() > limit && worst.is_none_or(|(e, ..)| excess > e) {
+            worst = Some((excess, at, residual.abs() / sum));
+        }
+    }
+    let (_, at, relative) = worst?;
+    let mut weights = vec![0.0; m];
+    weights[order[at]] = scaled.rows[order[at]];
+    if at < live {
+        for i in 0..r {
+            let weight = s.weights[i * dependent + at - r];
+            if weight.abs() > VANISHING {
+                weights[order[i]] = -weight * scaled.rows[order[i]];
+            }
+        }
+    }
+    unit_largest(&mut weights);
+    let value = dot(&weights, terms.drift);
+    Some(Conflict { weights, value, relative, residual: Vec::new() })
+}
+
+/// Sets y to the least-squares solution of all rows, and makes b̃ consistent with it.
+fn project_drift(s: &mut Scratch) {
+    let (n, m, r, live) = (s.scaled.n, s.scaled.m, s.decision.jacobian, s.decision.live);
+    if live == r {
+        solve_rows(s, r);
+    } else {
+        // Rᵀ z = b̃ with R = [R₁ R₂]: a tall triangle, factored once more.
+        zeros(&mut s.matrix, live * r);
+        for k in 0..live {
+            for i in 0..r.min(k + 1) {
+                s.matrix[k * r + i] = s.rows_qr[i * live + k];
+            }
+        }
+        s.work.clear();
+        s.work.extend(s.decision.order[..live].iter().map(|&j| s.scaled.drift[j]));
+        zeros(&mut s.extra, r);
+        qr::factor(&mut s.matrix, live, r, r, &mut s.extra);
+        qr::apply_q_transposed(&s.matrix, live, r, r, &s.extra, &mut s.work);
+        qr::solve_upper(&s.matrix, r, r, &mut s.work);
+        zeros(&mut s.particular, n);
+        s.particular[..r].copy_from_slice(&s.work[..r]);
+        qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.particular);
+        for j in 0..m {
+            s.scaled.drift[j] = dot(&s.scaled.jacobian[j * n..(j + 1) * n], &s.particular);
+        }
+    }
+    for &j in &s.decision.order[live..m] {
+        s.scaled.drift[j] = 0.0;
+    }
+}
+
+fn write_residual(s: &Scratch, terms: &Terms, conflict: &mut Conflict) {
+    let v: Vec<f64> =
+        s.particular.iter().zip(&s.scaled.coordinates).map(|(x, c)| x * c).collect();
+    conflict.residual = vec![0.0; terms.m];
+    multiply(terms.jacobian, terms.n, &v, &mut conflict.residual);
+    conflict.residual.iter_mut().zip(terms.drift).for_each(|(residual, b)| *residual -= b);
+}
+
+/// Forms and factors K = NᵀΓ̃N, and F̃ − Γ̃y.
+fn reduce_metric(s: &mut Scratch) {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    let free = n - r;
+    zeros(&mut s.remaining, n);
+    multiply(&s.scaled.metric, n, &s.particular, &mut s.remaining);
+    s.remaining.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
+
+    zeros(&mut s.matrix, n * free);
+    for i in 0..n {
+        for k in 0..free {
+            s.matrix[i * free + k] =
+                (0..n).map(|j| s.scaled.metric[i * n + j] * s.basis[j * n + r + k]).sum();
+        }
+    }
+    zeros(&mut s.reduced, free * free);
+    for i in 0..free {
+        for k in 0..=i {
+            let sum: f64 = (0..n).map(|j| s.basis[j * n + r + i] * s.matrix[j * free + k]).sum();
+            s.reduced[i * free + k] = sum;
+            s.reduced[k * free + i] = sum;
+        }
+    }
+    zeros(&mut s.extra, free);
+    if s.scaled.noisy {
+        for k in 0..free {
+            let of = |i: usize| s.basis[i * n + r + k].abs();
+            s.extra[k] = (0..n)
+                .map(|i| {
+                    let row = &s.scaled.metric_noise[i * n..(i + 1) * n];
+                    of(i) * row.iter().enumerate().map(|(j, e)| e * of(j)).sum::<f64>()
+                })
+                .sum();
+        }
+    }
+    s.reduced_order.resize(free, 0);
+    let found =
+        s.decision.decide_reduced(&mut s.reduced, free, &s.extra, &mut s.reduced_order, n);
+    s.reduced_rank = found.rank;
+}
+
+/// ν = N ker K, reduced by Gauss–Jordan elimination with complete pivoting so that each vector
+/// involves as few coordinates as possible, then brought to the user's units.
+fn find_null_vectors(s: &mut Scratch, outcome: &mut Outcome) {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    let (free, rank) = (n - r, s.reduced_rank);
+    let count = free - rank;
+    outcome.null.clear();
+    if count == 0 {
+        s.null.clear();
+        return;
+    }
+    zeros(&mut s.null, count * n);
+    zeros(&mut s.work, free);
+    zeros(&mut s.extra, free);
+    for which in 0..count {
+        cholesky::null_vector(
+            &s.reduced,
+            free,
+            rank,
+            &s.reduced_order,
+            which,
+            &mut s.extra,
+            &mut s.work,
+        );
+        let length = norm(&s.extra);
+        for i in 0..n {
+            s.null[which * n + i] = dot(&s.basis[i * n + r..(i + 1) * n], &s.extra) / length;
+        }
+    }
+    echelon(&mut s.null, count, n);
+    for vector in s.null.chunks_exact(n) {
+        let mut user: Vec<f64> =
+            vector.iter().zip(&s.scaled.coordinates).map(|(x, c)| x * c).collect();
+        unit_largest(&mut user);
+        outcome.null.push(user);
+    }
+}
+
+fn echelon(rows: &mut [f64], count: usize, n: usize) {
+    for k in 0..count {
+        let (mut best, mut at) = (0.0, (k, 0));
+        for i in k..count {
+            for j in 0..n {
+                if rows[i * n + j].abs() > best * (1.0 + 1e-6) {
+                    best = rows[i * n + j].abs();
+                    at = (i, j);
+                }
+            }
+        }
+        let (row, column) = at;
+        for j in 0..n {
+            rows.swap(row * n + j, k * n + j);
+        }
+        let pivot = rows[k * n + column];
+        if !(pivot.abs() > 0.0) {
+            return;
+        }
+        rows[k * n..(k + 1) * n].iter_mut().for_each(|v| *v /= pivot);
+        for i in (0..count).filter(|&i| i != k) {
+            let factor = rows[i * n + column];
+            for j in 0..n {
+                rows[i * n + j] -= factor * rows[k * n + j];
+            }
+            rows[i * n + column] = 0.0;
+        }
+    }
+    for row in rows.chunks_exact_mut(n) {
+        let big = crate::linalg::largest(row);
+        for v in row.iter_mut().filter(|v| v.abs() <= VANISHING * big) {
+            *v = 0.0;
+        }
+    }
+}
+
+fn find_hidden(
+    s: &Scratch,
+    terms: &Terms,
+    tolerances: &Tolerances,
+    outcome: &Outcome,
+) -> Option<Hidden> {
+    let scaled = &s.scaled;
+    let absolute = |v: &[f64], of: &[f64]| -> f64 {
+        v.iter().zip(of).map(|(v, size)| v.abs() * size).sum()
+    };
+    let mut worst: Option<(f64, usize, f64)> = None;
+    for (k, vector) in s.null.chunks_exact(scaled.n).enumerate() {
+        let value = dot(vector, &scaled.force).abs();
+        let size = absolute(vector, &scaled.force_size);
+        let limit = (tolerances.hidden * size).max(NOISE * absolute(vector, &scaled.force_noise));
+        let excess = value / limit.max(f64::MIN_POSITIVE);
+        if value > limit && worst.is_none_or(|(e, ..)| excess > e) {
+            worst = Some((excess, k, value / size));
+        }
+    }
+    let (_, k, relative) = worst?;
+    let direction = outcome.null[k].clone();
+    let value = (0..terms.n).map(|i| direction[i] * (terms.force[i] + terms.nonideal[i])).sum();
+    Some(Hidden { direction, value, relative })
+}
+
+fn flag(s: &Scratch, outcome: &mut Outcome) {
+    let (n, m, r, live) = (s.scaled.n, s.scaled.m, s.decision.jacobian, s.decision.live);
+    outcome.undetermined.clear();
+    outcome.undetermined.extend((0..n).map(|i| outcome.null.iter().any(|v| v[i] != 0.0)));
+    outcome.indeterminate.clear();
+    outcome.indeterminate.resize(m, true);
+    let dependent = live - r;
+    let limit = VANISHING.max(10.0 * s.decision.tolerance);
+    for i in 0..r {
+        let weights = &s.weights[i * dependent..(i + 1) * dependent];
+        outcome.indeterminate[s.decision.order[i]] = weights.iter().any(|w| w.abs() > limit);
+    }
+}

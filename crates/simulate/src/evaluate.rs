@@ -1,0 +1,368 @@
+//! Numbers at one state, by any formulation and any elimination, brought to the
+//! same quantities so that they compare: q̈, the constraint force Qᶜ of
+//! M q̈ = Q + Qᶜ, and the multipliers of least norm for the rows as written.
+
+use crate::certificate::Gauss;
+use crate::eliminations::{Elimination, Scratch, SolveError};
+use crate::linalg::{self, lu};
+use crate::newton::NewtonError;
+use crate::numbers::Numbers;
+use crate::outcome::{Motion, Outcome};
+use crate::setting::Setting;
+use crate::state::State;
+use crate::terms::{Terms, Tolerances};
+use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation};
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::Level;
+
+/// A formulation and an elimination at a state.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The formulation's name.
+    pub formulation: &'static str,
+    /// The elimination's name.
+    pub elimination: &'static str,
+    /// What they say, or why they do not apply.
+    pub result: Result<Evaluation, Refusal>,
+}
+
+/// What is known of the motion at a state.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The solution in the formulation's own variables; its ranks, multipliers and
+    /// null directions are those of the whole system.
+    pub outcome: Outcome,
+    /// Names of v̇.
+    pub rates: Vec<String>,
+    /// q̈; empty if there is none.
+    pub accelerations: Vec<f64>,
+    /// Qᶜ; empty if there is no acceleration.
+    pub constraint_force: Vec<f64>,
+    /// Certificates.
+    pub gauss: Gauss,
+}
+
+/// Why there is no answer, in words by `Display`.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// The formulation does not apply to the model.
+    Formulation(Vec<Diagnostic>),
+    /// The formulation needs M ≻ 0.
+    SingularMass {
+        /// Rank of M.
+        rank: usize,
+        /// Number of coordinates.
+        size: usize,
+    },
+    /// Velocities or momenta behind the formulation's variables were not found.
+    Legendre(NewtonError),
+    /// The state misses a velocity constraint that the formulation builds in.
+    OffConstraints {
+        /// The constraint's name.
+        constraint: String,
+        /// Its residual.
+        residual: f64,
+    },
+    /// The formulation's own variables have no meaning at this state.
+    Undefined,
+    /// The elimination does not apply, or failed.
+    Solve(SolveError),
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Formulation(list) => {
+                let words: Vec<&str> = list.iter().map(|d| d.message.as_str()).collect();
+                f.write_str(&words.join("; "))
+            }
+            Refusal::SingularMass { rank, size } => write!(
+                f,
+                "the mass matrix is singular at this state (rank {rank} of {size}), so momenta do not determine velocities"
+            ),
+            Refusal::Legendre(error) => error.fmt(f),
+            Refusal::OffConstraints { constraint, residual } => write!(
+                f,
+                "the state misses the velocity constraint `{constraint}` by {residual:.3e}, and this formulation lives on the constraints"
+            ),
+            Refusal::Undefined => {
+                f.write_str("the variables of this formulation are singular at this state")
+            }
+            Refusal::Solve(error) => error.fmt(f),
+        }
+    }
+}
+
+/// A system at a state in Lagrange's variables: what every answer is measured by.
+pub struct Reference {
+    /// Lagrange's equations.
+    pub equations: EquationsOfMotion,
+    /// Their numbers.
+    pub numbers: Numbers,
+    /// Their solution by the default elimination.
+    pub outcome: Outcome,
+}
+
+impl Reference {
+    /// The reference of a state.
+    pub fn new(
+        setting: &Setting,
+        equations: &EquationsOfMotion,
+        state: &State,
+        tolerances: &Tolerances,
+    ) -> Result<Reference, Refusal> {
+        let numbers = Numbers::new(setting, equations, state).map_err(Refusal::Legendre)?;
+        let mut outcome = Outcome::default();
+        crate::DEFAULT
+            .solve(&mut Scratch::default(), &numbers.terms(), tolerances, &mut outcome)
+            .map_err(Refusal::Solve)?;
+        Ok(Reference { equations: equations.clone(), numbers, outcome })
+    }
+
+    /// A chart of the affine rows that is well conditioned at this state.
+    pub fn chart(&self, setting: &Setting) -> Option<Chart> {
+        let (n, system) = (self.numbers.size, &setting.model.system);
+        let by_momenta = self.equations.auxiliary.is_some();
+        let affine: Vec<usize> = (0..system.constraints.len())
+            .filter(|&row| match system.constraints[row].level {
+                Level::Position => true,
+                Level::Velocity => system.constraints[row].affine && !by_momenta,
+                Level::Acceleration => false,
+            })
+            .collect();
+        let matrix: Vec<f64> = affine
+            .iter()
+            .flat_map(|&row| self.numbers.jacobian[row * n..(row + 1) * n].iter().copied())
+            .collect();
+        let (rows, columns) = lu::pivots(&matrix, affine.len(), n, 1e-10);
+        // In the order of the system: what is read is the same for the same choice.
+        let mut pairs: Vec<(usize, usize)> =
+            rows.into_iter().map(|row| affine[row]).zip(columns).collect();
+        pairs.sort_unstable();
+        Some(Chart {
+            rows: pairs.iter().map(|p| p.0).collect(),
+            columns: pairs.iter().map(|p| p.1).collect(),
+        })
+    }
+}
+
+/// All pairs of the formulations and eliminations at a state.
+pub fn evaluate(
+    setting: &Setting,
+    state: &State,
+    formulations: &[&'static dyn Formulation],
+    eliminations: &[&'static dyn Elimination],
+    choices: &Choices,
+    tolerances: &Tolerances,
+) -> Result<Vec<Answer>, Refusal> {
+    let model = setting.model;
+    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION
+        .derive(&model.exprs, &model.system, &Choices::default())
+        .map_err(Refusal::Formulation)?;
+    let reference = Reference::new(setting, &lagrange, state, tolerances)?;
+    let mut answers = Vec::new();
+    for &formulation in formulations {
+        let prepared = prepare(setting, state, formulation, &reference, choices);
+        for &elimination in eliminations {
+            let result = match &prepared {
+                Err(refusal) => Err(refusal.clone()),
+                Ok((equations, numbers)) => {
+                    solve(setting, equations, numbers, elimination, &reference, tolerances)
+                }
+            };
+            answers.push(Answer {
+                formulation: formulation.name(),
+                elimination: elimination.name(),
+                result,
+            });
+        }
+    }
+    Ok(answers)
+}
+
+/// Derives and evaluates a formulation at a state.
+fn prepare(
+    setting: &Setting,
+    state: &State,
+    formulation: &dyn Formulation,
+    reference: &Reference,
+    choices: &Choices,
+) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+    let rank = &reference.outcome.rank;
+    if formulation.needs_regular_mass() && rank.metric < rank.coordinates {
+        return Err(Refusal::SingularMass { rank: rank.metric, size: rank.coordinates });
+    }
+    let model = setting.model;
+    let mut choices = choices.clone();
+    if choices.chart.is_none() {
+        choices.chart = reference.chart(setting);
+    }
+    let equations = formulation
+        .derive(&model.exprs, &model.system, &choices)
+        .map_err(Refusal::Formulation)?;
+    let numbers = Numbers::new(setting, &equations, state).map_err(Refusal::Legendre)?;
+    if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
+        return Err(Refusal::Undefined);
+    }
+    // The velocities must be those of the state: a formulation whose state space
+    // is the constraint set has no other ones.
+    let size = linalg::largest(&state.velocity);
+    let off = numbers
+        .kinematics
+        .iter()
+        .zip(&state.velocity)
+        .fold(0f64, |m, (a, b)| m.max((a - b).abs()));
+    if off > 1e-8 * size.max(f64::MIN_POSITIVE) {
+        let residuals = reference.equations.velocity_residuals.iter().zip(&reference.numbers.velocity);
+        let worst = residuals.max_by(|a, b| a.1.value.abs().total_cmp(&b.1.value.abs()));
+        return Err(match worst {
+            Some((&(row, _), noisy)) if equations.chart.is_some() => Refusal::OffConstraints {
+                constraint: model.system.constraints[row].name.clone(),
+                residual: noisy.value,
+            },
+            _ => Refusal::Undefined,
+        });
+    }
+    Ok((equations, numbers))
+}
+
+fn solve(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+    numbers: &Numbers,
+    elimination: &dyn Elimination,
+    reference: &Reference,
+    tolerances: &Tolerances,
+) -> Result<Evaluation, Refusal> {
+    let exprs = &setting.model.exprs;
+    let mut outcome = Outcome::default();
+    elimination
+        .solve(&mut Scratch::default(), &numbers.terms(), tolerances, &mut outcome)
+        .map_err(Refusal::Solve)?;
+    let rates = equations
+        .v
+        .iter()
+        .map(|&s| match exprs.rate(s) {
+            Some(rate) => exprs.symbol_info(rate).full_name(),
+            None => format!("{}'", exprs.symbol_info(s).full_name()),
+        })
+        .collect();
+    let terms = reference.numbers.terms();
+    // Directions in which q̈ is not determined.
+    let null: Vec<Vec<f64>> = outcome.null.iter().map(|x| numbers.direction(x)).collect();
+    let mut accelerations = Vec::new();
+    if outcome.motion.exists() {
+        accelerations = numbers.acceleration(&outcome.v_dot);
+        project_off(&mut accelerations, &null);
+    }
+    if let Some(chart) = &equations.chart {
+        outcome.rank.jacobian += chart.rows.len();
+        // Rows that the chart left out as dependent hold only if they agree.
+        let gauss = Gauss::feasibility(&terms, &accelerations);
+        let agrees = accelerations.is_empty() || gauss <= tolerances.inconsistent;
+        if !agrees && reference.outcome.motion == Motion::Inconsistent {
+            outcome.motion = Motion::Inconsistent;
+            outcome.v_dot.clear();
+            accelerations.clear();
+        }
+    }
+    outcome.rank.constraints = terms.m;
+    outcome.rank.coordinates = terms.n;
+    outcome.rank.metric = reference.outcome.rank.metric;
+    outcome.rank.metric_and_jacobian = terms.n - outcome.null.len();
+    outcome.undetermined = (0..terms.n)
+        .map(|i| null.iter().any(|v| v[i].abs() > 1e-9 * linalg::largest(v)))
+        .collect();
+    outcome.null = null;
+    outcome.indeterminate = reference.outcome.indeterminate.clone();
+    // Evidence is in coordinates and rows, whatever the variables.
+    outcome.hidden = (outcome.motion == Motion::HiddenConstraint)
+        .then(|| reference.outcome.hidden.clone())
+        .flatten();
+    outcome.conflict = (outcome.motion == Motion::Inconsistent)
+        .then(|| reference.outcome.conflict.clone())
+        .flatten();
+    if !outcome.motion.exists() {
+        outcome.multipliers.clear();
+        return Ok(Evaluation {
+            outcome,
+            rates,
+            accelerations: Vec::new(),
+            constraint_force: Vec::new(),
+            gauss: Gauss::default(),
+        });
+    }
+    let constraint_force = constraint_force(&terms, &accelerations);
+    if equations.rows.len() != terms.m {
+        outcome.multipliers = multipliers(&terms, &constraint_force)?;
+    }
+    let gauss = Gauss::new(&terms, &accelerations, &constraint_force, &outcome);
+    Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss })
+}
+
+/// Qᶜ = M q̈ − Q.
+fn constraint_force(terms: &Terms, accelerations: &[f64]) -> Vec<f64> {
+    let mut force = vec![0.0; terms.n];
+    linalg::multiply(terms.metric, terms.n, accelerations, &mut force);
+    force.iter().zip(terms.force).map(|(a, b)| a - b).collect()
+}
+
+/// The shortest λ with Aᵀλ = Qᶜ − C: the universal problem once more, with the
+/// identity as the metric and Aᵀ as the constraints.
+pub fn multipliers(terms: &Terms, constraint_force: &[f64]) -> Result<Vec<f64>, Refusal> {
+    let (n, m) = (terms.n, terms.m);
+    if m == 0 {
+        return Ok(Vec::new());
+    }
+    let mut identity = vec![0.0; m * m];
+    (0..m).for_each(|i| identity[i * m + i] = 1.0);
+    let mut transposed = vec![0.0; n * m];
+    for j in 0..m {
+        for i in 0..n {
+            transposed[i * m + j] = terms.jacobian[j * n + i];
+        }
+    }
+    let ideal: Vec<f64> =
+        constraint_force.iter().zip(terms.nonideal).map(|(a, b)| a - b).collect();
+    let zero = vec![0.0; m];
+    let problem = Terms {
+        n: m,
+        m: n,
+        metric: &identity,
+        force: &zero,
+        nonideal: &zero,
+        jacobian: &transposed,
+        drift: &ideal,
+        noise: None,
+    };
+    let tolerances = Tolerances { least_squares: true, ..Tolerances::default() };
+    let mut outcome = Outcome::default();
+    crate::DEFAULT
+        .solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)
+        .map_err(Refusal::Solve)?;
+    Ok(outcome.v_dot)
+}
+
+/// x without its components along the vectors: the shortest of x + span.
+fn project_off(x: &mut [f64], vectors: &[Vec<f64>]) {
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for vector in vectors {
+        let mut v = vector.clone();
+        // Twice is enough for orthogonality to rounding.
+        for _ in 0..2 {
+            for b in &basis {
+                let along = linalg::dot(&v, b);
+                v.iter_mut().zip(b).for_each(|(v, b)| *v -= along * b);
+            }
+        }
+        let size = linalg::norm(&v);
+        if size > 0.0 {
+            v.iter_mut().for_each(|v| *v /= size);
+            basis.push(v);
+        }
+    }
+    for b in &basis {
+        let along = linalg::dot(x, b);
+        x.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
+    }
+}

@@ -1,0 +1,182 @@
+//! Doubles that carry a bound on their own rounding error, to first order.
+//!
+//! A number that should be zero is seldom exactly zero in floating point. Whether
+//! a residual of 10⁻¹⁷ is nothing or a contradiction is told by comparing it with
+//! what rounding can have done, and that depends on the expression and the state,
+//! not on units.
+
+use dalembert_expr::eval::{Arithmetic, Doubles};
+use dalembert_expr::{Function, Number};
+
+/// A value and a bound on its rounding error.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Noisy {
+    /// The value: what plain doubles give.
+    pub value: f64,
+    /// The bound.
+    pub noise: f64,
+}
+
+impl Noisy {
+    /// A number taken as exact.
+    pub fn exact(value: f64) -> Noisy {
+        Noisy { value, noise: 0.0 }
+    }
+
+    fn rounded(value: f64, noise: f64) -> Noisy {
+        Noisy { value, noise: noise + f64::EPSILON * value.abs() }
+    }
+}
+
+/// Arithmetic on [`Noisy`] numbers.
+pub struct Running;
+
+impl Arithmetic for Running {
+    type Value = Noisy;
+
+    fn number(&self, number: &Number) -> Noisy {
+        let value = number.to_f64();
+        // Integers of a double's size are exact.
+        if value.fract() == 0.0 && value.abs() < 9.0e15 {
+            Noisy::exact(value)
+        } else {
+            Noisy::rounded(value, 0.0)
+        }
+    }
+
+    fn pi(&self) -> Noisy {
+        Noisy::rounded(std::f64::consts::PI, 0.0)
+    }
+
+    fn add(&self, a: &Noisy, b: &Noisy) -> Noisy {
+        Noisy::rounded(a.value + b.value, a.noise + b.noise)
+    }
+
+    fn mul(&self, a: &Noisy, b: &Noisy) -> Noisy {
+        let noise = a.noise * b.value.abs() + b.noise * a.value.abs() + a.noise * b.noise;
+        Noisy::rounded(a.value * b.value, noise)
+    }
+
+    fn power(&self, base: &Noisy, exponent: &Number) -> Noisy {
+        let value = Doubles.power(&base.value, exponent);
+        let e = exponent.to_f64();
+        // |e x^(e−1)| δ; at 0 a root moves by the root of the error.
+        let slope = (e * value / base.value).abs();
+        let noise = if base.noise == 0.0 {
+            0.0
+        } else if base.value == 0.0 || !slope.is_finite() {
+            base.noise.powf(e.abs().min(1.0))
+        } else {
+            slope * base.noise
+        };
+        Noisy::rounded(value, noise + e.abs() * f64::EPSILON * value.abs())
+    }
+
+    fn pow(&self, base: &Noisy, exponent: &Noisy) -> Noisy {
+        let value = base.value.powf(exponent.value);
+        let by_base = (exponent.value * value / base.value).abs() * base.noise;
+        let by_exponent = (value * base.value.abs().ln()).abs() * exponent.noise;
+        let clean = |x: f64| if x.is_finite() { x } else { 0.0 };
+        Noisy::rounded(value, clean(by_base) + clean(by_exponent))
+    }
+
+    fn call(&self, function: Function, x: &[Noisy]) -> Noisy {
+        let plain: Vec<f64> = x.iter().map(|a| a.value).collect();
+        let value = Doubles.call(function, &plain);
+        let first = x.first().copied().unwrap_or_default();
+        let a = first.value;
+        let slope = match function {
+            Function::Sin => a.cos(),
+            Function::Cos => a.sin(),
+            Function::Tan => 1.0 + value * value,
+            Function::Asin | Function::Acos => 1.0 / (1.0 - a * a).max(f64::EPSILON).sqrt(),
+            Function::Atan => 1.0 / (1.0 + a * a),
+            Function::Sinh => a.cosh(),
+            Function::Cosh => a.sinh(),
+            Function::Tanh => 1.0 - value * value,
+            Function::Exp => value,
+            Function::Log => 1.0 / a,
+            Function::Abs => 1.0,
+            Function::Atan2 => {
+                let size = plain.iter().map(|v| v * v).sum::<f64>().sqrt();
+                let noise = x.iter().map(|v| v.noise).sum::<f64>();
+                let noise = if size > 0.0 { noise / size } else { 0.0 };
+                return Noisy::rounded(value, noise);
+            }
+            Function::Min | Function::Max => {
+                let noise = x.iter().fold(0.0, |m: f64, v| m.max(v.noise));
+                return Noisy { value, noise };
+            }
+            Function::If => {
+                let chosen = if a != 0.0 { x.get(1) } else { x.get(2) };
+                return chosen.copied().unwrap_or_default();
+            }
+            // Steps: exact on both sides of the jump.
+            Function::Sign
+            | Function::Negative
+            | Function::NotPositive
+            | Function::And
+            | Function::Or => return Noisy::exact(value),
+        };
+        // Slopes of sine and cosine at a turning point still see the argument's
+        // own rounding to second order; one ulp of slack covers it.
+        Noisy::rounded(value, slope.abs() * first.noise + f64::EPSILON * value.abs())
+    }
+
+    fn solve(&self, k: &[Noisy], r: &[Noisy]) -> Vec<Noisy> {
+        let n = r.len();
+        let matrix: Vec<f64> = k.iter().map(|a| a.value).collect();
+        let right: Vec<f64> = r.iter().map(|a| a.value).collect();
+        let x = Doubles.solve(&matrix, &right);
+        if x.iter().any(|v| !v.is_finite()) {
+            return x.into_iter().map(Noisy::exact).collect();
+        }
+        // |K⁻¹| (δr + δK|x| + n ε |K||x|)
+        let mut moved = vec![0.0; n];
+        for i in 0..n {
+            moved[i] = r[i].noise + f64::EPSILON * r[i].value.abs();
+            for j in 0..n {
+                let entry = k[i * n + j];
+                let own = n as f64 * f64::EPSILON * entry.value.abs();
+                moved[i] += (entry.noise + own) * x[j].abs();
+            }
+        }
+        let mut noise = vec![0.0; n];
+        for (i, &size) in moved.iter().enumerate() {
+            let mut unit = vec![0.0; n];
+            unit[i] = 1.0;
+            for (total, column) in noise.iter_mut().zip(Doubles.solve(&matrix, &unit)) {
+                *total += column.abs() * size;
+            }
+        }
+        x.into_iter().zip(noise).map(|(value, noise)| Noisy::rounded(value, noise)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dalembert_expr::Exprs;
+
+    #[test]
+    fn cancellation_is_seen() {
+        let exprs = Exprs::new();
+        let x = exprs.variable("x");
+        let identity = x.sin().powi(2) + x.cos().powi(2) - exprs.integer(1);
+        let at = |value: f64| exprs.evaluate(&Running, &[identity.id], |_| Noisy::exact(value))[0];
+        for i in 0..200 {
+            let result = at(0.37 * f64::from(i));
+            assert!(result.value.abs() <= result.noise, "{result:?}");
+            assert!(result.noise < 1e-14, "{result:?}");
+        }
+    }
+
+    #[test]
+    fn a_real_difference_is_not_noise() {
+        let exprs = Exprs::new();
+        let x = exprs.variable("x");
+        let off = x.sin().powi(2) + x.cos().powi(2) - exprs.integer(1) + x / exprs.integer(1_000_000_000_000);
+        let result = exprs.evaluate(&Running, &[off.id], |_| Noisy::exact(1.0))[0];
+        assert!(result.value.abs() > result.noise, "{result:?}");
+    }
+}

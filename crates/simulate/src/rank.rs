@@ -1,0 +1,324 @@
+//! The one place where ranks are decided.
+//!
+//! Three ranks are needed (SPEC 4.3): of Γ, by pivoted Cholesky of Γ̃ with unit diagonal; of A, by
+//! pivoted QR of the transposed, row-normalized B = Ã F⁻ᵀ with F Fᵀ = Γ̃; and of K = NᵀΓ̃N on the
+//! free directions. B carries the decision because its singular values do not change with the
+//! coordinates, nor, once its rows have unit length, with the scale of the constraints: B Bᵀ is
+//! the matrix of cosines between them. If Γ̃ is not comfortably regular the metric is
+//! Γ̃ + ÃᵀÃ, and if that fails too, the Euclidean one on equilibrated coordinates.
+//!
+//! The singular values are computed only if the QR diagonal leaves doubt. The right-hand side b
+//! never takes part.
+
+use crate::eliminations::SolveError;
+use crate::linalg::svd::Svd;
+use crate::linalg::{cholesky, norm, qr, zeros};
+use crate::outcome::Route;
+use crate::scale::Scaled;
+use crate::terms::Tolerances;
+
+/// A factor is comfortably regular below this condition number.
+const COMFORTABLE: f64 = 1e8;
+/// Ratios of singular values between these leave doubt about the rank.
+const GREY: (f64, f64) = (1e-14, 1e-7);
+/// How far from τ, as a factor, a gap in the singular values may overrule τ.
+const AROUND: f64 = 32.0;
+
+/// The ranks, and the order of rows that goes with them.
+#[derive(Clone, Debug, Default)]
+pub struct Decision {
+    /// rank Γ.
+    pub metric: usize,
+    /// Pivoted Cholesky factor of Γ̃ and its order of coordinates.
+    pub metric_factor: Vec<f64>,
+    /// Order of coordinates of the factor.
+    pub metric_order: Vec<usize>,
+    /// rank A.
+    pub jacobian: usize,
+    /// Number of rows that are not zero within their noise.
+    pub live: usize,
+    /// Rows: independent ones first, then dependent ones, then those that vanish.
+    pub order: Vec<usize>,
+    /// Norms of the rows of B, in the given order of rows.
+    pub norms: Vec<f64>,
+    /// τ as applied.
+    pub tolerance: f64,
+    /// Largest ratio of singular values (or QR diagonal entries) that was taken for zero.
+    pub dropped: f64,
+    /// How the rank of A was found.
+    pub route: Route,
+    /// A ratio that left doubt.
+    pub uncertain: Option<f64>,
+    condition: f64,
+    limits: Vec<f64>,
+    augmented: Vec<f64>,
+    augmented_order: Vec<usize>,
+    inverse: Vec<f64>,
+    b: Vec<f64>,
+    qr: Vec<f64>,
+    tau: Vec<f64>,
+    pivots: Vec<usize>,
+    rows: Vec<usize>,
+    row_noise: Vec<f64>,
+    work: Vec<f64>,
+    bound: Vec<f64>,
+    ratios: Vec<f64>,
+    svd: Svd,
+}
+
+impl Decision {
+    /// Decides the rank of Γ, or finds that it is not positive semidefinite.
+    pub fn decide_metric(&mut self, scaled: &Scaled) -> Result<(), SolveError> {
+        let n = scaled.n;
+        self.uncertain = None;
+        self.metric_factor.clone_from(&scaled.metric);
+        self.metric_order.resize(n, 0);
+        let rounding = 64.0 * n as f64 * f64::EPSILON;
+        self.limits.clear();
+        self.limits.extend((0..n).map(|i| {
+            let noise: f64 = scaled.metric_noise[i * n..(i + 1) * n].iter().sum();
+            rounding.max(2.0 * noise)
+        }));
+        let found = cholesky::factor_pivoted(
+            &mut self.metric_factor,
+            n,
+            &self.limits,
+            &mut self.metric_order,
+        );
+        if let Some((pivot, coordinate)) = found.negative {
+            let c = scaled.coordinates[coordinate];
+            return Err(SolveError::IndefiniteMetric { pivot: pivot / c / c, coordinate });
+        }
+        self.metric = found.rank;
+        self.condition = found.accepted.0 / found.accepted.1;
+        Ok(())
+    }
+
+    /// Decides the rank of A and orders its rows. [`Decision::decide_metric`] comes first.
+    pub fn decide_jacobian(&mut self, scaled: &Scaled, tolerances: &Tolerances) {
+        let (n, m) = (scaled.n, scaled.m);
+        self.jacobian = 0;
+        self.dropped = 0.0;
+        self.route = Route::Cheap;
+        zeros(&mut self.norms, m);
+        let amplification = self.form_b(scaled);
+        let live = self.rows.len();
+        self.live = live;
+        let rounding = f64::EPSILON * m.max(n) as f64;
+        let own = (64.0 * rounding).max(4.0 * rounding * amplification);
+        let base = tolerances.rank.filter(|t| t.is_finite() && *t >= 0.0).map_or(own, |t| t.max(rounding));
+
+        self.qr.clone_from(&self.b);
+        zeros(&mut self.tau, n.min(live));
+        self.pivots.resize(live, 0);
+        let steps =
+            qr::factor_pivoted(&mut self.qr, n, live, &mut self.tau, &mut self.pivots[..live]);
+        self.ratios.clear();
+        for k in 0..steps {
+            self.ratios.push((self.qr[k * live + k] / self.qr[0]).abs());
+        }
+        let tau = if scaled.noisy { base.max(self.noise_level(live, base)) } else { base };
+        self.tolerance = tau;
+        let low = GREY.0.max(own / 16.0);
+        let high = GREY.1.max(AROUND * tau);
+        let doubtful = |ratio: &f64| (low..=high).contains(ratio);
+        if self.ratios.iter().any(doubtful) {
+            self.route = Route::Revealing;
+            self.svd.decompose(&self.b, n, live);
+            let first = self.svd.sigma.first().copied().unwrap_or(1.0);
+            self.ratios.clear();
+            self.ratios.extend(self.svd.sigma.iter().map(|s| s / first));
+            let distance = |r: f64| (r / tau).ln().abs();
+            let grey = self.ratios.iter().copied().filter(|r| doubtful(r));
+            self.uncertain = grey.min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
+        }
+        self.jacobian = rank_at_gap(&self.ratios, tau, low);
+        self.dropped = self.ratios.get(self.jacobian).copied().unwrap_or(0.0);
+
+        let vanishing = (0..m).filter(|j| !self.rows.contains(j));
+        self.order.clear();
+        self.order.extend(self.pivots[..live].iter().map(|&k| self.rows[k]));
+        self.order.extend(vanishing);
+    }
+
+    /// Decides the rank of K = NᵀΓ̃N, which is `size` × `size` with the given noise of its
+    /// diagonal, and factors it in place.
+    pub fn decide_reduced(
+        &mut self,
+        k: &mut [f64],
+        size: usize,
+        noise: &[f64],
+        order: &mut [usize],
+        n: usize,
+    ) -> cholesky::Pivoted {
+        let rounding = 64.0 * n as f64 * f64::EPSILON;
+        self.limits.clear();
+        // If Γ is regular so is K, and only the sign of its pivots matters.
+        let regular = self.metric == n;
+        self.limits.extend(noise.iter().map(|noise| {
+            if regular { 0.0 } else { rounding.max(2.0 * noise) }
+        }));
+        let found = cholesky::factor_pivoted(k, size, &self.limits, order);
+        if !regular && self.uncertain.is_none() {
+            let kept = found.accepted.1;
+            if found.rank > 0 && kept < 16.0 * rounding {
+                self.uncertain = Some(kept);
+            } else if found.rank < size && found.dropped > rounding / 4.0 {
+                self.uncertain = Some(found.dropped);
+            }
+        }
+        found
+    }
+
+    /// Sets the row-normalized B of the rows that do not vanish, transposed (n × live), and
+    /// returns the factor by which forming it may have amplified the rounding of A.
+    fn form_b(&mut self, scaled: &Scaled) -> f64 {
+        let (n, m) = (scaled.n, scaled.m);
+        let euclidean = !self.choose_metric(scaled);
+        let (factor, order) = if self.metric == n && self.condition < COMFORTABLE {
+            (&self.metric_factor, &self.metric_order)
+        } else {
+            (&self.augmented, &self.augmented_order)
+        };
+        zeros(&mut self.inverse, n * n);
+        if !euclidean {
+            // |F⁻¹| bounds how errors of A enter B; column by column of the triangle.
+            zeros(&mut self.work, n);
+            for j in 0..n {
+                self.work.fill(0.0);
+                self.work[j] = 1.0;
+                cholesky::solve_lower(factor, n, n, &mut self.work);
+                for i in 0..n {
+                    self.inverse[i * n + j] = self.work[i].abs();
+                }
+            }
+        }
+        self.rows.clear();
+        self.row_noise.clear();
+        zeros(&mut self.bound, n);
+        zeros(&mut self.work, n);
+        zeros(&mut self.b, n * m);
+        let mut amplification: f64 = 1.0;
+        for j in 0..m {
+            let row = &scaled.jacobian[j * n..(j + 1) * n];
+            let noise = &scaled.jacobian_noise[j * n..(j + 1) * n];
+            let (row_noise, grown);
+            if euclidean {
+                self.work.copy_from_slice(row);
+                self.norms[j] = norm(row);
+                (row_noise, grown) = (norm(noise) / self.norms[j], 1.0);
+            } else {
+                for k in 0..n {
+                    self.work[k] = row[order[k]];
+                }
+                cholesky::solve_lower(factor, n, n, &mut self.work);
+                self.norms[j] = norm(&self.work);
+                let size_of = |of: &[f64], out: &mut [f64]| {
+                    for i in 0..n {
+                        out[i] = (0..=i).map(|k| self.inverse[i * n + k] * of[order[k]].abs()).sum();
+                    }
+                    norm(out)
+                };
+                grown = size_of(row, &mut self.bound) / self.norms[j];
+                row_noise = size_of(noise, &mut self.bound) / self.norms[j];
+            }
+            // A row that its own noise could make vanish says nothing about the motion.
+            if self.norms[j] > 0.0 && !(row_noise >= 0.5) {
+                for k in 0..n {
+                    self.b[k * m + self.rows.len()] = self.work[k] / self.norms[j];
+                }
+                self.rows.push(j);
+                self.row_noise.push(row_noise);
+                amplification = amplification.max(grown);
+            }
+        }
+        // Close the gaps that vanishing rows have left.
+        let live = self.rows.len();
+        for i in 0..n {
+            for k in 0..live {
+                self.b[i * live + k] = self.b[i * m + k];
+            }
+        }
+        self.b.truncate(n * live);
+        amplification
+    }
+
+    /// Prepares the factor of the metric for B; false if only the Euclidean one is left.
+    fn choose_metric(&mut self, scaled: &Scaled) -> bool {
+        let (n, m) = (scaled.n, scaled.m);
+        if self.metric == n && self.condition < COMFORTABLE {
+            return true;
+        }
+        self.augmented.clone_from(&scaled.metric);
+        for j in 0..m {
+            let row = &scaled.jacobian[j * n..(j + 1) * n];
+            for i in 0..n {
+                for k in 0..n {
+                    self.augmented[i * n + k] += row[i] * row[k];
+                }
+            }
+        }
+        self.augmented_order.resize(n, 0);
+        self.limits.clear();
+        self.limits.resize(n, 0.0);
+        let found = cholesky::factor_pivoted(
+            &mut self.augmented,
+            n,
+            &self.limits,
+            &mut self.augmented_order,
+        );
+        found.rank == n && found.accepted.0 / found.accepted.1 < COMFORTABLE
+    }
+
+    /// What the noise of the rows may leave of a diagonal entry of R that ought to vanish: the
+    /// noise of a row plus that of the rows before it, weighted as they combine to give it.
+    fn noise_level(&mut self, live: usize, base: f64) -> f64 {
+        let mut level: f64 = 0.0;
+        for k in 0..self.ratios.len() {
+            if k > 0 && !(self.ratios[k - 1] > base.max(level)) {
+                break;
+            }
+            zeros(&mut self.work, k);
+            for i in 0..k {
+                self.work[i] = self.qr[i * live + k];
+            }
+            qr::solve_upper(&self.qr, live, k, &mut self.work);
+            let noise = self.row_noise[self.pivots[k]]
+                + (0..k).map(|i| self.work[i].abs() * self.row_noise[self.pivots[i]]).sum::<f64>();
+            if self.ratios[k] <= 2.0 * noise {
+                level = level.max(2.0 * noise);
+            }
+        }
+        level
+    }
+}
+
+/// The rank at tolerance τ; where the ratios around τ leave a choice, the one with the widest gap.
+fn rank_at_gap(ratios: &[f64], tau: f64, floor: f64) -> usize {
+    let plain = ratios.iter().take_while(|&&r| r > tau).count();
+    let at = |k: usize| ratios.get(k).copied().unwrap_or(0.0);
+    let gap = |rank: usize| at(rank - 1) / at(rank).max(floor);
+    let mut best = plain;
+    for rank in 1..=ratios.len() {
+        let admissible = at(rank - 1) >= tau / AROUND && at(rank) <= AROUND * tau;
+        if admissible && at(rank - 1) > floor && (best == 0 || gap(rank) > gap(best)) {
+            best = rank;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank_at_gap;
+
+    #[test]
+    fn a_gap_near_the_tolerance_overrules_it_and_one_far_away_does_not() {
+        assert_eq!(rank_at_gap(&[1.0, 1e-9], 1e-13, 1e-14), 2);
+        assert_eq!(rank_at_gap(&[1.0, 5e-13], 1e-13, 1e-14), 1);
+        assert_eq!(rank_at_gap(&[1.0, 0.5, 3e-9, 1e-15], 1e-8, 1e-14), 2);
+        assert_eq!(rank_at_gap(&[1.0, 0.5, 1e-10, 1e-15], 1e-8, 1e-14), 2);
+        assert_eq!(rank_at_gap(&[], 1e-13, 1e-14), 0);
+        assert_eq!(rank_at_gap(&[1.0, 1e-16], 1e-13, 1e-14), 1);
+    }
+}

@@ -1,0 +1,255 @@
+//! Equilibration of [[Γ, Aᵀ], [A, 0]], so that no later decision depends on units.
+//!
+//! With v̇ = c x and rows multiplied by d the problem becomes Γ̃ = c Γ c, F̃ = c (F + C), Ã = d A c,
+//! b̃ = d b and λ = d μ. Coordinates with mass take c_i = Γ_ii^(−1/2). A coordinate without mass
+//! takes the size of motion that the constraints impart to it when the others move by their own c:
+//! c_i = max over rows j of (max_k |A_jk| c_k) / |A_ji|, spread from the massive coordinates
+//! outward. Rows are then brought to unit length. All factors are powers of two, so scaling is
+//! exact. Changing the unit of a coordinate, of a row, or of mass changes c and d and leaves the
+//! scaled problem as it was, but for factors below two.
+//!
+//! Entries below their noise are set to zero here, before anything is divided by them.
+
+use crate::eliminations::SolveError;
+use crate::linalg::{norm, power_of_two, zeros};
+use crate::terms::Terms;
+
+/// The problem in equilibrated units, with the factors that lead back.
+#[derive(Clone, Debug, Default)]
+pub struct Scaled {
+    /// Number of coordinates.
+    pub n: usize,
+    /// Number of rows.
+    pub m: usize,
+    /// c, by which v̇ = c x.
+    pub coordinates: Vec<f64>,
+    /// d, by which λ = d μ.
+    pub rows: Vec<f64>,
+    /// Γ̃, with a diagonal between one half and two, or zero.
+    pub metric: Vec<f64>,
+    /// c (F + C).
+    pub force: Vec<f64>,
+    /// c (|F| + |C|), the size of what enters the force.
+    pub force_size: Vec<f64>,
+    /// Ã, rows of unit length or zero.
+    pub jacobian: Vec<f64>,
+    /// b̃.
+    pub drift: Vec<f64>,
+    /// Noise of Γ̃, zero on coordinates taken as massless.
+    pub metric_noise: Vec<f64>,
+    /// Noise of F̃.
+    pub force_noise: Vec<f64>,
+    /// Noise of Ã.
+    pub jacobian_noise: Vec<f64>,
+    /// Noise of b̃.
+    pub drift_noise: Vec<f64>,
+    /// Which coordinates have no mass of their own.
+    pub massless: Vec<bool>,
+    /// Whether noise was given.
+    pub noisy: bool,
+    log_c: Vec<f64>,
+    log_a: Vec<f64>,
+    next: Vec<f64>,
+}
+
+impl Scaled {
+    /// Sets the scaled problem from the terms, which must have passed [`Terms::check`].
+    pub fn set(&mut self, terms: &Terms) -> Result<(), SolveError> {
+        let (n, m) = (terms.n, terms.m);
+        (self.n, self.m, self.noisy) = (n, m, terms.noise.is_some());
+        self.take_entries(terms);
+        self.scale_coordinates();
+        self.scale_metric()?;
+        self.scale_rows();
+        for i in 0..n {
+            let c = self.coordinates[i];
+            self.force[i] *= c;
+            self.force_size[i] *= c;
+            self.force_noise[i] *= c;
+        }
+        for (what, values) in [
+            ("metric", &self.metric),
+            ("force", &self.force),
+            ("constraint matrix", &self.jacobian),
+            ("constraint right-hand side", &self.drift),
+        ] {
+            if values.iter().any(|v| !v.is_finite()) {
+                return Err(SolveError::Overflow { what });
+            }
+        }
+        Ok(())
+    }
+
+    fn take_entries(&mut self, terms: &Terms) {
+        let (n, m) = (terms.n, terms.m);
+        let noise_at = |of: Option<&[f64]>, k: usize| of.map_or(0.0, |v| v[k].abs());
+        let noise = terms.noise;
+        zeros(&mut self.metric, n * n);
+        zeros(&mut self.metric_noise, n * n);
+        for i in 0..n {
+            for j in 0..n {
+                let (k, l) = (i * n + j, j * n + i);
+                self.metric[k] = 0.5 * terms.metric[k] + 0.5 * terms.metric[l];
+                let of = noise.map(|v| v.metric);
+                self.metric_noise[k] = noise_at(of, k).max(noise_at(of, l));
+            }
+        }
+        self.massless.clear();
+        self.massless.extend((0..n).map(|i| {
+            let k = i * n + i;
+            !(self.metric[k].abs() > 2.0 * self.metric_noise[k])
+        }));
+        zeros(&mut self.force, n);
+        zeros(&mut self.force_size, n);
+        zeros(&mut self.force_noise, n);
+        for i in 0..n {
+            self.force[i] = terms.force[i] + terms.nonideal[i];
+            self.force_size[i] = terms.force[i].abs() + terms.nonideal[i].abs();
+            self.force_noise[i] = noise_at(noise.map(|v| v.force), i);
+        }
+        zeros(&mut self.jacobian, m * n);
+        zeros(&mut self.jacobian_noise, m * n);
+        for k in 0..m * n {
+            let bound = noise_at(noise.map(|v| v.jacobian), k);
+            self.jacobian_noise[k] = bound;
+            self.jacobian[k] =
+                if terms.jacobian[k].abs() > bound { terms.jacobian[k] } else { 0.0 };
+        }
+        zeros(&mut self.drift, m);
+        zeros(&mut self.drift_noise, m);
+        for j in 0..m {
+            self.drift[j] = terms.drift[j];
+            self.drift_noise[j] = noise_at(noise.map(|v| v.drift), j);
+        }
+    }
+
+    fn scale_coordinates(&mut self) {
+        let n = self.n;
+        zeros(&mut self.log_c, n);
+        for i in 0..n {
+            // Undetermined sizes are −∞: such a coordinate does not move its neighbours yet.
+            self.log_c[i] = if self.massless[i] {
+                f64::NEG_INFINITY
+            } else {
+                -0.5 * self.metric[i * n + i].abs().log2()
+            };
+        }
+        if self.massless.iter().any(|&massless| massless) {
+            self.spread_to_massless();
+        }
+        self.coordinates.clear();
+        self.coordinates.extend(self.log_c.iter().map(|&c| power_of_two(c)));
+    }
+
+    /// log₂ of the motion that the rows impart to coordinate `i`, −∞ if none does.
+    fn imparted(&self, i: usize) -> f64 {
+        let n = self.n;
+        let mut best = f64::NEG_INFINITY;
+        for j in 0..self.m {
+            let row = &self.log_a[j * n..(j + 1) * n];
+            if row[i] == f64::NEG_INFINITY {
+                continue;
+            }
+            for k in (0..n).filter(|&k| k != i) {
+                best = best.max(row[k] + self.log_c[k] - row[i]);
+            }
+        }
+        best
+    }
+
+    fn spread_to_massless(&mut self) {
+        let n = self.n;
+        self.log_a.clear();
+        self.log_a.extend(self.jacobian.iter().map(|a| a.abs().log2()));
+        let unknown = |c: f64| c == f64::NEG_INFINITY;
+        loop {
+            // One layer at a time, so that the result does not depend on the order of coordinates.
+            self.next.clear();
+            for i in 0..n {
+                let size = if unknown(self.log_c[i]) { self.imparted(i) } else { self.log_c[i] };
+                self.next.push(size);
+            }
+            if self.next != self.log_c {
+                std::mem::swap(&mut self.next, &mut self.log_c);
+                continue;
+            }
+            // A group of massless coordinates tied only to each other has no scale of its own:
+            // any will do, since its rows are normalized afterwards.
+            match (0..n).find(|&i| unknown(self.log_c[i])) {
+                Some(i) => self.log_c[i] = 0.0,
+                None => break,
+            }
+        }
+        // A later layer may move an earlier coordinate much further than its first neighbours do.
+        // The number of sweeps is limited because a cycle of rows may amplify without end.
+        for _ in 0..n.min(8) {
+            let mut changed = false;
+            for i in (0..n).filter(|&i| self.massless[i]) {
+                let size = self.imparted(i);
+                if size > self.log_c[i] + 10.0 {
+                    self.log_c[i] = size;
+                    changed = true;
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    fn scale_metric(&mut self) -> Result<(), SolveError> {
+        let n = self.n;
+        let rounding = 64.0 * n as f64 * f64::EPSILON;
+        for i in 0..n {
+            for j in 0..n {
+                if !(self.massless[i] || self.massless[j]) || i == j {
+                    continue;
+                }
+                // For Γ ⪰ 0, |Γ_ij|² ≤ Γ_ii Γ_jj: a massless coordinate cannot be coupled.
+                let size = |k: usize| self.metric[k * n + k].abs() + self.metric_noise[k * n + k];
+                let value = self.metric[i * n + j].abs();
+                let allowed = self.metric_noise[i * n + j] + size(i).sqrt() * size(j).sqrt();
+                let scaled = value * self.coordinates[i] * self.coordinates[j];
+                if value > 2.0 * allowed && scaled > rounding {
+                    let coordinate = if self.massless[i] { i } else { j };
+                    return Err(SolveError::IndefiniteMetric { pivot: -value, coordinate });
+                }
+            }
+        }
+        for i in 0..n {
+            for j in 0..n {
+                let k = i * n + j;
+                if self.massless[i] || self.massless[j] {
+                    self.metric[k] = 0.0;
+                    self.metric_noise[k] = 0.0;
+                } else {
+                    self.metric[k] *= self.coordinates[i];
+                    self.metric[k] *= self.coordinates[j];
+                    self.metric_noise[k] *= self.coordinates[i];
+                    self.metric_noise[k] *= self.coordinates[j];
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn scale_rows(&mut self) {
+        let n = self.n;
+        zeros(&mut self.rows, self.m);
+        for j in 0..self.m {
+            let row = &mut self.jacobian[j * n..(j + 1) * n];
+            let noise = &mut self.jacobian_noise[j * n..(j + 1) * n];
+            for ((a, noise), c) in row.iter_mut().zip(&mut *noise).zip(&self.coordinates) {
+                *a *= c;
+                *noise *= c;
+            }
+            let length = norm(row);
+            let d = if length > 0.0 { power_of_two(-length.log2()) } else { 1.0 };
+            row.iter_mut().for_each(|a| *a *= d);
+            noise.iter_mut().for_each(|a| *a *= d);
+            self.rows[j] = d;
+            self.drift[j] *= d;
+            self.drift_noise[j] *= d;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A model with numbers for its parameters.
+
+use crate::noise::{Noisy, Running};
+use dalembert_expr::{ExprId, Symbol};
+use dalembert_model::system::Model;
+use rustc_hash::FxHashMap;
+
+/// A model and the values of its parameters.
+pub struct Setting<'m> {
+    /// The model.
+    pub model: &'m Model,
+    parameters: FxHashMap<Symbol, f64>,
+}
+
+/// Parameters that numbers need and that have no value, or none that is a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingValues(pub Vec<String>);
+
+impl std::fmt::Display for MissingValues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no value for {}; give one with `--set`", self.0.join(", "))
+    }
+}
+
+/// A table of values for symbols.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    values: FxHashMap<Symbol, f64>,
+}
+
+impl Table {
+    /// Sets a symbol's value.
+    pub fn set(&mut self, symbol: Symbol, value: f64) {
+        self.values.insert(symbol, value);
+    }
+
+    /// Sets values of several symbols.
+    pub fn set_all(&mut self, symbols: &[Symbol], values: &[f64]) {
+        for (&symbol, &value) in symbols.iter().zip(values) {
+            self.set(symbol, value);
+        }
+    }
+
+    /// A symbol's value.
+    pub fn get(&self, symbol: Symbol) -> Option<f64> {
+        self.values.get(&symbol).copied()
+    }
+}
+
+impl<'m> Setting<'m> {
+    /// The setting of a model whose parameters all have values.
+    pub fn new(model: &'m Model) -> Result<Setting<'m>, MissingValues> {
+        let system = &model.system;
+        let parameters = dalembert_model::parameters::values(&model.exprs, &system.parameters);
+        let missing: Vec<String> = system
+            .parameters
+            .iter()
+            .filter(|p| !parameters.get(&p.symbol).is_some_and(|v| v.is_finite()))
+            .map(|p| format!("`{}`", p.name))
+            .collect();
+        if missing.is_empty() {
+            Ok(Setting { model, parameters })
+        } else {
+            Err(MissingValues(missing))
+        }
+    }
+
+    /// The values of expressions, with bounds on their rounding errors.
+    pub fn evaluate(&self, roots: &[ExprId], table: &Table) -> Vec<Noisy> {
+        self.model.exprs.evaluate(&Running, roots, |symbol| {
+            Noisy::exact(self.symbol(symbol, table))
+        })
+    }
+
+    /// The values of expressions.
+    pub fn numbers(&self, roots: &[ExprId], table: &Table) -> Vec<f64> {
+        self.model.exprs.eval_f64(roots, |symbol| self.symbol(symbol, table))
+    }
+
+    /// The value of one expression.
+    pub fn number(&self, root: ExprId, table: &Table) -> f64 {
+        self.numbers(&[root], table)[0]
+    }
+
+    fn symbol(&self, symbol: Symbol, table: &Table) -> f64 {
+        let own = table.get(symbol).or_else(|| self.parameters.get(&symbol).copied());
+        own.unwrap_or(f64::NAN)
+    }
+}
