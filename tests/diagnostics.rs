@@ -23,6 +23,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("not-utf8", "a matter of the file, tested with the program"),
     ("not-served", "said when the equations are derived"),
     ("not-applicable", "said when the equations are derived"),
+    ("check-failed", "found by numbers, tested with the program"),
     ("contradictory-start", "found by numbers, tested with the program"),
     ("contradictory-constraints", "found by numbers, tested with the program"),
 ];
@@ -33,6 +34,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("unreadable-file", "a text cannot show it"),
     ("not-served", "said when the equations are derived"),
     ("not-applicable", "said when the equations are derived"),
+    ("check-failed", "found by numbers, tested with the program"),
     ("contradictory-start", "found by numbers, tested with the program"),
     ("contradictory-constraints", "found by numbers, tested with the program"),
     ("too-deep", "two hundred brackets are no example"),

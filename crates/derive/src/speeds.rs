@@ -30,11 +30,8 @@ pub fn complete(exprs: &Exprs, system: &System) -> Speeds {
         row.iter_mut().zip(entries).for_each(|(place, e)| place.1 = e);
         row.retain(|e| e.1 != ExprId::ZERO);
     }
-    let mut symbols: Vec<Symbol> = system
-        .speeds
-        .iter()
-        .map(|speed| exprs.symbol(&speed.name, SymbolKind::Variable))
-        .collect();
+    let mut symbols: Vec<Symbol> =
+        system.speeds.iter().map(|speed| exprs.symbol(&speed.name, SymbolKind::Variable)).collect();
     let mut own = values;
     for j in completing(exprs, &g, n) {
         symbols.push(velocities[j]);

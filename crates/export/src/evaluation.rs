@@ -4,7 +4,7 @@ use crate::text::{list, width};
 use dalembert_model::system::{Level, Model};
 use dalembert_simulate::complete::{Implied, Origin};
 use dalembert_simulate::report::{Report, Residual};
-use dalembert_simulate::{Answer, Evaluation, Motion};
+use dalembert_simulate::{Answer, Evaluation, Motion, Refusal};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -216,9 +216,12 @@ impl EvaluationPage<'_> {
         if let Some(start) = &report.start
             && !start.changed.is_empty()
         {
-            let changed: Vec<String> =
-                start.changed.iter().map(|(name, from, _)| format!("{name} from {from}")).collect();
-            let _ = writeln!(page, "made consistent: {}", list(changed, 8));
+            let changed: Vec<String> = start
+                .changed
+                .iter()
+                .map(|(name, from, to)| format!("{name} = {to} (from {from})"))
+                .collect();
+            let _ = writeln!(page, "found by the constraints: {}", list(changed, 6));
         }
         let off: Vec<&Residual> =
             report.residuals.iter().filter(|r| r.relative > WORTH_SAYING).collect();
@@ -239,10 +242,8 @@ impl EvaluationPage<'_> {
     fn origin(&self, implied: &Implied) -> String {
         match &implied.origin {
             Origin::Massless(list) => {
-                let names: Vec<&str> = list
-                    .iter()
-                    .map(|&i| self.model.system.coordinates[i].name.as_str())
-                    .collect();
+                let names: Vec<&str> =
+                    list.iter().map(|&i| self.model.system.coordinates[i].name.as_str()).collect();
                 format!("nothing has mass along {}", names.join(", "))
             }
             Origin::Rows(list) => {
@@ -385,13 +386,30 @@ impl EvaluationPage<'_> {
         }
         let name = |a: &Answer| format!("{} · {}", a.formulation, a.elimination);
         let widest = answers.iter().map(|a| width(&name(a))).max().unwrap_or(0);
+        let mut said: Option<(&str, String)> = None;
         for answer in answers {
+            // A formulation that does not apply is said once, not for each elimination.
+            if let Err(refusal) = &answer.result
+                && !matches!(refusal, Refusal::Solve(_))
+            {
+                let words = refusal.to_string();
+                if said.as_ref() != Some(&(answer.formulation, words.clone())) {
+                    let pad = " ".repeat(widest.saturating_sub(width(answer.formulation)));
+                    let _ = writeln!(page, "{}{pad}  {words}", answer.formulation);
+                    said = Some((answer.formulation, words));
+                }
+                continue;
+            }
             let words = match &answer.result {
                 Ok(e) if e.outcome.motion.exists() => {
-                    format!("{:<12} Gauss residual {:.1e}", e.outcome.motion.name(), e.gauss.residual)
+                    format!(
+                        "{:<12} Gauss residual {:.1e}",
+                        e.outcome.motion.name(),
+                        e.gauss.residual
+                    )
                 }
                 Ok(e) => e.outcome.motion.name().to_owned(),
-                Err(refusal) => format!("does not apply: {refusal}"),
+                Err(refusal) => refusal.to_string(),
             };
             let front = name(answer);
             let _ = writeln!(page, "{front}{}  {words}", " ".repeat(widest - width(&front)));

@@ -99,8 +99,7 @@ impl Derivation<'_> {
         if constrained {
             right.push_str(" + Aᵀλ");
         }
-        let constraint =
-            if constrained { format!(",   A {rate} = b") } else { String::new() };
+        let constraint = if constrained { format!(",   A {rate} = b") } else { String::new() };
         let _ = writeln!(page, "  {left} = {right}{constraint}\n");
         self.text_variables(page);
         for quantity in &self.equations.intermediate {

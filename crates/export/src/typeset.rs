@@ -89,7 +89,11 @@ impl Derivation<'_> {
         }
         self.variable_blocks(blocks);
         for quantity in &self.equations.intermediate {
-            blocks.push(Block::Text(format!("${}$: {}.", quantity.latex, spoken(quantity.meaning))));
+            blocks.push(Block::Text(format!(
+                "${}$: {}.",
+                quantity.latex,
+                spoken(quantity.meaning)
+            )));
             match &quantity.value {
                 Shape::Scalar(value) => {
                     blocks.push(Block::Align(vec![self.row(quantity.latex, *value)]));

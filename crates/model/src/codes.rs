@@ -97,6 +97,7 @@ codes! {
     NotServed "not-served",
     NotApplicable "not-applicable",
     ContradictoryStart "contradictory-start",
+    CheckFailed "check-failed",
     ContradictoryConstraints "contradictory-constraints",
     PartCycle "part-cycle",
     BodyField "body-field",

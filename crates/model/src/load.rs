@@ -108,7 +108,14 @@ pub fn load_with(
         None => PartFiles::default(),
     };
     let sources = Rc::new(sources);
-    let model = resolve(&file, resolve::Beside { overrides: &settings, state: &state }, &files, sources.clone(), limits, &mut diagnostics);
+    let model = resolve(
+        &file,
+        resolve::Beside { overrides: &settings, state: &state },
+        &files,
+        sources.clone(),
+        limits,
+        &mut diagnostics,
+    );
     diagnostics
         .sort_by_key(|d| (d.labels.first().map(|l| (l.span.source, l.span.start)), d.severity));
     Loaded { model, file, diagnostics, sources }

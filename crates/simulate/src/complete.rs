@@ -194,8 +194,7 @@ fn classified(
     let exprs = &setting.model.exprs;
     let slopes: Vec<ExprId> =
         exprs.jacobian(&[residual], &equations.v).rows.into_iter().flatten().map(|e| e.1).collect();
-    let level =
-        if exprs.all_zero(&slopes).is_zero() { Level::Position } else { Level::Velocity };
+    let level = if exprs.all_zero(&slopes).is_zero() { Level::Position } else { Level::Velocity };
     // What does not depend on velocities should not show them.
     let residual = match level {
         Level::Position => picture::at_zero(exprs, &[residual], &equations.v)[0],
@@ -217,7 +216,10 @@ pub enum CompletionError {
 
 /// Appends the hidden constraints of a model, and says which. A model without any
 /// is left as it is.
-pub fn complete(model: &mut Model, tolerances: &Tolerances) -> Result<Vec<Implied>, CompletionError> {
+pub fn complete(
+    model: &mut Model,
+    tolerances: &Tolerances,
+) -> Result<Vec<Implied>, CompletionError> {
     let mut added: Vec<Implied> = Vec::new();
     for _ in 0..2 * model.system.n_coordinates() + 1 {
         let new = next(model, tolerances)?;

@@ -197,9 +197,8 @@ fn prepare(
     if choices.chart.is_none() {
         choices.chart = reference.chart(setting);
     }
-    let equations = formulation
-        .derive(&model.exprs, &model.system, &choices)
-        .map_err(Refusal::Formulation)?;
+    let equations =
+        formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
     let numbers = Numbers::new(setting, &equations, state).map_err(Refusal::Legendre)?;
     if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
         return Err(Refusal::Undefined);
@@ -207,13 +206,11 @@ fn prepare(
     // The velocities must be those of the state: a formulation whose state space
     // is the constraint set has no other ones.
     let size = linalg::largest(&state.velocity);
-    let off = numbers
-        .kinematics
-        .iter()
-        .zip(&state.velocity)
-        .fold(0f64, |m, (a, b)| m.max((a - b).abs()));
+    let off =
+        numbers.kinematics.iter().zip(&state.velocity).fold(0f64, |m, (a, b)| m.max((a - b).abs()));
     if off > 1e-8 * size.max(f64::MIN_POSITIVE) {
-        let residuals = reference.equations.velocity_residuals.iter().zip(&reference.numbers.velocity);
+        let residuals =
+            reference.equations.velocity_residuals.iter().zip(&reference.numbers.velocity);
         let worst = residuals.max_by(|a, b| a.1.value.abs().total_cmp(&b.1.value.abs()));
         return Err(match worst {
             Some((&(row, _), noisy)) if equations.chart.is_some() => Refusal::OffConstraints {
@@ -270,9 +267,8 @@ fn solve(
     outcome.rank.coordinates = terms.n;
     outcome.rank.metric = reference.outcome.rank.metric;
     outcome.rank.metric_and_jacobian = terms.n - outcome.null.len();
-    outcome.undetermined = (0..terms.n)
-        .map(|i| null.iter().any(|v| v[i].abs() > 1e-9 * linalg::largest(v)))
-        .collect();
+    outcome.undetermined =
+        (0..terms.n).map(|i| null.iter().any(|v| v[i].abs() > 1e-9 * linalg::largest(v))).collect();
     outcome.null = null;
     outcome.indeterminate = reference.outcome.indeterminate.clone();
     // Evidence is in coordinates and rows, whatever the variables.
@@ -322,8 +318,7 @@ pub fn multipliers(terms: &Terms, constraint_force: &[f64]) -> Result<Vec<f64>, 
             transposed[i * m + j] = terms.jacobian[j * n + i];
         }
     }
-    let ideal: Vec<f64> =
-        constraint_force.iter().zip(terms.nonideal).map(|(a, b)| a - b).collect();
+    let ideal: Vec<f64> = constraint_force.iter().zip(terms.nonideal).map(|(a, b)| a - b).collect();
     let zero = vec![0.0; m];
     let problem = Terms {
         n: m,

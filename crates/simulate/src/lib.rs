@@ -67,8 +67,8 @@ pub use eliminations::{ALL, DEFAULT, EVERY, Elimination, Scratch, SolveError, So
 pub use evaluate::{Answer, Evaluation, Reference, Refusal, evaluate};
 pub use noise::Noisy;
 pub use numbers::Numbers;
-pub use report::{EvalError, Options, Report, report};
 pub use outcome::{Conflict, Hidden, Motion, Outcome, Rank, Route};
+pub use report::{EvalError, Options, Report, report};
 pub use setting::{MissingValues, Setting, Table};
 pub use start::{Guess, Start, StartError};
 pub use state::State;

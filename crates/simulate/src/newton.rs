@@ -81,9 +81,11 @@ pub fn solve(
         }
         let values = setting.numbers(&entries, table);
         let mut matrix = vec![0.0; n * n];
-        let places = jacobian.rows.iter().enumerate().flat_map(|(i, row)| {
-            row.iter().map(move |&(j, _)| i * n + j)
-        });
+        let places = jacobian
+            .rows
+            .iter()
+            .enumerate()
+            .flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * n + j));
         places.zip(values).for_each(|(place, value)| matrix[place] = value);
         let mut order = vec![0; n];
         if !lu::factor(&mut matrix, n, &mut order) {

@@ -175,7 +175,8 @@ mod tests {
     fn a_real_difference_is_not_noise() {
         let exprs = Exprs::new();
         let x = exprs.variable("x");
-        let off = x.sin().powi(2) + x.cos().powi(2) - exprs.integer(1) + x / exprs.integer(1_000_000_000_000);
+        let off = x.sin().powi(2) + x.cos().powi(2) - exprs.integer(1)
+            + x / exprs.integer(1_000_000_000_000);
         let result = exprs.evaluate(&Running, &[off.id], |_| Noisy::exact(1.0))[0];
         assert!(result.value.abs() > result.noise, "{result:?}");
     }

@@ -94,11 +94,7 @@ impl Numbers {
         let noise = |range: &std::ops::Range<usize>| -> Vec<f64> {
             values[range.clone()].iter().map(|v| v.noise).collect()
         };
-        let force_noise = noise(&force)
-            .iter()
-            .zip(noise(&nonideal))
-            .map(|(a, b)| a + b)
-            .collect();
+        let force_noise = noise(&force).iter().zip(noise(&nonideal)).map(|(a, b)| a + b).collect();
         Ok(Numbers {
             size: equations.v.len(),
             v,

@@ -1,6 +1,6 @@
 //! What solving the problem at one state found.
 //!
-//! For Γ ⪰ 0 four cases exist and exclude each other (SPEC 2.3, 3.3). Γ v̇ and Aᵀλ are unique
+//! For Γ ⪰ 0 four cases exist and exclude each other. Γ v̇ and Aᵀλ are unique
 //! whenever a motion exists; v̇ is unique iff ker Γ ∩ ker A = {0}; λ is unique iff the rows of A
 //! are independent. The four are decided in one place, whatever elimination is used.
 

@@ -1,6 +1,6 @@
 //! The one place where ranks are decided.
 //!
-//! Three ranks are needed (SPEC 4.3): of Γ, by pivoted Cholesky of Γ̃ with unit diagonal; of A, by
+//! Three ranks are needed: of Γ, by pivoted Cholesky of Γ̃ with unit diagonal; of A, by
 //! pivoted QR of the transposed, row-normalized B = Ã F⁻ᵀ with F Fᵀ = Γ̃; and of K = NᵀΓ̃N on the
 //! free directions. B carries the decision because its singular values do not change with the
 //! coordinates, nor, once its rows have unit length, with the scale of the constraints: B Bᵀ is
@@ -106,7 +106,8 @@ impl Decision {
         self.live = live;
         let rounding = f64::EPSILON * m.max(n) as f64;
         let own = (64.0 * rounding).max(4.0 * rounding * amplification);
-        let base = tolerances.rank.filter(|t| t.is_finite() && *t >= 0.0).map_or(own, |t| t.max(rounding));
+        let base =
+            tolerances.rank.filter(|t| t.is_finite() && *t >= 0.0).map_or(own, |t| t.max(rounding));
 
         self.qr.clone_from(&self.b);
         zeros(&mut self.tau, n.min(live));
@@ -132,7 +133,8 @@ impl Decision {
             let grey = self.ratios.iter().copied().filter(|r| doubtful(r));
             self.uncertain = grey.min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
         }
-        self.jacobian = rank_at_gap(&self.ratios, tau, low);
+        // Below the tolerance there is nothing to measure a gap against.
+        self.jacobian = rank_at_gap(&self.ratios, tau, low.max(tau / 16.0));
         self.dropped = self.ratios.get(self.jacobian).copied().unwrap_or(0.0);
 
         let vanishing = (0..m).filter(|j| !self.rows.contains(j));
@@ -155,9 +157,11 @@ impl Decision {
         self.limits.clear();
         // If Γ is regular so is K, and only the sign of its pivots matters.
         let regular = self.metric == n;
-        self.limits.extend(noise.iter().map(|noise| {
-            if regular { 0.0 } else { rounding.max(2.0 * noise) }
-        }));
+        self.limits.extend(noise.iter().map(
+            |noise| {
+                if regular { 0.0 } else { rounding.max(2.0 * noise) }
+            },
+        ));
         let found = cholesky::factor_pivoted(k, size, &self.limits, order);
         if !regular && self.uncertain.is_none() {
             let kept = found.accepted.1;
@@ -215,7 +219,8 @@ impl Decision {
                 self.norms[j] = norm(&self.work);
                 let size_of = |of: &[f64], out: &mut [f64]| {
                     for i in 0..n {
-                        out[i] = (0..=i).map(|k| self.inverse[i * n + k] * of[order[k]].abs()).sum();
+                        out[i] =
+                            (0..=i).map(|k| self.inverse[i * n + k] * of[order[k]].abs()).sum();
                     }
                     norm(out)
                 };

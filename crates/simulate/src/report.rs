@@ -180,7 +180,12 @@ fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
     for (&(j, _), noisy) in equations.configuration_residuals.iter().zip(&numbers.configuration) {
         let size = row(j, &state.q).max(noisy.noise / f64::EPSILON);
         let value = noisy.value;
-        list.push(Residual { constraint: j, is_rate: false, value, relative: relative(value, size) });
+        list.push(Residual {
+            constraint: j,
+            is_rate: false,
+            value,
+            relative: relative(value, size),
+        });
     }
     let positions: Vec<usize> = equations.configuration_residuals.iter().map(|r| r.0).collect();
     for (&(j, _), noisy) in equations.velocity_residuals.iter().zip(&numbers.velocity) {
@@ -228,8 +233,7 @@ pub fn asked(setting: &Setting, items: &[(ExprId, ExprId)]) -> Result<State, New
             (&momentum, &velocity, velocities, system.momenta())
         }
     };
-    let unknown: Vec<usize> =
-        (0..n).filter(|&i| own[i].is_none() && other[i].is_some()).collect();
+    let unknown: Vec<usize> = (0..n).filter(|&i| own[i].is_none() && other[i].is_some()).collect();
     let mut rate: Vec<f64> = own.iter().map(|v| v.unwrap_or(0.0)).collect();
     if !unknown.is_empty() {
         table.set_all(&system.positions(), &q);

@@ -2,9 +2,10 @@
 //!
 //! With v̇ = c x and rows multiplied by d the problem becomes Γ̃ = c Γ c, F̃ = c (F + C), Ã = d A c,
 //! b̃ = d b and λ = d μ. Coordinates with mass take c_i = Γ_ii^(−1/2). A coordinate without mass
-//! takes the size of motion that the constraints impart to it when the others move by their own c:
-//! c_i = max over rows j of (max_k |A_jk| c_k) / |A_ji|, spread from the massive coordinates
-//! outward. Rows are then brought to unit length. All factors are powers of two, so scaling is
+//! takes its size from the rows that touch it, by the logarithmic least squares of Curtis & Reid
+//! 1972: c and d minimize Σ (log|A_ji| + log c_i + log d_j)² over the entries that do not vanish,
+//! with the massive c held fixed. Rows are then brought to unit length. All factors are powers of
+//! two, so scaling is
 //! exact. Changing the unit of a coordinate, of a row, or of mass changes c and d and leaves the
 //! scaled problem as it was, but for factors below two.
 //!
@@ -48,6 +49,7 @@ pub struct Scaled {
     /// Whether noise was given.
     pub noisy: bool,
     log_c: Vec<f64>,
+    log_d: Vec<f64>,
     log_a: Vec<f64>,
     next: Vec<f64>,
 }
@@ -141,20 +143,24 @@ impl Scaled {
         self.coordinates.extend(self.log_c.iter().map(|&c| power_of_two(c)));
     }
 
-    /// log₂ of the motion that the rows impart to coordinate `i`, −∞ if none does.
-    fn imparted(&self, i: usize) -> f64 {
-        let n = self.n;
-        let mut best = f64::NEG_INFINITY;
+    /// −(mean of log₂|A_ji| c_i) over the entries of row `j` whose c is known: its scale d so far.
+    fn row_level(&self, j: usize) -> Option<f64> {
+        let row = self.log_a[j * self.n..(j + 1) * self.n].iter().zip(&self.log_c);
+        mean(row.map(|(a, c)| a + c)).map(|level| -level)
+    }
+
+    /// The same for coordinate `i`, over the rows whose d is known.
+    fn coordinate_level(&self, i: usize) -> Option<f64> {
+        let rows = self.log_d.iter().enumerate();
+        mean(rows.map(|(j, d)| self.log_a[j * self.n + i] + d)).map(|level| -level)
+    }
+
+    fn set_row_levels(&mut self) {
+        self.log_d.clear();
         for j in 0..self.m {
-            let row = &self.log_a[j * n..(j + 1) * n];
-            if row[i] == f64::NEG_INFINITY {
-                continue;
-            }
-            for k in (0..n).filter(|&k| k != i) {
-                best = best.max(row[k] + self.log_c[k] - row[i]);
-            }
+            let level = self.row_level(j).unwrap_or(f64::NEG_INFINITY);
+            self.log_d.push(level);
         }
-        best
     }
 
     fn spread_to_massless(&mut self) {
@@ -162,12 +168,15 @@ impl Scaled {
         self.log_a.clear();
         self.log_a.extend(self.jacobian.iter().map(|a| a.abs().log2()));
         let unknown = |c: f64| c == f64::NEG_INFINITY;
+        // A start that is itself covariant: outward from the massive coordinates, one layer at a
+        // time so that the result does not depend on the order of coordinates.
         loop {
-            // One layer at a time, so that the result does not depend on the order of coordinates.
+            self.set_row_levels();
             self.next.clear();
             for i in 0..n {
-                let size = if unknown(self.log_c[i]) { self.imparted(i) } else { self.log_c[i] };
-                self.next.push(size);
+                let known = self.log_c[i];
+                let level = if unknown(known) { self.coordinate_level(i) } else { None };
+                self.next.push(level.unwrap_or(known));
             }
             if self.next != self.log_c {
                 std::mem::swap(&mut self.next, &mut self.log_c);
@@ -180,18 +189,17 @@ impl Scaled {
                 None => break,
             }
         }
-        // A later layer may move an earlier coordinate much further than its first neighbours do.
-        // The number of sweeps is limited because a cycle of rows may amplify without end.
-        for _ in 0..n.min(8) {
-            let mut changed = false;
-            for i in (0..n).filter(|&i| self.massless[i]) {
-                let size = self.imparted(i);
-                if size > self.log_c[i] + 10.0 {
-                    self.log_c[i] = size;
-                    changed = true;
+        for _ in 0..40 {
+            self.set_row_levels();
+            let mut change: f64 = 0.0;
+            for i in 0..n {
+                if let (true, Some(level)) = (self.massless[i], self.coordinate_level(i)) {
+                    change = change.max((level - self.log_c[i]).abs());
+                    self.log_c[i] = level;
                 }
             }
-            if !changed {
+            // Factors are rounded to powers of two anyway.
+            if change < 0.05 {
                 break;
             }
         }
@@ -252,4 +260,12 @@ impl Scaled {
             self.drift_noise[j] *= d;
         }
     }
+}
+
+/// Mean of the values that are not −∞, which stands for a zero entry or an unknown factor.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values
+        .filter(|v| *v != f64::NEG_INFINITY)
+        .fold((0.0, 0), |(sum, count), v| (sum + v, count + 1));
+    if count == 0 { None } else { Some(sum / f64::from(count)) }
 }

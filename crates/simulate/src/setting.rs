@@ -67,9 +67,9 @@ impl<'m> Setting<'m> {
 
     /// The values of expressions, with bounds on their rounding errors.
     pub fn evaluate(&self, roots: &[ExprId], table: &Table) -> Vec<Noisy> {
-        self.model.exprs.evaluate(&Running, roots, |symbol| {
-            Noisy::exact(self.symbol(symbol, table))
-        })
+        self.model
+            .exprs
+            .evaluate(&Running, roots, |symbol| Noisy::exact(self.symbol(symbol, table)))
     }
 
     /// The values of expressions.

@@ -105,12 +105,11 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
     let system = &setting.model.system;
     let exprs = &setting.model.exprs;
     let equations = |level: Level| -> Vec<(ExprId, Span, String)> {
-        let items = system.start.iter().filter(|s| {
-            given && s.relation == StartRelation::Equals && s.level == level
-        });
-        items
-            .map(|s| ((exprs.at(s.left) - exprs.at(s.right)).id, s.span, s.text.clone()))
-            .collect()
+        let items = system
+            .start
+            .iter()
+            .filter(|s| given && s.relation == StartRelation::Equals && s.level == level);
+        items.map(|s| ((exprs.at(s.left) - exprs.at(s.right)).id, s.span, s.text.clone())).collect()
     };
     let mut table = Table::default();
     table.set(Symbol::TIME, t);
@@ -132,7 +131,7 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         laws: position_laws,
         metric: &mass,
     };
-    let (q, free_positions) = positions.solve(setting, &table)?;
+    let (q, free_positions, held_positions) = positions.solve(setting, &table)?;
     table.set_all(&system.positions(), &q);
 
     // The guess in the model's own variables.
@@ -156,43 +155,34 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         laws: native.velocity_laws.clone(),
         metric: &own,
     };
-    let (found, free_velocities) = velocities.solve(setting, &table)?;
+    let (found, free_velocities, held) = velocities.solve(setting, &table)?;
     let state = if native.by_momenta {
         State::of_momenta(setting, t, q, found)
     } else {
         State::of_velocities(setting, t, q, found)
     }
     .map_err(StartError::Legendre)?;
-    let changed = changes(setting, guess, &state, &rate, native.by_momenta);
+    let mut changed = changes(setting, &system.positions(), &guess.q, &state.q, &held_positions);
+    let moved = if native.by_momenta { &state.momentum } else { &state.velocity };
+    changed.extend(changes(setting, &native.rates, &rate, moved, &held));
     Ok(Start { state, changed, free_positions, free_velocities })
 }
 
-/// What a consistent start changed of its guesses.
+/// What a consistent start changed of its guesses; what an equation assigned was
+/// never one.
 fn changes(
     setting: &Setting,
-    guess: &Guess,
-    state: &State,
-    rate: &[f64],
-    by_momenta: bool,
+    symbols: &[Symbol],
+    from: &[f64],
+    to: &[f64],
+    held: &[bool],
 ) -> Vec<(String, f64, f64)> {
-    let system = &setting.model.system;
-    let exprs = &setting.model.exprs;
-    let mut list = Vec::new();
-    let mut compare = |symbols: Vec<Symbol>, from: &[f64], to: &[f64]| {
-        let size = to.iter().fold(0f64, |m, x| m.max(x.abs()));
-        for ((symbol, &a), &b) in symbols.iter().zip(from).zip(to) {
-            if (a - b).abs() > 1e-14 * size {
-                list.push((exprs.symbol_info(*symbol).full_name(), a, b));
-            }
-        }
-    };
-    compare(system.positions(), &guess.q, &state.q);
-    if by_momenta {
-        compare(system.momenta(), rate, &state.momentum);
-    } else {
-        compare(system.velocities(), rate, &state.velocity);
-    }
-    list
+    let size = to.iter().fold(0f64, |m, x| m.max(x.abs()));
+    let name = |symbol: Symbol| setting.model.exprs.symbol_info(symbol).full_name();
+    (0..symbols.len())
+        .filter(|&i| !held[i] && (from[i] - to[i]).abs() > 1e-14 * size)
+        .map(|i| (name(symbols[i]), from[i], to[i]))
+        .collect()
 }
 
 /// The variables a model is written in, beside q: velocities, or momenta.
@@ -226,7 +216,12 @@ impl Native {
                 let a = system.momentum_rates();
                 let rows = kernel::differentiate(exprs, system, &p, &a, &rates, None);
                 let metric = exprs.jacobian(velocities, &p);
-                Native { by_momenta: true, rates: p, metric, velocity_laws: rows.velocity_residuals }
+                Native {
+                    by_momenta: true,
+                    rates: p,
+                    metric,
+                    velocity_laws: rows.velocity_residuals,
+                }
             }
         }
     }
@@ -263,8 +258,13 @@ fn inverse(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
 }
 
 impl Stage<'_> {
-    /// The unknowns, and how many of them are left free.
-    fn solve(self, setting: &Setting, table: &Table) -> Result<(Vec<f64>, usize), StartError> {
+    /// The unknowns, how many of them are left free, and which are held by an
+    /// equation `name = value`.
+    fn solve(
+        self,
+        setting: &Setting,
+        table: &Table,
+    ) -> Result<(Vec<f64>, usize, Vec<bool>), StartError> {
         let exprs = &setting.model.exprs;
         let mut table = table.clone();
         // `name = value` holds to the letter: the unknown is one no longer.
@@ -282,7 +282,8 @@ impl Stage<'_> {
                 _ => rest.push(at),
             }
         }
-        let free: Vec<usize> = (0..self.unknowns.len()).filter(|i| !fixed.contains_key(i)).collect();
+        let free: Vec<usize> =
+            (0..self.unknowns.len()).filter(|i| !fixed.contains_key(i)).collect();
         for (&unknown, _) in &fixed {
             table.set(self.unknowns[unknown], values[unknown]);
         }
@@ -290,13 +291,15 @@ impl Stage<'_> {
         let metric = |table: &Table| -> Option<Vec<f64>> {
             let full = (self.metric)(table)?;
             let pick = |i: usize| free.iter().map(move |&j| (i, j));
-            Some(free.iter().flat_map(|&i| pick(i).collect::<Vec<_>>()).map(|(i, j)| full[i * n + j]).collect())
+            Some(
+                free.iter()
+                    .flat_map(|&i| pick(i).collect::<Vec<_>>())
+                    .map(|(i, j)| full[i * n + j])
+                    .collect(),
+            )
         };
-        let equations: Vec<ExprId> = rest
-            .iter()
-            .map(|&at| self.given[at].0)
-            .chain(self.laws.iter().map(|l| l.1))
-            .collect();
+        let equations: Vec<ExprId> =
+            rest.iter().map(|&at| self.given[at].0).chain(self.laws.iter().map(|l| l.1)).collect();
         let problem = |equations: Vec<ExprId>| Problem {
             setting,
             table: table.clone(),
@@ -308,7 +311,8 @@ impl Stage<'_> {
         match problem(equations.clone()).solve() {
             Ok(found) => {
                 free.iter().zip(&found.x).for_each(|(&i, &x)| values[i] = x);
-                Ok((values, found.freedom))
+                let held = (0..values.len()).map(|i| fixed.contains_key(&i)).collect();
+                Ok((values, found.freedom, held))
             }
             Err(unmet) => {
                 let user: Vec<ExprId> = rest.iter().map(|&at| self.given[at].0).collect();
@@ -388,7 +392,8 @@ impl Stage<'_> {
             .map(|(_, &at)| at)
             .collect();
         held.sort_unstable();
-        let worst = unmet.residuals.iter().fold(0f64, |m, r| if r.abs() > m.abs() { *r } else { m });
+        let worst =
+            unmet.residuals.iter().fold(0f64, |m, r| if r.abs() > m.abs() { *r } else { m });
         let left = if unmet.residuals.iter().any(|r| r.is_nan()) {
             "they are not defined near the guess".to_owned()
         } else {
@@ -397,12 +402,21 @@ impl Stage<'_> {
         let by_user = !given.is_empty() || !held.is_empty();
         let (code, message) = if by_user {
             let what = self.what;
-            (Code::ContradictoryStart, format!("the {what} at the start cannot satisfy all of this: {left}"))
+            (
+                Code::ContradictoryStart,
+                format!("the {what} at the start cannot satisfy all of this: {left}"),
+            )
         } else if self.what == "positions" {
-            (Code::ContradictoryConstraints, format!("no positions satisfy these constraints together: {left}"))
+            (
+                Code::ContradictoryConstraints,
+                format!("no positions satisfy these constraints together: {left}"),
+            )
         } else {
             let what = self.what;
-            (Code::ContradictoryConstraints, format!("no {what} satisfy these constraints together at the start: {left}"))
+            (
+                Code::ContradictoryConstraints,
+                format!("no {what} satisfy these constraints together at the start: {left}"),
+            )
         };
         let mut labels: Vec<(Span, String)> = Vec::new();
         for (row, residual) in &laws {

@@ -2,10 +2,14 @@
 
 use crate::Status;
 use crate::args::Check;
+use crate::commands::verdict;
 use crate::report::{self, Color};
+use dalembert::checks::{CheckOutcome, CheckResult};
 use dalembert::export::text::list;
+use dalembert::model::codes::Code;
 use dalembert::model::system::Energy;
-use dalembert::{Loaded, Model};
+use dalembert::model::tree::CheckKind;
+use dalembert::{Loaded, Model, Severity};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn run(args: &Check, color: Color) -> Status {
@@ -13,20 +17,55 @@ pub(crate) fn run(args: &Check, color: Color) -> Status {
         Ok(loaded) => loaded,
         Err(status) => return status,
     };
+    let mut loaded = loaded;
+    let results = dalembert::checks::run(&loaded);
+    // A page that expects its faults is fine if it has no others.
+    let expected = expected(&loaded);
+    let mut verdict = None;
+    if let Some(model) = loaded.model.as_ref().filter(|_| !loaded.is_faulty()) {
+        match verdict::Verdict::of(model) {
+            Ok(found) => verdict = Some(found),
+            Err(faults) => loaded.diagnostics.extend(faults),
+        }
+        loaded.diagnostics.extend(results.iter().filter_map(dalembert::checks::fault));
+    }
+    let faulty = loaded
+        .diagnostics
+        .iter()
+        .any(|d| d.severity == Severity::Fault && !expected.contains(&d.code.name()));
     if args.json {
-        report::data(&as_json(&loaded).to_string());
+        report::data(&as_json(&loaded, verdict.as_ref(), &results, faulty).to_string());
     } else {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
         match &loaded.model {
-            Some(model) if !loaded.is_faulty() => report::data(&summary(model, &loaded)),
+            Some(model) if !faulty => {
+                report::data(&summary(model, &loaded, verdict.as_ref(), &results))
+            }
             _ => report::say(&format!("\n{}", report::count(&loaded.diagnostics))),
         }
+        if !faulty && loaded.is_faulty() {
+            report::say("the page expects these faults");
+        }
     }
-    if loaded.is_faulty() { Status::ModelFaults } else { Status::Fine }
+    if faulty { Status::ModelFaults } else { Status::Fine }
+}
+
+/// The codes of faults that the page's own checks expect.
+fn expected(loaded: &Loaded) -> Vec<&'static str> {
+    let checks = loaded.file.checks.iter().filter_map(|check| match &check.kind {
+        CheckKind::Fault(name) => Code::from_name(&name.text).map(Code::name),
+        _ => None,
+    });
+    checks.collect()
 }
 
 /// What a person wants to know of a model without faults.
-fn summary(model: &Model, loaded: &Loaded) -> String {
+fn summary(
+    model: &Model,
+    loaded: &Loaded,
+    verdict: Option<&verdict::Verdict>,
+    results: &[CheckResult],
+) -> String {
     let system = &model.system;
     let exprs = &model.exprs;
     let mut lines = Vec::new();
@@ -74,11 +113,19 @@ fn summary(model: &Model, loaded: &Loaded) -> String {
     if system.constraints.len() > 40 {
         lines.push(format!("    … and {} more", system.constraints.len() - 40));
     }
-    if !system.checks.is_empty() {
-        let n = system.checks.len();
-        lines.push(format!(
-            "  checks       {n:<4} not yet checked: they need numbers, which come later"
-        ));
+    if let Some(verdict) = verdict {
+        lines.extend(verdict.lines(model));
+    }
+    if !results.is_empty() {
+        let hold = count(results, |o| matches!(o, CheckOutcome::Holds(_)));
+        let mut words = format!("{hold} hold");
+        for why in ["it needs a run", "it needs the analysis"] {
+            let n = count(results, |o| *o == CheckOutcome::Waits(why));
+            if n > 0 {
+                words.push_str(&format!(", {n} not checked ({why})"));
+            }
+        }
+        lines.push(format!("  checks       {:<4} {words}", results.len()));
     }
     let found = report::count(&loaded.diagnostics);
     lines.push(if found.is_empty() {
@@ -89,9 +136,18 @@ fn summary(model: &Model, loaded: &Loaded) -> String {
     lines.join("\n")
 }
 
-fn as_json(loaded: &Loaded) -> Value {
+fn count(results: &[CheckResult], which: impl Fn(&CheckOutcome) -> bool) -> usize {
+    results.iter().filter(|r| which(&r.outcome)).count()
+}
+
+fn as_json(
+    loaded: &Loaded,
+    verdict: Option<&verdict::Verdict>,
+    results: &[CheckResult],
+    faulty: bool,
+) -> Value {
     let diagnostics = report::as_json(&loaded.diagnostics, loaded);
-    let Some(model) = loaded.model.as_ref().filter(|_| !loaded.is_faulty()) else {
+    let Some(model) = loaded.model.as_ref().filter(|_| !faulty) else {
         return json!({"format": 1, "verdict": "faults", "diagnostics": diagnostics});
     };
     let system = &model.system;
@@ -107,7 +163,7 @@ fn as_json(loaded: &Loaded) -> Value {
     for constraint in &system.constraints {
         kinds.insert(constraint.name.clone(), json!(constraint.kinds()));
     }
-    json!({
+    let mut object = json!({
         "format": 1,
         "system": system.title,
         "verdict": "no faults",
@@ -116,7 +172,15 @@ fn as_json(loaded: &Loaded) -> Value {
         "constants": constants,
         "speeds": system.speeds.iter().map(|s| &s.name).collect::<Vec<_>>(),
         "kinds": kinds,
-        "checks": {"total": system.checks.len(), "checked": 0},
+        "checks": {
+            "total": results.len(),
+            "hold": count(results, |o| matches!(o, CheckOutcome::Holds(_))),
+            "checked": count(results, |o| !matches!(o, CheckOutcome::Waits(_))),
+        },
         "diagnostics": diagnostics,
-    })
+    });
+    if let Some(verdict) = verdict {
+        verdict.write(model, &mut object);
+    }
+    object
 }

@@ -37,7 +37,14 @@ fn run_page(name: &str, color: Color) -> Status {
     data("");
     let format = Format::Text;
     derive::run(
-        &Derive { model: model(), formulation: None, ignore: Vec::new(), format, fragment: false, out: None },
+        &Derive {
+            model: model(),
+            formulation: None,
+            ignore: Vec::new(),
+            format,
+            fragment: false,
+            out: None,
+        },
         color,
     )
 }

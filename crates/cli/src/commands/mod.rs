@@ -7,3 +7,4 @@ pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod gallery;
 pub(crate) mod new;
+pub(crate) mod verdict;

@@ -55,6 +55,7 @@ impl<'a> Resolver<'a, '_> {
         let draws = self.resolve_draws();
         let checks = self.resolve_checks(&file.checks);
         let state = self.resolve_state(self.raw_state);
+        self.number_unknowns();
         self.unused_overrides();
         let title = self
             .instances

@@ -301,6 +301,8 @@ struct Resolver<'a, 'd> {
     specials: Specials,
     parts: normalize::Parts,
     constraint_rows: Vec<ConstraintGroup>,
+    /// Provisional row numbers and those of the system.
+    final_rows: FxHashMap<usize, usize>,
     constraints: Vec<Constraint>,
     /// Particles and bodies that were evaluated; `None` for faulty ones.
     bodies: FxHashMap<DefId, Option<Rc<bodies::Body>>>,
@@ -372,6 +374,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             unknown_ids: FxHashMap::default(),
             parts: Default::default(),
             constraint_rows: Vec::new(),
+            final_rows: FxHashMap::default(),
             constraints: Vec::new(),
             bodies: FxHashMap::default(),
             body_defs: FxHashMap::default(),

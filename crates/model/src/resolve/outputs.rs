@@ -738,11 +738,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Quantities of a state and their values.
-    fn state_items(
-        &mut self,
-        list: &'a [(Expr, Expr)],
-        cx: Cx<'_>,
-    ) -> Eval<Vec<(ExprId, ExprId)>> {
+    fn state_items(&mut self, list: &'a [(Expr, Expr)], cx: Cx<'_>) -> Eval<Vec<(ExprId, ExprId)>> {
         let mut state = Vec::new();
         for (left, right) in list {
             // `t = 0` is part of a state, though no guess.

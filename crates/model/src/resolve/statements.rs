@@ -411,7 +411,6 @@ impl<'a> Resolver<'a, '_> {
 
     /// All constraint rows, each with its kind.
     pub(super) fn resolve_constraints(&mut self) {
-        let mut final_rows: FxHashMap<usize, usize> = FxHashMap::default();
         for group in 0..self.constraint_rows.len() {
             let def = self.constraint_rows[group].def;
             let span = self.constraint_rows[group].span;
@@ -424,13 +423,17 @@ impl<'a> Resolver<'a, '_> {
                 }
                 let residual = self.normalize(id);
                 if let Ok(Some(row)) = self.classify(residual, name, group) {
-                    final_rows.insert(group * ROWS + at, self.constraints.len());
+                    self.final_rows.insert(group * ROWS + at, self.constraints.len());
                     self.constraints.push(row);
                 }
             }
         }
-        // From provisional row numbers to those of the system; what was dropped
-        // has no multiplier.
+    }
+
+    /// From provisional row numbers to those of the system; what was dropped has
+    /// no multiplier. Comes last: events, outputs and checks speak of rows too.
+    pub(super) fn number_unknowns(&mut self) {
+        let final_rows = &self.final_rows;
         for (_, unknown) in &mut self.unknowns {
             let of = |row: usize| final_rows.get(&row).copied().unwrap_or(usize::MAX);
             *unknown = match *unknown {

@@ -13,7 +13,7 @@
 
 use super::{Elimination, Scratch, SolveError, Source, null_space, shared};
 use crate::linalg::ldl::{self, Inertia};
-use crate::linalg::zeros;
+use crate::linalg::{dot, multiply, zeros};
 use crate::outcome::{Motion, Outcome};
 use crate::terms::{Terms, Tolerances};
 
@@ -75,15 +75,22 @@ fn solve_scaled(s: &mut Scratch) -> bool {
         return false;
     }
     zeros(&mut s.work, size);
-    s.left.clone_from(&s.right);
-    ldl::solve(&s.factor, size, &s.order, &s.wide, &mut s.left, &mut s.work);
-    // One step of refinement, after which the solution is backward stable row by row.
-    for i in 0..size {
-        let row = &s.matrix[i * size..(i + 1) * size];
-        s.right[i] -= crate::linalg::dot(row, &s.left);
-    }
     ldl::solve(&s.factor, size, &s.order, &s.wide, &mut s.right, &mut s.work);
     s.solution.clear();
-    s.solution.extend(s.left.iter().zip(&s.right).take(n).map(|(x, correction)| x + correction));
+    s.solution.extend_from_slice(&s.right[..n]);
+    // One step of refinement. Multipliers much larger than accelerations spoil the latter in the
+    // first pass; of the residual force only the part along the free directions is kept, so that
+    // the correction carries none.
+    zeros(&mut s.left, n);
+    multiply(&s.scaled.metric, n, &s.solution, &mut s.left);
+    s.left.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
+    shared::keep_free(s);
+    s.right[..n].copy_from_slice(&s.left);
+    for (k, &j) in s.decision.order[..r].iter().enumerate() {
+        let row = &s.scaled.jacobian[j * n..(j + 1) * n];
+        s.right[n + k] = s.scaled.drift[j] - dot(row, &s.solution);
+    }
+    ldl::solve(&s.factor, size, &s.order, &s.wide, &mut s.right, &mut s.work);
+    s.solution.iter_mut().zip(&s.right).for_each(|(x, correction)| *x += correction);
     s.solution.iter().all(|x| x.is_finite())
 }

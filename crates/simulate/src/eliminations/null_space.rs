@@ -10,7 +10,7 @@
 //! accurate of the eliminations, or ties for it, over almost all data, and it is the default.
 
 use super::{Elimination, Scratch, SolveError, Source, shared};
-use crate::linalg::{cholesky, dot, zeros};
+use crate::linalg::{cholesky, dot, multiply, qr, zeros};
 use crate::outcome::Outcome;
 use crate::terms::{Terms, Tolerances};
 
@@ -42,14 +42,35 @@ impl Elimination for NullSpace {
     }
 }
 
-/// x = y + N z with the factored K; also the fallback of eliminations whose own matrix is
-/// singular.
+/// x = y + N z with the factored K, refined once; also the fallback of eliminations whose own
+/// matrix is singular.
 pub(super) fn solve_free(s: &mut Scratch) {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    s.solution.clone_from(&s.particular);
+    s.right.clone_from(&s.remaining);
+    add_free(s);
+    // The residuals of both equations, solved for again: A y' = b − A x, then z'.
+    zeros(&mut s.right, n);
+    for (k, &j) in s.decision.order[..r].iter().enumerate() {
+        let row = &s.scaled.jacobian[j * n..(j + 1) * n];
+        s.right[k] = s.scaled.drift[j] - dot(row, &s.solution);
+    }
+    let live = s.decision.live;
+    qr::solve_upper_transposed(&s.rows_qr, live, r, &mut s.right);
+    qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.right);
+    s.solution.iter_mut().zip(&s.right).for_each(|(x, y)| *x += y);
+    multiply(&s.scaled.metric, n, &s.solution, &mut s.right);
+    s.right.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
+    add_free(s);
+}
+
+/// x ← x + N z, K z = Nᵀg with g in `right`.
+fn add_free(s: &mut Scratch) {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     let free = n - r;
     zeros(&mut s.left, free);
     for i in 0..n {
-        let g = s.remaining[i];
+        let g = s.right[i];
         for k in 0..free {
             s.left[k] += s.basis[i * n + r + k] * g;
         }
@@ -63,8 +84,7 @@ pub(super) fn solve_free(s: &mut Scratch) {
         &mut s.left,
         &mut s.work,
     );
-    s.solution.clear();
     for i in 0..n {
-        s.solution.push(s.particular[i] + dot(&s.basis[i * n + r..(i + 1) * n], &s.left));
+        s.solution[i] += dot(&s.basis[i * n + r..(i + 1) * n], &s.left);
     }
 }

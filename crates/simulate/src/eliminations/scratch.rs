@@ -42,7 +42,6 @@ pub struct Scratch {
     pub(super) work: Vec<f64>,
     pub(super) extra: Vec<f64>,
     pub(super) order: Vec<usize>,
-    pub(super) pivots: Vec<usize>,
     pub(super) wide: Vec<bool>,
     pub(super) svd: Svd,
     pub(super) stacked_svd: Svd,

@@ -2,13 +2,13 @@
 //!
 //! Before: check, equilibrate, decide the ranks, find the status. After: return to the user's
 //! units, take the acceleration of least norm if it is not unique, find the multipliers of least
-//! norm, and compute the certificates of SPEC 4.4.
+//! norm, and compute the certificates.
 //!
-//! Multipliers solve Aᵀλ = Γ v̇ − F − C. The basic solution on the independent rows is projected
-//! off ker Aᵀ in the user's scaling of rows, since "least norm" is said of the rows as written.
+//! Multipliers solve Aᵀλ = Γ v̇ − F − C. The basic solution on the independent rows is shortened
+//! along ker Aᵀ in the user's scaling of rows, since "least norm" is said of the rows as written.
 
 use super::{Scratch, SolveError, status};
-use crate::linalg::{dot, largest, multiply, multiply_transposed, norm, qr, zeros};
+use crate::linalg::{cholesky, dot, multiply, multiply_transposed, norm, qr, zeros};
 use crate::outcome::Outcome;
 use crate::terms::{Terms, Tolerances};
 
@@ -58,14 +58,17 @@ pub(super) fn finish(
     if !outcome.null.is_empty() {
         let (n, count) = (terms.n, outcome.null.len());
         zeros(&mut s.matrix, n * count);
-        for (k, vector) in outcome.null.iter().enumerate() {
+        for k in 0..count {
             for i in 0..n {
-                s.matrix[i * count + k] = vector[i];
+                s.matrix[i * count + k] = s.null[k * n + i];
             }
         }
-        project_off(s, n, count, &mut outcome.v_dot);
+        let mut x = std::mem::take(&mut s.solution);
+        let weights = std::mem::take(&mut s.scaled.coordinates);
+        shorten(s, count, &weights, &mut x);
+        (s.solution, s.scaled.coordinates) = (x, weights);
         for i in 0..n {
-            s.solution[i] = outcome.v_dot[i] / s.scaled.coordinates[i];
+            outcome.v_dot[i] = s.solution[i] * s.scaled.coordinates[i];
         }
     }
     find_multipliers(s, outcome);
@@ -76,15 +79,30 @@ pub(super) fn finish(
     Ok(())
 }
 
-/// y with Ã y = b̃ on the independent rows, orthogonal to ker Ã: y = Y R₁⁻ᵀ b̃₁.
+/// y with Ã y = b̃ on the independent rows, orthogonal to ker Ã: y = Y R₁⁻ᵀ b̃₁. Refined, because
+/// reflections mix coordinates: without it, rounding of the largest entries of y would reach rows
+/// that do not touch them and look like a contradiction there.
 pub(super) fn solve_rows(s: &mut Scratch, r: usize) {
     let (n, live) = (s.scaled.n, s.decision.live);
     zeros(&mut s.particular, n);
-    for k in 0..r {
-        s.particular[k] = s.scaled.drift[s.decision.order[k]];
+    for _ in 0..3 {
+        zeros(&mut s.work, n);
+        for (k, &j) in s.decision.order[..r].iter().enumerate() {
+            let row = &s.scaled.jacobian[j * n..(j + 1) * n];
+            s.work[k] = s.scaled.drift[j] - dot(row, &s.particular);
+        }
+        qr::solve_upper_transposed(&s.rows_qr, live, r, &mut s.work);
+        qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.work);
+        s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
     }
-    qr::solve_upper_transposed(&s.rows_qr, live, r, &mut s.particular);
-    qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.particular);
+}
+
+/// `left` ← N Nᵀ `left`: the part of a force that the constraints cannot balance.
+pub(super) fn keep_free(s: &mut Scratch) {
+    let (n, r, live) = (s.scaled.n, s.decision.jacobian, s.decision.live);
+    qr::apply_q_transposed(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.left);
+    s.left[..r].fill(0.0);
+    qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.left);
 }
 
 /// Divides a vector by its largest entry, so that this entry becomes one.
@@ -98,37 +116,66 @@ pub(super) fn unit_largest(v: &mut [f64]) {
     }
 }
 
-/// x ← x minus its projection on the columns of `s.matrix` (rows × count, spoilt on return).
-/// Applied repeatedly: the first pass leaves rounding of the size of x, a later one only of the
-/// result.
-fn project_off(s: &mut Scratch, rows: usize, count: usize, x: &mut [f64]) {
-    for k in 0..count {
-        let big = (0..rows).fold(0.0, |m: f64, i| m.max(s.matrix[i * count + k].abs()));
-        (0..rows).for_each(|i| s.matrix[i * count + k] /= big);
+/// Makes ‖w x‖ least by adding to x combinations of the columns of Z = `s.matrix` (spoilt on
+/// return), which has as many rows as x and `count` columns.
+///
+/// Weights may differ by many orders of magnitude. Gauss–Jordan elimination on w Z with complete
+/// pivoting gives columns with unit pivots and other entries of order one, hence well-conditioned
+/// normal equations. Subtraction happens in equilibrated units, where Z x stays in the kernel it
+/// spans. Each pass leaves rounding of the size of what it found, so a few of them reach the
+/// rounding of the result.
+fn shorten(s: &mut Scratch, count: usize, weights: &[f64], x: &mut [f64]) {
+    let rows = x.len();
+    for i in 0..rows {
+        s.matrix[i * count..(i + 1) * count].iter_mut().for_each(|z| *z *= weights[i]);
     }
-    // Householder QR is accurate row by row if the rows come in falling order (Cox & Higham 1998);
-    // the user's scaling of rows may differ by many orders of magnitude.
-    s.order.clear();
-    s.order.extend(0..rows);
-    let matrix = &s.matrix;
-    let size = |i: usize| largest(&matrix[i * count..(i + 1) * count]);
-    s.order.sort_unstable_by(|&i, &j| size(j).total_cmp(&size(i)).then(i.cmp(&j)));
-    zeros(&mut s.factor, rows * count);
-    for (at, &i) in s.order.iter().enumerate() {
-        s.factor[at * count..(at + 1) * count]
-            .copy_from_slice(&s.matrix[i * count..(i + 1) * count]);
+    for k in 0..count {
+        let (mut best, mut at) = (0.0, (0, k));
+        for i in 0..rows {
+            for j in k..count {
+                if s.matrix[i * count + j].abs() > best {
+                    best = s.matrix[i * count + j].abs();
+                    at = (i, j);
+                }
+            }
+        }
+        let (row, column) = at;
+        for i in 0..rows {
+            s.matrix.swap(i * count + k, i * count + column);
+        }
+        let pivot = s.matrix[row * count + k];
+        if !(pivot.abs() > 0.0) {
+            return;
+        }
+        (0..rows).for_each(|i| s.matrix[i * count + k] /= pivot);
+        for j in (0..count).filter(|&j| j != k) {
+            let factor = s.matrix[row * count + j];
+            (0..rows).for_each(|i| s.matrix[i * count + j] -= factor * s.matrix[i * count + k]);
+            s.matrix[row * count + j] = 0.0;
+        }
+    }
+    zeros(&mut s.factor, count * count);
+    for i in 0..count {
+        for j in 0..=i {
+            s.factor[i * count + j] =
+                (0..rows).map(|k| s.matrix[k * count + i] * s.matrix[k * count + j]).sum();
+        }
+    }
+    if cholesky::factor(&mut s.factor, count).is_err() {
+        return;
     }
     zeros(&mut s.extra, count);
-    s.pivots.resize(count, 0);
-    let steps = qr::factor_pivoted(&mut s.factor, rows, count, &mut s.extra, &mut s.pivots);
-    for _ in 0..3 {
-        s.work.clear();
-        s.work.extend(s.order.iter().map(|&i| x[i]));
-        qr::apply_q_transposed(&s.factor, rows, count, steps, &s.extra, &mut s.work);
-        s.work[..steps].fill(0.0);
-        qr::apply_q(&s.factor, rows, count, steps, &s.extra, &mut s.work);
-        for (at, &i) in s.order.iter().enumerate() {
-            x[i] = s.work[at];
+    for _ in 0..4 {
+        s.extra.fill(0.0);
+        for i in 0..rows {
+            let g = weights[i] * x[i];
+            let row = &s.matrix[i * count..(i + 1) * count];
+            s.extra.iter_mut().zip(row).for_each(|(e, z)| *e += z * g);
+        }
+        cholesky::solve_lower(&s.factor, count, count, &mut s.extra);
+        cholesky::solve_lower_transposed(&s.factor, count, count, &mut s.extra);
+        for i in 0..rows {
+            x[i] -= dot(&s.matrix[i * count..(i + 1) * count], &s.extra) / weights[i];
         }
     }
 }
@@ -141,45 +188,40 @@ fn find_multipliers(s: &mut Scratch, outcome: &mut Outcome) {
     multiply(&s.scaled.metric, n, &s.solution, &mut s.left);
     s.left.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g -= f);
     add_basic(s, r);
+    let dependent = live - r;
+    if dependent > 0 {
+        shorten_multipliers(s, dependent);
+        // What rounding has done to Aᵀλ is put right on the independent rows. These may be rows
+        // where a correction at the level of rounding is long, so μ is shortened again.
+        zeros(&mut s.right, n);
+        multiply_transposed(&s.scaled.jacobian, n, &s.multipliers, &mut s.right);
+        s.left.iter_mut().zip(&s.right).for_each(|(g, a)| *g -= a);
+        add_basic(s, r);
+        shorten_multipliers(s, dependent);
+    }
     outcome.multipliers.clear();
     outcome.multipliers.extend(s.multipliers.iter().zip(&s.scaled.rows).map(|(mu, d)| mu * d));
-    let dependent = live - r;
-    if dependent == 0 {
-        return;
-    }
-    project_multipliers(s, outcome, dependent);
-    // What rounding of the projection has done to Aᵀλ is put right on the independent rows. These
-    // may be rows of small scale, where a correction at the level of rounding is large, so the
-    // projection is repeated.
-    zeros(&mut s.right, n);
-    multiply_transposed(&s.scaled.jacobian, n, &s.multipliers, &mut s.right);
-    s.left.iter_mut().zip(&s.right).for_each(|(g, a)| *g -= a);
-    add_basic(s, r);
-    for &j in &s.decision.order[..r] {
-        outcome.multipliers[j] = s.multipliers[j] * s.scaled.rows[j];
-    }
-    project_multipliers(s, outcome, dependent);
 }
 
-/// Projects λ off ker Aᵀ, which the columns d [−R₁⁻¹R₂; I] span. Weights at the level of rounding
-/// are zero: large ratios of row scales would otherwise make them count.
-fn project_multipliers(s: &mut Scratch, outcome: &mut Outcome, dependent: usize) {
+/// Takes λ = d μ to its least norm. The columns [−R₁⁻¹R₂; I] span ker Ãᵀ; weights at the level of
+/// rounding are zero, since large ratios of row scales would otherwise make them count.
+fn shorten_multipliers(s: &mut Scratch, dependent: usize) {
     let (m, r) = (s.scaled.m, s.decision.jacobian);
     zeros(&mut s.matrix, m * dependent);
     for k in 0..dependent {
         for i in 0..r {
             let (weight, j) = (s.weights[i * dependent + k], s.decision.order[i]);
             if weight.abs() > s.decision.tolerance {
-                s.matrix[j * dependent + k] = -weight * s.scaled.rows[j];
+                s.matrix[j * dependent + k] = -weight;
             }
         }
         let j = s.decision.order[r + k];
-        s.matrix[j * dependent + k] = s.scaled.rows[j];
+        s.matrix[j * dependent + k] = 1.0;
     }
-    project_off(s, m, dependent, &mut outcome.multipliers);
-    for j in 0..m {
-        s.multipliers[j] = outcome.multipliers[j] / s.scaled.rows[j];
-    }
+    let mut x = std::mem::take(&mut s.multipliers);
+    let weights = std::mem::take(&mut s.scaled.rows);
+    shorten(s, dependent, &weights, &mut x);
+    (s.multipliers, s.scaled.rows) = (x, weights);
 }
 
 /// Adds to μ the basic solution of Ã₁ᵀ μ₁ = `s.left`.
@@ -194,7 +236,7 @@ fn add_basic(s: &mut Scratch, r: usize) {
     }
 }
 
-/// ρ_N and ρ_A of SPEC 4.4, in equilibrated units.
+/// ρ_N and ρ_A, in equilibrated units.
 fn certify(s: &mut Scratch, outcome: &mut Outcome) {
     let (n, m) = (s.scaled.n, s.scaled.m);
     let size = norm(&s.solution);

@@ -11,7 +11,7 @@
 //! their ratio. Γ ⪰ 0 is enough.
 
 use super::{Elimination, Scratch, SolveError, Source, shared};
-use crate::linalg::zeros;
+use crate::linalg::{dot, multiply, zeros};
 use crate::outcome::Outcome;
 use crate::terms::{Terms, Tolerances};
 
@@ -55,13 +55,23 @@ impl Elimination for SingularMass {
             }
         }
         s.matrix[n * n..].copy_from_slice(&s.scaled.jacobian);
-        s.right.clone_from(&s.scaled.force);
-        s.svd.project_on_kernel(r, &mut s.right);
-        s.right.extend_from_slice(&s.scaled.drift);
-
         s.stacked_svd.decompose(&s.matrix, n + m, n);
+
         zeros(&mut s.solution, n);
-        s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.solution);
+        zeros(&mut s.left, n);
+        // The second pass refines: 𝓜⁺ is applied to the residual of the first.
+        for _ in 0..2 {
+            zeros(&mut s.right, n + m);
+            multiply(&s.scaled.metric, n, &s.solution, &mut s.right[..n]);
+            s.right.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
+            s.svd.project_on_kernel(r, &mut s.right[..n]);
+            for j in 0..m {
+                let row = &s.scaled.jacobian[j * n..(j + 1) * n];
+                s.right[n + j] = s.scaled.drift[j] - dot(row, &s.solution);
+            }
+            s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.left);
+            s.solution.iter_mut().zip(&s.left).for_each(|(x, correction)| *x += correction);
+        }
         shared::finish(s, terms, outcome)
     }
 }

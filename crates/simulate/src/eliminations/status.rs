@@ -1,6 +1,6 @@
 //! The status of the motion: unique, gauge-free, hidden constraint, or inconsistent.
 //!
-//! Solvability (SPEC 2.3, 3.3): A v̇ = b needs ζᵀb = 0 for every ζ in ker Aᵀ; given that, a
+//! Solvability: A v̇ = b needs ζᵀb = 0 for every ζ in ker Aᵀ; given that, a
 //! minimum exists iff νᵀ(F + C) = 0 for every ν in ker Γ ∩ ker A, and it is unique iff that
 //! intersection is {0}. All quantities are in equilibrated units, and every threshold is the
 //! larger of a relative tolerance on the terms that should cancel and sixteen times their noise,
@@ -110,6 +110,7 @@ fn find_conflict(s: &mut Scratch, terms: &Terms, tolerances: &Tolerances) -> Opt
     };
     let size = |j: usize| scaled.drift[j].abs() + row(&scaled.jacobian, j);
     let noise = |j: usize| scaled.drift_noise[j] + row(&scaled.jacobian_noise, j);
+    let residual_of = |j: usize| scaled.drift[j] - dot(&scaled.jacobian[j * n..(j + 1) * n], y);
     // Rows taken as dependent although they differ by a ratio δ may disagree by as much.
     let slack = 8.0 * s.decision.tolerance.max(s.decision.dropped);
     let relative_limit = tolerances.inconsistent.max(slack);
@@ -117,12 +118,12 @@ fn find_conflict(s: &mut Scratch, terms: &Terms, tolerances: &Tolerances) -> Opt
     let mut worst: Option<(f64, usize, f64)> = None;
     for at in r..m {
         let j = order[at];
-        let residual = scaled.drift[j] - dot(&scaled.jacobian[j * n..(j + 1) * n], y);
+        let residual = residual_of(j);
         let (mut sum, mut bound) = (size(j), noise(j));
         for i in 0..if at < live { r } else { 0 } {
             let weight = s.weights[i * dependent + at - r].abs();
             sum += weight * size(order[i]);
-            bound += weight * noise(order[i]);
+            bound += weight * (noise(order[i]) + residual_of(order[i]).abs());
         }
         // A row that vanishes only within its noise may still carry that noise times any y.
         let limit = (relative_limit * sum).max(NOISE * bound);
@@ -160,15 +161,22 @@ fn project_drift(s: &mut Scratch) {
                 s.matrix[k * r + i] = s.rows_qr[i * live + k];
             }
         }
-        s.work.clear();
-        s.work.extend(s.decision.order[..live].iter().map(|&j| s.scaled.drift[j]));
         zeros(&mut s.extra, r);
         qr::factor(&mut s.matrix, live, r, r, &mut s.extra);
-        qr::apply_q_transposed(&s.matrix, live, r, r, &s.extra, &mut s.work);
-        qr::solve_upper(&s.matrix, r, r, &mut s.work);
         zeros(&mut s.particular, n);
-        s.particular[..r].copy_from_slice(&s.work[..r]);
-        qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.particular);
+        // Refined for the same reason as the solution of the independent rows.
+        for _ in 0..3 {
+            zeros(&mut s.work, live.max(n));
+            for (k, &j) in s.decision.order[..live].iter().enumerate() {
+                let row = &s.scaled.jacobian[j * n..(j + 1) * n];
+                s.work[k] = s.scaled.drift[j] - dot(row, &s.particular);
+            }
+            qr::apply_q_transposed(&s.matrix, live, r, r, &s.extra, &mut s.work);
+            qr::solve_upper(&s.matrix, r, r, &mut s.work);
+            s.work[r..].fill(0.0);
+            qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.work);
+            s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
+        }
         for j in 0..m {
             s.scaled.drift[j] = dot(&s.scaled.jacobian[j * n..(j + 1) * n], &s.particular);
         }
@@ -179,8 +187,7 @@ fn project_drift(s: &mut Scratch) {
 }
 
 fn write_residual(s: &Scratch, terms: &Terms, conflict: &mut Conflict) {
-    let v: Vec<f64> =
-        s.particular.iter().zip(&s.scaled.coordinates).map(|(x, c)| x * c).collect();
+    let v: Vec<f64> = s.particular.iter().zip(&s.scaled.coordinates).map(|(x, c)| x * c).collect();
     conflict.residual = vec![0.0; terms.m];
     multiply(terms.jacobian, terms.n, &v, &mut conflict.residual);
     conflict.residual.iter_mut().zip(terms.drift).for_each(|(residual, b)| *residual -= b);
@@ -222,8 +229,7 @@ fn reduce_metric(s: &mut Scratch) {
         }
     }
     s.reduced_order.resize(free, 0);
-    let found =
-        s.decision.decide_reduced(&mut s.reduced, free, &s.extra, &mut s.reduced_order, n);
+    let found = s.decision.decide_reduced(&mut s.reduced, free, &s.extra, &mut s.reduced_order, n);
     s.reduced_rank = found.rank;
 }
 
@@ -308,9 +314,8 @@ fn find_hidden(
     outcome: &Outcome,
 ) -> Option<Hidden> {
     let scaled = &s.scaled;
-    let absolute = |v: &[f64], of: &[f64]| -> f64 {
-        v.iter().zip(of).map(|(v, size)| v.abs() * size).sum()
-    };
+    let absolute =
+        |v: &[f64], of: &[f64]| -> f64 { v.iter().zip(of).map(|(v, size)| v.abs() * size).sum() };
     let mut worst: Option<(f64, usize, f64)> = None;
     for (k, vector) in s.null.chunks_exact(scaled.n).enumerate() {
         let value = dot(vector, &scaled.force).abs();

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Udwadia & Phohomsiri 2006 (4.24); kernel K1 of the specification. Any square factor of Γ gives
-//! the same F⁻ᵀB⁺ (SPEC 4.1). B⁺ comes from a complete orthogonal decomposition of the
+//! the same F⁻ᵀB⁺. B⁺ comes from a complete orthogonal decomposition of the
 //! row-normalized B, so dependent rows need no treatment. Refined once. It needs Γ ≻ 0 and refuses
 //! others.
 
@@ -57,7 +57,7 @@ fn solve_scaled(s: &mut Scratch) {
     for i in 0..n {
         s.left[i] = s.scaled.force[i] - s.work[i];
     }
-    keep_free(s);
+    shared::keep_free(s);
     for (k, &j) in s.decision.order[..live].iter().enumerate() {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
         s.right[k] = s.scaled.drift[j] - dot(row, &s.solution);
@@ -120,12 +120,4 @@ fn add_correction(s: &mut Scratch) {
     for (w, &i) in s.work.iter().zip(order) {
         s.solution[i] += w;
     }
-}
-
-/// `left` ← N Nᵀ `left`.
-fn keep_free(s: &mut Scratch) {
-    let (n, r, live) = (s.scaled.n, s.decision.jacobian, s.decision.live);
-    qr::apply_q_transposed(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.left);
-    s.left[..r].fill(0.0);
-    qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.left);
 }

@@ -46,12 +46,7 @@ pub fn factor(a: &mut [f64], n: usize) -> Result<(), usize> {
 /// Factors Πᵀ A Π = L Lᵀ with the largest remaining diagonal entry as pivot. `a` holds both
 /// triangles on entry. `tolerance[i]` is the size below which the diagonal entry of the caller's
 /// index i counts as zero; `order` receives the caller's indices in pivot order.
-pub fn factor_pivoted(
-    a: &mut [f64],
-    n: usize,
-    tolerance: &[f64],
-    order: &mut [usize],
-) -> Pivoted {
+pub fn factor_pivoted(a: &mut [f64], n: usize, tolerance: &[f64], order: &mut [usize]) -> Pivoted {
     for (i, slot) in order.iter_mut().enumerate().take(n) {
         *slot = i;
     }

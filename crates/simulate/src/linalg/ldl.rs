@@ -51,7 +51,11 @@ pub fn factor(a: &mut [f64], n: usize, order: &mut [usize], wide: &mut [bool]) -
             order.swap(pivot, target);
             swap_symmetric(a, n, pivot, target);
         }
-        if step == 1 { eliminate_one(a, n, k, &mut inertia) } else { eliminate_two(a, n, k, &mut inertia) }
+        if step == 1 {
+            eliminate_one(a, n, k, &mut inertia)
+        } else {
+            eliminate_two(a, n, k, &mut inertia)
+        }
         wide[k] = step == 2;
         k += step;
     }

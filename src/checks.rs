@@ -1,0 +1,271 @@
+//! What a page claims of its model, held against numbers: the lines of ```check
+//! blocks.
+
+use dalembert_derive::{ALL as FORMULATIONS, for_system};
+use dalembert_expr::ExprId;
+use dalembert_model::codes::Code;
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::load::Loaded;
+use dalembert_model::span::Span;
+use dalembert_model::system::{CheckAt, CheckKind, Energy, Model, Unknown};
+use dalembert_simulate::report::{self, Options, Report, asked};
+use dalembert_simulate::states::random_states;
+use dalembert_simulate::{ALL as ELIMINATIONS, Setting, Start, State, Table, start};
+
+/// How a check came out.
+#[derive(Clone, Debug)]
+pub struct CheckResult {
+    /// The line.
+    pub span: Span,
+    /// What was found.
+    pub outcome: CheckOutcome,
+}
+
+/// What was found of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckOutcome {
+    /// It holds; the largest error where numbers were compared.
+    Holds(Option<f64>),
+    /// It does not, and why.
+    Fails(String),
+    /// This version cannot tell, and why.
+    Waits(&'static str),
+}
+
+/// Comparisons without `within`.
+const DEFAULT: f64 = 1e-9;
+/// Random states of a comparison without `at`.
+const RANDOM: usize = 5;
+
+/// Runs the checks of a model.
+pub fn run(loaded: &Loaded) -> Vec<CheckResult> {
+    let Some(model) = &loaded.model else { return faults_only(loaded) };
+    let checker = Checker::new(model);
+    let results = model.system.checks.iter().map(|check| {
+        let outcome = match &check.kind {
+            CheckKind::Fault(name) | CheckKind::Warning(name) => expected(loaded, name),
+            kind => checker
+                .as_ref()
+                .map_or_else(|why| CheckOutcome::Fails(why.clone()), |c| c.check(kind)),
+        };
+        CheckResult { span: check.span, outcome }
+    });
+    results.collect()
+}
+
+/// A faulty model has no checks but those that expect its faults.
+fn faults_only(loaded: &Loaded) -> Vec<CheckResult> {
+    use dalembert_model::tree::CheckKind as Tree;
+    let results = loaded.file.checks.iter().map(|check| {
+        let outcome = match &check.kind {
+            Tree::Fault(name) | Tree::Warning(name) => expected(loaded, &name.text),
+            _ => CheckOutcome::Waits("the model has faults"),
+        };
+        CheckResult { span: check.span, outcome }
+    });
+    results.collect()
+}
+
+fn expected(loaded: &Loaded, name: &str) -> CheckOutcome {
+    match loaded.diagnostics.iter().any(|d| d.code.name() == name) {
+        true => CheckOutcome::Holds(None),
+        false => CheckOutcome::Fails(format!("the model yields no `{name}`")),
+    }
+}
+
+/// A check that failed, as a fault of the page.
+pub fn fault(result: &CheckResult) -> Option<Diagnostic> {
+    let CheckOutcome::Fails(why) = &result.outcome else { return None };
+    let message = format!("this check does not hold: {why}");
+    Some(Diagnostic::fault(Code::CheckFailed, result.span, message))
+}
+
+struct Checker<'m> {
+    setting: Setting<'m>,
+    start: Result<Start, String>,
+    random: std::cell::OnceCell<Vec<State>>,
+}
+
+impl<'m> Checker<'m> {
+    fn new(model: &'m Model) -> Result<Checker<'m>, String> {
+        let setting = Setting::new(model).map_err(|missing| missing.to_string())?;
+        let start = start::start(&setting).map_err(|error| match error {
+            start::StartError::Clash(list) => list[0].message.clone(),
+            start::StartError::Legendre(error) => error.to_string(),
+            start::StartError::Time => "the start time is not a number".to_owned(),
+        });
+        Ok(Checker { setting, start, random: Default::default() })
+    }
+
+    fn model(&self) -> &'m Model {
+        self.setting.model
+    }
+
+    fn check(&self, kind: &CheckKind) -> CheckOutcome {
+        match kind {
+            CheckKind::Equal { at: CheckAt::Time(_), .. } | CheckKind::Conserve { .. } => {
+                CheckOutcome::Waits("it needs a run")
+            }
+            CheckKind::Analyze { .. } => CheckOutcome::Waits("it needs the analysis"),
+            CheckKind::Equal { left, right, within, at } => self.equal(left, right, *within, at),
+            CheckKind::Agree { within } => self.agree(*within),
+            CheckKind::Motion(name) => self.motion(name),
+            CheckKind::Fault(_) | CheckKind::Warning(_) => CheckOutcome::Holds(None),
+        }
+    }
+
+    fn tolerance(&self, within: Option<ExprId>) -> f64 {
+        within.map_or(DEFAULT, |id| self.setting.number(id, &Table::default()))
+    }
+
+    /// The start and the random states.
+    fn states(&self) -> Result<Vec<State>, String> {
+        let start = self.start.as_ref().map_err(Clone::clone)?;
+        let random = self.random.get_or_init(|| random_states(&self.setting, start, RANDOM, 2026));
+        Ok(std::iter::once(start.state.clone()).chain(random.iter().cloned()).collect())
+    }
+
+    fn report(&self, state: &State, options: &Options) -> Result<Report, String> {
+        report::at(&self.setting, state, options).map_err(|error| match error {
+            report::EvalError::Refused(refusal) => refusal.to_string(),
+            _ => "there are no numbers at this state".to_owned(),
+        })
+    }
+
+    fn equal(
+        &self,
+        left: &[ExprId],
+        right: &[ExprId],
+        within: Option<ExprId>,
+        at: &CheckAt,
+    ) -> CheckOutcome {
+        let states = match at {
+            CheckAt::Start => {
+                self.start.as_ref().map(|s| vec![s.state.clone()]).map_err(Clone::clone)
+            }
+            CheckAt::State(items) => {
+                asked(&self.setting, items).map(|s| vec![s]).map_err(|e| e.to_string())
+            }
+            _ => self.states(),
+        };
+        let states = match states {
+            Ok(states) => states,
+            Err(why) => return CheckOutcome::Fails(why),
+        };
+        let tolerance = self.tolerance(within);
+        let mut worst = 0f64;
+        for state in &states {
+            let table = match self.table(state) {
+                Ok(table) => table,
+                Err(why) => return CheckOutcome::Fails(why),
+            };
+            let a = self.setting.numbers(left, &table);
+            let b = self.setting.numbers(right, &table);
+            for (a, b) in a.iter().zip(&b) {
+                let error = (a - b).abs() / b.abs().max(1.0);
+                // NaN must not pass for small.
+                if !(error <= tolerance) {
+                    let place =
+                        if states.len() == 1 { "" } else { " at a random consistent state" };
+                    return CheckOutcome::Fails(format!(
+                        "the left side is {a}, the right side {b}{place}"
+                    ));
+                }
+                worst = worst.max(error);
+            }
+        }
+        CheckOutcome::Holds(Some(worst))
+    }
+
+    /// Values for everything a check may speak of.
+    fn table(&self, state: &State) -> Result<Table, String> {
+        let model = self.model();
+        let system = &model.system;
+        let report = self.report(state, &Options::of_model(model))?;
+        let answer = &report.answers[0];
+        let evaluation = answer.result.as_ref().map_err(|refusal| refusal.to_string())?;
+        if !evaluation.outcome.motion.exists() {
+            return Err(format!("the motion is {}", evaluation.outcome.motion.name()));
+        }
+        let mut table = state.table(system);
+        table.set_all(&system.accelerations(), &evaluation.accelerations);
+        if let Energy::Hamiltonian { .. } = system.energy {
+            table.set_all(&system.momentum_rates(), &self.momentum_rates(state)?);
+        }
+        let (n, outcome) = (system.n_coordinates(), &evaluation.outcome);
+        for &(symbol, unknown) in &system.unknowns {
+            let value = match unknown {
+                Unknown::Multiplier(row) | Unknown::Share(_, row)
+                    if outcome.indeterminate.get(row).copied().unwrap_or(true) =>
+                {
+                    f64::NAN
+                }
+                Unknown::Multiplier(row) => outcome.multipliers[row],
+                Unknown::Reaction(i) => evaluation.constraint_force[i],
+                Unknown::Share(i, row) => {
+                    report.reference.jacobian[row * n + i] * outcome.multipliers[row]
+                }
+            };
+            table.set(symbol, value);
+        }
+        Ok(table)
+    }
+
+    /// ṗ, from Hamilton's equations.
+    fn momentum_rates(&self, state: &State) -> Result<Vec<f64>, String> {
+        let mut options = Options::of_model(self.model());
+        options.formulations = vec![for_system(&self.model().system)];
+        let report = self.report(state, &options)?;
+        let answer = report.answers.into_iter().next();
+        match answer.map(|a| a.result) {
+            Some(Ok(evaluation)) => Ok(evaluation.outcome.v_dot),
+            Some(Err(refusal)) => Err(refusal.to_string()),
+            None => Err("no formulation applies".to_owned()),
+        }
+    }
+
+    fn agree(&self, within: Option<ExprId>) -> CheckOutcome {
+        let mut options = Options::of_model(self.model());
+        options.formulations = FORMULATIONS.to_vec();
+        options.eliminations = ELIMINATIONS.to_vec();
+        let tolerance = self.tolerance(within);
+        let states = match self.states() {
+            Ok(states) => states,
+            Err(why) => return CheckOutcome::Fails(why),
+        };
+        let mut worst = 0f64;
+        for state in &states {
+            let report = match self.report(state, &options) {
+                Ok(report) => report,
+                Err(why) => return CheckOutcome::Fails(why),
+            };
+            match report.agreement {
+                None => return CheckOutcome::Fails("fewer than two routes apply".to_owned()),
+                Some(difference) if difference <= tolerance => worst = worst.max(difference),
+                Some(difference) => {
+                    return CheckOutcome::Fails(format!(
+                        "two routes differ by {difference:.2e} of the largest value"
+                    ));
+                }
+            }
+        }
+        CheckOutcome::Holds(Some(worst))
+    }
+
+    fn motion(&self, name: &str) -> CheckOutcome {
+        let start = match &self.start {
+            Ok(start) => start,
+            Err(_) if name == "inconsistent" => return CheckOutcome::Holds(None),
+            Err(why) => return CheckOutcome::Fails(why.clone()),
+        };
+        let report = match self.report(&start.state, &Options::of_model(self.model())) {
+            Ok(report) => report,
+            Err(why) => return CheckOutcome::Fails(why),
+        };
+        match &report.answers[0].result {
+            Ok(e) if e.outcome.motion.name() == name => CheckOutcome::Holds(None),
+            Ok(e) => CheckOutcome::Fails(format!("the motion is {}", e.outcome.motion.name())),
+            Err(refusal) => CheckOutcome::Fails(refusal.to_string()),
+        }
+    }
+}
