@@ -72,7 +72,15 @@ impl Chart {
                     list.map(|&(j, _)| (j, at.next().copied().unwrap_or(0.0))).collect()
                 })
                 .collect();
-            let chart = Chart::pivots(&affine, &matrix);
+            // Coefficients that are numbers make a chart that is regular everywhere.
+            let plain: Vec<Vec<usize>> = affine
+                .iter()
+                .map(|&row| {
+                    let list = picture.rows.jacobian.rows[row].iter();
+                    list.filter(|e| exprs.as_number(e.1).is_some()).map(|e| e.0).collect()
+                })
+                .collect();
+            let chart = Chart::pivots(&affine, &matrix, &plain);
             if chart.rows.len() > best.rows.len() {
                 best = chart;
             }
@@ -80,11 +88,12 @@ impl Chart {
         best
     }
 
-    /// A chart by elimination of numerical rows.
-    fn pivots(names: &[usize], matrix: &[Vec<(usize, f64)>]) -> Chart {
+    /// A chart by elimination of numerical rows; `plain` are the columns in which a
+    /// row has a number.
+    fn pivots(names: &[usize], matrix: &[Vec<(usize, f64)>], plain: &[Vec<usize>]) -> Chart {
         let mut chart = Chart { rows: Vec::new(), columns: Vec::new() };
         let mut reduced: Vec<(usize, FxHashMap<usize, f64>)> = Vec::new();
-        for (&name, row) in names.iter().zip(matrix) {
+        for ((&name, row), plain) in names.iter().zip(matrix).zip(plain) {
             let mut dense: FxHashMap<usize, f64> = row.iter().copied().collect();
             let size = dense.values().fold(0f64, |m, x| m.max(x.abs()));
             for (pivot, other) in &reduced {
@@ -95,12 +104,14 @@ impl Chart {
                 }
                 dense.remove(pivot);
             }
-            // The largest entry; of equals the first, so that the choice does
-            // not depend on the order in a table.
-            let best = dense
-                .iter()
-                .filter(|(_, x)| x.is_finite())
-                .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(a.0)));
+            // The largest entry, numbers counting more; of equals the first, so
+            // that the choice does not depend on the order in a table.
+            let weight = |column: usize, x: f64| {
+                if plain.contains(&column) { 1e3 * x.abs() } else { x.abs() }
+            };
+            let best = dense.iter().filter(|(_, x)| x.is_finite()).max_by(|a, b| {
+                weight(*a.0, *a.1).total_cmp(&weight(*b.0, *b.1)).then(b.0.cmp(a.0))
+            });
             if let Some((&column, &value)) = best
                 && value.abs() > 1e-10 * size
             {

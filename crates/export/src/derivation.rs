@@ -19,6 +19,8 @@ pub(crate) struct Letters {
     pub metric: &'static str,
     /// F.
     pub force: &'static str,
+    /// Whether F is shown, and not only made of what is shown already.
+    pub shows_force: bool,
     /// v̇.
     pub rate: &'static str,
     /// Whether q̇ = k(q, v, t) is worth showing.
@@ -62,7 +64,13 @@ impl<'m> Derivation<'m> {
 
     /// An expression as a reader wants it.
     pub(crate) fn readable(&self, id: ExprId) -> ExprId {
-        if self.exprs().count_tree_size(id) <= READABLE { self.exprs().simplify(id) } else { id }
+        let exprs = self.exprs();
+        if exprs.count_tree_size(id) > READABLE {
+            return id;
+        }
+        // Small inverses read better as quotients, unless they swell.
+        let plain = exprs.simplify(exprs.without_solves(id, 3));
+        if exprs.count_tree_size(plain) <= READABLE { plain } else { exprs.simplify(id) }
     }
 
     /// The energies by their letters.
@@ -110,33 +118,93 @@ impl<'m> Derivation<'m> {
     /// The letters of this formulation, as text.
     pub(crate) fn letters(&self) -> Letters {
         match self.equations.formulation {
-            "lagrange" => Letters { metric: "M", force: "Q", rate: "q̈", kinematics: false },
-            "poincare" => Letters { metric: "M_s", force: "F_s", rate: "ṡ", kinematics: true },
-            "hamilton" => Letters { metric: "Γ", force: "F", rate: "ṗ", kinematics: true },
-            "maggi" => Letters { metric: "SᵀMS", force: "F", rate: "u̇", kinematics: true },
-            "bracket" => Letters { metric: "", force: "F", rate: "p̃̇", kinematics: true },
-            _ => Letters { metric: "Γ", force: "F", rate: "v̇", kinematics: true },
+            "lagrange" => {
+                Letters {
+                    metric: "M", force: "Q", shows_force: true, rate: "q̈", kinematics: false
+                }
+            }
+            "poincare" => Letters {
+                metric: "M_s",
+                force: "F_s",
+                shows_force: true,
+                rate: "ṡ",
+                kinematics: true,
+            },
+            "hamilton" => Letters {
+                metric: "Γ",
+                force: "Γ f",
+                shows_force: false,
+                rate: "ṗ",
+                kinematics: true,
+            },
+            "maggi" => Letters {
+                metric: "SᵀMS",
+                force: "F",
+                shows_force: true,
+                rate: "u̇",
+                kinematics: true,
+            },
+            "bracket" => {
+                Letters {
+                    metric: "", force: "F", shows_force: true, rate: "p̃̇", kinematics: true
+                }
+            }
+            _ => {
+                Letters {
+                    metric: "Γ", force: "F", shows_force: true, rate: "v̇", kinematics: true
+                }
+            }
         }
     }
 
     /// The same letters in LaTeX.
     pub(crate) fn latex_letters(&self) -> Letters {
         match self.equations.formulation {
-            "lagrange" => Letters { metric: "M", force: "Q", rate: "\\ddot{q}", kinematics: false },
-            "poincare" => {
-                Letters { metric: "M_s", force: "F_s", rate: "\\dot{s}", kinematics: true }
-            }
-            "hamilton" => {
-                Letters { metric: "\\Gamma", force: "F", rate: "\\dot{p}", kinematics: true }
-            }
+            "lagrange" => Letters {
+                metric: "M",
+                force: "Q",
+                shows_force: true,
+                rate: "\\ddot{q}",
+                kinematics: false,
+            },
+            "poincare" => Letters {
+                metric: "M_s",
+                force: "F_s",
+                shows_force: true,
+                rate: "\\dot{s}",
+                kinematics: true,
+            },
+            "hamilton" => Letters {
+                metric: "\\Gamma",
+                force: "\\Gamma f",
+                shows_force: false,
+                rate: "\\dot{p}",
+                kinematics: true,
+            },
             "maggi" => {
                 let metric = "S^{\\mathsf{T}} M S";
-                Letters { metric, force: "F", rate: "\\dot{u}", kinematics: true }
+                Letters {
+                    metric,
+                    force: "F",
+                    shows_force: true,
+                    rate: "\\dot{u}",
+                    kinematics: true,
+                }
             }
-            "bracket" => {
-                Letters { metric: "", force: "F", rate: "\\dot{\\tilde{p}}", kinematics: true }
-            }
-            _ => Letters { metric: "\\Gamma", force: "F", rate: "\\dot{v}", kinematics: true },
+            "bracket" => Letters {
+                metric: "",
+                force: "F",
+                shows_force: true,
+                rate: "\\dot{\\tilde{p}}",
+                kinematics: true,
+            },
+            _ => Letters {
+                metric: "\\Gamma",
+                force: "F",
+                shows_force: true,
+                rate: "\\dot{v}",
+                kinematics: true,
+            },
         }
     }
 }

@@ -89,7 +89,7 @@ impl Derivation<'_> {
         let source =
             self.source().map(|s| format!("   [{}, {}]", s.work, s.equations)).unwrap_or_default();
         let _ = writeln!(page, "{}{source}", self.heading());
-        let Letters { metric, force, rate, kinematics } = self.letters();
+        let Letters { metric, force, shows_force, rate, kinematics } = self.letters();
         let left = if metric.is_empty() { rate.to_owned() } else { format!("{metric} {rate}") };
         let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
         let mut right = force.to_owned();
@@ -121,7 +121,9 @@ impl Derivation<'_> {
         if !metric.is_empty() {
             self.text_matrix(page, metric, &self.equations.metric, self.metric_entries(), true);
         }
-        self.text_vector(page, force, &self.equations.force);
+        if shows_force {
+            self.text_vector(page, force, &self.equations.force);
+        }
         if nonideal {
             self.text_vector(page, "C", &self.equations.nonideal);
         }

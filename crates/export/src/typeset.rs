@@ -72,7 +72,8 @@ impl Derivation<'_> {
     fn equation_blocks(&self, blocks: &mut Vec<Block>) {
         let constrained = !self.equations.rows.is_empty();
         let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
-        let Letters { metric, force, rate: unknown, kinematics } = self.latex_letters();
+        let Letters { metric, force, shows_force, rate: unknown, kinematics } =
+            self.latex_letters();
         blocks.push(Block::Section(self.heading().to_owned()));
         let mut right = force.to_owned();
         if nonideal {
@@ -110,7 +111,9 @@ impl Derivation<'_> {
         if !metric.is_empty() {
             self.matrix_blocks(blocks, metric, &self.equations.metric, true);
         }
-        self.vector_blocks(blocks, force, &self.equations.force);
+        if shows_force {
+            self.vector_blocks(blocks, force, &self.equations.force);
+        }
         if nonideal {
             self.vector_blocks(blocks, "C", &self.equations.nonideal);
         }
@@ -253,6 +256,7 @@ fn spoken(text: &str) -> String {
         ("s = G q̇", "$s = G \\dot{q}$"),
         ("p·q̇ − L", "$p \\cdot \\dot{q} - L$"),
         ("(q, p̃)", "$(q, \\tilde{p})$"),
+        ("ṗ without constraints, −H_q + Q′", "$\\dot{p}$ without constraints, $-H_q + Q'$"),
         ("L − β·q̇_c", "$L - \\beta \\cdot \\dot{q}_c$"),
     ] {
         out = out.replace(plain, formula);

@@ -25,6 +25,7 @@ pub mod ball;
 mod build;
 mod degree;
 pub mod eval;
+mod explicit;
 mod forward;
 mod function;
 mod handle;

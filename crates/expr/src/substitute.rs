@@ -19,7 +19,40 @@ impl Exprs {
         roots: &[ExprId],
         map: impl Fn(Symbol) -> Option<ExprId>,
     ) -> Vec<ExprId> {
-        self.arena.borrow_mut().substitute(roots, &map)
+        self.arena.borrow_mut().substitute(roots, &map, &FxHashMap::default())
+    }
+
+    /// The expressions with whole nodes replaced.
+    pub(crate) fn replace_nodes(
+        &self,
+        roots: &[ExprId],
+        nodes: &FxHashMap<ExprId, ExprId>,
+    ) -> Vec<ExprId> {
+        self.arena.borrow_mut().substitute(roots, &|_| None, nodes)
+    }
+
+    /// The solves of at most `largest` unknowns below an expression, operands
+    /// first: the first component, the matrix and the right side.
+    pub(crate) fn small_solves(
+        &self,
+        root: ExprId,
+        largest: usize,
+    ) -> Vec<(ExprId, Vec<ExprId>, Vec<ExprId>)> {
+        let arena = &mut *self.arena.borrow_mut();
+        let mut seen: Vec<u32> = Vec::new();
+        for id in arena.reachable(&[root]) {
+            if let Node::Solve { solve, .. } = arena.node(id)
+                && !seen.contains(&solve)
+                && arena.solves.get(solve).right.len() <= largest
+            {
+                seen.push(solve);
+            }
+        }
+        let of = |solve: u32| {
+            let data = arena.solves.get(solve);
+            (data.first, arena.solves.matrix(data.matrix).to_vec(), data.right.clone())
+        };
+        seen.into_iter().map(of).collect()
     }
 }
 
@@ -28,6 +61,7 @@ impl Arena {
         &mut self,
         roots: &[ExprId],
         map: &dyn Fn(Symbol) -> Option<ExprId>,
+        nodes: &FxHashMap<ExprId, ExprId>,
     ) -> Vec<ExprId> {
         let order = self.reachable(roots);
         let mut image: FxHashMap<ExprId, ExprId> = FxHashMap::default();
@@ -35,6 +69,7 @@ impl Arena {
             let of =
                 |e: ExprId, image: &FxHashMap<ExprId, ExprId>| image.get(&e).copied().unwrap_or(e);
             let new = match self.node(id) {
+                _ if nodes.contains_key(&id) => nodes[&id],
                 Node::Number(_) => id,
                 Node::Symbol(symbol) => map(symbol).unwrap_or(id),
                 _ if self.children(id).iter().all(|c| !image.contains_key(c)) => id,

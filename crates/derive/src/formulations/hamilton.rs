@@ -72,6 +72,7 @@ struct Canonical {
     metric: Jacobian,
     kinematics: Vec<ExprId>,
     lift_drift: Vec<ExprId>,
+    f: Vec<ExprId>,
     force: Vec<ExprId>,
     nonideal: Vec<ExprId>,
     rows: Rows,
@@ -90,6 +91,7 @@ fn by_h(exprs: &Exprs, system: &System, h: ExprId, h_p: &[ExprId]) -> EquationsO
         kinematics: h_p.to_vec(),
         lift_drift: exprs.directional(h_p, &rates),
         force: matrix::times(exprs, &metric, &f),
+        f,
         nonideal: matrix::times(exprs, &metric, &nonideal),
         metric,
         rows: kernel::differentiate(exprs, system, &p, &p_dot, &rates, None),
@@ -134,6 +136,7 @@ fn by_l(
         metric,
         kinematics: w.clone(),
         lift_drift: drift,
+        f,
         force,
         nonideal,
         rows,
@@ -152,13 +155,13 @@ fn by_l(
         let row: Vec<(usize, ExprId)> = velocities.iter().copied().enumerate().collect();
         let twice = exprs.at(matrix::dot(exprs, &row, &shifted));
         let h = (twice / exprs.integer(2) - exprs.at(rest)).id;
-        equations.intermediate.push(picture::quantity("H", "H", meaning, Shape::Scalar(h)));
+        equations.intermediate.insert(0, picture::quantity("H", "H", meaning, Shape::Scalar(h)));
         let replacements: Vec<(Symbol, ExprId)> = v.into_iter().zip(velocities).collect();
         equations.substitute(exprs, &replacements);
     } else {
         let row: Vec<(usize, ExprId)> = of_p.iter().copied().enumerate().collect();
         let h = (exprs.at(matrix::dot(exprs, &row, &w)) - exprs.at(lagrangian)).id;
-        equations.intermediate.push(picture::quantity("H", "H", meaning, Shape::Scalar(h)));
+        equations.intermediate.insert(0, picture::quantity("H", "H", meaning, Shape::Scalar(h)));
         let residuals = difference(momenta, &of_p);
         equations.auxiliary = Some(Auxiliary { symbols: v, residuals, jacobian: mass });
     }
@@ -167,7 +170,8 @@ fn by_l(
 
 fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOfMotion {
     let p = system.momenta();
-    let Canonical { metric, kinematics, lift_drift, force, nonideal, rows } = canonical;
+    let Canonical { metric, kinematics, lift_drift, f, force, nonideal, rows } = canonical;
+    let meaning = "ṗ without constraints, −H_q + Q′";
     EquationsOfMotion {
         formulation: "hamilton",
         q: system.positions(),
@@ -187,6 +191,6 @@ fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOf
         drift: rows.drift,
         configuration_residuals: rows.configuration_residuals,
         velocity_residuals: rows.velocity_residuals,
-        intermediate: Vec::new(),
+        intermediate: vec![picture::quantity("f", "f", meaning, Shape::Vector(f))],
     }
 }
