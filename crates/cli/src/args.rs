@@ -38,6 +38,11 @@ pub(crate) enum ColorChoice {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
+    /// Simulates a model and certifies the result.
+    #[command(after_help = "Examples:\n  dal run gallery:double-pendulum --out run.csv\n  \
+        dal run pendulum.dal --t-end 100 --tol 1e-12\n  \
+        dal run gallery:knife-edge --formulation bracket --json")]
+    Run(Run),
     /// Faults and warnings of a model, and what it consists of.
     #[command(
         after_help = "Examples:\n  dal check pendulum.dal\n  dal check gallery:double-pendulum --json\n  \
@@ -113,6 +118,65 @@ pub(crate) struct Derive {
     /// Into a file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// End time; the model's `run` statement, else 10.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub t_end: Option<f64>,
+
+    /// Interval between outputs; by default a thousand of them.
+    #[arg(long, value_name = "TIME")]
+    pub every: Option<f64>,
+
+    /// Local error relative to max(1, |x|); 1e-9 by default.
+    #[arg(long, value_name = "TOLERANCE")]
+    pub tol: Option<f64>,
+
+    /// Constant steps of this size instead of controlled ones.
+    #[arg(long, value_name = "TIME")]
+    pub step: Option<f64>,
+
+    /// The integrator.
+    #[arg(long, value_name = "NAME")]
+    pub method: Option<String>,
+
+    /// Which formulation's variables to integrate in; by default the one the model
+    /// is written for.
+    #[arg(long, value_name = "NAME", value_parser = formulation_names())]
+    pub formulation: Option<String>,
+
+    /// How the multipliers are eliminated; by default the null space.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(elimination_list()))]
+    pub elimination: Option<String>,
+
+    /// How drift off the constraints is held.
+    #[arg(long, value_name = "HOW", value_parser = clap::builder::PossibleValuesParser::new(dalembert::simulate::drive::Stabilize::NAMES))]
+    pub stabilize: Option<String>,
+
+    /// Appends the constraints that the model implies.
+    #[arg(long)]
+    pub complete: bool,
+
+    /// For Routh's equations: the coordinates to ignore, instead of all that can be.
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub ignore: Vec<String>,
+
+    /// The trajectory into a file, by its ending.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+
+    /// Accelerations, constraint forces, multipliers and energy as columns too.
+    #[arg(long)]
+    pub forces: bool,
+
+    /// One JSON object on standard output.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(ClapArgs)]

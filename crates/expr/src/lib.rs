@@ -37,6 +37,7 @@ mod sample;
 mod simplify;
 mod solve;
 mod substitute;
+mod switches;
 mod symbol;
 pub mod zero;
 
@@ -46,5 +47,6 @@ pub use function::{Function, Parity};
 pub use handle::Expr;
 pub use number::Number;
 pub use print::{Listing, Notation, latex_name, source_name, text_name};
+pub use switches::{Switch, SwitchKind};
 pub use symbol::{Symbol, SymbolInfo, SymbolKind};
 pub use zero::{Zero, ZeroTest};

@@ -65,6 +65,13 @@ impl<'m> Setting<'m> {
         }
     }
 
+    /// The parameters and their values.
+    pub fn constants(&self) -> (Vec<Symbol>, Vec<f64>) {
+        let symbols: Vec<Symbol> = self.model.system.parameters.iter().map(|p| p.symbol).collect();
+        let values = symbols.iter().map(|s| self.parameters[s]).collect();
+        (symbols, values)
+    }
+
     /// The values of expressions, with bounds on their rounding errors.
     pub fn evaluate(&self, roots: &[ExprId], table: &Table) -> Vec<Noisy> {
         self.model

@@ -7,4 +7,5 @@ pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod gallery;
 pub(crate) mod new;
+pub(crate) mod run;
 pub(crate) mod verdict;

@@ -1,0 +1,65 @@
+//! Backends, one file each: a tape in, a function out. All compute the same, to the
+//! bit, so that a faster one can replace another.
+
+use crate::tape::Tape;
+
+pub mod interpreter;
+
+/// Something that turns tapes into functions.
+pub trait Backend: Sync {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// Compiles a tape.
+    fn compile(&self, tape: Tape) -> Box<dyn Function>;
+}
+
+/// A compiled computation. It can be shared between threads; what changes in a call
+/// lives in a [`Scratch`].
+pub trait Function: Send + Sync {
+    /// How many constants it takes.
+    fn constants(&self) -> usize;
+
+    /// How many variables it takes.
+    fn variables(&self) -> usize;
+
+    /// How many numbers it yields.
+    fn outputs(&self) -> usize;
+
+    /// Room for one thread's calls.
+    fn scratch(&self) -> Scratch;
+
+    /// Sets the constants and computes what depends on them only. Comes before the
+    /// first call.
+    fn prepare(&self, scratch: &mut Scratch, constants: &[f64]);
+
+    /// Computes the outputs `y` of the variables `x`. Allocates nothing.
+    fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]);
+
+    /// Computes outputs for many sets of variables at once: `x` holds the first
+    /// variable of every set, then the second, …, and `y` likewise. Each lane equals
+    /// a [`call`](Function::call) to the bit.
+    fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]);
+}
+
+/// Registers and factored matrices of one thread.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    pub(crate) registers: Vec<f64>,
+    pub(crate) wide: Vec<[f64; interpreter::LANES]>,
+    pub(crate) factors: Vec<Factors>,
+    pub(crate) constants: Vec<f64>,
+}
+
+/// A factored matrix.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Factors {
+    pub lu: Vec<f64>,
+    pub order: Vec<usize>,
+    pub work: Vec<f64>,
+}
+
+/// Compiles with the default backend.
+pub fn compile(tape: Tape) -> Box<dyn Function> {
+    interpreter::BACKEND.compile(tape)
+}

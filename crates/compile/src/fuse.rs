@@ -1,0 +1,258 @@
+//! From the draft of a tape to its final form: neighbors fused, dead ends removed,
+//! what depends on constants only moved to the front, registers numbered.
+
+use crate::lower::{CONSTANT, NUMBER, PLACE, TEMPORARY, VARIABLE};
+use crate::tape::{Instruction, Register, Tape};
+use dalembert_expr::Function;
+use rustc_hash::FxHashMap;
+
+/// Finishes a draft.
+pub(crate) fn finish(mut tape: Tape) -> Tape {
+    pair_sines(&mut tape);
+    fuse_products(&mut tape);
+    let order = schedule(&tape);
+    renumber(tape, &order)
+}
+
+fn temporary(register: Register) -> Option<usize> {
+    (register & !PLACE == TEMPORARY).then_some((register & PLACE) as usize)
+}
+
+/// How often each instruction's result is read.
+fn uses(tape: &Tape) -> Vec<u32> {
+    let mut count = vec![0u32; tape.instructions.len()];
+    let mut see = |register: Register| {
+        if let Some(at) = temporary(register) {
+            count[at] += 1;
+        }
+    };
+    for instruction in &tape.instructions {
+        tape.reads(instruction, &mut see);
+    }
+    tape.outputs.iter().for_each(|&r| see(r));
+    count
+}
+
+/// sin a and cos a become one instruction where both are wanted. The pair is put
+/// at the end of the draft; [`schedule`] finds its place.
+fn pair_sines(tape: &mut Tape) {
+    let mut of: FxHashMap<Register, [Option<usize>; 2]> = FxHashMap::default();
+    for (at, instruction) in tape.instructions.iter().enumerate() {
+        match *instruction {
+            Instruction::Call1(Function::Sin, a) => of.entry(a).or_default()[0] = Some(at),
+            Instruction::Call1(Function::Cos, a) => of.entry(a).or_default()[1] = Some(at),
+            _ => {}
+        }
+    }
+    let mut pairs: Vec<(Register, usize, usize)> = of
+        .into_iter()
+        .filter_map(|(a, [sin, cos])| Some((a, sin?, cos?)))
+        .collect();
+    pairs.sort_unstable();
+    let mut image: FxHashMap<Register, Register> = FxHashMap::default();
+    for (a, sin, cos) in pairs {
+        let at = tape.instructions.len() as u32;
+        tape.instructions.push(Instruction::SinCos(a));
+        tape.instructions.push(Instruction::Follow);
+        image.insert(TEMPORARY | sin as u32, TEMPORARY | at);
+        image.insert(TEMPORARY | cos as u32, TEMPORARY | (at + 1));
+    }
+    if !image.is_empty() {
+        rename(tape, &|r| image.get(&r).copied().unwrap_or(r));
+    }
+}
+
+/// a·b + c, a + (−b) and a·(1/b) become one instruction each, where what is inside
+/// is wanted nowhere else.
+fn fuse_products(tape: &mut Tape) {
+    let uses = uses(tape);
+    let once = |tape: &Tape, register: Register| -> Option<Instruction> {
+        let at = temporary(register)?;
+        (uses[at] == 1).then(|| tape.instructions[at])
+    };
+    let is_one = |tape: &Tape, r: Register| {
+        r & !PLACE == NUMBER && tape.numbers[(r & PLACE) as usize] == 1.0
+    };
+    for at in 0..tape.instructions.len() {
+        let new = match tape.instructions[at] {
+            Instruction::Add(a, b) => match (once(tape, a), once(tape, b)) {
+                // One rounding instead of two.
+                (_, Some(Instruction::Mul(x, y))) => Instruction::Fma(x, y, a),
+                (Some(Instruction::Mul(x, y)), _) => Instruction::Fma(x, y, b),
+                (_, Some(Instruction::Neg(x))) => Instruction::Sub(a, x),
+                (Some(Instruction::Neg(x)), _) => Instruction::Sub(b, x),
+                _ => continue,
+            },
+            Instruction::Mul(a, b) => match (once(tape, a), once(tape, b)) {
+                (_, Some(Instruction::Div(one, y))) if is_one(tape, one) => Instruction::Div(a, y),
+                (Some(Instruction::Div(one, y)), _) if is_one(tape, one) => Instruction::Div(b, y),
+                _ => continue,
+            },
+            _ => continue,
+        };
+        tape.instructions[at] = new;
+    }
+}
+
+/// The instructions that are needed, in an order in which each comes after what it
+/// reads; those without variables first.
+fn schedule(tape: &Tape) -> (Vec<usize>, usize) {
+    let n = tape.instructions.len();
+    // Groups: a leader and the `Follow`s behind it move together.
+    let leader: Vec<usize> = {
+        let mut current = 0;
+        (0..n)
+            .map(|at| {
+                if tape.instructions[at] != Instruction::Follow {
+                    current = at;
+                }
+                current
+            })
+            .collect()
+    };
+    let mut factor_of: FxHashMap<u32, usize> = FxHashMap::default();
+    for (at, instruction) in tape.instructions.iter().enumerate() {
+        if let Instruction::Factor(matrix) = instruction {
+            factor_of.insert(*matrix, at);
+        }
+    }
+    let needs = |at: usize, visit: &mut dyn FnMut(usize)| {
+        let instruction = &tape.instructions[at];
+        tape.reads(instruction, &mut |r| {
+            if let Some(other) = temporary(r) {
+                visit(leader[other]);
+            }
+        });
+        if let Instruction::Solve(right) = instruction {
+            if let Some(&factor) = factor_of.get(&tape.rights[*right as usize].matrix) {
+                visit(factor);
+            }
+        }
+    };
+    let mut state = vec![0u8; n];
+    let mut moving = vec![false; n];
+    let mut order: Vec<usize> = Vec::with_capacity(n);
+    let mut stack: Vec<(usize, bool)> = tape
+        .outputs
+        .iter()
+        .rev()
+        .filter_map(|&r| temporary(r))
+        .map(|at| (leader[at], false))
+        .collect();
+    while let Some((at, done)) = stack.pop() {
+        if done {
+            let mut moves = false;
+            tape.reads(&tape.instructions[at], &mut |r| {
+                moves |= r & !PLACE == VARIABLE
+                    || temporary(r).is_some_and(|other| moving[leader[other]]);
+            });
+            needs(at, &mut |other| moves |= moving[other]);
+            moving[at] = moves;
+            state[at] = 2;
+            order.push(at);
+        } else if state[at] == 0 {
+            state[at] = 1;
+            stack.push((at, true));
+            needs(at, &mut |other| {
+                if state[other] == 0 {
+                    stack.push((other, false));
+                }
+            });
+        }
+    }
+    let still: Vec<usize> = order.iter().copied().filter(|&at| !moving[at]).collect();
+    let moved: Vec<usize> = order.iter().copied().filter(|&at| moving[at]).collect();
+    let group = |list: Vec<usize>| -> Vec<usize> {
+        let mut all = Vec::with_capacity(list.len());
+        for at in list {
+            all.push(at);
+            let follows = tape.instructions[at + 1..].iter();
+            all.extend(
+                follows
+                    .enumerate()
+                    .take_while(|(_, i)| **i == Instruction::Follow)
+                    .map(|(after, _)| at + 1 + after),
+            );
+        }
+        all
+    };
+    let still = group(still);
+    let prologue = still.len();
+    let mut all = still;
+    all.extend(group(moved));
+    (all, prologue)
+}
+
+/// Final registers.
+fn renumber(tape: Tape, (order, prologue): &(Vec<usize>, usize)) -> Tape {
+    let mut place = vec![u32::MAX; tape.instructions.len()];
+    order.iter().enumerate().for_each(|(new, &old)| place[old] = new as u32);
+    let (constants, variables) = (tape.first_constant(), tape.first_variable());
+    let first = tape.first_instruction() as u32;
+    let of = |r: Register| match r & !PLACE {
+        NUMBER => r,
+        CONSTANT => constants as u32 + (r & PLACE),
+        VARIABLE => variables as u32 + (r & PLACE),
+        _ => first + place[(r & PLACE) as usize],
+    };
+    let mut tape = tape;
+    tape.instructions = order.iter().map(|&old| tape.instructions[old]).collect();
+    tape.prologue = *prologue;
+    // Matrices and right sides that nothing solves any more keep no registers.
+    let used: rustc_hash::FxHashSet<u32> = tape
+        .instructions
+        .iter()
+        .filter_map(|i| match i {
+            Instruction::Solve(right) => Some(*right),
+            _ => None,
+        })
+        .collect();
+    for (at, right) in tape.rights.iter_mut().enumerate() {
+        if !used.contains(&(at as u32)) {
+            right.entries.clear();
+        }
+    }
+    let factored: rustc_hash::FxHashSet<u32> = tape
+        .instructions
+        .iter()
+        .filter_map(|i| match i {
+            Instruction::Factor(matrix) => Some(*matrix),
+            _ => None,
+        })
+        .collect();
+    for (at, matrix) in tape.matrices.iter_mut().enumerate() {
+        if !factored.contains(&(at as u32)) {
+            matrix.entries.clear();
+        }
+    }
+    rename(&mut tape, &of);
+    tape
+}
+
+fn rename(tape: &mut Tape, of: &dyn Fn(Register) -> Register) {
+    for instruction in &mut tape.instructions {
+        *instruction = match *instruction {
+            Instruction::Add(a, b) => Instruction::Add(of(a), of(b)),
+            Instruction::Sub(a, b) => Instruction::Sub(of(a), of(b)),
+            Instruction::Mul(a, b) => Instruction::Mul(of(a), of(b)),
+            Instruction::Div(a, b) => Instruction::Div(of(a), of(b)),
+            Instruction::Neg(a) => Instruction::Neg(of(a)),
+            Instruction::Fma(a, b, c) => Instruction::Fma(of(a), of(b), of(c)),
+            Instruction::Powi(a, n) => Instruction::Powi(of(a), n),
+            Instruction::Sqrt(a) => Instruction::Sqrt(of(a)),
+            Instruction::Pow(a, b) => Instruction::Pow(of(a), of(b)),
+            Instruction::SinCos(a) => Instruction::SinCos(of(a)),
+            Instruction::Call1(f, a) => Instruction::Call1(f, of(a)),
+            Instruction::Call2(f, a, b) => Instruction::Call2(f, of(a), of(b)),
+            Instruction::Select(a, b, c) => Instruction::Select(of(a), of(b), of(c)),
+            other => other,
+        };
+    }
+    for matrix in &mut tape.matrices {
+        matrix.entries.iter_mut().for_each(|r| *r = of(*r));
+    }
+    for right in &mut tape.rights {
+        right.entries.iter_mut().for_each(|r| *r = of(*r));
+    }
+    tape.outputs.iter_mut().for_each(|r| *r = of(*r));
+}

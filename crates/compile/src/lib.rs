@@ -1,0 +1,37 @@
+//! Expressions to something that can be called a million times.
+//!
+//! ```text
+//! expressions ─lower→ Tape ─backend→ Function ─call→ numbers
+//! ```
+//!
+//! A [`Tape`] is a straight list of instructions on numbered registers: each
+//! common subexpression once, sine and cosine of one argument together, a·b + c as
+//! one instruction, one factorization for each matrix of the `solve` nodes. What
+//! depends on constants only is computed once, ahead of the calls. A backend turns
+//! a tape into a [`Function`]; all of them compute the same thing, to the bit.
+//!
+//! ```
+//! use dalembert_compile::{Tape, compile};
+//! use dalembert_expr::Exprs;
+//!
+//! let exprs = Exprs::new();
+//! let (m, x) = (exprs.constant("m"), exprs.variable("x"));
+//! let y = m * x.sin() + x;
+//! let tape = Tape::lower(&exprs, &[y.id], &[m.symbol().unwrap()], &[x.symbol().unwrap()]);
+//! let function = compile(tape);
+//! let mut scratch = function.scratch();
+//! let mut out = [0.0];
+//! function.prepare(&mut scratch, &[2.0]);
+//! function.call(&mut scratch, &[0.5], &mut out);
+//! assert!((out[0] - (2.0 * 0.5f64.sin() + 0.5)).abs() < 1e-15);
+//! ```
+//!
+//! The crate knows no mechanics.
+
+pub mod backends;
+mod fuse;
+mod lower;
+mod tape;
+
+pub use backends::{Backend, Function, Scratch, compile};
+pub use tape::{Instruction, Matrix, Register, Tape};

@@ -1,0 +1,217 @@
+//! Expressions to a tape: an arithmetic whose numbers are registers.
+
+use crate::fuse;
+use crate::tape::{Instruction, Matrix, Register, Right, Tape};
+use dalembert_expr::eval::Arithmetic;
+use dalembert_expr::{ExprId, Exprs, Function, Number, Symbol};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// While numbers are still being found, registers are numbered by kind: the upper
+/// bits say which, the lower ones count within it.
+pub(crate) const KIND: u32 = 30;
+pub(crate) const NUMBER: u32 = 0 << KIND;
+pub(crate) const CONSTANT: u32 = 1 << KIND;
+pub(crate) const VARIABLE: u32 = 2 << KIND;
+pub(crate) const TEMPORARY: u32 = 3 << KIND;
+pub(crate) const PLACE: u32 = (1 << KIND) - 1;
+
+impl Tape {
+    /// Lowers expressions to a tape. Symbols that are neither constants nor
+    /// variables are NaN; π is known.
+    pub fn lower(
+        exprs: &Exprs,
+        roots: &[ExprId],
+        constants: &[Symbol],
+        variables: &[Symbol],
+    ) -> Tape {
+        let mut places: FxHashMap<Symbol, Register> = FxHashMap::default();
+        for (kind, list) in [(CONSTANT, constants), (VARIABLE, variables)] {
+            for (at, &symbol) in list.iter().enumerate() {
+                places.insert(symbol, kind | at as u32);
+            }
+        }
+        let lowering = Lowering::default();
+        let outputs = exprs.evaluate(&lowering, roots, |symbol| {
+            places.get(&symbol).copied().unwrap_or_else(|| lowering.float(f64::NAN))
+        });
+        let draft = lowering.draft.into_inner();
+        let tape = Tape {
+            numbers: draft.numbers,
+            constants: constants.len(),
+            variables: variables.len(),
+            instructions: draft.instructions,
+            prologue: 0,
+            matrices: draft.matrices,
+            rights: draft.rights,
+            outputs,
+        };
+        fuse::finish(tape)
+    }
+}
+
+#[derive(Default)]
+struct Draft {
+    numbers: Vec<f64>,
+    by_bits: FxHashMap<u64, Register>,
+    instructions: Vec<Instruction>,
+    known: FxHashMap<Key, Register>,
+    matrices: Vec<Matrix>,
+    by_entries: FxHashMap<Vec<Register>, u32>,
+    rights: Vec<Right>,
+}
+
+/// An instruction as a table key.
+type Key = (u8, u8, [u32; 3]);
+
+#[derive(Default)]
+struct Lowering {
+    draft: RefCell<Draft>,
+}
+
+impl Lowering {
+    fn float(&self, value: f64) -> Register {
+        let draft = &mut *self.draft.borrow_mut();
+        *draft.by_bits.entry(value.to_bits()).or_insert_with(|| {
+            draft.numbers.push(value);
+            NUMBER | (draft.numbers.len() - 1) as u32
+        })
+    }
+
+    /// Emits an instruction, or finds the one that computes the same.
+    fn emit(&self, instruction: Instruction) -> Register {
+        let draft = &mut *self.draft.borrow_mut();
+        let key = key(&instruction);
+        if let Some(&register) = key.as_ref().and_then(|k| draft.known.get(k)) {
+            return register;
+        }
+        let register = TEMPORARY | draft.instructions.len() as u32;
+        draft.instructions.push(instruction);
+        if let Some(key) = key {
+            draft.known.insert(key, register);
+        }
+        register
+    }
+
+    fn value(&self, register: Register) -> Option<f64> {
+        let draft = self.draft.borrow();
+        (register & !PLACE == NUMBER).then(|| draft.numbers[(register & PLACE) as usize])
+    }
+
+    fn chain(&self, function: Function, x: &[Register]) -> Register {
+        let mut rest = x.iter().copied();
+        let first = rest.next().unwrap_or_else(|| self.float(f64::NAN));
+        rest.fold(first, |a, b| self.emit(Instruction::Call2(function, a, b)))
+    }
+}
+
+fn key(instruction: &Instruction) -> Option<Key> {
+    Some(match *instruction {
+        Instruction::Add(a, b) => (0, 0, [a.min(b), a.max(b), 0]),
+        Instruction::Sub(a, b) => (1, 0, [a, b, 0]),
+        Instruction::Mul(a, b) => (2, 0, [a.min(b), a.max(b), 0]),
+        Instruction::Div(a, b) => (3, 0, [a, b, 0]),
+        Instruction::Neg(a) => (4, 0, [a, 0, 0]),
+        Instruction::Fma(a, b, c) => (5, 0, [a, b, c]),
+        Instruction::Powi(a, n) => (6, 0, [a, n as u32, 0]),
+        Instruction::Sqrt(a) => (7, 0, [a, 0, 0]),
+        Instruction::Pow(a, b) => (8, 0, [a, b, 0]),
+        Instruction::Call1(f, a) => (9, f as u8, [a, 0, 0]),
+        Instruction::Call2(f, a, b) => (10, f as u8, [a, b, 0]),
+        Instruction::Select(a, b, c) => (11, 0, [a, b, c]),
+        // These come in groups and are never the same twice.
+        Instruction::SinCos(_)
+        | Instruction::Follow
+        | Instruction::Factor(_)
+        | Instruction::Solve(_) => return None,
+    })
+}
+
+impl Arithmetic for Lowering {
+    type Value = Register;
+
+    fn number(&self, number: &Number) -> Register {
+        self.float(number.to_f64())
+    }
+
+    fn pi(&self) -> Register {
+        self.float(std::f64::consts::PI)
+    }
+
+    fn add(&self, a: &Register, b: &Register) -> Register {
+        match (self.value(*a), self.value(*b)) {
+            (Some(x), Some(y)) => self.float(x + y),
+            (Some(0.0), _) => *b,
+            (_, Some(0.0)) => *a,
+            _ => self.emit(Instruction::Add(*a, *b)),
+        }
+    }
+
+    fn mul(&self, a: &Register, b: &Register) -> Register {
+        match (self.value(*a), self.value(*b)) {
+            (Some(x), Some(y)) => self.float(x * y),
+            (Some(1.0), _) => *b,
+            (_, Some(1.0)) => *a,
+            (Some(-1.0), _) => self.emit(Instruction::Neg(*b)),
+            (_, Some(-1.0)) => self.emit(Instruction::Neg(*a)),
+            _ => self.emit(Instruction::Mul(*a, *b)),
+        }
+    }
+
+    fn power(&self, base: &Register, exponent: &Number) -> Register {
+        let powi = |base: Register, n: i64| match i32::try_from(n) {
+            Ok(1) => base,
+            Ok(2) => self.emit(Instruction::Mul(base, base)),
+            Ok(-1) => self.emit(Instruction::Div(self.float(1.0), base)),
+            Ok(n) => self.emit(Instruction::Powi(base, n)),
+            Err(_) => self.emit(Instruction::Pow(base, self.float(n as f64))),
+        };
+        match exponent.as_small() {
+            Some((n, 1)) => powi(*base, n),
+            Some((n, 2)) => powi(self.emit(Instruction::Sqrt(*base)), n),
+            _ => self.emit(Instruction::Pow(*base, self.float(exponent.to_f64()))),
+        }
+    }
+
+    fn pow(&self, base: &Register, exponent: &Register) -> Register {
+        self.emit(Instruction::Pow(*base, *exponent))
+    }
+
+    fn call(&self, function: Function, x: &[Register]) -> Register {
+        match (function, x) {
+            (Function::If, [c, a, b]) => self.emit(Instruction::Select(*c, *a, *b)),
+            (Function::Min | Function::Max | Function::And | Function::Or, _) => {
+                self.chain(function, x)
+            }
+            (_, [a]) => self.emit(Instruction::Call1(function, *a)),
+            (_, [a, b]) => self.emit(Instruction::Call2(function, *a, *b)),
+            _ => self.float(f64::NAN),
+        }
+    }
+
+    fn solve(&self, k: &[Register], r: &[Register]) -> Vec<Register> {
+        let known = self.draft.borrow().by_entries.get(k).copied();
+        let matrix = match known {
+            Some(matrix) => matrix,
+            None => {
+                let matrix = {
+                    let draft = &mut *self.draft.borrow_mut();
+                    draft.matrices.push(Matrix { size: r.len(), entries: k.to_vec() });
+                    let matrix = (draft.matrices.len() - 1) as u32;
+                    draft.by_entries.insert(k.to_vec(), matrix);
+                    matrix
+                };
+                self.emit(Instruction::Factor(matrix));
+                matrix
+            }
+        };
+        let right = {
+            let draft = &mut *self.draft.borrow_mut();
+            draft.rights.push(Right { matrix, entries: r.to_vec() });
+            (draft.rights.len() - 1) as u32
+        };
+        let first = self.emit(Instruction::Solve(right));
+        let rest = (1..r.len()).map(|_| self.emit(Instruction::Follow));
+        std::iter::once(first).chain(rest).take(r.len()).collect()
+    }
+}

@@ -1,0 +1,153 @@
+//! DOP853: an explicit Runge–Kutta method of order 8 with error estimates of orders
+//! 5 and 3 and a dense output of order 7.
+//!
+//! Dormand and Prince; Hairer, Nørsett and Wanner, *Solving Ordinary Differential
+//! Equations I*, 2nd ed., II.5 and II.6. Twelve evaluations a step, three more for
+//! the dense output. For problems that are smooth and not stiff.
+
+use super::dop853_table::{A, ALL_STAGES, B, C, D, E3, E5, Row, STAGES};
+use super::{Integrator, Motion, Needs};
+use crate::field::FieldError;
+
+/// Its name.
+pub const NAME: &str = "dop853";
+
+/// The method and its last step.
+pub struct Dop853 {
+    size: usize,
+    /// Rates at all stages.
+    k: Vec<Vec<f64>>,
+    /// A stage's state.
+    y: Vec<f64>,
+    t: f64,
+    h: f64,
+    old: Vec<f64>,
+    new: Vec<f64>,
+    /// Coefficients of the dense output.
+    dense: Vec<Vec<f64>>,
+}
+
+/// The method for states of a size.
+pub fn new(size: usize) -> Dop853 {
+    Dop853 {
+        size,
+        k: vec![vec![0.0; size]; ALL_STAGES],
+        y: vec![0.0; size],
+        t: 0.0,
+        h: 0.0,
+        old: vec![0.0; size],
+        new: vec![0.0; size],
+        dense: vec![vec![0.0; size]; 7],
+    }
+}
+
+impl Dop853 {
+    /// y = x + h Σ a_i k_i
+    fn combine(&mut self, row: Row) {
+        self.y.copy_from_slice(&self.old);
+        for &(stage, a) in row {
+            let factor = self.h * a;
+            for (y, k) in self.y.iter_mut().zip(&self.k[stage]) {
+                *y = factor.mul_add(*k, *y);
+            }
+        }
+    }
+
+    /// Σ e_i k_i, component by component.
+    fn error(&self, row: Row, component: usize) -> f64 {
+        row.iter().map(|&(stage, e)| e * self.k[stage][component]).sum()
+    }
+}
+
+impl Integrator for Dop853 {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn order(&self) -> u32 {
+        8
+    }
+
+    fn dense_order(&self) -> u32 {
+        7
+    }
+
+    fn source(&self) -> &'static str {
+        "Hairer, Nørsett & Wanner, Solving Ordinary Differential Equations I, II.5"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn estimates(&self) -> bool {
+        true
+    }
+
+    fn step(
+        &mut self,
+        motion: &mut dyn Motion,
+        t: f64,
+        h: f64,
+        x: &[f64],
+        k1: &[f64],
+        weights: &[f64],
+        next: &mut [f64],
+    ) -> Result<f64, FieldError> {
+        (self.t, self.h) = (t, h);
+        self.old.copy_from_slice(x);
+        self.k[0].copy_from_slice(k1);
+        for stage in 1..STAGES {
+            self.combine(A[stage]);
+            let k = &mut self.k[stage];
+            motion.rates(t + C[stage] * h, &self.y, k)?;
+        }
+        self.combine(B);
+        self.new.copy_from_slice(&self.y);
+        next.copy_from_slice(&self.y);
+        motion.rates(t + h, &self.new, &mut self.k[STAGES])?;
+        // Two estimates, combined so that the result behaves like order 8.
+        let (mut five, mut three) = (0.0, 0.0);
+        for (at, weight) in weights.iter().enumerate() {
+            five += (self.error(E5, at) * weight).powi(2);
+            three += (self.error(E3, at) * weight).powi(2);
+        }
+        let denominator = five + 0.01 * three;
+        if denominator == 0.0 {
+            return Ok(0.0);
+        }
+        let count = weights.iter().filter(|w| **w > 0.0).count().max(1) as f64;
+        Ok(h.abs() * five / (denominator * count).sqrt())
+    }
+
+    fn prepare_dense(&mut self, motion: &mut dyn Motion) -> Result<(), FieldError> {
+        for stage in STAGES + 1..ALL_STAGES {
+            self.combine(A[stage]);
+            motion.rates(self.t + C[stage] * self.h, &self.y, &mut self.k[stage])?;
+        }
+        let h = self.h;
+        for at in 0..self.size {
+            let (old, delta) = (self.old[at], self.new[at] - self.old[at]);
+            let (first, last) = (self.k[0][at], self.k[STAGES][at]);
+            self.dense[0][at] = delta;
+            self.dense[1][at] = h * first - delta;
+            self.dense[2][at] = 2.0 * delta - h * (last + first);
+            for (power, row) in D.iter().enumerate() {
+                self.dense[3 + power][at] = h * self.error(row, at);
+            }
+            debug_assert!(old.is_finite());
+        }
+        Ok(())
+    }
+
+    fn interpolate(&self, theta: f64, x: &mut [f64]) {
+        for (at, place) in x.iter_mut().enumerate() {
+            let mut y = 0.0;
+            for (i, row) in self.dense.iter().rev().enumerate() {
+                y += row[at];
+                y *= if i % 2 == 0 { theta } else { 1.0 - theta };
+            }
+            *place = self.old[at] + y;
+        }
+    }
+}

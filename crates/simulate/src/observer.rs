@@ -1,0 +1,299 @@
+//! A state seen from outside: positions, velocities, momenta, accelerations, forces
+//! and energy, whatever the variables it is moved in.
+
+use crate::certificate::Gauss;
+use crate::eliminations::Scratch;
+use crate::evaluate::multipliers;
+use crate::field::{Field, FieldError};
+use crate::integrators::Motion;
+use crate::linalg;
+use crate::outcome::Outcome;
+use crate::setting::{Setting, Table};
+use crate::state::State;
+use crate::terms::{Terms, Tolerances};
+use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::picture::Picture;
+use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::{Energy, System, Unknown};
+use std::ops::Range;
+
+/// What a state looks like from outside.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Positions, velocities, momenta.
+    pub state: State,
+    /// H = q̇·p − L.
+    pub energy: f64,
+    /// q̈.
+    pub accelerations: Vec<f64>,
+    /// ṗ.
+    pub momentum_rates: Vec<f64>,
+    /// Qᶜ.
+    pub constraint_force: Vec<f64>,
+    /// λ of least norm for the rows as written.
+    pub multipliers: Vec<f64>,
+    /// Which multipliers are not unique.
+    pub indeterminate: Vec<bool>,
+    /// A, row by row.
+    pub jacobian: Vec<f64>,
+    /// Certificates.
+    pub gauss: Gauss,
+    /// rank A.
+    pub rank: usize,
+}
+
+/// Compiled observations.
+pub struct Observer {
+    function: Box<dyn Function>,
+    registers: Registers,
+    input: Vec<f64>,
+    output: Vec<f64>,
+    n: usize,
+    m: usize,
+    size: usize,
+    layout: Layout,
+    scratch: Scratch,
+    outcome: Outcome,
+}
+
+struct Layout {
+    velocity: Range<usize>,
+    momentum: Range<usize>,
+    momentum_drift: Range<usize>,
+    energy: usize,
+    lift: Sparse,
+    lift_drift: Range<usize>,
+    mass: Sparse,
+    force: Range<usize>,
+    nonideal: Range<usize>,
+    jacobian: Sparse,
+    drift: Range<usize>,
+}
+
+/// A sparse matrix among the outputs.
+struct Sparse {
+    start: usize,
+    places: Vec<usize>,
+    length: usize,
+}
+
+impl Sparse {
+    fn dense(&self, output: &[f64]) -> Vec<f64> {
+        let mut full = vec![0.0; self.length];
+        for (place, value) in self.places.iter().zip(&output[self.start..]) {
+            full[*place] = *value;
+        }
+        full
+    }
+}
+
+/// H = q̇·p − L, in q, q̇, t (and auxiliary momenta).
+fn energy(setting: &Setting, picture: &Picture) -> ExprId {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    match &system.energy {
+        Energy::Lagrangian { lagrangian, momenta, .. } => {
+            let terms: Vec<ExprId> = picture
+                .velocities
+                .iter()
+                .zip(momenta)
+                .map(|(&v, &p)| (exprs.at(exprs.of_symbol(v)) * exprs.at(p)).id)
+                .collect();
+            (exprs.at(exprs.sum(&terms)) - exprs.at(*lagrangian)).id
+        }
+        Energy::Hamiltonian { hamiltonian, .. } => {
+            let map: Vec<(Symbol, ExprId)> =
+                system.momenta().into_iter().zip(picture.momenta.iter().copied()).collect();
+            exprs.substitute(&[*hamiltonian], &map)[0]
+        }
+    }
+}
+
+impl Observer {
+    /// The observer of a field's variables.
+    pub fn new(
+        setting: &Setting,
+        equations: &EquationsOfMotion,
+    ) -> Result<Observer, Vec<Diagnostic>> {
+        let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+        let equations = equations.on_constraints(exprs);
+        let picture = Picture::new(exprs, system)?;
+        let mut roots: Vec<ExprId> = Vec::new();
+        let take = |roots: &mut Vec<ExprId>, list: &[ExprId]| {
+            let start = roots.len();
+            roots.extend(list);
+            start..roots.len()
+        };
+        let sparse = |roots: &mut Vec<ExprId>, m: &Jacobian| {
+            let start = roots.len();
+            roots.extend(m.rows.iter().flatten().map(|e| e.1));
+            let rows = m.rows.iter().enumerate();
+            let places =
+                rows.flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * m.columns + j)).collect();
+            Sparse { start, places, length: m.rows.len() * m.columns }
+        };
+        // In q, q̇, t; then q̇ by the own variables.
+        let momentum = take(&mut roots, &picture.momenta);
+        let momentum_drift = take(&mut roots, &picture.momentum_drift);
+        let energy = take(&mut roots, &[energy(setting, &picture)]).start;
+        let mass = sparse(&mut roots, &picture.metric);
+        let force = take(&mut roots, &picture.force);
+        let nonideal = take(&mut roots, &picture.nonideal);
+        let jacobian = sparse(&mut roots, &picture.rows.jacobian);
+        let drift = take(&mut roots, &picture.rows.drift);
+        let map: Vec<(Symbol, ExprId)> =
+            picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
+        let mut roots = exprs.substitute(&roots, &map);
+        let velocity = take(&mut roots, &equations.kinematics);
+        let lift = sparse(&mut roots, &equations.lift);
+        let lift_drift = take(&mut roots, &equations.lift_drift);
+        let layout = Layout {
+            velocity,
+            momentum,
+            momentum_drift,
+            energy,
+            lift,
+            lift_drift,
+            mass,
+            force,
+            nonideal,
+            jacobian,
+            drift,
+        };
+        let (symbols, constants) = setting.constants();
+        let mut variables = vec![Symbol::TIME];
+        variables.extend(&equations.q);
+        variables.extend(&equations.v);
+        variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
+        let function = compile(Tape::lower(exprs, &roots, &symbols, &variables));
+        let mut registers = function.scratch();
+        function.prepare(&mut registers, &constants);
+        Ok(Observer {
+            input: vec![0.0; variables.len()],
+            output: vec![0.0; function.outputs()],
+            function,
+            registers,
+            n: equations.q.len(),
+            m: system.constraints.len(),
+            size: equations.v.len(),
+            layout,
+            scratch: Scratch::default(),
+            outcome: Outcome::default(),
+        })
+    }
+
+    fn evaluate(&mut self, field: &Field, t: f64, x: &[f64]) {
+        let (n, size) = (self.n, self.size);
+        self.input[0] = t;
+        self.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
+        self.input[1 + n + size..].copy_from_slice(field.auxiliary());
+        self.function.call(&mut self.registers, &self.input, &mut self.output);
+    }
+
+    /// The energy at the field's last state.
+    pub fn energy(&mut self, field: &Field, t: f64, x: &[f64]) -> f64 {
+        self.evaluate(field, t, x);
+        self.output[self.layout.energy]
+    }
+
+    /// Velocities and momenta at the field's last state.
+    pub fn state(&mut self, field: &Field, t: f64, x: &[f64]) -> State {
+        self.evaluate(field, t, x);
+        State {
+            t,
+            q: x[..self.n].to_vec(),
+            velocity: self.output[self.layout.velocity.clone()].to_vec(),
+            momentum: self.output[self.layout.momentum.clone()].to_vec(),
+        }
+    }
+
+    /// Everything.
+    pub fn observe(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+    ) -> Result<Observation, FieldError> {
+        let mut dx = vec![0.0; x.len()];
+        field.rates(t, x, &mut dx)?;
+        self.evaluate(field, t, x);
+        let (n, size, layout) = (self.n, self.size, &self.layout);
+        let output = &self.output;
+        let lift = layout.lift.dense(output);
+        let v_dot = &dx[n..n + size];
+        let accelerations: Vec<f64> = (0..n)
+            .map(|i| linalg::dot(&lift[i * size..(i + 1) * size], v_dot) + output[layout.lift_drift.start + i])
+            .collect();
+        let (mass, jacobian) = (layout.mass.dense(output), layout.jacobian.dense(output));
+        let terms = Terms {
+            n,
+            m: self.m,
+            metric: &mass,
+            force: &output[layout.force.clone()],
+            nonideal: &output[layout.nonideal.clone()],
+            jacobian: &jacobian,
+            drift: &output[layout.drift.clone()],
+            noise: None,
+        };
+        let mut inertia = vec![0.0; n];
+        linalg::multiply(&mass, n, &accelerations, &mut inertia);
+        let constraint_force: Vec<f64> =
+            inertia.iter().zip(terms.force).map(|(a, b)| a - b).collect();
+        let drift = &output[layout.momentum_drift.clone()];
+        let momentum_rates = inertia.iter().zip(drift).map(|(a, b)| a + b).collect();
+        // Which multipliers are unique depends on the rank only.
+        let tolerances =
+            Tolerances { rank: Some(1e-9), inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
+        crate::DEFAULT
+            .solve(&mut self.scratch, &terms, &tolerances, &mut self.outcome)
+            .map_err(FieldError::Solve)?;
+        let lambda = multipliers(&terms, &constraint_force)
+            .map_err(|_| FieldError::NotFinite { what: "multiplier", index: 0 })?;
+        let mut certified = Outcome { multipliers: lambda, ..Outcome::default() };
+        certified.stationarity = field.outcome().stationarity;
+        let gauss = Gauss::new(&terms, &accelerations, &constraint_force, &certified);
+        Ok(Observation {
+            state: State {
+                t,
+                q: x[..n].to_vec(),
+                velocity: output[layout.velocity.clone()].to_vec(),
+                momentum: output[layout.momentum.clone()].to_vec(),
+            },
+            energy: output[layout.energy],
+            accelerations,
+            momentum_rates,
+            constraint_force,
+            multipliers: certified.multipliers,
+            indeterminate: self.outcome.indeterminate.clone(),
+            gauss,
+            rank: self.outcome.rank.jacobian,
+            jacobian,
+        })
+    }
+}
+
+impl Observation {
+    /// Values for everything an output or a check may speak of. What is not unique
+    /// is NaN.
+    pub fn table(&self, system: &System) -> Table {
+        let mut table = self.state.table(system);
+        table.set_all(&system.accelerations(), &self.accelerations);
+        table.set_all(&system.momentum_rates(), &self.momentum_rates);
+        let n = system.n_coordinates();
+        for &(symbol, unknown) in &system.unknowns {
+            let value = match unknown {
+                Unknown::Multiplier(row) | Unknown::Share(_, row)
+                    if self.indeterminate.get(row).copied().unwrap_or(true) =>
+                {
+                    f64::NAN
+                }
+                Unknown::Multiplier(row) => self.multipliers[row],
+                Unknown::Reaction(i) => self.constraint_force[i],
+                Unknown::Share(i, row) => self.jacobian[row * n + i] * self.multipliers[row],
+            };
+            table.set(symbol, value);
+        }
+        table
+    }
+}

@@ -1,0 +1,469 @@
+//! A run: from a model to a certified trajectory.
+
+use crate::drive::{Control, Driver, End, Failure, Stabilize, Statistics};
+use crate::eliminations::Elimination;
+use crate::evaluate::{Reference, Refusal};
+use crate::field::Field;
+use crate::integrators::{self, Motion};
+use crate::observer::{Observation, Observer};
+use crate::report::EvalError;
+use crate::setting::{Setting, Table};
+use crate::start::{self, Start};
+use crate::state::State;
+use crate::terms::Tolerances;
+use dalembert_derive::{Choices, EquationsOfMotion, Formulation, for_system};
+use dalembert_model::diagnostic::Diagnostic;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// What a run does.
+#[derive(Clone)]
+pub struct RunOptions {
+    /// End time.
+    pub end: f64,
+    /// Interval between outputs.
+    pub every: Option<f64>,
+    /// Local error relative to max(1, |x|).
+    pub tolerance: f64,
+    /// A constant step.
+    pub step: Option<f64>,
+    /// The integrator's name.
+    pub method: String,
+    /// The formulation.
+    pub formulation: &'static dyn Formulation,
+    /// The elimination.
+    pub elimination: &'static dyn Elimination,
+    /// How drift is held.
+    pub stabilize: Stabilize,
+    /// What formulations leave open.
+    pub choices: Choices,
+    /// Most steps.
+    pub most_steps: u64,
+}
+
+impl RunOptions {
+    /// What the model's `run` statement asks for; 0..10, 1000 outputs, 1e-9.
+    pub fn of_model(setting: &Setting) -> RunOptions {
+        let run = &setting.model.system.run;
+        let number = |id| setting.number(id, &Table::default());
+        let formulation = run.formulation.as_deref().and_then(dalembert_derive::by_name);
+        RunOptions {
+            end: number(run.to),
+            every: run.every.map(number),
+            tolerance: run.tolerance.map_or(1e-9, number),
+            step: None,
+            method: run.method.clone().unwrap_or_else(|| "auto".to_owned()),
+            formulation: formulation.unwrap_or_else(|| for_system(&setting.model.system)),
+            elimination: run.elimination.as_deref().and_then(crate::by_name).unwrap_or(crate::DEFAULT),
+            stabilize: Stabilize::default(),
+            choices: Choices::default(),
+            most_steps: 50_000_000,
+        }
+    }
+}
+
+/// How long the stages took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seconds {
+    /// Deriving the equations.
+    pub derive: f64,
+    /// Compiling them.
+    pub compile: f64,
+    /// Integrating.
+    pub integrate: f64,
+}
+
+/// The largest numbers seen on a run.
+#[derive(Clone, Debug, Default)]
+pub struct Certificate {
+    /// |φ| relative to each row's scale.
+    pub position_residual: f64,
+    /// |ψ| relative to each row's scale.
+    pub velocity_residual: f64,
+    /// |E − E₀ − W| relative to the largest energy; `None` where W is not followed.
+    pub energy_balance: Option<f64>,
+    /// Integrals of the motion, by name, with their drift.
+    pub invariants: Vec<(String, f64)>,
+    /// The Gauss residual.
+    pub gauss: f64,
+    /// Smallest and largest rank of A.
+    pub ranks: (usize, usize),
+    /// About how often the state has changed by its own size.
+    pub characteristic_times: f64,
+}
+
+impl Certificate {
+    /// `pass`, or what failed.
+    pub fn verdict(&self, tolerance: f64) -> Result<(), Vec<String>> {
+        let mut failed = Vec::new();
+        let residual = tolerance.max(1e-12);
+        let mut check = |name: &str, value: f64, bound: f64| {
+            if !(value <= bound) {
+                failed.push(format!("{name} {value:.1e} is above {bound:.1e}"));
+            }
+        };
+        check("position residual", self.position_residual, residual);
+        check("velocity residual", self.velocity_residual, residual);
+        let drift = 100.0 * tolerance * (1.0 + self.characteristic_times);
+        if let Some(balance) = self.energy_balance {
+            check("energy balance", balance, drift);
+        }
+        for (name, value) in &self.invariants {
+            check(name, *value, drift);
+        }
+        check("Gauss residual", self.gauss, 1e-10);
+        if self.ranks.0 != self.ranks.1 && self.ranks.0 != usize::MAX {
+            failed.push(format!("the rank changed from {} to {}", self.ranks.1, self.ranks.0));
+        }
+        if failed.is_empty() { Ok(()) } else { Err(failed) }
+    }
+}
+
+/// What a run came to.
+pub struct RunReport {
+    /// How it ended.
+    pub end: End,
+    /// The last state.
+    pub last: Option<Observation>,
+    /// Counts.
+    pub statistics: Statistics,
+    /// Evaluations of the rates.
+    pub evaluations: u64,
+    /// Times.
+    pub seconds: Seconds,
+    /// The certificate.
+    pub certificate: Certificate,
+    /// The start.
+    pub start: Start,
+    /// The integrator.
+    pub method: &'static str,
+    /// The formulation.
+    pub formulation: &'static str,
+    /// How often the chart was changed.
+    pub charts: u32,
+    /// The tolerance.
+    pub tolerance: f64,
+}
+
+impl RunReport {
+    /// `pass`, or what failed.
+    pub fn verdict(&self) -> Result<(), Vec<String>> {
+        let mut failed = self.certificate.verdict(self.tolerance).err().unwrap_or_default();
+        if let End::Failed(_) = self.end {
+            failed.insert(0, "the run ended early".to_owned());
+        }
+        if failed.is_empty() { Ok(()) } else { Err(failed) }
+    }
+}
+
+/// Why a run could not begin.
+#[derive(Clone, Debug)]
+pub enum RunError {
+    /// As for an evaluation.
+    Eval(EvalError),
+    /// The formulation does not apply.
+    Formulation(Vec<Diagnostic>),
+    /// It applies to the model but not at the start.
+    Refused(Refusal),
+    /// No such integrator.
+    Method(String),
+    /// An option that makes no sense.
+    Option(String),
+}
+
+/// The times of output: from the start on in steps of `every`, the end included.
+pub fn output_times(start: f64, end: f64, every: Option<f64>) -> Vec<f64> {
+    let length = end - start;
+    let count = match every {
+        Some(every) => (length.abs() / every.abs() * (1.0 + 1e-12)).floor(),
+        None => 1000.0,
+    };
+    // A billion outputs are a slip of the pen.
+    let count = count.clamp(1.0, 1e8) as usize;
+    let step = every.map_or(length / count as f64, |e| e.abs() * length.signum());
+    let mut times: Vec<f64> = (1..=count).map(|i| start + step * i as f64).collect();
+    let last = times.len() - 1;
+    if (times[last] - end).abs() <= 1e-9 * step.abs() {
+        times[last] = end;
+    } else if (end - times[last]) * length.signum() > 0.0 {
+        times.push(end);
+    }
+    times
+}
+
+/// Runs a model. `record` is called at the start and at each output time.
+pub fn run(
+    setting: &Setting,
+    options: &RunOptions,
+    record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+) -> Result<RunReport, RunError> {
+    if !options.end.is_finite() || !(options.tolerance > 0.0) {
+        return Err(RunError::Option("the end time and the tolerance must be numbers".to_owned()));
+    }
+    if options.every.is_some_and(|e| !(e.abs() > 0.0)) {
+        return Err(RunError::Option("`every` must not be 0".to_owned()));
+    }
+    let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
+    let mut journey = Journey::new(setting, options, &start)?;
+    journey.certificate.characteristic_times = 0.0;
+    let times = output_times(start.state.t, options.end, options.every);
+    let clock = Instant::now();
+    let end = journey.travel(&times, options.end, record)?;
+    journey.seconds.integrate = clock.elapsed().as_secs_f64() - journey.overhead.as_secs_f64();
+    let driver = &mut journey.driver;
+    let (t, x) = (driver.t, driver.x.clone());
+    let last = journey.observer.observe(&mut driver.field, t, &x).ok();
+    journey.finish();
+    Ok(RunReport {
+        end,
+        last,
+        statistics: journey.statistics,
+        evaluations: journey.evaluations,
+        seconds: journey.seconds,
+        certificate: journey.certificate,
+        start,
+        method: journey.method,
+        formulation: options.formulation.name(),
+        charts: journey.charts,
+        tolerance: options.tolerance,
+    })
+}
+
+/// A run on its way, through one chart after another.
+struct Journey<'a> {
+    setting: &'a Setting<'a>,
+    options: &'a RunOptions,
+    driver: Driver,
+    observer: Observer,
+    certificate: Certificate,
+    statistics: Statistics,
+    evaluations: u64,
+    seconds: Seconds,
+    overhead: Duration,
+    method: &'static str,
+    charts: u32,
+    first_energy: f64,
+    conserved: bool,
+    followed: bool,
+}
+
+fn derive(
+    setting: &Setting,
+    options: &RunOptions,
+    state: &State,
+) -> Result<EquationsOfMotion, RunError> {
+    let model = setting.model;
+    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION
+        .derive(&model.exprs, &model.system, &Choices::default())
+        .map_err(RunError::Formulation)?;
+    let reference = Reference::new(setting, &lagrange, state, &Tolerances::default())
+        .map_err(RunError::Refused)?;
+    if options.formulation.name() == "lagrange" {
+        return Ok(lagrange);
+    }
+    let rank = &reference.outcome.rank;
+    if options.formulation.needs_regular_mass() && rank.metric < rank.coordinates {
+        let (rank, size) = (rank.metric, rank.coordinates);
+        return Err(RunError::Refused(Refusal::SingularMass { rank, size }));
+    }
+    let mut choices = options.choices.clone();
+    if choices.chart.is_none() {
+        choices.chart = reference.chart(setting);
+    }
+    options
+        .formulation
+        .derive(&model.exprs, &model.system, &choices)
+        .map_err(RunError::Formulation)
+}
+
+impl<'a> Journey<'a> {
+    fn new(
+        setting: &'a Setting<'a>,
+        options: &'a RunOptions,
+        start: &Start,
+    ) -> Result<Journey<'a>, RunError> {
+        let state = &start.state;
+        let clock = Instant::now();
+        let equations = derive(setting, options, state)?;
+        let derived = clock.elapsed();
+        let field = Field::new(setting, &equations, options.elimination);
+        let observer = Observer::new(setting, &equations).map_err(RunError::Formulation)?;
+        let compiled = clock.elapsed() - derived;
+        let mut x = state.q.clone();
+        x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
+        x.push(0.0);
+        let name = match options.method.as_str() {
+            "auto" => "dop853",
+            name => name,
+        };
+        let integrator = integrators::by_name(name, field.size())
+            .ok_or_else(|| RunError::Method(options.method.clone()))?;
+        let method = integrator.name();
+        let control = Control {
+            tolerance: options.tolerance,
+            step: options.step,
+            stabilize: options.stabilize,
+            most_steps: options.most_steps,
+        };
+        let (conserved, followed) = (field.conserves_energy(), field.follows_work());
+        Ok(Journey {
+            setting,
+            options,
+            driver: Driver::new(field, integrator, control, state.t, x),
+            observer,
+            certificate: Certificate { ranks: (usize::MAX, 0), ..Certificate::default() },
+            statistics: Statistics::default(),
+            evaluations: 0,
+            seconds: Seconds {
+                derive: derived.as_secs_f64(),
+                compile: compiled.as_secs_f64(),
+                integrate: 0.0,
+            },
+            overhead: Duration::ZERO,
+            method,
+            charts: 1,
+            first_energy: f64::NAN,
+            conserved,
+            followed,
+        })
+    }
+
+    fn travel(
+        &mut self,
+        times: &[f64],
+        end: f64,
+        record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+    ) -> Result<End, RunError> {
+        // The start itself.
+        let (t, x) = (self.driver.t, self.driver.x.clone());
+        match self.observer.observe(&mut self.driver.field, t, &x) {
+            Ok(first) => {
+                self.first_energy = first.energy;
+                self.certificate.gauss = first.gauss.residual;
+                if record(&first).is_break() {
+                    return Ok(End::Interrupted);
+                }
+            }
+            Err(error) => return Ok(End::Failed(Failure::Field(error))),
+        }
+        let mut energy = Energy { first: self.first_energy, scale: 1f64.max(self.first_energy.abs()), worst: 0.0, drift: 0.0 };
+        let mut gauss = self.certificate.gauss;
+        let mut times_run = 0.0;
+        let mut done = 0;
+        loop {
+            let observer = &mut self.observer;
+            let size = self.driver.x.len();
+            let mut dx = vec![0.0; size];
+            let mut last_t = self.driver.t;
+            let mut failure = None;
+            let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
+                let work = sample.x[size - 1];
+                if sample.is_output {
+                    done += 1;
+                    match observer.observe(field, sample.t, sample.x) {
+                        Ok(observation) => {
+                            gauss = gauss.max(observation.gauss.residual);
+                            energy.see(observation.energy, work);
+                            if record(&observation).is_break() {
+                                return ControlFlow::Break(());
+                            }
+                        }
+                        Err(error) => {
+                            failure = Some(error);
+                            return ControlFlow::Break(());
+                        }
+                    }
+                } else if field.rates(sample.t, sample.x, &mut dx).is_ok() {
+                    let value = observer.energy(field, sample.t, sample.x);
+                    energy.see(value, work);
+                    let speed = dx[..size - 1]
+                        .iter()
+                        .zip(sample.x)
+                        .fold(0f64, |m, (d, x)| m.max(d.abs() / x.abs().max(1.0)));
+                    times_run += speed * (sample.t - last_t).abs() / (2.0 * std::f64::consts::PI);
+                    last_t = sample.t;
+                }
+                ControlFlow::Continue(())
+            });
+            self.certificate.gauss = gauss;
+            self.certificate.characteristic_times = times_run;
+            self.certificate.energy_balance = self.followed.then_some(energy.worst / energy.scale);
+            if self.conserved {
+                let drift = energy.drift / energy.scale;
+                self.certificate.invariants = vec![("energy".to_owned(), drift)];
+            }
+            if let Some(error) = failure {
+                return Ok(End::Failed(Failure::Field(error)));
+            }
+            if outcome != End::ChartWorn {
+                return Ok(outcome);
+            }
+            self.change_chart()?;
+        }
+    }
+
+    /// Goes on in a chart that suits the state.
+    fn change_chart(&mut self) -> Result<(), RunError> {
+        let clock = Instant::now();
+        let (t, x) = (self.driver.t, self.driver.x.clone());
+        let mut dx = vec![0.0; x.len()];
+        let _ = self.driver.field.rates(t, &x, &mut dx);
+        let state = self.observer.state(&self.driver.field, t, &x);
+        self.finish();
+        let equations = derive(self.setting, self.options, &state)?;
+        let field = Field::new(self.setting, &equations, self.options.elimination);
+        self.observer = Observer::new(self.setting, &equations).map_err(RunError::Formulation)?;
+        let system = &self.setting.model.system;
+        let mut next = state.q.clone();
+        next.extend(self.setting.numbers(&equations.own, &state.table(system)));
+        next.push(x[x.len() - 1]);
+        let integrator = integrators::by_name(self.method, field.size())
+            .ok_or_else(|| RunError::Method(self.options.method.clone()))?;
+        let control = Control {
+            tolerance: self.options.tolerance,
+            step: self.options.step,
+            stabilize: self.options.stabilize,
+            most_steps: self.options.most_steps,
+        };
+        let h = self.driver.h;
+        self.driver = Driver::new(field, integrator, control, t, next);
+        self.driver.h = h;
+        self.charts += 1;
+        self.overhead += clock.elapsed();
+        Ok(())
+    }
+
+    /// Takes over the counts of the driver.
+    fn finish(&mut self) {
+        let driver = &self.driver;
+        self.statistics.steps += driver.statistics.steps;
+        self.statistics.rejected += driver.statistics.rejected;
+        self.statistics.switches += driver.statistics.switches;
+        self.evaluations += driver.field.evaluations;
+        let certificate = &mut self.certificate;
+        certificate.position_residual = certificate.position_residual.max(driver.drift.position);
+        certificate.velocity_residual = certificate.velocity_residual.max(driver.drift.velocity);
+        // A chart has its own rows beside those it solves.
+        let more = driver.field.equations.chart.as_ref().map_or(0, |c| c.rows.len());
+        if driver.ranks.0 != usize::MAX {
+            certificate.ranks.0 = certificate.ranks.0.min(driver.ranks.0 + more);
+            certificate.ranks.1 = certificate.ranks.1.max(driver.ranks.1 + more);
+        }
+    }
+}
+
+/// Energy on the way.
+struct Energy {
+    first: f64,
+    scale: f64,
+    worst: f64,
+    drift: f64,
+}
+
+impl Energy {
+    fn see(&mut self, energy: f64, work: f64) {
+        self.scale = self.scale.max(energy.abs());
+        self.worst = self.worst.max((energy - self.first - work).abs());
+        self.drift = self.drift.max((energy - self.first).abs());
+    }
+}
