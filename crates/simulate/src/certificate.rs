@@ -23,6 +23,10 @@ pub struct Gauss {
     pub stationarity: f64,
     /// Part of Qᶜ − C that is not along the constraints.
     pub minimality: f64,
+    /// |M q̈ − Q − C − Aᵀλ| and the largest of its terms, to measure a whole run by.
+    pub forces: (f64, f64),
+    /// |A q̈ − b| and the largest of its terms, rows of unit length.
+    pub rows: (f64, f64),
 }
 
 impl Gauss {
@@ -48,9 +52,16 @@ impl Gauss {
                 let moved: f64 = metric.iter().zip(accelerations).map(|(m, a)| m * a.abs()).sum();
                 noise.force[i] + moved
             });
-            stationarity = stationarity.max(beyond(left, noise, size));
+            if terms.noise.is_some() {
+                stationarity = stationarity.max(beyond(left, noise, size));
+            }
             outside = outside.max(left.abs() - 16.0 * noise);
             whole = whole.max(size);
+        }
+        // Without bounds on rounding, a component of noise cannot be told from one
+        // that is wrong; the largest terms are the measure then.
+        if terms.noise.is_none() && whole > 0.0 {
+            stationarity = outside / whole;
         }
         let minimality = if whole > 0.0 { outside.max(0.0) / whole } else { 0.0 };
         let own = outcome.stationarity.max(outcome.feasibility);
@@ -59,6 +70,8 @@ impl Gauss {
             feasibility,
             stationarity,
             minimality,
+            forces: (outside.max(0.0), whole),
+            rows: row_sizes(terms, accelerations),
         }
     }
 
@@ -78,10 +91,30 @@ impl Gauss {
                 let moved: f64 = entries.iter().zip(accelerations).map(|(a, x)| a * x.abs()).sum();
                 noise.drift[j] + moved
             });
-            worst = worst.max(beyond(value - terms.drift[j], noise, size + terms.drift[j].abs()));
+            let scale = size + terms.drift[j].abs();
+            let length = linalg::largest(row) * linalg::largest(accelerations);
+            let scale = if terms.noise.is_some() { scale } else { scale.max(length) };
+            worst = worst.max(beyond(value - terms.drift[j], noise, scale));
         }
         worst
     }
+}
+
+/// The largest |A q̈ − b| of rows of unit length, and the largest term in them.
+fn row_sizes(terms: &Terms, accelerations: &[f64]) -> (f64, f64) {
+    let n = terms.n;
+    let (mut left, mut whole) = (0f64, 0f64);
+    for j in 0..terms.m {
+        let row = &terms.jacobian[j * n..(j + 1) * n];
+        let length = linalg::norm(row);
+        if length > 0.0 {
+            let value = linalg::dot(row, accelerations) - terms.drift[j];
+            left = left.max(value.abs() / length);
+            let size: f64 = row.iter().zip(accelerations).map(|(a, x)| (a * x).abs()).sum();
+            whole = whole.max((size + terms.drift[j].abs()) / length);
+        }
+    }
+    (left, whole)
 }
 
 /// What is left of a residual beyond its noise, relative to a size.

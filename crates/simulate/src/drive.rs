@@ -334,13 +334,11 @@ impl Driver {
         Ok(End::Finished)
     }
 
-    /// 1 / what each component may be off by; work is not weighed.
+    /// 1 / what each component may be off by.
     fn weigh(&self, weights: &mut [f64]) {
-        let n = self.x.len() - 1;
         for (weight, x) in weights.iter_mut().zip(&self.x) {
             *weight = 1.0 / (self.control.tolerance * x.abs().max(1.0));
         }
-        weights[n] = 0.0;
     }
 
     /// The PI controller.
@@ -374,6 +372,12 @@ impl Driver {
         let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
         let motion = outcome.motion;
         let rank = outcome.rank.jacobian;
+        if self.control.stabilize == Stabilize::Projection {
+            self.projection.choose(&mut self.field, self.t, x, RANK).map_err(Failure::Field)?;
+        }
+        // What was chosen stays; what was solved is read below.
+        let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
+        debug_assert_eq!(outcome.rank.jacobian, rank);
         self.ranks = (self.ranks.0.min(rank), self.ranks.1.max(rank));
         match motion {
             outcome::Motion::Unique => Ok(()),

@@ -379,15 +379,7 @@ impl Field {
         self.elimination
             .solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome)
             .map_err(FieldError::Solve)?;
-        let r = work.outcome.rank.jacobian;
-        if r == work.drift.len() {
-            self.rows = (0..r).collect();
-        } else {
-            let (mut rows, _) = lu::pivots(&work.jacobian, work.drift.len(), self.size, rank);
-            rows.truncate(r);
-            rows.sort_unstable();
-            self.rows = rows;
-        }
+        self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
     }
 

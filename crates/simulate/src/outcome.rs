@@ -109,6 +109,8 @@ pub struct Outcome {
     pub hidden: Option<Hidden>,
     /// Evidence of contradictory rows.
     pub conflict: Option<Conflict>,
+    /// Independent rows that span all of them, as many as the rank of A.
+    pub independent: Vec<usize>,
     /// Per row: its multiplier is not determined.
     pub indeterminate: Vec<bool>,
     /// Per coordinate: its acceleration is not determined.

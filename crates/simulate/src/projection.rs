@@ -24,6 +24,10 @@ pub struct Projection {
     drift: Vec<f64>,
     zero: Vec<f64>,
     rows: Vec<f64>,
+    picked: Vec<f64>,
+    picked_drift: Vec<f64>,
+    /// Independent position rows; all of them until they were chosen.
+    positions: Option<Vec<usize>>,
 }
 
 /// What is left of the constraints, relative to the terms in each row.
@@ -39,6 +43,43 @@ pub struct Drift {
 const MOST: usize = 8;
 
 impl Projection {
+    /// Chooses independent position rows at a state that satisfies them. Next to it
+    /// the dependent ones hold by themselves, while together they would be
+    /// independent by an amount that is all drift.
+    pub fn choose(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+        rank: f64,
+    ) -> Result<(), FieldError> {
+        let n = field.n;
+        let (phi, _) = field.residuals(t, x)?;
+        let m = phi.len();
+        // Rows that were independent once stay so until the rank changes, which is
+        // seen elsewhere.
+        if m == 0 || self.positions.as_ref().is_some_and(|p| p.len() == m) {
+            return Ok(());
+        }
+        field.position_jacobian(&mut self.matrix);
+        field.mass(&mut self.mass);
+        self.zero.clear();
+        self.zero.resize(n.max(m), 0.0);
+        let terms = Terms {
+            n,
+            m,
+            metric: &self.mass,
+            force: &self.zero[..n],
+            nonideal: &self.zero[..n],
+            jacobian: &self.matrix,
+            drift: &self.zero[..m],
+            noise: None,
+        };
+        solve(&mut self.scratch, &terms, rank, &mut self.outcome)?;
+        self.positions = Some(self.outcome.independent.clone());
+        Ok(())
+    }
+
     /// Projects a state in place.
     pub fn project(
         &mut self,
@@ -66,14 +107,17 @@ impl Projection {
             }
             last = drift.position;
             field.mass(&mut self.mass);
+            let all: Vec<usize> = (0..self.drift.len()).collect();
+            let chosen = self.positions.as_ref().unwrap_or(&all);
+            pick(&self.matrix, &self.drift, n, chosen, &mut self.picked, &mut self.picked_drift);
             let terms = Terms {
                 n,
-                m: self.drift.len(),
+                m: self.picked_drift.len(),
                 metric: &self.mass,
                 force: &self.zero[..n],
                 nonideal: &self.zero[..n],
-                jacobian: &self.matrix,
-                drift: &self.drift,
+                jacobian: &self.picked,
+                drift: &self.picked_drift,
                 noise: None,
             };
             solve(&mut self.scratch, &terms, rank, &mut self.outcome)?;
@@ -102,14 +146,21 @@ impl Projection {
                 break;
             }
             last = drift.velocity;
+            let chosen: Vec<usize> = places(field)
+                .iter()
+                .enumerate()
+                .filter(|(_, row)| field.rows.contains(row))
+                .map(|(at, _)| at)
+                .collect();
+            pick(&self.rows, &self.drift, size, &chosen, &mut self.picked, &mut self.picked_drift);
             let terms = Terms {
                 n: size,
-                m: self.drift.len(),
+                m: self.picked_drift.len(),
                 metric: &self.mass,
                 force: &self.zero[..size],
                 nonideal: &self.zero[..size],
-                jacobian: &self.rows,
-                drift: &self.drift,
+                jacobian: &self.picked,
+                drift: &self.picked_drift,
                 noise: None,
             };
             solve(&mut self.scratch, &terms, rank, &mut self.outcome)?;
@@ -143,6 +194,23 @@ impl Projection {
     }
 }
 
+/// Some rows of a matrix and of its right side.
+fn pick(
+    matrix: &[f64],
+    right: &[f64],
+    columns: usize,
+    rows: &[usize],
+    picked: &mut Vec<f64>,
+    picked_right: &mut Vec<f64>,
+) {
+    picked.clear();
+    picked_right.clear();
+    for &row in rows {
+        picked.extend_from_slice(&matrix[row * columns..(row + 1) * columns]);
+        picked_right.push(right[row]);
+    }
+}
+
 /// The rows of A that belong to the velocity residuals.
 fn places(field: &Field) -> Vec<usize> {
     let residuals = field.equations.velocity_residuals.iter();
@@ -163,18 +231,20 @@ fn solve(
     Ok(())
 }
 
-/// The largest residual relative to Σ|a_i x_i| of its row; where all of that
-/// vanishes, relative to the largest such sum of all rows.
+/// The largest residual relative to Σ|a_i x_i| of its row; where that vanishes,
+/// relative to what it would be for components of the size that others have.
 fn relative(rows: &[f64], x: &[f64], residuals: &[f64]) -> f64 {
     let n = x.len();
     let sizes: Vec<f64> = (0..residuals.len())
         .map(|j| rows[j * n..(j + 1) * n].iter().zip(x).map(|(a, x)| (a * x).abs()).sum())
         .collect();
-    let largest = sizes.iter().fold(0f64, |m: f64, s| m.max(*s));
+    let longest = x.iter().fold(0f64, |m, v| m.max(v.abs()));
     let mut worst = 0f64;
-    for (r, size) in residuals.iter().zip(&sizes) {
+    for (j, (r, size)) in residuals.iter().zip(&sizes).enumerate() {
         if *r != 0.0 {
-            let scale = size.max(1e-3 * largest);
+            // A row that only says that something is 0 has no terms to measure by.
+            let row: f64 = rows[j * n..(j + 1) * n].iter().map(|a| a.abs()).sum();
+            let scale = size.max(1e-2 * row * longest);
             worst = worst.max(if scale > 0.0 { r.abs() / scale } else { r.abs() });
         }
     }

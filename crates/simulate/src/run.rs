@@ -1,5 +1,6 @@
 //! A run: from a model to a certified trajectory.
 
+use crate::certificate::Gauss;
 use crate::drive::{Control, Driver, End, Failure, Stabilize, Statistics};
 use crate::eliminations::Elimination;
 use crate::evaluate::{Reference, Refusal};
@@ -334,12 +335,13 @@ impl<'a> Journey<'a> {
         end: f64,
         record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
     ) -> Result<End, RunError> {
+        let mut gauss = Measure::default();
         // The start itself.
         let (t, x) = (self.driver.t, self.driver.x.clone());
         match self.observer.observe(&mut self.driver.field, t, &x) {
             Ok(first) => {
                 self.first_energy = first.energy;
-                self.certificate.gauss = first.gauss.residual;
+                gauss.see(&first.gauss);
                 if record(&first).is_break() {
                     return Ok(End::Interrupted);
                 }
@@ -347,7 +349,6 @@ impl<'a> Journey<'a> {
             Err(error) => return Ok(End::Failed(Failure::Field(error))),
         }
         let mut energy = Energy { first: self.first_energy, scale: 1f64.max(self.first_energy.abs()), worst: 0.0, drift: 0.0 };
-        let mut gauss = self.certificate.gauss;
         let mut times_run = 0.0;
         let mut done = 0;
         loop {
@@ -362,7 +363,7 @@ impl<'a> Journey<'a> {
                     done += 1;
                     match observer.observe(field, sample.t, sample.x) {
                         Ok(observation) => {
-                            gauss = gauss.max(observation.gauss.residual);
+                            gauss.see(&observation.gauss);
                             energy.see(observation.energy, work);
                             if record(&observation).is_break() {
                                 return ControlFlow::Break(());
@@ -385,7 +386,7 @@ impl<'a> Journey<'a> {
                 }
                 ControlFlow::Continue(())
             });
-            self.certificate.gauss = gauss;
+            self.certificate.gauss = gauss.residual();
             self.certificate.characteristic_times = times_run;
             self.certificate.energy_balance = self.followed.then_some(energy.worst / energy.scale);
             if self.conserved {
@@ -449,6 +450,28 @@ impl<'a> Journey<'a> {
             certificate.ranks.0 = certificate.ranks.0.min(driver.ranks.0 + more);
             certificate.ranks.1 = certificate.ranks.1.max(driver.ranks.1 + more);
         }
+    }
+}
+
+/// The Gauss residual of a whole run: the largest residuals relative to the largest
+/// terms. At single instants all terms may vanish.
+#[derive(Default)]
+struct Measure {
+    forces: (f64, f64),
+    rows: (f64, f64),
+}
+
+impl Measure {
+    fn see(&mut self, gauss: &Gauss) {
+        for (own, new) in [(&mut self.forces, gauss.forces), (&mut self.rows, gauss.rows)] {
+            own.0 = own.0.max(new.0);
+            own.1 = own.1.max(new.1);
+        }
+    }
+
+    fn residual(&self) -> f64 {
+        let ratio = |(left, whole): (f64, f64)| if left == 0.0 { 0.0 } else { left / whole };
+        ratio(self.forces).max(ratio(self.rows))
     }
 }
 

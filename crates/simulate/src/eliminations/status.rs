@@ -45,6 +45,9 @@ pub(super) fn diagnose(
         route: decision.route,
         uncertain: decision.uncertain,
     };
+    outcome.independent.clear();
+    outcome.independent.extend_from_slice(&scratch.decision.order[..r]);
+    outcome.independent.sort_unstable();
     find_null_vectors(scratch, outcome);
     outcome.hidden = None;
     if !outcome.null.is_empty() {
