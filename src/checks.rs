@@ -154,7 +154,7 @@ impl<'m> Checker<'m> {
         };
         let tolerance = self.tolerance(within);
         let mut worst = 0f64;
-        for state in &states {
+        for (at, state) in states.iter().enumerate() {
             let table = match self.table(state) {
                 Ok(table) => table,
                 Err(why) => return CheckOutcome::Fails(why),
@@ -165,8 +165,11 @@ impl<'m> Checker<'m> {
                 let error = (a - b).abs() / b.abs().max(1.0);
                 // NaN must not pass for small.
                 if !(error <= tolerance) {
-                    let place =
-                        if states.len() == 1 { "" } else { " at a random consistent state" };
+                    let place = match at {
+                        _ if states.len() == 1 => "",
+                        0 => " at the start",
+                        _ => " at a random consistent state",
+                    };
                     return CheckOutcome::Fails(format!(
                         "the left side is {a}, the right side {b}{place}"
                     ));
