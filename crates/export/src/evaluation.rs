@@ -219,7 +219,7 @@ impl EvaluationPage<'_> {
             let changed: Vec<String> = start
                 .changed
                 .iter()
-                .map(|(name, from, to)| format!("{name} = {to} (from {from})"))
+                .map(|(name, from, to)| format!("{name} = {} (from {})", full(*to), full(*from)))
                 .collect();
             let _ = writeln!(page, "found by the constraints: {}", list(changed, 6));
         }
@@ -426,6 +426,12 @@ fn columns(page: &mut String, rows: &[(String, f64)]) {
     for (name, value) in rows {
         let pad = " ".repeat(widest - width(name));
         let space = if value.is_sign_negative() { "" } else { " " };
-        let _ = writeln!(page, "  {name}{pad}  {space}{value}");
+        let _ = writeln!(page, "  {name}{pad}  {space}{}", full(*value));
     }
+}
+
+/// A number with all its digits, and no row of zeros before or behind them.
+fn full(x: f64) -> String {
+    let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
+    if plain { format!("{x}") } else { format!("{x:e}") }
 }

@@ -8,10 +8,13 @@
 
 use crate::linalg;
 use crate::outcome::Outcome;
+use crate::scale::Scaled;
 use crate::terms::Terms;
 
 /// How well a solution satisfies Gauss's principle. All numbers are relative to
-/// the terms that should cancel, beyond what rounding did to these terms.
+/// the largest terms that should cancel, in equilibrated units, beyond what
+/// rounding did to these terms. Not relative to each row's own terms: where these
+/// vanish, all that is left of a row is the rounding of the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Gauss {
     /// The largest of the following, and of the same in the formulation's own
@@ -25,17 +28,18 @@ pub struct Gauss {
     pub minimality: f64,
     /// |M q̈ − Q − C − Aᵀλ| and the largest of its terms, to measure a whole run by.
     pub forces: (f64, f64),
-    /// |A q̈ − b| and the largest of its terms, rows of unit length.
+    /// |A q̈ − b| and the largest of its terms.
     pub rows: (f64, f64),
 }
 
 impl Gauss {
     /// The certificate of accelerations and forces.
     pub fn new(terms: &Terms, accelerations: &[f64], force: &[f64], outcome: &Outcome) -> Gauss {
-        let feasibility = Gauss::feasibility(terms, accelerations);
         let n = terms.n;
+        let (coordinates, rows) = units(terms);
         let lambda = &outcome.multipliers;
-        let (mut stationarity, mut outside, mut whole) = (0f64, 0f64, 0f64);
+        let mut stationarity = Relative::default();
+        let (mut outside, mut whole) = (0f64, 0f64);
         for i in 0..n {
             let row = &terms.metric[i * n..(i + 1) * n];
             let inertia: f64 = row.iter().zip(accelerations).map(|(m, a)| (m * a).abs()).sum();
@@ -52,17 +56,22 @@ impl Gauss {
                 let moved: f64 = metric.iter().zip(accelerations).map(|(m, a)| m * a.abs()).sum();
                 noise.force[i] + moved
             });
-            if terms.noise.is_some() {
-                stationarity = stationarity.max(beyond(left, noise, size));
-            }
+            stationarity.take(coordinates[i], left, noise, size);
             outside = outside.max(left.abs() - 16.0 * noise);
             whole = whole.max(size);
         }
-        // Without bounds on rounding, a component of noise cannot be told from one
-        // that is wrong; the largest terms are the measure then.
-        if terms.noise.is_none() && whole > 0.0 {
-            stationarity = outside / whole;
+        let mut feasibility = Relative::default();
+        // Rows have unit length in these units, so that they measure accelerations.
+        for (a, c) in accelerations.iter().zip(&coordinates) {
+            feasibility.take(1.0, 0.0, 0.0, a / c);
         }
+        for j in 0..terms.m {
+            let (left, noise, size) = row(terms, accelerations, j);
+            feasibility.take(rows[j], left, noise, size);
+        }
+        let of_forces = (stationarity.residual, stationarity.size);
+        let of_rows = (feasibility.residual, feasibility.size);
+        let (feasibility, stationarity) = (feasibility.value(), stationarity.value());
         let minimality = if whole > 0.0 { outside.max(0.0) / whole } else { 0.0 };
         let own = outcome.stationarity.max(outcome.feasibility);
         Gauss {
@@ -70,55 +79,104 @@ impl Gauss {
             feasibility,
             stationarity,
             minimality,
-            forces: (outside.max(0.0), whole),
-            rows: row_sizes(terms, accelerations),
+            forces: of_forces,
+            rows: of_rows,
         }
     }
 
-    /// The largest |A q̈ − b|, row by row relative to the terms in it.
+    /// The largest |A q̈ − b|, row by row relative to the terms in it: whether rows
+    /// contradict each other, however small their terms are.
     pub fn feasibility(terms: &Terms, accelerations: &[f64]) -> f64 {
-        let n = terms.n;
-        let mut worst = 0f64;
-        if accelerations.len() != n {
+        if accelerations.len() != terms.n {
             return 0.0;
         }
-        for j in 0..terms.m {
-            let row = &terms.jacobian[j * n..(j + 1) * n];
-            let value = linalg::dot(row, accelerations);
-            let size: f64 = row.iter().zip(accelerations).map(|(a, x)| (a * x).abs()).sum();
-            let noise = terms.noise.map_or(0.0, |noise| {
-                let entries = &noise.jacobian[j * n..(j + 1) * n];
-                let moved: f64 = entries.iter().zip(accelerations).map(|(a, x)| a * x.abs()).sum();
-                noise.drift[j] + moved
-            });
-            let scale = size + terms.drift[j].abs();
-            let length = linalg::largest(row) * linalg::largest(accelerations);
-            let scale = if terms.noise.is_some() { scale } else { scale.max(length) };
-            worst = worst.max(beyond(value - terms.drift[j], noise, scale));
-        }
-        worst
+        (0..terms.m).fold(0f64, |worst, j| {
+            let (left, noise, size) = row(terms, accelerations, j);
+            let left = (left.abs() - 16.0 * noise).max(0.0);
+            if left == 0.0 { worst } else { worst.max(left / size.max(f64::MIN_POSITIVE)) }
+        })
     }
 }
 
-/// The largest |A q̈ − b| of rows of unit length, and the largest term in them.
-fn row_sizes(terms: &Terms, accelerations: &[f64]) -> (f64, f64) {
+/// A residual of row j, its noise, and the size of its terms.
+fn row(terms: &Terms, accelerations: &[f64], j: usize) -> (f64, f64, f64) {
     let n = terms.n;
-    let (mut left, mut whole) = (0f64, 0f64);
-    for j in 0..terms.m {
-        let row = &terms.jacobian[j * n..(j + 1) * n];
-        let length = linalg::norm(row);
-        if length > 0.0 {
-            let value = linalg::dot(row, accelerations) - terms.drift[j];
-            left = left.max(value.abs() / length);
-            let size: f64 = row.iter().zip(accelerations).map(|(a, x)| (a * x).abs()).sum();
-            whole = whole.max((size + terms.drift[j].abs()) / length);
-        }
-    }
-    (left, whole)
+    let entries = &terms.jacobian[j * n..(j + 1) * n];
+    let value = linalg::dot(entries, accelerations);
+    let size: f64 = entries.iter().zip(accelerations).map(|(a, x)| (a * x).abs()).sum();
+    let noise = terms.noise.map_or(0.0, |noise| {
+        let entries = &noise.jacobian[j * n..(j + 1) * n];
+        let moved: f64 = entries.iter().zip(accelerations).map(|(a, x)| a * x.abs()).sum();
+        noise.drift[j] + moved
+    });
+    (value - terms.drift[j], noise, size + terms.drift[j].abs())
 }
 
-/// What is left of a residual beyond its noise, relative to a size.
-fn beyond(residual: f64, noise: f64, size: f64) -> f64 {
-    let left = (residual.abs() - 16.0 * noise).max(0.0);
-    if left == 0.0 { 0.0 } else { left / size.max(f64::MIN_POSITIVE) }
+/// The factors c of coordinates and d of rows that bring the terms to equilibrated
+/// units: v̇ = c x, and a row times d has unit length.
+fn units(terms: &Terms) -> (Vec<f64>, Vec<f64>) {
+    let mut scaled = Scaled::default();
+    match scaled.set(terms) {
+        Ok(()) => (scaled.coordinates, scaled.rows),
+        Err(_) => (vec![1.0; terms.n], vec![1.0; terms.m]),
+    }
+}
+
+/// The largest residual over the largest size.
+#[derive(Default)]
+struct Relative {
+    residual: f64,
+    size: f64,
+}
+
+impl Relative {
+    /// Adds a residual beyond its noise, and the size of the terms in it.
+    fn take(&mut self, unit: f64, residual: f64, noise: f64, size: f64) {
+        self.residual = self.residual.max(unit * (residual.abs() - 16.0 * noise));
+        self.size = self.size.max(unit * size.abs());
+    }
+
+    fn value(&self) -> f64 {
+        if self.residual > 0.0 { self.residual / self.size.max(f64::MIN_POSITIVE) } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const METRIC: &[f64] = &[2.0, 0.0, 0.0, 2.0];
+    const TERMS: Terms = Terms {
+        n: 2,
+        m: 1,
+        metric: METRIC,
+        force: &[3.0, 0.0],
+        nonideal: &[0.0, 0.0],
+        jacobian: &[1.0, 0.0],
+        drift: &[1.0],
+        noise: None,
+    };
+
+    fn certificate(accelerations: &[f64]) -> Gauss {
+        let force: Vec<f64> =
+            (0..2).map(|i| METRIC[3 * i] * accelerations[i] - TERMS.force[i]).collect();
+        let outcome = Outcome { multipliers: vec![-1.0], ..Outcome::default() };
+        Gauss::new(&TERMS, accelerations, &force, &outcome)
+    }
+
+    #[test]
+    fn rounding_in_a_row_of_zeros_is_no_fault() {
+        assert_eq!(certificate(&[1.0, 0.0]), Gauss::default());
+        let rounded = certificate(&[1.0, 1e-17]);
+        assert!(rounded.residual < 1e-16, "{rounded:?}");
+    }
+
+    #[test]
+    fn a_wrong_acceleration_shows_with_its_size() {
+        let free = certificate(&[1.0, 1e-6]);
+        assert!((1e-7..1e-6).contains(&free.stationarity), "{free:?}");
+        assert_eq!(free.feasibility, 0.0);
+        let held = certificate(&[1.0 + 1e-6, 0.0]);
+        assert!((1e-7..1e-5).contains(&held.feasibility), "{held:?}");
+    }
 }

@@ -6,13 +6,15 @@
 //!
 //! Each step is the universal problem of mechanics once more, with the equations
 //! linearised: first Newton steps of least length, halved until the residual
-//! falls, to reach the equations; then steps that also pull towards the guess g.
+//! falls, to reach the equations; then steps along the solution set to the point
+//! nearest to the guess g.
 //! Dependent equations and a singular metric do no harm. What cannot be met is
 //! reported with what is left over, never least-squared away in silence.
 
 use crate::eliminations::Scratch;
 use crate::linalg;
 use crate::outcome::Outcome;
+use crate::scale;
 use crate::setting::{Setting, Table};
 use crate::terms::{Terms, Tolerances};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
@@ -64,6 +66,8 @@ struct Point {
     residuals: Vec<f64>,
     noise: Vec<f64>,
     jacobian: Vec<f64>,
+    /// See [`scale::reach`].
+    reach: Vec<f64>,
 }
 
 impl Problem<'_> {
@@ -79,7 +83,7 @@ impl Problem<'_> {
             let coarse = self.reach(&jacobian, point, Some(1e-7));
             let point = if coarse.is_met() { coarse } else { self.reach(&jacobian, coarse, None) };
             if point.is_met() {
-                let point = if attempt == 0 { self.polish(&jacobian, point) } else { point };
+                let point = self.polish(&jacobian, point);
                 let rank = self.step(&point, None, Some(1e-7)).map_or(0, |o| o.rank.jacobian);
                 return Ok(Found { freedom: self.unknowns.len() - rank, x: point.x });
             }
@@ -129,6 +133,7 @@ impl Problem<'_> {
                 .map(|v| if v.noise.is_finite() { v.noise } else { 0.0 })
                 .collect(),
             jacobian: crate::numbers::dense(jacobian, &plain),
+            reach: (self.metric)(&table).map_or(vec![0.0; x.len()], |m| scale::reach(&m, &x)),
             x,
         })
     }
@@ -163,72 +168,243 @@ impl Problem<'_> {
         point
     }
 
-    /// Steps towards the guess along the solution set, as long as they shrink.
+    /// Moves along the solution set to the point nearest to the guess. Newton's
+    /// method where it works, which minds that the set is curved; otherwise the
+    /// linearised problem, as far along as the distance falls.
     fn polish(&self, jacobian: &Jacobian, point: Point) -> Point {
-        let mut best = point;
-        let mut length = f64::INFINITY;
-        let mut here = Point { ..best.copy() };
+        let mut here = point;
+        let mut outcome = self.step(&here, Some(&self.guess), Some(1e-7));
         for _ in 0..MOST {
-            let Some(outcome) = self.step(&here, Some(&self.guess), Some(1e-7)) else { break };
-            let step = linalg::norm(&outcome.v_dot);
-            // Not contracting: the nearest point is not reached this way.
-            if !(step < length) {
+            let Some(towards) = outcome else { break };
+            let length = linalg::norm(&towards.v_dot);
+            if length <= 4.0 * f64::EPSILON * linalg::norm(&here.x) {
                 break;
             }
-            length = step;
-            let x: Vec<f64> = here.x.iter().zip(&outcome.v_dot).map(|(x, d)| x + d).collect();
-            let size = linalg::norm(&x);
-            let Some(next) = self.point(jacobian, x) else { break };
-            here = next;
-            if step <= 4.0 * f64::EPSILON * size {
-                break;
+            let Some(metric) = self.metric_at(&here) else { break };
+            let distance = self.distance(&metric, &here.x);
+            let next = self.newton(jacobian, &here, &metric, &towards).and_then(|step| {
+                let next = self.along(jacobian, &here, &step, 1.0)?;
+                let outcome = self.step(&next, Some(&self.guess), Some(1e-7))?;
+                let shorter = linalg::norm(&outcome.v_dot) < 0.5 * length;
+                let near = self.distance(&metric, &next.x) <= distance * (1.0 + 1e-12);
+                (shorter && near).then_some((next, outcome))
+            });
+            let next = next.or_else(|| {
+                let mut fraction = 1.0;
+                while fraction > 1e-4 {
+                    if let Some(next) = self.along(jacobian, &here, &towards.v_dot, fraction)
+                        && self.distance(&metric, &next.x) < distance
+                    {
+                        let outcome = self.step(&next, Some(&self.guess), Some(1e-7))?;
+                        return Some((next, outcome));
+                    }
+                    fraction /= 2.0;
+                }
+                None
+            });
+            let Some((next, outcome_there)) = next else { break };
+            (here, outcome) = (next, Some(outcome_there));
+        }
+        here
+    }
+
+    /// A fraction of a step, then back to the equations; `None` if that fails.
+    fn along(&self, jacobian: &Jacobian, from: &Point, step: &[f64], part: f64) -> Option<Point> {
+        let x = from.x.iter().zip(step).map(|(x, d)| x + part * d).collect();
+        let point = self.reach(jacobian, self.point(jacobian, x)?, Some(1e-7));
+        point.is_met().then_some(point)
+    }
+
+    /// The distance to the guess.
+    fn distance(&self, metric: &[f64], x: &[f64]) -> f64 {
+        let away: Vec<f64> = x.iter().zip(&self.guess).map(|(x, g)| x - g).collect();
+        let mut force = vec![0.0; away.len()];
+        linalg::multiply(metric, away.len(), &away, &mut force);
+        linalg::dot(&away, &force).max(0.0).sqrt()
+    }
+
+    /// Newton's step for M(x − g) = Jᵀλ, e = 0, with the λ of the step `towards` the
+    /// guess: M is joined by the curvature −Σ λ_j ∂²e_j, from differences of J.
+    fn newton(
+        &self,
+        jacobian: &Jacobian,
+        here: &Point,
+        metric: &[f64],
+        towards: &Outcome,
+    ) -> Option<Vec<f64>> {
+        let (n, m) = (self.unknowns.len(), self.equations.len());
+        let pull = |point: &Point| -> Vec<f64> {
+            let row = |j: usize| &point.jacobian[j * n..(j + 1) * n];
+            let mut sum = vec![0.0; n];
+            for (j, l) in towards.multipliers.iter().enumerate() {
+                sum.iter_mut().zip(row(j)).for_each(|(s, a)| *s += a * l);
+            }
+            sum
+        };
+        let before = pull(here);
+        let mut curved = metric.to_vec();
+        for i in 0..n {
+            let mut x = here.x.clone();
+            let small = 1e-7 * x[i].abs().max(linalg::norm(&towards.v_dot)).max(1e-8);
+            x[i] += small;
+            let after = pull(&self.point(jacobian, x)?);
+            for j in 0..n {
+                let slope = (after[j] - before[j]) / small;
+                curved[i * n + j] -= 0.5 * slope;
+                curved[j * n + i] -= 0.5 * slope;
             }
         }
-        let reached = self.reach(jacobian, here, Some(1e-7));
-        if reached.is_met() {
-            best = reached;
+        // Only along the solution set must this be positive; JᵀJ makes it so
+        // across, and changes nothing else.
+        let size = |list: &[f64]| list.iter().map(|x| x * x).sum::<f64>();
+        let weight = size(&curved).sqrt() / size(&here.jacobian).max(f64::MIN_POSITIVE);
+        for j in 0..m {
+            let row = &here.jacobian[j * n..(j + 1) * n];
+            for i in 0..n {
+                (0..n).for_each(|k| curved[i * n + k] += 64.0 * weight * row[i] * row[k]);
+            }
         }
-        best
+        let away: Vec<f64> = self.guess.iter().zip(&here.x).map(|(g, x)| g - x).collect();
+        let mut force = vec![0.0; n];
+        linalg::multiply(metric, n, &away, &mut force);
+        self.linear(here, &curved, &force, Some(1e-7)).map(|outcome| outcome.v_dot)
+    }
+
+    fn metric_at(&self, point: &Point) -> Option<Vec<f64>> {
+        let mut table = self.table.clone();
+        table.set_all(&self.unknowns, &point.x);
+        (self.metric)(&table).filter(|m| m.iter().all(|x| x.is_finite()))
     }
 
     /// The step to the linearised equations: of least length, or to the point
     /// nearest to the guess.
     fn step(&self, point: &Point, towards: Option<&[f64]>, rank: Option<f64>) -> Option<Outcome> {
         let n = self.unknowns.len();
-        let mut table = self.table.clone();
-        table.set_all(&self.unknowns, &point.x);
-        let metric = (self.metric)(&table)
-            .filter(|m| m.iter().all(|x| x.is_finite()))
-            .unwrap_or_else(|| identity(n));
+        let metric = self.metric_at(point).unwrap_or_else(|| identity(n));
         let mut force = vec![0.0; n];
         if let Some(guess) = towards {
             let away: Vec<f64> = guess.iter().zip(&point.x).map(|(g, x)| g - x).collect();
             linalg::multiply(&metric, n, &away, &mut force);
         }
-        let zero = vec![0.0; n];
+        // An indefinite metric measures no distance.
+        self.linear(point, &metric, &force, rank)
+            .or_else(|| self.linear(point, &identity(n), &vec![0.0; n], rank))
+    }
+
+    /// The step d that minimises ½ dᵀΓd − dᵀf on the linearised equations.
+    fn linear(
+        &self,
+        point: &Point,
+        metric: &[f64],
+        force: &[f64],
+        rank: Option<f64>,
+    ) -> Option<Outcome> {
+        let n = self.unknowns.len();
         let drift: Vec<f64> = point.residuals.iter().map(|r| -r).collect();
         let terms = Terms {
             n,
             m: drift.len(),
-            metric: &metric,
-            force: &force,
-            nonideal: &zero,
+            metric,
+            force,
+            nonideal: &vec![0.0; n],
             jacobian: &point.jacobian,
             drift: &drift,
             noise: None,
         };
         let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
         let mut outcome = Outcome::default();
-        let mut scratch = Scratch::default();
-        let euclidean = identity(n);
-        if crate::DEFAULT.solve(&mut scratch, &terms, &tolerances, &mut outcome).is_err()
-            || outcome.v_dot.len() != n
-        {
-            // An indefinite metric measures no distance.
-            let terms = Terms { metric: &euclidean, force: &zero, ..terms };
-            crate::DEFAULT.solve(&mut scratch, &terms, &tolerances, &mut outcome).ok()?;
-        }
+        crate::DEFAULT.solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome).ok()?;
         (outcome.v_dot.len() == n && outcome.v_dot.iter().all(|d| d.is_finite())).then_some(outcome)
+    }
+
+    /// Meets the first equations, and the others as well as that allows: what is
+    /// left of these, and which of the first stand in their way. `None` if the
+    /// first cannot be met.
+    pub fn hold(&self, first: usize) -> Option<Unmet> {
+        let exprs = &self.setting.model.exprs;
+        let held = Problem {
+            setting: self.setting,
+            table: self.table.clone(),
+            unknowns: self.unknowns.clone(),
+            guess: self.guess.clone(),
+            equations: self.equations[..first].to_vec(),
+            metric: self.metric,
+        };
+        let held_jacobian = exprs.jacobian(&held.equations, &self.unknowns);
+        let jacobian = exprs.jacobian(&self.equations, &self.unknowns);
+        let mut point = self.point(&jacobian, held.solve().ok()?.x)?;
+        for _ in 0..MOST {
+            let outcome = self.compromise(&point, first)?;
+            let weights = point.weights();
+            let merit = point.merit_from(first, &weights);
+            let mut fraction = 1.0;
+            let next = loop {
+                let x = point.x.iter().zip(&outcome.v_dot).map(|(x, d)| x + fraction * d).collect();
+                let back = held.point(&held_jacobian, x);
+                let back = back.map(|p| held.reach(&held_jacobian, p, Some(1e-7)));
+                let next = back.filter(Point::is_met).and_then(|p| self.point(&jacobian, p.x));
+                if let Some(next) = next
+                    && next.merit_from(first, &weights) < merit * (1.0 - 1e-14)
+                {
+                    break Some(next);
+                }
+                fraction /= 2.0;
+                if fraction < 1e-10 {
+                    break None;
+                }
+            };
+            match next {
+                Some(next) => point = next,
+                None => break,
+            }
+        }
+        let outcome = self.compromise(&point, first)?;
+        let weights = point.weights();
+        // The equations that are held are in the way where they carry a multiplier.
+        let pull: Vec<f64> =
+            outcome.multipliers.iter().zip(&weights).map(|(l, w)| (l / w).abs()).collect();
+        let size = linalg::largest(&pull);
+        let met = point.met();
+        let involved =
+            (0..met.len()).map(|at| if at < first { pull[at] > 1e-6 * size } else { !met[at] });
+        let residuals = point.residuals.iter().zip(&met).enumerate();
+        let residuals = residuals.map(|(at, (&r, &met))| if at < first || met { 0.0 } else { r });
+        Some(Unmet { residuals: residuals.collect(), involved: involved.collect(), x: point.x })
+    }
+
+    /// The step that makes the later equations smallest, in units of their rows'
+    /// lengths, with the first ones met: least squares under constraints is the
+    /// universal problem too.
+    fn compromise(&self, point: &Point, first: usize) -> Option<Outcome> {
+        let n = self.unknowns.len();
+        let weights = point.weights();
+        let (mut metric, mut force) = (vec![0.0; n * n], vec![0.0; n]);
+        for (at, weight) in weights.iter().enumerate().skip(first) {
+            let row = &point.jacobian[at * n..(at + 1) * n];
+            for i in 0..n {
+                let a = row[i] * weight * weight;
+                force[i] -= a * point.residuals[at];
+                (0..n).for_each(|j| metric[i * n + j] += a * row[j]);
+            }
+        }
+        let drift: Vec<f64> = point.residuals[..first].iter().map(|r| -r).collect();
+        let terms = Terms {
+            n,
+            m: first,
+            metric: &metric,
+            force: &force,
+            nonideal: &vec![0.0; n],
+            jacobian: &point.jacobian[..first * n],
+            drift: &drift,
+            noise: None,
+        };
+        let tolerances =
+            Tolerances { rank: Some(1e-7), least_squares: true, ..Tolerances::default() };
+        let mut outcome = Outcome::default();
+        let solved =
+            crate::DEFAULT.solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome);
+        (solved.is_ok() && outcome.v_dot.len() == n && outcome.multipliers.len() == first)
+            .then_some(outcome)
     }
 
     /// Tells which equations clash where they cannot all be met.
@@ -250,26 +426,22 @@ impl Problem<'_> {
 }
 
 impl Point {
-    fn copy(&self) -> Point {
-        Point {
-            x: self.x.clone(),
-            residuals: self.residuals.clone(),
-            noise: self.noise.clone(),
-            jacobian: self.jacobian.clone(),
-        }
-    }
-
-    /// The size of the terms of each equation: Σ |∂e/∂x_i x_i|.
-    fn scale(&self, row: usize) -> f64 {
+    /// The size of the terms of each equation: Σ |∂e/∂x_i s_i|.
+    fn scale(&self, row: usize, sizes: &[f64]) -> f64 {
         let n = self.x.len();
         let row = &self.jacobian[row * n..(row + 1) * n];
-        row.iter().zip(&self.x).map(|(a, x)| (a * x).abs()).sum()
+        row.iter().zip(sizes).map(|(a, s)| (a * s).abs()).sum()
     }
 
     /// Which equations are met, up to what can be told.
     fn met(&self) -> Vec<bool> {
         let rows = self.residuals.iter().zip(&self.noise).enumerate();
-        rows.map(|(at, (r, noise))| r.abs() <= (64.0 * noise).max(1e-11 * self.scale(at))).collect()
+        rows.map(|(at, (r, noise))| {
+            let relative = 1e-11 * self.scale(at, &self.x);
+            let rounding = 64.0 * f64::EPSILON * self.scale(at, &self.reach);
+            r.abs() <= (64.0 * noise).max(relative).max(rounding)
+        })
+        .collect()
     }
 
     fn is_met(&self) -> bool {
@@ -293,7 +465,13 @@ impl Point {
     }
 
     fn merit(&self, weights: &[f64]) -> f64 {
-        self.residuals.iter().zip(weights).map(|(r, w)| (r * w).powi(2)).sum()
+        self.merit_from(0, weights)
+    }
+
+    /// The merit of the equations from one on.
+    fn merit_from(&self, first: usize, weights: &[f64]) -> f64 {
+        let rows = self.residuals.iter().zip(weights).skip(first);
+        rows.map(|(r, w)| (r * w).powi(2)).sum()
     }
 
     fn size(&self) -> f64 {

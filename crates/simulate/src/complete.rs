@@ -13,8 +13,9 @@
 use crate::linalg::lu;
 use crate::numbers::Numbers;
 use crate::outcome::{Motion, Outcome};
+use crate::report;
 use crate::setting::Setting;
-use crate::start::{self, StartError};
+use crate::start::{self, Guess, Start, StartError};
 use crate::state::State;
 use crate::terms::Tolerances;
 use dalembert_derive::matrix::{self, Inverse};
@@ -22,7 +23,8 @@ use dalembert_derive::{Choices, EquationsOfMotion, for_system, picture};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
-use dalembert_model::system::{Constraint, Level, Model, System};
+use dalembert_model::span::Span;
+use dalembert_model::system::{Constraint, Energy, Level, Model, System};
 
 /// A constraint that the model implies.
 #[derive(Clone, Debug)]
@@ -47,6 +49,9 @@ pub enum Origin {
 /// Gaussian elimination is written out up to this size; beyond it a `solve` node
 /// stands for the inverse.
 const EXPLICIT: usize = 4;
+
+/// How the names of appended constraints begin.
+const HIDDEN: &str = "hidden[";
 
 /// What the equations imply at a state, as expressions: one constraint for each
 /// null direction, or for each dependent row that disagrees.
@@ -222,7 +227,7 @@ pub fn complete(
 ) -> Result<Vec<Implied>, CompletionError> {
     let mut added: Vec<Implied> = Vec::new();
     for _ in 0..2 * model.system.n_coordinates() + 1 {
-        let new = next(model, tolerances)?;
+        let new = next(model, tolerances).map_err(|error| named(model, error))?;
         if new.is_empty() {
             break;
         }
@@ -234,15 +239,49 @@ pub fn complete(
     Ok(added)
 }
 
+/// A start that hidden constraints forbid should say what they are: nobody has
+/// written them.
+fn named(model: &Model, error: CompletionError) -> CompletionError {
+    let CompletionError::Start(StartError::Clash(faults)) = error else { return error };
+    let faults = faults.into_iter().map(|mut fault| {
+        for constraint in &model.system.constraints {
+            let name = format!("`{}`", constraint.name);
+            let is_named = fault.labels.iter().any(|l| l.text.contains(&name));
+            if is_named && constraint.name.contains(HIDDEN) {
+                let equation = model.exprs.to_source(constraint.residual);
+                fault = fault.hint(format!("the model implies {name}: {equation} = 0"));
+            }
+        }
+        fault
+    });
+    CompletionError::Start(StartError::Clash(faults.collect()))
+}
+
+/// Where to look for hidden constraints: the start, or the consistent state nearest
+/// to the one that is asked for, which the equations of the start do not bind.
+fn center(setting: &Setting) -> Result<Start, StartError> {
+    let system = &setting.model.system;
+    if system.state.is_empty() {
+        return start::start(setting);
+    }
+    let asked = report::asked(setting, &system.state).map_err(StartError::Legendre)?;
+    let by_momenta = matches!(system.energy, Energy::Hamiltonian { .. });
+    let rate = if by_momenta { asked.momentum } else { asked.velocity };
+    start::from(setting, asked.t, &Guess { q: asked.q, rate, by_momenta }, false)
+}
+
 /// The hidden constraints that show at the start or at random consistent states.
 fn next(model: &Model, tolerances: &Tolerances) -> Result<Vec<Implied>, CompletionError> {
     let Ok(setting) = Setting::new(model) else { return Ok(Vec::new()) };
     let equations = for_system(&model.system)
         .derive(&model.exprs, &model.system, &Choices::default())
         .map_err(CompletionError::Equations)?;
-    let start = start::start(&setting).map_err(CompletionError::Start)?;
-    let mut states = vec![start.state.clone()];
-    states.extend(crate::states::random_states(&setting, &start, 4, 1));
+    let start = center(&setting);
+    let mut states = Vec::new();
+    if let Ok(start) = &start {
+        states.push(start.state.clone());
+        states.extend(crate::states::random_states(&setting, start, 4, 1));
+    }
     for state in &states {
         let Ok(numbers) = Numbers::new(&setting, &equations, state) else { continue };
         let mut outcome = Outcome::default();
@@ -253,21 +292,45 @@ fn next(model: &Model, tolerances: &Tolerances) -> Result<Vec<Implied>, Completi
         }
         let list: Vec<Implied> = implied(&setting, &equations, &numbers, &outcome)
             .into_iter()
-            .filter(|i| holds_not(&setting, i.residual, &states))
+            .filter(|i| holds_not(&setting, i, &states))
             .collect();
         if !list.is_empty() {
             return Ok(list);
         }
     }
-    Ok(Vec::new())
+    // Velocities that satisfy ζᵀA q̇ = … exist only where χ(q) = 0, so no consistent
+    // state shows a relation among positions: places on the constraints do.
+    let places = crate::states::random_places(&setting, 4, 1);
+    let unseen = places.iter().find_map(|place| Numbers::new(&setting, &equations, place).ok());
+    if let Some(numbers) = unseen {
+        let list: Vec<Implied> = dependent(&setting, &equations, &numbers)
+            .into_iter()
+            .filter(|i| i.level == Level::Position && fails(&setting, &[i.residual], &places))
+            .take(1)
+            .collect();
+        if !list.is_empty() {
+            return Ok(list);
+        }
+    }
+    start.map(|_| Vec::new()).map_err(CompletionError::Start)
 }
 
-/// Whether a relation fails at one of the states, beyond rounding.
-fn holds_not(setting: &Setting, residual: ExprId, states: &[State]) -> bool {
-    let system = &setting.model.system;
+/// Whether a relation, or the rate of one among positions, fails at one of the states.
+fn holds_not(setting: &Setting, implied: &Implied, states: &[State]) -> bool {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let mut claims = vec![implied.residual];
+    if implied.level == Level::Position {
+        let k: Vec<ExprId> = system.velocities().iter().map(|&s| exprs.of_symbol(s)).collect();
+        claims.extend(exprs.directional(&claims, &picture::rates(&system.positions(), &k)));
+    }
+    fails(setting, &claims, states)
+}
+
+/// Whether one of the expressions is not 0 at one of the states, beyond rounding.
+fn fails(setting: &Setting, claims: &[ExprId], states: &[State]) -> bool {
     states.iter().any(|state| {
-        let value = setting.evaluate(&[residual], &state.table(system))[0];
-        value.value.is_finite() && value.value.abs() > 1e-9f64.max(64.0 * value.noise)
+        let values = setting.evaluate(claims, &state.table(&setting.model.system));
+        values.iter().any(|v| v.value.is_finite() && v.value.abs() > 1e-9f64.max(64.0 * v.noise))
     })
 }
 
@@ -279,7 +342,6 @@ fn append(model: &mut Model, implied: &Implied, number: usize) -> Result<(), Com
     };
     let moving: Vec<Symbol> = system.positions().into_iter().chain(native.clone()).collect();
     let symbols = exprs.symbols_of(&[implied.residual]);
-    let span = system.coordinates.first().map(|c| c.span).unwrap_or_default();
     if !symbols.iter().any(|s| moving.contains(s) || *s == Symbol::TIME) {
         let names: Vec<String> = match &implied.origin {
             Origin::Rows(rows) => {
@@ -290,11 +352,13 @@ fn append(model: &mut Model, implied: &Implied, number: usize) -> Result<(), Com
             }
         };
         let message = format!(
-            "no motion satisfies the model: {} imply {} = 0",
+            "no motion satisfies the model: {} {} {} = 0",
             names.join(", "),
+            if names.len() == 1 { "implies" } else { "imply" },
             exprs.to_text(implied.residual)
         );
-        let fault = Diagnostic::fault(Code::ContradictoryConstraints, span, message);
+        let fault =
+            Diagnostic::fault(Code::ContradictoryConstraints, span(system, implied), message);
         return Err(CompletionError::Contradiction(vec![fault]));
     }
     let constraint = constraint(exprs, system, implied, &native, number);
@@ -314,17 +378,13 @@ fn constraint(
         exprs.jacobian(&[residual], native).rows.into_iter().flatten().map(|e| e.1).collect();
     let curvature: Vec<ExprId> =
         exprs.jacobian(&slopes, native).rows.into_iter().flatten().map(|e| e.1).collect();
-    let mut name = format!("hidden[{number}]");
+    let mut name = format!("{HIDDEN}{number}]");
     while system.constraints.iter().any(|c| c.name == name) {
         name = format!("implied_{name}");
     }
     let at_rest = picture::at_zero(exprs, &[residual], native)[0];
     let by_time = exprs.derivative(residual, Symbol::TIME);
     let scleronomic = exprs.is_zero(by_time).is_zero();
-    let span = match &implied.origin {
-        Origin::Rows(rows) => system.constraints[rows[0]].span,
-        Origin::Massless(list) => system.coordinates[list.first().copied().unwrap_or(0)].span,
-    };
     Constraint {
         label: name.clone(),
         name,
@@ -336,6 +396,14 @@ fn constraint(
             Level::Position => Some(scleronomic),
             _ => Some(exprs.is_zero(at_rest).is_zero()),
         },
-        span,
+        span: span(system, implied),
+    }
+}
+
+/// What a message about an implied constraint points at.
+fn span(system: &System, implied: &Implied) -> Span {
+    match &implied.origin {
+        Origin::Rows(rows) => system.constraints[rows[0]].span,
+        Origin::Massless(list) => system.coordinates[list.first().copied().unwrap_or(0)].span,
     }
 }

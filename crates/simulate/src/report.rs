@@ -177,9 +177,13 @@ fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
     };
     let mut list = Vec::new();
     let relative = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
+    // What is no more than the rounding of other coordinates is not there.
+    let [of_q, of_velocity] =
+        [&state.q, &state.velocity].map(|x| crate::scale::reach(&numbers.metric, x));
+    let rounding = |j: usize, reach: &[f64]| 16.0 * f64::EPSILON * row(j, reach);
     for (&(j, _), noisy) in equations.configuration_residuals.iter().zip(&numbers.configuration) {
         let size = row(j, &state.q).max(noisy.noise / f64::EPSILON);
-        let value = noisy.value;
+        let value = beyond(noisy.value, rounding(j, &of_q));
         list.push(Residual {
             constraint: j,
             is_rate: false,
@@ -190,11 +194,16 @@ fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
     let positions: Vec<usize> = equations.configuration_residuals.iter().map(|r| r.0).collect();
     for (&(j, _), noisy) in equations.velocity_residuals.iter().zip(&numbers.velocity) {
         let size = row(j, &state.velocity).max(noisy.noise / f64::EPSILON);
-        let value = noisy.value;
+        let value = beyond(noisy.value, rounding(j, &of_velocity));
         let is_rate = positions.contains(&j);
         list.push(Residual { constraint: j, is_rate, value, relative: relative(value, size) });
     }
     list
+}
+
+/// A value, or 0 where it is rounding.
+fn beyond(value: f64, rounding: f64) -> f64 {
+    if value.abs() <= rounding { 0.0 } else { value }
 }
 
 /// A state given by positions, velocities, momenta and time; the rest is 0.

@@ -12,7 +12,7 @@
 //! Entries below their noise are set to zero here, before anything is divided by them.
 
 use crate::eliminations::SolveError;
-use crate::linalg::{norm, power_of_two, zeros};
+use crate::linalg::{multiply, norm, power_of_two, zeros};
 use crate::terms::Terms;
 
 /// The problem in equilibrated units, with the factors that lead back.
@@ -268,4 +268,16 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
         .filter(|v| *v != f64::NEG_INFINITY)
         .fold((0.0, 0), |(sum, count), v| (sum + v, count + 1));
     if count == 0 { None } else { Some(sum / f64::from(count)) }
+}
+
+/// ‖x‖ / √M_ii, how large each entry alone would be for the length of x; 0 where the
+/// metric does not tell. The rounding error of an entry that ought to vanish comes from
+/// the others, and only the metric compares them.
+pub fn reach(metric: &[f64], x: &[f64]) -> Vec<f64> {
+    let n = x.len();
+    let mut mx = vec![0.0; n];
+    multiply(metric, n, x, &mut mx);
+    let square: f64 = x.iter().zip(&mx).map(|(x, y)| x * y).sum();
+    let length = |i: usize| (square / metric[i * n + i]).sqrt();
+    (0..n).map(length).map(|s| if s.is_finite() { s } else { 0.0 }).collect()
 }

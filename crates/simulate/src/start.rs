@@ -168,6 +168,26 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
     Ok(Start { state, changed, free_positions, free_velocities })
 }
 
+/// The positions nearest to a guess that satisfy the constraints among positions.
+pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
+    let system = &setting.model.system;
+    let native = Native::new(&setting.model.exprs, system);
+    let mut table = Table::default();
+    table.set(Symbol::TIME, t);
+    table.set_all(&native.rates, &vec![0.0; native.rates.len()]);
+    let rows = system.constraints.iter().enumerate();
+    let laws = rows.filter(|(_, c)| c.level == Level::Position).map(|(row, c)| (row, c.residual));
+    let stage = Stage {
+        what: "positions",
+        unknowns: system.positions(),
+        guess: guess.to_vec(),
+        given: Vec::new(),
+        laws: laws.collect(),
+        metric: &|table: &Table| native.mass(setting, table),
+    };
+    stage.solve(setting, &table).ok().map(|found| found.0)
+}
+
 /// What a consistent start changed of its guesses; what an equation assigned was
 /// never one.
 fn changes(
@@ -319,6 +339,9 @@ impl Stage<'_> {
                 let unmet = match problem(user).solve() {
                     // The user's equations agree among themselves: hold them, and
                     // see what that leaves of the constraints.
+                    Ok(_) if !rest.is_empty() => {
+                        problem(equations.clone()).hold(rest.len()).unwrap_or(unmet)
+                    }
                     Ok(_) => unmet,
                     Err(mut alone) => {
                         alone.residuals.resize(equations.len(), 0.0);

@@ -1,6 +1,6 @@
 //! Random consistent states: where claims about all states are tried.
 
-use crate::setting::Setting;
+use crate::setting::{Setting, Table};
 use crate::start::{self, Guess, Start};
 use crate::state::State;
 use dalembert_model::system::Energy;
@@ -27,6 +27,29 @@ pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) 
         };
         if let Ok(found) = start::from(setting, center.t + 0.3 * random.next(), &guess, false) {
             states.push(found.state);
+        }
+    }
+    states
+}
+
+/// Up to `count` states near the start's guesses whose positions satisfy the
+/// constraints and whose velocities are any.
+pub fn random_places(setting: &Setting, count: usize, seed: u64) -> Vec<State> {
+    let t = setting.number(setting.model.system.run.from, &Table::default());
+    let center = Guess::of_start(setting);
+    let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
+    let mut states = Vec::new();
+    for _ in 0..4 * count {
+        if states.len() == count {
+            break;
+        }
+        let q: Vec<f64> =
+            center.q.iter().map(|&q| q + 0.3 * q.abs().max(1.0) * random.next()).collect();
+        let rate: Vec<f64> = q.iter().map(|_| random.next()).collect();
+        if let Some(q) = start::place(setting, t, &q)
+            && let Ok(state) = State::of_velocities(setting, t, q, rate)
+        {
+            states.push(state);
         }
     }
     states

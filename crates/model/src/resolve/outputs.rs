@@ -740,6 +740,7 @@ impl<'a> Resolver<'a, '_> {
     /// Quantities of a state and their values.
     fn state_items(&mut self, list: &'a [(Expr, Expr)], cx: Cx<'_>) -> Eval<Vec<(ExprId, ExprId)>> {
         let mut state = Vec::new();
+        let mut places: FxHashMap<ExprId, Span> = FxHashMap::default();
         for (left, right) in list {
             // `t = 0` is part of a state, though no guess.
             let is_time = matches!(&left.kind, tree::ExprKind::Name(name) if &**name == "t");
@@ -750,7 +751,20 @@ impl<'a> Resolver<'a, '_> {
                 self.known_quantity(left, cx)?;
                 self.start_sides(left, right, StartRelation::Near, cx)?
             };
-            state.extend(a.components().iter().copied().zip(b.components().iter().copied()));
+            for (&a, &b) in a.components().iter().zip(b.components()) {
+                if let Some(before) = places.insert(a, left.span) {
+                    let name = self.exprs.to_source(a);
+                    return Err(self.report(
+                        Diagnostic::fault(
+                            Code::DefinedTwice,
+                            left.span,
+                            format!("`{name}` is given twice"),
+                        )
+                        .with(before, "the first time"),
+                    ));
+                }
+                state.push((a, b));
+            }
         }
         Ok(state)
     }
