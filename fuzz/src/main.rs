@@ -1,7 +1,7 @@
 //! Feeds the language broken input: random bytes, random token streams, mutated
 //! gallery models. Everything that may happen to a text happens: it is lexed,
 //! parsed, resolved, its diagnostics rendered, and, if it has no faults, its
-//! equations derived and printed. No panic, no hang, no unbounded memory.
+//! equations derived, printed and evaluated, and a run begun. No panic, no hang, no unbounded memory.
 //!
 //! `cargo run --release -p dalembert-fuzz -- --seconds 60`, or `--inputs 10000000
 //! --threads 2 --seed 7`. A failing input is written to `fuzz-failure-*.txt` and
@@ -10,7 +10,9 @@
 mod generate;
 mod memory;
 
-use dalembert::{Input, Limits, Options};
+use dalembert::simulate::run::RunOptions;
+use dalembert::simulate::{self, Setting};
+use dalembert::{Input, Limits, Model, Options};
 use generate::Generator;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,7 +60,7 @@ fn settings() -> Result<Settings, String> {
 
 /// All that may happen to a text. Returns whether it was a model.
 fn exercise(input: &Input, set: &[String]) -> bool {
-    let options = Options { set: set.to_vec(), limits: LIMITS };
+    let options = Options { set: set.to_vec(), limits: LIMITS, ..Options::default() };
     let loaded = dalembert::load(input, &options);
     let shown = dalembert::model::render::render(&loaded.diagnostics, &loaded.sources, false);
     assert!(loaded.model.is_some() || !shown.is_empty(), "refused without a word");
@@ -70,8 +72,40 @@ fn exercise(input: &Input, set: &[String]) -> bool {
         let text = derivation.to_text();
         let latex = derivation.to_latex_fragment();
         assert!(!text.is_empty() && !latex.is_empty());
+        if model.system.n_coordinates() <= 8 && model.system.constraints.len() <= 10 {
+            numbers(model);
+        }
     }
     true
+}
+
+/// Numbers at the start by every route, and the first steps of a run: whatever the
+/// model, an answer in numbers or in words.
+fn numbers(model: &Model) {
+    let Ok(setting) = Setting::new(model) else { return };
+    let Ok(start) = simulate::start::start(&setting) else { return };
+    assert!(start.state.q.iter().all(|x| x.is_finite()));
+    let mut options = simulate::Options::of_model(model);
+    options.formulations = dalembert::formulations::ALL.to_vec();
+    options.eliminations = simulate::EVERY.to_vec();
+    if let Ok(report) = simulate::report::at(&setting, &start.state, &options) {
+        let page = dalembert::export::EvaluationPage { model, report: &report };
+        let (text, json) = (page.to_text(), page.to_json().to_string());
+        assert!(!text.is_empty() && !json.contains("NaN"));
+        for answer in report.answers.iter().filter_map(|a| a.result.as_ref().ok()) {
+            assert!(answer.accelerations.iter().all(|x| x.is_finite()), "not a number");
+        }
+    }
+    let mut options = RunOptions::of_model(&setting);
+    options.most_steps = 40;
+    options.every = None;
+    if options.end.is_finite() {
+        options.end = start.state.t + (options.end - start.state.t).clamp(-1.0, 1.0);
+        let _ = simulate::run::run(&setting, &options, &mut |observation| {
+            assert!(observation.state.q.iter().all(|x| x.is_finite()), "not a number");
+            std::ops::ControlFlow::Continue(())
+        });
+    }
 }
 
 fn main() -> std::process::ExitCode {

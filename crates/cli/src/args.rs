@@ -179,6 +179,28 @@ pub(crate) struct Run {
     pub json: bool,
 }
 
+impl Run {
+    /// A run as the model asks for it.
+    pub fn of(model: ModelArgs) -> Run {
+        Run {
+            model,
+            t_end: None,
+            every: None,
+            tol: None,
+            step: None,
+            method: None,
+            formulation: None,
+            elimination: None,
+            stabilize: None,
+            complete: false,
+            ignore: Vec::new(),
+            out: None,
+            forces: false,
+            json: false,
+        }
+    }
+}
+
 #[derive(ClapArgs)]
 pub(crate) struct Eval {
     #[command(flatten)]
@@ -245,8 +267,7 @@ pub(crate) struct Gallery {
     /// Prints this example.
     pub name: Option<String>,
 
-    /// Runs it instead: checks it, derives its equations, and says which of its
-    /// checks wait for numbers.
+    /// Runs it instead: holds its checks against numbers, then simulates it.
     #[arg(long, requires = "name")]
     pub run: bool,
 }

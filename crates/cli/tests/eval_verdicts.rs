@@ -26,8 +26,9 @@ fn a_massless_direction_hides_a_constraint() {
 
 #[test]
 fn completion_appends_what_is_implied() {
-    // The start of the page contradicts what the model then implies, and is told so.
-    let (status, value) = json(&["gallery:two-masses", "--set", "m1=0", "--complete"], "");
+    // A start that contradicts what the model then implies is told so.
+    let held = ["gallery:two-masses", "--set", "m1=0,q2=0.5", "--complete"];
+    let (status, value) = json(&held, "");
     assert_eq!((status, &value["diagnostics"][0]["code"]), (1, &json!("contradictory-start")));
     let hints = value["diagnostics"][0]["hints"].to_string();
     assert!(hints.contains("k1*x - k2*q2 = 0"), "{hints}");

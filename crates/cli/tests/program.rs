@@ -186,12 +186,11 @@ fn every_code_is_explained_and_every_page_listed() {
 fn every_page_runs() {
     for page in dalembert::gallery::pages() {
         let output = dal(&["gallery", page.name, "--run"], None);
-        assert_eq!(output.status.code(), Some(0), "{}: {}", page.name, err(&output));
-        assert!(
-            out(&output).contains("not yet checked") && out(&output).contains("equations"),
-            "{}",
-            page.name
-        );
+        // A page about a motion that is not unique cannot be run, and says so.
+        let code = output.status.code();
+        assert!(code == Some(0) || code == Some(3), "{}: {}", page.name, err(&output));
+        let said = out(&output) + &err(&output);
+        assert!(said.contains("no faults") && said.contains("verdict"), "{}: {said}", page.name);
     }
     assert_eq!(dal(&["gallery", "--run"], None).status.code(), Some(2));
 }

@@ -44,10 +44,8 @@ fn pair_sines(tape: &mut Tape) {
             _ => {}
         }
     }
-    let mut pairs: Vec<(Register, usize, usize)> = of
-        .into_iter()
-        .filter_map(|(a, [sin, cos])| Some((a, sin?, cos?)))
-        .collect();
+    let mut pairs: Vec<(Register, usize, usize)> =
+        of.into_iter().filter_map(|(a, [sin, cos])| Some((a, sin?, cos?))).collect();
     pairs.sort_unstable();
     let mut image: FxHashMap<Register, Register> = FxHashMap::default();
     for (a, sin, cos) in pairs {

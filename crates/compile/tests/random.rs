@@ -18,7 +18,12 @@ impl Random {
 }
 
 /// A random expression that is defined for symbols in (0.2, 1.2).
-fn expression<'e>(exprs: &'e Exprs, random: &mut Random, symbols: &[Expr<'e>], depth: u32) -> Expr<'e> {
+fn expression<'e>(
+    exprs: &'e Exprs,
+    random: &mut Random,
+    symbols: &[Expr<'e>],
+    depth: u32,
+) -> Expr<'e> {
     if depth == 0 {
         return match random.below(4) {
             0 => exprs.integer(random.below(7) as i64 - 3),
@@ -66,9 +71,9 @@ fn tapes_compute_what_the_expressions_say() {
         let constants = [exprs.constant("a"), exprs.constant("b")];
         let variables = [exprs.variable("x"), exprs.variable("y"), exprs.variable("z")];
         let all: Vec<Expr> = constants.iter().chain(&variables).copied().collect();
-        let roots: Vec<_> =
-            (0..3).map(|_| expression(&exprs, &mut random, &all, 5).id).collect();
-        let symbols = |list: &[Expr]| -> Vec<Symbol> { list.iter().filter_map(|e| e.symbol()).collect() };
+        let roots: Vec<_> = (0..3).map(|_| expression(&exprs, &mut random, &all, 5).id).collect();
+        let symbols =
+            |list: &[Expr]| -> Vec<Symbol> { list.iter().filter_map(|e| e.symbol()).collect() };
         let (c, v) = (symbols(&constants), symbols(&variables));
         let tape = Tape::lower(&exprs, &roots, &c, &v);
         for instruction in &tape.instructions {
@@ -104,8 +109,7 @@ fn tapes_compute_what_the_expressions_say() {
                 assert!(close || (a.is_nan() && b.is_nan()), "{a} {b}");
             }
         }
-        let across: Vec<f64> =
-            (0..3).flat_map(|i| sets.iter().map(move |x| x[i])).collect();
+        let across: Vec<f64> = (0..3).flat_map(|i| sets.iter().map(move |x| x[i])).collect();
         let mut many = vec![0.0; 3 * LANES];
         function.call_many(&mut scratch, LANES, &across, &mut many);
         for lane in 0..LANES {
@@ -142,7 +146,8 @@ fn one_factorization_for_each_matrix() {
     let second = exprs.solve(&k, &[first[0], first[1]]);
     let symbols: Vec<Symbol> = [x, y].iter().filter_map(|e| e.symbol()).collect();
     let tape = Tape::lower(&exprs, &[second[0], second[1]], &[], &symbols);
-    let count = |f: &dyn Fn(&Instruction) -> bool| tape.instructions.iter().filter(|i| f(i)).count();
+    let count =
+        |f: &dyn Fn(&Instruction) -> bool| tape.instructions.iter().filter(|i| f(i)).count();
     assert_eq!(count(&|i| matches!(i, Instruction::Factor(_))), 1);
     assert_eq!(count(&|i| matches!(i, Instruction::Solve(_))), 2);
 }

@@ -48,8 +48,11 @@ impl RunPage<'_> {
         let certificate = &report.certificate;
         let state: Map<String, Value> =
             self.state().into_iter().map(|(name, value)| (name, number(value))).collect();
-        let invariants: Map<String, Value> =
-            certificate.invariants.iter().map(|(name, value)| (name.clone(), number(*value))).collect();
+        let invariants: Map<String, Value> = certificate
+            .invariants
+            .iter()
+            .map(|(name, value)| (name.clone(), number(*value)))
+            .collect();
         let (smallest, largest) = certificate.ranks;
         let mut object = json!({
             "format": 1,
@@ -144,11 +147,19 @@ impl RunPage<'_> {
         line("Gauss residual", format!("{:.1e}", certificate.gauss));
         let (smallest, largest) = certificate.ranks;
         if largest > 0 {
-            line("rank", if smallest == largest { format!("{largest} throughout") } else { format!("{smallest} … {largest}") });
+            line(
+                "rank",
+                if smallest == largest {
+                    format!("{largest} throughout")
+                } else {
+                    format!("{smallest} … {largest}")
+                },
+            );
         }
         match &report.end {
             End::Failed(failure) => {
-                let _ = writeln!(page, "\nstopped at t = {to}: {}", failure_words(failure, self.model));
+                let _ =
+                    writeln!(page, "\nstopped at t = {to}: {}", failure_words(failure, self.model));
             }
             End::Interrupted => {
                 let _ = writeln!(page, "\nstopped at t = {to}, as asked");
@@ -169,7 +180,8 @@ pub fn failure_words(failure: &Failure, model: &Model) -> String {
                 .iter()
                 .map(|&row| format!("`{}`", model.system.constraints[row].name))
                 .collect();
-            let which = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+            let which =
+                if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
             format!("the rank of the constraints changed from {expected} to {found}{which}")
         }
         Failure::StepTooSmall { step } => {

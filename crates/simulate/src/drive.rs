@@ -275,10 +275,8 @@ impl Driver {
                 continue;
             }
             // Outputs inside of the step.
-            let wanted = outputs[next_output..]
-                .iter()
-                .take_while(|t| forward * (*t - t_new) < 0.0)
-                .count();
+            let wanted =
+                outputs[next_output..].iter().take_while(|t| forward * (*t - t_new) < 0.0).count();
             if wanted > 0 && self.field.guards() == 0 {
                 self.integrator.prepare_dense(&mut self.field).map_err(Failure::Field)?;
             }

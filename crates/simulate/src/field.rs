@@ -48,9 +48,7 @@ impl std::fmt::Display for FieldError {
             }
             FieldError::NoMotion(motion) => write!(f, "the motion is {}", motion.name()),
             FieldError::Solve(error) => error.fmt(f),
-            FieldError::Legendre => {
-                f.write_str("the velocities behind the momenta were not found")
-            }
+            FieldError::Legendre => f.write_str("the velocities behind the momenta were not found"),
         }
     }
 }
@@ -188,7 +186,8 @@ impl Field {
             roots.extend(list);
             start..roots.len()
         };
-        let entries = |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
+        let entries =
+            |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
         let kinematics = take(&mut equations.kinematics.iter().copied());
         let metric = take(&mut entries(&equations.metric).into_iter());
         let force = take(&mut equations.force.iter().copied());
@@ -505,8 +504,7 @@ impl Field {
 
     /// The largest slope of a dependent velocity in the chart: max |S|.
     pub fn slope(&mut self, t: f64, x: &[f64]) -> f64 {
-        if self.residuals.slopes == self.work.residual_output.len()
-            || self.residuals(t, x).is_err()
+        if self.residuals.slopes == self.work.residual_output.len() || self.residuals(t, x).is_err()
         {
             return 0.0;
         }
@@ -515,7 +513,13 @@ impl Field {
 
     /// Feedback of the constraints into the rates: −κ times what a projection would
     /// move positions and velocities by.
-    fn invariant(&mut self, t: f64, x: &[f64], dx: &mut [f64], rate: f64) -> Result<(), FieldError> {
+    fn invariant(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        dx: &mut [f64],
+        rate: f64,
+    ) -> Result<(), FieldError> {
         let (n, size) = (self.n, self.size);
         let (phi, psi) = self.residuals(t, x)?;
         let drifts: [Vec<f64>; 2] =
@@ -530,8 +534,7 @@ impl Field {
             }
         }
         let metric = self.work.metric.clone();
-        let problems =
-            [(n, 0, &mass, &matrix, &drifts[0]), (size, n, &metric, &rows, &drifts[1])];
+        let problems = [(n, 0, &mass, &matrix, &drifts[0]), (size, n, &metric, &rows, &drifts[1])];
         for (n, first, metric, jacobian, drift) in problems {
             if drift.is_empty() {
                 continue;
@@ -609,13 +612,14 @@ impl Motion for Field {
             drift: if all { &work.drift } else { &work.chosen_drift },
             noise: None,
         };
-        let tolerances = Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
-        self.elimination
-            .solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome)
-            .map_err(|error| match error {
+        let tolerances =
+            Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
+        self.elimination.solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome).map_err(
+            |error| match error {
                 SolveError::NotFinite { what, index } => FieldError::NotFinite { what, index },
                 other => FieldError::Solve(other),
-            })?;
+            },
+        )?;
         match work.outcome.motion {
             outcome::Motion::Unique | outcome::Motion::Inconsistent => {}
             motion => return Err(FieldError::NoMotion(motion)),

@@ -129,8 +129,9 @@ impl Observer {
             let start = roots.len();
             roots.extend(m.rows.iter().flatten().map(|e| e.1));
             let rows = m.rows.iter().enumerate();
-            let places =
-                rows.flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * m.columns + j)).collect();
+            let places = rows
+                .flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * m.columns + j))
+                .collect();
             Sparse { start, places, length: m.rows.len() * m.columns }
         };
         // In q, q̇, t; then q̇ by the own variables.
@@ -191,10 +192,13 @@ impl Observer {
         self.function.call(&mut self.registers, &self.input, &mut self.output);
     }
 
-    /// The energy at the field's last state.
-    pub fn energy(&mut self, field: &Field, t: f64, x: &[f64]) -> f64 {
+    /// The energy at the field's last state, and the size of what it consists of:
+    /// |q̇·p|, twice the kinetic energy.
+    pub fn energy(&mut self, field: &Field, t: f64, x: &[f64]) -> (f64, f64) {
         self.evaluate(field, t, x);
-        self.output[self.layout.energy]
+        let velocity = &self.output[self.layout.velocity.clone()];
+        let momentum = &self.output[self.layout.momentum.clone()];
+        (self.output[self.layout.energy], linalg::dot(velocity, momentum).abs())
     }
 
     /// Velocities and momenta at the field's last state.
@@ -223,7 +227,10 @@ impl Observer {
         let lift = layout.lift.dense(output);
         let v_dot = &dx[n..n + size];
         let accelerations: Vec<f64> = (0..n)
-            .map(|i| linalg::dot(&lift[i * size..(i + 1) * size], v_dot) + output[layout.lift_drift.start + i])
+            .map(|i| {
+                linalg::dot(&lift[i * size..(i + 1) * size], v_dot)
+                    + output[layout.lift_drift.start + i]
+            })
             .collect();
         let (mass, jacobian) = (layout.mass.dense(output), layout.jacobian.dense(output));
         let terms = Terms {

@@ -6,6 +6,7 @@ use crate::eliminations::Elimination;
 use crate::evaluate::{Reference, Refusal};
 use crate::field::Field;
 use crate::integrators::{self, Motion};
+use crate::linalg;
 use crate::observer::{Observation, Observer};
 use crate::report::EvalError;
 use crate::setting::{Setting, Table};
@@ -55,7 +56,11 @@ impl RunOptions {
             step: None,
             method: run.method.clone().unwrap_or_else(|| "auto".to_owned()),
             formulation: formulation.unwrap_or_else(|| for_system(&setting.model.system)),
-            elimination: run.elimination.as_deref().and_then(crate::by_name).unwrap_or(crate::DEFAULT),
+            elimination: run
+                .elimination
+                .as_deref()
+                .and_then(crate::by_name)
+                .unwrap_or(crate::DEFAULT),
             stabilize: Stabilize::default(),
             choices: Choices::default(),
             most_steps: 50_000_000,
@@ -271,10 +276,7 @@ fn derive(
     if choices.chart.is_none() {
         choices.chart = reference.chart(setting);
     }
-    options
-        .formulation
-        .derive(&model.exprs, &model.system, &choices)
-        .map_err(RunError::Formulation)
+    options.formulation.derive(&model.exprs, &model.system, &choices).map_err(RunError::Formulation)
 }
 
 impl<'a> Journey<'a> {
@@ -348,7 +350,12 @@ impl<'a> Journey<'a> {
             }
             Err(error) => return Ok(End::Failed(Failure::Field(error))),
         }
-        let mut energy = Energy { first: self.first_energy, scale: 1f64.max(self.first_energy.abs()), worst: 0.0, drift: 0.0 };
+        let mut energy = Energy {
+            first: self.first_energy,
+            scale: 1f64.max(self.first_energy.abs()),
+            worst: 0.0,
+            drift: 0.0,
+        };
         let mut times_run = 0.0;
         let mut done = 0;
         loop {
@@ -364,7 +371,9 @@ impl<'a> Journey<'a> {
                     match observer.observe(field, sample.t, sample.x) {
                         Ok(observation) => {
                             gauss.see(&observation.gauss);
-                            energy.see(observation.energy, work);
+                            let state = &observation.state;
+                            let size = linalg::dot(&state.velocity, &state.momentum).abs();
+                            energy.see(observation.energy, size, work);
                             if record(&observation).is_break() {
                                 return ControlFlow::Break(());
                             }
@@ -375,8 +384,8 @@ impl<'a> Journey<'a> {
                         }
                     }
                 } else if field.rates(sample.t, sample.x, &mut dx).is_ok() {
-                    let value = observer.energy(field, sample.t, sample.x);
-                    energy.see(value, work);
+                    let (value, size) = observer.energy(field, sample.t, sample.x);
+                    energy.see(value, size, work);
                     let speed = dx[..size - 1]
                         .iter()
                         .zip(sample.x)
@@ -484,8 +493,10 @@ struct Energy {
 }
 
 impl Energy {
-    fn see(&mut self, energy: f64, work: f64) {
-        self.scale = self.scale.max(energy.abs());
+    /// Potential energy may balance kinetic: the larger of what an energy consists
+    /// of is its scale.
+    fn see(&mut self, energy: f64, size: f64, work: f64) {
+        self.scale = self.scale.max(energy.abs()).max(size);
         self.worst = self.worst.max((energy - self.first - work).abs());
         self.drift = self.drift.max((energy - self.first).abs());
     }

@@ -1,8 +1,8 @@
 //! `dal gallery`: the built-in examples.
 
 use crate::Status;
-use crate::args::{Check, Derive, Format, Gallery, ModelArgs};
-use crate::commands::{check, derive};
+use crate::args::{Check, Gallery, ModelArgs, Run};
+use crate::commands::{check, run};
 use crate::report::{Color, data, say};
 use dalembert::gallery::{page, pages};
 
@@ -35,16 +35,5 @@ fn run_page(name: &str, color: Color) -> Status {
         return checked;
     }
     data("");
-    let format = Format::Text;
-    derive::run(
-        &Derive {
-            model: model(),
-            formulation: None,
-            ignore: Vec::new(),
-            format,
-            fragment: false,
-            out: None,
-        },
-        color,
-    )
+    run::run(&Run::of(model()), color)
 }

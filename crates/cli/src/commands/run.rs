@@ -45,7 +45,8 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
             }
             let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
             if args.json {
-                let object = json!({"format": 1, "system": model.system.title, "error": words.join("; ")});
+                let object =
+                    json!({"format": 1, "system": model.system.title, "error": words.join("; ")});
                 report::data(&object.to_string());
             } else {
                 report::say(&format!("error: {}", words.join("; ")));
@@ -70,8 +71,8 @@ fn simulate_model(args: &Run, model: &mut Model) -> Result<Status, Trouble> {
             report::say(&format!("completed by {} = 0", model.exprs.to_text(implied.residual)));
         }
     }
-    let ignored = report::ignored(&args.ignore, model)
-        .map_err(|_| Trouble::Usage("see above".to_owned()))?;
+    let ignored =
+        report::ignored(&args.ignore, model).map_err(|_| Trouble::Usage("see above".to_owned()))?;
     let setting = Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
     let mut options = RunOptions::of_model(&setting);
     options.choices.ignored = ignored;

@@ -165,7 +165,9 @@ impl<'a> Resolver<'a, '_> {
         let (groups, component) = self.constraint_reference(label, cx)?;
         let mut values = Vec::with_capacity(groups.len());
         for &group in &groups {
-            let def = self.constraint_rows[group].def;
+            // A constraint in a block that is broken off was announced, not built.
+            let Some(row) = self.constraint_rows.get(group) else { return Err(Stop::Reported) };
+            let def = row.def;
             if name == "multiplier" && matches!(self.defs[def.0 as usize].state, State::Active) {
                 return Err(self.report(
                     Diagnostic::fault(
@@ -214,7 +216,8 @@ impl<'a> Resolver<'a, '_> {
         let (groups, component) = self.constraint_reference(label, cx)?;
         let mut shares = Vec::new();
         for &group in &groups {
-            let def = self.constraint_rows[group].def;
+            let Some(row) = self.constraint_rows.get(group) else { return Err(Stop::Reported) };
+            let def = row.def;
             let residual = self.def_value(def)?;
             for row in 0..residual.components().len() {
                 if component.is_none_or(|at| at == row) {
