@@ -384,8 +384,8 @@ impl<'a> Journey<'a> {
                         }
                     }
                 } else if field.rates(sample.t, sample.x, &mut dx).is_ok() {
-                    let (value, size) = observer.energy(field, sample.t, sample.x);
-                    energy.see(value, size, work);
+                    let (value, twice) = observer.energy(field, sample.t, sample.x);
+                    energy.see(value, twice, work);
                     let speed = dx[..size - 1]
                         .iter()
                         .zip(sample.x)
