@@ -8,9 +8,15 @@ use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::load::Loaded;
 use dalembert_model::span::Span;
 use dalembert_model::system::{CheckAt, CheckKind, Energy, Model, Unknown};
+use dalembert_simulate::drive::End;
+use dalembert_simulate::observer::Observation;
 use dalembert_simulate::report::{self, Options, Report, asked};
+use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::states::random_states;
 use dalembert_simulate::{ALL as ELIMINATIONS, Setting, Start, State, Table, start};
+
+use std::cell::OnceCell;
+use std::ops::ControlFlow;
 
 /// How a check came out.
 #[derive(Clone, Debug)]
@@ -34,6 +40,8 @@ pub enum CheckOutcome {
 
 /// Comparisons without `within`.
 const DEFAULT: f64 = 1e-9;
+/// Local error of the run that checks speak of.
+const TIGHT: f64 = 1e-13;
 /// Random states of a comparison without `at`.
 const RANDOM: usize = 5;
 
@@ -83,7 +91,8 @@ pub fn fault(result: &CheckResult) -> Option<Diagnostic> {
 struct Checker<'m> {
     setting: Setting<'m>,
     start: Result<Start, String>,
-    random: std::cell::OnceCell<Vec<State>>,
+    random: OnceCell<Vec<State>>,
+    passed: OnceCell<Result<(Vec<Observation>, Option<String>), String>>,
 }
 
 impl<'m> Checker<'m> {
@@ -94,7 +103,7 @@ impl<'m> Checker<'m> {
             start::StartError::Legendre(error) => error.to_string(),
             start::StartError::Time => "the start time is not a number".to_owned(),
         });
-        Ok(Checker { setting, start, random: Default::default() })
+        Ok(Checker { setting, start, random: OnceCell::new(), passed: OnceCell::new() })
     }
 
     fn model(&self) -> &'m Model {
@@ -103,15 +112,116 @@ impl<'m> Checker<'m> {
 
     fn check(&self, kind: &CheckKind) -> CheckOutcome {
         match kind {
-            CheckKind::Equal { at: CheckAt::Time(_), .. } | CheckKind::Conserve { .. } => {
-                CheckOutcome::Waits("it needs a run")
+            CheckKind::Equal { left, right, within, at: CheckAt::Time(time) } => {
+                self.at_time(left, right, *within, *time)
             }
+            CheckKind::Conserve { value, within } => self.conserve(*value, *within),
             CheckKind::Analyze { .. } => CheckOutcome::Waits("it needs the analysis"),
             CheckKind::Equal { left, right, within, at } => self.equal(left, right, *within, at),
             CheckKind::Agree { within } => self.agree(*within),
             CheckKind::Motion(name) => self.motion(name),
             CheckKind::Fault(_) | CheckKind::Warning(_) => CheckOutcome::Holds(None),
         }
+    }
+
+    /// The run that the checks of the page speak of, as tight as doubles allow. If
+    /// it ends early, what it passed until then and why it ended.
+    fn passed(&self) -> Result<&(Vec<Observation>, Option<String>), String> {
+        self.passed
+            .get_or_init(|| {
+                let mut options = RunOptions::of_model(&self.setting);
+                options.tolerance = options.tolerance.min(TIGHT);
+                options.every.get_or_insert((options.end - self.run_start()).abs() / 200.0);
+                for check in &self.model().system.checks {
+                    if let CheckKind::Equal { at: CheckAt::Time(time), .. } = &check.kind {
+                        options.times.push(self.setting.number(*time, &Table::default()));
+                    }
+                }
+                let mut list = Vec::new();
+                let report = run::run(&self.setting, &options, &mut |observation| {
+                    list.push(observation.clone());
+                    ControlFlow::Continue(())
+                });
+                match report {
+                    Err(_) => Err("the run could not begin".to_owned()),
+                    Ok(report) => {
+                        let early = match &report.end {
+                            End::Failed(failure) => Some(dalembert_export::summary::failure_words(
+                                failure,
+                                self.model(),
+                            )),
+                            _ => None,
+                        };
+                        Ok((list, early))
+                    }
+                }
+            })
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn run_start(&self) -> f64 {
+        self.start.as_ref().map_or(0.0, |s| s.state.t)
+    }
+
+    fn conserve(&self, value: ExprId, within: Option<ExprId>) -> CheckOutcome {
+        let tolerance = self.tolerance(within);
+        let (list, early) = match self.passed() {
+            Ok(passed) => passed,
+            Err(why) => return CheckOutcome::Fails(why),
+        };
+        if let Some(why) = early {
+            return CheckOutcome::Fails(format!("the run ended early: {why}"));
+        }
+        let system = &self.model().system;
+        let values: Vec<f64> =
+            list.iter().map(|o| self.setting.number(value, &o.table(system))).collect();
+        let first = values.first().copied().unwrap_or(f64::NAN);
+        let mut worst = 0f64;
+        for (value, observation) in values.iter().zip(list) {
+            let drift = (value - first).abs() / first.abs().max(1.0);
+            // NaN must not pass for small.
+            if !(drift <= tolerance) {
+                return CheckOutcome::Fails(format!(
+                    "it is {first} at the start and {value} at t = {}",
+                    observation.state.t
+                ));
+            }
+            worst = worst.max(drift);
+        }
+        CheckOutcome::Holds(Some(worst))
+    }
+
+    fn at_time(
+        &self,
+        left: &[ExprId],
+        right: &[ExprId],
+        within: Option<ExprId>,
+        time: ExprId,
+    ) -> CheckOutcome {
+        let t = self.setting.number(time, &Table::default());
+        let (list, early) = match self.passed() {
+            Ok(passed) => passed,
+            Err(why) => return CheckOutcome::Fails(why),
+        };
+        let Some(observation) = list.iter().find(|o| o.state.t == t) else {
+            return CheckOutcome::Fails(match early {
+                Some(why) => format!("the run ended early: {why}"),
+                None => format!("t = {t} is not on the run"),
+            });
+        };
+        let table = observation.table(&self.model().system);
+        let (a, b) = (self.setting.numbers(left, &table), self.setting.numbers(right, &table));
+        let tolerance = self.tolerance(within);
+        let mut worst = 0f64;
+        for (a, b) in a.iter().zip(&b) {
+            let error = (a - b).abs() / b.abs().max(1.0);
+            if !(error <= tolerance) {
+                return CheckOutcome::Fails(format!("the left side is {a}, the right side {b}"));
+            }
+            worst = worst.max(error);
+        }
+        CheckOutcome::Holds(Some(worst))
     }
 
     fn tolerance(&self, within: Option<ExprId>) -> f64 {

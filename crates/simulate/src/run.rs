@@ -25,6 +25,8 @@ pub struct RunOptions {
     pub end: f64,
     /// Interval between outputs.
     pub every: Option<f64>,
+    /// Further times of output, in any order.
+    pub times: Vec<f64>,
     /// Local error relative to max(1, |x|).
     pub tolerance: f64,
     /// A constant step.
@@ -52,6 +54,7 @@ impl RunOptions {
         RunOptions {
             end: number(run.to),
             every: run.every.map(number),
+            times: Vec::new(),
             tolerance: run.tolerance.map_or(1e-9, number),
             step: None,
             method: run.method.clone().unwrap_or_else(|| "auto".to_owned()),
@@ -212,7 +215,13 @@ pub fn run(
     let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
     let mut journey = Journey::new(setting, options, &start)?;
     journey.certificate.characteristic_times = 0.0;
-    let times = output_times(start.state.t, options.end, options.every);
+    let mut times = output_times(start.state.t, options.end, options.every);
+    let forward = if options.end >= start.state.t { 1.0 } else { -1.0 };
+    let inside =
+        |t: &f64| forward * (t - start.state.t) > 0.0 && forward * (options.end - t) >= 0.0;
+    times.extend(options.times.iter().copied().filter(inside));
+    times.sort_by(|a, b| (forward * a).total_cmp(&(forward * b)));
+    times.dedup();
     let clock = Instant::now();
     let end = journey.travel(&times, options.end, record)?;
     journey.seconds.integrate = clock.elapsed().as_secs_f64() - journey.overhead.as_secs_f64();
