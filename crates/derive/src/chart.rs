@@ -18,6 +18,7 @@ use crate::equations::{Quantity, Shape};
 use crate::matrix::{self, Inverse};
 use crate::picture::{self, Picture};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
+use dalembert_model::rank::Independent;
 use dalembert_model::system::System;
 use rustc_hash::FxHashMap;
 
@@ -92,32 +93,12 @@ impl Chart {
     /// row has a number.
     fn pivots(names: &[usize], matrix: &[Vec<(usize, f64)>], plain: &[Vec<usize>]) -> Chart {
         let mut chart = Chart { rows: Vec::new(), columns: Vec::new() };
-        let mut reduced: Vec<(usize, FxHashMap<usize, f64>)> = Vec::new();
+        let mut independent = Independent::default();
         for ((&name, row), plain) in names.iter().zip(matrix).zip(plain) {
-            let mut dense: FxHashMap<usize, f64> = row.iter().copied().collect();
-            let size = dense.values().fold(0f64, |m, x| m.max(x.abs()));
-            for (pivot, other) in &reduced {
-                let Some(&value) = dense.get(pivot) else { continue };
-                let factor = value / other[pivot];
-                for (&column, &x) in other {
-                    *dense.entry(column).or_insert(0.0) -= factor * x;
-                }
-                dense.remove(pivot);
-            }
-            // The largest entry, numbers counting more; of equals the first, so
-            // that the choice does not depend on the order in a table.
-            let weight = |column: usize, x: f64| {
-                if plain.contains(&column) { 1e3 * x.abs() } else { x.abs() }
-            };
-            let best = dense.iter().filter(|(_, x)| x.is_finite()).max_by(|a, b| {
-                weight(*a.0, *a.1).total_cmp(&weight(*b.0, *b.1)).then(b.0.cmp(a.0))
-            });
-            if let Some((&column, &value)) = best
-                && value.abs() > 1e-10 * size
-            {
+            let preferred = |column: usize| plain.contains(&column);
+            if let Some(column) = independent.add_preferring(row.iter().copied(), preferred) {
                 chart.rows.push(name);
                 chart.columns.push(column);
-                reduced.push((column, dense));
             }
         }
         chart

@@ -2,6 +2,7 @@
 
 use crate::picture;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
+use dalembert_model::rank::Independent;
 use dalembert_model::system::System;
 use rustc_hash::FxHashMap;
 
@@ -54,32 +55,13 @@ fn completing(exprs: &Exprs, g: &Jacobian, n: usize) -> Vec<usize> {
         })
     });
     let mut at = values.into_iter();
-    let rows = g.rows.iter().map(|row| -> FxHashMap<usize, f64> {
+    let rows = g.rows.iter().map(|row| -> Vec<(usize, f64)> {
         row.iter().map(|&(j, _)| (j, at.next().unwrap_or(0.0))).collect()
     });
-    let mut reduced: Vec<(usize, FxHashMap<usize, f64>)> = Vec::new();
-    let mut raises = |mut row: FxHashMap<usize, f64>| -> bool {
-        let size = row.values().fold(0f64, |m, x| m.max(x.abs()));
-        for (pivot, other) in &reduced {
-            let Some(&value) = row.get(pivot) else { continue };
-            let factor = value / other[pivot];
-            for (&column, &x) in other {
-                *row.entry(column).or_insert(0.0) -= factor * x;
-            }
-            row.remove(pivot);
-        }
-        let best = row.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()).then(b.0.cmp(a.0)));
-        match best {
-            Some((&column, &value)) if value.abs() > 1e-10 * size => {
-                reduced.push((column, row));
-                true
-            }
-            _ => false,
-        }
-    };
+    let mut independent = Independent::default();
     let mut count = 0;
     for row in rows {
-        raises(row);
+        independent.add(row);
         count += 1;
     }
     let mut found = Vec::new();
@@ -87,7 +69,7 @@ fn completing(exprs: &Exprs, g: &Jacobian, n: usize) -> Vec<usize> {
         if count + found.len() == n {
             break;
         }
-        if raises(FxHashMap::from_iter([(j, 1.0)])) {
+        if independent.add([(j, 1.0)]).is_some() {
             found.push(j);
         }
     }

@@ -22,7 +22,7 @@ pub mod literate;
 pub mod load;
 pub mod parameters;
 pub mod parser;
-mod rank;
+pub mod rank;
 pub mod render;
 pub mod resolve;
 pub mod span;

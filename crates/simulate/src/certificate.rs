@@ -62,8 +62,10 @@ impl Gauss {
         }
         let mut feasibility = Relative::default();
         // Rows have unit length in these units, so that they measure accelerations.
-        for (a, c) in accelerations.iter().zip(&coordinates) {
+        // At rest in equilibrium the size is that of what the forces alone would do.
+        for (i, (a, c)) in accelerations.iter().zip(&coordinates).enumerate() {
             feasibility.take(1.0, 0.0, 0.0, a / c);
+            feasibility.take(1.0, 0.0, 0.0, c * (terms.force[i].abs() + terms.nonideal[i].abs()));
         }
         for j in 0..terms.m {
             let (left, noise, size) = row(terms, accelerations, j);

@@ -8,6 +8,7 @@ use crate::linalg::{self, lu};
 use crate::newton::NewtonError;
 use crate::numbers::Numbers;
 use crate::outcome::{Motion, Outcome};
+use crate::scale::Scaled;
 use crate::setting::Setting;
 use crate::state::State;
 use crate::terms::{Terms, Tolerances};
@@ -130,11 +131,21 @@ impl Reference {
                 Level::Acceleration => false,
             })
             .collect();
+        // Sizes of coordinates come from the mass. Columns brought to equal size instead would
+        // make a velocity that hardly enters the rows as good a choice as any.
+        let mut scaled = Scaled::default();
+        scaled.set(&self.numbers.terms()).ok()?;
+        // Massless coordinates have no size of their own. They are the better ones to depend on
+        // the others: large entries of S in their rows do not enter SᵀMS.
+        const MASSLESS: f64 = 256.0;
+        let weight = |i: usize| if scaled.massless[i] { MASSLESS } else { 1.0 };
         let matrix: Vec<f64> = affine
             .iter()
-            .flat_map(|&row| self.numbers.jacobian[row * n..(row + 1) * n].iter().copied())
+            .flat_map(|&row| scaled.jacobian[row * n..(row + 1) * n].iter().enumerate())
+            .map(|(i, a)| a * weight(i))
             .collect();
-        let (rows, columns) = lu::pivots(&matrix, affine.len(), n, 1e-10);
+        let tolerance = 1e-10 / MASSLESS;
+        let (rows, columns) = lu::pivots_as_scaled(matrix, affine.len(), n, tolerance);
         // In the order of the system: what is read is the same for the same choice.
         let mut pairs: Vec<(usize, usize)> =
             rows.into_iter().map(|row| affine[row]).zip(columns).collect();
@@ -267,8 +278,8 @@ fn solve(
     outcome.rank.coordinates = terms.n;
     outcome.rank.metric = reference.outcome.rank.metric;
     outcome.rank.metric_and_jacobian = terms.n - outcome.null.len();
-    outcome.undetermined =
-        (0..terms.n).map(|i| null.iter().any(|v| v[i].abs() > 1e-9 * linalg::largest(v))).collect();
+    let vanishing: Vec<Vec<bool>> = outcome.null.iter().map(|x| numbers.vanishing(x)).collect();
+    outcome.undetermined = (0..terms.n).map(|i| vanishing.iter().any(|v| !v[i])).collect();
     outcome.null = null;
     outcome.indeterminate = reference.outcome.indeterminate.clone();
     // Evidence is in coordinates and rows, whatever the variables.

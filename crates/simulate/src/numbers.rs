@@ -140,6 +140,19 @@ impl Numbers {
         direction.iter().zip(&self.lift_drift).map(|(a, b)| a + b).collect()
     }
 
+    /// Which entries of K x vanish, judged by the terms they are made of and so whatever the
+    /// units.
+    pub fn vanishing(&self, x: &[f64]) -> Vec<bool> {
+        let row = |i: usize| self.lift[i * self.size..(i + 1) * self.size].iter().zip(x);
+        (0..self.lift_drift.len())
+            .map(|i| {
+                let value: f64 = row(i).map(|(k, x)| k * x).sum();
+                let size: f64 = row(i).map(|(k, x)| (k * x).abs()).sum();
+                !(value.abs() > 1e-9 * size)
+            })
+            .collect()
+    }
+
     /// K x.
     pub fn direction(&self, x: &[f64]) -> Vec<f64> {
         let n = self.lift_drift.len();

@@ -117,8 +117,8 @@ pub struct Outcome {
     pub undetermined: Vec<bool>,
     /// Condition number of what a literal elimination inverts; `None` from the others.
     pub condition: Option<f64>,
-    /// ρ_N = ‖Γ v̇ − F − C − Aᵀλ‖ / (‖Γ‖‖v̇‖ + ‖F + C‖), in equilibrated units.
+    /// ρ_N = ‖Γ v̇ − F − C − Aᵀλ‖ / (‖Γ‖‖v̇‖ + ‖F + C‖), in equilibrated units, beyond noise.
     pub stationarity: f64,
-    /// ρ_A = ‖A v̇ − b‖ / (‖A‖‖v̇‖ + ‖b‖), in equilibrated units.
+    /// ρ_A = ‖A v̇ − b‖ / (‖A‖(‖v̇‖ + ‖F + C‖) + ‖b‖), in equilibrated units, beyond noise.
     pub feasibility: f64,
 }

@@ -79,11 +79,13 @@ impl Decision {
             let noise: f64 = scaled.metric_noise[i * n..(i + 1) * n].iter().sum();
             rounding.max(2.0 * noise)
         }));
-        let found = cholesky::factor_pivoted(
+        let found = cholesky::factor_pivoted_noisy(
             &mut self.metric_factor,
             n,
             &self.limits,
+            if scaled.noisy { &scaled.metric_noise } else { &[] },
             &mut self.metric_order,
+            &mut self.work,
         );
         if let Some((pivot, coordinate)) = found.negative {
             let c = scaled.coordinates[coordinate];
@@ -144,7 +146,7 @@ impl Decision {
     }
 
     /// Decides the rank of K = NᵀΓ̃N, which is `size` × `size` with the given noise of its
-    /// diagonal, and factors it in place.
+    /// entries (none if empty), and factors it in place.
     pub fn decide_reduced(
         &mut self,
         k: &mut [f64],
@@ -157,12 +159,15 @@ impl Decision {
         self.limits.clear();
         // If Γ is regular so is K, and only the sign of its pivots matters.
         let regular = self.metric == n;
-        self.limits.extend(noise.iter().map(
-            |noise| {
-                if regular { 0.0 } else { rounding.max(2.0 * noise) }
+        let own = |i: usize| noise.get(i * size + i).copied().unwrap_or(0.0);
+        self.limits.extend((0..size).map(
+            |i| {
+                if regular { 0.0 } else { rounding.max(2.0 * own(i)) }
             },
         ));
-        let found = cholesky::factor_pivoted(k, size, &self.limits, order);
+        let noise = if regular { &[] } else { noise };
+        let found =
+            cholesky::factor_pivoted_noisy(k, size, &self.limits, noise, order, &mut self.work);
         if !regular && self.uncertain.is_none() {
             let kept = found.accepted.1;
             if found.rank > 0 && kept < 16.0 * rounding {

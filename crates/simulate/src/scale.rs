@@ -40,7 +40,7 @@ pub struct Scaled {
     pub metric_noise: Vec<f64>,
     /// Noise of F̃.
     pub force_noise: Vec<f64>,
-    /// Noise of Ã.
+    /// Noise of Ã, zero on coordinates that have no mass and are in no row.
     pub jacobian_noise: Vec<f64>,
     /// Noise of b̃.
     pub drift_noise: Vec<f64>,
@@ -116,6 +116,13 @@ impl Scaled {
             self.jacobian_noise[k] = bound;
             self.jacobian[k] =
                 if terms.jacobian[k].abs() > bound { terms.jacobian[k] } else { 0.0 };
+        }
+        // A coordinate without mass and in no row has no size by which its noise could be judged;
+        // it takes no part in any row, and so its noise takes none.
+        for i in (0..n).filter(|&i| self.massless[i]) {
+            if (0..m).all(|j| self.jacobian[j * n + i] == 0.0) {
+                (0..m).for_each(|j| self.jacobian_noise[j * n + i] = 0.0);
+            }
         }
         zeros(&mut self.drift, m);
         zeros(&mut self.drift_noise, m);

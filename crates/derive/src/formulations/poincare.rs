@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Udwadia & Phohomsiri (2007), (2.14), (2.15), (3.34). The short form of F_s
-//! equals their expansion (2.15) with every term, as `tests/formulations.rs`
+//! equals their expansion (2.15) with every term, as `tests/properties.rs`
 //! checks, and needs no derivative of W. The user's `speed`s are completed by
 //! velocities; without any, G = I. Applies wherever G is regular.
 

@@ -12,6 +12,9 @@ use crate::linalg::{cholesky, dot, multiply, multiply_transposed, norm, qr, zero
 use crate::outcome::Outcome;
 use crate::terms::{Terms, Tolerances};
 
+/// Factor on the noise bounds.
+pub(super) const NOISE: f64 = 16.0;
+
 /// Checks the terms and finds their status. True if accelerations are to be computed.
 pub(super) fn begin(
     scratch: &mut Scratch,
@@ -236,25 +239,38 @@ fn add_basic(s: &mut Scratch, r: usize) {
     }
 }
 
-/// ρ_N and ρ_A, in equilibrated units.
+/// ρ_N and ρ_A, in equilibrated units. Where forces and accelerations are rounding and nothing
+/// else, so is what is left of them, hence both are what goes beyond the noise.
 fn certify(s: &mut Scratch, outcome: &mut Outcome) {
     let (n, m) = (s.scaled.n, s.scaled.m);
     let size = norm(&s.solution);
     let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b };
+    let beyond = |value: f64, noise: f64| (value.abs() - NOISE * noise).max(0.0);
+    let moved = |noise: &[f64], x: &[f64]| -> f64 {
+        noise.iter().zip(x).map(|(noise, x)| noise * x.abs()).sum()
+    };
     zeros(&mut s.right, n);
     multiply_transposed(&s.scaled.jacobian, n, &s.multipliers, &mut s.right);
     zeros(&mut s.left, n);
     multiply(&s.scaled.metric, n, &s.solution, &mut s.left);
     for i in 0..n {
         s.left[i] -= s.scaled.force[i] + s.right[i];
+        let metric = &s.scaled.metric_noise[i * n..(i + 1) * n];
+        let rows: f64 =
+            (0..m).map(|j| s.scaled.jacobian_noise[j * n + i] * s.multipliers[j].abs()).sum();
+        let noise = s.scaled.force_noise[i] + moved(metric, &s.solution) + rows;
+        s.left[i] = beyond(s.left[i], noise);
     }
     let whole = norm(&s.scaled.metric) * size + norm(&s.scaled.force);
     outcome.stationarity = ratio(norm(&s.left), whole);
     s.work.clear();
     for j in 0..m {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-        s.work.push(dot(row, &s.solution) - s.scaled.drift[j]);
+        let entries = &s.scaled.jacobian_noise[j * n..(j + 1) * n];
+        let noise = s.scaled.drift_noise[j] + moved(entries, &s.solution);
+        s.work.push(beyond(dot(row, &s.solution) - s.scaled.drift[j], noise));
     }
-    let whole = norm(&s.scaled.jacobian) * size + norm(&s.scaled.drift);
+    // At rest in equilibrium the size is that of what the forces alone would do.
+    let whole = norm(&s.scaled.jacobian) * (size + norm(&s.scaled.force)) + norm(&s.scaled.drift);
     outcome.feasibility = ratio(norm(&s.work), whole);
 }

@@ -7,15 +7,13 @@
 //! so that rounding never raises a contradiction.
 
 use super::Scratch;
-use super::shared::{solve_rows, unit_largest};
+use super::shared::{NOISE, solve_rows, unit_largest};
 use crate::linalg::{cholesky, dot, multiply, norm, qr, zeros};
 use crate::outcome::{Conflict, Hidden, Motion, Outcome, Rank};
 use crate::terms::{Terms, Tolerances};
 
 /// Entries of a reduced null vector below this are zero.
 const VANISHING: f64 = 1e-9;
-/// Factor on the noise bounds.
-const NOISE: f64 = 16.0;
 
 /// Finds the status and writes everything that does not depend on the elimination: ranks, status,
 /// null vectors, evidence and the flags per row and coordinate. Leaves in `scratch` the orthogonal
@@ -219,16 +217,22 @@ fn reduce_metric(s: &mut Scratch) {
             s.reduced[k * free + i] = sum;
         }
     }
-    zeros(&mut s.extra, free);
+    s.extra.clear();
     if s.scaled.noisy {
-        for k in 0..free {
-            let of = |i: usize| s.basis[i * n + r + k].abs();
-            s.extra[k] = (0..n)
-                .map(|i| {
-                    let row = &s.scaled.metric_noise[i * n..(i + 1) * n];
-                    of(i) * row.iter().enumerate().map(|(j, e)| e * of(j)).sum::<f64>()
-                })
-                .sum();
+        // |N|ᵀ noise |N|
+        zeros(&mut s.matrix, n * free);
+        for i in 0..n {
+            let row = &s.scaled.metric_noise[i * n..(i + 1) * n];
+            for k in 0..free {
+                let column = (0..n).map(|j| row[j] * s.basis[j * n + r + k].abs());
+                s.matrix[i * free + k] = column.sum();
+            }
+        }
+        for i in 0..free {
+            for k in 0..free {
+                let entry = (0..n).map(|j| s.basis[j * n + r + i].abs() * s.matrix[j * free + k]);
+                s.extra.push(entry.sum());
+            }
         }
     }
     s.reduced_order.resize(free, 0);

@@ -47,6 +47,20 @@ pub fn factor(a: &mut [f64], n: usize) -> Result<(), usize> {
 /// triangles on entry. `tolerance[i]` is the size below which the diagonal entry of the caller's
 /// index i counts as zero; `order` receives the caller's indices in pivot order.
 pub fn factor_pivoted(a: &mut [f64], n: usize, tolerance: &[f64], order: &mut [usize]) -> Pivoted {
+    factor_pivoted_noisy(a, n, tolerance, &[], order, &mut Vec::new())
+}
+
+/// The same for a matrix whose entries have errors of up to `noise`, n × n in the caller's order,
+/// or empty if there are none. A pivot is made of all the entries eliminated before it, so a large
+/// error in one of these is one of the pivot too, however small the errors of its own row.
+pub fn factor_pivoted_noisy(
+    a: &mut [f64],
+    n: usize,
+    tolerance: &[f64],
+    noise: &[f64],
+    order: &mut [usize],
+    work: &mut Vec<f64>,
+) -> Pivoted {
     for (i, slot) in order.iter_mut().enumerate().take(n) {
         *slot = i;
     }
@@ -54,13 +68,17 @@ pub fn factor_pivoted(a: &mut [f64], n: usize, tolerance: &[f64], order: &mut [u
     let mut accepted = (0.0, f64::INFINITY);
     while rank < n {
         let k = rank;
-        let best = (k..n).filter(|&i| a[i * n + i] > tolerance[order[i]]).fold(None, |best, i| {
-            match best {
-                // The margin keeps the order of entries that tie up to rounding.
-                Some(b) if a[i * n + i] <= a[b * n + b] * (1.0 + 1e-6) => Some(b),
-                _ => Some(i),
+        let mut best = None;
+        for i in k..n {
+            let pivot = a[i * n + i];
+            let is_zero = !(pivot > tolerance[order[i]])
+                || (pivot < SUSPECT && !(pivot > inherited(a, n, k, i, noise, order, work)));
+            // The margin keeps the order of entries that tie up to rounding.
+            let beats = |b: usize| pivot > a[b * n + b] * (1.0 + 1e-6);
+            if !is_zero && best.is_none_or(beats) {
+                best = Some(i);
             }
-        });
+        }
         let Some(best) = best else { break };
         if best != k {
             order.swap(best, k);
@@ -94,13 +112,47 @@ pub fn factor_pivoted(a: &mut [f64], n: usize, tolerance: &[f64], order: &mut [u
             let allowed = tolerance[order[i]].max(tolerance[order[j]]);
             // With a vanishing diagonal, |a_ij| > 0 means the eigenvalues ±|a_ij|.
             let evidence = if i == j { value } else { -value.abs() / 4.0 };
-            if evidence < -allowed && evidence < worst {
+            if evidence < -allowed
+                && evidence < worst
+                && evidence < -inherited(a, n, rank, i, noise, order, work)
+                && evidence < -inherited(a, n, rank, j, noise, order, work)
+            {
                 worst = evidence;
                 negative = Some((evidence, order[i]));
             }
         }
     }
     Pivoted { rank, accepted, dropped, negative }
+}
+
+/// Pivots below this are held against the noise of what was eliminated before them.
+const SUSPECT: f64 = 1e-4;
+
+/// Twice the error that diagonal entry `i` may have after `k` pivots: xᵀ A x with
+/// x = (−L₁₁⁻ᵀ l_i, 1) is what is left of it, so |x|ᵀ noise |x| bounds its error to first order.
+fn inherited(
+    a: &[f64],
+    n: usize,
+    k: usize,
+    i: usize,
+    noise: &[f64],
+    order: &[usize],
+    work: &mut Vec<f64>,
+) -> f64 {
+    if noise.is_empty() {
+        return 0.0;
+    }
+    work.clear();
+    work.extend_from_slice(&a[i * n..i * n + k]);
+    solve_lower_transposed(a, n, k, work);
+    work.push(1.0);
+    let name = |p: usize| if p < k { order[p] } else { order[i] };
+    let mut sum = 0.0;
+    for (p, x) in work.iter().enumerate() {
+        let row = &noise[name(p) * n..(name(p) + 1) * n];
+        sum += x.abs() * work.iter().enumerate().map(|(q, y)| row[name(q)] * y.abs()).sum::<f64>();
+    }
+    2.0 * sum
 }
 
 /// Solves L x = b with the leading `k` × `k` lower triangle of a matrix with `n` columns.

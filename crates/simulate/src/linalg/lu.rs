@@ -69,6 +69,16 @@ pub fn pivots(
 ) -> (Vec<usize>, Vec<usize>) {
     let mut a = matrix.to_vec();
     equilibrate(&mut a, rows, cols);
+    pivots_as_scaled(a, rows, cols, tolerance)
+}
+
+/// The same for a matrix whose rows and columns have comparable sizes already.
+pub fn pivots_as_scaled(
+    mut a: Vec<f64>,
+    rows: usize,
+    cols: usize,
+    tolerance: f64,
+) -> (Vec<usize>, Vec<usize>) {
     let mut row_order: Vec<usize> = (0..rows).collect();
     let mut col_order: Vec<usize> = (0..cols).collect();
     let mut first = 0.0;
