@@ -41,7 +41,7 @@ pub enum CheckOutcome {
 /// Comparisons without `within`.
 const DEFAULT: f64 = 1e-9;
 /// Local error of the run that checks speak of.
-const TIGHT: f64 = 1e-13;
+const TIGHT: f64 = 1e-12;
 /// Random states of a comparison without `at`.
 const RANDOM: usize = 5;
 

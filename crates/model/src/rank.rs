@@ -85,9 +85,7 @@ impl Independent {
         };
         let best = row
             .iter()
-            .max_by(|a, b| {
-                weight(*a.0, a.1.0).total_cmp(&weight(*b.0, b.1.0)).then(b.0.cmp(a.0))
-            })
+            .max_by(|a, b| weight(*a.0, a.1.0).total_cmp(&weight(*b.0, b.1.0)).then(b.0.cmp(a.0)))
             .map(|(&column, _)| column)?;
         self.reduced.push((best, row));
         Some(best)

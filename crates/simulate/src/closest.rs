@@ -31,6 +31,8 @@ pub struct Problem<'a> {
     pub guess: Vec<f64>,
     /// The equations, as residuals.
     pub equations: Vec<ExprId>,
+    /// Whether the point must be the nearest one; if not, one near the guess will do.
+    pub nearest: bool,
     /// The metric, dense, row by row, at the values of a table; `None` where it is
     /// not defined.
     pub metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
@@ -83,7 +85,7 @@ impl Problem<'_> {
             let coarse = self.reach(&jacobian, point, Some(1e-7));
             let point = if coarse.is_met() { coarse } else { self.reach(&jacobian, coarse, None) };
             if point.is_met() {
-                let point = self.polish(&jacobian, point);
+                let point = if self.nearest { self.polish(&jacobian, point) } else { point };
                 let rank = self.step(&point, None, Some(1e-7)).map_or(0, |o| o.rank.jacobian);
                 return Ok(Found { freedom: self.unknowns.len() - rank, x: point.x });
             }
@@ -323,6 +325,7 @@ impl Problem<'_> {
     pub fn hold(&self, first: usize) -> Option<Unmet> {
         let exprs = &self.setting.model.exprs;
         let held = Problem {
+            nearest: false,
             setting: self.setting,
             table: self.table.clone(),
             unknowns: self.unknowns.clone(),

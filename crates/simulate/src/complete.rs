@@ -227,7 +227,10 @@ pub fn complete(
 ) -> Result<Vec<Implied>, CompletionError> {
     let mut added: Vec<Implied> = Vec::new();
     for _ in 0..2 * model.system.n_coordinates() + 1 {
-        let new = next(model, tolerances).map_err(|error| named(model, error))?;
+        let mut new = next(model, tolerances).map_err(|error| named(model, error))?;
+        if new.is_empty() {
+            new = forceless(model, &added, tolerances);
+        }
         if new.is_empty() {
             break;
         }
@@ -237,6 +240,97 @@ pub fn complete(
         }
     }
     Ok(added)
+}
+
+/// A relation that follows from the dynamics is no constraint that anything
+/// enforces: the multiplier of an appended row of the first kind must be zero. Where
+/// it is not, that is the next hidden relation.
+fn forceless(model: &Model, added: &[Implied], tolerances: &Tolerances) -> Vec<Implied> {
+    let first = model.system.constraints.len() - added.len();
+    let (Ok(setting), Ok(equations)) = (
+        Setting::new(model),
+        for_system(&model.system).derive(&model.exprs, &model.system, &Choices::default()),
+    ) else {
+        return Vec::new();
+    };
+    let Ok(start) = center(&setting) else { return Vec::new() };
+    let mut states = vec![start.state.clone()];
+    states.extend(crate::states::random_states(&setting, &start, 4, 1));
+    for (at, implied) in added.iter().enumerate() {
+        let Origin::Massless(coordinates) = &implied.origin else { continue };
+        for state in &states {
+            let Ok(numbers) = Numbers::new(&setting, &equations, state) else { continue };
+            let mut outcome = Outcome::default();
+            let mut scratch = Default::default();
+            let solved =
+                crate::DEFAULT.solve(&mut scratch, &numbers.terms(), tolerances, &mut outcome);
+            if solved.is_err() || !outcome.motion.exists() || outcome.indeterminate[first + at] {
+                continue;
+            }
+            let size = outcome.multipliers.iter().fold(1f64, |m, l| m.max(l.abs()));
+            if outcome.multipliers[first + at].abs() <= 1e-9 * size {
+                continue;
+            }
+            let Some(chi) = multiplier(&setting, &equations, &numbers, first + at) else {
+                continue;
+            };
+            let origin = Origin::Massless(coordinates.clone());
+            let new = classified(&setting, &equations, chi, origin);
+            if fails(&setting, &[new.residual], &states) {
+                return vec![new];
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// λ of one row as an expression: from the equations Γv̇ − Aᵀλ = F + C, A v̇ = b,
+/// those of a regular block that determines it, what stays open being 0.
+fn multiplier(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+    numbers: &Numbers,
+    row: usize,
+) -> Option<ExprId> {
+    let exprs = &setting.model.exprs;
+    let (n, m) = (numbers.size, numbers.drift.len());
+    let size = n + m;
+    let mut dense = vec![0.0; size * size];
+    for i in 0..n {
+        for j in 0..n {
+            dense[i * size + j] = numbers.metric[i * n + j];
+        }
+        for j in 0..m {
+            dense[i * size + n + j] = -numbers.jacobian[j * n + i];
+            dense[(n + j) * size + i] = numbers.jacobian[j * n + i];
+        }
+    }
+    let (rows, columns) = lu::pivots(&dense, size, size, 1e-10);
+    let wanted = columns.iter().position(|&c| c == n + row)?;
+    let by_column = matrix::transposed(&equations.jacobian);
+    let mut symbolic = Jacobian { rows: Vec::new(), columns: size };
+    for i in 0..n {
+        let mut line = equations.metric.rows[i].clone();
+        line.extend(by_column.rows[i].iter().map(|&(j, e)| (n + j, (-exprs.at(e)).id)));
+        symbolic.rows.push(line);
+    }
+    symbolic.rows.extend(equations.jacobian.rows.iter().cloned());
+    let right: Vec<ExprId> = (0..n)
+        .map(|i| (exprs.at(equations.force[i]) + exprs.at(equations.nonideal[i])).id)
+        .chain(equations.drift.iter().copied())
+        .collect();
+    let zeros = zero_parameters(setting);
+    let right: Vec<ExprId> = rows.iter().map(|&r| right[r]).collect();
+    let right = exprs.substitute(&right, &zeros);
+    let mut block = matrix::part(&symbolic, &rows, &columns);
+    for line in &mut block.rows {
+        let entries: Vec<ExprId> = line.iter().map(|e| e.1).collect();
+        let entries = exprs.substitute(&entries, &zeros);
+        line.iter_mut().zip(entries).for_each(|(place, e)| place.1 = e);
+        line.retain(|e| e.1 != ExprId::ZERO);
+    }
+    let solution = solve(exprs, &block, &right)?;
+    Some(exprs.simplify(solution[wanted]))
 }
 
 /// A start that hidden constraints forbid should say what they are: nobody has

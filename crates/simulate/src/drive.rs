@@ -115,9 +115,9 @@ pub struct Sample<'a> {
 }
 
 /// A field on its way.
-pub struct Driver {
+pub struct Driver<'m> {
     /// The rates.
-    pub field: Field,
+    pub field: Field<'m>,
     /// Time.
     pub t: f64,
     /// (q, v, W).
@@ -135,22 +135,30 @@ pub struct Driver {
     pub h: f64,
     last_error: f64,
     modes: Vec<f64>,
+    /// Rank and verdict at the first state.
+    expected: Option<(usize, outcome::Motion)>,
 }
 
 /// Rows are dependent below this, at projected states.
 const RANK: f64 = 1e-9;
+/// A projection that leaves more than this has not found the constraints.
+const HELD: f64 = 1e-10;
+/// What is left where there was no projection at all.
+const UNHELD: Drift = Drift { position: f64::INFINITY, velocity: f64::INFINITY };
+/// So many steps below a billionth of the run are a standstill.
+const STANDSTILL: u32 = 3000;
 /// Entries of S above this wear a chart out.
 const WORN: f64 = 30.0;
 
-impl Driver {
+impl<'m> Driver<'m> {
     /// A driver from a state.
     pub fn new(
-        field: Field,
+        field: Field<'m>,
         integrator: Box<dyn Integrator>,
         control: Control,
         t: f64,
         x: Vec<f64>,
-    ) -> Driver {
+    ) -> Driver<'m> {
         Driver {
             field,
             t,
@@ -164,6 +172,7 @@ impl Driver {
             h: 0.0,
             last_error: 1e-4,
             modes: Vec::new(),
+            expected: None,
         }
     }
 
@@ -173,7 +182,7 @@ impl Driver {
         &mut self,
         end: f64,
         outputs: &[f64],
-        record: &mut dyn FnMut(&mut Field, Sample<'_>) -> ControlFlow<()>,
+        record: &mut dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()>,
     ) -> End {
         match self.drive(end, outputs, record) {
             Ok(end) => end,
@@ -185,7 +194,7 @@ impl Driver {
         &mut self,
         end: f64,
         outputs: &[f64],
-        record: &mut dyn FnMut(&mut Field, Sample<'_>) -> ControlFlow<()>,
+        record: &mut dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()>,
     ) -> Result<End, Failure> {
         let size = self.x.len();
         let forward = if end >= self.t { 1.0 } else { -1.0 };
@@ -205,6 +214,9 @@ impl Driver {
         let mut between = vec![0.0; size];
         let mut rejected_last = false;
         let mut recent_switches = 0u32;
+        let mut tiny_steps = 0u32;
+        let mut last_correction = f64::INFINITY;
+        let length = (end - self.t).abs();
         while forward * (end - self.t) > 0.0 {
             if self.statistics.steps + self.statistics.rejected >= self.control.most_steps {
                 return Err(Failure::TooManySteps);
@@ -255,13 +267,34 @@ impl Driver {
                         self.modes.clone_from(modes);
                     }
                 }
-                let drift = self.hold(t_new, &mut next).map_err(Failure::Field)?;
+                let drift = match self.hold(t_new, &mut next) {
+                    Ok(drift) => drift,
+                    // Too far off to find the way back: a shorter step is nearer.
+                    Err(_) if adapts && h.abs() > smallest => UNHELD,
+                    Err(error) => return Err(Failure::Field(error)),
+                };
+                let projects = self.control.stabilize == Stabilize::Projection;
+                if adapts && projects && drift.position.max(drift.velocity) > HELD {
+                    self.statistics.rejected += 1;
+                    self.h = 0.25 * h;
+                    rejected_last = true;
+                    if self.h.abs() < smallest {
+                        return Err(Failure::StepTooSmall { step: self.h });
+                    }
+                    continue;
+                }
                 self.drift.position = self.drift.position.max(drift.position);
                 self.drift.velocity = self.drift.velocity.max(drift.velocity);
                 let moved: f64 = (0..size).map(|i| ((next[i] - raw[i]) * weights[i]).powi(2)).sum();
                 // The correction is part of the error: a step that leaves the
                 // constraints by more than the tolerance is not good enough.
-                error = error.max(0.25 * (moved / size as f64).sqrt());
+                // Unless a shorter step did not help: then it is rounding, near a
+                // position where the constraints hold only weakly.
+                let correction = 0.25 * (moved / size as f64).sqrt();
+                if correction < 0.3 * last_correction || !rejected_last {
+                    error = error.max(correction);
+                }
+                last_correction = correction;
             }
             if adapts && error > 1.0 {
                 self.statistics.rejected += 1;
@@ -290,6 +323,10 @@ impl Driver {
             }
             next_output += wanted;
             self.statistics.steps += 1;
+            tiny_steps = if h.abs() < 1e-9 * length { tiny_steps + 1 } else { 0 };
+            if tiny_steps > STANDSTILL && self.control.step.is_none() {
+                return Err(Failure::StepTooSmall { step: h });
+            }
             self.t = t_new;
             self.x.copy_from_slice(&next);
             if turned.is_some() {
@@ -367,15 +404,24 @@ impl Driver {
 
     /// Chooses the rows for what comes, at a state that satisfies them.
     fn settle(&mut self, x: &[f64]) -> Result<(), Failure> {
+        if self.expected.is_none() {
+            self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
+        }
+        let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
+        let found = (outcome.rank.jacobian, outcome.motion);
+        // Before a change is believed, the noise is looked at where it happens.
+        if self.expected.is_some_and(|e| e != found) {
+            self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
+        }
         let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
         let motion = outcome.motion;
         let rank = outcome.rank.jacobian;
+        self.expected.get_or_insert((rank, motion));
         if self.control.stabilize == Stabilize::Projection {
             self.projection.choose(&mut self.field, self.t, x, RANK).map_err(Failure::Field)?;
         }
-        // What was chosen stays; what was solved is read below.
-        let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
-        debug_assert_eq!(outcome.rank.jacobian, rank);
+        // The projection's choice used the same work space.
+        self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
         self.ranks = (self.ranks.0.min(rank), self.ranks.1.max(rank));
         match motion {
             outcome::Motion::Unique => Ok(()),

@@ -11,7 +11,7 @@ use crate::outcome::{Motion, Outcome};
 use crate::scale::Scaled;
 use crate::setting::Setting;
 use crate::state::State;
-use crate::terms::{Terms, Tolerances};
+use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
@@ -131,6 +131,7 @@ impl Reference {
                 Level::Acceleration => false,
             })
             .collect();
+        let affine = self.independent(affine);
         // Sizes of coordinates come from the mass. Columns brought to equal size instead would
         // make a velocity that hardly enters the rows as good a choice as any.
         let mut scaled = Scaled::default();
@@ -154,6 +155,38 @@ impl Reference {
             rows: pairs.iter().map(|p| p.0).collect(),
             columns: pairs.iter().map(|p| p.1).collect(),
         })
+    }
+
+    /// Independent ones among rows, decided where all ranks are: rows that are noise
+    /// must not become pivots.
+    fn independent(&self, rows: Vec<usize>) -> Vec<usize> {
+        let n = self.numbers.size;
+        let pick = |from: &[f64]| -> Vec<f64> {
+            rows.iter().flat_map(|&r| from[r * n..(r + 1) * n].iter().copied()).collect()
+        };
+        let terms = self.numbers.terms();
+        let (jacobian, zero) = (pick(terms.jacobian), vec![0.0; n.max(rows.len())]);
+        let jacobian_noise = pick(&self.numbers.jacobian_noise);
+        let problem = Terms {
+            m: rows.len(),
+            force: &zero[..n],
+            nonideal: &zero[..n],
+            jacobian: &jacobian,
+            drift: &zero[..rows.len()],
+            noise: Some(Noise {
+                metric: &self.numbers.metric_noise,
+                force: &zero[..n],
+                jacobian: &jacobian_noise,
+                drift: &zero[..rows.len()],
+            }),
+            ..terms
+        };
+        let mut outcome = Outcome::default();
+        let mut scratch = Scratch::default();
+        match crate::DEFAULT.solve(&mut scratch, &problem, &Tolerances::default(), &mut outcome) {
+            Ok(()) => outcome.independent.iter().map(|&at| rows[at]).collect(),
+            Err(_) => rows,
+        }
     }
 }
 

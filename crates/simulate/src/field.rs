@@ -14,8 +14,8 @@ use crate::eliminations::{Elimination, Scratch, SolveError};
 use crate::integrators::Motion;
 use crate::linalg::{self, lu};
 use crate::outcome::{self, Outcome};
-use crate::setting::Setting;
-use crate::terms::{Terms, Tolerances};
+use crate::setting::{Setting, Table};
+use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::{EquationsOfMotion, Shape, picture};
 use dalembert_expr::{ExprId, Jacobian, SwitchKind, Symbol};
@@ -78,8 +78,25 @@ pub enum Feedback {
     Invariant(f64),
 }
 
+/// Rounding noise of the terms at some state on the way; it changes little.
+#[derive(Clone, Debug, Default)]
+pub struct FieldNoise {
+    metric: Vec<f64>,
+    force: Vec<f64>,
+    jacobian: Vec<f64>,
+    drift: Vec<f64>,
+    /// Of φ_q.
+    pub position_jacobian: Vec<f64>,
+    /// Of M.
+    pub mass: Vec<f64>,
+}
+
 /// Compiled rates.
-pub struct Field {
+pub struct Field<'m> {
+    setting: &'m Setting<'m>,
+    noise: FieldNoise,
+    phi_q: Jacobian,
+    mass_matrix: Jacobian,
     /// The equations.
     pub equations: EquationsOfMotion,
     /// Number of coordinates.
@@ -155,13 +172,13 @@ struct Work {
     spare: Vec<f64>,
 }
 
-impl Field {
+impl<'m> Field<'m> {
     /// Compiles equations. Levels off the constraints are 0: a motion is on them.
     pub fn new(
-        setting: &Setting,
+        setting: &'m Setting<'m>,
         equations: &EquationsOfMotion,
         elimination: &'static dyn Elimination,
-    ) -> Field {
+    ) -> Field<'m> {
         let exprs = &setting.model.exprs;
         let equations = equations.on_constraints(exprs);
         let (symbols, constants) = setting.constants();
@@ -286,6 +303,10 @@ impl Field {
             work.spare = vec![0.0; implicit.count];
         }
         Field {
+            setting,
+            noise: FieldNoise::default(),
+            phi_q,
+            mass_matrix: mass,
             n,
             size,
             elimination,
@@ -356,6 +377,54 @@ impl Field {
         Ok(())
     }
 
+    /// Evaluates the terms once more with bounds on their rounding errors. Rows whose
+    /// entries all vanish on the constraints are noise there, which only these bounds
+    /// tell.
+    pub fn refresh_noise(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        self.load(t, x)?;
+        let (n, size) = (self.n, self.size);
+        let equations = &self.equations;
+        let mut table = Table::default();
+        table.set(Symbol::TIME, t);
+        table.set_all(&equations.q, &x[..n]);
+        table.set_all(&equations.v, &x[n..n + size]);
+        if let Some(auxiliary) = &equations.auxiliary {
+            table.set_all(&auxiliary.symbols, &self.work.auxiliary);
+        }
+        let entries =
+            |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
+        let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];
+        let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
+        let vectors = roots.len();
+        roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
+        let values = self.setting.evaluate(&roots, &table);
+        // What is not known to be noisy is taken as exact.
+        let noise: Vec<f64> =
+            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect();
+        let mut next = 0;
+        let [metric, jacobian, position_jacobian, mass] = matrices.map(|m| {
+            let count = m.nonzeros();
+            next += count;
+            crate::numbers::dense(m, &noise[next - count..next])
+        });
+        let (force, rest) = noise[vectors..].split_at(size);
+        let (nonideal, drift) = rest.split_at(size);
+        self.noise = FieldNoise {
+            metric,
+            force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
+            jacobian,
+            drift: drift.to_vec(),
+            position_jacobian,
+            mass,
+        };
+        Ok(())
+    }
+
+    /// Noise as last found.
+    pub fn noise(&self) -> &FieldNoise {
+        &self.noise
+    }
+
     /// Solves the whole problem at a state that satisfies the constraints, finds
     /// which rows are independent there, and takes those from here on.
     pub fn choose_rows(&mut self, t: f64, x: &[f64], rank: f64) -> Result<&Outcome, FieldError> {
@@ -369,7 +438,12 @@ impl Field {
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: &work.jacobian,
             drift: &work.drift,
-            noise: None,
+            noise: (!self.noise.metric.is_empty()).then_some(Noise {
+                metric: &self.noise.metric,
+                force: &self.noise.force,
+                jacobian: &self.noise.jacobian,
+                drift: &self.noise.drift,
+            }),
         };
         // Rows that the projection holds agree up to its residual; whether they do
         // is certified, not decided here.
@@ -581,7 +655,7 @@ impl Field {
     }
 }
 
-impl Motion for Field {
+impl Motion for Field<'_> {
     fn size(&self) -> usize {
         self.n + self.size + 1
     }

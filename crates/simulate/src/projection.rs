@@ -12,7 +12,7 @@
 use crate::eliminations::Scratch;
 use crate::field::{Field, FieldError};
 use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use crate::terms::{Noise, Terms, Tolerances};
 
 /// Room for projections.
 #[derive(Default)]
@@ -65,6 +65,7 @@ impl Projection {
         field.mass(&mut self.mass);
         self.zero.clear();
         self.zero.resize(n.max(m), 0.0);
+        let noise = field.noise();
         let terms = Terms {
             n,
             m,
@@ -73,7 +74,12 @@ impl Projection {
             nonideal: &self.zero[..n],
             jacobian: &self.matrix,
             drift: &self.zero[..m],
-            noise: None,
+            noise: (!noise.mass.is_empty()).then_some(Noise {
+                metric: &noise.mass,
+                force: &self.zero[..n],
+                jacobian: &noise.position_jacobian,
+                drift: &self.zero[..m],
+            }),
         };
         solve(&mut self.scratch, &terms, rank, &mut self.outcome)?;
         self.positions = Some(self.outcome.independent.clone());
@@ -239,12 +245,15 @@ fn relative(rows: &[f64], x: &[f64], residuals: &[f64]) -> f64 {
         .map(|j| rows[j * n..(j + 1) * n].iter().zip(x).map(|(a, x)| (a * x).abs()).sum())
         .collect();
     let longest = x.iter().fold(0f64, |m, v| m.max(v.abs()));
+    let length =
+        |j: usize| -> f64 { rows[j * n..(j + 1) * n].iter().map(|a| a.abs()).sum::<f64>() };
+    let largest = (0..residuals.len()).fold(0f64, |m, j| m.max(length(j)));
     let mut worst = 0f64;
     for (j, (r, size)) in residuals.iter().zip(&sizes).enumerate() {
         if *r != 0.0 {
-            // A row that only says that something is 0 has no terms to measure by.
-            let row: f64 = rows[j * n..(j + 1) * n].iter().map(|a| a.abs()).sum();
-            let scale = size.max(1e-2 * row * longest);
+            // A row that only says that something is 0 has no terms to measure by;
+            // one whose gradient vanishes on the constraints has not even these.
+            let scale = size.max(1e-2 * length(j) * longest).max(1e-4 * largest * longest);
             worst = worst.max(if scale > 0.0 { r.abs() / scale } else { r.abs() });
         }
     }

@@ -202,7 +202,7 @@ pub fn output_times(start: f64, end: f64, every: Option<f64>) -> Vec<f64> {
 
 /// Runs a model. `record` is called at the start and at each output time.
 pub fn run(
-    setting: &Setting,
+    setting: &Setting<'_>,
     options: &RunOptions,
     record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
@@ -248,7 +248,7 @@ pub fn run(
 struct Journey<'a> {
     setting: &'a Setting<'a>,
     options: &'a RunOptions,
-    driver: Driver,
+    driver: Driver<'a>,
     observer: Observer,
     certificate: Certificate,
     statistics: Statistics,

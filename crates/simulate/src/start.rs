@@ -50,6 +50,7 @@ struct Stage<'a> {
     guess: Vec<f64>,
     given: Vec<(ExprId, Span, String)>,
     laws: Vec<(usize, ExprId)>,
+    nearest: bool,
     metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
 }
 
@@ -99,8 +100,12 @@ impl Guess {
     }
 }
 
-/// The consistent state nearest to a guess, with or without the `=` equations of
-/// the model's start.
+/// Up to this many coordinates the nearest state is found even where one near the
+/// guess would do.
+const NEAREST: usize = 12;
+
+/// The consistent state nearest to a guess, with the `=` equations of the model's
+/// start; or one near the guess, without them.
 pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Start, StartError> {
     let system = &setting.model.system;
     let exprs = &setting.model.exprs;
@@ -129,6 +134,7 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         guess: guess.q.clone(),
         given: equations(Level::Position),
         laws: position_laws,
+        nearest: given || system.n_coordinates() <= NEAREST,
         metric: &mass,
     };
     let (q, free_positions, held_positions) = positions.solve(setting, &table)?;
@@ -153,6 +159,7 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         guess: rate.clone(),
         given: equations(Level::Velocity),
         laws: native.velocity_laws.clone(),
+        nearest: given || system.n_coordinates() <= NEAREST,
         metric: &own,
     };
     let (found, free_velocities, held) = velocities.solve(setting, &table)?;
@@ -182,6 +189,7 @@ pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
         unknowns: system.positions(),
         guess: guess.to_vec(),
         given: Vec::new(),
+        nearest: false,
         laws: laws.collect(),
         metric: &|table: &Table| native.mass(setting, table),
     };
@@ -326,6 +334,7 @@ impl Stage<'_> {
             unknowns: free.iter().map(|&i| self.unknowns[i]).collect(),
             guess: free.iter().map(|&i| self.guess[i]).collect(),
             equations,
+            nearest: self.nearest,
             metric: &metric,
         };
         match problem(equations.clone()).solve() {

@@ -2,6 +2,9 @@
 
 use dalembert::export::EvaluationPage;
 use dalembert::export::text::list;
+use dalembert::expr::Symbol;
+use dalembert::model::codes::Code;
+use dalembert::simulate::complete::Origin;
 use dalembert::simulate::report::{self, Options, Report};
 use dalembert::simulate::{Evaluation, Motion, Setting, Start, StartError, start};
 use dalembert::{Diagnostic, Model};
@@ -42,6 +45,9 @@ impl Verdict {
             }
         };
         Ok(match report::at(&setting, &start.state, &Options::of_model(model)) {
+            Ok(found) if !contradictions(model, &found).is_empty() => {
+                return Err(contradictions(model, &found));
+            }
             Ok(found) => Verdict::Found(Box::new((start, found))),
             Err(report::EvalError::Refused(refusal)) => {
                 Verdict::NotTold(format!("not told: {refusal}"))
@@ -139,4 +145,37 @@ impl Verdict {
             }
         }
     }
+}
+
+/// Rows that imply what no state can change: 1 = 0.
+fn contradictions(model: &Model, found: &Report) -> Vec<Diagnostic> {
+    let system = &model.system;
+    let moving: Vec<_> = [system.positions(), system.velocities(), system.momenta()].concat();
+    let mut faults = Vec::new();
+    for implied in &found.implied {
+        let Origin::Rows(rows) = &implied.origin else { continue };
+        let symbols = model.exprs.symbols_of(&[implied.residual]);
+        let fixed = !symbols.iter().any(|s| moving.contains(s) || *s == Symbol::TIME);
+        if !fixed || model.exprs.is_zero(implied.residual).is_zero() {
+            continue;
+        }
+        let names: Vec<String> =
+            rows.iter().map(|&r| format!("`{}`", system.constraints[r].name)).collect();
+        let message = format!(
+            "{} contradict each other: they imply {} = 0",
+            names.join(", "),
+            model.exprs.to_text(implied.residual)
+        );
+        let mut fault = Diagnostic::fault(
+            Code::ContradictoryConstraints,
+            system.constraints[rows[0]].span,
+            message,
+        );
+        for &row in &rows[1..] {
+            let constraint = &system.constraints[row];
+            fault = fault.with(constraint.span, format!("`{}`", constraint.name));
+        }
+        faults.push(fault);
+    }
+    faults
 }
