@@ -204,6 +204,7 @@ fn the_residual_left_over_has_all_its_digits() {
     table.set_all(&system.velocities()[..2], &v[..2]);
     let lagrange = derive(&model, Some("lagrange")).expect("applies");
     let problem = Problem {
+        nearest: true,
         setting: &setting,
         table,
         unknowns: vec![system.velocities()[2]],

@@ -451,3 +451,21 @@ fn nothing_is_added_where_nothing_is_hidden() {
     }
     assert!(looked_at >= 40);
 }
+
+/// A relation that follows from the dynamics is enforced by nothing. x'' = −2w with
+/// the massless w bound to x' implies w' = −2w, which no row says.
+#[test]
+fn an_implied_row_carries_no_force_even_if_that_takes_another() {
+    let mut model = text(
+        "coord x, w\nkinetic x'^2/2\nforce x: -2*w\nforce w: x' - w\n\
+         start x = 1, x' = 1, w = 1, w' ~ 5",
+        "",
+    );
+    let added = complete(&mut model, &Tolerances::default()).expect("completes");
+    assert_eq!(added.len(), 2, "{added:?}");
+    let report = at_start(&mut model);
+    let found = evaluation(&report);
+    assert_eq!(found.outcome.motion, Motion::Unique);
+    assert!((found.accelerations[0] + 2.0).abs() < 1e-12, "{:?}", found.accelerations);
+    assert!(found.outcome.multipliers.iter().all(|l| l.abs() < 1e-12));
+}

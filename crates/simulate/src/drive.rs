@@ -135,6 +135,8 @@ pub struct Driver<'m> {
     pub h: f64,
     last_error: f64,
     modes: Vec<f64>,
+    /// Rate of feedback.
+    rate: Option<f64>,
     /// Rank and verdict at the first state.
     expected: Option<(usize, outcome::Motion)>,
 }
@@ -172,6 +174,7 @@ impl<'m> Driver<'m> {
             h: 0.0,
             last_error: 1e-4,
             modes: Vec::new(),
+            rate: None,
             expected: None,
         }
     }
@@ -385,11 +388,14 @@ impl<'m> Driver<'m> {
         factor.clamp(0.2, if rejected_last { 1.0 } else { 6.0 })
     }
 
-    /// Rates of feedback, tied to the step so that they stay stable.
+    /// Rates of feedback, tied to the first step so that they stay stable.
     fn feed_back(&mut self, h: f64) {
+        // One rate for the whole run: a rate that followed the step would turn the
+        // noise of small steps into forces.
+        let rate = *self.rate.get_or_insert(0.2 / h.abs());
         self.field.feedback = match self.control.stabilize {
-            Stabilize::Baumgarte => Feedback::Baumgarte(0.5 / h.abs()),
-            Stabilize::Ggl => Feedback::Invariant(0.5 / h.abs()),
+            Stabilize::Baumgarte => Feedback::Baumgarte(rate),
+            Stabilize::Ggl => Feedback::Invariant(rate),
             _ => Feedback::None,
         };
     }

@@ -18,7 +18,7 @@ use crate::setting::{Setting, Table};
 use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::{EquationsOfMotion, Shape, picture};
-use dalembert_expr::{ExprId, Jacobian, SwitchKind, Symbol};
+use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_model::system::{Energy, Level};
 use std::ops::Range;
 
@@ -133,6 +133,7 @@ struct Residuals {
 
 /// Branches of the terms, and where they turn.
 struct Switchboard {
+    switches: Vec<Switch>,
     function: Box<dyn Function>,
     kinds: Vec<SwitchKind>,
     counts: Vec<usize>,
@@ -270,6 +271,7 @@ impl<'m> Field<'m> {
         let mut guards: Vec<ExprId> = switches.iter().map(|s| s.value).collect();
         guards.extend(switches.iter().flat_map(|s| s.guards.iter().copied()));
         let switchboard = Switchboard {
+            switches: switches.clone(),
             function: lower(&guards),
             kinds: switches.iter().map(|s| s.kind).collect(),
             counts: switches.iter().map(|s| s.guards.len()).collect(),
@@ -493,6 +495,12 @@ impl<'m> Field<'m> {
         for (place, value) in self.residuals.mass.iter().zip(&self.work.residual_output[start..]) {
             matrix[*place] = *value;
         }
+    }
+
+    /// The mode of the switch that decides an expression's value.
+    pub fn mode_of(&self, value: ExprId) -> Option<f64> {
+        let at = self.switchboard.switches.iter().position(|s| s.value == value)?;
+        Some(self.modes()[at])
     }
 
     /// How many switches there are.

@@ -4,7 +4,7 @@
 use crate::certificate::Gauss;
 use crate::eliminations::Scratch;
 use crate::evaluate::multipliers;
-use crate::field::{Field, FieldError};
+use crate::field::{Feedback, Field, FieldError};
 use crate::integrators::Motion;
 use crate::linalg;
 use crate::outcome::Outcome;
@@ -46,6 +46,10 @@ pub struct Observation {
 
 /// Compiled observations.
 pub struct Observer {
+    branches: Box<dyn Function>,
+    branch_registers: Registers,
+    values: Vec<ExprId>,
+    plain: usize,
     function: Box<dyn Function>,
     registers: Registers,
     input: Vec<f64>,
@@ -167,10 +171,23 @@ impl Observer {
         variables.extend(&equations.q);
         variables.extend(&equations.v);
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
+        // On the branches that the field is on: at a turn, the signs of rounding are
+        // not those of the motion.
+        let (roots, switches) = exprs.freeze_switches(&roots);
+        let values: Vec<ExprId> = switches.iter().map(|s| s.value).collect();
+        let branches = compile(Tape::lower(exprs, &values, &symbols, &variables));
+        let mut branch_registers = branches.scratch();
+        branches.prepare(&mut branch_registers, &constants);
+        let plain = variables.len();
+        variables.extend(switches.iter().map(|s| s.mode));
         let function = compile(Tape::lower(exprs, &roots, &symbols, &variables));
         let mut registers = function.scratch();
         function.prepare(&mut registers, &constants);
         Ok(Observer {
+            branches,
+            branch_registers,
+            values,
+            plain,
             input: vec![0.0; variables.len()],
             output: vec![0.0; function.outputs()],
             function,
@@ -188,7 +205,14 @@ impl Observer {
         let (n, size) = (self.n, self.size);
         self.input[0] = t;
         self.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
-        self.input[1 + n + size..].copy_from_slice(field.auxiliary());
+        self.input[1 + n + size..self.plain].copy_from_slice(field.auxiliary());
+        if !self.values.is_empty() {
+            let (input, modes) = self.input.split_at_mut(self.plain);
+            self.branches.call(&mut self.branch_registers, input, modes);
+            for (mode, &value) in modes.iter_mut().zip(&self.values) {
+                *mode = field.mode_of(value).unwrap_or(*mode);
+            }
+        }
         self.function.call(&mut self.registers, &self.input, &mut self.output);
     }
 
@@ -220,7 +244,11 @@ impl Observer {
         x: &[f64],
     ) -> Result<Observation, FieldError> {
         let mut dx = vec![0.0; x.len()];
-        field.rates(t, x, &mut dx)?;
+        // The motion itself, without what pulls it back to the constraints.
+        let feedback = std::mem::replace(&mut field.feedback, Feedback::None);
+        let rates = field.rates(t, x, &mut dx);
+        field.feedback = feedback;
+        rates?;
         self.evaluate(field, t, x);
         let (n, size, layout) = (self.n, self.size, &self.layout);
         let output = &self.output;
