@@ -14,7 +14,7 @@ use dalembert::simulate::{
 };
 
 const SYSTEMS: usize = 1000;
-const COMPLETED: usize = 250;
+const COMPLETED: usize = 120;
 
 /// A shape with a direction without mass and in no row, and no other.
 fn shape(index: usize, random: &mut Random) -> Shape {

@@ -49,6 +49,8 @@ pub enum Origin {
 /// Gaussian elimination is written out up to this size; beyond it a `solve` node
 /// stands for the inverse.
 const EXPLICIT: usize = 4;
+/// Expressions up to this size, as trees, are simplified for the reader.
+const READABLE: u64 = 60;
 
 /// How the names of appended constraints begin.
 const HIDDEN: &str = "hidden[";
@@ -103,7 +105,7 @@ fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers)
         columns.iter().zip(solution).for_each(|(&j, e)| nu[j] = e);
         let row: Vec<(usize, ExprId)> = matrix::sparse(nu.iter().copied());
         let coordinates = row.iter().map(|e| e.0).collect();
-        let chi = exprs.simplify(matrix::dot(exprs, &row, &total));
+        let chi = readable(exprs, matrix::dot(exprs, &row, &total));
         found.push(classified(setting, equations, chi, Origin::Massless(coordinates)));
     }
     found
@@ -136,17 +138,25 @@ fn dependent(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers
                 }
             })
             .collect();
-        let chi = exprs.simplify(matrix::dot(exprs, &weights, &values));
+        let chi = readable(exprs, matrix::dot(exprs, &weights, &values));
         let names = weights.iter().map(|w| w.0).collect();
         found.push(classified(setting, equations, chi, Origin::Rows(names)));
     }
     found
 }
 
+/// Simplified if that is likely to help.
+fn readable(exprs: &Exprs, id: ExprId) -> ExprId {
+    if exprs.count_tree_size(id) <= 8 * READABLE { exprs.simplify(id) } else { id }
+}
+
 /// K⁻¹ r, written out where it is small enough to be read.
 fn solve(exprs: &Exprs, k: &Jacobian, r: &[ExprId]) -> Option<Vec<ExprId>> {
     let n = r.len();
-    if n > EXPLICIT {
+    // Long entries swell when they are divided by each other, and nobody reads them.
+    let entries = k.rows.iter().flatten().map(|e| e.1).chain(r.iter().copied());
+    let long = entries.into_iter().any(|e| exprs.count_tree_size(e) > READABLE);
+    if n > EXPLICIT || long {
         return Inverse::new(k).map(|inverse| inverse.solve(exprs, r));
     }
     let mut a: Vec<Vec<ExprId>> =
@@ -330,7 +340,7 @@ fn multiplier(
         line.retain(|e| e.1 != ExprId::ZERO);
     }
     let solution = solve(exprs, &block, &right)?;
-    Some(exprs.simplify(solution[wanted]))
+    Some(readable(exprs, solution[wanted]))
 }
 
 /// A start that hidden constraints forbid should say what they are: nobody has

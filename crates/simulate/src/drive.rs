@@ -179,6 +179,15 @@ impl<'m> Driver<'m> {
         }
     }
 
+    /// Puts the field on the branches of its state.
+    pub fn settle_branches(&mut self) -> Result<(), FieldError> {
+        let mut guards = Vec::new();
+        let (t, x) = (self.t, self.x.clone());
+        self.field.branches(t, &x, &mut self.modes, &mut guards)?;
+        self.field.set_modes(&self.modes.clone());
+        Ok(())
+    }
+
     /// Moves to `end`, calling `record` at each time of `outputs` (in order, on the
     /// way) and at each step.
     pub fn run(
@@ -201,10 +210,8 @@ impl<'m> Driver<'m> {
     ) -> Result<End, Failure> {
         let size = self.x.len();
         let forward = if end >= self.t { 1.0 } else { -1.0 };
-        let mut guards = Vec::new();
-        let (t, x) = (self.t, self.x.clone());
-        self.field.branches(t, &x, &mut self.modes, &mut guards).map_err(Failure::Field)?;
-        self.field.set_modes(&self.modes.clone());
+        self.settle_branches().map_err(Failure::Field)?;
+        let x = self.x.clone();
         self.settle(&x)?;
         let expected = self.field.outcome().rank.jacobian;
         let mut k1 = vec![0.0; size];

@@ -334,7 +334,7 @@ fn solve(
     }
     let constraint_force = constraint_force(&terms, &accelerations);
     if equations.rows.len() != terms.m {
-        outcome.multipliers = multipliers(&terms, &constraint_force)?;
+        outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force)?;
     }
     let gauss = Gauss::new(&terms, &accelerations, &constraint_force, &outcome);
     Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss })
@@ -345,6 +345,41 @@ fn constraint_force(terms: &Terms, accelerations: &[f64]) -> Vec<f64> {
     let mut force = vec![0.0; terms.n];
     linalg::multiply(terms.metric, terms.n, accelerations, &mut force);
     force.iter().zip(terms.force).map(|(a, b)| a - b).collect()
+}
+
+/// The shortest λ behind a constraint force, given a solution: its own λ, and what
+/// the difference of the forces adds. Differences that rounding explains add
+/// nothing, so that rows which hardly hold anything do not turn it into multipliers.
+pub fn recovered(
+    terms: &Terms,
+    solution: &Outcome,
+    constraint_force: &[f64],
+) -> Result<Vec<f64>, Refusal> {
+    let n = terms.n;
+    if solution.v_dot.len() != n || solution.multipliers.len() != terms.m {
+        return multipliers(terms, constraint_force);
+    }
+    let own = self::constraint_force(terms, &solution.v_dot);
+    let mut differs = false;
+    let difference: Vec<f64> = (0..n)
+        .map(|i| {
+            let row = &terms.metric[i * n..(i + 1) * n];
+            let size: f64 = row.iter().zip(&solution.v_dot).map(|(m, a)| (m * a).abs()).sum();
+            let noise = terms.noise.map_or(0.0, |noise| noise.force[i]);
+            let slack = 64.0 * (noise + f64::EPSILON * (size + terms.force[i].abs()));
+            let left = constraint_force[i] - own[i];
+            let left = if left.abs() <= slack { 0.0 } else { left };
+            differs |= left != 0.0;
+            left + terms.nonideal[i]
+        })
+        .collect();
+    let mut lambda = solution.multipliers.clone();
+    if differs {
+        for (l, more) in lambda.iter_mut().zip(multipliers(terms, &difference)?) {
+            *l += more;
+        }
+    }
+    Ok(lambda)
 }
 
 /// The shortest λ with Aᵀλ = Qᶜ − C: the universal problem once more, with the

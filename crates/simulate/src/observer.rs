@@ -3,7 +3,7 @@
 
 use crate::certificate::Gauss;
 use crate::eliminations::Scratch;
-use crate::evaluate::multipliers;
+use crate::evaluate::recovered;
 use crate::field::{Feedback, Field, FieldError};
 use crate::integrators::Motion;
 use crate::linalg;
@@ -283,7 +283,7 @@ impl Observer {
         crate::DEFAULT
             .solve(&mut self.scratch, &terms, &tolerances, &mut self.outcome)
             .map_err(FieldError::Solve)?;
-        let lambda = multipliers(&terms, &constraint_force)
+        let lambda = recovered(&terms, &self.outcome, &constraint_force)
             .map_err(|_| FieldError::NotFinite { what: "multiplier", index: 0 })?;
         let mut certified = Outcome { multipliers: lambda, ..Outcome::default() };
         certified.stationarity = field.outcome().stationarity;

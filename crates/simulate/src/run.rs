@@ -348,6 +348,9 @@ impl<'a> Journey<'a> {
     ) -> Result<End, RunError> {
         let mut gauss = Measure::default();
         // The start itself.
+        if let Err(error) = self.driver.settle_branches() {
+            return Ok(End::Failed(Failure::Field(error)));
+        }
         let (t, x) = (self.driver.t, self.driver.x.clone());
         match self.observer.observe(&mut self.driver.field, t, &x) {
             Ok(first) => {

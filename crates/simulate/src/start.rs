@@ -100,10 +100,6 @@ impl Guess {
     }
 }
 
-/// Up to this many coordinates the nearest state is found even where one near the
-/// guess would do.
-const NEAREST: usize = 12;
-
 /// The consistent state nearest to a guess, with the `=` equations of the model's
 /// start; or one near the guess, without them.
 pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Start, StartError> {
@@ -134,7 +130,7 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         guess: guess.q.clone(),
         given: equations(Level::Position),
         laws: position_laws,
-        nearest: given || system.n_coordinates() <= NEAREST,
+        nearest: given,
         metric: &mass,
     };
     let (q, free_positions, held_positions) = positions.solve(setting, &table)?;
@@ -159,7 +155,7 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         guess: rate.clone(),
         given: equations(Level::Velocity),
         laws: native.velocity_laws.clone(),
-        nearest: given || system.n_coordinates() <= NEAREST,
+        nearest: given,
         metric: &own,
     };
     let (found, free_velocities, held) = velocities.solve(setting, &table)?;

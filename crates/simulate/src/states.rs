@@ -6,7 +6,7 @@ use crate::state::State;
 use dalembert_model::system::Energy;
 
 /// Up to `count` states that satisfy the constraints, near the start: positions
-/// moved by up to a third of their size (or of 1), velocities drawn anew. Fewer
+/// moved by up to a fifth of their size (or of 1), velocities drawn anew. Fewer
 /// where the constraints leave nothing to move. The `=` equations of the start do
 /// not bind them.
 pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) -> Vec<State> {
@@ -21,7 +21,7 @@ pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) 
         }
         let size = rate.iter().fold(1f64, |m, v| m.max(v.abs()));
         let guess = Guess {
-            q: center.q.iter().map(|&q| q + 0.3 * q.abs().max(1.0) * random.next()).collect(),
+            q: center.q.iter().map(|&q| q + 0.2 * q.abs().max(1.0) * random.next()).collect(),
             rate: rate.iter().map(|&v| v + 0.5 * size * random.next()).collect(),
             by_momenta,
         };
