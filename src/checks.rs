@@ -88,11 +88,19 @@ pub fn fault(result: &CheckResult) -> Option<Diagnostic> {
     Some(Diagnostic::fault(Code::CheckFailed, result.span, message))
 }
 
+/// What a run passed, and why it ended early if it did.
+type Passed = (Vec<Observation>, Option<String>);
+
+/// Whether an error is above a tolerance; NaN must not pass for small.
+fn exceeds(error: f64, tolerance: f64) -> bool {
+    error > tolerance || error.is_nan() || tolerance.is_nan()
+}
+
 struct Checker<'m> {
     setting: Setting<'m>,
     start: Result<Start, String>,
     random: OnceCell<Vec<State>>,
-    passed: OnceCell<Result<(Vec<Observation>, Option<String>), String>>,
+    passed: OnceCell<Result<Passed, String>>,
 }
 
 impl<'m> Checker<'m> {
@@ -126,7 +134,7 @@ impl<'m> Checker<'m> {
 
     /// The run that the checks of the page speak of, as tight as doubles allow. If
     /// it ends early, what it passed until then and why it ended.
-    fn passed(&self) -> Result<&(Vec<Observation>, Option<String>), String> {
+    fn passed(&self) -> Result<&Passed, String> {
         self.passed
             .get_or_init(|| {
                 let mut options = RunOptions::of_model(&self.setting);
@@ -181,7 +189,7 @@ impl<'m> Checker<'m> {
         for (value, observation) in values.iter().zip(list) {
             let drift = (value - first).abs() / first.abs().max(1.0);
             // NaN must not pass for small.
-            if !(drift <= tolerance) {
+            if exceeds(drift, tolerance) {
                 return CheckOutcome::Fails(format!(
                     "it is {first} at the start and {value} at t = {}",
                     observation.state.t
@@ -216,7 +224,7 @@ impl<'m> Checker<'m> {
         let mut worst = 0f64;
         for (a, b) in a.iter().zip(&b) {
             let error = (a - b).abs() / b.abs().max(1.0);
-            if !(error <= tolerance) {
+            if exceeds(error, tolerance) {
                 return CheckOutcome::Fails(format!("the left side is {a}, the right side {b}"));
             }
             worst = worst.max(error);
@@ -274,7 +282,7 @@ impl<'m> Checker<'m> {
             for (a, b) in a.iter().zip(&b) {
                 let error = (a - b).abs() / b.abs().max(1.0);
                 // NaN must not pass for small.
-                if !(error <= tolerance) {
+                if exceeds(error, tolerance) {
                     let place = match at {
                         _ if states.len() == 1 => "",
                         0 => " at the start",

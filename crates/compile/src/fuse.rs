@@ -121,10 +121,10 @@ fn schedule(tape: &Tape) -> (Vec<usize>, usize) {
                 visit(leader[other]);
             }
         });
-        if let Instruction::Solve(right) = instruction {
-            if let Some(&factor) = factor_of.get(&tape.rights[*right as usize].matrix) {
-                visit(factor);
-            }
+        if let Instruction::Solve(right) = instruction
+            && let Some(&factor) = factor_of.get(&tape.rights[*right as usize].matrix)
+        {
+            visit(factor);
         }
     };
     let mut state = vec![0u8; n];

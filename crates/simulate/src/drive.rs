@@ -7,7 +7,7 @@
 //! and are projected too.
 
 use crate::field::{Feedback, Field, FieldError};
-use crate::integrators::{Integrator, Motion};
+use crate::integrators::{Integrator, Motion, Step};
 use crate::outcome;
 use crate::projection::{Drift, Projection};
 use std::ops::ControlFlow;
@@ -245,8 +245,8 @@ impl<'m> Driver<'m> {
             }
             self.weigh(&mut weights);
             self.feed_back(h);
-            let tried =
-                self.integrator.step(&mut self.field, self.t, h, &self.x, &k1, &weights, &mut next);
+            let step = Step { t: self.t, h, x: &self.x, rates: &k1, weights: &weights };
+            let tried = self.integrator.step(&mut self.field, step, &mut next);
             let mut error = match tried {
                 Ok(error) if error.is_finite() && next.iter().all(|x| x.is_finite()) => error,
                 Ok(_) => f64::INFINITY,

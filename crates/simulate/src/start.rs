@@ -308,7 +308,7 @@ impl Stage<'_> {
         }
         let free: Vec<usize> =
             (0..self.unknowns.len()).filter(|i| !fixed.contains_key(i)).collect();
-        for (&unknown, _) in &fixed {
+        for &unknown in fixed.keys() {
             table.set(self.unknowns[unknown], values[unknown]);
         }
         let n = self.unknowns.len();

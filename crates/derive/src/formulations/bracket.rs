@@ -279,9 +279,9 @@ fn curvature(
         }
     }
     let mut b = zero;
-    for i in 0..free {
-        for j in i + 1..free {
-            let value = exprs.sum(&terms[i][j]);
+    for (i, row) in terms.iter().enumerate() {
+        for (j, list) in row.iter().enumerate().skip(i + 1) {
+            let value = exprs.sum(list);
             if value != ExprId::ZERO {
                 b.rows[i].push((j, value));
                 b.rows[j].push((i, (-exprs.at(value)).id));

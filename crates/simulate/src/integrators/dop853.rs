@@ -6,7 +6,7 @@
 //! the dense output. For problems that are smooth and not stiff.
 
 use super::dop853_table::{A, ALL_STAGES, B, C, D, E3, E5, Row, STAGES};
-use super::{Integrator, Motion, Needs};
+use super::{Integrator, Motion, Needs, Step};
 use crate::field::FieldError;
 
 /// Its name.
@@ -87,16 +87,13 @@ impl Integrator for Dop853 {
     fn step(
         &mut self,
         motion: &mut dyn Motion,
-        t: f64,
-        h: f64,
-        x: &[f64],
-        k1: &[f64],
-        weights: &[f64],
+        step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
+        let Step { t, h, x, rates, weights } = step;
         (self.t, self.h) = (t, h);
         self.old.copy_from_slice(x);
-        self.k[0].copy_from_slice(k1);
+        self.k[0].copy_from_slice(rates);
         for stage in 1..STAGES {
             self.combine(A[stage]);
             let k = &mut self.k[stage];

@@ -14,6 +14,21 @@ pub trait Motion {
     fn rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError>;
 }
 
+/// A step to take.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<'a> {
+    /// Where from in time.
+    pub t: f64,
+    /// How far.
+    pub h: f64,
+    /// Where from.
+    pub x: &'a [f64],
+    /// The rates there.
+    pub rates: &'a [f64],
+    /// The inverses of what each component may be off by.
+    pub weights: &'a [f64],
+}
+
 /// What an integrator needs of a problem beside its rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -43,17 +58,12 @@ pub trait Integrator {
     /// Whether steps carry an error estimate, so that their size can be controlled.
     fn estimates(&self) -> bool;
 
-    /// Takes a step of size `h` from `x` at `t`, given the rates `k1` there. Writes
-    /// the new state and returns the error in units of the tolerance: `weights`
-    /// are the inverses of what each component may be off by.
+    /// Takes a step. Writes the new state and returns the error in units of the
+    /// tolerance.
     fn step(
         &mut self,
         motion: &mut dyn Motion,
-        t: f64,
-        h: f64,
-        x: &[f64],
-        k1: &[f64],
-        weights: &[f64],
+        step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError>;
 
