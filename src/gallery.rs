@@ -6,7 +6,7 @@ const PAGES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/gallery.rs"))
 /// One page of the gallery.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
-    /// Its name, as in `gallery:NAME`.
+    /// Its name, as in `gallery:NAME`: the path in the gallery's folder.
     pub name: &'static str,
     /// The Markdown text.
     pub text: &'static str,
@@ -20,7 +20,7 @@ impl Page {
     }
 }
 
-/// All pages, by name.
+/// All pages, by name; those of subfolders come last.
 pub fn pages() -> impl Iterator<Item = Page> {
     PAGES.iter().map(|&(name, text)| Page { name, text })
 }

@@ -24,6 +24,23 @@ fn pages() -> Vec<(String, Input)> {
     pages
 }
 
+/// Pages of subfolders bear their path as a name, and come after the others.
+#[test]
+fn subfolders_are_part_of_it() {
+    let root = std::env::var("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
+    let count = |folder: &str| {
+        let entries = std::fs::read_dir(format!("{root}/{folder}")).expect("a folder").flatten();
+        entries.filter(|e| e.path().extension().is_some_and(|e| e == "md")).count()
+    };
+    let names: Vec<&str> = dalembert::gallery::pages().map(|page| page.name).collect();
+    let (own, below) = names.split_at(count("gallery"));
+    assert!(own.iter().all(|name| !name.contains('/')), "{own:?}");
+    assert_eq!(below.len(), count("gallery/benchmarks"));
+    assert!(below.iter().all(|name| name.starts_with("benchmarks/")), "{below:?}");
+    assert!(own.is_sorted() && below.is_sorted());
+    assert!(Input::open("gallery:benchmarks/andrews").is_ok());
+}
+
 #[test]
 fn every_page_derives() {
     for (name, input) in pages() {

@@ -8,6 +8,7 @@
 
 use crate::field::{Feedback, Field, FieldError};
 use crate::integrators::{Integrator, Motion, Step};
+use crate::linalg;
 use crate::outcome;
 use crate::projection::{Drift, Projection};
 use std::ops::ControlFlow;
@@ -149,8 +150,16 @@ const HELD: f64 = 1e-10;
 const UNHELD: Drift = Drift { position: f64::INFINITY, velocity: f64::INFINITY };
 /// So many steps below a billionth of the run are a standstill.
 const STANDSTILL: u32 = 3000;
+/// Residuals below this, relative to the terms in their row, are rounding.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Entries of S above this wear a chart out.
-const WORN: f64 = 30.0;
+const WORN: f64 = 10.0;
+/// No step may end where they are above this: S amplifies the errors of the velocities
+/// it is applied to, which the error estimate does not see.
+const TORN: f64 = 4.0 * WORN;
+/// Entries of S that change their sign in a step while they are above this did so at a
+/// pole.
+const FLIP: f64 = 0.5;
 
 impl<'m> Driver<'m> {
     /// A driver from a state.
@@ -217,7 +226,7 @@ impl<'m> Driver<'m> {
         let mut k1 = vec![0.0; size];
         self.field.rates(self.t, &self.x, &mut k1).map_err(Failure::Field)?;
         if self.h == 0.0 {
-            self.h = forward * self.first_step(&k1, (end - self.t).abs())?;
+            self.h = forward * self.first_step(&k1, end)?;
         }
         let mut next_output = 0;
         let (mut next, mut weights, mut raw) = (vec![0.0; size], vec![0.0; size], vec![0.0; size]);
@@ -239,7 +248,7 @@ impl<'m> Driver<'m> {
             } else if self.control.step.is_none() && h.abs() > 0.5 * remaining.abs() {
                 h = 0.5 * remaining;
             }
-            let smallest = 16.0 * f64::EPSILON * self.t.abs().max(end.abs()).max(f64::MIN_POSITIVE);
+            let smallest = smallest_step(self.t, end);
             if h.abs() < smallest && !is_last {
                 return Err(Failure::StepTooSmall { step: h });
             }
@@ -297,11 +306,14 @@ impl<'m> Driver<'m> {
                 self.drift.velocity = self.drift.velocity.max(drift.velocity);
                 let moved: f64 = (0..size).map(|i| ((next[i] - raw[i]) * weights[i]).powi(2)).sum();
                 // The correction is part of the error: a step that leaves the
-                // constraints by more than the tolerance is not good enough.
-                // Unless a shorter step did not help: then it is rounding, near a
-                // position where the constraints hold only weakly.
+                // constraints by more than the tolerance is not good enough. One of the
+                // size of rounding says nothing of the step: a shorter one leaves as
+                // much, near a position where the constraints hold only weakly.
                 let correction = 0.25 * (moved / size as f64).sqrt();
-                if correction < 0.3 * last_correction || !rejected_last {
+                let found = self.projection.found;
+                let is_rounding = found.position.max(found.velocity) <= ROUNDING
+                    || (rejected_last && correction >= 0.3 * last_correction);
+                if !is_rounding {
                     error = error.max(correction);
                 }
                 last_correction = correction;
@@ -311,6 +323,15 @@ impl<'m> Driver<'m> {
                 let order = f64::from(self.integrator.order());
                 let factor = if error.is_finite() { 0.9 * error.powf(-1.0 / order) } else { 0.2 };
                 self.h = h * factor.clamp(0.2, 0.9);
+                rejected_last = true;
+                if self.h.abs() < smallest {
+                    return Err(Failure::StepTooSmall { step: self.h });
+                }
+                continue;
+            }
+            if adapts && self.is_torn(t_new, &next) {
+                self.statistics.rejected += 1;
+                self.h = 0.5 * h;
                 rejected_last = true;
                 if self.h.abs() < smallest {
                     return Err(Failure::StepTooSmall { step: self.h });
@@ -502,13 +523,31 @@ impl<'m> Driver<'m> {
     fn is_worn(&mut self) -> bool {
         self.field.equations.chart.is_some() && {
             let x = self.x.clone();
-            self.field.slope(self.t, &x) > WORN
+            linalg::largest(self.field.slopes(self.t, &x)) > WORN
         }
     }
 
+    /// Whether a step passes by the change of chart that was due on its way: it ends
+    /// where S is too steep, or beyond a pole of S.
+    fn is_torn(&mut self, t: f64, next: &[f64]) -> bool {
+        if self.field.equations.chart.is_none() {
+            return false;
+        }
+        let x = self.x.clone();
+        let before = self.field.slopes(self.t, &x).to_vec();
+        let after = self.field.slopes(t, next);
+        let steepest = linalg::largest(after);
+        // A chart that was asked for may be steep from the start.
+        let is_steep = steepest > TORN && steepest > 2.0 * linalg::largest(&before);
+        let beyond = |(a, b): (&f64, &f64)| a * b < 0.0 && a.abs().min(b.abs()) > FLIP;
+        is_steep || before.iter().zip(after).any(beyond)
+    }
+
     /// A first step: Hairer, Nørsett & Wanner I, II.4.
-    fn first_step(&mut self, k1: &[f64], longest: f64) -> Result<f64, Failure> {
+    fn first_step(&mut self, k1: &[f64], end: f64) -> Result<f64, Failure> {
         let size = self.x.len();
+        let longest = (end - self.t).abs();
+        let shortest = (16.0 * smallest_step(self.t, end)).min(longest);
         let mut weights = vec![0.0; size];
         self.weigh(&mut weights);
         let norm = |v: &[f64]| -> f64 {
@@ -516,8 +555,9 @@ impl<'m> Driver<'m> {
             (sum / size as f64).sqrt()
         };
         let (d0, d1) = (norm(&self.x), norm(k1));
-        let guess = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 } else { 0.01 * d0 / d1 };
-        let guess = guess.min(longest);
+        // What is below the tolerance everywhere has no size to go by.
+        let guess = if d0 < 1.0 || d1 < 1e-5 { 1e-6 } else { 0.01 * d0 / d1 };
+        let guess = guess.clamp(shortest, longest);
         let ahead: Vec<f64> = self.x.iter().zip(k1).map(|(x, k)| x + guess * k).collect();
         let mut k2 = vec![0.0; size];
         let d2 = match self.field.rates(self.t + guess, &ahead, &mut k2) {
@@ -533,6 +573,11 @@ impl<'m> Driver<'m> {
         } else {
             (0.01 / d1.max(d2)).powf(1.0 / (order + 1.0))
         };
-        Ok((100.0 * guess).min(second).min(longest))
+        Ok((100.0 * guess).min(second).clamp(shortest, longest))
     }
+}
+
+/// Shorter steps are lost in the digits of time.
+fn smallest_step(t: f64, end: f64) -> f64 {
+    16.0 * f64::EPSILON * t.abs().max(end.abs()).max(f64::MIN_POSITIVE)
 }

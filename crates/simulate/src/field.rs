@@ -584,13 +584,14 @@ impl<'m> Field<'m> {
         Ok(())
     }
 
-    /// The largest slope of a dependent velocity in the chart: max |S|.
-    pub fn slope(&mut self, t: f64, x: &[f64]) -> f64 {
+    /// The slopes of the dependent velocities in the chart: the entries of S, none if
+    /// there is no chart.
+    pub fn slopes(&mut self, t: f64, x: &[f64]) -> &[f64] {
         if self.residuals.slopes == self.work.residual_output.len() || self.residuals(t, x).is_err()
         {
-            return 0.0;
+            return &[];
         }
-        linalg::largest(&self.work.residual_output[self.residuals.slopes..])
+        &self.work.residual_output[self.residuals.slopes..]
     }
 
     /// Feedback of the constraints into the rates: −κ times what a projection would

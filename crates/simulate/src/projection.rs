@@ -28,6 +28,10 @@ pub struct Projection {
     picked_drift: Vec<f64>,
     /// Independent position rows; all of them until they were chosen.
     positions: Option<Vec<usize>>,
+    /// ψ before anything was corrected.
+    entry: Vec<f64>,
+    /// What the last projection found before it corrected anything.
+    pub found: Drift,
 }
 
 /// What is left of the constraints, relative to the terms in each row.
@@ -96,11 +100,16 @@ impl Projection {
     ) -> Result<Drift, FieldError> {
         let (n, size) = (field.n, field.size);
         let mut drift = Drift::default();
+        self.found = Drift::default();
         self.zero.clear();
         self.zero.resize(n.max(size), 0.0);
         let mut last = f64::INFINITY;
         for _ in 0..MOST {
-            let (phi, _) = field.residuals(t, x)?;
+            let (phi, psi) = field.residuals(t, x)?;
+            if last == f64::INFINITY {
+                self.entry.clear();
+                self.entry.extend_from_slice(psi);
+            }
             if phi.is_empty() {
                 break;
             }
@@ -108,6 +117,9 @@ impl Projection {
             self.drift.extend(phi.iter().map(|r| -r));
             field.position_jacobian(&mut self.matrix);
             drift.position = relative(&self.matrix, &x[..n], &self.drift);
+            if last == f64::INFINITY {
+                self.found.position = drift.position;
+            }
             if drift.position <= 4.0 * f64::EPSILON || !(drift.position < 0.5 * last) {
                 break;
             }
@@ -148,6 +160,10 @@ impl Projection {
             self.mass.clear();
             self.mass.extend_from_slice(metric);
             drift.velocity = relative(&self.rows, &x[n..n + size], &self.drift);
+            if last == f64::INFINITY {
+                // Correcting positions by a rounding error may move ψ by many.
+                self.found.velocity = relative(&self.rows, &x[n..n + size], &self.entry);
+            }
             if drift.velocity <= 4.0 * f64::EPSILON || !(drift.velocity < 0.5 * last) {
                 break;
             }

@@ -206,13 +206,23 @@ pub fn run(
     options: &RunOptions,
     record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
+    let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
+    run_from(setting, options, start, record)
+}
+
+/// The same from another start than the model's own.
+pub fn run_from(
+    setting: &Setting,
+    options: &RunOptions,
+    start: Start,
+    record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+) -> Result<RunReport, RunError> {
     if !options.end.is_finite() || !(options.tolerance > 0.0) {
         return Err(RunError::Option("the end time and the tolerance must be numbers".to_owned()));
     }
     if options.every.is_some_and(|e| !(e.abs() > 0.0)) {
         return Err(RunError::Option("`every` must not be 0".to_owned()));
     }
-    let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
     let mut journey = Journey::new(setting, options, &start)?;
     journey.certificate.characteristic_times = 0.0;
     let mut times = output_times(start.state.t, options.end, options.every);
