@@ -28,6 +28,8 @@ pub struct Options {
     /// A state to evaluate at, such as `x=1, x'=0.2, t=0`; what it does not name
     /// is 0.
     pub at: Option<String>,
+    /// Further outputs, each what may stand after `observe`.
+    pub observe: Vec<String>,
     /// How large a model may become.
     pub limits: Limits,
 }

@@ -25,6 +25,7 @@
 //! [`formulations`] the routes to the normal form, [`export`] documents.
 
 pub mod checks;
+pub mod failures;
 pub mod gallery;
 mod input;
 
@@ -49,7 +50,8 @@ pub fn load(input: &Input, options: &Options) -> Loaded {
         Some(folder) => input::read_part(folder, &input.name, from, name),
         None => Err("there is no folder to read it from".to_owned()),
     };
-    let beside = Beside { overrides: &options.set, at: options.at.as_deref() };
+    let beside =
+        Beside { overrides: &options.set, at: options.at.as_deref(), observes: &options.observe };
     load_with(&input.name, &input.text, input.syntax, &beside, options.limits, Some(&read))
 }
 

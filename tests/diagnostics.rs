@@ -26,6 +26,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("check-failed", "found by numbers, tested with the program"),
     ("contradictory-start", "found by numbers, tested with the program"),
     ("contradictory-constraints", "found by numbers, tested with the program"),
+    ("rank-lost", "found by a run, tested with the program"),
+    ("step-too-small", "found by a run, tested with the program"),
+    ("not-a-number", "found by a run, tested with the program"),
+    ("no-unique-motion", "found by a run, tested with the program"),
+    ("run-stopped", "found by a run, tested with the program"),
 ];
 
 /// Pages without a model that shows the fault, and why.
@@ -37,6 +42,11 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("check-failed", "found by numbers, tested with the program"),
     ("contradictory-start", "found by numbers, tested with the program"),
     ("contradictory-constraints", "found by numbers, tested with the program"),
+    ("rank-lost", "found by a run, tested with the program"),
+    ("step-too-small", "found by a run, tested with the program"),
+    ("not-a-number", "found by a run, tested with the program"),
+    ("no-unique-motion", "found by a run, tested with the program"),
+    ("run-stopped", "found by a run, tested with the program"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 

@@ -218,8 +218,14 @@ fn momenta_end_where_the_mass_matrix_is_singular() {
     let model = model(&text);
     let setting = Setting::new(&model).expect("values");
     let report = travel(&setting, &oracle, "hamilton", 1.0).expect("it begins");
-    let End::Failed(Failure::Field(why)) = &report.end else { panic!("{:?}", report.end) };
-    assert!(matches!(why, FieldError::NoMotion(_) | FieldError::Legendre), "{why}");
+    // No velocities behind the momenta, or steps that come to a standstill before it.
+    let why = match &report.end {
+        End::Failed(Failure::Field(why @ (FieldError::NoMotion(_) | FieldError::Legendre))) => {
+            why.to_string()
+        }
+        End::Failed(Failure::StepTooSmall { step }) => format!("steps of {step:e}"),
+        other => panic!("{other:?}"),
+    };
     let angle = report.last.as_ref().map_or(f64::NAN, |last| last.state.q[1]);
     assert!((angle - std::f64::consts::PI).abs() < 1e-4, "it ended at {angle}: {why}");
     // The energy, which it conserves, is right at every step until then.

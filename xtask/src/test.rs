@@ -8,7 +8,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use crate::cargo;
@@ -20,6 +20,8 @@ struct Group {
     name: &'static str,
     /// Programs any one of which will do, the preferred one first.
     programs: &'static [&'static str],
+    /// Arguments with which the program must succeed; none if it is enough to be there.
+    probe: &'static [&'static str],
     /// Holds the program's path while the tests run; may also be set by hand.
     variable: &'static str,
 }
@@ -27,7 +29,8 @@ struct Group {
 /// Every such group. One that is added here gets its program's package in `.ci/run`.
 #[rustfmt::skip]
 const GROUPS: &[Group] = &[
-    Group { name: "LaTeX documents typeset", programs: &["pdflatex", "lualatex"], variable: "DALEMBERT_LATEX" },
+    Group { name: "LaTeX documents typeset", programs: &["pdflatex", "lualatex"], probe: &[], variable: "DALEMBERT_LATEX" },
+    Group { name: "tables read by pyarrow", programs: &["python3"], probe: &["-c", "import pyarrow"], variable: "DALEMBERT_PYARROW" },
 ];
 
 const FUZZ_SECONDS: u32 = 10;
@@ -45,10 +48,14 @@ pub fn test() -> Report {
         if env::var_os(group.variable).is_some() {
             continue; // Set by hand, and inherited.
         }
-        match group.programs.iter().find_map(|name| find_program(name, &path)) {
+        let found = group.programs.iter().find_map(|name| find_program(name, &path));
+        match found.filter(|program| succeeds(program, group.probe)) {
             Some(found) => _ = tests.env(group.variable, found),
             None => {
-                let needs = group.programs.join(" or ");
+                let mut needs = group.programs.join(" or ");
+                if !group.probe.is_empty() {
+                    needs += &format!(" for which `{}` succeeds", group.probe.join(" "));
+                }
                 report.leave_out(format!("{} (needs {needs})", group.name));
             }
         }
@@ -74,6 +81,13 @@ fn fuzz_seconds(value: Option<&str>) -> Result<u32, String> {
 fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     env::split_paths(path).map(|folder| folder.join(&file)).find(|program| program.is_file())
+}
+
+/// Whether a program that is there can do what it is needed for.
+fn succeeds(program: &Path, probe: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(probe).stdout(Stdio::null()).stderr(Stdio::null());
+    probe.is_empty() || command.status().is_ok_and(|status| status.success())
 }
 
 /// Runs `cargo test`, passes its output on, and adds up its counts.
@@ -165,5 +179,7 @@ mod tests {
         assert_eq!(find_program("cargo", folder.as_os_str()), Some(cargo.clone()));
         assert_eq!(find_program("no-such-program", folder.as_os_str()), None);
         assert_eq!(find_program("cargo", OsStr::new("")), None);
+        assert!(succeeds(&cargo, &["--version"]) && succeeds(&cargo, &[]));
+        assert!(!succeeds(&cargo, &["no-such-command"]));
     }
 }

@@ -14,7 +14,8 @@ use std::path::PathBuf;
         constraints. `dal new pendulum` writes one to start from, `dal gallery` lists worked \
         examples, `dal check` tells what is wrong with a model, `dal derive` gives its equations.",
     after_help = "A MODEL is a .dal or .md file, `-` for standard input, or gallery:NAME.\n\
-        Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers failed.",
+        Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers failed or the \
+        run was interrupted.",
     subcommand_required = true,
     arg_required_else_help = true
 )]
@@ -41,6 +42,7 @@ pub(crate) enum Command {
     /// Simulates a model and certifies the result.
     #[command(after_help = "Examples:\n  dal run gallery:double-pendulum --out run.csv\n  \
         dal run pendulum.dal --t-end 100 --tol 1e-12\n  \
+        dal run gallery:double-pendulum --plot fig.svg --show \"theta1, theta2\" --show energy\n  \
         dal run gallery:knife-edge --formulation bracket --json")]
     Run(Run),
     /// Faults and warnings of a model, and what it consists of.
@@ -166,9 +168,18 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub ignore: Vec<String>,
 
-    /// The trajectory into a file, by its ending.
+    /// The trajectory into a file: .csv, .json, .parquet or .arrow.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+
+    /// A figure, .svg: what `--show` says, else the (first 14) coordinates against time.
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
+
+    /// Quantities of the figure, a panel each time: "theta1, theta2", "y against x",
+    /// "multiplier(rod)". They are outputs too.
+    #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
+    pub show: Vec<String>,
 
     /// Accelerations, constraint forces, multipliers and energy as columns too.
     #[arg(long)]
@@ -195,6 +206,8 @@ impl Run {
             complete: false,
             ignore: Vec::new(),
             out: None,
+            plot: None,
+            show: Vec::new(),
             forces: false,
             json: false,
         }

@@ -2,11 +2,16 @@
 //!
 //! Human text goes to standard error or a terminal, data to standard output.
 //! Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers
-//! failed.
+//! failed. An interrupted run ends with 3 too: it is not what was asked for, and what
+//! was computed is kept. A second Ctrl-C ends the program at once, with 130.
 
 mod args;
 mod commands;
+mod interrupt;
+mod progress;
+mod recorder;
 mod report;
+mod show;
 
 use args::{Args, Command};
 use clap::Parser;

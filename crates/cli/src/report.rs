@@ -27,7 +27,7 @@ impl Color {
 /// Opens and loads a model; a file that cannot be read is said on standard
 /// error (or as JSON) at once.
 pub(crate) fn load(args: &ModelArgs, json: bool) -> Result<Loaded, Status> {
-    load_at(args, None, json)
+    load_with(args, Options::default(), json)
 }
 
 /// The coordinates named to be ignored; `None` if none are.
@@ -49,10 +49,14 @@ pub(crate) fn ignored(
 
 /// The same, with a state to evaluate at.
 pub(crate) fn load_at(args: &ModelArgs, at: Option<&str>, json: bool) -> Result<Loaded, Status> {
+    load_with(args, Options { at: at.map(str::to_owned), ..Options::default() }, json)
+}
+
+/// The same, with whatever is said beside the model.
+pub(crate) fn load_with(args: &ModelArgs, options: Options, json: bool) -> Result<Loaded, Status> {
     match Input::open(&args.model) {
         Ok(input) => {
-            let at = at.map(str::to_owned);
-            let options = Options { set: args.set.clone(), at, ..Options::default() };
+            let options = Options { set: args.set.clone(), ..options };
             Ok(dalembert::load(&input, &options))
         }
         Err(error) => {

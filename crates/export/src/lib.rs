@@ -1,12 +1,13 @@
 //! Documents: what a derivation gave, for people and for programs. One file a
 //! kind of document; all of them read one [`Derivation`].
 
-pub mod csv;
 mod derivation;
 pub mod evaluation;
 pub mod html;
 pub mod json;
 pub mod latex;
+pub mod plot;
+pub mod sinks;
 pub mod summary;
 pub mod table;
 pub mod text;

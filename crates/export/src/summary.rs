@@ -4,6 +4,7 @@ use crate::text::width;
 use dalembert_model::system::{Energy, Model};
 use dalembert_simulate::drive::{End, Failure};
 use dalembert_simulate::run::RunReport;
+use dalembert_simulate::state::State;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -13,6 +14,17 @@ pub struct RunPage<'m> {
     pub model: &'m Model,
     /// The run.
     pub report: &'m RunReport,
+    /// The files it left.
+    pub files: &'m [Written],
+}
+
+/// A file that a run left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Its path.
+    pub path: String,
+    /// Rows and columns, if it is a table.
+    pub contents: Option<(u64, usize)>,
 }
 
 fn number(x: f64) -> Value {
@@ -20,16 +32,21 @@ fn number(x: f64) -> Value {
 }
 
 impl RunPage<'_> {
+    /// Where it came to; the start, if not further.
+    fn last(&self) -> &State {
+        self.report.last.as_ref().map_or(&self.report.start.state, |last| &last.state)
+    }
+
     /// The last state by name.
     fn state(&self) -> Vec<(String, f64)> {
-        let Some(last) = &self.report.last else { return Vec::new() };
+        let state = self.last();
         let system = &self.model.system;
-        let mut list = last.state.named(&self.model.exprs, system);
+        let mut list = state.named(&self.model.exprs, system);
         let canonical = matches!(self.report.formulation, "hamilton" | "bracket" | "routh");
         if canonical && matches!(system.energy, Energy::Lagrangian { .. }) {
             let names = system.momenta().into_iter();
             let names = names.map(|s| self.model.exprs.symbol_info(s).full_name());
-            list.extend(names.zip(last.state.momentum.iter().copied()));
+            list.extend(names.zip(state.momentum.iter().copied()));
         }
         list
     }
@@ -57,7 +74,7 @@ impl RunPage<'_> {
         let mut object = json!({
             "format": 1,
             "system": self.model.system.title,
-            "t": report.last.as_ref().map_or(Value::Null, |l| number(l.state.t)),
+            "t": number(self.last().t),
             "state": state,
             "steps": report.statistics.steps,
             "rejected": report.statistics.rejected,
@@ -78,6 +95,8 @@ impl RunPage<'_> {
                 "gauss": number(certificate.gauss),
                 "rank": {"smallest": if smallest == usize::MAX { 0 } else { smallest }, "largest": largest},
             },
+            "constraints": self.constraints(),
+            "files": self.files.iter().map(file_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),
         });
         if let End::Failed(failure) = &report.end {
@@ -97,7 +116,7 @@ impl RunPage<'_> {
             let _ = writeln!(page, "{}\n{}\n", system.title, "═".repeat(width(&system.title)));
         }
         let from = report.start.state.t;
-        let to = report.last.as_ref().map_or(from, |l| l.state.t);
+        let to = self.last().t;
         let _ = writeln!(
             page,
             "t = {from} … {to}   {}, {}   tolerance {:.0e}",
@@ -125,36 +144,23 @@ impl RunPage<'_> {
         for (name, value) in rows.iter().take(most) {
             let pad = " ".repeat(widest - width(name));
             let space = if value.is_sign_negative() { "" } else { " " };
-            let _ = writeln!(page, "  {name}{pad}  {space}{value}");
+            let _ = writeln!(page, "  {name}{pad}  {space}{value:?}");
         }
         if rows.len() > most {
             let _ = writeln!(page, "  … and {} more; `--json` has them all", rows.len() - most);
         }
-        let certificate = &report.certificate;
-        let _ = writeln!(page, "\ncertificate");
-        let mut line = |name: &str, value: String| {
-            let _ = writeln!(page, "  {name:<18} {value}");
-        };
-        line("position residual", format!("{:.1e}", certificate.position_residual));
-        line("velocity residual", format!("{:.1e}", certificate.velocity_residual));
-        match certificate.energy_balance {
-            Some(balance) => line("energy balance", format!("{balance:.1e}")),
-            None => line("energy balance", "not followed in this chart".to_owned()),
-        }
-        for (name, drift) in &certificate.invariants {
-            line(&format!("{name} drift"), format!("{drift:.1e}"));
-        }
-        line("Gauss residual", format!("{:.1e}", certificate.gauss));
-        let (smallest, largest) = certificate.ranks;
-        if largest > 0 {
-            line(
-                "rank",
-                if smallest == largest {
-                    format!("{largest} throughout")
-                } else {
-                    format!("{smallest} … {largest}")
-                },
-            );
+        self.text_constraints(&mut page);
+        self.text_certificate(&mut page);
+        if !self.files.is_empty() {
+            page.push_str("\nfiles\n");
+            for file in self.files {
+                let _ = match file.contents {
+                    Some((rows, columns)) => {
+                        writeln!(page, "  {}  {rows} rows, {columns} columns", file.path)
+                    }
+                    None => writeln!(page, "  {}", file.path),
+                };
+            }
         }
         match &report.end {
             End::Failed(failure) => {
@@ -168,6 +174,75 @@ impl RunPage<'_> {
         }
         let _ = writeln!(page, "\nverdict: {}", self.verdict());
         page
+    }
+
+    /// The largest |λ| of each constraint.
+    fn constraints(&self) -> Map<String, Value> {
+        let constraints = self.model.system.constraints.iter();
+        constraints
+            .zip(&self.report.largest_multipliers)
+            .map(|(c, &(value, t))| {
+                (c.name.clone(), json!({"largest_multiplier": number(value), "t": number(t)}))
+            })
+            .collect()
+    }
+
+    fn text_constraints(&self, page: &mut String) {
+        let constraints = &self.model.system.constraints;
+        let largest = &self.report.largest_multipliers;
+        if constraints.is_empty() || largest.is_empty() {
+            return;
+        }
+        let most = 12;
+        let widest = constraints.iter().take(most).map(|c| width(&c.name)).max().unwrap_or(0);
+        page.push_str("\nconstraints, |λ| at most\n");
+        for (constraint, (value, t)) in constraints.iter().zip(largest).take(most) {
+            let pad = " ".repeat(widest - width(&constraint.name));
+            let _ = match value.is_finite() {
+                true => writeln!(page, "  {}{pad}  {} at t = {t}", constraint.name, size(*value)),
+                false => writeln!(page, "  {}{pad}  not unique", constraint.name),
+            };
+        }
+        if constraints.len() > most {
+            let more = constraints.len() - most;
+            let _ = writeln!(page, "  … and {more} more; `--json` has them all");
+        }
+    }
+
+    /// The numbers that say how good the run is, each beside what it may be.
+    fn text_certificate(&self, page: &mut String) {
+        let certificate = &self.report.certificate;
+        let is_free = self.model.system.constraints.is_empty();
+        page.push_str("\ncertificate\n");
+        for line in certificate.lines(self.report.tolerance) {
+            if is_free && ["position residual", "velocity residual"].contains(&line.name.as_str()) {
+                continue;
+            }
+            let mark = if line.holds() { "within" } else { "ABOVE" };
+            let (name, value, bound) = (&line.name, line.value, line.bound);
+            let value = if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") };
+            let _ = writeln!(page, "  {name:<18} {value:>8}  {mark} {bound:.1e}");
+        }
+        if certificate.energy_balance.is_none() && self.report.last.is_some() {
+            let _ = writeln!(page, "  {:<18} not followed in this chart", "energy balance");
+        }
+        let (smallest, largest) = certificate.ranks;
+        if largest > 0 {
+            let rows = self.model.system.constraints.len();
+            let words = match (smallest == largest, largest == rows) {
+                (true, true) => format!("{rows}, every constraint independent"),
+                (true, false) => format!("{largest} of {rows} throughout"),
+                (false, _) => format!("{smallest} … {largest} of {rows}"),
+            };
+            let _ = writeln!(page, "  {:<18} {words}", "rank");
+        }
+    }
+}
+
+fn file_json(file: &Written) -> Value {
+    match file.contents {
+        Some((rows, columns)) => json!({"path": file.path, "rows": rows, "columns": columns}),
+        None => json!({"path": file.path}),
     }
 }
 
@@ -191,6 +266,15 @@ pub fn failure_words(failure: &Failure, model: &Model) -> String {
             "a switching function turns again and again at this time".to_owned()
         }
         Failure::TooManySteps => "more steps than allowed".to_owned(),
+    }
+}
+
+/// Six digits or so.
+fn size(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e6).contains(&value) {
+        format!("{value:.6}")
+    } else {
+        format!("{value:.5e}")
     }
 }
 

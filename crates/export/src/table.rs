@@ -1,5 +1,6 @@
 //! A trajectory as a table: which columns there are, and what stands in them.
 
+use dalembert_expr::{ExprId, text_name};
 use dalembert_model::system::{Energy, System};
 use dalembert_simulate::observer::Observation;
 use dalembert_simulate::setting::Setting;
@@ -8,8 +9,13 @@ use dalembert_simulate::setting::Setting;
 pub struct Columns {
     /// Their names.
     pub names: Vec<String>,
+    /// The same for readers: `θ̇₁` for `theta1'`.
+    pub labels: Vec<String>,
     momenta: bool,
     forces: bool,
+    /// Values of the `observe`s that are no column already.
+    observes: Vec<ExprId>,
+    energy: bool,
 }
 
 impl Columns {
@@ -26,16 +32,26 @@ impl Columns {
         if momenta {
             names.extend(system.momenta().into_iter().map(name));
         }
-        names.extend(system.observes.iter().map(|o| o.name.clone()));
+        // `observe x` of a coordinate x is the column x, by the rules for names.
+        let known: Vec<String> = names.clone();
+        let further = system.observes.iter().filter(|o| !known.contains(&o.name));
+        let further: Vec<_> = further.collect();
+        names.extend(further.iter().map(|o| o.name.clone()));
+        let observes = further.iter().map(|o| o.value).collect();
+        let mut energy = false;
         if forces {
             names.extend(system.accelerations().into_iter().map(name));
             let coordinates = system.coordinates.iter();
             names.extend(coordinates.map(|c| format!("reaction({})", c.name)));
             let constraints = system.constraints.iter();
             names.extend(constraints.map(|c| format!("multiplier({})", c.name)));
-            names.push("energy".to_owned());
+            energy = !names.iter().any(|n| n == "energy");
+            if energy {
+                names.push("energy".to_owned());
+            }
         }
-        Columns { names, momenta, forces }
+        let labels = names.iter().map(|name| label(name)).collect();
+        Columns { names, labels, momenta, forces, observes, energy }
     }
 
     /// The values of one row; what is not unique is NaN.
@@ -48,16 +64,29 @@ impl Columns {
         if self.momenta {
             row.extend(&observation.state.momentum);
         }
-        if !system.observes.is_empty() {
-            let roots: Vec<_> = system.observes.iter().map(|o| o.value).collect();
-            row.extend(setting.numbers(&roots, &observation.table(system)));
+        if !self.observes.is_empty() {
+            row.extend(setting.numbers(&self.observes, &observation.table(system)));
         }
         if self.forces {
             row.extend(&observation.accelerations);
             row.extend(&observation.constraint_force);
             let multipliers = observation.multipliers.iter().zip(&observation.indeterminate);
             row.extend(multipliers.map(|(&l, &open)| if open { f64::NAN } else { l }));
-            row.push(observation.energy);
+            if self.energy {
+                row.push(observation.energy);
+            }
         }
+    }
+}
+
+/// A name as it is typeset; an expression stays as it is written.
+fn label(name: &str) -> String {
+    let base = name.trim_end_matches('\'');
+    let is_name = |c: char| c.is_alphanumeric() || "_[],.".contains(c);
+    match u8::try_from(name.len() - base.len()) {
+        Ok(primes) if base.starts_with(char::is_alphabetic) && base.chars().all(is_name) => {
+            text_name(base, primes)
+        }
+        _ => name.to_owned(),
     }
 }

@@ -68,7 +68,7 @@ pub fn load(
     overrides: &[String],
     limits: Limits,
 ) -> Loaded {
-    load_with(name, text, syntax, &Beside { overrides, at: None }, limits, None)
+    load_with(name, text, syntax, &Beside { overrides, ..Beside::default() }, limits, None)
 }
 
 /// What is said beside a model's text.
@@ -78,6 +78,8 @@ pub struct Beside<'a> {
     pub overrides: &'a [String],
     /// A state to evaluate at, such as `x=1, x'=0.2, t=0`.
     pub at: Option<&'a str>,
+    /// Further outputs, each what may stand after `observe`.
+    pub observes: &'a [String],
 }
 
 /// The same, with a way to read the files of parts.
@@ -92,7 +94,22 @@ pub fn load_with(
     let mut sources = Sources::new();
     let main = sources.add(name, text);
     let mut diagnostics = Vec::new();
-    let file = parser::parse(main, text, syntax == Syntax::Markdown, &mut diagnostics);
+    let mut file = parser::parse(main, text, syntax == Syntax::Markdown, &mut diagnostics);
+    let mut further = Vec::new();
+    let known = output_names(&file.statements);
+    for text in beside.observes {
+        // An output that the model names is one already; only `observe` can name it.
+        let last = text.rsplit('.').next().unwrap_or("");
+        if known.contains(&last.split('[').next().unwrap_or("").trim()) {
+            continue;
+        }
+        // One line, so that nothing but outputs can be added.
+        let text = format!("observe {}", text.replace(['\n', '\r', ';', '#'], " "));
+        let id: SourceId = sources.add("--show", text.clone());
+        let mut more = parser::parse(id, &text, false, &mut diagnostics);
+        further.append(&mut more.statements);
+    }
+    file.statements.append(&mut further);
     let mut settings = Vec::new();
     for text in beside.overrides {
         let id: SourceId = sources.add("--set", text.clone());
@@ -156,6 +173,25 @@ fn read_parts(
         }
     }
     files
+}
+
+/// The names that `observe` gives, in parts too.
+fn output_names(statements: &[Statement]) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut pending: Vec<&Statement> = statements.iter().collect();
+    while let Some(statement) = pending.pop() {
+        match &statement.kind {
+            StatementKind::Observe(list) => {
+                let entries = list.iter().filter_map(|item| item.entry.as_ref());
+                names.extend(entries.map(|entry| &*entry.name.text));
+            }
+            StatementKind::For { body, .. } | StatementKind::Model { body, .. } => {
+                pending.extend(body.iter())
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 /// The files the parts of a text are built from.

@@ -111,8 +111,10 @@ pub struct Sample<'a> {
     pub t: f64,
     /// (q, v, W).
     pub x: &'a [f64],
-    /// Whether it is one of the times asked for, and not the end of a step.
+    /// Whether it is one of the times asked for.
     pub is_output: bool,
+    /// Whether it is the end of a step.
+    pub is_step: bool,
 }
 
 /// A field on its way.
@@ -223,6 +225,7 @@ impl<'m> Driver<'m> {
         let x = self.x.clone();
         self.settle(&x)?;
         let expected = self.field.outcome().rank.jacobian;
+        let dependent = self.dependent_rows();
         let mut k1 = vec![0.0; size];
         self.field.rates(self.t, &self.x, &mut k1).map_err(Failure::Field)?;
         if self.h == 0.0 {
@@ -242,7 +245,10 @@ impl<'m> Driver<'m> {
             }
             let remaining = end - self.t;
             let mut h = self.control.step.map_or(self.h, |step| forward * step.abs());
-            let is_last = h.abs() >= remaining.abs() * (1.0 - 1e-12);
+            // Feedback goes by this one: what is left at the end may be tiny.
+            let usual = h;
+            // Constant steps add up with rounding; a step of what it leaves is no step.
+            let is_last = h.abs() >= remaining.abs() * (1.0 - 1e-9);
             if is_last {
                 h = remaining;
             } else if self.control.step.is_none() && h.abs() > 0.5 * remaining.abs() {
@@ -253,7 +259,7 @@ impl<'m> Driver<'m> {
                 return Err(Failure::StepTooSmall { step: h });
             }
             self.weigh(&mut weights);
-            self.feed_back(h);
+            self.feed_back(usual);
             let step = Step { t: self.t, h, x: &self.x, rates: &k1, weights: &weights };
             let tried = self.integrator.step(&mut self.field, step, &mut next);
             let mut error = match tried {
@@ -347,7 +353,7 @@ impl<'m> Driver<'m> {
             for &t in &outputs[next_output..next_output + wanted] {
                 self.integrator.interpolate((t - self.t) / h, &mut between);
                 self.hold(t, &mut between).map_err(Failure::Field)?;
-                let sample = Sample { t, x: &between, is_output: true };
+                let sample = Sample { t, x: &between, is_output: true, is_step: false };
                 if record(&mut self.field, sample).is_break() {
                     return Ok(End::Interrupted);
                 }
@@ -374,14 +380,15 @@ impl<'m> Driver<'m> {
             self.settle(&x)?;
             let found = self.field.outcome().rank.jacobian;
             if found != expected {
-                let constraints = self.dependent_rows();
+                // Those that are dependent, be it from here on or until here.
+                let constraints = if found < expected { self.dependent_rows() } else { dependent };
                 return Err(Failure::RankLost { expected, found, constraints });
             }
             let here = next_output < outputs.len() && outputs[next_output] == self.t;
             if here {
                 next_output += 1;
             }
-            let sample = Sample { t: self.t, x: &self.x, is_output: here };
+            let sample = Sample { t: self.t, x: &self.x, is_output: here, is_step: true };
             if record(&mut self.field, sample).is_break() {
                 return Ok(End::Interrupted);
             }

@@ -101,26 +101,49 @@ pub struct Certificate {
     pub characteristic_times: f64,
 }
 
+/// One of the certificate's numbers, and the most it may be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What.
+    pub name: String,
+    /// The largest seen.
+    pub value: f64,
+    /// What is allowed.
+    pub bound: f64,
+}
+
+impl Line {
+    /// Whether it is within its bound; what is not a number is not.
+    pub fn holds(&self) -> bool {
+        self.value <= self.bound
+    }
+}
+
 impl Certificate {
+    /// Its numbers with their bounds.
+    pub fn lines(&self, tolerance: f64) -> Vec<Line> {
+        let line = |name: &str, value, bound| Line { name: name.to_owned(), value, bound };
+        let residual = tolerance.max(1e-12);
+        let drift = 100.0 * tolerance * (1.0 + self.characteristic_times);
+        let mut lines = vec![
+            line("position residual", self.position_residual, residual),
+            line("velocity residual", self.velocity_residual, residual),
+        ];
+        lines.extend(self.energy_balance.map(|balance| line("energy balance", balance, drift)));
+        let invariants = self.invariants.iter();
+        lines.extend(invariants.map(|(name, value)| line(&format!("{name} drift"), *value, drift)));
+        lines.push(line("Gauss residual", self.gauss, 1e-10));
+        lines
+    }
+
     /// `pass`, or what failed.
     pub fn verdict(&self, tolerance: f64) -> Result<(), Vec<String>> {
-        let mut failed = Vec::new();
-        let residual = tolerance.max(1e-12);
-        let mut check = |name: &str, value: f64, bound: f64| {
-            if !(value <= bound) {
-                failed.push(format!("{name} {value:.1e} is above {bound:.1e}"));
-            }
-        };
-        check("position residual", self.position_residual, residual);
-        check("velocity residual", self.velocity_residual, residual);
-        let drift = 100.0 * tolerance * (1.0 + self.characteristic_times);
-        if let Some(balance) = self.energy_balance {
-            check("energy balance", balance, drift);
-        }
-        for (name, value) in &self.invariants {
-            check(name, *value, drift);
-        }
-        check("Gauss residual", self.gauss, 1e-10);
+        let mut failed: Vec<String> = self
+            .lines(tolerance)
+            .iter()
+            .filter(|line| !line.holds())
+            .map(|l| format!("{} {:.1e} is above {:.1e}", l.name, l.value, l.bound))
+            .collect();
         if self.ranks.0 != self.ranks.1 && self.ranks.0 != usize::MAX {
             failed.push(format!("the rank changed from {} to {}", self.ranks.1, self.ranks.0));
         }
@@ -152,14 +175,19 @@ pub struct RunReport {
     pub charts: u32,
     /// The tolerance.
     pub tolerance: f64,
+    /// The largest |λ| of each constraint at the outputs, and when; NaN where it was
+    /// never unique.
+    pub largest_multipliers: Vec<(f64, f64)>,
 }
 
 impl RunReport {
     /// `pass`, or what failed.
     pub fn verdict(&self) -> Result<(), Vec<String>> {
         let mut failed = self.certificate.verdict(self.tolerance).err().unwrap_or_default();
-        if let End::Failed(_) = self.end {
-            failed.insert(0, "the run ended early".to_owned());
+        match self.end {
+            End::Failed(_) => failed.insert(0, "the run ended early".to_owned()),
+            End::Interrupted => failed.insert(0, "the run was interrupted".to_owned()),
+            _ => {}
         }
         if failed.is_empty() { Ok(()) } else { Err(failed) }
     }
@@ -200,6 +228,19 @@ pub fn output_times(start: f64, end: f64, every: Option<f64>) -> Vec<f64> {
     times
 }
 
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Time.
+    pub t: f64,
+    /// Start time.
+    pub start: f64,
+    /// End time.
+    pub end: f64,
+    /// Accepted steps so far.
+    pub steps: u64,
+}
+
 /// Runs a model. `record` is called at the start and at each output time.
 pub fn run(
     setting: &Setting<'_>,
@@ -217,6 +258,28 @@ pub fn run_from(
     start: Start,
     record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
+    travel(setting, options, start, record, &mut |_| ControlFlow::Continue(()))
+}
+
+/// A run from the model's start; `watch` is called after each step, and ends the run
+/// there if it breaks.
+pub fn run_watched(
+    setting: &Setting,
+    options: &RunOptions,
+    record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunReport, RunError> {
+    let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
+    travel(setting, options, start, record, watch)
+}
+
+fn travel(
+    setting: &Setting,
+    options: &RunOptions,
+    start: Start,
+    record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunReport, RunError> {
     if !options.end.is_finite() || !(options.tolerance > 0.0) {
         return Err(RunError::Option("the end time and the tolerance must be numbers".to_owned()));
     }
@@ -233,7 +296,7 @@ pub fn run_from(
     times.sort_by(|a, b| (forward * a).total_cmp(&(forward * b)));
     times.dedup();
     let clock = Instant::now();
-    let end = journey.travel(&times, options.end, record)?;
+    let end = journey.travel(&times, options.end, record, watch)?;
     journey.seconds.integrate = clock.elapsed().as_secs_f64() - journey.overhead.as_secs_f64();
     let driver = &mut journey.driver;
     let (t, x) = (driver.t, driver.x.clone());
@@ -251,7 +314,19 @@ pub fn run_from(
         formulation: options.formulation.name(),
         charts: journey.charts,
         tolerance: options.tolerance,
+        largest_multipliers: journey.largest_multipliers,
     })
+}
+
+/// Keeps the largest of each multiplier.
+fn keep_largest(largest: &mut Vec<(f64, f64)>, observation: &Observation) {
+    largest.resize(observation.multipliers.len(), (f64::NAN, f64::NAN));
+    let unique = observation.multipliers.iter().zip(&observation.indeterminate);
+    for (own, (value, _)) in largest.iter_mut().zip(unique).filter(|(_, (_, open))| !**open) {
+        if !(value.abs() <= own.0) {
+            *own = (value.abs(), observation.state.t);
+        }
+    }
 }
 
 /// A run on its way, through one chart after another.
@@ -267,6 +342,7 @@ struct Journey<'a> {
     overhead: Duration,
     method: &'static str,
     charts: u32,
+    largest_multipliers: Vec<(f64, f64)>,
     first_energy: f64,
     conserved: bool,
     followed: bool,
@@ -344,6 +420,7 @@ impl<'a> Journey<'a> {
             overhead: Duration::ZERO,
             method,
             charts: 1,
+            largest_multipliers: Vec::new(),
             first_energy: f64::NAN,
             conserved,
             followed,
@@ -355,7 +432,9 @@ impl<'a> Journey<'a> {
         times: &[f64],
         end: f64,
         record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<End, RunError> {
+        let mut progress = Progress { t: self.driver.t, start: self.driver.t, end, steps: 0 };
         let mut gauss = Measure::default();
         // The start itself.
         if let Err(error) = self.driver.settle_branches() {
@@ -366,6 +445,7 @@ impl<'a> Journey<'a> {
             Ok(first) => {
                 self.first_energy = first.energy;
                 gauss.see(&first.gauss);
+                keep_largest(&mut self.largest_multipliers, &first);
                 if record(&first).is_break() {
                     return Ok(End::Interrupted);
                 }
@@ -382,6 +462,7 @@ impl<'a> Journey<'a> {
         let mut done = 0;
         loop {
             let observer = &mut self.observer;
+            let largest = &mut self.largest_multipliers;
             let size = self.driver.x.len();
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
@@ -393,6 +474,7 @@ impl<'a> Journey<'a> {
                     match observer.observe(field, sample.t, sample.x) {
                         Ok(observation) => {
                             gauss.see(&observation.gauss);
+                            keep_largest(largest, &observation);
                             let state = &observation.state;
                             let size = linalg::dot(&state.velocity, &state.momentum).abs();
                             energy.see(observation.energy, size, work);
@@ -415,7 +497,12 @@ impl<'a> Journey<'a> {
                     times_run += speed * (sample.t - last_t).abs() / (2.0 * std::f64::consts::PI);
                     last_t = sample.t;
                 }
-                ControlFlow::Continue(())
+                if !sample.is_step {
+                    return ControlFlow::Continue(());
+                }
+                progress.t = sample.t;
+                progress.steps += 1;
+                watch(progress)
             });
             self.certificate.gauss = gauss.residual();
             self.certificate.characteristic_times = times_run;

@@ -3,25 +3,33 @@
 use crate::Status;
 use crate::args::Run;
 use crate::commands::eval::explain;
+use crate::interrupt::Interrupt;
+use crate::progress::ProgressLine;
+use crate::recorder::{Fault, Recorder};
 use crate::report::{self, Color};
+use crate::show::Shown;
 use dalembert::export::RunPage;
-use dalembert::export::csv::CsvWriter;
 use dalembert::export::table::Columns;
+use dalembert::failures;
 use dalembert::model::codes::Code;
 use dalembert::simulate::complete::{self, CompletionError};
-use dalembert::simulate::drive::{End, Stabilize};
+use dalembert::simulate::drive::Stabilize;
 use dalembert::simulate::report::EvalError;
-use dalembert::simulate::run::{RunError, RunOptions, run as simulate};
-use dalembert::simulate::{Refusal, Setting, Tolerances};
-use dalembert::{Diagnostic, Loaded, Model};
+use dalembert::simulate::run::{RunError, RunOptions, run_watched};
+use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
+use dalembert::{Diagnostic, Loaded, Model, Options};
 use serde_json::json;
-use std::fs::File;
-use std::io::BufWriter;
+use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 pub(crate) fn run(args: &Run, color: Color) -> Status {
-    let mut loaded = match report::load(&args.model, args.json) {
+    let shown: Vec<Shown> = match args.show.iter().map(|text| Shown::parse(text)).collect() {
+        Ok(shown) => shown,
+        Err(words) => return wrong_usage(&words),
+    };
+    let observe = shown.iter().flat_map(Shown::observes).collect();
+    let options = Options { observe, ..Options::default() };
+    let mut loaded = match report::load_with(&args.model, options, args.json) {
         Ok(loaded) => loaded,
         Err(status) => return status,
     };
@@ -32,21 +40,34 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
     }
     let Some(mut model) = loaded.model.take() else { return Status::ModelFaults };
-    match simulate_model(args, &mut model) {
+    match simulate_model(args, &mut model, shown, &loaded, color) {
         Ok(status) => status,
-        Err(Trouble::Usage(words)) => {
-            report::say(&format!("error: {words}"));
-            Status::WrongUsage
-        }
+        Err(Trouble::Usage(words)) => wrong_usage(&words),
+        Err(Trouble::Told(status)) => status,
         Err(Trouble::Run(error)) => {
-            let (faults, status) = explain_run(error, &model);
+            let is_lost =
+                matches!(&error, RunError::Refused(Refusal::Solve(SolveError::NotFinite { .. })));
+            let (mut faults, status) = explain_run(error, &model);
             if status == Status::ModelFaults {
                 return refuse(args, &loaded, &faults, color);
             }
+            if let Some(place) = Setting::new(&model)
+                .ok()
+                .filter(|_| is_lost)
+                .and_then(|setting| failures::explain_start(&setting, &loaded.file))
+            {
+                faults = vec![place];
+                if !args.json {
+                    report::diagnostics(&faults, &loaded, color);
+                    return status;
+                }
+            }
             let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
             if args.json {
-                let object =
-                    json!({"format": 1, "system": model.system.title, "error": words.join("; ")});
+                let object = json!({
+                    "format": 1, "system": model.system.title, "error": words.join("; "),
+                    "diagnostics": report::as_json(&faults, &loaded),
+                });
                 report::data(&object.to_string());
             } else {
                 report::say(&format!("error: {}", words.join("; ")));
@@ -56,12 +77,25 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
     }
 }
 
+fn wrong_usage(words: &str) -> Status {
+    report::say(&format!("error: {words}"));
+    Status::WrongUsage
+}
+
 enum Trouble {
     Usage(String),
+    /// Said already.
+    Told(Status),
     Run(RunError),
 }
 
-fn simulate_model(args: &Run, model: &mut Model) -> Result<Status, Trouble> {
+fn simulate_model(
+    args: &Run,
+    model: &mut Model,
+    mut shown: Vec<Shown>,
+    loaded: &Loaded,
+    color: Color,
+) -> Result<Status, Trouble> {
     let fail = |error| Trouble::Run(RunError::Eval(error));
     if args.complete {
         Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
@@ -71,10 +105,63 @@ fn simulate_model(args: &Run, model: &mut Model) -> Result<Status, Trouble> {
             report::say(&format!("completed by {} = 0", model.exprs.to_text(implied.residual)));
         }
     }
-    let ignored =
-        report::ignored(&args.ignore, model).map_err(|_| Trouble::Usage("see above".to_owned()))?;
+    let ignored = report::ignored(&args.ignore, model).map_err(Trouble::Told)?;
     let setting = Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
-    let mut options = RunOptions::of_model(&setting);
+    let options = run_options(args, &setting, ignored);
+    let canonical = options.formulation.name() == "hamilton";
+    let columns = Columns::new(&setting, canonical, args.forces);
+    if shown.is_empty() {
+        let names = setting.model.system.coordinates.iter().map(|c| c.name.clone());
+        shown.push(Shown::coordinates(names));
+    }
+    let plot = args.plot.as_deref().map(|path| (path, &shown[..]));
+    let recorder = Recorder::new(columns, args.out.as_deref(), plot).map_err(Trouble::Usage)?;
+    // Both closures write to it, never at the same time.
+    let recorder = RefCell::new(recorder);
+    let interrupt = Interrupt::listen();
+    let mut line = ProgressLine::new();
+    let result = run_watched(
+        &setting,
+        &options,
+        &mut |observation| {
+            interrupt.guard();
+            recorder.borrow_mut().record(&setting, observation)
+        },
+        &mut |progress| {
+            line.step(progress);
+            match interrupt.is_asked() {
+                true => ControlFlow::Break(()),
+                false => recorder.borrow_mut().flush(),
+            }
+        },
+    );
+    line.clear();
+    let (files, fault) = recorder.into_inner().finish(&setting.model.system.title);
+    let finished = result.map_err(Trouble::Run)?;
+    if let Some(Fault::Open(words)) = fault {
+        return Err(Trouble::Usage(words));
+    }
+    let page = RunPage { model: setting.model, report: &finished, files: &files };
+    let failure = failures::explain(&setting, &finished, &loaded.file);
+    if args.json {
+        let mut object = page.to_json();
+        let all: Vec<Diagnostic> = loaded.diagnostics.iter().cloned().chain(failure).collect();
+        object["diagnostics"] = report::as_json(&all, loaded);
+        report::data(&object.to_string());
+    } else {
+        report::data(page.to_text().trim_end());
+        report::diagnostics(failure.as_slice(), loaded, color);
+    }
+    if let Some(Fault::Write(words)) = fault {
+        report::say(&format!("error: {words}"));
+        return Ok(Status::NumbersFailed);
+    }
+    Ok(if finished.verdict().is_err() { Status::NumbersFailed } else { Status::Fine })
+}
+
+/// What the model asks for, unless the arguments ask otherwise.
+fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usize>>) -> RunOptions {
+    let mut options = RunOptions::of_model(setting);
     options.choices.ignored = ignored;
     options.end = args.t_end.unwrap_or(options.end);
     options.every = args.every.or(options.every);
@@ -92,72 +179,7 @@ fn simulate_model(args: &Run, model: &mut Model) -> Result<Status, Trouble> {
     if let Some(one) = args.stabilize.as_deref().and_then(Stabilize::by_name) {
         options.stabilize = one;
     }
-    let canonical = options.formulation.name() == "hamilton";
-    let columns = Columns::new(&setting, canonical, args.forces);
-    let mut sink = Sink::open(args.out.as_deref(), &columns)?;
-    let mut row = Vec::new();
-    let mut broken = None;
-    let result = simulate(&setting, &options, &mut |observation| {
-        columns.row(&setting, observation, &mut row);
-        if let Err(error) = sink.row(&row) {
-            broken = Some(error);
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    });
-    let finished = result.map_err(Trouble::Run)?;
-    sink.finish().map_err(|e| Trouble::Usage(e.to_string()))?;
-    if let Some(error) = broken {
-        return Err(Trouble::Usage(format!("cannot write the output: {error}")));
-    }
-    let page = RunPage { model: setting.model, report: &finished };
-    if args.json {
-        report::data(&page.to_json().to_string());
-    } else {
-        report::data(page.to_text().trim_end());
-    }
-    let failed = matches!(finished.end, End::Failed(_)) || finished.verdict().is_err();
-    Ok(if failed { Status::NumbersFailed } else { Status::Fine })
-}
-
-/// Where rows go.
-enum Sink {
-    Nowhere,
-    Csv(CsvWriter<BufWriter<File>>),
-}
-
-impl Sink {
-    fn open(path: Option<&Path>, columns: &Columns) -> Result<Sink, Trouble> {
-        let Some(path) = path else { return Ok(Sink::Nowhere) };
-        let create = || {
-            File::create(path)
-                .map(BufWriter::new)
-                .map_err(|e| Trouble::Usage(format!("cannot write `{}`: {e}", path.display())))
-        };
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("csv") => CsvWriter::new(create()?, &columns.names)
-                .map(Sink::Csv)
-                .map_err(|e| Trouble::Usage(e.to_string())),
-            _ => Err(Trouble::Usage(format!(
-                "`{}` has no ending that is known; `.csv` is",
-                path.display()
-            ))),
-        }
-    }
-
-    fn row(&mut self, values: &[f64]) -> std::io::Result<()> {
-        match self {
-            Sink::Nowhere => Ok(()),
-            Sink::Csv(table) => table.row(values),
-        }
-    }
-
-    fn finish(self) -> std::io::Result<()> {
-        match self {
-            Sink::Nowhere => Ok(()),
-            Sink::Csv(table) => table.finish(),
-        }
-    }
+    options
 }
 
 fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {

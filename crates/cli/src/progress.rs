@@ -1,0 +1,122 @@
+//! How far a run is, as one line on a terminal.
+
+use dalembert::simulate::run::Progress;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+/// Short runs end before a line could be read.
+const QUIET: Duration = Duration::from_millis(300);
+const REDRAW: Duration = Duration::from_millis(100);
+const BAR: usize = 20;
+
+/// The line, drawn only where standard error is a terminal.
+pub(crate) struct ProgressLine {
+    is_shown: bool,
+    begun: Option<Instant>,
+    drawn: Option<Instant>,
+}
+
+impl ProgressLine {
+    pub fn new() -> ProgressLine {
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_shown = std::io::stderr().is_terminal() && !is_dumb;
+        ProgressLine { is_shown, begun: None, drawn: None }
+    }
+
+    /// To be called at each step; draws when it is time to.
+    pub fn step(&mut self, progress: Progress) {
+        if !self.is_shown {
+            return;
+        }
+        let now = Instant::now();
+        let begun = *self.begun.get_or_insert(now);
+        let is_due = match self.drawn {
+            None => now - begun >= QUIET,
+            Some(last) => now - last >= REDRAW,
+        };
+        if is_due {
+            self.drawn = Some(now);
+            let text = line(progress, (now - begun).as_secs_f64());
+            // Without wrapping, so that a narrow terminal cuts the line.
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[?7l\x1b[2K{text}\x1b[?7h");
+            let _ = std::io::stderr().flush();
+        }
+    }
+
+    /// Leaves an empty line.
+    pub fn clear(&mut self) {
+        if self.drawn.take().is_some() {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
+            let _ = std::io::stderr().flush();
+        }
+    }
+}
+
+fn line(progress: Progress, seconds: f64) -> String {
+    let Progress { t, start, end, steps } = progress;
+    let whole = end - start;
+    let part = if whole == 0.0 { 1.0 } else { ((t - start) / whole).clamp(0.0, 1.0) };
+    let full = (part * BAR as f64) as usize;
+    let bar = "█".repeat(full) + &"░".repeat(BAR - full);
+    let rate = (t - start).abs() / seconds;
+    let left = if part > 0.0 { seconds * (1.0 - part) / part } else { f64::INFINITY };
+    format!(
+        "{bar} {:3.0} %  t = {} of {}  {} s/s  {steps} steps  {} left",
+        (100.0 * part).floor(),
+        short(t),
+        short(end),
+        short(rate),
+        clock(left)
+    )
+}
+
+/// Three digits or so.
+fn short(x: f64) -> String {
+    match x.abs() {
+        a if a == 0.0 || (0.01..1e6).contains(&a) => {
+            let digits = if a >= 100.0 { 0 } else { 2 };
+            let text = format!("{x:.digits$}");
+            if digits == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
+        }
+        _ => format!("{x:.1e}"),
+    }
+}
+
+/// `12 s`, `3:05 min`, `2:10 h`.
+fn clock(seconds: f64) -> String {
+    match seconds.round() {
+        s if s.is_nan() || s >= 1e7 => "long".to_owned(),
+        s if s < 60.0 => format!("{s:.0} s"),
+        s if s < 3600.0 => format!("{}:{:02} min", s as u64 / 60, s as u64 % 60),
+        s => format!("{}:{:02} h", s as u64 / 3600, s as u64 / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_tells_time_rate_and_what_is_left() {
+        let progress = Progress { t: 4.25, start: 0.0, end: 10.0, steps: 1234 };
+        assert_eq!(
+            line(progress, 2.0),
+            "████████░░░░░░░░░░░░  42 %  t = 4.25 of 10  2.12 s/s  1234 steps  3 s left"
+        );
+        let backwards = Progress { t: -7.5, start: 0.0, end: -1e7, steps: 1 };
+        assert_eq!(
+            line(backwards, 1.0),
+            "░░░░░░░░░░░░░░░░░░░░   0 %  t = -7.5 of -1.0e7  7.5 s/s  1 steps  370:22 h left"
+        );
+        let nowhere = Progress { t: 0.0, start: 0.0, end: 0.0, steps: 0 };
+        assert!(line(nowhere, 0.0).contains("100 %"));
+    }
+
+    #[test]
+    fn times_are_short() {
+        assert_eq!(clock(59.4), "59 s");
+        assert_eq!(clock(185.0), "3:05 min");
+        assert_eq!(clock(7800.0), "2:10 h");
+        assert_eq!(clock(f64::INFINITY), "long");
+    }
+}

@@ -1,0 +1,166 @@
+//! Where the rows of a run go: a table, a figure, both or neither.
+
+use crate::show::{Chosen, Shown};
+use dalembert::export::sinks::{self, Format, RowSink};
+use dalembert::export::summary::Written;
+use dalembert::export::table::Columns;
+use dalembert::simulate::Setting;
+use dalembert::simulate::observer::Observation;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A killed process loses no more than this.
+const FLUSH: Duration = Duration::from_millis(500);
+
+/// Takes what a run passes.
+pub(crate) struct Recorder {
+    pub columns: Columns,
+    table: Option<Table>,
+    plot: Option<(PathBuf, Chosen)>,
+    row: Vec<f64>,
+    rows: u64,
+}
+
+struct Table {
+    path: PathBuf,
+    format: &'static Format,
+    /// Opened with the first row: a run that cannot begin leaves an old file alone.
+    sink: Option<Box<dyn RowSink>>,
+    flushed: Instant,
+    fault: Option<Fault>,
+}
+
+/// Why a table was not written.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// It could not be opened.
+    Open(String),
+    /// It could not be written to its end.
+    Write(String),
+}
+
+impl Recorder {
+    pub fn new(
+        columns: Columns,
+        out: Option<&Path>,
+        plot: Option<(&Path, &[Shown])>,
+    ) -> Result<Recorder, String> {
+        let table = out.map(Table::new).transpose()?;
+        let plot = match plot {
+            None => None,
+            Some((path, shown)) => Some((plot_path(path)?, Chosen::new(shown, &columns)?)),
+        };
+        Ok(Recorder { columns, table, plot, row: Vec::new(), rows: 0 })
+    }
+
+    /// Takes one row; breaks if it could not be written.
+    pub fn record(&mut self, setting: &Setting, observation: &Observation) -> ControlFlow<()> {
+        self.columns.row(setting, observation, &mut self.row);
+        self.rows += 1;
+        if let Some((_, chosen)) = &mut self.plot {
+            chosen.row(&self.row);
+        }
+        match &mut self.table {
+            Some(table) => table.row(&self.columns.names, &self.row),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// To be called now and then, so that rows do not wait long for their file.
+    pub fn flush(&mut self) -> ControlFlow<()> {
+        match &mut self.table {
+            Some(table) if table.flushed.elapsed() >= FLUSH => {
+                table.flushed = Instant::now();
+                table.attempt(|sink| sink.flush())
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Ends the files and tells which there are.
+    pub fn finish(&mut self, title: &str) -> (Vec<Written>, Option<Fault>) {
+        let mut written = Vec::new();
+        let mut fault = None;
+        if let Some(table) = &mut self.table {
+            if table.fault.is_none() {
+                let _ = table.attempt(|sink| sink.finish());
+            }
+            fault = table.fault.take();
+            if fault.is_none() && table.sink.is_some() {
+                let path = table.path.display().to_string();
+                let (rows, columns) = (self.rows, self.columns.names.len());
+                written.push(Written { path, contents: Some((rows, columns)) });
+            }
+        }
+        if let Some((path, chosen)) = &self.plot
+            && self.rows > 0
+        {
+            let svg = chosen.figure(title, &self.columns).to_svg();
+            match std::fs::write(path, svg) {
+                Ok(()) => {
+                    written.push(Written { path: path.display().to_string(), contents: None })
+                }
+                Err(error) => fault = fault.or(Some(Fault::Open(cannot_write(path, &error)))),
+            }
+        }
+        (written, fault)
+    }
+}
+
+impl Table {
+    fn new(path: &Path) -> Result<Table, String> {
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        let Some(format) = sinks::by_ending(ending) else {
+            let known: Vec<String> =
+                sinks::ALL.iter().map(|format| format!("`.{}`", format.ending)).collect();
+            let known = known.join(", ");
+            return Err(format!("--out: `{}` must end with one of {known}", path.display()));
+        };
+        let (path, flushed) = (path.to_owned(), Instant::now());
+        Ok(Table { path, format, sink: None, flushed, fault: None })
+    }
+
+    fn row(&mut self, names: &[String], row: &[f64]) -> ControlFlow<()> {
+        if self.sink.is_none() {
+            let opened =
+                File::create(&self.path).and_then(|file| (self.format.open)(Box::new(file), names));
+            match opened {
+                Ok(sink) => self.sink = Some(sink),
+                Err(error) => {
+                    self.fault = Some(Fault::Open(cannot_write(&self.path, &error)));
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        self.attempt(|sink| sink.row(row))
+    }
+
+    fn attempt(
+        &mut self,
+        action: impl FnOnce(&mut dyn RowSink) -> std::io::Result<()>,
+    ) -> ControlFlow<()> {
+        let Some(sink) = &mut self.sink else { return ControlFlow::Continue(()) };
+        match action(sink.as_mut()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.fault = Some(Fault::Write(cannot_write(&self.path, &error)));
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+fn plot_path(path: &Path) -> Result<PathBuf, String> {
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+    if ending.eq_ignore_ascii_case("svg") {
+        Ok(path.to_owned())
+    } else {
+        Err(format!("--plot: `{}` must end with `.svg`", path.display()))
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot write `{}`: {error}", path.display())
+}

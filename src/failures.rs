@@ -1,0 +1,272 @@
+//! Why a run ended before its time, said at the line of the model that caused it.
+
+use dalembert_expr::ExprId;
+use dalembert_model::codes::Code;
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::span::Span;
+use dalembert_model::system::{Energy, System};
+use dalembert_model::tree::{EnergyKind, File, StatementKind};
+use dalembert_simulate::drive::{End, Failure};
+use dalembert_simulate::field::FieldError;
+use dalembert_simulate::observer::Observation;
+use dalembert_simulate::outcome::Motion;
+use dalembert_simulate::run::RunReport;
+use dalembert_simulate::setting::{Setting, Table};
+use dalembert_simulate::state::State;
+
+/// What is said about a run that failed; `None` if it did not. `file` is the text
+/// the model was read from.
+pub fn explain(setting: &Setting, report: &RunReport, file: &File) -> Option<Diagnostic> {
+    let End::Failed(failure) = &report.end else { return None };
+    let scene = Scene { setting, system: &setting.model.system, report, file };
+    Some(scene.explain(failure))
+}
+
+/// What is said about a model of which a term has no value at the start, if the
+/// statement is found.
+pub fn explain_start(setting: &Setting, file: &File) -> Option<Diagnostic> {
+    let start = dalembert_simulate::start::start(setting).ok()?;
+    let span = valueless(setting, file, &start.state.table(&setting.model.system))?;
+    let message = "a term is not a number at the start";
+    Some(Diagnostic::fault(Code::NotANumber, span, message).at("this has no value there"))
+}
+
+struct Scene<'a> {
+    setting: &'a Setting<'a>,
+    system: &'a System,
+    report: &'a RunReport,
+    file: &'a File,
+}
+
+/// A place, and what is said there.
+type Place = (Span, String);
+
+impl Scene<'_> {
+    fn explain(&self, failure: &Failure) -> Diagnostic {
+        let last = self.report.last.as_ref();
+        let t = last.map_or(self.report.start.state.t, |l| l.state.t);
+        let start = self.report.start.state.t;
+        // Of a run that did not get anywhere there is no earlier end.
+        let before = (t != start).then(|| {
+            format!("end the run before it: `--t-end {}`", rounded(start + 0.99 * (t - start)))
+        });
+        let mut diagnostic = self.cause(failure, t);
+        let is_gained =
+            matches!(failure, Failure::RankLost { expected, found, .. } if found > expected);
+        diagnostic.hints.extend(before.filter(|_| !is_gained));
+        diagnostic
+    }
+
+    fn cause(&self, failure: &Failure, t: f64) -> Diagnostic {
+        let last = self.report.last.as_ref();
+        match failure {
+            Failure::RankLost { expected, found, constraints } => {
+                let is_lost = found < expected;
+                let message = format!(
+                    "the constraints {} at t = {}: of {} rows {expected} {} independent, now {found}",
+                    if is_lost { "lose their rank" } else { "gain a rank" },
+                    rounded(t),
+                    self.system.constraints.len(),
+                    if *expected == 1 { "was" } else { "were" }
+                );
+                let mut spans: Vec<Span> = Vec::new();
+                for &row in constraints {
+                    let span = self.system.constraints[row].span;
+                    if !spans.contains(&span) {
+                        spans.push(span);
+                    }
+                }
+                let first = spans.first().copied().unwrap_or_else(|| self.whole());
+                let words = match (is_lost, spans.len()) {
+                    (true, 0 | 1) => "this restricts nothing from here on",
+                    (true, _) => "these depend on each other from here on",
+                    (false, 0 | 1) => "this restricted nothing until here",
+                    (false, _) => "these depended on each other until here",
+                };
+                let mut diagnostic = Diagnostic::fault(Code::RankLost, first, message).at(words);
+                for span in spans.iter().skip(1).take(3) {
+                    diagnostic = diagnostic.with(*span, "and this");
+                }
+                if is_lost {
+                    return diagnostic;
+                }
+                diagnostic.hint("start beside the position in which they depend on each other")
+            }
+            Failure::StepTooSmall { step } => {
+                let message = format!(
+                    "the step became too small ({step:.1e}) at t = {}: the motion is singular here",
+                    rounded(t)
+                );
+                let (span, words) = last
+                    .and_then(|last| self.beyond(last).or_else(|| self.fastest(last, None)))
+                    .unwrap_or_else(|| (self.whole(), String::new()));
+                let diagnostic = Diagnostic::fault(Code::StepTooSmall, span, message).at(words);
+                match self.report.statistics.switches {
+                    0 => diagnostic,
+                    _ => diagnostic
+                        .hint("if a switch turns again and again here, smooth it: `tanh(1000*x')` for `sign(x')`"),
+                }
+            }
+            Failure::Field(FieldError::NotFinite { what, index }) => {
+                let message = format!("a term is not a number at t = {}", rounded(t));
+                let coordinate = self.coordinate(what, *index);
+                let (span, words) = last
+                    .and_then(|last| self.beyond(last).or_else(|| self.fastest(last, coordinate)))
+                    .unwrap_or_else(|| (self.whole(), format!("the {what}")));
+                Diagnostic::fault(Code::NotANumber, span, message)
+                    .at(words)
+                    .hint("the motion leaves the region in which the model has values")
+            }
+            Failure::Field(FieldError::NoMotion(motion)) => {
+                let words = match motion {
+                    Motion::GaugeFree => "some accelerations are not determined",
+                    Motion::HiddenConstraint => "a direction without mass has a force on it",
+                    _ => "the constraints contradict each other",
+                };
+                let message =
+                    format!("the motion is not determined at t = {}: {words}", rounded(t));
+                let span = match motion {
+                    Motion::Inconsistent => self.system.constraints.first().map(|c| c.span),
+                    _ => energy_span(self.file, &[EnergyKind::Kinetic]),
+                };
+                Diagnostic::fault(
+                    Code::NoUniqueMotion,
+                    span.unwrap_or_else(|| self.whole()),
+                    message,
+                )
+                .hint("`dal eval` at this state tells more; `--complete` adds what is implied")
+            }
+            other => {
+                let why = dalembert_export::summary::failure_words(other, self.setting.model);
+                let message = format!("the run stopped at t = {}: {why}", rounded(t));
+                Diagnostic::fault(Code::RunStopped, self.whole(), message)
+            }
+        }
+    }
+
+    /// The `run` statement, or the first coordinate.
+    fn whole(&self) -> Span {
+        let first = self.system.coordinates.first().map(|c| c.span);
+        self.system.run.span.or(first).unwrap_or_default()
+    }
+
+    /// The coordinate of a term, where the own velocities are the coordinates'.
+    fn coordinate(&self, what: &str, index: usize) -> Option<usize> {
+        let n = self.system.n_coordinates();
+        let plain = matches!(self.report.formulation, "lagrange" | "hamilton");
+        match what {
+            "metric" if plain => Some(index / n),
+            "force" | "nonideal force" if plain => Some(index),
+            "rate" if index < n => Some(index),
+            "rate" if plain && index < 2 * n => Some(index - n),
+            _ => None,
+        }
+    }
+
+    /// A statement that has no value a little further on.
+    fn beyond(&self, last: &Observation) -> Option<Place> {
+        let forward = if last.state.t < self.report.start.state.t { -1.0 } else { 1.0 };
+        (-14..=-3).find_map(|power| {
+            let dt = forward * 10f64.powi(power) * last.state.t.abs().max(1.0);
+            let ahead = advanced(last, dt).table(self.system);
+            let span = valueless(self.setting, self.file, &ahead)?;
+            Some((span, "this has no value from here on".to_owned()))
+        })
+    }
+
+    /// What drives the coordinate that is accelerated most.
+    fn fastest(&self, last: &Observation, coordinate: Option<usize>) -> Option<Place> {
+        let by = |i: &usize, j: &usize| {
+            last.accelerations[*i].abs().total_cmp(&last.accelerations[*j].abs())
+        };
+        let i = coordinate.or_else(|| (0..last.accelerations.len()).max_by(by))?;
+        let name = &self.system.coordinates[i].name;
+        let whole = last.momentum_rates[i].abs();
+        let table = last.table(self.system);
+        let n = self.system.n_coordinates();
+        let forces = self.system.forces.iter().chain(&self.system.nonideal);
+        let by_forces = forces.flat_map(|force| {
+            let own = force.components.iter().filter(move |c| c.0 == i);
+            own.map(move |c| (c.1, force.span))
+        });
+        let by_forces = by_forces.map(|(id, span)| (self.setting.number(id, &table).abs(), span));
+        let rows = self.system.constraints.iter().enumerate();
+        let by_rows = rows.map(|(row, constraint)| {
+            let share = last.jacobian[row * n + i] * last.multipliers[row];
+            (share.abs(), constraint.span)
+        });
+        let largest = by_forces.chain(by_rows).max_by(|a, b| a.0.total_cmp(&b.0));
+        let acceleration = last.accelerations[i];
+        match largest {
+            Some((size, span)) if size >= 0.5 * whole => {
+                Some((span, format!("its force on `{name}` is {size:.1e} here")))
+            }
+            _ => {
+                let kinds =
+                    [EnergyKind::Potential, EnergyKind::Lagrangian, EnergyKind::Hamiltonian];
+                let span = energy_span(self.file, &kinds);
+                let span = span.unwrap_or(self.system.coordinates[i].span);
+                Some((span, format!("`{name}''` is {acceleration:.1e} here")))
+            }
+        }
+    }
+}
+
+/// A statement that has no value at these values of the variables.
+fn valueless(setting: &Setting, file: &File, table: &Table) -> Option<Span> {
+    let system = &setting.model.system;
+    let is_lost = |id: ExprId| !setting.number(id, table).is_finite();
+    let forces = system.forces.iter().chain(&system.nonideal);
+    for force in forces {
+        if force.components.iter().any(|c| is_lost(c.1)) {
+            return Some(force.span);
+        }
+    }
+    if let Some(constraint) = system.constraints.iter().find(|c| is_lost(c.residual)) {
+        return Some(constraint.span);
+    }
+    let energies = match &system.energy {
+        Energy::Lagrangian { kinetic, potential, rest, .. } => vec![
+            (*potential, EnergyKind::Potential),
+            (*kinetic, EnergyKind::Kinetic),
+            (*rest, EnergyKind::Lagrangian),
+        ],
+        Energy::Hamiltonian { hamiltonian, .. } => vec![(*hamiltonian, EnergyKind::Hamiltonian)],
+    };
+    let lost = energies.iter().find(|(id, _)| is_lost(*id))?;
+    energy_span(file, &[lost.1])
+}
+
+/// The statement of these kinds, if there is one only.
+fn energy_span(file: &File, kinds: &[EnergyKind]) -> Option<Span> {
+    let is_wanted = |kind: &StatementKind| matches!(kind, StatementKind::Energy(kind, _) if kinds.contains(kind));
+    let mut found = file.statements.iter().filter(|s| is_wanted(&s.kind));
+    match (found.next(), found.next()) {
+        (Some(one), None) => Some(one.span),
+        _ => None,
+    }
+}
+
+/// Where a state is after a short time.
+fn advanced(last: &Observation, dt: f64) -> State {
+    let State { t, q, velocity, momentum } = last.state.clone();
+    let step = |x: Vec<f64>, rate: &[f64]| -> Vec<f64> {
+        x.iter().zip(rate).map(|(x, rate)| x + dt * rate).collect()
+    };
+    State {
+        t: t + dt,
+        q: step(q, &velocity),
+        velocity: step(velocity, &last.accelerations),
+        momentum: step(momentum, &last.momentum_rates),
+    }
+}
+
+/// A time for a message.
+fn rounded(t: f64) -> String {
+    if t == 0.0 || (1e-3..1e6).contains(&t.abs()) {
+        let text = format!("{t:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        format!("{t:.4e}")
+    }
+}
