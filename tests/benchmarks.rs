@@ -134,6 +134,27 @@ fn every_formulation_reaches_the_same_end() {
     assert!(reached >= 90, "only {reached}");
 }
 
+/// A tolerance at the size of rounding, and a start that is 0 but for rounding: neither
+/// makes the steps shrink until nothing moves.
+#[test]
+fn rounding_does_not_stop_a_run() {
+    let case = CASES.iter().find(|c| c.name == "andrews_t0.05_A03").expect("a case");
+    let off = reach(case, &case.model(), "lagrange", 1e-14).expect("it applies");
+    assert!(off < 50.0 * sensitivity(case.name), "off by {off:e}");
+
+    let case = CASES.iter().find(|c| c.name == "chain_open_N5_t1").expect("a case");
+    let model = case.model();
+    let setting = Setting::new(&model).expect("values");
+    let expected = Expected::of(case);
+    let guess = &benchmark::neighbours(&setting, &start_of(&setting).state)[0];
+    let start = benchmark::start_near(&setting, 0.0, guess);
+    assert!(start.state.q[0] > 0.0 && start.state.q[0] < 1e-15);
+    let options = options(&setting, expected.end, 1e-13);
+    let report = travel(&setting, &options, start).unwrap_or_else(|why| panic!("{why}"));
+    let found = outputs(&setting, &expected, report.last.as_ref().expect("a last state"));
+    assert!(expected.error(&found) < 1e-10, "{found:?}");
+}
+
 /// The accelerations of the bicycle by every formulation and elimination, at the state
 /// of Basu-Mandal and others made consistent: what the case keeps is given, the rest
 /// follows from contact and rolling.
