@@ -181,7 +181,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
     pub show: Vec<String>,
 
-    /// Accelerations, constraint forces, multipliers and energy as columns too.
+    /// Accelerations, constraint forces, multipliers, energy, power and work as columns
+    /// too.
     #[arg(long)]
     pub forces: bool,
 

@@ -201,7 +201,7 @@ fn options_take_effect() {
     assert_eq!(times(&table(&["--t-end", "-1", "--every", "0.5"])), [0.0, -0.5, -1.0]);
     assert_eq!(
         names(&table(&["--forces", "--t-end", "1"])),
-        "t x y x' y' height x'' y'' reaction(x) reaction(y) multiplier(rod) energy"
+        "t x y x' y' height x'' y'' reaction(x) reaction(y) multiplier(rod) energy power work"
     );
     assert_eq!(
         names(&table(&["--formulation", "hamilton", "--t-end", "1"])),

@@ -5,6 +5,10 @@ use dalembert_model::system::{Energy, System};
 use dalembert_simulate::observer::Observation;
 use dalembert_simulate::setting::Setting;
 
+/// Energy, and what changes it.
+const BALANCE: &[(&str, fn(&Observation) -> f64)] =
+    &[("energy", |o| o.energy), ("power", |o| o.power), ("work", |o| o.work)];
+
 /// The columns of a table.
 pub struct Columns {
     /// Their names.
@@ -15,13 +19,13 @@ pub struct Columns {
     forces: bool,
     /// Values of the `observe`s that are no column already.
     observes: Vec<ExprId>,
-    energy: bool,
+    balance: Vec<fn(&Observation) -> f64>,
 }
 
 impl Columns {
     /// t, positions, velocities, momenta where the variables are canonical, the
     /// model's `observe`s; with `forces` also accelerations, the constraint force,
-    /// multipliers and the energy.
+    /// multipliers, the energy, and the power and work that change it.
     pub fn new(setting: &Setting, canonical: bool, forces: bool) -> Columns {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let name = |s| exprs.symbol_info(s).full_name();
@@ -38,20 +42,22 @@ impl Columns {
         let further: Vec<_> = further.collect();
         names.extend(further.iter().map(|o| o.name.clone()));
         let observes = further.iter().map(|o| o.value).collect();
-        let mut energy = false;
+        let mut balance = Vec::new();
         if forces {
             names.extend(system.accelerations().into_iter().map(name));
             let coordinates = system.coordinates.iter();
             names.extend(coordinates.map(|c| format!("reaction({})", c.name)));
             let constraints = system.constraints.iter();
             names.extend(constraints.map(|c| format!("multiplier({})", c.name)));
-            energy = !names.iter().any(|n| n == "energy");
-            if energy {
-                names.push("energy".to_owned());
+            for (name, value) in BALANCE {
+                if !names.iter().any(|n| n == name) {
+                    names.push((*name).to_owned());
+                    balance.push(*value);
+                }
             }
         }
         let labels = names.iter().map(|name| label(name)).collect();
-        Columns { names, labels, momenta, forces, observes, energy }
+        Columns { names, labels, momenta, forces, observes, balance }
     }
 
     /// The values of one row; what is not unique is NaN.
@@ -72,9 +78,7 @@ impl Columns {
             row.extend(&observation.constraint_force);
             let multipliers = observation.multipliers.iter().zip(&observation.indeterminate);
             row.extend(multipliers.map(|(&l, &open)| if open { f64::NAN } else { l }));
-            if self.energy {
-                row.push(observation.energy);
-            }
+            row.extend(self.balance.iter().map(|value| value(observation)));
         }
     }
 }

@@ -26,6 +26,11 @@ pub struct Observation {
     pub state: State,
     /// H = q̇·p − L.
     pub energy: f64,
+    /// The power of all that is not conservative: explicit time, impressed and
+    /// non-ideal forces, constraints that move. NaN where it is not followed.
+    pub power: f64,
+    /// The work it has done since the start: E − E₀ but for errors.
+    pub work: f64,
     /// q̈.
     pub accelerations: Vec<f64>,
     /// ṗ.
@@ -296,6 +301,8 @@ impl Observer {
                 momentum: output[layout.momentum.clone()].to_vec(),
             },
             energy: output[layout.energy],
+            power: if field.follows_work() { dx[n + size] } else { f64::NAN },
+            work: if field.follows_work() { x[n + size] } else { f64::NAN },
             accelerations,
             momentum_rates,
             constraint_force,
