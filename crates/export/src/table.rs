@@ -5,8 +5,11 @@ use dalembert_model::system::{Energy, System};
 use dalembert_simulate::observer::Observation;
 use dalembert_simulate::setting::Setting;
 
+/// A number read off an observation.
+type Reading = fn(&Observation) -> f64;
+
 /// Energy, and what changes it.
-const BALANCE: &[(&str, fn(&Observation) -> f64)] =
+const BALANCE: &[(&str, Reading)] =
     &[("energy", |o| o.energy), ("power", |o| o.power), ("work", |o| o.work)];
 
 /// The columns of a table.
@@ -19,7 +22,7 @@ pub struct Columns {
     forces: bool,
     /// Values of the `observe`s that are no column already.
     observes: Vec<ExprId>,
-    balance: Vec<fn(&Observation) -> f64>,
+    balance: Vec<Reading>,
 }
 
 impl Columns {
