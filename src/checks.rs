@@ -7,9 +7,9 @@ use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::load::Loaded;
 use dalembert_model::span::Span;
-use dalembert_model::system::{CheckAt, CheckKind, Energy, Model, Unknown};
+use dalembert_model::system::{CheckAt, CheckKind, Energy, Model};
 use dalembert_simulate::drive::End;
-use dalembert_simulate::observer::Observation;
+use dalembert_simulate::observer::{Observation, Solved};
 use dalembert_simulate::report::{self, Options, Report, asked};
 use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::states::random_states;
@@ -313,22 +313,13 @@ impl<'m> Checker<'m> {
         if let Energy::Hamiltonian { .. } = system.energy {
             table.set_all(&system.momentum_rates(), &self.momentum_rates(state)?);
         }
-        let (n, outcome) = (system.n_coordinates(), &evaluation.outcome);
-        for &(symbol, unknown) in &system.unknowns {
-            let value = match unknown {
-                Unknown::Multiplier(row) | Unknown::Share(_, row)
-                    if outcome.indeterminate.get(row).copied().unwrap_or(true) =>
-                {
-                    f64::NAN
-                }
-                Unknown::Multiplier(row) => outcome.multipliers[row],
-                Unknown::Reaction(i) => evaluation.constraint_force[i],
-                Unknown::Share(i, row) => {
-                    report.reference.jacobian[row * n + i] * outcome.multipliers[row]
-                }
-            };
-            table.set(symbol, value);
-        }
+        let solved = Solved {
+            multipliers: &evaluation.outcome.multipliers,
+            indeterminate: &evaluation.outcome.indeterminate,
+            constraint_force: &evaluation.constraint_force,
+            jacobian: &report.reference.jacobian,
+        };
+        solved.fill(system, &mut table);
         Ok(table)
     }
 

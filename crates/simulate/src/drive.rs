@@ -448,21 +448,17 @@ impl<'m> Driver<'m> {
         if self.expected.is_none() {
             self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
         }
-        let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
-        let found = (outcome.rank.jacobian, outcome.motion);
+        let mut found = self.choose(x)?;
         // Before a change is believed, the noise is looked at where it happens.
         if self.expected.is_some_and(|e| e != found) {
             self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
+            found = self.choose(x)?;
         }
-        let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
-        let motion = outcome.motion;
-        let rank = outcome.rank.jacobian;
-        self.expected.get_or_insert((rank, motion));
+        self.expected.get_or_insert(found);
+        let (rank, motion) = found;
         if self.control.stabilize == Stabilize::Projection {
             self.projection.choose(&mut self.field, self.t, x, RANK).map_err(Failure::Field)?;
         }
-        // The projection's choice used the same work space.
-        self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
         self.ranks = (self.ranks.0.min(rank), self.ranks.1.max(rank));
         match motion {
             outcome::Motion::Unique => Ok(()),
@@ -472,6 +468,12 @@ impl<'m> Driver<'m> {
             }
             motion => Err(Failure::Field(FieldError::NoMotion(motion))),
         }
+    }
+
+    /// Rank and verdict at a state, and the rows in use from there on.
+    fn choose(&mut self, x: &[f64]) -> Result<(usize, outcome::Motion), Failure> {
+        let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
+        Ok((outcome.rank.jacobian, outcome.motion))
     }
 
     fn dependent_rows(&self) -> Vec<usize> {

@@ -14,12 +14,13 @@ use crate::eliminations::{Elimination, Scratch, SolveError};
 use crate::integrators::Motion;
 use crate::linalg::{self, lu};
 use crate::outcome::{self, Outcome};
+use crate::power::power_and_mass;
 use crate::setting::{Setting, Table};
 use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
-use dalembert_derive::{EquationsOfMotion, Shape, picture};
+use dalembert_derive::{EquationsOfMotion, Shape};
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
-use dalembert_model::system::{Energy, Level};
+use dalembert_model::system::Level;
 use std::ops::Range;
 
 /// Why there are no rates at a state.
@@ -782,59 +783,4 @@ fn places(matrix: &Jacobian) -> Vec<usize> {
     let columns = matrix.columns;
     let rows = matrix.rows.iter().enumerate();
     rows.flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * columns + j)).collect()
-}
-
-/// −L_t + q̇·(Q′ + C), for each row A q̇ where it does not vanish with the
-/// constraint itself, and M: all in the variables of the equations.
-fn power_and_mass(
-    setting: &Setting,
-    equations: &EquationsOfMotion,
-) -> (ExprId, Vec<ExprId>, Jacobian) {
-    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
-    let n = system.n_coordinates();
-    let none = || {
-        let rows = vec![ExprId::ZERO; equations.rows.len()];
-        (ExprId::ZERO, rows, dalembert_derive::matrix::identity(n))
-    };
-    let Ok(picture) = picture::Picture::new(exprs, system) else { return none() };
-    let by_time = match &system.energy {
-        Energy::Lagrangian { lagrangian, .. } => {
-            (-exprs.at(exprs.derivative(*lagrangian, Symbol::TIME))).id
-        }
-        Energy::Hamiltonian { hamiltonian, .. } => exprs.derivative(*hamiltonian, Symbol::TIME),
-    };
-    let mut terms = vec![by_time];
-    for i in 0..n {
-        let force = exprs.at(picture.impressed[i]) + exprs.at(picture.nonideal[i]);
-        terms.push((force * exprs.at(exprs.of_symbol(picture.velocities[i]))).id);
-    }
-    let mut roots = vec![exprs.sum(&terms)];
-    for &row in &equations.rows {
-        let constraint = &system.constraints[row];
-        let residual = picture.rows.velocity_residuals.iter().find(|r| r.0 == row);
-        roots.push(match residual {
-            // A q̇ = ψ − a_t, and ψ is 0.
-            Some(&(_, psi)) if picture.is_affine(system, row) => {
-                let rest = picture::at_zero(exprs, &[psi], &picture.velocities)[0];
-                (-exprs.at(rest)).id
-            }
-            _ if constraint.catastatic.is_none() || !picture.is_affine(system, row) => {
-                let velocities: Vec<ExprId> =
-                    picture.velocities.iter().map(|&v| exprs.of_symbol(v)).collect();
-                dalembert_derive::matrix::dot(exprs, &picture.rows.jacobian.rows[row], &velocities)
-            }
-            _ => ExprId::ZERO,
-        });
-    }
-    // In the formulation's own variables.
-    let map: Vec<(Symbol, ExprId)> =
-        picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
-    let rows = roots.len();
-    roots.extend(picture.metric.rows.iter().flatten().map(|e| e.1));
-    let mut roots = exprs.substitute(&roots, &map);
-    let mut mass = picture.metric;
-    let entries = roots.split_off(rows);
-    mass.rows.iter_mut().flatten().zip(entries).for_each(|(place, e)| place.1 = e);
-    let power = roots.remove(0);
-    (power, roots, mass)
 }

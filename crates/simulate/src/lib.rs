@@ -56,6 +56,7 @@ pub mod noise;
 pub mod numbers;
 pub mod observer;
 pub mod outcome;
+mod power;
 pub mod projection;
 pub mod rank;
 pub mod report;

@@ -322,6 +322,32 @@ impl Observation {
         let mut table = self.state.table(system);
         table.set_all(&system.accelerations(), &self.accelerations);
         table.set_all(&system.momentum_rates(), &self.momentum_rates);
+        let solved = Solved {
+            multipliers: &self.multipliers,
+            indeterminate: &self.indeterminate,
+            constraint_force: &self.constraint_force,
+            jacobian: &self.jacobian,
+        };
+        solved.fill(system, &mut table);
+        table
+    }
+}
+
+/// What the multipliers and reactions that a model speaks of are read from.
+pub struct Solved<'a> {
+    /// λ.
+    pub multipliers: &'a [f64],
+    /// Which of them are not unique.
+    pub indeterminate: &'a [bool],
+    /// Qᶜ.
+    pub constraint_force: &'a [f64],
+    /// A, row by row.
+    pub jacobian: &'a [f64],
+}
+
+impl Solved<'_> {
+    /// Sets the unknowns of a system; what is not unique is NaN.
+    pub fn fill(&self, system: &System, table: &mut Table) {
         let n = system.n_coordinates();
         for &(symbol, unknown) in &system.unknowns {
             let value = match unknown {
@@ -336,6 +362,5 @@ impl Observation {
             };
             table.set(symbol, value);
         }
-        table
     }
 }

@@ -1,0 +1,68 @@
+//! What changes the energy, in the variables of a formulation.
+//!
+//! ```text
+//! dE/dt = −L_t + q̇·(Q′ + C) + λᵀA q̇
+//! ```
+//!
+//! A q̇ vanishes with the constraint for rows that are catastatic and affine; what is
+//! left of it is −a_t for affine rows.
+
+use crate::setting::Setting;
+use dalembert_derive::{EquationsOfMotion, picture};
+use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_model::system::Energy;
+
+/// −L_t + q̇·(Q′ + C), for each row A q̇ where it does not vanish with the
+/// constraint itself, and M: all in the variables of the equations.
+pub(crate) fn power_and_mass(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+) -> (ExprId, Vec<ExprId>, Jacobian) {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let n = system.n_coordinates();
+    let none = || {
+        let rows = vec![ExprId::ZERO; equations.rows.len()];
+        (ExprId::ZERO, rows, dalembert_derive::matrix::identity(n))
+    };
+    let Ok(picture) = picture::Picture::new(exprs, system) else { return none() };
+    let by_time = match &system.energy {
+        Energy::Lagrangian { lagrangian, .. } => {
+            (-exprs.at(exprs.derivative(*lagrangian, Symbol::TIME))).id
+        }
+        Energy::Hamiltonian { hamiltonian, .. } => exprs.derivative(*hamiltonian, Symbol::TIME),
+    };
+    let mut terms = vec![by_time];
+    for i in 0..n {
+        let force = exprs.at(picture.impressed[i]) + exprs.at(picture.nonideal[i]);
+        terms.push((force * exprs.at(exprs.of_symbol(picture.velocities[i]))).id);
+    }
+    let mut roots = vec![exprs.sum(&terms)];
+    for &row in &equations.rows {
+        let constraint = &system.constraints[row];
+        let residual = picture.rows.velocity_residuals.iter().find(|r| r.0 == row);
+        roots.push(match residual {
+            // A q̇ = ψ − a_t, and ψ is 0.
+            Some(&(_, psi)) if picture.is_affine(system, row) => {
+                let rest = picture::at_zero(exprs, &[psi], &picture.velocities)[0];
+                (-exprs.at(rest)).id
+            }
+            _ if constraint.catastatic.is_none() || !picture.is_affine(system, row) => {
+                let velocities: Vec<ExprId> =
+                    picture.velocities.iter().map(|&v| exprs.of_symbol(v)).collect();
+                dalembert_derive::matrix::dot(exprs, &picture.rows.jacobian.rows[row], &velocities)
+            }
+            _ => ExprId::ZERO,
+        });
+    }
+    // In the formulation's own variables.
+    let map: Vec<(Symbol, ExprId)> =
+        picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
+    let rows = roots.len();
+    roots.extend(picture.metric.rows.iter().flatten().map(|e| e.1));
+    let mut roots = exprs.substitute(&roots, &map);
+    let mut mass = picture.metric;
+    let entries = roots.split_off(rows);
+    mass.rows.iter_mut().flatten().zip(entries).for_each(|(place, e)| place.1 = e);
+    let power = roots.remove(0);
+    (power, roots, mass)
+}
