@@ -29,6 +29,7 @@ pub mod failures;
 pub mod gallery;
 mod input;
 
+pub use dalembert_analyze as analyze;
 pub use dalembert_derive as formulations;
 pub use dalembert_export as export;
 pub use dalembert_expr as expr;
