@@ -1,0 +1,223 @@
+//! The driver: step sizes, projection, switches and output, for any integrator.
+//!
+//! Steps are accepted if the error estimate and the projection's correction are
+//! below the tolerance, local error relative to max(1, |x|). Step sizes follow a PI
+//! controller (Hairer & Wanner II, IV.2). After an accepted step the state is
+//! projected onto the constraints; states between steps come from the dense output
+//! and are projected too.
+
+mod charts;
+mod pass;
+mod rows;
+mod step_size;
+mod turns;
+
+use crate::field::{Feedback, Field, FieldError};
+use crate::integrators::Integrator;
+use crate::outcome;
+use crate::projection::{Drift, Projection};
+use std::ops::ControlFlow;
+
+/// How drift off the constraints is held.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stabilize {
+    /// Projection after each step.
+    #[default]
+    Projection,
+    /// Baumgarte's terms in b.
+    Baumgarte,
+    /// Feedback of the constraints into the rates.
+    Ggl,
+    /// Not at all.
+    None,
+}
+
+impl Stabilize {
+    /// The names.
+    pub const NAMES: &'static [&'static str] = &["projection", "baumgarte", "ggl", "none"];
+
+    /// By name.
+    pub fn by_name(name: &str) -> Option<Stabilize> {
+        Some(match name {
+            "projection" => Stabilize::Projection,
+            "baumgarte" => Stabilize::Baumgarte,
+            "ggl" => Stabilize::Ggl,
+            "none" => Stabilize::None,
+            _ => return None,
+        })
+    }
+}
+
+/// What the driver is asked for.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// Local error relative to max(1, |x|).
+    pub tolerance: f64,
+    /// A constant step instead.
+    pub step: Option<f64>,
+    /// How drift is held.
+    pub stabilize: Stabilize,
+    /// Most steps.
+    pub most_steps: u64,
+}
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Accepted steps.
+    pub steps: u64,
+    /// Rejected steps.
+    pub rejected: u64,
+    /// Turns of switching functions.
+    pub switches: u64,
+}
+
+/// Why a run ended before its time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failure {
+    /// There are no rates.
+    Field(FieldError),
+    /// The rank of the constraints changed.
+    RankLost {
+        /// The rank so far.
+        expected: usize,
+        /// The rank here.
+        found: usize,
+        /// Constraints that became dependent (or independent).
+        constraints: Vec<usize>,
+    },
+    /// Steps became too small for the digits of time.
+    StepTooSmall {
+        /// The size.
+        step: f64,
+    },
+    /// Switching functions turn again and again.
+    SwitchesPileUp,
+    /// More steps than allowed.
+    TooManySteps,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// At its time.
+    Finished,
+    /// When it was asked to.
+    Interrupted,
+    /// The chart of the velocities is worn out; another serves from here on.
+    ChartWorn,
+    /// It could not go on.
+    Failed(Failure),
+}
+
+/// A state to be recorded.
+pub struct Sample<'a> {
+    /// Time.
+    pub t: f64,
+    /// (q, v, W).
+    pub x: &'a [f64],
+    /// Whether it is one of the times asked for.
+    pub is_output: bool,
+    /// Whether it is the end of a step.
+    pub is_step: bool,
+}
+
+/// A field on its way.
+pub struct Driver<'m> {
+    /// The rates.
+    pub field: Field<'m>,
+    /// Time.
+    pub t: f64,
+    /// (q, v, W).
+    pub x: Vec<f64>,
+    /// Counts.
+    pub statistics: Statistics,
+    /// What was left of the constraints at worst.
+    pub drift: Drift,
+    /// Smallest and largest rank seen.
+    pub ranks: (usize, usize),
+    integrator: Box<dyn Integrator>,
+    projection: Projection,
+    control: Control,
+    /// Step size for the next step.
+    pub h: f64,
+    last_error: f64,
+    modes: Vec<f64>,
+    /// Rate of feedback.
+    rate: Option<f64>,
+    /// Rank and verdict at the first state.
+    expected: Option<(usize, outcome::Motion)>,
+}
+
+/// Rows are dependent below this, at projected states.
+const RANK: f64 = 1e-9;
+/// A projection that leaves more than this has not found the constraints.
+const HELD: f64 = 1e-10;
+/// What is left where there was no projection at all.
+const UNHELD: Drift = Drift { position: f64::INFINITY, velocity: f64::INFINITY };
+/// So many steps below a billionth of the run are a standstill.
+const STANDSTILL: u32 = 3000;
+/// Residuals below this, relative to the terms in their row, are rounding.
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+impl<'m> Driver<'m> {
+    /// A driver from a state.
+    pub fn new(
+        field: Field<'m>,
+        integrator: Box<dyn Integrator>,
+        control: Control,
+        t: f64,
+        x: Vec<f64>,
+    ) -> Driver<'m> {
+        Driver {
+            field,
+            t,
+            x,
+            statistics: Statistics::default(),
+            drift: Drift::default(),
+            ranks: (usize::MAX, 0),
+            integrator,
+            projection: Projection::default(),
+            control,
+            h: 0.0,
+            last_error: 1e-4,
+            modes: Vec::new(),
+            rate: None,
+            expected: None,
+        }
+    }
+
+    /// Puts the field on the branches of its state.
+    pub fn settle_branches(&mut self) -> Result<(), FieldError> {
+        let mut guards = Vec::new();
+        let (t, x) = (self.t, self.x.clone());
+        self.field.branches(t, &x, &mut self.modes, &mut guards)?;
+        self.field.set_modes(&self.modes.clone());
+        Ok(())
+    }
+
+    /// Moves to `end`, calling `record` at each time of `outputs` (in order, on the
+    /// way) and at each step.
+    pub fn run(
+        &mut self,
+        end: f64,
+        outputs: &[f64],
+        record: &mut dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()>,
+    ) -> End {
+        match self.drive(end, outputs, record) {
+            Ok(end) => end,
+            Err(failure) => End::Failed(failure),
+        }
+    }
+
+    /// Rates of feedback, tied to the first step so that they stay stable.
+    fn feed_back(&mut self, h: f64) {
+        // One rate for the whole run: a rate that followed the step would turn the
+        // noise of small steps into forces.
+        let rate = *self.rate.get_or_insert(0.2 / h.abs());
+        self.field.feedback = match self.control.stabilize {
+            Stabilize::Baumgarte => Feedback::Baumgarte(rate),
+            Stabilize::Ggl => Feedback::Invariant(rate),
+            _ => Feedback::None,
+        };
+    }
+}

@@ -1,0 +1,55 @@
+//! Which constraint rows are in use, and the way back onto the constraints.
+
+use super::{Driver, Failure, RANK, Stabilize};
+use crate::field::FieldError;
+use crate::outcome;
+use crate::projection::Drift;
+
+impl Driver<'_> {
+    /// Projects, if that is how drift is held; else tells what is left.
+    pub(super) fn hold(&mut self, t: f64, x: &mut [f64]) -> Result<Drift, FieldError> {
+        match self.control.stabilize {
+            Stabilize::Projection => self.projection.project(&mut self.field, t, x, RANK),
+            _ => self.projection.drift(&mut self.field, t, x),
+        }
+    }
+
+    /// Chooses the rows for what comes, at a state that satisfies them.
+    pub(super) fn settle(&mut self, x: &[f64]) -> Result<(), Failure> {
+        if self.expected.is_none() {
+            self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
+        }
+        let mut found = self.choose(x)?;
+        // Before a change is believed, the noise is looked at where it happens.
+        if self.expected.is_some_and(|e| e != found) {
+            self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
+            found = self.choose(x)?;
+        }
+        self.expected.get_or_insert(found);
+        let (rank, motion) = found;
+        if self.control.stabilize == Stabilize::Projection {
+            self.projection.choose(&mut self.field, self.t, x, RANK).map_err(Failure::Field)?;
+        }
+        self.ranks = (self.ranks.0.min(rank), self.ranks.1.max(rank));
+        match motion {
+            outcome::Motion::Unique => Ok(()),
+            // Off the constraints, where nothing holds them, dependent rows disagree.
+            outcome::Motion::Inconsistent if self.control.stabilize != Stabilize::Projection => {
+                Ok(())
+            }
+            motion => Err(Failure::Field(FieldError::NoMotion(motion))),
+        }
+    }
+
+    /// Rank and verdict at a state, and the rows in use from there on.
+    pub(super) fn choose(&mut self, x: &[f64]) -> Result<(usize, outcome::Motion), Failure> {
+        let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
+        Ok((outcome.rank.jacobian, outcome.motion))
+    }
+
+    pub(super) fn dependent_rows(&self) -> Vec<usize> {
+        let flags = &self.field.outcome().indeterminate;
+        let rows = self.field.equations.rows.iter().zip(flags);
+        rows.filter(|(_, open)| **open).map(|(row, _)| *row).collect()
+    }
+}
