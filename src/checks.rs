@@ -1,7 +1,9 @@
 //! What a page claims of its model, held against numbers: the lines of ```check
 //! blocks.
 
+use dalembert_analyze::{Request, analyze};
 use dalembert_derive::{ALL as FORMULATIONS, for_system};
+use dalembert_export::AnalysisPage;
 use dalembert_expr::ExprId;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
@@ -15,6 +17,7 @@ use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::states::random_states;
 use dalembert_simulate::{ALL as ELIMINATIONS, Setting, Start, State, Table, start};
 
+use serde_json::Value;
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
@@ -75,7 +78,8 @@ fn faults_only(loaded: &Loaded) -> Vec<CheckResult> {
 }
 
 fn expected(loaded: &Loaded, name: &str) -> CheckOutcome {
-    match loaded.diagnostics.iter().any(|d| d.code.name() == name) {
+    let named = |list: &[Diagnostic]| list.iter().any(|d| d.code.name() == name);
+    match named(&loaded.diagnostics) || named(&crate::lint(loaded)) {
         true => CheckOutcome::Holds(None),
         false => CheckOutcome::Fails(format!("the model yields no `{name}`")),
     }
@@ -88,12 +92,37 @@ pub fn fault(result: &CheckResult) -> Option<Diagnostic> {
     Some(Diagnostic::fault(Code::CheckFailed, result.span, message))
 }
 
-/// What a run passed, and why it ended early if it did.
-type Passed = (Vec<Observation>, Option<String>);
+/// What a run passed.
+struct Passed {
+    list: Vec<Observation>,
+    /// Why it failed, if it did.
+    early: Option<String>,
+    /// By which event it ended, if by one.
+    ended: Option<String>,
+    /// Its last state.
+    last: Option<Observation>,
+}
 
 /// Whether an error is above a tolerance; NaN must not pass for small.
 fn exceeds(error: f64, tolerance: f64) -> bool {
     error > tolerance || error.is_nan() || tolerance.is_nan()
+}
+
+/// Fields of the analysis that take a search.
+const SEARCHES: [&str; 2] = ["potentials", "singular"];
+
+/// Whether two values are the same; numbers up to rounding.
+fn agrees(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
+            (Some(a), Some(b)) => !exceeds((a - b).abs(), DEFAULT * b.abs().max(1.0)),
+            _ => false,
+        },
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| agrees(a, b))
+        }
+        _ => found == expected,
+    }
 }
 
 struct Checker<'m> {
@@ -101,6 +130,7 @@ struct Checker<'m> {
     start: Result<Start, String>,
     random: OnceCell<Vec<State>>,
     passed: OnceCell<Result<Passed, String>>,
+    analysis: OnceCell<Result<Value, String>>,
 }
 
 impl<'m> Checker<'m> {
@@ -111,7 +141,13 @@ impl<'m> Checker<'m> {
             start::StartError::Legendre(error) => error.to_string(),
             start::StartError::Time => "the start time is not a number".to_owned(),
         });
-        Ok(Checker { setting, start, random: OnceCell::new(), passed: OnceCell::new() })
+        Ok(Checker {
+            setting,
+            start,
+            random: OnceCell::new(),
+            passed: OnceCell::new(),
+            analysis: OnceCell::new(),
+        })
     }
 
     fn model(&self) -> &'m Model {
@@ -123,12 +159,58 @@ impl<'m> Checker<'m> {
             CheckKind::Equal { left, right, within, at: CheckAt::Time(time) } => {
                 self.at_time(left, right, *within, *time)
             }
+            CheckKind::Equal { left, right, within, at: CheckAt::End } => {
+                self.at_end(left, right, *within)
+            }
             CheckKind::Conserve { value, within } => self.conserve(*value, *within),
-            CheckKind::Analyze { .. } => CheckOutcome::Waits("it needs the analysis"),
+            CheckKind::Analyze { field, value } => self.analyze(field, value),
             CheckKind::Equal { left, right, within, at } => self.equal(left, right, *within, at),
             CheckKind::Agree { within } => self.agree(*within),
             CheckKind::Motion(name) => self.motion(name),
             CheckKind::Fault(_) | CheckKind::Warning(_) => CheckOutcome::Holds(None),
+        }
+    }
+
+    /// What `dal analyze --json` says; searches are made if the page asks for them.
+    fn analysis(&self) -> Result<&Value, String> {
+        let asks = |kind: &CheckKind| match kind {
+            CheckKind::Analyze { field, .. } => SEARCHES.iter().any(|s| field.starts_with(s)),
+            _ => false,
+        };
+        self.analysis
+            .get_or_init(|| {
+                let model = self.model();
+                let searches = model.system.checks.iter().any(|check| asks(&check.kind));
+                let request = Request { searches, ..Request::default() };
+                match analyze(model, &request) {
+                    Ok(found) => Ok(AnalysisPage { model, analysis: &found }.to_json()),
+                    Err(report::EvalError::Refused(refusal)) => Err(refusal.to_string()),
+                    Err(_) => Err("there is no consistent start".to_owned()),
+                }
+            })
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    /// A field of the analysis, `kinds.rod` for a field of a field.
+    fn analyze(&self, field: &str, value: &str) -> CheckOutcome {
+        let expected: Value = match serde_json::from_str(value.trim()) {
+            Ok(value) => value,
+            Err(_) => return CheckOutcome::Fails(format!("`{}` is no JSON", value.trim())),
+        };
+        let all = match self.analysis() {
+            Ok(all) => all,
+            Err(why) => return CheckOutcome::Fails(why),
+        };
+        let (head, tail) = match field.trim().split_once('.') {
+            Some((head, tail)) => (head, Some(tail)),
+            None => (field.trim(), None),
+        };
+        let found = all.get(head).and_then(|v| tail.map_or(Some(v), |tail| v.get(tail)));
+        match found {
+            None => CheckOutcome::Fails(format!("the analysis has no field `{}`", field.trim())),
+            Some(found) if agrees(found, &expected) => CheckOutcome::Holds(None),
+            Some(found) => CheckOutcome::Fails(format!("it is {found}")),
         }
     }
 
@@ -160,7 +242,8 @@ impl<'m> Checker<'m> {
                             )),
                             _ => None,
                         };
-                        Ok((list, early))
+                        let ended = dalembert_export::end_words(&report.end, self.model());
+                        Ok(Passed { list, early, ended, last: report.last })
                     }
                 }
             })
@@ -174,7 +257,7 @@ impl<'m> Checker<'m> {
 
     fn conserve(&self, value: ExprId, within: Option<ExprId>) -> CheckOutcome {
         let tolerance = self.tolerance(within);
-        let (list, early) = match self.passed() {
+        let Passed { list, early, .. } = match self.passed() {
             Ok(passed) => passed,
             Err(why) => return CheckOutcome::Fails(why),
         };
@@ -208,16 +291,42 @@ impl<'m> Checker<'m> {
         time: ExprId,
     ) -> CheckOutcome {
         let t = self.setting.number(time, &Table::default());
-        let (list, early) = match self.passed() {
+        let Passed { list, early, ended, last } = match self.passed() {
             Ok(passed) => passed,
             Err(why) => return CheckOutcome::Fails(why),
         };
         let Some(observation) = list.iter().find(|o| o.state.t == t) else {
-            return CheckOutcome::Fails(match early {
-                Some(why) => format!("the run ended early: {why}"),
-                None => format!("t = {t} is not on the run"),
+            return CheckOutcome::Fails(match (early, ended, last) {
+                (Some(why), _, _) => format!("the run ended early: {why}"),
+                (None, Some(why), Some(last)) => {
+                    format!("the run ended at t = {}, before t = {t}: {why}", last.state.t)
+                }
+                _ => format!("t = {t} is not on the run"),
             });
         };
+        self.compare(observation, left, right, within)
+    }
+
+    /// Where the run ends: at its time, or by an event.
+    fn at_end(&self, left: &[ExprId], right: &[ExprId], within: Option<ExprId>) -> CheckOutcome {
+        match self.passed() {
+            Err(why) => CheckOutcome::Fails(why),
+            Ok(Passed { early: Some(why), .. }) => {
+                CheckOutcome::Fails(format!("the run ended early: {why}"))
+            }
+            Ok(Passed { last: Some(last), .. }) => self.compare(last, left, right, within),
+            Ok(_) => CheckOutcome::Fails("there are no numbers at the end of the run".to_owned()),
+        }
+    }
+
+    /// Whether two sides agree on the run.
+    fn compare(
+        &self,
+        observation: &Observation,
+        left: &[ExprId],
+        right: &[ExprId],
+        within: Option<ExprId>,
+    ) -> CheckOutcome {
         let table = observation.table(&self.model().system);
         let (a, b) = (self.setting.numbers(left, &table), self.setting.numbers(right, &table));
         let tolerance = self.tolerance(within);

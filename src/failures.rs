@@ -1,12 +1,12 @@
 //! Why a run ended before its time, said at the line of the model that caused it.
 
-use dalembert_expr::ExprId;
+use dalembert_expr::{ExprId, Notation};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
-use dalembert_model::system::{Energy, System};
+use dalembert_model::system::{Energy, Model, System};
 use dalembert_model::tree::{EnergyKind, File, StatementKind};
-use dalembert_simulate::drive::{End, Failure};
+use dalembert_simulate::drive::{End, Failure, Stuck};
 use dalembert_simulate::field::FieldError;
 use dalembert_simulate::observer::Observation;
 use dalembert_simulate::outcome::Motion;
@@ -14,9 +14,12 @@ use dalembert_simulate::run::RunReport;
 use dalembert_simulate::setting::{Setting, Table};
 use dalembert_simulate::state::State;
 
-/// What is said about a run that failed; `None` if it did not. `file` is the text
-/// the model was read from.
+/// What is said about a run that failed, or that ended because the motion sticks; `None`
+/// if it did neither. `file` is the text the model was read from.
 pub fn explain(setting: &Setting, report: &RunReport, file: &File) -> Option<Diagnostic> {
+    if let End::Sticks(list) = &report.end {
+        return sticks(setting, report, list);
+    }
     let End::Failed(failure) = &report.end else { return None };
     let scene = Scene { setting, system: &setting.model.system, report, file };
     Some(scene.explain(failure))
@@ -29,6 +32,37 @@ pub fn explain_start(setting: &Setting, file: &File) -> Option<Diagnostic> {
     let span = valueless(setting, file, &start.state.table(&setting.model.system))?;
     let message = "a term is not a number at the start";
     Some(Diagnostic::fault(Code::NotANumber, span, message).at("this has no value there"))
+}
+
+/// What is said about forces and multipliers that were not found together.
+pub fn explain_coupled(model: &Model, words: impl Into<String>) -> Diagnostic {
+    let system = &model.system;
+    let used = dalembert_derive::kernel::multipliers_in_forces(&model.exprs, system);
+    let forces = system.forces.iter().chain(&system.nonideal);
+    let span = forces
+        .filter(|force| {
+            let roots: Vec<ExprId> = force.components.iter().map(|c| c.1).collect();
+            let symbols = model.exprs.symbols_of(&roots);
+            used.iter().any(|(_, symbol)| symbols.contains(symbol))
+        })
+        .map(|force| force.span)
+        .next();
+    Diagnostic::fault(Code::NoCommonSolution, span.unwrap_or_default(), words)
+        .at("this force depends on a multiplier")
+}
+
+/// That a motion sticks is no fault: it is where it ends.
+fn sticks(setting: &Setting, report: &RunReport, list: &[Stuck]) -> Option<Diagnostic> {
+    let exprs = &setting.model.exprs;
+    let t = report.last.as_ref().map_or(report.start.state.t, |last| last.state.t);
+    let words: Vec<String> = list
+        .iter()
+        .map(|stuck| format!("`{}`", exprs.print_limited(stuck.switch, Notation::Source, 80)))
+        .collect();
+    let message = format!("the motion sticks at t = {}", rounded(t));
+    let span = list.iter().find_map(|stuck| stuck.span).unwrap_or_default();
+    let label = format!("neither side of {} leads away from here", words.join(", "));
+    Some(Diagnostic::note(Code::Sticks, span, message).at(label))
 }
 
 struct Scene<'a> {
@@ -92,6 +126,32 @@ impl Scene<'_> {
                 }
                 diagnostic.hint("start beside the position in which they depend on each other")
             }
+            Failure::Unresolved(change) => {
+                let message = format!(
+                    "the motion branches at t = {}: of {} independent constraints {} are left, and {}",
+                    rounded(change.t),
+                    change.before,
+                    change.at,
+                    change.stopped.map_or("the motion ends", |why| why.words())
+                );
+                let mut spans: Vec<Span> = Vec::new();
+                for &row in &change.constraints {
+                    let span = self.system.constraints[row].span;
+                    if !spans.contains(&span) {
+                        spans.push(span);
+                    }
+                }
+                let first = spans.first().copied().unwrap_or_else(|| self.whole());
+                let words = match spans.len() {
+                    0 | 1 => "this depends on the others there",
+                    _ => "these depend on each other there",
+                };
+                let mut diagnostic = Diagnostic::fault(Code::RankLost, first, message).at(words);
+                for span in spans.iter().skip(1).take(3) {
+                    diagnostic = diagnostic.with(*span, "and this");
+                }
+                diagnostic
+            }
             Failure::StepTooSmall { step } => {
                 let message = format!(
                     "the step became too small ({step:.1e}) at t = {}: the motion is singular here",
@@ -135,6 +195,23 @@ impl Scene<'_> {
                     message,
                 )
                 .hint("`dal eval` at this state tells more; `--complete` adds what is implied")
+            }
+            Failure::Reset { event, constraints, .. } => {
+                let why = dalembert_export::summary::failure_words(failure, self.setting.model);
+                let message = format!("the run stopped at t = {}: {why}", rounded(t));
+                let span = self.system.events[*event].span;
+                let mut diagnostic =
+                    Diagnostic::fault(Code::RunStopped, span, message).at("this event");
+                for &row in constraints.iter().take(3) {
+                    diagnostic =
+                        diagnostic.with(self.system.constraints[row].span, "this is in its way");
+                }
+                diagnostic.hint("list less: what is not listed follows from the constraints")
+            }
+            Failure::Field(FieldError::Coupled(error)) => {
+                let words = error.named(|row| &self.system.constraints[row].name);
+                let message = format!("at t = {} {words}", rounded(t));
+                explain_coupled(self.setting.model, message)
             }
             other => {
                 let why = dalembert_export::summary::failure_words(other, self.setting.model);

@@ -56,6 +56,15 @@ pub fn load(input: &Input, options: &Options) -> Loaded {
     load_with(&input.name, &input.text, input.syntax, &beside, options.limits, Some(&read))
 }
 
+/// What is worth knowing of a model that has no faults: warnings and notes beyond
+/// those of reading it. Takes some numbers, so it is not part of [`load`].
+pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
+    match &loaded.model {
+        Some(model) if !loaded.is_faulty() => dalembert_analyze::lint::lint(model),
+        _ => Vec::new(),
+    }
+}
+
 /// The equations of motion by a formulation's name, or by the one the model is
 /// written for.
 pub fn derive(

@@ -74,6 +74,7 @@ fn exercise(input: &Input, set: &[String]) -> bool {
         assert!(!text.is_empty() && !latex.is_empty());
         if model.system.n_coordinates() <= 8 && model.system.constraints.len() <= 10 {
             numbers(model);
+            dalembert::lint(&loaded);
         }
     }
     true
@@ -95,6 +96,14 @@ fn numbers(model: &Model) {
         for answer in report.answers.iter().filter_map(|a| a.result.as_ref().ok()) {
             assert!(answer.accelerations.iter().all(|x| x.is_finite()), "not a number");
         }
+    }
+    let settings = dalembert::analyze::invariants::InvariantOptions::default();
+    if model.system.n_coordinates() <= 3
+        && let Ok(found) = dalembert::analyze::invariants::invariants(&setting, &start, &settings)
+    {
+        let text = dalembert::export::invariants::to_text(model, &found);
+        assert!(!text.is_empty());
+        assert!(found.integrals.iter().all(|i| i.value.is_none_or(f64::is_finite)));
     }
     let mut options = RunOptions::of_model(&setting);
     options.most_steps = 40;

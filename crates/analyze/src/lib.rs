@@ -8,6 +8,22 @@
 // `!(x > y)` is meant: it is true for NaN, where `x <= y` is not.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+pub mod analysis;
+pub mod brackets;
+pub mod integrability;
+pub mod invariants;
+pub mod linearize;
+pub mod lint;
+pub mod names;
+pub mod pfaff;
+pub mod places;
+pub mod potential;
+pub mod redundancy;
+pub mod rows;
 pub mod shown;
+pub mod singular;
+pub mod surface;
+pub mod uniqueness;
 
+pub use analysis::{Analysis, Request, analyze};
 pub use shown::Shown;

@@ -60,6 +60,16 @@ pub(crate) enum Command {
         dal eval pendulum.dal --at \"x=0.6, y=-0.8, x'=0.4, y'=0.3\"\n  \
         dal eval gallery:knife-edge --formulation all --elimination all")]
     Eval(Eval),
+    /// What is true of a model: freedom, redundancy, kinds of constraint, brackets.
+    #[command(after_help = "Examples:\n  dal analyze gallery:two-wheels-on-an-axle\n  \
+        dal analyze gallery:bracket-particle --bracket \"x, p_x + y*p_z\"\n  \
+        dal analyze pendulum.dal --json")]
+    Analyze(Analyze),
+    /// Equilibrium or steady motion near the start: modes, stability, matrices.
+    #[command(after_help = "Examples:\n  dal linearize gallery:double-pendulum\n  \
+        dal linearize gallery:whipple-bicycle --set \"x'=5\"\n  \
+        dal linearize gallery:knife-edge --at \"x'=1.5\" --json")]
+    Linearize(Linearize),
     /// Lists the built-in examples, or prints or runs one.
     Gallery(Gallery),
     /// A diagnostic at length.
@@ -143,7 +153,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME")]
     pub step: Option<f64>,
 
-    /// The integrator.
+    /// The integrator: auto, dop853, gauss4, gauss6, gauss8, radau (stiff), rattle
+    /// (symplectic on constraints), discrete-gradient (conserves the energy).
     #[arg(long, value_name = "NAME")]
     pub method: Option<String>,
 
@@ -240,6 +251,39 @@ pub(crate) struct Eval {
     /// For Routh's equations: the coordinates to ignore, instead of all that can be.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub ignore: Vec<String>,
+
+    /// One JSON object on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Analyze {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// The reduced bracket {F, G} of two functions of positions and momenta.
+    #[arg(long, value_name = "F, G", allow_hyphen_values = true)]
+    pub bracket: Option<String>,
+
+    /// One JSON object on standard output.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Linearize {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Look near this state instead of the start; what it does not name is 0. What it
+    /// names is kept if it can be.
+    #[arg(long, value_name = "NAME=VALUE,…")]
+    pub at: Option<String>,
+
+    /// Appends the constraints that the model implies.
+    #[arg(long)]
+    pub complete: bool,
 
     /// One JSON object on standard output.
     #[arg(long)]

@@ -45,6 +45,8 @@ fn main() -> ExitCode {
         Command::Check(options) => commands::check::run(&options, color),
         Command::Derive(options) => commands::derive::run(&options, color),
         Command::Eval(options) => commands::eval::run(&options, color),
+        Command::Analyze(options) => commands::analyze::run(&options, color),
+        Command::Linearize(options) => commands::linearize::run(&options, color),
         Command::Gallery(options) => commands::gallery::run(&options, color),
         Command::Explain(options) => commands::explain::run(&options),
         Command::New(options) => commands::new::run(&options),

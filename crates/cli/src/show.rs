@@ -142,7 +142,7 @@ fn find(columns: &Columns, name: &str) -> Result<Vec<usize>, String> {
 }
 
 /// Splits at commas outside of brackets.
-fn pieces(text: &str) -> Vec<String> {
+pub(crate) fn pieces(text: &str) -> Vec<String> {
     let mut depth = 0i32;
     let mut list = vec![String::new()];
     for c in text.chars() {

@@ -56,7 +56,7 @@ impl Chart {
     /// their order as long as they are independent, columns by the largest pivot.
     pub fn generic(exprs: &Exprs, system: &System, picture: &Picture) -> Chart {
         let affine: Vec<usize> =
-            (0..system.constraints.len()).filter(|&row| picture.is_affine(system, row)).collect();
+            (0..system.constraints.len()).filter(|&row| picture.is_solvable(system, row)).collect();
         let entries: Vec<ExprId> = affine
             .iter()
             .flat_map(|&row| picture.rows.jacobian.rows[row].iter().map(|e| e.1))

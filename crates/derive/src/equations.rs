@@ -12,7 +12,7 @@ pub struct Source {
     pub equations: &'static str,
 }
 
-/// q̇ = k(q, v, t), Γ v̇ = F + C + Aᵀλ, A v̇ = b.
+/// q̇ = k(q, v, t), Γ v̇ = F + C + Aᵀλ, A v̇ = b, where F and C may depend on λ.
 #[derive(Clone, Debug)]
 pub struct EquationsOfMotion {
     /// The formulation's name.
@@ -47,6 +47,10 @@ pub struct EquationsOfMotion {
     pub drift: Vec<ExprId>,
     /// The constraint of the system that each row of A belongs to.
     pub rows: Vec<usize>,
+    /// The multipliers that F and C depend on, by constraint: friction goes by the
+    /// force of the constraint it acts at. Each is the multiplier of a row of A, and
+    /// v̇ and λ are solved for together.
+    pub multipliers: Vec<(usize, Symbol)>,
     /// The constraints that are built into v instead, and the coordinates whose
     /// velocities they give.
     pub chart: Option<Chart>,

@@ -134,32 +134,52 @@ pub fn total(exprs: &Exprs, n: usize, forces: &[Force]) -> Vec<ExprId> {
     terms.iter().map(|list| exprs.sum(list)).collect()
 }
 
-/// A force that depends on a constraint force cannot be derived on its own.
-pub fn refuse_multipliers(exprs: &Exprs, system: &System) -> Result<(), Vec<Diagnostic>> {
-    let multipliers: rustc_hash::FxHashSet<Symbol> = system
+/// The multipliers that forces depend on, by constraint.
+pub fn multipliers_in_forces(exprs: &Exprs, system: &System) -> Vec<(usize, Symbol)> {
+    let forces = system.forces.iter().chain(&system.nonideal);
+    let roots: Vec<ExprId> = forces.flat_map(|f| f.components.iter().map(|c| c.1)).collect();
+    let found: rustc_hash::FxHashSet<Symbol> = exprs.symbols_of(&roots).into_iter().collect();
+    let mut list: Vec<(usize, Symbol)> = system
         .unknowns
         .iter()
-        .filter(|(_, unknown)| matches!(unknown, Unknown::Multiplier(_)))
-        .map(|(symbol, _)| *symbol)
+        .filter(|(symbol, _)| found.contains(symbol))
+        .filter_map(|&(symbol, unknown)| match unknown {
+            Unknown::Multiplier(row) => Some((row, symbol)),
+            _ => None,
+        })
         .collect();
-    let faults: Vec<Diagnostic> = system
-        .forces
-        .iter()
-        .chain(&system.nonideal)
+    list.sort_unstable();
+    list
+}
+
+/// A formulation has no multiplier for a constraint that it builds into its
+/// velocities, so no force may depend on it.
+pub fn refuse_eliminated(
+    exprs: &Exprs,
+    system: &System,
+    what: &str,
+    is_eliminated: impl Fn(usize) -> bool,
+) -> Result<(), Vec<Diagnostic>> {
+    let used = multipliers_in_forces(exprs, system);
+    let Some(&(row, symbol)) = used.iter().find(|(row, _)| is_eliminated(*row)) else {
+        return Ok(());
+    };
+    let forces = system.forces.iter().chain(&system.nonideal);
+    let span = forces
         .filter(|force| {
             let roots: Vec<ExprId> = force.components.iter().map(|c| c.1).collect();
-            exprs.symbols_of(&roots).iter().any(|s| multipliers.contains(s))
+            exprs.symbols_of(&roots).contains(&symbol)
         })
-        .map(|force| {
-            Diagnostic::fault(
-                Code::NotServed,
-                force.span,
-                "a force that depends on a multiplier is not served by this version yet",
-            )
-            .hint("the model is checked and kept; deriving its equations waits for implicit forces")
-        })
-        .collect();
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
+        .map(|force| force.span)
+        .next();
+    let name = &system.constraints[row].name;
+    let message = format!(
+        "{what} does not apply: a force depends on the multiplier of `{name}`, a constraint that its velocities satisfy by themselves and that has no multiplier here"
+    );
+    Err(vec![
+        Diagnostic::fault(Code::NotApplicable, span.unwrap_or_default(), message)
+            .hint("Lagrange's, Poincaré's, Hamilton's and Maggi's equations solve for it together with the motion"),
+    ])
 }
 
 /// Why a formulation does not apply to a model, in words.

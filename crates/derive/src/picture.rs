@@ -40,6 +40,8 @@ pub struct Picture {
     pub nonideal: Vec<ExprId>,
     /// A, b and the residuals.
     pub rows: Rows,
+    /// The multipliers that Q′ and C depend on, by constraint.
+    pub multipliers: Vec<(usize, Symbol)>,
     /// Whether M is free of q̇: L is quadratic in q̇.
     pub quadratic: bool,
 }
@@ -47,7 +49,6 @@ pub struct Picture {
 impl Picture {
     /// The picture of a system.
     pub fn new(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
-        kernel::refuse_multipliers(exprs, system)?;
         match &system.energy {
             Energy::Lagrangian { lagrangian, momenta, .. } => {
                 Ok(of_lagrangian(exprs, system, *lagrangian, momenta))
@@ -67,6 +68,12 @@ impl Picture {
             Level::Velocity => constraint.affine && self.auxiliary.is_none(),
             Level::Acceleration => false,
         }
+    }
+
+    /// Whether velocities may be chosen so that they satisfy a row by themselves: it is
+    /// affine, and no force depends on its multiplier.
+    pub fn is_solvable(&self, system: &System, row: usize) -> bool {
+        self.is_affine(system, row) && self.multipliers.iter().all(|m| m.0 != row)
     }
 
     /// The normal form for velocities q̇ = k(q, v, t), with K = k_v and κ = D k:
@@ -107,6 +114,7 @@ impl Picture {
                 .map(|(&b, &a)| (exprs.at(b) - exprs.at(a)).id)
                 .collect(),
             rows: (0..self.rows.drift.len()).collect(),
+            multipliers: self.multipliers.clone(),
             chart: None,
             configuration_residuals: self.rows.configuration_residuals.clone(),
             velocity_residuals: self.rows.velocity_residuals.clone(),
@@ -194,6 +202,7 @@ fn of_lagrangian(
         impressed,
         nonideal: kernel::total(exprs, n, &system.nonideal),
         rows: kernel::differentiate(exprs, system, &v, &a, &rates, None),
+        multipliers: kernel::multipliers_in_forces(exprs, system),
         q,
         velocities: v,
     }
@@ -240,6 +249,7 @@ fn of_hamiltonian(
         impressed,
         nonideal: kernel::total(exprs, n, &system.nonideal),
         rows,
+        multipliers: kernel::multipliers_in_forces(exprs, system),
         q,
         velocities: v,
         quadratic,

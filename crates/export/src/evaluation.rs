@@ -20,7 +20,7 @@ pub struct EvaluationPage<'m> {
 }
 
 /// A finite number, else null.
-fn number(x: f64) -> Value {
+pub(crate) fn number(x: f64) -> Value {
     if x.is_finite() { json!(x) } else { Value::Null }
 }
 
@@ -135,6 +135,9 @@ impl EvaluationPage<'_> {
         object["accelerations"] = named(&mut self.coordinates(), &evaluation.accelerations);
         object["constraint_force"] = named(&mut self.coordinates(), &evaluation.constraint_force);
         object["multipliers"] = named(&mut self.constraints(), &outcome.multipliers);
+        if let Some(coupling) = outcome.coupling {
+            object["coupling"] = number(coupling);
+        }
         let gauss = &evaluation.gauss;
         object["gauss"] = json!({
             "residual": number(gauss.residual), "feasibility": number(gauss.feasibility),
@@ -318,6 +321,9 @@ impl EvaluationPage<'_> {
                 .collect();
             columns(page, &lambda);
         }
+        if let Some(coupling) = outcome.coupling {
+            let _ = writeln!(page, "forces and the multipliers in them agree to {coupling:.1e}");
+        }
         let _ = writeln!(page, "Gauss residual {:.1e}", evaluation.gauss.residual);
     }
 
@@ -421,7 +427,7 @@ impl EvaluationPage<'_> {
 }
 
 /// Names and numbers one below the other, numbers in full.
-fn columns(page: &mut String, rows: &[(String, f64)]) {
+pub(crate) fn columns(page: &mut String, rows: &[(String, f64)]) {
     let widest = rows.iter().map(|r| width(&r.0)).max().unwrap_or(0);
     for (name, value) in rows {
         let pad = " ".repeat(widest - width(name));
@@ -431,7 +437,7 @@ fn columns(page: &mut String, rows: &[(String, f64)]) {
 }
 
 /// A number with all its digits, and no row of zeros before or behind them.
-fn full(x: f64) -> String {
+pub(crate) fn full(x: f64) -> String {
     let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
     if plain { format!("{x}") } else { format!("{x:e}") }
 }

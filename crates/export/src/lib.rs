@@ -1,11 +1,16 @@
 //! Documents: what a derivation gave, for people and for programs. One file a
 //! kind of document; all of them read one [`Derivation`].
 
+pub mod analysis;
 mod derivation;
 pub mod evaluation;
+mod happened;
 pub mod html;
+pub mod invariants;
 pub mod json;
 pub mod latex;
+pub mod linearization;
+pub mod lint;
 pub mod plot;
 pub mod sinks;
 pub mod summary;
@@ -13,6 +18,9 @@ pub mod table;
 pub mod text;
 mod typeset;
 
+pub use analysis::AnalysisPage;
 pub use derivation::Derivation;
 pub use evaluation::EvaluationPage;
+pub use happened::end_words;
+pub use linearization::LinearizationPage;
 pub use summary::RunPage;

@@ -1,8 +1,11 @@
 //! What a run came to, as text and as JSON.
 
+use crate::happened;
 use crate::text::width;
+use dalembert_expr::Notation;
 use dalembert_model::system::{Energy, Model};
-use dalembert_simulate::drive::{End, Failure};
+use dalembert_simulate::drive::{End, Failure, Stuck};
+use dalembert_simulate::field::FieldError;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::state::State;
 use serde_json::{Map, Value, json};
@@ -81,6 +84,7 @@ impl RunPage<'_> {
             "evaluations": report.evaluations,
             "switches": report.statistics.switches,
             "method": report.method,
+            "method_choice": self.choice(),
             "formulation": report.formulation,
             "seconds": {
                 "derive": report.seconds.derive,
@@ -90,12 +94,17 @@ impl RunPage<'_> {
             "certificate": {
                 "position_residual": number(certificate.position_residual),
                 "velocity_residual": number(certificate.velocity_residual),
+                "held_by": report.choice.held_by,
                 "energy_balance": certificate.energy_balance.map_or(Value::Null, number),
                 "invariants": invariants,
                 "gauss": number(certificate.gauss),
+                "rank_changes": self.rank_changes(),
                 "rank": {"smallest": if smallest == usize::MAX { 0 } else { smallest }, "largest": largest},
             },
             "constraints": self.constraints(),
+            "events": happened::to_json(self.model, report),
+            "energy_of_events": number(report.energy_of_events()),
+            "end": happened::end_json(&report.end, self.model),
             "files": self.files.iter().map(file_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),
         });
@@ -103,6 +112,9 @@ impl RunPage<'_> {
             object["stopped"] = json!(failure_words(failure, self.model));
         } else if report.end == End::Interrupted {
             object["stopped"] = json!("interrupted");
+        } else if let End::Sticks(list) = &report.end {
+            let switches: Vec<String> = list.iter().map(|s| self.switch(s)).collect();
+            object["end"]["switches"] = json!(switches);
         }
         object
     }
@@ -117,11 +129,22 @@ impl RunPage<'_> {
         }
         let from = report.start.state.t;
         let to = self.last().t;
+        let accuracy = match report.choice.step {
+            Some(step) => format!("constant step {}", short(step)),
+            None => format!("tolerance {:.0e}", report.tolerance),
+        };
         let _ = writeln!(
             page,
-            "t = {from} … {to}   {}, {}   tolerance {:.0e}",
-            report.formulation, report.method, report.tolerance
+            "t = {from} … {to}   {}, {}   {accuracy}",
+            report.formulation, report.method
         );
+        for change in &report.choice.changes {
+            let (t, from, to) = (short(change.t), change.from, change.to);
+            let _ = writeln!(page, "{from} until t = {t}, then {to}: {}", change.reason);
+        }
+        for note in &report.choice.notes {
+            let _ = writeln!(page, "note: {note}");
+        }
         let (statistics, seconds) = (&report.statistics, &report.seconds);
         let _ = writeln!(
             page,
@@ -150,6 +173,7 @@ impl RunPage<'_> {
             let _ = writeln!(page, "  … and {} more; `--json` has them all", rows.len() - most);
         }
         self.text_constraints(&mut page);
+        happened::text(self.model, report, &mut page);
         self.text_certificate(&mut page);
         if !self.files.is_empty() {
             page.push_str("\nfiles\n");
@@ -170,10 +194,46 @@ impl RunPage<'_> {
             End::Interrupted => {
                 let _ = writeln!(page, "\nstopped at t = {to}, as asked");
             }
-            _ => {}
+            End::Sticks(list) => {
+                let switches: Vec<String> =
+                    list.iter().map(|s| format!("`{}`", self.switch(s))).collect();
+                let turn = if switches.len() == 1 { "turns" } else { "turn" };
+                let _ = writeln!(
+                    page,
+                    "\nsticks at t = {to}: {} {turn} there, and neither side leads away",
+                    switches.join(", ")
+                );
+            }
+            end => {
+                if let Some(words) = happened::end_words(end, self.model) {
+                    let _ = writeln!(page, "\nended at t = {to}: {words}");
+                }
+            }
         }
         let _ = writeln!(page, "\nverdict: {}", self.verdict());
         page
+    }
+
+    /// A switch as the model has it.
+    fn switch(&self, stuck: &Stuck) -> String {
+        self.model.exprs.print_limited(stuck.switch, Notation::Source, 80)
+    }
+
+    /// The integrator and why.
+    fn choice(&self) -> Value {
+        let choice = &self.report.choice;
+        let changes: Vec<Value> = choice
+            .changes
+            .iter()
+            .map(|c| json!({"t": number(c.t), "from": c.from, "to": c.to, "reason": c.reason}))
+            .collect();
+        json!({
+            "asked": choice.asked,
+            "reason": choice.reason,
+            "changes": changes,
+            "notes": choice.notes,
+            "step": choice.step.map_or(Value::Null, number),
+        })
     }
 
     /// The largest |λ| of each constraint.
@@ -209,6 +269,51 @@ impl RunPage<'_> {
         }
     }
 
+    /// Where the rank changed, as JSON.
+    fn rank_changes(&self) -> Vec<Value> {
+        let names = |rows: &[usize]| -> Vec<&str> {
+            rows.iter().map(|&row| self.model.system.constraints[row].name.as_str()).collect()
+        };
+        let changes = self.report.certificate.rank_changes.iter();
+        changes
+            .map(|change| {
+                json!({
+                    "t": number(change.t),
+                    "before": change.before,
+                    "at": change.at,
+                    "after": change.after,
+                    "constraints": names(&change.constraints),
+                    "result": if change.stopped.is_none() { "passed" } else { "stopped" },
+                    "why": change.stopped.map(|why| why.words()),
+                })
+            })
+            .collect()
+    }
+
+    /// Where the rank changed.
+    fn text_rank_changes(&self, page: &mut String) {
+        let changes = &self.report.certificate.rank_changes;
+        let most = if changes.len() > 12 { 10 } else { 12 };
+        for change in changes.iter().take(most) {
+            let (before, at) = (change.before, change.at);
+            let after = match (change.after, change.stopped) {
+                (Some(after), _) => format!("→ {after}, passed"),
+                (None, Some(why)) => format!("stopped: {}", why.words()),
+                (None, None) => "stopped".to_owned(),
+            };
+            let mut which: String = which(&change.constraints, self.model);
+            if which.chars().count() > 60 {
+                which = format!(" ({} constraints)", change.constraints.len());
+            }
+            let t = format!("t = {:.6}", change.t);
+            let _ = writeln!(page, "    {t:<14} {before} → {at} {after}{which}");
+        }
+        if changes.len() > most {
+            let more = changes.len() - most;
+            let _ = writeln!(page, "    … and {more} more; `--json` has them all");
+        }
+    }
+
     /// The numbers that say how good the run is, each beside what it may be.
     fn text_certificate(&self, page: &mut String) {
         let certificate = &self.report.certificate;
@@ -226,6 +331,9 @@ impl RunPage<'_> {
         if certificate.energy_balance.is_none() && self.report.last.is_some() {
             let _ = writeln!(page, "  {:<18} not followed in this chart", "energy balance");
         }
+        if !is_free {
+            let _ = writeln!(page, "  {:<18} {}", "held by", self.report.choice.held_by);
+        }
         let (smallest, largest) = certificate.ranks;
         if largest > 0 {
             let rows = self.model.system.constraints.len();
@@ -235,6 +343,7 @@ impl RunPage<'_> {
                 (false, _) => format!("{smallest} … {largest} of {rows}"),
             };
             let _ = writeln!(page, "  {:<18} {words}", "rank");
+            self.text_rank_changes(page);
         }
     }
 }
@@ -246,18 +355,32 @@ fn file_json(file: &Written) -> Value {
     }
 }
 
+/// Constraints by name, in brackets.
+fn which(constraints: &[usize], model: &Model) -> String {
+    let name = |&row: &usize| format!("`{}`", model.system.constraints[row].name);
+    let names: Vec<String> = constraints.iter().map(name).collect();
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+}
+
 /// Why a run ended early, in words.
 pub fn failure_words(failure: &Failure, model: &Model) -> String {
     match failure {
+        Failure::Field(FieldError::Coupled(error)) => {
+            error.named(|row| &model.system.constraints[row].name)
+        }
         Failure::Field(error) => error.to_string(),
         Failure::RankLost { expected, found, constraints } => {
-            let names: Vec<String> = constraints
-                .iter()
-                .map(|&row| format!("`{}`", model.system.constraints[row].name))
-                .collect();
-            let which =
-                if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+            let which = which(constraints, model);
             format!("the rank of the constraints changed from {expected} to {found}{which}")
+        }
+        Failure::Unresolved(change) => {
+            let which = which(&change.constraints, model);
+            let why = change.stopped.map_or("", |why| why.words());
+            let (t, before, at) = (change.t, change.before, change.at);
+            format!(
+                "the rank of the constraints drops from {before} to {at}{which} at t = {t}, and \
+                 the motion does not tell how it goes on: {why}"
+            )
         }
         Failure::StepTooSmall { step } => {
             format!("the step became too small ({step:.1e}): the motion is singular or stiff here")
@@ -266,6 +389,31 @@ pub fn failure_words(failure: &Failure, model: &Model) -> String {
             "a switching function turns again and again at this time".to_owned()
         }
         Failure::TooManySteps => "more steps than allowed".to_owned(),
+        Failure::Reset { event, left, constraints } => {
+            reset_words(model, *event, *left, constraints)
+        }
+    }
+}
+
+/// Why an event cannot do what it says.
+fn reset_words(model: &Model, event: usize, left: f64, constraints: &[usize]) -> String {
+    let name = &model.system.events[event].name;
+    if !left.is_finite() {
+        return format!("what the event `{name}` sets has no value here");
+    }
+    let rows: Vec<String> = constraints
+        .iter()
+        .map(|&row| format!("`{}`", model.system.constraints[row].name))
+        .collect();
+    match rows.is_empty() {
+        true => {
+            format!("what the event `{name}` sets contradicts itself: {} is left over", size(left))
+        }
+        false => format!(
+            "what the event `{name}` sets contradicts {}: {} is left over",
+            rows.join(", "),
+            size(left)
+        ),
     }
 }
 
@@ -276,6 +424,12 @@ fn size(value: f64) -> String {
     } else {
         format!("{value:.5e}")
     }
+}
+
+/// Six digits at most, without zeros behind them.
+fn short(value: f64) -> String {
+    let digits = format!("{value:.5e}");
+    digits.parse::<f64>().map_or(digits, |rounded| rounded.to_string())
 }
 
 /// 1.2 s, 34 ms, 560 µs.

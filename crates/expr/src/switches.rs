@@ -22,6 +22,8 @@ pub struct Switch {
     pub guards: Vec<ExprId>,
     /// What the mode is, as an expression: for the branch at a state.
     pub value: ExprId,
+    /// The same with nothing frozen inside of it, whatever else was frozen with it.
+    pub plain: ExprId,
 }
 
 /// Kinds of switch.
@@ -54,7 +56,8 @@ impl Exprs {
                     let guard = inner()[0];
                     let mode = *signs.entry(guard).or_insert_with(|| {
                         let value = self.call(Function::Sign, &[guard]);
-                        self.switch(&mut switches, SwitchKind::Sign, vec![guard], value)
+                        let plain = self.call(Function::Sign, &arguments);
+                        self.switch(&mut switches, SwitchKind::Sign, vec![guard], value, plain)
                     });
                     let mode = self.at(self.of_symbol(mode));
                     let new = if function == Function::Abs { mode * self.at(guard) } else { mode };
@@ -62,19 +65,23 @@ impl Exprs {
                 }
                 Function::Min | Function::Max => {
                     let list = inner();
-                    let chosen = list[1..].iter().fold(list[0], |best, &other| {
+                    let is_first = |best: ExprId, other: ExprId| {
                         // best − other: which of the two it is turns at 0.
                         let guard = (self.at(best) - self.at(other)).id;
-                        let condition = match function {
-                            Function::Min => self.call(Function::NotPositive, &[guard]),
-                            _ => {
-                                let negative = (-self.at(guard)).id;
-                                self.call(Function::NotPositive, &[negative])
-                            }
+                        let below = match function {
+                            Function::Min => guard,
+                            _ => (-self.at(guard)).id,
                         };
+                        (guard, self.call(Function::NotPositive, &[below]))
+                    };
+                    let chosen = (1..list.len()).fold(list[0], |best, k| {
+                        let other = list[k];
+                        let (guard, condition) = is_first(best, other);
                         let mode = *conditions.entry(condition).or_insert_with(|| {
                             let kind = SwitchKind::Condition;
-                            self.switch(&mut switches, kind, vec![guard], condition)
+                            let before = self.call(function, &arguments[..k]);
+                            let plain = is_first(before, arguments[k]).1;
+                            self.switch(&mut switches, kind, vec![guard], condition, plain)
                         });
                         let mode = self.of_symbol(mode);
                         self.call(Function::If, &[mode, best, other])
@@ -91,7 +98,8 @@ impl Exprs {
                     }
                     let mode = *conditions.entry(condition).or_insert_with(|| {
                         let guards = self.atoms(condition);
-                        self.switch(&mut switches, SwitchKind::Condition, guards, condition)
+                        let kind = SwitchKind::Condition;
+                        self.switch(&mut switches, kind, guards, condition, arguments[0])
                     });
                     let mode = self.of_symbol(mode);
                     image.insert(id, self.call(Function::If, &[mode, yes, no]));
@@ -108,10 +116,11 @@ impl Exprs {
         kind: SwitchKind,
         guards: Vec<ExprId>,
         value: ExprId,
+        plain: ExprId,
     ) -> Symbol {
         let name = format!("mode[{}]", switches.len() + 1);
         let mode = self.symbol(&name, SymbolKind::Constant);
-        switches.push(Switch { mode, kind, guards, value });
+        switches.push(Switch { mode, kind, guards, value, plain });
         mode
     }
 

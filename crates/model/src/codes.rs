@@ -94,7 +94,6 @@ codes! {
     DrawShape "draw-shape",
     UnknownOverride "unknown-override",
     UnusedParameter "unused-parameter",
-    NotServed "not-served",
     NotApplicable "not-applicable",
     ContradictoryStart "contradictory-start",
     CheckFailed "check-failed",
@@ -104,9 +103,19 @@ codes! {
     NotANumber "not-a-number",
     NoUniqueMotion "no-unique-motion",
     RunStopped "run-stopped",
+    NoCommonSolution "no-common-solution",
+    Sticks "sticks",
     PartCycle "part-cycle",
     BodyField "body-field",
     NotARotation "not-a-rotation",
+    SubstitutedVelocity "substituted-velocity",
+    ConstraintImplied "constraint-implied",
+    ParameterWithoutEffect "parameter-without-effect",
+    CoordinateAtRest "coordinate-at-rest",
+    BadlyScaled "badly-scaled",
+    ForceWithoutEffect "force-without-effect",
+    EventNever "event-never",
+    GravityWithoutBody "gravity-without-body",
 }
 
 impl Code {

@@ -350,6 +350,8 @@ pub enum CheckAt {
     Anywhere,
     /// At the start.
     Start,
+    /// Where the run ends.
+    End,
     /// At a time of the run.
     Time(ExprId),
     /// In exactly this state.

@@ -428,6 +428,8 @@ pub enum CheckAt {
     Anywhere,
     /// `at start`
     Start,
+    /// Where the run ends.
+    End,
     /// `at t = 2`: on the run.
     Time(Expr),
     /// `at x = 0.5, x' = 1, t = 0`: in exactly that state.

@@ -106,6 +106,11 @@ fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers)
         let row: Vec<(usize, ExprId)> = matrix::sparse(nu.iter().copied());
         let coordinates = row.iter().map(|e| e.0).collect();
         let chi = readable(exprs, matrix::dot(exprs, &row, &total));
+        // A relation between multipliers is none between positions and velocities.
+        let symbols = exprs.symbols_of(&[chi]);
+        if equations.multipliers.iter().any(|m| symbols.contains(&m.1)) {
+            continue;
+        }
         found.push(classified(setting, equations, chi, Origin::Massless(coordinates)));
     }
     found
@@ -302,6 +307,10 @@ fn multiplier(
     numbers: &Numbers,
     row: usize,
 ) -> Option<ExprId> {
+    // Where forces depend on multipliers these are no expressions of the state.
+    if !equations.multipliers.is_empty() {
+        return None;
+    }
     let exprs = &setting.model.exprs;
     let (n, m) = (numbers.size, numbers.drift.len());
     let size = n + m;

@@ -3,6 +3,7 @@
 //! M q̈ = Q + Qᶜ, and the multipliers of least norm for the rows as written.
 
 use crate::certificate::Gauss;
+use crate::coupled::CoupledError;
 use crate::eliminations::{Elimination, Scratch, SolveError};
 use crate::linalg::{self, lu};
 use crate::newton::NewtonError;
@@ -68,6 +69,27 @@ pub enum Refusal {
     Undefined,
     /// The elimination does not apply, or failed.
     Solve(SolveError),
+    /// Forces and the multipliers they depend on were not found together: why, and in words.
+    Coupled(CoupledError, String),
+}
+
+impl Refusal {
+    /// A refusal with the names of the constraints.
+    pub fn coupled(error: CoupledError, setting: &Setting) -> Refusal {
+        let constraints = &setting.model.system.constraints;
+        match error {
+            CoupledError::Solve(error) => Refusal::Solve(error),
+            other => Refusal::Coupled(other, other.named(|row| &constraints[row].name)),
+        }
+    }
+
+    /// A refusal because there are no numbers.
+    fn numbers(error: NewtonError, setting: &Setting) -> Refusal {
+        match error {
+            NewtonError::Coupled(error) => Refusal::coupled(error, setting),
+            other => Refusal::Legendre(other),
+        }
+    }
 }
 
 impl std::fmt::Display for Refusal {
@@ -90,6 +112,7 @@ impl std::fmt::Display for Refusal {
                 f.write_str("the variables of this formulation are singular at this state")
             }
             Refusal::Solve(error) => error.fmt(f),
+            Refusal::Coupled(_, words) => f.write_str(words),
         }
     }
 }
@@ -112,7 +135,8 @@ impl Reference {
         state: &State,
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
-        let numbers = Numbers::new(setting, equations, state).map_err(Refusal::Legendre)?;
+        let numbers = Numbers::new(setting, equations, state)
+            .map_err(|error| Refusal::numbers(error, setting))?;
         let mut outcome = Outcome::default();
         crate::DEFAULT
             .solve(&mut Scratch::default(), &numbers.terms(), tolerances, &mut outcome)
@@ -124,7 +148,10 @@ impl Reference {
     pub fn chart(&self, setting: &Setting) -> Option<Chart> {
         let (n, system) = (self.numbers.size, &setting.model.system);
         let by_momenta = self.equations.auxiliary.is_some();
+        // A force that depends on a multiplier needs the row it belongs to.
+        let is_in_force = |row: usize| self.equations.multipliers.iter().any(|m| m.0 == row);
         let affine: Vec<usize> = (0..system.constraints.len())
+            .filter(|&row| !is_in_force(row))
             .filter(|&row| match system.constraints[row].level {
                 Level::Position => true,
                 Level::Velocity => system.constraints[row].affine && !by_momenta,
@@ -243,7 +270,8 @@ fn prepare(
     }
     let equations =
         formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
-    let numbers = Numbers::new(setting, &equations, state).map_err(Refusal::Legendre)?;
+    let numbers = Numbers::new(setting, &equations, state)
+        .map_err(|error| Refusal::numbers(error, setting))?;
     if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
         return Err(Refusal::Undefined);
     }
@@ -277,9 +305,10 @@ fn solve(
 ) -> Result<Evaluation, Refusal> {
     let exprs = &setting.model.exprs;
     let mut outcome = Outcome::default();
-    elimination
-        .solve(&mut Scratch::default(), &numbers.terms(), tolerances, &mut outcome)
-        .map_err(Refusal::Solve)?;
+    numbers
+        .clone()
+        .solve(setting, equations, elimination, tolerances, &mut outcome)
+        .map_err(|error| Refusal::coupled(error, setting))?;
     let rates = equations
         .v
         .iter()
@@ -334,7 +363,7 @@ fn solve(
     }
     let constraint_force = constraint_force(&terms, &accelerations);
     if equations.rows.len() != terms.m {
-        outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force)?;
+        outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force, None)?;
     }
     let gauss = Gauss::new(&terms, &accelerations, &constraint_force, &outcome);
     Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss })
@@ -354,10 +383,11 @@ pub fn recovered(
     terms: &Terms,
     solution: &Outcome,
     constraint_force: &[f64],
+    rank: Option<f64>,
 ) -> Result<Vec<f64>, Refusal> {
     let n = terms.n;
     if solution.v_dot.len() != n || solution.multipliers.len() != terms.m {
-        return multipliers(terms, constraint_force);
+        return multipliers(terms, constraint_force, rank);
     }
     let own = self::constraint_force(terms, &solution.v_dot);
     let mut differs = false;
@@ -375,7 +405,7 @@ pub fn recovered(
         .collect();
     let mut lambda = solution.multipliers.clone();
     if differs {
-        for (l, more) in lambda.iter_mut().zip(multipliers(terms, &difference)?) {
+        for (l, more) in lambda.iter_mut().zip(multipliers(terms, &difference, rank)?) {
             *l += more;
         }
     }
@@ -384,7 +414,12 @@ pub fn recovered(
 
 /// The shortest λ with Aᵀλ = Qᶜ − C: the universal problem once more, with the
 /// identity as the metric and Aᵀ as the constraints.
-pub fn multipliers(terms: &Terms, constraint_force: &[f64]) -> Result<Vec<f64>, Refusal> {
+/// `rank` is the tolerance of ranks, where the state is known less well than to rounding.
+pub fn multipliers(
+    terms: &Terms,
+    constraint_force: &[f64],
+    rank: Option<f64>,
+) -> Result<Vec<f64>, Refusal> {
     let (n, m) = (terms.n, terms.m);
     if m == 0 {
         return Ok(Vec::new());
@@ -409,7 +444,7 @@ pub fn multipliers(terms: &Terms, constraint_force: &[f64]) -> Result<Vec<f64>, 
         drift: &ideal,
         noise: None,
     };
-    let tolerances = Tolerances { least_squares: true, ..Tolerances::default() };
+    let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
     let mut outcome = Outcome::default();
     crate::DEFAULT
         .solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)

@@ -2,7 +2,7 @@
 //!
 //! A state is (q, v, W): positions, the formulation's own velocities, and the work
 //! done on the system so far. Evaluating the rates means one pass over the tape and
-//! one elimination.
+//! one elimination; a few of them where forces depend on multipliers.
 //!
 //! Which constraint rows enter is decided at states that satisfy the constraints,
 //! and kept between them. Rows that depend on each other only on the constraint set
@@ -10,17 +10,33 @@
 //! between two states of a step the independent rows found at its beginning define
 //! the same motion, smoothly.
 
+mod branches;
+mod canonical;
+mod coupling;
+mod feedback;
+mod implicit;
+mod kept;
+mod noise;
+mod residual;
+mod structure;
+
+pub use self::noise::FieldNoise;
+
+use self::coupling::Coupling;
+use self::implicit::Implicit;
+use self::kept::{Kept, Parts};
+use crate::coupled::{Coupled, CoupledError};
 use crate::eliminations::{Elimination, Scratch, SolveError};
-use crate::integrators::Motion;
-use crate::linalg::{self, lu};
+use crate::integrators::{Canonical, Motion, ResidualForm, Structure};
+use crate::law;
 use crate::outcome::{self, Outcome};
 use crate::power::power_and_mass;
-use crate::setting::{Setting, Table};
+use crate::setting::Setting;
 use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::{EquationsOfMotion, Shape};
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
-use dalembert_model::system::Level;
+use dalembert_model::system::{Level, Model};
 use std::ops::Range;
 
 /// Why there are no rates at a state.
@@ -39,6 +55,28 @@ pub enum FieldError {
     Solve(SolveError),
     /// The velocities behind the momenta (or the reverse) were not found.
     Legendre,
+    /// Forces and the multipliers they depend on were not found together.
+    Coupled(CoupledError),
+    /// The equations of an implicit step were not solved: by what.
+    NotSolved(&'static str),
+}
+
+impl From<CoupledError> for FieldError {
+    fn from(error: CoupledError) -> FieldError {
+        match error {
+            CoupledError::Solve(error) => error.into(),
+            other => FieldError::Coupled(other),
+        }
+    }
+}
+
+impl From<SolveError> for FieldError {
+    fn from(error: SolveError) -> FieldError {
+        match error {
+            SolveError::NotFinite { what, index } => FieldError::NotFinite { what, index },
+            other => FieldError::Solve(other),
+        }
+    }
 }
 
 impl std::fmt::Display for FieldError {
@@ -50,6 +88,13 @@ impl std::fmt::Display for FieldError {
             FieldError::NoMotion(motion) => write!(f, "the motion is {}", motion.name()),
             FieldError::Solve(error) => error.fmt(f),
             FieldError::Legendre => f.write_str("the velocities behind the momenta were not found"),
+            FieldError::Coupled(error) => error.fmt(f),
+            FieldError::NotSolved(method) => {
+                write!(
+                    f,
+                    "the equations of a step of {method} were not solved: the step is too large"
+                )
+            }
         }
     }
 }
@@ -79,19 +124,6 @@ pub enum Feedback {
     Invariant(f64),
 }
 
-/// Rounding noise of the terms at some state on the way; it changes little.
-#[derive(Clone, Debug, Default)]
-pub struct FieldNoise {
-    metric: Vec<f64>,
-    force: Vec<f64>,
-    jacobian: Vec<f64>,
-    drift: Vec<f64>,
-    /// Of φ_q.
-    pub position_jacobian: Vec<f64>,
-    /// Of M.
-    pub mass: Vec<f64>,
-}
-
 /// Compiled rates.
 pub struct Field<'m> {
     setting: &'m Setting<'m>,
@@ -109,15 +141,20 @@ pub struct Field<'m> {
     layout: Layout,
     residuals: Residuals,
     auxiliary: Option<Implicit>,
+    coupling: Option<Coupling>,
     switchboard: Switchboard,
     constants: Vec<f64>,
     work: Work,
     conserves: bool,
     follows: bool,
+    kept: Kept,
+    parts: Parts,
     /// Rows in use.
     pub rows: Vec<usize>,
     /// Held by feedback.
     pub feedback: Feedback,
+    /// Rates that are known otherwise, where solving for them would only add noise.
+    pub known_rates: Option<Vec<f64>>,
     /// Calls of the rates so far.
     pub evaluations: u64,
 }
@@ -134,18 +171,13 @@ struct Residuals {
 
 /// Branches of the terms, and where they turn.
 struct Switchboard {
+    /// Those that depend on multipliers.
+    dependent: Vec<usize>,
     switches: Vec<Switch>,
     function: Box<dyn Function>,
     kinds: Vec<SwitchKind>,
     counts: Vec<usize>,
     first_input: usize,
-}
-
-/// Unknowns behind the own variables.
-struct Implicit {
-    function: Box<dyn Function>,
-    places: Vec<usize>,
-    count: usize,
 }
 
 /// Everything that changes in a call.
@@ -156,6 +188,10 @@ struct Work {
     switch_output: Vec<f64>,
     residual_registers: Registers,
     auxiliary_registers: Registers,
+    law_registers: Registers,
+    law_output: Vec<f64>,
+    coupled: Coupled,
+    places: Vec<Option<usize>>,
     input: Vec<f64>,
     auxiliary: Vec<f64>,
     output: Vec<f64>,
@@ -191,6 +227,9 @@ impl<'m> Field<'m> {
         let auxiliary_symbols: Vec<Symbol> =
             equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()).collect();
         variables.extend(&auxiliary_symbols);
+        let before_multipliers = variables.len();
+        let multipliers: Vec<Symbol> = equations.multipliers.iter().map(|m| m.1).collect();
+        variables.extend(&multipliers);
 
         let (power, row_power, mass) = power_and_mass(setting, &equations);
         let idle = power == ExprId::ZERO && row_power.iter().all(|&e| e == ExprId::ZERO);
@@ -248,14 +287,24 @@ impl<'m> Field<'m> {
             .collect();
         // All branches are frozen together, so that one switch is one switch.
         let counts = [roots.len(), outputs.len()];
-        let all: Vec<ExprId> = roots.iter().chain(&outputs).chain(&implicit).copied().collect();
+        let mut all: Vec<ExprId> = roots.iter().chain(&outputs).chain(&implicit).copied().collect();
+        all.extend(kept::extra(&equations));
         let (all, switches) = exprs.freeze_switches(&all);
         let (roots, rest) = all.split_at(counts[0]);
-        let (outputs, implicit) = rest.split_at(counts[1]);
+        let (outputs, rest) = rest.split_at(counts[1]);
+        let (implicit, extra) = rest.split_at(implicit.len());
         let before_modes = variables.len();
         variables.extend(switches.iter().map(|s| s.mode));
         let lower = |roots: &[ExprId]| compile(Tape::lower(exprs, roots, &symbols, &variables));
         let terms = lower(roots);
+        let kept = Kept {
+            terms: roots.to_vec(),
+            residuals: outputs.to_vec(),
+            implicit: implicit.to_vec(),
+            extra: extra.to_vec(),
+            symbols: symbols.clone(),
+            variables: variables.clone(),
+        };
         let residuals = Residuals {
             function: lower(outputs),
             positions: phi.len(),
@@ -269,9 +318,24 @@ impl<'m> Field<'m> {
             places: places(&a.jacobian),
             count: a.symbols.len(),
         });
+        let coupling = (!multipliers.is_empty()).then(|| {
+            let (force, nonideal) = (&roots[layout.force.clone()], &roots[layout.nonideal.clone()]);
+            let slopes = law::slopes(exprs, force, nonideal, &multipliers);
+            let mut outputs: Vec<ExprId> = force.iter().chain(nonideal).copied().collect();
+            outputs.push(roots[layout.power]);
+            outputs.extend(entries(&slopes));
+            let rows = slopes.rows.iter().enumerate();
+            Coupling {
+                function: lower(&outputs),
+                rows: law::places(&equations),
+                first_input: before_multipliers,
+                slopes: rows.flat_map(|(i, row)| row.iter().map(move |e| (e.0, i))).collect(),
+            }
+        });
         let mut guards: Vec<ExprId> = switches.iter().map(|s| s.value).collect();
         guards.extend(switches.iter().flat_map(|s| s.guards.iter().copied()));
         let switchboard = Switchboard {
+            dependent: law::dependent(exprs, &switches, &multipliers),
             switches: switches.clone(),
             function: lower(&guards),
             kinds: switches.iter().map(|s| s.kind).collect(),
@@ -296,6 +360,12 @@ impl<'m> Field<'m> {
         switchboard.function.prepare(&mut work.switch_registers, &constants);
         terms.prepare(&mut work.registers, &constants);
         residuals.function.prepare(&mut work.residual_registers, &constants);
+        if let Some(coupling) = &coupling {
+            work.law_registers = coupling.function.scratch();
+            coupling.function.prepare(&mut work.law_registers, &constants);
+            work.law_output = vec![0.0; coupling.function.outputs()];
+            work.coupled = Coupled::new(multipliers.len(), size, m);
+        }
         if let Some(implicit) = &auxiliary {
             work.auxiliary_registers = implicit.function.scratch();
             implicit.function.prepare(&mut work.auxiliary_registers, &constants);
@@ -317,13 +387,17 @@ impl<'m> Field<'m> {
             layout,
             residuals,
             auxiliary,
+            coupling,
             switchboard,
             constants,
             work,
             rows: (0..m).collect(),
             feedback: Feedback::None,
+            known_rates: None,
             conserves: idle && follows,
             follows,
+            kept,
+            parts: Parts::default(),
             equations,
             evaluations: 0,
         }
@@ -380,54 +454,6 @@ impl<'m> Field<'m> {
         Ok(())
     }
 
-    /// Evaluates the terms once more with bounds on their rounding errors. Rows whose
-    /// entries all vanish on the constraints are noise there, which only these bounds
-    /// tell.
-    pub fn refresh_noise(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
-        self.load(t, x)?;
-        let (n, size) = (self.n, self.size);
-        let equations = &self.equations;
-        let mut table = Table::default();
-        table.set(Symbol::TIME, t);
-        table.set_all(&equations.q, &x[..n]);
-        table.set_all(&equations.v, &x[n..n + size]);
-        if let Some(auxiliary) = &equations.auxiliary {
-            table.set_all(&auxiliary.symbols, &self.work.auxiliary);
-        }
-        let entries =
-            |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
-        let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];
-        let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
-        let vectors = roots.len();
-        roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
-        let values = self.setting.evaluate(&roots, &table);
-        // What is not known to be noisy is taken as exact.
-        let noise: Vec<f64> =
-            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect();
-        let mut next = 0;
-        let [metric, jacobian, position_jacobian, mass] = matrices.map(|m| {
-            let count = m.nonzeros();
-            next += count;
-            crate::numbers::dense(m, &noise[next - count..next])
-        });
-        let (force, rest) = noise[vectors..].split_at(size);
-        let (nonideal, drift) = rest.split_at(size);
-        self.noise = FieldNoise {
-            metric,
-            force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
-            jacobian,
-            drift: drift.to_vec(),
-            position_jacobian,
-            mass,
-        };
-        Ok(())
-    }
-
-    /// Noise as last found.
-    pub fn noise(&self) -> &FieldNoise {
-        &self.noise
-    }
-
     /// Solves the whole problem at a state that satisfies the constraints, finds
     /// which rows are independent there, and takes those from here on.
     pub fn choose_rows(&mut self, t: f64, x: &[f64], rank: f64) -> Result<&Outcome, FieldError> {
@@ -452,9 +478,42 @@ impl<'m> Field<'m> {
         // is certified, not decided here.
         let tolerances =
             Tolerances { rank: Some(rank), inconsistent: 1e-6, hidden: 1e-6, least_squares: false };
-        self.elimination
-            .solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome)
-            .map_err(FieldError::Solve)?;
+        match &self.coupling {
+            None => self
+                .elimination
+                .solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome)
+                .map_err(FieldError::Solve)?,
+            Some(coupling) => {
+                work.places.clone_from(&coupling.rows);
+                let elimination = self.elimination;
+                coupling.solve(
+                    &mut work.law_registers,
+                    &mut work.input,
+                    &mut work.law_output,
+                    &mut |law| {
+                        let (scratch, outcome) = (&mut work.scratch, &mut work.outcome);
+                        let places = &work.places;
+                        let coupled = &mut work.coupled;
+                        coupled.solve(
+                            law,
+                            &terms,
+                            places,
+                            elimination,
+                            &tolerances,
+                            scratch,
+                            outcome,
+                        )?;
+                        match coupled.ambiguous(&terms, places, &outcome.indeterminate) {
+                            None => Ok(()),
+                            Some(place) => {
+                                let row = self.equations.rows[place];
+                                Err(CoupledError::NotUnique { row })
+                            }
+                        }
+                    },
+                )?;
+            }
+        }
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
     }
@@ -498,91 +557,20 @@ impl<'m> Field<'m> {
         }
     }
 
-    /// The mode of the switch that decides an expression's value.
-    pub fn mode_of(&self, value: ExprId) -> Option<f64> {
-        let at = self.switchboard.switches.iter().position(|s| s.value == value)?;
-        Some(self.modes()[at])
+    /// The model.
+    pub fn model(&self) -> &'m Model {
+        self.setting.model
     }
 
-    /// How many switches there are.
-    pub fn switches(&self) -> usize {
-        self.switchboard.kinds.len()
-    }
-
-    /// How many functions pass through 0 where branches turn.
-    pub fn guards(&self) -> usize {
-        self.switchboard.counts.iter().sum()
-    }
-
-    /// The switch that a guard belongs to.
-    pub fn switch_of(&self, guard: usize) -> usize {
-        let mut before = 0;
-        for (at, count) in self.switchboard.counts.iter().enumerate() {
-            before += count;
-            if guard < before {
-                return at;
-            }
-        }
-        self.switchboard.counts.len()
-    }
-
-    /// The branches the terms are on.
-    pub fn modes(&self) -> &[f64] {
-        let first = self.switchboard.first_input;
-        &self.work.input[first..first + self.switches()]
-    }
-
-    /// Puts the terms on branches.
-    pub fn set_modes(&mut self, modes: &[f64]) {
-        let first = self.switchboard.first_input;
-        self.work.input[first..first + modes.len()].copy_from_slice(modes);
-    }
-
-    /// The branches at a state, and the guards there.
-    pub fn branches(
-        &mut self,
-        t: f64,
-        x: &[f64],
-        modes: &mut Vec<f64>,
-        guards: &mut Vec<f64>,
-    ) -> Result<(), FieldError> {
-        self.load(t, x)?;
-        let count = self.switches();
-        let work = &mut self.work;
-        let function = &self.switchboard.function;
-        function.call(&mut work.switch_registers, &work.input, &mut work.switch_output);
-        modes.clear();
-        modes.extend_from_slice(&work.switch_output[..count]);
-        guards.clear();
-        guards.extend_from_slice(&work.switch_output[count..]);
-        Ok(())
+    /// b of the last [`matrices`](Field::matrices).
+    pub fn drift(&self) -> &[f64] {
+        &self.work.drift
     }
 
     /// Γ and A at a state, dense.
     pub fn matrices(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
         self.evaluate(t, x)?;
         Ok((&self.work.metric, &self.work.jacobian))
-    }
-
-    /// Adds feedback to b.
-    fn baumgarte(&mut self, t: f64, x: &[f64], rate: f64) -> Result<(), FieldError> {
-        let positions: Vec<usize> =
-            self.equations.configuration_residuals.iter().map(|r| r.0).collect();
-        let velocities: Vec<usize> =
-            self.equations.velocity_residuals.iter().map(|r| r.0).collect();
-        let (phi, psi) = self.residuals(t, x)?;
-        let (phi, psi) = (phi.to_vec(), psi.to_vec());
-        for (place, row) in self.equations.rows.iter().enumerate() {
-            let position = positions.iter().position(|r| r == row);
-            if let Some(at) = velocities.iter().position(|r| r == row) {
-                let factor = if position.is_some() { 2.0 * rate } else { rate };
-                self.work.drift[place] -= factor * psi[at];
-            }
-            if let Some(at) = position {
-                self.work.drift[place] -= rate * rate * phi[at];
-            }
-        }
-        Ok(())
     }
 
     /// The slopes of the dependent velocities in the chart: the entries of S, none if
@@ -593,58 +581,6 @@ impl<'m> Field<'m> {
             return &[];
         }
         &self.work.residual_output[self.residuals.slopes..]
-    }
-
-    /// Feedback of the constraints into the rates: −κ times what a projection would
-    /// move positions and velocities by.
-    fn invariant(
-        &mut self,
-        t: f64,
-        x: &[f64],
-        dx: &mut [f64],
-        rate: f64,
-    ) -> Result<(), FieldError> {
-        let (n, size) = (self.n, self.size);
-        let (phi, psi) = self.residuals(t, x)?;
-        let drifts: [Vec<f64>; 2] =
-            [phi.iter().map(|r| -r).collect(), psi.iter().map(|r| -r).collect()];
-        let (mut matrix, mut mass) = (Vec::new(), Vec::new());
-        self.position_jacobian(&mut matrix);
-        self.mass(&mut mass);
-        let mut rows = Vec::new();
-        for residual in &self.equations.velocity_residuals {
-            if let Some(at) = self.equations.rows.iter().position(|row| *row == residual.0) {
-                rows.extend_from_slice(&self.work.jacobian[at * size..(at + 1) * size]);
-            }
-        }
-        let metric = self.work.metric.clone();
-        let problems = [(n, 0, &mass, &matrix, &drifts[0]), (size, n, &metric, &rows, &drifts[1])];
-        for (n, first, metric, jacobian, drift) in problems {
-            if drift.is_empty() {
-                continue;
-            }
-            let zero = vec![0.0; n];
-            let terms = Terms {
-                n,
-                m: drift.len(),
-                metric,
-                force: &zero,
-                nonideal: &zero,
-                jacobian,
-                drift,
-                noise: None,
-            };
-            let tolerances =
-                Tolerances { rank: Some(1e-9), least_squares: true, ..Tolerances::default() };
-            let mut outcome = Outcome::default();
-            crate::DEFAULT
-                .solve(&mut self.work.scratch, &terms, &tolerances, &mut outcome)
-                .map_err(FieldError::Solve)?;
-            for (rate_of, d) in dx[first..].iter_mut().zip(&outcome.v_dot) {
-                *rate_of += rate * d;
-            }
-        }
-        Ok(())
     }
 
     /// The solution of the last [`rates`](Motion::rates) or
@@ -672,42 +608,19 @@ impl Motion for Field<'_> {
 
     fn rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
         self.evaluate(t, x)?;
+        if let Some(known) = &self.known_rates {
+            dx.copy_from_slice(known);
+            return Ok(());
+        }
         if let Feedback::Baumgarte(rate) = self.feedback {
             self.baumgarte(t, x, rate)?;
         }
+        self.solve()?;
+        if self.coupling.is_some() {
+            self.work.coupled.check()?;
+        }
         let (n, size) = (self.n, self.size);
         let (work, layout) = (&mut self.work, &self.layout);
-        let all = self.rows.len() == work.drift.len();
-        if !all {
-            work.chosen.clear();
-            work.chosen_drift.clear();
-            for &row in &self.rows {
-                work.chosen.extend_from_slice(&work.jacobian[row * size..(row + 1) * size]);
-                work.chosen_drift.push(work.drift[row]);
-            }
-        }
-        let terms = Terms {
-            n: size,
-            m: self.rows.len(),
-            metric: &work.metric,
-            force: &work.output[layout.force.clone()],
-            nonideal: &work.output[layout.nonideal.clone()],
-            jacobian: if all { &work.jacobian } else { &work.chosen },
-            drift: if all { &work.drift } else { &work.chosen_drift },
-            noise: None,
-        };
-        let tolerances =
-            Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
-        self.elimination.solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome).map_err(
-            |error| match error {
-                SolveError::NotFinite { what, index } => FieldError::NotFinite { what, index },
-                other => FieldError::Solve(other),
-            },
-        )?;
-        match work.outcome.motion {
-            outcome::Motion::Unique | outcome::Motion::Inconsistent => {}
-            motion => return Err(FieldError::NoMotion(motion)),
-        }
         dx[..n].copy_from_slice(&work.output[layout.kinematics.clone()]);
         dx[n..n + size].copy_from_slice(&work.outcome.v_dot);
         // dE/dt = −L_t + q̇·(Q′ + C) + λᵀA q̇
@@ -723,58 +636,17 @@ impl Motion for Field<'_> {
         }
         Ok(())
     }
-}
 
-impl Implicit {
-    /// Newton's method from what was found last.
-    fn solve(&self, work: &mut Work, first: usize) -> Result<(), FieldError> {
-        let n = self.count;
-        let mut size = f64::INFINITY;
-        for _ in 0..50 {
-            let guess = &mut work.input[first..first + n];
-            guess.copy_from_slice(&work.auxiliary);
-            let output = &mut work.auxiliary_output;
-            self.function.call(&mut work.auxiliary_registers, &work.input, output);
-            let (residual, entries) = output.split_at(n);
-            let now = linalg::largest(residual);
-            if !residual.iter().all(|r| r.is_finite()) || now > 2.0 * size {
-                // Too far: half of the last step back.
-                for (w, s) in work.auxiliary.iter_mut().zip(work.step.iter_mut()) {
-                    *s *= 0.5;
-                    *w += *s;
-                }
-                if linalg::largest(&work.step) == 0.0 {
-                    break;
-                }
-                continue;
-            }
-            size = now;
-            work.matrix.fill(0.0);
-            for (place, value) in self.places.iter().zip(entries) {
-                work.matrix[*place] = *value;
-            }
-            work.step.copy_from_slice(residual);
-            if !lu::factor(&mut work.matrix, n, &mut work.order) {
-                break;
-            }
-            lu::solve(&work.matrix, n, &work.order, &mut work.step, &mut work.spare);
-            let mut moved = 0f64;
-            for (w, s) in work.auxiliary.iter_mut().zip(&work.step) {
-                moved = moved.max(s.abs() / w.abs().max(1e-300));
-                *w -= s;
-            }
-            if moved <= 1e-15 || now == 0.0 {
-                work.input[first..first + n].copy_from_slice(&work.auxiliary);
-                return Ok(());
-            }
-            // Quadratic convergence: after a step this small nothing is left.
-            if moved <= 1e-9 {
-                work.input[first..first + n].copy_from_slice(&work.auxiliary);
-                return Ok(());
-            }
-        }
-        work.auxiliary.fill(0.0);
-        Err(FieldError::Legendre)
+    fn residual_form(&mut self) -> Option<&mut dyn ResidualForm> {
+        if self.parts.residual.is_some() { Some(self) } else { None }
+    }
+
+    fn canonical(&mut self) -> Option<&mut dyn Canonical> {
+        if self.parts.canonical.is_some() { Some(self) } else { None }
+    }
+
+    fn structure(&mut self) -> Option<&mut dyn Structure> {
+        if self.parts.structure.is_some() { Some(self) } else { None }
     }
 }
 

@@ -41,16 +41,22 @@
 // `!(x > y)` is meant: it is true for NaN, where `x <= y` is not.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+pub mod blur;
 pub mod certificate;
 pub mod closest;
 pub mod compare;
 pub mod complete;
+pub mod coupled;
 pub mod drive;
 pub mod eliminations;
 pub mod evaluate;
 pub mod field;
+pub mod happenings;
+pub mod impulse;
 pub mod integrators;
+pub mod law;
 pub mod linalg;
+pub mod method;
 pub mod newton;
 pub mod noise;
 pub mod numbers;

@@ -5,6 +5,7 @@
 //! until the residual falls, so that a relation that is only defined in a part of
 //! space (velocities below that of light) is not left for good.
 
+use crate::coupled::CoupledError;
 use crate::linalg::lu;
 use crate::setting::{Setting, Table};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
@@ -19,6 +20,8 @@ pub enum NewtonError {
         /// Largest residual.
         residual: f64,
     },
+    /// Forces and the multipliers they depend on were not found together.
+    Coupled(CoupledError),
 }
 
 impl std::fmt::Display for NewtonError {
@@ -31,6 +34,7 @@ impl std::fmt::Display for NewtonError {
                 f,
                 "no velocities were found for these momenta (or the reverse): {residual:.1e} is left over"
             ),
+            NewtonError::Coupled(error) => error.fmt(f),
         }
     }
 }

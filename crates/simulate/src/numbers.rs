@@ -1,10 +1,14 @@
 //! The normal form in numbers: Γ, F, C, A, b and what surrounds them at a state.
 
+use crate::coupled::CoupledError;
+use crate::eliminations::{Elimination, Scratch, SolveError};
+use crate::law::Frozen;
 use crate::newton::{self, NewtonError};
 use crate::noise::Noisy;
-use crate::setting::Setting;
+use crate::outcome::Outcome;
+use crate::setting::{Setting, Table};
 use crate::state::State;
-use crate::terms::{Noise, Terms};
+use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian};
 
@@ -43,10 +47,14 @@ pub struct Numbers {
     pub jacobian_noise: Vec<f64>,
     /// Rounding noise of b.
     pub drift_noise: Vec<f64>,
+    /// F and C as functions of the multipliers that occur in them, if any does; their
+    /// numbers above are those at the solution.
+    law: Option<(Frozen, Table)>,
 }
 
 impl Numbers {
-    /// Evaluates equations at a state.
+    /// Evaluates equations at a state. Forces that depend on multipliers are solved for
+    /// together with these by the default elimination.
     pub fn new(
         setting: &Setting,
         equations: &EquationsOfMotion,
@@ -95,7 +103,8 @@ impl Numbers {
             values[range.clone()].iter().map(|v| v.noise).collect()
         };
         let force_noise = noise(&force).iter().zip(noise(&nonideal)).map(|(a, b)| a + b).collect();
-        Ok(Numbers {
+        let law = Frozen::new(&setting.model.exprs, equations).map(|frozen| (frozen, table));
+        let mut numbers = Numbers {
             size: equations.v.len(),
             v,
             kinematics: plain(&kinematics),
@@ -112,7 +121,63 @@ impl Numbers {
             force_noise,
             jacobian_noise: dense(&equations.jacobian, &noise(&jacobian)),
             drift_noise: noise(&drift),
-        })
+            law,
+        };
+        if numbers.law.is_some() {
+            let mut outcome = Outcome::default();
+            let tolerances = Tolerances::default();
+            numbers
+                .solve(setting, equations, crate::DEFAULT, &tolerances, &mut outcome)
+                .map_err(NewtonError::Coupled)?;
+        }
+        Ok(numbers)
+    }
+
+    /// The motion and the multipliers by an elimination. Forces that depend on multipliers
+    /// are then those at the solution.
+    pub fn solve(
+        &mut self,
+        setting: &Setting,
+        equations: &EquationsOfMotion,
+        elimination: &dyn Elimination,
+        tolerances: &Tolerances,
+        outcome: &mut Outcome,
+    ) -> Result<(), CoupledError> {
+        let Some((frozen, mut table)) = self.law.take() else {
+            return elimination
+                .solve(&mut Scratch::default(), &self.terms(), tolerances, outcome)
+                .map_err(CoupledError::Solve);
+        };
+        // Γ, A and b have to be numbers; F and C are not looked at.
+        let zero = vec![0.0; self.size];
+        let (force, nonideal) = (zero.clone(), zero.clone());
+        let own = std::mem::replace(&mut self.force_noise, zero);
+        self.force = force;
+        self.nonideal = nonideal;
+        let found =
+            frozen.solve(setting, &mut table, &self.terms(), elimination, tolerances, outcome);
+        self.force_noise = own;
+        let coupled = found?;
+        // At the solution as the equations say it, with the noise it has there.
+        let roots: Vec<ExprId> =
+            equations.force.iter().chain(&equations.nonideal).copied().collect();
+        let values = setting.evaluate(&roots, &table);
+        let (force, nonideal) = values.split_at(self.size);
+        self.force = force.iter().map(|v| v.value).collect();
+        self.nonideal = nonideal.iter().map(|v| v.value).collect();
+        self.force_noise = force.iter().zip(nonideal).map(|(a, b)| a.noise + b.noise).collect();
+        if let Some(index) = self.force.iter().position(|f| !f.is_finite()) {
+            let error = SolveError::NotFinite { what: "force", index };
+            return Err(CoupledError::Solve(error));
+        }
+        frozen.ambiguous(equations, &coupled, &self.terms(), &outcome.indeterminate)?;
+        // Once more with what rounding does to the forces, for the verdict.
+        elimination
+            .solve(&mut Scratch::default(), &self.terms(), tolerances, outcome)
+            .map_err(CoupledError::Solve)?;
+        outcome.coupling = Some(coupled.residual);
+        self.law = Some((frozen, table));
+        Ok(())
     }
 
     /// The problem to solve.

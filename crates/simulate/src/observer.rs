@@ -1,6 +1,7 @@
 //! A state seen from outside: positions, velocities, momenta, accelerations, forces
 //! and energy, whatever the variables it is moved in.
 
+use crate::blur::{LEFT, TRIES, beside, spread, widen, widen_rows};
 use crate::certificate::Gauss;
 use crate::eliminations::Scratch;
 use crate::evaluate::recovered;
@@ -10,7 +11,7 @@ use crate::linalg;
 use crate::outcome::Outcome;
 use crate::setting::{Setting, Table};
 use crate::state::State;
-use crate::terms::{Terms, Tolerances};
+use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
@@ -176,10 +177,11 @@ impl Observer {
         variables.extend(&equations.q);
         variables.extend(&equations.v);
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
+        variables.extend(equations.multipliers.iter().map(|m| m.1));
         // On the branches that the field is on: at a turn, the signs of rounding are
         // not those of the motion.
         let (roots, switches) = exprs.freeze_switches(&roots);
-        let values: Vec<ExprId> = switches.iter().map(|s| s.value).collect();
+        let values: Vec<ExprId> = switches.iter().map(|s| s.plain).collect();
         let branches = compile(Tape::lower(exprs, &values, &symbols, &variables));
         let mut branch_registers = branches.scratch();
         branches.prepare(&mut branch_registers, &constants);
@@ -210,7 +212,9 @@ impl Observer {
         let (n, size) = (self.n, self.size);
         self.input[0] = t;
         self.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
-        self.input[1 + n + size..self.plain].copy_from_slice(field.auxiliary());
+        let behind = 1 + n + size + field.auxiliary().len();
+        self.input[1 + n + size..behind].copy_from_slice(field.auxiliary());
+        self.input[behind..self.plain].copy_from_slice(field.multipliers_in_forces());
         if !self.values.is_empty() {
             let (input, modes) = self.input.split_at_mut(self.plain);
             self.branches.call(&mut self.branch_registers, input, modes);
@@ -241,6 +245,24 @@ impl Observer {
         }
     }
 
+    /// What the last digits of a state do to its rows.
+    fn blurred(&mut self, field: &Field, t: f64, x: &[f64]) -> Blurred {
+        let (n, m) = (self.n, self.m);
+        self.evaluate(field, t, x);
+        let rows = self.layout.jacobian.dense(&self.output);
+        let right = self.output[self.layout.drift.clone()].to_vec();
+        let mut blurred =
+            Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], drift: vec![0.0; m] };
+        let mut parts = vec![0.0; m];
+        for number in 0..TRIES {
+            self.evaluate(field, t, &beside(x, number));
+            widen_rows(&mut parts, n, &rows, &self.layout.jacobian.dense(&self.output));
+            widen(&mut blurred.drift, &right, &self.output[self.layout.drift.clone()]);
+        }
+        spread(&mut blurred.jacobian, n, &rows, &parts);
+        blurred
+    }
+
     /// Everything.
     pub fn observe(
         &mut self,
@@ -254,6 +276,10 @@ impl Observer {
         let rates = field.rates(t, x, &mut dx);
         field.feedback = feedback;
         rates?;
+        // Dependent rows differ by what the state is off by.
+        let solved = field.equations.chart.as_ref().map_or(0, |c| c.rows.len());
+        let is_full = field.rows.len() + solved == self.m;
+        let blurred = (!is_full).then(|| self.blurred(field, t, x));
         self.evaluate(field, t, x);
         let (n, size, layout) = (self.n, self.size, &self.layout);
         let output = &self.output;
@@ -283,16 +309,24 @@ impl Observer {
         let drift = &output[layout.momentum_drift.clone()];
         let momentum_rates = inertia.iter().zip(drift).map(|(a, b)| a + b).collect();
         // Which multipliers are unique depends on the rank only.
-        let tolerances =
-            Tolerances { rank: Some(1e-9), inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
+        let rank = Some(1e-9);
+        let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
+        let noise = blurred.as_ref().map(Blurred::noise);
         crate::DEFAULT
-            .solve(&mut self.scratch, &terms, &tolerances, &mut self.outcome)
+            .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, &mut self.outcome)
             .map_err(FieldError::Solve)?;
-        let lambda = recovered(&terms, &self.outcome, &constraint_force)
+        let lambda = recovered(&terms, &self.outcome, &constraint_force, rank)
             .map_err(|_| FieldError::NotFinite { what: "multiplier", index: 0 })?;
         let mut certified = Outcome { multipliers: lambda, ..Outcome::default() };
         certified.stationarity = field.outcome().stationarity;
-        let gauss = Gauss::new(&terms, &accelerations, &constraint_force, &certified);
+        // Of what the state may be off by, a projection leaves little.
+        let left = blurred.map(|b| b.times(LEFT));
+        let terms = Terms { noise: left.as_ref().map(Blurred::noise), ..terms };
+        // Accelerations that were not solved for are no solution to be certified.
+        let gauss = match field.known_rates {
+            None => Gauss::new(&terms, &accelerations, &constraint_force, &certified),
+            Some(_) => Gauss::default(),
+        };
         Ok(Observation {
             state: State {
                 t,
@@ -312,6 +346,30 @@ impl Observer {
             rank: self.outcome.rank.jacobian,
             jacobian,
         })
+    }
+}
+
+/// Noise of A and b.
+struct Blurred {
+    zero: Vec<f64>,
+    jacobian: Vec<f64>,
+    drift: Vec<f64>,
+}
+
+impl Blurred {
+    fn noise(&self) -> Noise<'_> {
+        let n = self.zero.len().isqrt();
+        Noise {
+            metric: &self.zero,
+            force: &self.zero[..n],
+            jacobian: &self.jacobian,
+            drift: &self.drift,
+        }
+    }
+
+    fn times(mut self, factor: f64) -> Blurred {
+        self.jacobian.iter_mut().chain(&mut self.drift).for_each(|noise| *noise *= factor);
+        self
     }
 }
 

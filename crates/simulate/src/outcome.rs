@@ -119,6 +119,9 @@ pub struct Outcome {
     pub condition: Option<f64>,
     /// ρ_N = ‖Γ v̇ − F − C − Aᵀλ‖ / (‖Γ‖‖v̇‖ + ‖F + C‖), in equilibrated units, beyond noise.
     pub stationarity: f64,
+    /// |λ̄ − λ| relative to the forces in it, where forces depend on multipliers and were
+    /// evaluated at λ̄.
+    pub coupling: Option<f64>,
     /// ρ_A = ‖A v̇ − b‖ / (‖A‖(‖v̇‖ + ‖F + C‖) + ‖b‖), in equilibrated units, beyond noise.
     pub feasibility: f64,
 }

@@ -90,6 +90,16 @@ impl Projection {
         Ok(())
     }
 
+    /// The position rows in use; all of them if `None`.
+    pub fn positions(&self) -> Option<&[usize]> {
+        self.positions.as_deref()
+    }
+
+    /// Uses other position rows.
+    pub fn use_positions(&mut self, positions: Option<Vec<usize>>) {
+        self.positions = positions;
+    }
+
     /// Projects a state in place.
     pub fn project(
         &mut self,
@@ -116,7 +126,7 @@ impl Projection {
             self.drift.clear();
             self.drift.extend(phi.iter().map(|r| -r));
             field.position_jacobian(&mut self.matrix);
-            drift.position = relative(&self.matrix, &x[..n], &self.drift);
+            drift.position = relative(&self.matrix, &x[..n], &self.drift, &field.noise().positions);
             if last == f64::INFINITY {
                 self.found.position = drift.position;
             }
@@ -159,10 +169,12 @@ impl Projection {
             }
             self.mass.clear();
             self.mass.extend_from_slice(metric);
-            drift.velocity = relative(&self.rows, &x[n..n + size], &self.drift);
+            drift.velocity =
+                relative(&self.rows, &x[n..n + size], &self.drift, &field.noise().velocities);
             if last == f64::INFINITY {
                 // Correcting positions by a rounding error may move ψ by many.
-                self.found.velocity = relative(&self.rows, &x[n..n + size], &self.entry);
+                self.found.velocity =
+                    relative(&self.rows, &x[n..n + size], &self.entry, &field.noise().velocities);
             }
             if drift.velocity <= 4.0 * f64::EPSILON || !(drift.velocity < 0.5 * last) {
                 break;
@@ -195,13 +207,25 @@ impl Projection {
 
     /// What is left of the constraints at a state.
     pub fn drift(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Result<Drift, FieldError> {
+        self.drift_beside(field, (t, x), (t, x))
+    }
+
+    /// The same, relative to the terms at another state: where rows vanish there are none.
+    pub fn drift_beside(
+        &mut self,
+        field: &mut Field,
+        (t, x): (f64, &[f64]),
+        (beside_t, beside): (f64, &[f64]),
+    ) -> Result<Drift, FieldError> {
         let (n, size) = (field.n, field.size);
         let (phi, psi) = field.residuals(t, x)?;
         let (phi, psi) = (phi.to_vec(), psi.to_vec());
+        let (t, x) = (beside_t, beside);
+        field.residuals(t, x)?;
         let mut drift = Drift::default();
         if !phi.is_empty() {
             field.position_jacobian(&mut self.matrix);
-            drift.position = relative(&self.matrix, &x[..n], &phi);
+            drift.position = relative(&self.matrix, &x[..n], &phi, &field.noise().positions);
         }
         if !psi.is_empty() {
             let wanted = places(field);
@@ -210,7 +234,7 @@ impl Projection {
             for row in wanted {
                 self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
             }
-            drift.velocity = relative(&self.rows, &x[n..n + size], &psi);
+            drift.velocity = relative(&self.rows, &x[n..n + size], &psi, &field.noise().velocities);
         }
         Ok(drift)
     }
@@ -255,7 +279,7 @@ fn solve(
 
 /// The largest residual relative to Σ|a_i x_i| of its row; where that vanishes,
 /// relative to what it would be for components of the size that others have.
-fn relative(rows: &[f64], x: &[f64], residuals: &[f64]) -> f64 {
+fn relative(rows: &[f64], x: &[f64], residuals: &[f64], noise: &[f64]) -> f64 {
     let n = x.len();
     let sizes: Vec<f64> = (0..residuals.len())
         .map(|j| rows[j * n..(j + 1) * n].iter().zip(x).map(|(a, x)| (a * x).abs()).sum())
@@ -267,9 +291,12 @@ fn relative(rows: &[f64], x: &[f64], residuals: &[f64]) -> f64 {
     let mut worst = 0f64;
     for (j, (r, size)) in residuals.iter().zip(&sizes).enumerate() {
         if *r != 0.0 {
-            // A row that only says that something is 0 has no terms to measure by;
-            // one whose gradient vanishes on the constraints has not even these.
-            let scale = size.max(1e-2 * length(j) * longest).max(1e-4 * largest * longest);
+            // A row that only says that something is 0 has no terms to measure by; one
+            // whose gradient vanishes on the constraints has not even these, and its
+            // rounding errors tell the size of the terms that cancel in it.
+            let (own, least) = (size.max(1e-2 * length(j) * longest), 1e-4 * largest * longest);
+            let terms = || noise.get(j).map_or(0.0, |noise| noise / f64::EPSILON);
+            let scale = if own < least { least.max(terms()) } else { own };
             worst = worst.max(if scale > 0.0 { r.abs() / scale } else { r.abs() });
         }
     }

@@ -111,6 +111,7 @@ impl Decision {
         let base =
             tolerances.rank.filter(|t| t.is_finite() && *t >= 0.0).map_or(own, |t| t.max(rounding));
 
+        self.weigh_by_noise(live, base);
         self.qr.clone_from(&self.b);
         zeros(&mut self.tau, n.min(live));
         self.pivots.resize(live, 0);
@@ -198,7 +199,7 @@ impl Decision {
                 self.work[j] = 1.0;
                 cholesky::solve_lower(factor, n, n, &mut self.work);
                 for i in 0..n {
-                    self.inverse[i * n + j] = self.work[i].abs();
+                    self.inverse[j * n + i] = self.work[i].abs();
                 }
             }
         }
@@ -223,9 +224,13 @@ impl Decision {
                 cholesky::solve_lower(factor, n, n, &mut self.work);
                 self.norms[j] = norm(&self.work);
                 let size_of = |of: &[f64], out: &mut [f64]| {
-                    for i in 0..n {
-                        out[i] =
-                            (0..=i).map(|k| self.inverse[i * n + k] * of[order[k]].abs()).sum();
+                    // Most entries of a row are zero.
+                    out.fill(0.0);
+                    for (k, column) in self.inverse.chunks_exact(n.max(1)).enumerate() {
+                        let a = of[order[k]].abs();
+                        if a != 0.0 {
+                            out[k..].iter_mut().zip(&column[k..]).for_each(|(o, c)| *o += c * a);
+                        }
                     }
                     norm(out)
                 };
@@ -278,6 +283,21 @@ impl Decision {
             &mut self.augmented_order,
         );
         found.rank == n && found.accepted.0 / found.accepted.1 < COMFORTABLE
+    }
+
+    /// Shortens rows with more noise than the tolerance until they have no more. A row that
+    /// is almost noise, brought to unit length, would be as good a choice as any; like this
+    /// it is taken if no other row says the same. The best row keeps its length: entries
+    /// are compared with the longest.
+    fn weigh_by_noise(&mut self, live: usize, base: f64) {
+        let least = self.row_noise[..live].iter().fold(f64::INFINITY, |m, x| m.min(*x)).max(base);
+        for k in 0..live {
+            if self.row_noise[k] > least {
+                let weight = least / self.row_noise[k];
+                self.b.iter_mut().skip(k).step_by(live).for_each(|b| *b *= weight);
+                self.row_noise[k] = least;
+            }
+        }
     }
 
     /// What the noise of the rows may leave of a diagonal entry of R that ought to vanish: the

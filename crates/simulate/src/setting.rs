@@ -65,6 +65,14 @@ impl<'m> Setting<'m> {
         }
     }
 
+    /// The same with another value for one parameter; those that are defined by it
+    /// keep theirs.
+    pub fn with(&self, parameter: Symbol, value: f64) -> Setting<'m> {
+        let mut parameters = self.parameters.clone();
+        parameters.insert(parameter, value);
+        Setting { model: self.model, parameters }
+    }
+
     /// The parameters and their values.
     pub fn constants(&self) -> (Vec<Symbol>, Vec<f64>) {
         let symbols: Vec<Symbol> = self.model.system.parameters.iter().map(|p| p.symbol).collect();

@@ -210,15 +210,15 @@ fn changes(
 }
 
 /// The variables a model is written in, beside q: velocities, or momenta.
-struct Native {
-    by_momenta: bool,
-    rates: Vec<Symbol>,
+pub(crate) struct Native {
+    pub(crate) by_momenta: bool,
+    pub(crate) rates: Vec<Symbol>,
     metric: Jacobian,
-    velocity_laws: Vec<(usize, ExprId)>,
+    pub(crate) velocity_laws: Vec<(usize, ExprId)>,
 }
 
 impl Native {
-    fn new(exprs: &Exprs, system: &System) -> Native {
+    pub(crate) fn new(exprs: &Exprs, system: &System) -> Native {
         let (q, v) = (system.positions(), system.velocities());
         match &system.energy {
             Energy::Lagrangian { momenta, .. } => {
@@ -251,13 +251,13 @@ impl Native {
     }
 
     /// M or H_pp, as numbers.
-    fn metric(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+    pub(crate) fn metric(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
         let entries: Vec<ExprId> = self.metric.rows.iter().flatten().map(|e| e.1).collect();
         Some(crate::numbers::dense(&self.metric, &setting.numbers(&entries, table)))
     }
 
     /// M, as numbers.
-    fn mass(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+    pub(crate) fn mass(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
         let metric = self.metric(setting, table)?;
         if self.by_momenta { inverse(&metric, self.rates.len()) } else { Some(metric) }
     }

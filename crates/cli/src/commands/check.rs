@@ -22,11 +22,13 @@ pub(crate) fn run(args: &Check, color: Color) -> Status {
     // A page that expects its faults is fine if it has no others.
     let expected = expected(&loaded);
     let mut verdict = None;
+    let findings = dalembert::lint(&loaded);
     if let Some(model) = loaded.model.as_ref().filter(|_| !loaded.is_faulty()) {
         match verdict::Verdict::of(model) {
             Ok(found) => verdict = Some(found),
             Err(faults) => loaded.diagnostics.extend(faults),
         }
+        loaded.diagnostics.extend(findings);
         loaded.diagnostics.extend(results.iter().filter_map(dalembert::checks::fault));
     }
     let faulty = loaded
@@ -119,11 +121,9 @@ fn summary(
     if !results.is_empty() {
         let hold = count(results, |o| matches!(o, CheckOutcome::Holds(_)));
         let mut words = format!("{hold} hold");
-        for why in ["it needs a run", "it needs the analysis"] {
-            let n = count(results, |o| *o == CheckOutcome::Waits(why));
-            if n > 0 {
-                words.push_str(&format!(", {n} not checked ({why})"));
-            }
+        let waiting = count(results, |o| matches!(o, CheckOutcome::Waits(_)));
+        if waiting > 0 {
+            words.push_str(&format!(", {waiting} not checked"));
         }
         lines.push(format!("  checks       {:<4} {words}", results.len()));
     }

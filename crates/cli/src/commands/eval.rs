@@ -8,7 +8,7 @@ use dalembert::model::codes::Code;
 use dalembert::simulate::complete::CompletionError;
 use dalembert::simulate::report::{EvalError, Options, report as evaluate};
 use dalembert::simulate::{Refusal, StartError};
-use dalembert::{Diagnostic, Loaded};
+use dalembert::{Diagnostic, Loaded, failures};
 use serde_json::json;
 
 pub(crate) fn run(args: &Eval, color: Color) -> Status {
@@ -104,6 +104,9 @@ pub(crate) fn explain(error: EvalError, model: &dalembert::Model) -> (Vec<Diagno
         EvalError::Start(StartError::Time)
         | EvalError::Completion(CompletionError::Start(StartError::Time)) => {
             (plain("the start time is not a number".to_owned()), Status::NumbersFailed)
+        }
+        EvalError::Refused(Refusal::Coupled(_, words)) => {
+            (vec![failures::explain_coupled(model, words)], Status::NumbersFailed)
         }
         EvalError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
     }

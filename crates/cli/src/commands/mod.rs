@@ -1,11 +1,13 @@
 //! One file a command.
 
+pub(crate) mod analyze;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod derive;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod gallery;
+pub(crate) mod linearize;
 pub(crate) mod new;
 pub(crate) mod run;
 pub(crate) mod verdict;

@@ -190,11 +190,17 @@ fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
         | RunError::Formulation(faults)
         | RunError::Refused(Refusal::Formulation(faults)) => (faults, Status::ModelFaults),
         RunError::Eval(error) => explain(error, model),
+        RunError::Refused(refusal @ Refusal::Coupled(..)) => {
+            explain(EvalError::Refused(refusal), model)
+        }
         RunError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
         RunError::Method(name) => {
-            (plain(format!("there is no integrator `{name}` in this version")), Status::WrongUsage)
+            let names = dalembert::simulate::integrators::NAMES.join(", ");
+            let words =
+                format!("there is no integrator `{name}` in this version; there are auto, {names}");
+            (plain(words), Status::WrongUsage)
         }
-        RunError::Option(words) => (plain(words), Status::WrongUsage),
+        RunError::Option(words) | RunError::Unsuited(words) => (plain(words), Status::WrongUsage),
     }
 }
 

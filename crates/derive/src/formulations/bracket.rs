@@ -18,7 +18,8 @@
 //!
 //! Their state space is the set of states on the constraints: at others, and for
 //! rows that are nonlinear in the velocities or given for accelerations, and for a
-//! singular mass matrix, this formulation does not apply. The chart is the static
+//! singular mass matrix, and for forces that depend on multipliers, this
+//! formulation does not apply. The chart is the static
 //! one of [`Chart`]; another S only renames p̃.
 
 use super::{Choices, Formulation};
@@ -76,6 +77,7 @@ impl Formulation for Bracket {
             );
             return Err(kernel::not_applicable(system, message));
         }
+        kernel::refuse_eliminated(exprs, system, "the reduced bracket", |_| true)?;
         let chart = choices.chart.clone();
         let chart = chart.unwrap_or_else(|| Chart::generic(exprs, system, &picture));
         let Some(mut parametrised) = chart.parametrise(exprs, &picture) else {
@@ -156,6 +158,7 @@ fn reduce(
         jacobian: Jacobian { rows: Vec::new(), columns: u.len() },
         drift: Vec::new(),
         rows: Vec::new(),
+        multipliers: Vec::new(),
         chart: Some(parametrised.chart.clone()),
         configuration_residuals: picture.rows.configuration_residuals.clone(),
         velocity_residuals: Vec::new(),
@@ -173,15 +176,20 @@ fn reduce(
         let explicit = inverse.solve(exprs, &shifted);
         let replacements: Vec<(Symbol, ExprId)> = u.iter().copied().zip(explicit.clone()).collect();
         equations.substitute(exprs, &replacements);
-        if let Energy::Lagrangian { lagrangian, .. } = &system.energy
-            && parametrised.is_stationary
-            && n <= LARGEST
-        {
-            let rest = picture::at_zero(exprs, &[*lagrangian], &picture.velocities)[0];
-            let row: Vec<(usize, ExprId)> = explicit.iter().copied().enumerate().collect();
-            let twice = exprs.at(matrix::dot(exprs, &row, &shifted));
-            let h_r = (twice / exprs.integer(2) - exprs.at(rest)).id;
+        if parametrised.is_stationary && n <= LARGEST {
             let momenta = exprs.substitute(&momenta, &replacements);
+            let h_r = match &system.energy {
+                Energy::Lagrangian { lagrangian, .. } => {
+                    let rest = picture::at_zero(exprs, &[*lagrangian], &picture.velocities)[0];
+                    let row: Vec<(usize, ExprId)> = explicit.iter().copied().enumerate().collect();
+                    let twice = exprs.at(matrix::dot(exprs, &row, &shifted));
+                    (twice / exprs.integer(2) - exprs.at(rest)).id
+                }
+                Energy::Hamiltonian { hamiltonian, .. } => {
+                    let own = system.momenta().into_iter().zip(momenta.iter().copied());
+                    exprs.substitute(&[*hamiltonian], &own.collect::<Vec<_>>())[0]
+                }
+            };
             structure(exprs, picture, &parametrised, &mut equations, h_r, &momenta);
         }
     } else {

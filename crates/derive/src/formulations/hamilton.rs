@@ -55,7 +55,6 @@ impl Formulation for Hamilton {
         system: &System,
         _: &Choices,
     ) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
-        kernel::refuse_multipliers(exprs, system)?;
         match &system.energy {
             Energy::Hamiltonian { hamiltonian, velocities } => {
                 Ok(by_h(exprs, system, *hamiltonian, velocities))
@@ -186,6 +185,7 @@ fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOf
         nonideal,
         metric,
         rows: (0..rows.drift.len()).collect(),
+        multipliers: kernel::multipliers_in_forces(exprs, system),
         chart: None,
         jacobian: rows.jacobian,
         drift: rows.drift,

@@ -63,6 +63,7 @@ impl Formulation for Lagrange {
             force: picture.force,
             nonideal: picture.nonideal,
             rows: (0..picture.rows.drift.len()).collect(),
+            multipliers: picture.multipliers,
             chart: None,
             jacobian: picture.rows.jacobian,
             drift: picture.rows.drift,

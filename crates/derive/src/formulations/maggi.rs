@@ -8,7 +8,7 @@
 //! The chart is static: u are the velocities of the coordinates the constraints
 //! leave free ([`Chart`]). Rows that no chart can solve, nonlinear in the
 //! velocities or given at acceleration level, stay as rows in u: A S u̇ = b −
-//! A(Ṡu + ṡ₀). Affine rows that depend on the chart's drop out. M may be singular
+//! A(Ṡu + ṡ₀). So do rows whose multiplier a force depends on. Affine rows that depend on the chart's drop out. M may be singular
 //! as long as SᵀMS is regular on what is left.
 
 use super::{Choices, Formulation};
@@ -49,6 +49,9 @@ impl Formulation for Maggi {
         let picture = Picture::new(exprs, system)?;
         let chart = choices.chart.clone();
         let chart = chart.unwrap_or_else(|| Chart::generic(exprs, system, &picture));
+        kernel::refuse_eliminated(exprs, system, "this chart of Maggi's equations", |row| {
+            chart.rows.contains(&row)
+        })?;
         let Some(parametrised) = chart.parametrise(exprs, &picture) else {
             return Err(kernel::not_applicable(system, "the chart chosen is singular everywhere"));
         };
@@ -71,7 +74,7 @@ impl Formulation for Maggi {
         equations.intermediate = parametrised.quantities(exprs);
         equations.levels = parametrised.levels;
         equations.chart = Some(parametrised.chart);
-        keep_rows(&mut equations, |row| !picture.is_affine(system, row));
+        keep_rows(&mut equations, |row| !picture.is_solvable(system, row));
         Ok(equations)
     }
 }

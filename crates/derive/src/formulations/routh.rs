@@ -179,6 +179,7 @@ fn routhian(
         jacobian,
         drift: picture.rows.drift.clone(),
         rows,
+        multipliers: picture.multipliers.clone(),
         chart: None,
         configuration_residuals: picture.rows.configuration_residuals.clone(),
         velocity_residuals: picture.rows.velocity_residuals.clone(),

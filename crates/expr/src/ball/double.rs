@@ -44,6 +44,17 @@ impl DoubleBall {
     }
 }
 
+impl Doubles {
+    /// The ball of a midpoint and a radius.
+    pub fn about(&self, middle: f64, radius: f64) -> Enclosed<DoubleBall> {
+        if middle.is_finite() && radius.is_finite() && radius >= 0.0 {
+            Ok(DoubleBall { middle, radius })
+        } else {
+            Err(Gap::Undefined)
+        }
+    }
+}
+
 impl Enclose for Doubles {
     type Ball = DoubleBall;
 

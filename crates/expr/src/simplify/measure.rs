@@ -79,8 +79,8 @@ impl Simplifier<'_> {
                 let mut n = items.len() as u64;
                 for part in items {
                     let term = known(part.expr);
-                    facts.cost =
-                        facts.cost.saturating_add(term.cost + self.coefficient_cost(part.number));
+                    let own = term.cost.saturating_add(self.coefficient_cost(part.number));
+                    facts.cost = facts.cost.saturating_add(own);
                     facts.constant &= term.constant;
                     facts.weight = facts.weight.max(term.weight);
                     facts.parentheses |= term.parentheses;

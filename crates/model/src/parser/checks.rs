@@ -5,7 +5,7 @@
 //!       | "conserve" expr [within]         | "motion" word
 //!       | "analyze" field "=" JSON         | ("fault" | "warning") word
 //! within = "within" expr
-//! at     = "at" ("start" | quantity "=" expr { "," quantity "=" expr })
+//! at     = "at" ("start" | "end" | quantity "=" expr { "," quantity "=" expr })
 //! ```
 //!
 //! The first word of a check is a name like any other where it cannot be meant:
@@ -177,6 +177,10 @@ impl Parser<'_> {
         if self.kind().is_name("start") && !self.begins_assignment() {
             self.bump();
             return Some(CheckAt::Start);
+        }
+        if self.kind().is_name("end") && !self.begins_assignment() {
+            self.bump();
+            return Some(CheckAt::End);
         }
         let mut state = self.within(STATE, |parser| {
             let mut state = Vec::new();

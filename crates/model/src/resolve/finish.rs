@@ -86,6 +86,7 @@ impl<'a> Resolver<'a, '_> {
             state,
             unknowns: std::mem::take(&mut self.unknowns),
         };
+        self.gravity_without_body();
         self.unused_parameters(&system);
         dedup(self.diagnostics);
         Some(system)
@@ -311,6 +312,32 @@ impl<'a> Resolver<'a, '_> {
                     format!("the model has no `{name}` to set"),
                 )
                 .hint(hint),
+            );
+        }
+    }
+
+    /// Warns of gravity where there is nothing it could act on.
+    fn gravity_without_body(&mut self) {
+        let is_body = |kind: &StatementKind| {
+            matches!(kind, StatementKind::Particle { .. } | StatementKind::Body { .. })
+        };
+        if self.instances.iter().any(|i| is_body(&i.statement.kind)) {
+            return;
+        }
+        let spans: Vec<Span> = self
+            .instances
+            .iter()
+            .filter(|i| matches!(i.statement.kind, StatementKind::Gravity(_)))
+            .map(|i| i.statement.span)
+            .collect();
+        for span in spans {
+            self.report(
+                Diagnostic::warning(
+                    Code::GravityWithoutBody,
+                    span,
+                    "`gravity` acts on particles and bodies, and there are none",
+                )
+                .hint("write `potential m*g*y`, or declare `particle bob: mass m, at [x, y]`"),
             );
         }
     }

@@ -726,6 +726,7 @@ impl<'a> Resolver<'a, '_> {
         Ok(match at {
             tree::CheckAt::Anywhere => CheckAt::Anywhere,
             tree::CheckAt::Start => CheckAt::Start,
+            tree::CheckAt::End => CheckAt::End,
             tree::CheckAt::Time(expr) => CheckAt::Time(self.plain_number(expr, cx, "a time")?),
             tree::CheckAt::State(list) => CheckAt::State(self.state_items(list, cx)?),
         })

@@ -14,7 +14,7 @@ const FLIP: f64 = 0.5;
 
 impl Driver<'_> {
     /// Whether the chart of a formulation should be changed.
-    pub(super) fn is_worn(&mut self) -> bool {
+    pub(crate) fn is_worn(&mut self) -> bool {
         self.field.equations.chart.is_some() && {
             let x = self.x.clone();
             linalg::largest(self.field.slopes(self.t, &x)) > WORN

@@ -6,17 +6,33 @@
 //! projected onto the constraints; states between steps come from the dense output
 //! and are projected too.
 
+mod across;
+mod blur;
 mod charts;
+mod collocation;
+mod crossing;
+mod events;
+mod look;
+mod margin;
 mod pass;
+mod rank_change;
 mod rows;
 mod step_size;
+mod stick;
+mod stiff;
 mod turns;
+mod watch;
 
-use crate::field::{Feedback, Field, FieldError};
-use crate::integrators::Integrator;
+use crate::field::{Feedback, Field, FieldError, FieldNoise};
+use crate::integrators::{Integrator, Stiffness};
 use crate::outcome;
 use crate::projection::{Drift, Projection};
 use std::ops::ControlFlow;
+pub use stick::Stuck;
+
+pub use watch::Watch;
+
+pub use rank_change::{RankChange, Unresolved};
 
 /// How drift off the constraints is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +75,8 @@ pub struct Control {
     pub stabilize: Stabilize,
     /// Most steps.
     pub most_steps: u64,
+    /// Whether to end where the problem turns out to be stiff.
+    pub leaves_when_stiff: bool,
 }
 
 /// Counts of a run.
@@ -86,6 +104,8 @@ pub enum Failure {
         /// Constraints that became dependent (or independent).
         constraints: Vec<usize>,
     },
+    /// The rank drops at a position from which the motion does not go on.
+    Unresolved(RankChange),
     /// Steps became too small for the digits of time.
     StepTooSmall {
         /// The size.
@@ -95,6 +115,15 @@ pub enum Failure {
     SwitchesPileUp,
     /// More steps than allowed.
     TooManySteps,
+    /// An event resets the state to what cannot be.
+    Reset {
+        /// Which event.
+        event: usize,
+        /// What is left of its equations and the constraints; NaN if they have no value.
+        left: f64,
+        /// The constraints that stand in the way.
+        constraints: Vec<usize>,
+    },
 }
 
 /// How a run ended.
@@ -104,8 +133,26 @@ pub enum End {
     Finished,
     /// When it was asked to.
     Interrupted,
+    /// A switch turns and both of its sides lead back: the motion sticks there.
+    Sticks(Vec<Stuck>),
     /// The chart of the velocities is worn out; another serves from here on.
     ChartWorn,
+    /// At events, in order of declaration, which act before it goes on.
+    Events(Vec<usize>),
+    /// By an event.
+    Stopped {
+        /// Which.
+        event: usize,
+    },
+    /// Where an event happens infinitely often.
+    PiledUp {
+        /// Which.
+        event: usize,
+        /// The time at which the events accumulate.
+        t: f64,
+    },
+    /// It is stiff from here on, and was to end there.
+    Stiff,
     /// It could not go on.
     Failed(Failure),
 }
@@ -143,14 +190,27 @@ pub struct Driver<'m> {
     pub h: f64,
     last_error: f64,
     modes: Vec<f64>,
+    /// Switches the motion sticks at.
+    stuck: Vec<usize>,
+    is_backward: bool,
     /// Rate of feedback.
     rate: Option<f64>,
     /// Rank and verdict at the first state.
     expected: Option<(usize, outcome::Motion)>,
+    events: Option<Watch<'m>>,
+    /// How many steps looked stiff, and how many since then did not.
+    looks: (u32, u32),
+    /// Where it was found to be stiff.
+    pub stiff: Option<(f64, Stiffness)>,
+    /// Noise of the terms from rounding alone.
+    rounding: FieldNoise,
+    /// Changes of rank so far.
+    pub rank_changes: Vec<RankChange>,
+    crossings: crossing::Crossings,
 }
 
 /// Rows are dependent below this, at projected states.
-const RANK: f64 = 1e-9;
+pub(crate) const RANK: f64 = 1e-9;
 /// A projection that leaves more than this has not found the constraints.
 const HELD: f64 = 1e-10;
 /// What is left where there was no projection at all.
@@ -181,18 +241,29 @@ impl<'m> Driver<'m> {
             h: 0.0,
             last_error: 1e-4,
             modes: Vec::new(),
+            stuck: Vec::new(),
+            is_backward: false,
             rate: None,
             expected: None,
+            events: None,
+            looks: (0, 0),
+            stiff: None,
+            rounding: FieldNoise::default(),
+            rank_changes: Vec::new(),
+            crossings: crossing::Crossings::default(),
         }
     }
 
-    /// Puts the field on the branches of its state.
-    pub fn settle_branches(&mut self) -> Result<(), FieldError> {
-        let mut guards = Vec::new();
-        let (t, x) = (self.t, self.x.clone());
-        self.field.branches(t, &x, &mut self.modes, &mut guards)?;
-        self.field.set_modes(&self.modes.clone());
-        Ok(())
+    /// Goes on with another integrator.
+    pub fn change_integrator(&mut self, integrator: Box<dyn Integrator>) {
+        self.integrator = integrator;
+        self.control.leaves_when_stiff = false;
+        self.last_error = 1e-4;
+    }
+
+    /// The constant step, if there is one.
+    pub fn constant_step(&self) -> Option<f64> {
+        self.control.step
     }
 
     /// Moves to `end`, calling `record` at each time of `outputs` (in order, on the

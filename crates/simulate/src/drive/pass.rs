@@ -6,6 +6,7 @@
 //! arrive    the new state, the rows in use from there on, the next step size
 //! ```
 
+use super::events::Sight;
 use super::step_size::smallest_step;
 use super::{Driver, End, Failure, HELD, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD};
 use crate::field::Field;
@@ -17,36 +18,43 @@ pub(super) type Record<'r, 'm> = dyn FnMut(&mut Field<'m>, Sample<'_>) -> Contro
 
 /// What one pass carries from step to step.
 pub(super) struct Pass<'o> {
-    end: f64,
+    pub(super) end: f64,
     /// +1, or −1 for a run backwards.
-    forward: f64,
-    length: f64,
+    pub(super) forward: f64,
+    pub(super) length: f64,
     /// Times of output that are still to come.
-    outputs: &'o [f64],
+    pub(super) outputs: &'o [f64],
     /// The rates at the driver's state.
-    rates: Vec<f64>,
-    next: Vec<f64>,
+    pub(super) rates: Vec<f64>,
+    pub(super) next: Vec<f64>,
     raw: Vec<f64>,
-    weights: Vec<f64>,
-    between: Vec<f64>,
-    /// Rank of the constraints at the beginning.
-    rank: usize,
+    pub(super) weights: Vec<f64>,
+    pub(super) between: Vec<f64>,
+    /// Rank of the constraints on the way.
+    pub(super) rank: usize,
     dependent: Vec<usize>,
-    rejected_last: bool,
+    pub(super) rejected_last: bool,
     recent_switches: u32,
     tiny_steps: u32,
     last_correction: f64,
+    /// Constant steps are counted from here, so that their sum does not round.
+    origin: f64,
+    taken: f64,
 }
 
 /// Where a step led that was good enough; the state is `next` of the pass.
-struct Arrival {
-    t: f64,
+pub(super) struct Arrival {
+    pub(super) t: f64,
     /// The whole step, of which a part was taken if a branch turned.
-    h: f64,
-    error: f64,
-    turned: bool,
+    pub(super) h: f64,
+    pub(super) error: f64,
+    pub(super) turned: bool,
     /// Whether the polynomial of the step is ready.
-    is_dense: bool,
+    pub(super) is_dense: bool,
+    /// The events at its end, and the whole step that was cut there.
+    pub(super) events: Option<(Vec<usize>, f64)>,
+    /// An event that came back to zero before it had left it.
+    pub(super) piled_up: Option<usize>,
 }
 
 impl<'m> Driver<'m> {
@@ -56,26 +64,80 @@ impl<'m> Driver<'m> {
         outputs: &[f64],
         record: &mut Record<'_, 'm>,
     ) -> Result<End, Failure> {
-        let mut pass = self.begin(end, outputs)?;
+        let mut pass = match self.begin(end, outputs) {
+            Ok(pass) => pass,
+            Err(failure) => return Err(self.singular_start(failure)),
+        };
+        if !self.stuck.is_empty() {
+            return Ok(End::Sticks(self.sticking()));
+        }
         while pass.forward * (end - self.t) > 0.0 {
-            let Some(arrival) = self.attempt(&mut pass)? else { continue };
-            if self.deliver(&mut pass, &arrival, record)?.is_break() {
-                return Ok(End::Interrupted);
-            }
-            if self.arrive(&mut pass, &arrival, record)?.is_break() {
-                return Ok(End::Interrupted);
+            let flow = match self.approach(&mut pass, record)? {
+                Some(flow) => flow,
+                None => match self.step(&mut pass, record) {
+                    Ok(Some(flow)) => flow,
+                    Ok(None) => continue,
+                    Err(failure) => self.recover(&mut pass, failure, record)?,
+                },
+            };
+            if let ControlFlow::Break(end) = flow {
+                return Ok(end);
             }
             if self.is_worn() && pass.forward * (end - self.t) > 0.0 {
                 return Ok(End::ChartWorn);
             }
+            if self.is_stiff()
+                && self.control.leaves_when_stiff
+                && pass.forward * (end - self.t) > 0.0
+            {
+                return Ok(End::Stiff);
+            }
             self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
+            self.mark(&pass);
         }
         Ok(End::Finished)
+    }
+
+    /// Tries a step, and takes it if it is good. `None` if it was turned down.
+    fn step(
+        &mut self,
+        pass: &mut Pass,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<Option<ControlFlow<End>>, Failure> {
+        let Some(arrival) = self.attempt(pass)? else { return Ok(None) };
+        if let Some(event) = arrival.piled_up {
+            return Ok(Some(ControlFlow::Break(End::PiledUp { event, t: self.t })));
+        }
+        if self.deliver(pass, &arrival, record)?.is_break() {
+            return Ok(Some(ControlFlow::Break(End::Interrupted)));
+        }
+        self.land_on(pass, arrival, record).map(Some)
+    }
+
+    /// Moves to the end of a step, where the run may end.
+    pub(super) fn land_on(
+        &mut self,
+        pass: &mut Pass,
+        arrival: Arrival,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<ControlFlow<End>, Failure> {
+        if self.arrive(pass, &arrival, record)?.is_break() {
+            return Ok(ControlFlow::Break(End::Interrupted));
+        }
+        if let Some((events, whole)) = arrival.events {
+            self.h = whole;
+            return Ok(ControlFlow::Break(End::Events(events)));
+        }
+        if !self.stuck.is_empty() {
+            return Ok(ControlFlow::Break(End::Sticks(self.sticking())));
+        }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn begin<'o>(&mut self, end: f64, outputs: &'o [f64]) -> Result<Pass<'o>, Failure> {
         let size = self.x.len();
         let forward = if end >= self.t { 1.0 } else { -1.0 };
+        self.is_backward = forward < 0.0;
         self.settle_branches().map_err(Failure::Field)?;
         let x = self.x.clone();
         self.settle(&x)?;
@@ -95,17 +157,27 @@ impl<'m> Driver<'m> {
             recent_switches: 0,
             tiny_steps: 0,
             last_correction: f64::INFINITY,
+            origin: self.t,
+            taken: 0.0,
         };
         let mut pass = pass;
         self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
         if self.h == 0.0 {
             self.h = forward * self.first_step(&pass.rates, end)?;
         }
+        // Without an estimate the first step is the step.
+        if self.control.step.is_none() && !self.integrator.estimates() {
+            let count = (pass.length / self.h.abs()).ceil().max(1.0);
+            self.control.step = Some(pass.length / count);
+        }
+        self.forget();
+        self.weigh(&mut pass.weights);
+        self.mark(&pass);
         Ok(pass)
     }
 
     /// Whether step sizes follow the error.
-    fn adapts(&self) -> bool {
+    pub(super) fn adapts(&self) -> bool {
         self.control.step.is_none() && self.integrator.estimates()
     }
 
@@ -143,7 +215,9 @@ impl<'m> Driver<'m> {
         self.weigh(&mut pass.weights);
         self.feed_back(usual);
         let adapts = self.adapts();
-        let step = Step { t: self.t, h, x: &self.x, rates: &pass.rates, weights: &pass.weights };
+        let constant = self.control.step.is_some();
+        let (rates, weights) = (&pass.rates, &pass.weights);
+        let step = Step { t: self.t, h, x: &self.x, rates, weights, constant };
         let mut error = match self.integrator.step(&mut self.field, step, &mut pass.next) {
             Ok(error) if error.is_finite() && pass.next.iter().all(|x| x.is_finite()) => error,
             Ok(_) => f64::INFINITY,
@@ -155,26 +229,60 @@ impl<'m> Driver<'m> {
             }
         };
         let mut arrival = Arrival {
-            t: if is_last { pass.end } else { self.t + h },
+            t: match self.control.step {
+                _ if is_last => pass.end,
+                Some(_) => pass.origin + (pass.taken + 1.0) * h,
+                None => self.t + h,
+            },
             h,
             error,
             turned: false,
             is_dense: false,
+            events: None,
+            piled_up: None,
         };
         if error <= 1.0 || !adapts {
             pass.raw.copy_from_slice(&pass.next);
             // A switch inside the step: its branches are frozen, so the step is
             // smooth beyond the turn, and the turn is a zero of a smooth function.
-            if self.field.guards() > 0 {
+            let (guarded, watched) = (self.field.guards() > 0, self.events.is_some());
+            if guarded || watched {
                 self.integrator.prepare_dense(&mut self.field).map_err(Failure::Field)?;
                 arrival.is_dense = true;
-                if let Some((theta, modes)) = self.find_turn(h, &mut pass.between)? {
-                    arrival.turned = true;
-                    arrival.t = self.t + theta * h;
-                    self.integrator.interpolate(theta, &mut pass.next);
-                    pass.raw.copy_from_slice(&pass.next);
-                    self.modes = modes;
+            }
+            let turn = match if guarded { self.find_turn(h, &mut pass.between) } else { Ok(None) } {
+                // Multipliers that guards depend on were not found beyond a turn.
+                Err(failure) => {
+                    return match adapts && self.reject(pass, h, 0.25).is_ok() {
+                        true => Ok(None),
+                        false => Err(failure),
+                    };
                 }
+                Ok(turn) => turn,
+            };
+            match self.sight(pass, h, turn.as_ref().map_or(1.0, |turn| turn.0)) {
+                Sight::Nothing => {}
+                Sight::PiledUp(event) => {
+                    arrival.piled_up = Some(event);
+                    return Ok(Some(arrival));
+                }
+                Sight::Events(found) => {
+                    let Some((part, landed)) = self.land(pass, h, &found) else {
+                        self.reject(pass, h, 0.5)?;
+                        return Ok(None);
+                    };
+                    (arrival.t, arrival.h, arrival.is_dense) = (self.t + part, part, false);
+                    error = error.max(landed);
+                    pass.raw.copy_from_slice(&pass.next);
+                    arrival.events = Some((found.events, h));
+                }
+            }
+            if let Some((theta, modes)) = turn.filter(|_| arrival.events.is_none()) {
+                arrival.turned = true;
+                arrival.t = self.t + theta * h;
+                self.integrator.interpolate(theta, &mut pass.next);
+                pass.raw.copy_from_slice(&pass.next);
+                self.modes = modes;
             }
             match self.correct(pass, arrival.t, adapts && h.abs() > smallest)? {
                 Some(correction) => error = error.max(correction),
@@ -185,7 +293,7 @@ impl<'m> Driver<'m> {
             }
         }
         if adapts && error > 1.0 {
-            let order = f64::from(self.integrator.order());
+            let order = f64::from(self.integrator.estimate_order());
             let factor = if error.is_finite() { 0.9 * error.powf(-1.0 / order) } else { 0.2 };
             self.reject(pass, h, factor.clamp(0.2, 0.9))?;
             return Ok(None);
@@ -208,7 +316,11 @@ impl<'m> Driver<'m> {
         may_shorten: bool,
     ) -> Result<Option<f64>, Failure> {
         let adapts = self.adapts();
-        let drift = match self.hold(t, &mut pass.next) {
+        let held = match self.integrator.properties().keeps_constraints {
+            true => self.projection.drift(&mut self.field, t, &pass.next),
+            false => self.hold(t, &mut pass.next),
+        };
+        let drift = match held {
             Ok(drift) => drift,
             // Too far off to find the way back: a shorter step is nearer.
             Err(_) if may_shorten => UNHELD,
@@ -261,7 +373,7 @@ impl<'m> Driver<'m> {
     }
 
     /// Moves to the end of a step.
-    fn arrive(
+    pub(super) fn arrive(
         &mut self,
         pass: &mut Pass,
         arrival: &Arrival,
@@ -274,14 +386,20 @@ impl<'m> Driver<'m> {
             return Err(Failure::StepTooSmall { step: h });
         }
         self.t = arrival.t;
+        (pass.origin, pass.taken) =
+            if arrival.turned { (self.t, 0.0) } else { (pass.origin, pass.taken + 1.0) };
         self.x.copy_from_slice(&pass.next);
+        if let Some(watch) = &mut self.events {
+            watch.commit();
+        }
         if arrival.turned {
             self.statistics.switches += 1;
             pass.recent_switches += 1;
             if pass.recent_switches > 60 {
                 return Err(Failure::SwitchesPileUp);
             }
-            self.field.set_modes(&self.modes.clone());
+            self.leave_turn()?;
+            self.forget();
         } else {
             pass.recent_switches = 0;
         }

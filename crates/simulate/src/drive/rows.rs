@@ -17,12 +17,14 @@ impl Driver<'_> {
     /// Chooses the rows for what comes, at a state that satisfies them.
     pub(super) fn settle(&mut self, x: &[f64]) -> Result<(), Failure> {
         if self.expected.is_none() {
-            self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
+            self.refresh_noise(x).map_err(Failure::Field)?;
         }
+        self.blur(x).map_err(Failure::Field)?;
         let mut found = self.choose(x)?;
         // Before a change is believed, the noise is looked at where it happens.
         if self.expected.is_some_and(|e| e != found) {
-            self.field.refresh_noise(self.t, x).map_err(Failure::Field)?;
+            self.refresh_noise(x).map_err(Failure::Field)?;
+            self.blur(x).map_err(Failure::Field)?;
             found = self.choose(x)?;
         }
         self.expected.get_or_insert(found);

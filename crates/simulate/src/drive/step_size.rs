@@ -13,7 +13,10 @@ impl Driver<'_> {
 
     /// The PI controller.
     pub(super) fn growth(&mut self, error: f64, rejected_last: bool) -> f64 {
-        let order = f64::from(self.integrator.order());
+        if let Some(factor) = self.integrator.growth(error) {
+            return factor.clamp(0.1, if rejected_last { 1.0 } else { 8.0 });
+        }
+        let order = f64::from(self.integrator.estimate_order());
         let error = error.max(1e-10);
         let factor = 0.9 * error.powf(-0.7 / order) * self.last_error.powf(0.4 / order);
         self.last_error = error.max(1e-4);

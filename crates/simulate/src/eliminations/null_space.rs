@@ -72,7 +72,7 @@ fn add_free(s: &mut Scratch) {
     for i in 0..n {
         let g = s.right[i];
         for k in 0..free {
-            s.left[k] += s.basis[i * n + r + k] * g;
+            s.left[k] += s.basis[i * free + k] * g;
         }
     }
     zeros(&mut s.work, free);
@@ -85,6 +85,6 @@ fn add_free(s: &mut Scratch) {
         &mut s.work,
     );
     for i in 0..n {
-        s.solution[i] += dot(&s.basis[i * n + r..(i + 1) * n], &s.left);
+        s.solution[i] += dot(&s.basis[i * free..(i + 1) * free], &s.left);
     }
 }

@@ -16,7 +16,7 @@ pub struct Scratch {
     /// QR of the ordered rows, transposed: n × live, reflections in the first r columns.
     pub(super) rows_qr: Vec<f64>,
     pub(super) rows_tau: Vec<f64>,
-    /// Q as columns: the first r span the rows (Y), the others ker Ã (N).
+    /// N, n × (n − r): its columns span ker Ã.
     pub(super) basis: Vec<f64>,
     /// R₁⁻¹R₂, r × (live − r): how dependent rows follow from independent ones.
     pub(super) weights: Vec<f64>,

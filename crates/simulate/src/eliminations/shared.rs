@@ -25,6 +25,7 @@ pub(super) fn begin(
     outcome.v_dot.clear();
     outcome.multipliers.clear();
     outcome.condition = None;
+    outcome.coupling = None;
     (outcome.stationarity, outcome.feasibility) = (0.0, 0.0);
     terms.check()?;
     scratch.scaled.set(terms)?;

@@ -74,16 +74,10 @@ fn factor_rows(s: &mut Scratch) {
     }
     zeros(&mut s.rows_tau, r);
     qr::factor(&mut s.rows_qr, n, live, r, &mut s.rows_tau);
-    zeros(&mut s.basis, n * n);
-    zeros(&mut s.work, n);
-    for j in 0..n {
-        s.work.fill(0.0);
-        s.work[j] = 1.0;
-        qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.work);
-        for i in 0..n {
-            s.basis[i * n + j] = s.work[i];
-        }
-    }
+    let free = n - r;
+    zeros(&mut s.basis, n * free);
+    (0..free).for_each(|k| s.basis[(r + k) * free + k] = 1.0);
+    qr::apply_q_to_columns(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.basis, free);
     let dependent = live - r;
     zeros(&mut s.weights, r * dependent);
     zeros(&mut s.work, r);
@@ -206,13 +200,13 @@ fn reduce_metric(s: &mut Scratch) {
     for i in 0..n {
         for k in 0..free {
             s.matrix[i * free + k] =
-                (0..n).map(|j| s.scaled.metric[i * n + j] * s.basis[j * n + r + k]).sum();
+                (0..n).map(|j| s.scaled.metric[i * n + j] * s.basis[j * free + k]).sum();
         }
     }
     zeros(&mut s.reduced, free * free);
     for i in 0..free {
         for k in 0..=i {
-            let sum: f64 = (0..n).map(|j| s.basis[j * n + r + i] * s.matrix[j * free + k]).sum();
+            let sum: f64 = (0..n).map(|j| s.basis[j * free + i] * s.matrix[j * free + k]).sum();
             s.reduced[i * free + k] = sum;
             s.reduced[k * free + i] = sum;
         }
@@ -224,13 +218,13 @@ fn reduce_metric(s: &mut Scratch) {
         for i in 0..n {
             let row = &s.scaled.metric_noise[i * n..(i + 1) * n];
             for k in 0..free {
-                let column = (0..n).map(|j| row[j] * s.basis[j * n + r + k].abs());
+                let column = (0..n).map(|j| row[j] * s.basis[j * free + k].abs());
                 s.matrix[i * free + k] = column.sum();
             }
         }
         for i in 0..free {
             for k in 0..free {
-                let entry = (0..n).map(|j| s.basis[j * n + r + i].abs() * s.matrix[j * free + k]);
+                let entry = (0..n).map(|j| s.basis[j * free + i].abs() * s.matrix[j * free + k]);
                 s.extra.push(entry.sum());
             }
         }
@@ -266,7 +260,7 @@ fn find_null_vectors(s: &mut Scratch, outcome: &mut Outcome) {
         );
         let length = norm(&s.extra);
         for i in 0..n {
-            s.null[which * n + i] = dot(&s.basis[i * n + r..(i + 1) * n], &s.extra) / length;
+            s.null[which * n + i] = dot(&s.basis[i * free..(i + 1) * free], &s.extra) / length;
         }
     }
     echelon(&mut s.null, count, n);

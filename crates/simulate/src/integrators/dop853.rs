@@ -6,7 +6,7 @@
 //! the dense output. For problems that are smooth and not stiff.
 
 use super::dop853_table::{A, ALL_STAGES, B, C, D, E3, E5, Row, STAGES};
-use super::{Integrator, Motion, Needs, Step};
+use super::{Integrator, Motion, Needs, Step, Stiffness};
 use crate::field::FieldError;
 
 /// Its name.
@@ -25,7 +25,11 @@ pub struct Dop853 {
     new: Vec<f64>,
     /// Coefficients of the dense output.
     dense: Vec<Vec<f64>>,
+    stiffness: Option<Stiffness>,
 }
+
+/// From here on h|λ| is at the edge of the region of stability.
+const EDGE: f64 = 6.1;
 
 /// The method for states of a size.
 pub fn new(size: usize) -> Dop853 {
@@ -38,6 +42,7 @@ pub fn new(size: usize) -> Dop853 {
         old: vec![0.0; size],
         new: vec![0.0; size],
         dense: vec![vec![0.0; size]; 7],
+        stiffness: None,
     }
 }
 
@@ -51,6 +56,29 @@ impl Dop853 {
                 *y = factor.mul_add(*k, *y);
             }
         }
+    }
+
+    /// |λ| as |f(x) − f(x̂)| / |x − x̂| for the two states at the end of a step, whose
+    /// difference is mostly along the fastest motion: Hairer & Wanner II, IV.2. The work
+    /// done on the system, last in a state, moves nothing.
+    fn look(&self, last: &[f64]) -> Option<Stiffness> {
+        let moved = self.size.saturating_sub(1);
+        let (mut rates, mut states) = (0.0, 0.0);
+        let (mut component, mut most) = (0, 0.0);
+        for i in 0..moved {
+            let by = self.k[STAGES][i] - self.k[STAGES - 1][i];
+            let apart = self.new[i] - last[i];
+            rates += by * by;
+            states += apart * apart;
+            if apart.abs() > most {
+                (component, most) = (i, apart.abs());
+            }
+        }
+        if states == 0.0 {
+            return None;
+        }
+        let h_lambda = self.h.abs() * (rates / states).sqrt();
+        h_lambda.is_finite().then_some(Stiffness { h_lambda, limit: EDGE, component })
     }
 
     /// Σ e_i k_i, component by component.
@@ -77,11 +105,15 @@ impl Integrator for Dop853 {
     }
 
     fn needs(&self) -> Needs {
-        Needs::default()
+        Needs::Rates
     }
 
     fn estimates(&self) -> bool {
         true
+    }
+
+    fn stiffness(&self) -> Option<Stiffness> {
+        self.stiffness
     }
 
     fn step(
@@ -90,7 +122,7 @@ impl Integrator for Dop853 {
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
-        let Step { t, h, x, rates, weights } = step;
+        let Step { t, h, x, rates, weights, .. } = step;
         (self.t, self.h) = (t, h);
         self.old.copy_from_slice(x);
         self.k[0].copy_from_slice(rates);
@@ -99,10 +131,13 @@ impl Integrator for Dop853 {
             let k = &mut self.k[stage];
             motion.rates(t + C[stage] * h, &self.y, k)?;
         }
-        self.combine(B);
+        // The last stage and the new state are both at t + h.
         self.new.copy_from_slice(&self.y);
+        self.combine(B);
+        let last = std::mem::replace(&mut self.new, self.y.clone());
         next.copy_from_slice(&self.y);
         motion.rates(t + h, &self.new, &mut self.k[STAGES])?;
+        self.stiffness = self.look(&last);
         // Two estimates, combined so that the result behaves like order 8.
         let (mut five, mut three) = (0.0, 0.0);
         for (at, weight) in weights.iter().enumerate() {

@@ -157,9 +157,11 @@ fn inherited(
 
 /// Solves L x = b with the leading `k` × `k` lower triangle of a matrix with `n` columns.
 pub fn solve_lower(l: &[f64], n: usize, k: usize, x: &mut [f64]) {
-    for i in 0..k {
+    // Zeros at the beginning stay zeros.
+    let first = x[..k].iter().position(|v| *v != 0.0).unwrap_or(k);
+    for i in first..k {
         let mut sum = x[i];
-        for j in 0..i {
+        for j in first..i {
             sum -= l[i * n + j] * x[j];
         }
         x[i] = sum / l[i * n + i];

@@ -9,6 +9,7 @@
 //! caller looks for them once.
 
 pub mod cholesky;
+pub mod complex;
 pub mod ldl;
 pub mod lu;
 pub mod qr;

@@ -33,12 +33,14 @@ pub fn factor_pivoted(
         // The norms are computed afresh: at these sizes that is cheaper than guarding the
         // downdating formula against cancellation.
         let mut best = k;
-        let mut best_norm = column_norm(a, rows, cols, k, k);
-        for j in k + 1..cols {
-            let candidate = column_norm(a, rows, cols, k, j);
-            // The margin keeps the order of columns that tie up to rounding.
-            if candidate > best_norm * (1.0 + 1e-6) {
-                (best, best_norm) = (j, candidate);
+        let mut best_norm = 0.0;
+        for first in (k..cols).step_by(BLOCK) {
+            let norms = column_norms(a, rows, cols, k, first);
+            for (j, candidate) in (first..cols).zip(norms) {
+                // The margin keeps the order of columns that tie up to rounding.
+                if j == k || candidate > best_norm * (1.0 + 1e-6) {
+                    (best, best_norm) = (j, candidate);
+                }
             }
         }
         if best != k {
@@ -95,6 +97,25 @@ pub fn solve_upper_transposed(r: &[f64], cols: usize, k: usize, x: &mut [f64]) {
     }
 }
 
+/// Columns that are worked on together, row by row, as the matrix lies in memory.
+const BLOCK: usize = 64;
+
+/// Norms of the columns after `first`, at most a block of them, from row `from` down.
+fn column_norms(a: &[f64], rows: usize, cols: usize, from: usize, first: usize) -> [f64; BLOCK] {
+    let mut norms = [0.0; BLOCK];
+    let last = cols.min(first + BLOCK);
+    for row in a[from * cols..rows * cols].chunks_exact(cols) {
+        norms.iter_mut().zip(&row[first..last]).for_each(|(sum, v)| *sum += v * v);
+    }
+    for (j, sum) in (first..last).zip(&mut norms) {
+        *sum = match (1e-280..1e280).contains(sum) {
+            true => sum.sqrt(),
+            false => column_norm(a, rows, cols, from, j),
+        };
+    }
+    norms
+}
+
 /// Norm of column `j` from row `from` down.
 fn column_norm(a: &[f64], rows: usize, cols: usize, from: usize, j: usize) -> f64 {
     let entries = || (from..rows).map(|i| a[i * cols + j]);
@@ -122,15 +143,51 @@ fn reflect(a: &mut [f64], rows: usize, cols: usize, k: usize, tau: &mut [f64]) {
     for i in k + 1..rows {
         a[i * cols + k] /= alpha - beta;
     }
-    for j in k + 1..cols {
-        let mut s = a[k * cols + j];
-        for i in k + 1..rows {
-            s += a[i * cols + k] * a[i * cols + j];
+    let (head, tail) = a.split_at_mut((k + 1) * cols);
+    for first in (k + 1..cols).step_by(BLOCK) {
+        let last = cols.min(first + BLOCK);
+        let head = &mut head[k * cols + first..k * cols + last];
+        let mut sums = [0.0; BLOCK];
+        sums[..last - first].copy_from_slice(head);
+        for row in tail.chunks_exact(cols).take(rows - k - 1) {
+            let v = row[k];
+            sums.iter_mut().zip(&row[first..last]).for_each(|(s, a)| *s += v * a);
         }
-        s *= tau[k];
-        a[k * cols + j] -= s;
-        for i in k + 1..rows {
-            a[i * cols + j] -= s * a[i * cols + k];
+        sums.iter_mut().for_each(|s| *s *= tau[k]);
+        head.iter_mut().zip(&sums).for_each(|(a, s)| *a -= s);
+        for row in tail.chunks_exact_mut(cols).take(rows - k - 1) {
+            let v = row[k];
+            row[first..last].iter_mut().zip(&sums).for_each(|(a, s)| *a -= s * v);
+        }
+    }
+}
+
+/// X ← Q X with the first `steps` reflections of a factored matrix; X has `width` columns.
+pub fn apply_q_to_columns(
+    a: &[f64],
+    rows: usize,
+    cols: usize,
+    steps: usize,
+    tau: &[f64],
+    x: &mut [f64],
+    width: usize,
+) {
+    for first in (0..width).step_by(BLOCK) {
+        let last = width.min(first + BLOCK);
+        let part = |i: usize| i * width + first..i * width + last;
+        for k in (0..steps).rev() {
+            let mut sums = [0.0; BLOCK];
+            sums[..last - first].copy_from_slice(&x[part(k)]);
+            for i in k + 1..rows {
+                let v = a[i * cols + k];
+                sums.iter_mut().zip(&x[part(i)]).for_each(|(s, x)| *s += v * x);
+            }
+            sums.iter_mut().for_each(|s| *s *= tau[k]);
+            x[part(k)].iter_mut().zip(&sums).for_each(|(x, s)| *x -= s);
+            for i in k + 1..rows {
+                let v = a[i * cols + k];
+                x[part(i)].iter_mut().zip(&sums).for_each(|(x, s)| *x -= s * v);
+            }
         }
     }
 }

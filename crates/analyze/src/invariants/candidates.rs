@@ -1,0 +1,205 @@
+//! Candidates: null vectors of the conditions, with their coefficients read as exact
+//! ones.
+
+use super::InvariantOptions;
+use super::identity::{Generator, Identity};
+use super::library::{self, Column};
+use super::symbolic::OnConstraints;
+use super::{recognise, search};
+use crate::Shown;
+use dalembert_expr::{ExprId, Exprs, Number, Symbol};
+use dalembert_simulate::start::{self, Guess};
+use dalembert_simulate::{Setting, Start, State};
+
+/// A null vector with more entries is not read as one with parameters in it.
+const LONGEST: usize = 16;
+
+/// Generators whose coefficients solve the conditions at consistent states, with the
+/// coefficients read as exact ones.
+pub fn candidates(
+    identity: &Identity,
+    setting: &Setting,
+    start: &Start,
+    on: &OnConstraints,
+    few: &[State],
+    options: &InvariantOptions,
+) -> Vec<Generator> {
+    let all = library::columns(identity, setting, few, options.most_columns);
+    let search = Search { identity, setting, start, on, few, seed: options.seed };
+    let mut generators = search.among(&all);
+    // What holds the energy was found before.
+    let unit = search.among(&library::unit_columns(identity));
+    generators.extend(unit.into_iter().filter(|g| !g.with_energy));
+    generators
+}
+
+/// What a search is made with.
+struct Search<'a> {
+    identity: &'a Identity<'a>,
+    setting: &'a Setting<'a>,
+    start: &'a Start,
+    on: &'a OnConstraints,
+    few: &'a [State],
+    seed: u64,
+}
+
+impl Search<'_> {
+    /// Generators among the combinations of columns.
+    fn among(&self, columns: &[Column]) -> Vec<Generator> {
+        let Search { identity, setting, start, on, few, seed } = *self;
+        let (exprs, n) = (identity.exprs, identity.q.len());
+        if columns.is_empty() {
+            return Vec::new();
+        }
+        let count = columns.len() * 5 / 4 + 12;
+        let vectors = |setting: &Setting, start: &Start| {
+            let states = search::sample(identity, setting, start, count, seed);
+            search::null_vectors(identity, setting, &states, columns)
+        };
+        let found = vectors(setting, start);
+        // Parameters changed one at a time, when a coefficient is not what it seems to be.
+        let mut changed: Option<Vec<Response>> = None;
+        let mut generators = Vec::new();
+        for vector in found {
+            let plain: Option<Vec<ExprId>> = vector.iter().map(|&c| number(exprs, c)).collect();
+            let plain = plain.map(|list| assemble(exprs, n, columns, &list));
+            let holds = |generator: &Generator| {
+                let conditions = identity.conditions(generator);
+                let mut roots = vec![conditions.power];
+                roots.extend(&conditions.rows);
+                on.vanish(identity, setting, few, &roots)
+            };
+            let verdict = plain.as_ref().and_then(holds);
+            let decided = verdict.as_ref().is_some_and(|v| {
+                let open = matches!(v.shown, Shown::RandomPoints { error: None, .. });
+                !v.for_these_values && !open
+            });
+            if let (Some(plain), true) = (&plain, decided) {
+                generators.push(plain.clone());
+                continue;
+            }
+            // What depends on parameters is short; long vectors are numbers that almost vanish.
+            if vector.iter().filter(|&&c| c != 0.0).count() > LONGEST {
+                continue;
+            }
+            let changed =
+                changed.get_or_insert_with(|| responses(identity, setting, start, &vectors));
+            match (read(exprs, &vector, changed), plain) {
+                (Some(exact), plain) => {
+                    let exact = assemble(exprs, n, columns, &exact);
+                    match holds(&exact) {
+                        Some(_) => generators.push(exact),
+                        None => generators.extend(plain.filter(is_plain)),
+                    }
+                }
+                // For these values of the parameters only: worth saying of plain fields, as of a
+                // body that happens to be symmetric.
+                (None, plain) => generators.extend(plain.filter(is_plain)),
+            }
+        }
+        generators
+    }
+}
+
+/// Whether a field is made of numbers, and nothing else.
+fn is_plain(generator: &Generator) -> bool {
+    let numbers = generator.field.iter().filter(|&&x| x != ExprId::ZERO).count();
+    generator.gauge == ExprId::ZERO && numbers == 1
+}
+
+/// What the null vectors are with one parameter changed.
+struct Response {
+    parameter: Symbol,
+    value: f64,
+    factor: f64,
+    vectors: Vec<Vec<f64>>,
+}
+
+fn responses(
+    identity: &Identity,
+    setting: &Setting,
+    start: &Start,
+    vectors: &dyn Fn(&Setting, &Start) -> Vec<Vec<f64>>,
+) -> Vec<Response> {
+    /// Each costs a search.
+    const MOST: usize = 24;
+    const FACTOR: f64 = 1.125;
+    let (symbols, values) = setting.constants();
+    let mut roots = vec![identity.energy];
+    roots.extend(identity.jacobian.rows.iter().flatten().map(|e| e.1));
+    roots.extend(&identity.drag);
+    roots.extend(&identity.impressed);
+    roots.extend(&identity.nonideal);
+    let used = identity.exprs.symbols_of(&roots);
+    let by_momenta = identity.rates == identity.system.momenta();
+    let state = &start.state;
+    let rate = if by_momenta { &state.momentum } else { &state.velocity };
+    let guess = Guess { q: state.q.clone(), rate: rate.clone(), by_momenta };
+    symbols
+        .into_iter()
+        .zip(values)
+        .filter(|&(s, value)| value != 0.0 && used.contains(&s))
+        .take(MOST)
+        .filter_map(|(parameter, value)| {
+            let other = setting.with(parameter, FACTOR * value);
+            let start = start::from(&other, state.t, &guess, false).ok()?;
+            Some(Response { parameter, value, factor: FACTOR, vectors: vectors(&other, &start) })
+        })
+        .collect()
+}
+
+/// Exact coefficients by what they do when parameters change.
+fn read(exprs: &Exprs, vector: &[f64], responses: &[Response]) -> Option<Vec<ExprId>> {
+    let lead = vector.iter().position(|&c| c != 0.0)?;
+    let mut exact = Vec::new();
+    for (at, &c) in vector.iter().enumerate() {
+        if c == 0.0 {
+            exact.push(ExprId::ZERO);
+            continue;
+        }
+        let list: Vec<(Symbol, f64, f64, f64)> = responses
+            .iter()
+            .filter_map(|r| {
+                // Vectors are told apart by their leading columns. One that is gone for another
+                // value of the parameter has nothing to say about the coefficient.
+                let leads = |v: &&Vec<f64>| v.iter().position(|&c| c != 0.0) == Some(lead);
+                let same = r.vectors.iter().find(leads)?;
+                (same[at] != 0.0).then_some((r.parameter, r.value, r.factor, same[at]))
+            })
+            .collect();
+        exact.push(recognise::monomial(exprs, c, &list)?);
+    }
+    Some(exact)
+}
+
+/// A coefficient that is rational with a small denominator.
+fn number(exprs: &Exprs, value: f64) -> Option<ExprId> {
+    if value == 0.0 {
+        return Some(ExprId::ZERO);
+    }
+    let (numerator, denominator) = recognise::rational(value)?;
+    Number::ratio(numerator, denominator).map(|n| exprs.of_number(n))
+}
+
+fn assemble(exprs: &Exprs, n: usize, columns: &[Column], coefficients: &[ExprId]) -> Generator {
+    let mut terms: Vec<Vec<ExprId>> = vec![Vec::new(); n + 1];
+    let mut with_energy = false;
+    for (column, &c) in columns.iter().zip(coefficients).filter(|pair| *pair.1 != ExprId::ZERO) {
+        match column {
+            // It is the first column, so that its coefficient is 1 if it is there.
+            Column::Energy => with_energy = true,
+            Column::Field { along, factor, gauge } => {
+                terms[*along].push(exprs.product(&[c, *factor]));
+                terms[n].push(exprs.product(&[c, *gauge]));
+            }
+            Column::Whole { field, gauge } => {
+                let products = field.iter().chain([gauge]).map(|&x| exprs.product(&[c, x]));
+                terms.iter_mut().zip(products).for_each(|(list, x)| list.push(x));
+            }
+            Column::Gauge(f) => terms[n].push(exprs.product(&[c, *f])),
+        }
+    }
+    let gauge = exprs.sum(&terms[n]);
+    let field = terms[..n].iter().map(|list| exprs.sum(list)).collect();
+    Generator { field, with_energy, gauge }
+}

@@ -1,0 +1,468 @@
+//! Equilibria and steady motions, and the linear equations about them.
+//!
+//! [`linearize`] looks for an equilibrium or a steady motion near the start of a model, with all
+//! constraints respected, and linearises the equations of motion about it:
+//!
+//! ```text
+//! δẋ = S δx   on the states that satisfy the constraints, in free coordinates of the model
+//! ```
+//!
+//! with its spectrum, the zeros told apart from the modes, and what follows for stability. The
+//! equations are in `rates`, the steady motions that symmetries make possible in [`symmetry`],
+//! the reduction in [`reduce`], the spectrum in [`spectrum`], the verdict in [`verdict`].
+//!
+//! ```
+//! use dalembert_analyze::linearize::{Kind, Stability, linearize};
+//! use dalembert_model::load::{Syntax, load};
+//! use dalembert_model::resolve::Limits;
+//! use dalembert_simulate::Setting;
+//! // A pendulum in Cartesian coordinates: all of its stiffness comes from the rod's force.
+//! let text = "coord x, y; kinetic (x'^2 + y'^2)/2; potential 9*y
+//!     constraint rod: x^2 + y^2 = 1
+//!     start x ~ 0.3, y ~ -1";
+//! let loaded = load("pendulum", text, Syntax::Plain, &[], Limits::default());
+//! let model = loaded.model.expect("no faults");
+//! let setting = Setting::new(&model).expect("no parameters");
+//! let found = linearize(&setting).expect("it hangs");
+//! assert_eq!(found.kind, Kind::Equilibrium);
+//! assert!((found.state.q[1] + 1.0).abs() < 1e-12);
+//! assert!((found.spectrum.modes[0].value[1] - 3.0).abs() < 1e-12);
+//! assert_eq!(found.stability, Stability::Stable);
+//! ```
+//!
+//! Fails, with a reason, where there is no unique motion, where the rank of the constraints
+//! drops, and where time occurs in another way than as uniform driving.
+
+pub mod eigen;
+pub mod error;
+mod rates;
+pub mod reduce;
+mod search;
+mod solve;
+pub mod spectrum;
+mod steady;
+pub mod symmetry;
+pub mod verdict;
+
+pub use eigen::Complex;
+pub use error::{LinearizeError, NotFound};
+pub use reduce::Reduced;
+pub use spectrum::{Mode, Spectrum};
+pub use symmetry::{Symmetries, Symmetry};
+pub use verdict::{Stability, Undecided};
+
+use dalembert_expr::{ExprId, Symbol};
+use dalembert_model::system::Level;
+use dalembert_simulate::linalg::dot;
+use dalembert_simulate::start::{self, Guess, Start};
+use dalembert_simulate::states::random_states;
+use dalembert_simulate::{Setting, State, report};
+use rates::{Point, Rates};
+use search::{Missed, Search};
+use steady::{Attempt, Fit, Given, Held, STEADY};
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Linearization {
+    /// An equilibrium or a steady motion.
+    pub kind: Kind,
+    /// The state.
+    pub state: State,
+    /// The multipliers, of least norm.
+    pub multipliers: Vec<f64>,
+    /// Constraints whose multiplier is not unique.
+    pub indeterminate: Vec<bool>,
+    /// Whether the start (or the state asked for) is itself steady.
+    pub at_start: bool,
+    /// What differs from the start: name, there, here.
+    pub moved: Vec<(String, f64, f64)>,
+    /// The `=` of the start that could not be kept.
+    pub released: Vec<String>,
+    /// The symmetry that carries the motion along itself; nothing moves at an equilibrium.
+    pub along: Symmetry,
+    /// The symmetries of the system.
+    pub symmetries: Symmetries,
+    /// The linear system.
+    pub reduced: Reduced,
+    /// Its second-order form, in a model given by T and V (or L) without constraints among
+    /// accelerations.
+    pub second_order: Option<SecondOrder>,
+    /// The spectrum.
+    pub spectrum: Spectrum,
+    /// How many dimensions the manifold of neighbouring steady states has, up to symmetries;
+    /// `None` if the zeros are not explained by one, or something grows and it was not asked.
+    pub family: Option<usize>,
+    /// Whether the potential has a strict minimum here that shows stability.
+    pub minimum: bool,
+    /// What follows for stability.
+    pub stability: Stability,
+}
+
+/// What kind of state it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing moves.
+    Equilibrium,
+    /// It moves, and a symmetry carries the motion along itself.
+    SteadyMotion,
+}
+
+impl Kind {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Equilibrium => "equilibrium",
+            Kind::SteadyMotion => "steady motion",
+        }
+    }
+}
+
+/// 𝖬 u̇ + 𝖣 u + 𝖪 z = 0 in the free velocities u and coordinates z.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SecondOrder {
+    /// 𝖬 = NᵀΓN, by u and u.
+    pub mass: Vec<f64>,
+    /// 𝖣, by u and u.
+    pub damping: Vec<f64>,
+    /// 𝖪, by u and z.
+    pub stiffness: Vec<f64>,
+}
+
+/// The equilibrium or steady motion near the start of a model, or near the state asked for beside
+/// it, and the linear equations about it.
+pub fn linearize(setting: &Setting) -> Result<Linearization, LinearizeError> {
+    let system = &setting.model.system;
+    let rates = Rates::new(setting)?;
+    let start = begin(setting)?;
+    let points = sample(&rates, &start)?;
+    let symmetries = if points.len() >= symmetry::states_needed(rates.n) {
+        symmetry::find(&rates, &points)
+    } else {
+        known(&rates, &points)
+    };
+    let Some(with) = symmetries.with_time.clone() else {
+        let constraints = system.constraints.iter().enumerate();
+        let constraints = constraints.filter(|c| !c.1.scleronomic).map(|c| c.0).collect();
+        return Err(LinearizeError::TimeDependent { constraints });
+    };
+    let own = rates.at(&start.state);
+    let Some(near) = own.as_ref().ok().or(points.first()) else {
+        return Err(own.err().unwrap_or(LinearizeError::NoEigenvalues));
+    };
+    let search = Search::new(&rates, &symmetries, &with, near);
+    let found = find(&rates, &symmetries, &with, &search, &start.state, &points)?;
+    let mut found = found;
+    settle(&rates, &mut found.point, &points);
+    let (point, fit) = (&found.point, &found.fit);
+    let reduced = reduce::reduce(&rates, point, &fit.along)?;
+    let orbit: Vec<Vec<f64>> = symmetries
+        .others
+        .iter()
+        .map(|s| [s.moved(&point.state.q), s.turned(&point.v)].concat())
+        .collect();
+    let (sizes, sizes_v) = steady::scales(&rates, point);
+    let spectrum = spectrum::spectrum(&reduced, &orbit, &sizes)?;
+    let rest = with == Symmetry::rest(rates.n);
+    let kind =
+        if fit.along == Symmetry::rest(rates.n) { Kind::Equilibrium } else { Kind::SteadyMotion };
+    let minimum =
+        kind == Kind::Equilibrium && verdict::is_minimum(system, rest, &reduced, &spectrum);
+    // Where something grows the zeros do not matter any more.
+    let explained = spectrum.zeros.is_empty()
+        || !matches!(verdict::verdict(&spectrum, minimum, true), Stability::Unstable { .. })
+            && is_family(
+                &rates,
+                &search,
+                &symmetries,
+                &found,
+                &spectrum,
+                &[sizes, sizes_v].concat(),
+            );
+    let stability = verdict::verdict(&spectrum, minimum, explained);
+    Ok(Linearization {
+        kind,
+        multipliers: point.outcome.multipliers.clone(),
+        indeterminate: point.outcome.indeterminate.clone(),
+        at_start: found.at_start,
+        moved: changes(setting, &start.state, &point.state),
+        released: found.released,
+        second_order: second_order(&rates, point, &reduced),
+        family: explained.then(|| spectrum.zeros.first().copied().unwrap_or(0)),
+        state: point.state.clone(),
+        along: found.fit.along,
+        symmetries,
+        reduced,
+        spectrum,
+        minimum,
+        stability,
+    })
+}
+
+/// The state to look from: the consistent start, or one near the state asked for.
+fn begin(setting: &Setting) -> Result<Start, LinearizeError> {
+    let system = &setting.model.system;
+    if system.state.is_empty() {
+        return start::start(setting).map_err(LinearizeError::Start);
+    }
+    let asked = report::asked(setting, &system.state).map_err(LinearizeError::Legendre)?;
+    let by_momenta = steady::by_momenta(setting);
+    let rate = if by_momenta { asked.momentum } else { asked.velocity };
+    let guess = Guess { q: asked.q, rate, by_momenta };
+    start::from(setting, asked.t, &guess, false).map_err(LinearizeError::Start)
+}
+
+/// Random states on the constraints, and the slopes there.
+fn sample(rates: &Rates, start: &Start) -> Result<Vec<Point>, LinearizeError> {
+    let needed = symmetry::states_needed(rates.n);
+    let mut failed = None;
+    let mut points = Vec::new();
+    for state in random_states(rates.setting, start, needed, 1) {
+        match rates.at(&state) {
+            Ok(point) => points.push(point),
+            Err(error) => failed = Some(error),
+        }
+    }
+    match (points.is_empty(), failed) {
+        (true, Some(error)) => Err(error),
+        _ => Ok(points),
+    }
+}
+
+/// What is certain without states to try: nothing but time, if it does not occur.
+fn known(rates: &Rates, points: &[Point]) -> Symmetries {
+    let roots: Vec<ExprId> = rates.equations.roots();
+    let timeless = !rates.setting.model.exprs.symbols_of(&roots).contains(&Symbol::TIME);
+    let with_time = timeless.then(|| Symmetry::rest(rates.n));
+    Symmetries { with_time, others: Vec::new(), points: points.len() }
+}
+
+struct Found {
+    point: Point,
+    fit: Fit,
+    at_start: bool,
+    released: Vec<String>,
+}
+
+/// The start itself if it is steady, else the nearest state that is.
+fn find(
+    rates: &Rates,
+    symmetries: &Symmetries,
+    with: &Symmetry,
+    search: &Search,
+    start: &State,
+    points: &[Point],
+) -> Result<Found, LinearizeError> {
+    let setting = rates.setting;
+    let given = steady::given(setting);
+    let own = rates.at(start);
+    let mut amounts = vec![0.0; symmetries.others.len()];
+    let mut multipliers = vec![0.0; rates.m];
+    if let Ok(point) = own {
+        let fit = steady::fit(rates, &point, symmetries, with, start);
+        let kept = given.iter().all(|g| holds(setting, g, start));
+        if fit.residual <= STEADY && kept {
+            regular(&point, points)?;
+            return Ok(Found { point, fit, at_start: true, released: Vec::new() });
+        }
+        amounts = steady::carried(rates, &point, symmetries, with, start);
+        multipliers.clone_from(&point.outcome.multipliers);
+    }
+    let shifted: Vec<Symbol> = (0..rates.n)
+        .filter(|&i| symmetries.others.iter().any(|s| s.is_shift() && s.shift[i] != 0.0))
+        .map(|i| setting.model.system.coordinates[i].velocity)
+        .collect();
+    let mut missed: Option<Box<Missed>> = None;
+    let mut singular: Option<LinearizeError> = None;
+    let mut tried: Vec<(Vec<String>, bool)> = Vec::new();
+    for attempt in attempts(start, symmetries) {
+        let held: Vec<&Given> =
+            given.iter().filter(|g| attempt.holds(g, &shifted, setting)).collect();
+        let names: Vec<String> = held.iter().map(|g| g.text.clone()).collect();
+        if tried.contains(&(names.clone(), attempt.rest)) {
+            continue;
+        }
+        tried.push((names.clone(), attempt.rest));
+        match search.find(start, &multipliers, &amounts, &held, attempt.rest) {
+            Ok(state) => {
+                let there = rates.at(&state).and_then(|p| regular(&p, points).map(|()| p));
+                let point = match there {
+                    Ok(point) => point,
+                    Err(error) => {
+                        singular = singular.or(Some(error));
+                        continue;
+                    }
+                };
+                let fit = steady::fit(rates, &point, symmetries, with, start);
+                if fit.residual > STEADY.sqrt() {
+                    continue;
+                }
+                let released = given.iter().map(|g| &g.text).filter(|t| !names.contains(t));
+                let released = released.cloned().collect();
+                return Ok(Found { point, fit, at_start: false, released });
+            }
+            Err(left) => {
+                if missed.as_ref().is_none_or(|m| left.size <= m.size || attempt.rest) {
+                    missed = Some(left);
+                }
+            }
+        }
+    }
+    if let Some(error) = singular {
+        return Err(error);
+    }
+    let free = |i: usize| {
+        let touches = |s: &Symmetry| {
+            s.shift[i] != 0.0 || (0..rates.n).any(|j| s.turn[i * rates.n + j] != 0.0)
+        };
+        symmetries.others.iter().any(touches)
+    };
+    let moving = (0..rates.n).filter(|&i| start.velocity[i] != 0.0 && !free(i)).collect();
+    let missed = missed.unwrap_or_else(|| Box::new(Missed::nothing()));
+    Err(LinearizeError::NotFound(Box::new(NotFound {
+        nearest: missed.state,
+        push: missed.push,
+        broken: missed.broken,
+        residual: missed.size,
+        moving,
+    })))
+}
+
+/// Whether the equations are as regular at a state as at others: the constraints have their
+/// usual rank, and no mass vanishes (as at the pole of an angle).
+fn regular(point: &Point, points: &[Point]) -> Result<(), LinearizeError> {
+    let state = || Box::new(point.state.clone());
+    let nearby = points.iter().map(|p| p.outcome.rank.jacobian).max().unwrap_or(0);
+    let rank = point.outcome.rank.jacobian;
+    if rank < nearby {
+        return Err(LinearizeError::Singular { rank, nearby, state: state() });
+    }
+    let n = point.v.len();
+    for i in 0..n {
+        let here = point.numbers.metric[i * n + i].abs();
+        let usual = points.iter().fold(0f64, |m, p| m.max(p.numbers.metric[i * n + i].abs()));
+        if here < 1e-12 * usual {
+            return Err(LinearizeError::Vanishing { coordinate: i, state: state() });
+        }
+    }
+    Ok(())
+}
+
+/// A slope that vanishes at a state, up to what a search leaves, is none: at a double root it
+/// would be taken for a weak spring. It is compared with itself at the other states.
+fn settle(rates: &Rates, point: &mut Point, points: &[Point]) {
+    let (blocks, width) = (rates.blocks(), point.columns());
+    for k in blocks.balance * width..blocks.binding * width {
+        let usual = points.iter().fold(0f64, |m, p| m.max(p.slopes[k].abs()));
+        if point.slopes[k].abs() <= 1e-13 * usual {
+            point.slopes[k] = 0.0;
+        }
+    }
+}
+
+/// What is tried, in this order: as much of the start as possible is kept.
+fn attempts(start: &State, symmetries: &Symmetries) -> Vec<Attempt> {
+    let attempt = |positions, velocities, rest| Attempt { positions, velocities, rest };
+    let mut list = Vec::new();
+    if start.velocity.iter().any(|&v| v != 0.0) && !symmetries.others.is_empty() {
+        list.push(attempt(true, Held::All, false));
+        list.push(attempt(false, Held::All, false));
+        list.push(attempt(false, Held::Shifts, false));
+        list.push(attempt(false, Held::None, false));
+    }
+    list.push(attempt(true, Held::None, true));
+    list.push(attempt(false, Held::None, true));
+    list
+}
+
+/// Whether an `=` holds at a state.
+fn holds(setting: &Setting, given: &Given, state: &State) -> bool {
+    let table = state.table(&setting.model.system);
+    let values = setting.evaluate(&[given.left, given.right], &table);
+    let (a, b) = (values[0], values[1]);
+    let size = a.value.abs().max(b.value.abs());
+    (a.value - b.value).abs() <= 64.0 * (a.noise + b.noise) + 1e-12 * size
+}
+
+/// What differs between two states.
+fn changes(setting: &Setting, from: &State, to: &State) -> Vec<(String, f64, f64)> {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let pairs = from.named(exprs, system).into_iter().zip(to.named(exprs, system));
+    let largest =
+        |state: &State| state.q.iter().chain(&state.velocity).fold(0f64, |m, x| m.max(x.abs()));
+    let size = largest(from).max(largest(to));
+    pairs
+        .map(|((name, a), (_, b))| (name, a, b))
+        .filter(|(_, a, b)| (a - b).abs() > 1e-12 * size)
+        .collect()
+}
+
+/// Whether the zeros across the symmetries come from neighbouring steady states: a small step
+/// along all of them has one near its end.
+fn is_family(
+    rates: &Rates,
+    search: &Search,
+    symmetries: &Symmetries,
+    found: &Found,
+    spectrum: &Spectrum,
+    sizes: &[f64],
+) -> bool {
+    let n = rates.n;
+    let point = &found.point;
+    let length = |x: &[f64]| x.iter().zip(sizes).map(|(x, s)| (x / s).powi(2)).sum::<f64>().sqrt();
+    let here = [point.state.q.clone(), point.v.clone()].concat();
+    let mut step = vec![0.0; 2 * n];
+    for (k, direction) in spectrum.neutral.iter().enumerate() {
+        let size = length(direction).max(f64::MIN_POSITIVE);
+        // Weights that no accident makes special.
+        let weight = (1.0 + 0.37 * k as f64).cos() / size;
+        step.iter_mut().zip(direction).for_each(|(s, d)| *s += weight * d);
+    }
+    let size = length(&here);
+    let reach = 1e-3 * if size > 0.0 { size } else { 1.0 } / length(&step).max(f64::MIN_POSITIVE);
+    step.iter_mut().for_each(|s| *s *= reach);
+    let there: Vec<f64> = here.iter().zip(&step).map(|(x, s)| x + s).collect();
+    let (q, own) = (there[..n].to_vec(), there[n..].to_vec());
+    let state = if steady::by_momenta(rates.setting) {
+        State::of_momenta(rates.setting, point.state.t, q, own)
+    } else {
+        State::of_velocities(rates.setting, point.state.t, q, own)
+    };
+    let Ok(state) = state else { return false };
+    let rest = symmetries.others.is_empty();
+    let Ok(displaced) = rates.at(&state) else { return false };
+    let amounts = steady::carried(rates, &displaced, symmetries, search.with(), &point.state);
+    let result = search.find(&state, &point.outcome.multipliers, &amounts, &[], rest);
+    let Ok(near) = result else { return false };
+    let own = if steady::by_momenta(rates.setting) { near.momentum } else { near.velocity };
+    let off: Vec<f64> = [near.q, own].concat().iter().zip(&there).map(|(a, b)| a - b).collect();
+    length(&off) < 0.3 * length(&step)
+}
+
+/// 𝖬, 𝖣 and 𝖪.
+fn second_order(rates: &Rates, point: &Point, reduced: &Reduced) -> Option<SecondOrder> {
+    let constraints = &rates.setting.model.system.constraints;
+    let plain = constraints.iter().all(|c| c.level != Level::Acceleration);
+    if !plain || steady::by_momenta(rates.setting) {
+        return None;
+    }
+    let n = rates.n;
+    let (nz, nu, d) = (reduced.positions.len(), reduced.velocities.len(), reduced.dimension());
+    let basis: Vec<&[f64]> = reduced.tangent[nz..].iter().map(|t| &t[n..]).collect();
+    let mut mass = vec![0.0; nu * nu];
+    let mut image = vec![0.0; n];
+    for j in 0..nu {
+        dalembert_simulate::linalg::multiply(&point.numbers.metric, n, basis[j], &mut image);
+        (0..nu).for_each(|i| mass[i * nu + j] = dot(basis[i], &image));
+    }
+    let times = |columns: std::ops::Range<usize>| -> Vec<f64> {
+        let entry = |i: usize, j: usize| -> f64 {
+            -(0..nu).map(|k| mass[i * nu + k] * reduced.matrix[(nz + k) * d + j]).sum::<f64>() + 0.0
+        };
+        (0..nu)
+            .flat_map(|i| columns.clone().map(move |j| (i, j)))
+            .map(|(i, j)| entry(i, j))
+            .collect()
+    };
+    let (damping, stiffness) = (times(nz..d), times(0..nz));
+    Some(SecondOrder { mass, damping, stiffness })
+}

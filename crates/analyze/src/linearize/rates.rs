@@ -1,0 +1,200 @@
+//! The equations of motion and their slopes at a state.
+//!
+//! With the accelerations a = v̇ and the multipliers λ as symbols of their own,
+//!
+//! ```text
+//! R(q, v, t; a, λ) = Γ a − F − C − Aᵀλ = 0        S(q, v, t; a) = A a − b = 0
+//! ```
+//!
+//! hold along every motion, and so their derivative in any direction (δq, δv, δt) along which the
+//! constraints stay satisfied:
+//!
+//! ```text
+//! Γ δa − Aᵀδλ = −(R_q δq + R_v δv + R_t δt)       A δa = −(S_q δq + S_v δv + S_t δt)
+//! ```
+//!
+//! That is the problem of mechanics once more, with another right-hand side, and it is solved by
+//! the same elimination. No pseudo-inverse is differentiated; R_q holds the geometric stiffness
+//! −∂(Aᵀλ)/∂q by itself. All slopes come from the expressions.
+
+use super::LinearizeError;
+use dalembert_derive::{Choices, EquationsOfMotion, for_system};
+use dalembert_expr::{ExprId, Jacobian, Symbol, SymbolKind};
+use dalembert_simulate::numbers::dense;
+use dalembert_simulate::{
+    DEFAULT, Motion, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances,
+};
+
+/// Rows that depend on each other only where the constraints hold are dependent at a state that
+/// was found by iteration up to this.
+const RANK: f64 = 1e-9;
+
+/// The equations of a model in the variables it is written in: v is q̇, or p.
+pub(crate) struct Rates<'s> {
+    pub setting: &'s Setting<'s>,
+    pub equations: EquationsOfMotion,
+    /// Number of coordinates.
+    pub n: usize,
+    /// Number of constraint rows.
+    pub m: usize,
+    /// The symbols of a.
+    pub accelerations: Vec<Symbol>,
+    /// The symbols of λ.
+    pub multipliers: Vec<Symbol>,
+    /// R.
+    pub balance: Vec<ExprId>,
+    /// k, R, S, φ and ψ, in this order, by (q, v, t).
+    slopes: Jacobian,
+    entries: Vec<ExprId>,
+}
+
+/// Where the blocks of the slopes begin.
+pub(crate) struct Blocks {
+    pub balance: usize,
+    pub binding: usize,
+    pub configuration: usize,
+    pub velocity: usize,
+    pub end: usize,
+}
+
+/// The slopes at a state.
+pub(crate) struct Point {
+    pub state: State,
+    /// v.
+    pub v: Vec<f64>,
+    pub numbers: Numbers,
+    /// a and λ.
+    pub outcome: Outcome,
+    /// A matrix of 2n + 1 columns.
+    pub slopes: Vec<f64>,
+    /// Bounds on its rounding errors.
+    pub noise: Vec<f64>,
+}
+
+impl<'s> Rates<'s> {
+    pub fn new(setting: &'s Setting<'s>) -> Result<Rates<'s>, LinearizeError> {
+        let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+        let equations = for_system(system)
+            .derive(exprs, system, &Choices::default())
+            .map_err(LinearizeError::Equations)?;
+        let (n, m) = (equations.v.len(), equations.rows.len());
+        let symbols = |letter: &str, count: usize| -> Vec<Symbol> {
+            (1..=count)
+                .map(|i| exprs.symbol(&format!("{letter}[{i}]"), SymbolKind::Constant))
+                .collect()
+        };
+        let (accelerations, multipliers) = (symbols("a", n), symbols("lambda", m));
+        let times =
+            |value: ExprId, symbol: Symbol| exprs.at(value) * exprs.at(exprs.of_symbol(symbol));
+        let mut terms: Vec<Vec<ExprId>> = (0..n)
+            .map(|i| {
+                let inertia =
+                    equations.metric.rows[i].iter().map(|&(j, g)| times(g, accelerations[j]).id);
+                let applied = [equations.force[i], equations.nonideal[i]];
+                inertia.chain(applied.iter().map(|&f| (-exprs.at(f)).id)).collect()
+            })
+            .collect();
+        let mut binding = Vec::new();
+        for (r, row) in equations.jacobian.rows.iter().enumerate() {
+            let mut sum: Vec<ExprId> =
+                row.iter().map(|&(i, a)| times(a, accelerations[i]).id).collect();
+            sum.push((-exprs.at(equations.drift[r])).id);
+            binding.push(exprs.sum(&sum));
+            for &(i, a) in row {
+                terms[i].push((-times(a, multipliers[r])).id);
+            }
+        }
+        let balance: Vec<ExprId> = terms.iter().map(|list| exprs.sum(list)).collect();
+        let mut roots = equations.kinematics.clone();
+        roots.extend(&balance);
+        roots.extend(&binding);
+        roots.extend(equations.configuration_residuals.iter().map(|r| r.1));
+        roots.extend(equations.velocity_residuals.iter().map(|r| r.1));
+        let mut variables = equations.q.clone();
+        variables.extend(&equations.v);
+        variables.push(Symbol::TIME);
+        let slopes = exprs.jacobian(&roots, &variables);
+        let entries = slopes.rows.iter().flatten().map(|e| e.1).collect();
+        Ok(Rates { setting, equations, n, m, accelerations, multipliers, balance, slopes, entries })
+    }
+
+    pub fn blocks(&self) -> Blocks {
+        let binding = 2 * self.n;
+        let configuration = binding + self.m;
+        let velocity = configuration + self.equations.configuration_residuals.len();
+        let end = velocity + self.equations.velocity_residuals.len();
+        Blocks { balance: self.n, binding, configuration, velocity, end }
+    }
+
+    /// The slopes at a state, which must have one motion.
+    pub fn at(&self, state: &State) -> Result<Point, LinearizeError> {
+        let numbers =
+            Numbers::new(self.setting, &self.equations, state).map_err(LinearizeError::Legendre)?;
+        let mut outcome = Outcome::default();
+        let tolerances = Tolerances { rank: Some(RANK), ..Tolerances::default() };
+        DEFAULT
+            .solve(&mut Scratch::default(), &numbers.terms(), &tolerances, &mut outcome)
+            .map_err(|error| LinearizeError::Solve { error, state: Box::new(state.clone()) })?;
+        if outcome.motion != Motion::Unique {
+            let undetermined = (0..self.n).filter(|&i| outcome.undetermined[i]).collect();
+            return Err(LinearizeError::NoMotion {
+                motion: outcome.motion,
+                undetermined,
+                state: Box::new(state.clone()),
+            });
+        }
+        let mut table = state.table(&self.setting.model.system);
+        table.set_all(&self.equations.v, &numbers.v);
+        table.set_all(&self.accelerations, &outcome.v_dot);
+        table.set_all(&self.multipliers, &outcome.multipliers);
+        let values = self.setting.evaluate(&self.entries, &table);
+        let slopes = dense(&self.slopes, &values.iter().map(|v| v.value).collect::<Vec<_>>());
+        let noise = dense(&self.slopes, &values.iter().map(|v| v.noise).collect::<Vec<_>>());
+        if slopes.iter().any(|x| !x.is_finite()) {
+            return Err(LinearizeError::NotSmooth { state: Box::new(state.clone()) });
+        }
+        Ok(Point { state: state.clone(), v: numbers.v.clone(), numbers, outcome, slopes, noise })
+    }
+}
+
+impl Point {
+    /// The columns of the slopes.
+    pub fn columns(&self) -> usize {
+        2 * self.v.len() + 1
+    }
+
+    /// A row of the slopes.
+    pub fn row(&self, at: usize) -> &[f64] {
+        &self.slopes[at * self.columns()..(at + 1) * self.columns()]
+    }
+
+    /// The change of rows of the slopes along (δq, δv, δt).
+    pub fn change(&self, rows: std::ops::Range<usize>, along: &[f64]) -> Vec<f64> {
+        rows.map(|at| dalembert_simulate::linalg::dot(self.row(at), along)).collect()
+    }
+
+    /// δq̇ and δa along a direction (δq, δv, δt) in which the constraints stay satisfied.
+    pub fn response(
+        &self,
+        blocks: &Blocks,
+        along: &[f64],
+    ) -> Result<(Vec<f64>, Vec<f64>), LinearizeError> {
+        let negative = |list: Vec<f64>| -> Vec<f64> { list.into_iter().map(|x| -x).collect() };
+        let force = negative(self.change(blocks.balance..blocks.binding, along));
+        let drift = negative(self.change(blocks.binding..blocks.configuration, along));
+        let terms = Terms {
+            force: &force,
+            nonideal: &vec![0.0; self.v.len()],
+            drift: &drift,
+            noise: None,
+            ..self.numbers.terms()
+        };
+        let tolerances =
+            Tolerances { rank: Some(RANK), least_squares: true, ..Tolerances::default() };
+        let mut outcome = Outcome::default();
+        DEFAULT.solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome).map_err(
+            |error| LinearizeError::Solve { error, state: Box::new(self.state.clone()) },
+        )?;
+        Ok((self.change(0..blocks.balance, along), outcome.v_dot))
+    }
+}

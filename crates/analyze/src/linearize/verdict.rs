@@ -1,0 +1,110 @@
+//! What a spectrum says about stability, and what it does not.
+//!
+//! Lyapunov's first method: an eigenvalue in the right half-plane makes the state unstable; if
+//! all others are in the left one it is asymptotically stable. Zeros that belong to a manifold
+//! of steady states do no harm then: the state is stable, and what is near settles somewhere on
+//! the manifold (Lyapunov and Malkin; the usual case with nonholonomic constraints, where an
+//! equilibrium is never alone). Eigenvalues on the imaginary axis leave the question open for the
+//! full equations, except where the energy answers it (Lagrange and Dirichlet): a strict minimum
+//! of the potential, on the constraints, of a conservative holonomic system.
+//!
+//! Stability is meant up to the symmetries of the motion: a wheel that rolls on beside its old
+//! track has not lost its balance.
+
+use super::eigen;
+use super::reduce::Reduced;
+use super::spectrum::Spectrum;
+use dalembert_model::system::{Energy, Level, System};
+
+/// What can be said about stability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stability {
+    /// All that is near comes back, or settles on a neighbouring steady state.
+    AsymptoticallyStable,
+    /// What is near stays near.
+    Stable,
+    /// The linear equations do not decide.
+    Undecided(Undecided),
+    /// Something grows.
+    Unstable {
+        /// The largest real part.
+        rate: f64,
+    },
+}
+
+/// Why the linear equations do not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// Eigenvalues on the imaginary axis.
+    ImaginaryAxis,
+    /// A zero eigenvalue that no neighbouring steady state explains.
+    Degenerate,
+    /// A zero eigenvalue with a chain: in the linear equations something drifts away at a
+    /// constant rate.
+    Drift,
+}
+
+impl Stability {
+    /// The word used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stability::AsymptoticallyStable => "asymptotically stable",
+            Stability::Stable => "stable",
+            Stability::Undecided(_) => "undecided",
+            Stability::Unstable { .. } => "unstable",
+        }
+    }
+}
+
+/// The verdict; `minimum` says that the energy shows stability, `family` that the zeros across
+/// the symmetries belong to neighbouring steady states.
+pub(crate) fn verdict(spectrum: &Spectrum, minimum: bool, family: bool) -> Stability {
+    let growing = spectrum.modes.iter().filter(|m| m.value[0] > m.uncertainty);
+    if let Some(rate) = growing.map(|m| m.value[0]).reduce(f64::max) {
+        return Stability::Unstable { rate };
+    }
+    if minimum {
+        let decaying = spectrum.modes.iter().all(|m| m.value[0] < -m.uncertainty);
+        return match decaying && !spectrum.modes.is_empty() {
+            true => Stability::AsymptoticallyStable,
+            false => Stability::Stable,
+        };
+    }
+    if spectrum.zeros.len() > 1 {
+        return Stability::Undecided(Undecided::Drift);
+    }
+    if !spectrum.zeros.is_empty() && !family {
+        return Stability::Undecided(Undecided::Degenerate);
+    }
+    if spectrum.modes.iter().all(|m| m.value[0] < -m.uncertainty) {
+        return Stability::AsymptoticallyStable;
+    }
+    Stability::Undecided(Undecided::ImaginaryAxis)
+}
+
+/// Whether an equilibrium is a strict minimum of the potential (with −T0, the part of the kinetic
+/// energy without velocities) on the constraints, up to symmetries, of a system whose energy is
+/// conserved: nothing but ideal holonomic constraints at rest, and no other forces.
+pub(crate) fn is_minimum(
+    system: &System,
+    autonomous: bool,
+    reduced: &Reduced,
+    spectrum: &Spectrum,
+) -> bool {
+    let holonomic = system.constraints.iter().all(|c| c.level == Level::Position && c.scleronomic);
+    let conservative = system.forces.is_empty() && system.nonideal.is_empty();
+    let by_velocities = matches!(system.energy, Energy::Lagrangian { .. });
+    if !(autonomous && holonomic && conservative && by_velocities)
+        || reduced.positions != reduced.velocities
+    {
+        return false;
+    }
+    // u̇ = −𝖬⁻¹𝖪 z − …, 𝖬 ≻ 0: the signs are those of 𝖪.
+    let (nz, d) = (reduced.positions.len(), reduced.dimension());
+    let s = reduced.scaled();
+    let stiffness: Vec<f64> = (0..nz * nz).map(|k| s[(nz + k / nz) * d + k % nz]).collect();
+    let left = eigen::deflate(&stiffness, nz, spectrum.noise);
+    let along = spectrum.symmetric_zeros + spectrum.symmetric.len();
+    let Some(values) = eigen::eigenvalues(&left.matrix, left.size) else { return false };
+    left.zeros() == along && values.iter().all(|v| v[0] < 0.0)
+}

@@ -1,0 +1,103 @@
+//! `dal linearize`: an equilibrium or steady motion, and the linear equations about it.
+
+use crate::Status;
+use crate::args::Linearize;
+use crate::commands::eval::explain;
+use crate::report::{self, Color};
+use dalembert::analyze::linearize::{LinearizeError, linearize};
+use dalembert::export::LinearizationPage;
+use dalembert::export::linearization::failure_words;
+use dalembert::simulate::complete::complete;
+use dalembert::simulate::report::EvalError;
+use dalembert::simulate::{Setting, StartError, Tolerances};
+use dalembert::{Diagnostic, Loaded, Model};
+use serde_json::json;
+
+pub(crate) fn run(args: &Linearize, color: Color) -> Status {
+    let mut loaded = match report::load_at(&args.model, args.at.as_deref(), args.json) {
+        Ok(loaded) => loaded,
+        Err(status) => return status,
+    };
+    if loaded.is_faulty() {
+        return refuse(args, &loaded, &[], color);
+    }
+    if !args.json {
+        report::diagnostics(&loaded.diagnostics, &loaded, color);
+    }
+    let Some(mut model) = loaded.model.take() else { return Status::ModelFaults };
+    if args.complete {
+        let completed = match Setting::new(&model) {
+            Err(missing) => Err(EvalError::Missing(missing)),
+            Ok(_) => complete(&mut model, &Tolerances::default())
+                .map(|_| ())
+                .map_err(EvalError::Completion),
+        };
+        if let Err(error) = completed {
+            return failed(args, &loaded, &model, error, color);
+        }
+    }
+    let setting = match Setting::new(&model) {
+        Ok(setting) => setting,
+        Err(missing) => {
+            return failed(args, &loaded, &model, EvalError::Missing(missing), color);
+        }
+    };
+    match linearize(&setting) {
+        Ok(found) => {
+            let page = LinearizationPage { model: &model, found: &found };
+            if args.json {
+                report::data(&page.to_json().to_string());
+            } else {
+                report::data(page.to_text().trim_end());
+            }
+            Status::Fine
+        }
+        Err(
+            LinearizeError::Start(StartError::Clash(faults)) | LinearizeError::Equations(faults),
+        ) => refuse(args, &loaded, &faults, color),
+        Err(error) => {
+            say(args, &model, &failure_words(&error, &model));
+            Status::NumbersFailed
+        }
+    }
+}
+
+fn failed(
+    args: &Linearize,
+    loaded: &Loaded,
+    model: &Model,
+    error: EvalError,
+    color: Color,
+) -> Status {
+    let (faults, status) = explain(error, model);
+    if status == Status::ModelFaults {
+        return refuse(args, loaded, &faults, color);
+    }
+    let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
+    say(args, model, &words.join("; "));
+    status
+}
+
+fn say(args: &Linearize, model: &Model, words: &str) {
+    if args.json {
+        let object = json!({"format": 1, "system": model.system.title, "error": words});
+        report::data(&object.to_string());
+    } else {
+        report::say(&format!("error: {words}"));
+    }
+}
+
+fn refuse(args: &Linearize, loaded: &Loaded, faults: &[Diagnostic], color: Color) -> Status {
+    let mut all = loaded.diagnostics.clone();
+    all.extend(faults.iter().cloned());
+    if args.json {
+        let diagnostics = report::as_json(&all, loaded);
+        report::data(
+            &json!({"format": 1, "verdict": "faults", "diagnostics": diagnostics}).to_string(),
+        );
+    } else {
+        report::diagnostics(if loaded.is_faulty() { &all } else { faults }, loaded, color);
+        report::say(&format!("\n{}", report::count(&all)));
+    }
+    Status::ModelFaults
+}

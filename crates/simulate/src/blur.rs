@@ -1,0 +1,83 @@
+//! What the last digits of a state do to the rows of its constraints.
+//!
+//! Rows that depend on each other only where they hold are independent next to it, by an
+//! amount that is all drift; a row whose gradient vanishes where it holds (n·Rn = 1 of a
+//! hinge about the vertical) consists of nothing else. Rounding of the terms does not tell:
+//! they are evaluated exactly, at a state that is slightly off. So the rows are evaluated
+//! again at states beside it, and what changes there, as a part of each row, is its noise.
+//! Not entry by entry: in the metric of the masses the noise of a single entry may count
+//! for more than the row, where a coordinate has hardly any mass.
+
+/// How far off a state may be, relative to max(1, |x|): more than a projection leaves,
+/// less than any tolerance of ranks.
+pub const DIGITS: f64 = 1e-10;
+/// What a projection leaves, as a part of [`DIGITS`].
+pub const LEFT: f64 = 1e-2;
+/// States beside it that are looked at.
+pub const TRIES: u64 = 3;
+
+/// A state beside `x`; the same for the same number on every machine.
+pub fn beside(x: &[f64], number: u64) -> Vec<f64> {
+    let mut seed = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(number + 1);
+    let mut nudge = |x: &f64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let signed = (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0;
+        // At least half of the way, up or down.
+        let share = 0.5 * signed.signum() + 0.5 * signed;
+        x + DIGITS * x.abs().max(1.0) * share
+    };
+    x.iter().map(&mut nudge).collect()
+}
+
+/// Raises the parts of rows of `n` entries that are noise to twice what changed.
+pub fn widen_rows(parts: &mut [f64], n: usize, here: &[f64], there: &[f64]) {
+    for (j, part) in parts.iter_mut().enumerate() {
+        let (a, b) = (&here[j * n..(j + 1) * n], &there[j * n..(j + 1) * n]);
+        let change = a.iter().zip(b).fold(0f64, |m, (a, b)| m.max(2.0 * (a - b).abs()));
+        let size = crate::linalg::largest(a);
+        if change > 0.0 && change.is_finite() {
+            *part = part.max(if size > 0.0 { change / size } else { 1.0 });
+        }
+    }
+}
+
+/// Raises the noise of rows to a part of their entries.
+pub fn spread(noise: &mut [f64], n: usize, rows: &[f64], parts: &[f64]) {
+    for (at, (noise, a)) in noise.iter_mut().zip(rows).enumerate() {
+        *noise = noise.max(parts[at / n] * a.abs());
+    }
+}
+
+/// Raises noise to twice what changed.
+pub fn widen(noise: &mut [f64], here: &[f64], there: &[f64]) {
+    for (noise, (a, b)) in noise.iter_mut().zip(here.iter().zip(there)) {
+        let change = 2.0 * (a - b).abs();
+        if change.is_finite() {
+            *noise = noise.max(change);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_component_moves_by_some_of_its_digits() {
+        let x = [0.0, 1.0, -40.0, 1e-3];
+        for number in 0..TRIES {
+            for (a, b) in x.iter().zip(beside(&x, number)) {
+                let moved = (a - b).abs() / a.abs().max(1.0);
+                assert!((0.4 * DIGITS..=1.1 * DIGITS).contains(&moved), "{a} {b}");
+            }
+        }
+        assert_ne!(beside(&x, 0), beside(&x, 1));
+    }
+
+    #[test]
+    fn noise_only_grows() {
+        let mut noise = [1.0, 0.0, 0.0];
+        widen(&mut noise, &[0.0, 1.0, 1.0], &[0.1, 1.5, f64::NAN]);
+        assert_eq!(noise, [1.0, 1.0, 0.0]);
+    }
+}

@@ -1,0 +1,531 @@
+//! Through positions in which the constraints lose a rank.
+//!
+//! Where a mechanism could go on in more than one way the rank of A drops at one position
+//! (all rods of a parallelogram on a line). On a smooth branch through it the accelerations
+//! are smooth functions of time; it is their evaluation that breaks down, with errors like
+//! ε/σ², σ ~ |t − t*| being the smallest singular value. So the motion is carried across by
+//! one step of Gauss–Legendre collocation with t* at its middle, between two nodes:
+//!
+//! ```text
+//! X_i = x₀ + h Σ a_ij f(P(X_j)),      P the projection onto φ = 0 and ψ = 0
+//! ```
+//!
+//! The first guess follows the rates of the nodes before, as a multistep method does, and so
+//! the branch by continuity. That one smooth branch was followed is shown afterwards: the
+//! polynomial satisfies the constraints between its nodes, t* included, and its last
+//! coefficients are below the tolerance. Where this fails no smooth continuation was found;
+//! where the motion comes to rest at t* every branch has equal right. The run ends there.
+//!
+//! Only runs with error control and projection cross, and not in a chart: that wears out
+//! there.
+
+use super::across::{Crossing, LOST, Mark, NOISE, nearest};
+use super::collocation::Collocation;
+use super::events::Sight;
+use super::margin::Margins;
+use super::pass::{Arrival, Pass, Record};
+use super::rank_change::{RankChange, Unresolved};
+use super::{Driver, End, Failure, RANK, Sample, Stabilize};
+use crate::field::FieldError;
+use crate::integrators::Motion;
+use crate::outcome;
+use crate::projection::Drift;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+/// What the driver knows about singular positions.
+pub(super) struct Crossings {
+    pub(super) rule: Collocation,
+    pub(super) margins: Margins,
+    trail: VecDeque<Mark>,
+    /// The position ahead was tried in vain.
+    refused: bool,
+    /// A position on the constraints in which the rank drops and that could not be passed.
+    missed: Option<RankChange>,
+}
+
+impl Default for Crossings {
+    fn default() -> Crossings {
+        Crossings {
+            rule: Collocation::new(NODES),
+            margins: Margins::default(),
+            trail: VecDeque::new(),
+            refused: false,
+            missed: None,
+        }
+    }
+}
+
+/// An even number: no node in the middle.
+const NODES: usize = 16;
+/// Ends of steps that are kept.
+const TRAIL: usize = 12;
+/// Crossings begin at most this many steps before the position.
+const REACH: f64 = 2.0;
+/// And no nearer than this, if they would have to be shorter.
+const NEAREST: f64 = 0.05;
+/// Older ends of steps are tried up to this distance.
+const FAR: f64 = 8.0;
+/// The middle, as a part of the step, in which t* has to be.
+const MIDDLE: f64 = 0.02;
+/// Around t* the polynomial is better than a projection.
+const NEAR: f64 = 0.08;
+
+/// What became of a try.
+enum Tried {
+    Crossed(Box<Crossing>),
+    /// As good as rounding allows, with what its polynomial leaves out.
+    Noisy(Box<Crossing>, f64),
+    /// The step was too long for the polynomial.
+    TooLong,
+    Refused,
+    AtRest(RankChange, Box<Crossing>),
+}
+
+impl<'m> Driver<'m> {
+    /// Whether singular positions can be crossed at all.
+    fn crosses(&self) -> bool {
+        self.adapts()
+            && self.control.stabilize == Stabilize::Projection
+            && self.field.equations.chart.is_none()
+            && self.expected.is_some_and(|e| e.0 > 0)
+    }
+
+    /// Remembers the state as the end of a step.
+    pub(super) fn mark(&mut self, pass: &Pass) {
+        if !self.crosses() {
+            return;
+        }
+        let speed = self.speed(&self.x, &pass.rates);
+        let crossings = &mut self.crossings;
+        let (t, x) = (self.t, self.x.clone());
+        crossings.margins.see(&mut self.field, t, &x);
+        let margin = crossings.margins.margin(&mut self.field, t, &x).unwrap_or(1.0);
+        if crossings.trail.back().is_some_and(|last| margin > last.margin) {
+            crossings.refused = false;
+        }
+        let set = self.row_set();
+        let mark = Mark { t: self.t, x: self.x.clone(), margin, speed, set };
+        let trail = &mut self.crossings.trail;
+        trail.push_back(mark);
+        if trail.len() > TRAIL {
+            // Steps that have become short leave the long ones before them in place.
+            let gap = |i: &usize| (trail[i + 1].t - trail[i - 1].t).abs();
+            let closest = (1..TRAIL).min_by(|a, b| gap(a).total_cmp(&gap(b)));
+            closest.map(|at| trail.remove(at));
+        }
+    }
+
+    /// Forgets the way: what is smooth begins anew here.
+    pub(super) fn forget(&mut self) {
+        self.crossings.trail.clear();
+    }
+
+    /// ‖q̇‖, relative to the size of q.
+    fn speed(&self, x: &[f64], rates: &[f64]) -> f64 {
+        let n = self.field.n;
+        let parts = rates[..n].iter().zip(x).map(|(d, x)| d / x.abs().max(1.0));
+        parts.map(|p| p * p).sum::<f64>().sqrt()
+    }
+
+    /// The length of steps before they are shortened by what is ahead.
+    fn usual(&self) -> f64 {
+        let trail = &self.crossings.trail;
+        let gaps = trail.iter().zip(trail.iter().skip(1)).map(|(a, b)| (b.t - a.t).abs());
+        gaps.fold(self.h.abs(), f64::max)
+    }
+
+    /// When the rank will drop, if that is soon and the margin falls straight to 0.
+    fn singular_ahead(&mut self, pass: &Pass) -> Option<f64> {
+        let usual = self.usual();
+        let trail = &self.crossings.trail;
+        let last = trail.back().filter(|last| last.t == self.t)?;
+        let margin = last.margin;
+        if trail.len() > 1 {
+            let before = &trail[trail.len() - 2];
+            let slope = (before.margin - margin) / (self.t - before.t).abs();
+            if !(slope > 0.0 && margin < FAR * slope * usual) {
+                return None;
+            }
+        }
+        let eta = 1e-4 * self.h;
+        let ahead: Vec<f64> = self.x.iter().zip(&pass.rates).map(|(x, d)| x + eta * d).collect();
+        let there = {
+            let margins = &mut self.crossings.margins;
+            margins.margin(&mut self.field, self.t + eta, &ahead)?
+        };
+        let slope = (margin - there) / eta.abs();
+        (slope > 0.0 && margin < FAR * slope * usual)
+            .then(|| self.t + pass.forward * margin / slope)
+    }
+
+    /// Looks for a position ahead in which the rank drops: crosses it if it is near,
+    /// shortens the next step if it is not. `Some` if it was crossed.
+    pub(super) fn approach(
+        &mut self,
+        pass: &mut Pass,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<Option<ControlFlow<End>>, Failure> {
+        if !self.crosses() || self.crossings.refused {
+            return Ok(None);
+        }
+        let Some(when) = self.singular_ahead(pass) else { return Ok(None) };
+        let distance = (when - self.t).abs();
+        // A run that ends shortly before it ends on a polynomial across it.
+        if pass.forward * (when - pass.end) > 0.5 * distance {
+            return Ok(None);
+        }
+        if distance > REACH * self.usual() {
+            // Not beyond it unseen: the margin may fall faster than it does here.
+            self.h = self.h.signum() * self.h.abs().min(0.5 * distance);
+            return Ok(None);
+        }
+        self.cross(pass, when, record)
+    }
+
+    /// After a failure: whether the rank drops here, and the motion can be carried on.
+    pub(super) fn recover(
+        &mut self,
+        pass: &mut Pass,
+        failure: Failure,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<ControlFlow<End>, Failure> {
+        let is_singular = matches!(
+            failure,
+            Failure::Field(_) | Failure::RankLost { .. } | Failure::StepTooSmall { .. }
+        );
+        if !is_singular || !self.crosses() {
+            return Err(failure);
+        }
+        if let Failure::RankLost { expected, found, constraints } = &failure
+            && found > expected
+            && self.crossings.trail.len() == 1
+        {
+            let change = RankChange {
+                t: self.crossings.trail[0].t,
+                before: *found,
+                at: *expected,
+                after: Some(*found),
+                constraints: constraints.clone(),
+                stopped: None,
+            };
+            return self.depart(pass, change, record);
+        }
+        if self.crossings.trail.len() == 1 {
+            let mark = self.crossings.trail[0].clone();
+            let now = (self.t, std::mem::replace(&mut self.x, mark.x));
+            self.t = mark.t;
+            if let explained @ Failure::Unresolved(_) = self.singular_start(failure.clone()) {
+                return Err(explained);
+            }
+            (self.t, self.x) = now;
+        }
+        if !self.crossings.refused
+            && let Some(flow) = self.cross(pass, self.t, record)?
+        {
+            return Ok(flow);
+        }
+        Err(failure)
+    }
+
+    /// What a failure at the start means where the rank is higher everywhere around.
+    pub(super) fn singular_start(&mut self, failure: Failure) -> Failure {
+        let (t, x) = (self.t, self.x.clone());
+        let rank_at = |this: &mut Self, x: &[f64]| {
+            let outcome = this.field.choose_rows(t, x, RANK).ok()?;
+            Some((outcome.rank.jacobian, outcome.motion))
+        };
+        // Of another kind where the constraints are independent, or none.
+        let Some((before, _)) = rank_at(self, &around(&x)) else { return failure };
+        let Some((at, motion)) = rank_at(self, &x) else { return failure };
+        let is_singular = matches!(
+            failure,
+            Failure::Field(FieldError::NoMotion(_)) | Failure::StepTooSmall { .. }
+        );
+        if at >= before || !is_singular {
+            return failure;
+        }
+        let constraints = self.dependent_rows();
+        let mut rates = vec![0.0; x.len()];
+        let moves = self.field.rates(t, &x, &mut rates).is_ok();
+        let why = match motion {
+            outcome::Motion::Inconsistent => Unresolved::NoBranch,
+            _ if moves && self.speed(&x, &rates) <= self.control.tolerance => Unresolved::AtRest,
+            _ => return failure,
+        };
+        let change = RankChange { t, before, at, after: None, constraints, stopped: Some(why) };
+        self.rank_changes.push(change.clone());
+        Failure::Unresolved(change)
+    }
+
+    /// Leaves a start in which the rank is lower than on the way from it, along the branch
+    /// that the velocity is tangent to.
+    fn depart(
+        &mut self,
+        pass: &mut Pass,
+        change: RankChange,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<ControlFlow<End>, Failure> {
+        let mut mark = self.crossings.trail[0].clone();
+        mark.set = self.row_set();
+        let rank = change.after.unwrap_or(change.before);
+        let stop = |this: &mut Self, why: Unresolved| {
+            let change = RankChange { after: None, stopped: Some(why), ..change.clone() };
+            (this.t, this.x) = (mark.t, mark.x.clone());
+            this.rank_changes.push(change.clone());
+            Err(Failure::Unresolved(change))
+        };
+        if !(mark.speed > self.control.tolerance) {
+            return stop(self, Unresolved::AtRest);
+        }
+        // The step that showed the higher rank is not taken.
+        self.drift = Drift::default();
+        self.expected = Some((rank, outcome::Motion::Unique));
+        pass.rank = rank;
+        let allowed = (10.0 * self.control.tolerance).max(1e-10);
+        let mut h = pass.forward * pass.length.min(0.5 / mark.speed);
+        for _ in 0..12 {
+            if let Some(mut crossing) = self.collocate(pass, &mark, h, false) {
+                let (tail, is_noise) = self.tail(&crossing.passage);
+                let is_good = tail <= 1.0 || is_noise && tail * self.control.tolerance <= NOISE;
+                if is_good && self.between(&crossing.passage) <= allowed {
+                    crossing.at = 0.0;
+                    crossing.change = Some(change);
+                    self.h = 0.25 * h;
+                    return self.take_across(pass, crossing, record);
+                }
+            }
+            h *= 0.5;
+        }
+        stop(self, Unresolved::NotSmooth)
+    }
+
+    /// Crosses a position at about the given time, from the nearest end of a step that
+    /// allows it.
+    fn cross(
+        &mut self,
+        pass: &mut Pass,
+        when: f64,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<Option<ControlFlow<End>>, Failure> {
+        self.crossings.missed = None;
+        let set = self.row_set();
+        let marks: Vec<Mark> = self.crossings.trail.iter().rev().cloned().collect();
+        let usual = self.usual();
+        let mut best: Option<(Box<Crossing>, f64)> = None;
+        for mark in marks {
+            let distance = pass.forward * (when - mark.t);
+            if distance > FAR * usual.max(1e-3 * pass.length) {
+                break;
+            }
+            if distance <= super::step_size::smallest_step(mark.t, pass.end) {
+                continue;
+            }
+            match self.cross_from(pass, &mark, when) {
+                Tried::Crossed(crossing) => {
+                    return self.take_across(pass, *crossing, record).map(Some);
+                }
+                Tried::AtRest(change, crossing) => {
+                    self.rank_changes.push(change.clone());
+                    let t = change.t;
+                    if self.deliver_inside(pass, &crossing, t, record)?.is_break() {
+                        return Ok(Some(ControlFlow::Break(End::Interrupted)));
+                    }
+                    (self.t, self.x) = (t, crossing.passage.state(crossing.at));
+                    self.field.known_rates = Some(crossing.passage.rates(crossing.at));
+                    return Err(Failure::Unresolved(change));
+                }
+                // A longer step keeps its nodes further away from where there is noise.
+                Tried::Noisy(crossing, tail) => {
+                    if best.as_ref().is_none_or(|b| tail < b.1) {
+                        best = Some((crossing, tail));
+                    }
+                }
+                Tried::TooLong if best.is_some() => break,
+                Tried::TooLong if mark.t == self.t && distance > NEAREST * usual => {
+                    self.use_set(&set);
+                    self.h = self.h.signum() * self.h.abs().min(0.5 * distance);
+                    return Ok(None);
+                }
+                Tried::TooLong | Tried::Refused => {}
+            }
+        }
+        if let Some((crossing, _)) = best {
+            return self.take_across(pass, *crossing, record).map(Some);
+        }
+        self.use_set(&set);
+        if let Some(change) = self.crossings.missed.take() {
+            self.rank_changes.push(change.clone());
+            return Err(Failure::Unresolved(change));
+        }
+        self.crossings.refused = true;
+        Ok(None)
+    }
+
+    fn cross_from(&mut self, pass: &Pass, mark: &Mark, when: f64) -> Tried {
+        let allowed = (10.0 * self.control.tolerance).max(1e-10);
+        let mut h = 2.0 * (when - mark.t);
+        for round in 0..8 {
+            let Some(mut crossing) = self.collocate(pass, mark, h, true) else {
+                // Its end may lie where the rank drops, if it slows down on the way there.
+                if round == 0 {
+                    h *= 1.6;
+                    continue;
+                }
+                return Tried::TooLong;
+            };
+            let Some((at, margin)) = self.lowest(&crossing.passage, &crossing.sets) else {
+                return Tried::Refused;
+            };
+            crossing.at = at;
+            if at > 0.95 {
+                h *= 1.6;
+                continue;
+            }
+            let is_lost = margin < LOST;
+            if is_lost && (at - 0.5).abs() > MIDDLE {
+                h *= 2.0 * at;
+                continue;
+            }
+            let change = is_lost.then(|| self.change(&crossing.passage, &crossing.sets, at));
+            if let Some((change, kept)) = change {
+                crossing.kept = Some(kept);
+                let rates = crossing.passage.rates(at);
+                let speed = self.speed(&crossing.passage.state(at), &rates);
+                // Whether it gets there at all is less than the tolerance tells.
+                let least = (100.0 * self.control.tolerance).sqrt();
+                let fastest = self.crossings.trail.iter().fold(0f64, |m, k| m.max(k.speed));
+                if speed <= least * fastest {
+                    let stopped = Some(Unresolved::AtRest);
+                    let change = RankChange { stopped, after: None, ..change };
+                    return Tried::AtRest(change, Box::new(crossing));
+                }
+                // Beside the constraints it is no position of the motion: a near miss.
+                if self.drift_on(&crossing.passage, at) <= allowed {
+                    let stopped = Some(Unresolved::NotSmooth);
+                    let change = RankChange { stopped, after: None, ..change.clone() };
+                    self.crossings.missed = Some(change);
+                }
+                crossing.change = Some(change);
+            }
+            let (tail, is_noise) = self.tail(&crossing.passage);
+            return match self.between(&crossing.passage) <= allowed {
+                true if tail <= 1.0 => Tried::Crossed(Box::new(crossing)),
+                true if is_noise && tail * self.control.tolerance <= NOISE => {
+                    Tried::Noisy(Box::new(crossing), tail)
+                }
+                _ if !is_noise && tail > 1.0 => Tried::TooLong,
+                _ => Tried::Refused,
+            };
+        }
+        Tried::Refused
+    }
+
+    /// Moves to the end of a crossing.
+    fn take_across(
+        &mut self,
+        pass: &mut Pass,
+        crossing: Crossing,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<ControlFlow<End>, Failure> {
+        self.crossings.missed = None;
+        self.crossings.trail.clear();
+        let mut t = crossing.passage.t + crossing.passage.h;
+        let mut next = crossing.end.clone();
+        if pass.forward * (t - pass.end) >= 0.0 {
+            t = pass.end;
+            next = self.inside(&crossing, t)?.0;
+        }
+        let mut events = None;
+        match self.sight_across(pass, &crossing.passage, t) {
+            Sight::Nothing => {}
+            Sight::PiledUp(event) => {
+                return Ok(ControlFlow::Break(End::PiledUp { event, t: self.t }));
+            }
+            Sight::Events(found) => {
+                t = self.t + found.theta * (t - self.t);
+                next = self.inside(&crossing, t)?.0;
+                events = Some((found.events, self.h));
+            }
+        }
+        if self.deliver_inside(pass, &crossing, t, record)?.is_break() {
+            return Ok(ControlFlow::Break(End::Interrupted));
+        }
+        let Crossing { passage, sets, change, at, .. } = crossing;
+        let theta = passage.theta(t);
+        let change = change.filter(|_| theta >= at);
+        self.use_set(&sets[nearest(&self.crossings.rule.nodes, theta)]);
+        if (theta - at).abs() >= NEAR {
+            self.hold(t, &mut next).map_err(Failure::Field)?;
+        }
+        let beside = (passage.t, passage.start.as_slice());
+        let drift = self.projection.drift_beside(&mut self.field, (t, &next), beside);
+        let drift = drift.map_err(Failure::Field)?;
+        self.drift.position = self.drift.position.max(drift.position);
+        self.drift.velocity = self.drift.velocity.max(drift.velocity);
+        if let Some(change) = change {
+            self.ranks.0 = self.ranks.0.min(change.at);
+            self.rank_changes.push(change);
+        }
+        pass.next.copy_from_slice(&next);
+        pass.rejected_last = false;
+        let (h, error) = (self.h, 0.1);
+        let arrival =
+            Arrival { t, h, error, turned: false, is_dense: false, events, piled_up: None };
+        self.land_on(pass, arrival, record)
+    }
+
+    /// Records the outputs before a time inside of a crossing.
+    fn deliver_inside(
+        &mut self,
+        pass: &mut Pass,
+        crossing: &Crossing,
+        t: f64,
+        record: &mut Record<'_, 'm>,
+    ) -> Result<ControlFlow<()>, Failure> {
+        let inside = |time: &&f64| pass.forward * (**time - t) < 0.0;
+        let wanted = pass.outputs.iter().take_while(inside).count();
+        let (now, later) = pass.outputs.split_at(wanted);
+        pass.outputs = later;
+        for &t in now {
+            let (x, known) = self.inside(crossing, t)?;
+            self.field.known_rates = known;
+            let sample = Sample { t, x: &x, is_output: true, is_step: false };
+            let flow = record(&mut self.field, sample);
+            self.field.known_rates = None;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// A state inside of a crossing, and its rates where they are not to be solved for.
+    fn inside(
+        &mut self,
+        crossing: &Crossing,
+        t: f64,
+    ) -> Result<(Vec<f64>, Option<Vec<f64>>), Failure> {
+        let Crossing { passage, sets, at, kept, .. } = crossing;
+        let theta = passage.theta(t);
+        let mut x = passage.state(theta);
+        self.use_set(&sets[nearest(&self.crossings.rule.nodes, theta)]);
+        if (theta - at).abs() >= NEAR {
+            self.hold(t, &mut x).map_err(Failure::Field)?;
+            return Ok((x, None));
+        }
+        // The others hold as well as they can be told apart here.
+        if let Some(kept) = kept {
+            self.use_set(kept);
+            self.hold(t, &mut x).map_err(Failure::Field)?;
+        }
+        Ok((x, Some(passage.rates(theta))))
+    }
+}
+
+/// A state around `x`, on the constraints or not.
+fn around(x: &[f64]) -> Vec<f64> {
+    let beside = crate::blur::beside(x, 0);
+    let far = 1e-3 / crate::blur::DIGITS;
+    x.iter().zip(beside).map(|(x, b)| x + far * (b - x)).collect()
+}

@@ -1,0 +1,342 @@
+//! The functions of events, and on which side of zero each of them is.
+//!
+//! A function of positions, velocities, momenta and time is compiled in the variables of
+//! the field, with its gradient. One that speaks of accelerations, multipliers or
+//! reactions is read off an observation, which costs a solution each time.
+//!
+//! An event is *armed* on the side of zero it was last seen on. At zero it is not: at the
+//! start, after a reset, or where it has just happened, it is armed again as soon as it
+//! has left zero by more than the rounding errors of its value there.
+
+use crate::field::{Field, FieldError};
+use crate::linalg;
+use crate::observer::Observer;
+use crate::setting::{Setting, Table};
+use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::picture::Picture;
+use dalembert_expr::{ExprId, Symbol};
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::tree::Direction;
+
+/// Values this many times the rounding errors at zero have left it.
+const LEFT: f64 = 4.0;
+/// Slopes below this part of their terms are rounding.
+const SLOPE: f64 = 1e-11;
+/// Values at the start below this part of their terms are zero.
+const START: f64 = 64.0 * f64::EPSILON;
+/// Relative error of what is read off an observation.
+const OBSERVED: f64 = 1e-12;
+
+/// Where an event stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Arm {
+    /// +1 or −1; 0 at zero.
+    pub side: i8,
+    /// At zero: values above this have left it.
+    pub threshold: f64,
+    /// The side it was on before it reset itself; 0 if it did not.
+    pub came: i8,
+    /// Whether the motion goes on through zero after the reset.
+    pub passes: bool,
+}
+
+/// How a function is evaluated.
+enum Kind {
+    /// By the tape: its place among the outputs, and itself in the own variables.
+    Plain(usize, ExprId),
+    /// By an observation.
+    Observed(ExprId),
+}
+
+/// A tape and its outputs.
+struct Compiled {
+    function: Box<dyn Function>,
+    registers: Registers,
+    output: Vec<f64>,
+}
+
+impl Compiled {
+    fn new(setting: &Setting, roots: &[ExprId], variables: &[Symbol]) -> Compiled {
+        let (symbols, constants) = setting.constants();
+        let function = compile(Tape::lower(&setting.model.exprs, roots, &symbols, variables));
+        let mut registers = function.scratch();
+        function.prepare(&mut registers, &constants);
+        Compiled { registers, output: vec![0.0; function.outputs()], function }
+    }
+
+    fn call(&mut self, input: &[f64]) {
+        self.function.call(&mut self.registers, input, &mut self.output);
+    }
+}
+
+/// Compiled functions of events.
+pub struct Watch<'m> {
+    setting: &'m Setting<'m>,
+    kinds: Vec<Kind>,
+    directions: Vec<Direction>,
+    values: Compiled,
+    /// The gradients of the plain functions, and for each of them (variable, output).
+    gradients: Compiled,
+    entries: Vec<Vec<(usize, usize)>>,
+    input: Vec<f64>,
+    variables: Vec<Symbol>,
+    observer: Option<Observer>,
+    pub(super) arms: Vec<Arm>,
+    /// The sides at the end of the step that is tried.
+    pub(super) pending: Vec<i8>,
+}
+
+impl<'m> Watch<'m> {
+    /// The events of a model in the variables of a formulation; `None` if there are none.
+    pub fn new(
+        setting: &'m Setting<'m>,
+        equations: &EquationsOfMotion,
+    ) -> Result<Option<Watch<'m>>, Vec<Diagnostic>> {
+        let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+        if system.events.is_empty() {
+            return Ok(None);
+        }
+        let own = equations.on_constraints(exprs);
+        let picture = Picture::new(exprs, system)?;
+        let by_velocities: Vec<(Symbol, ExprId)> =
+            picture.velocities.iter().copied().zip(own.kinematics.iter().copied()).collect();
+        let momenta = exprs.substitute(&picture.momenta, &by_velocities);
+        let mut map = by_velocities;
+        // Momenta that the field moves itself are known as they are.
+        let foreign = system.momenta().into_iter().zip(momenta).filter(|(p, _)| !own.v.contains(p));
+        map.extend(foreign);
+        let mut known = vec![Symbol::TIME];
+        known.extend(system.parameters.iter().map(|p| p.symbol));
+        known.extend(system.positions());
+        known.extend(system.velocities());
+        known.extend(system.momenta());
+        let mut variables = vec![Symbol::TIME];
+        variables.extend(&own.q);
+        variables.extend(&own.v);
+        let moving = variables.len();
+        variables.extend(own.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
+        let mut roots = Vec::new();
+        let mut kinds = Vec::new();
+        for event in &system.events {
+            let is_plain = exprs.symbols_of(&[event.function]).iter().all(|s| known.contains(s));
+            kinds.push(if is_plain {
+                let root = exprs.substitute(&[event.function], &map)[0];
+                roots.push(root);
+                Kind::Plain(roots.len() - 1, root)
+            } else {
+                Kind::Observed(event.function)
+            });
+        }
+        let gradients = exprs.jacobian(&roots, &variables[..moving]);
+        let mut entries: Vec<Vec<(usize, usize)>> = Vec::new();
+        let mut slopes = Vec::new();
+        for row in &gradients.rows {
+            entries.push(row.iter().enumerate().map(|(i, e)| (e.0, slopes.len() + i)).collect());
+            slopes.extend(row.iter().map(|e| e.1));
+        }
+        let is_observed = roots.len() < kinds.len();
+        let observer = is_observed.then(|| Observer::new(setting, equations)).transpose()?;
+        Ok(Some(Watch {
+            setting,
+            directions: system.events.iter().map(|e| e.direction).collect(),
+            arms: vec![Arm::default(); kinds.len()],
+            pending: vec![0; kinds.len()],
+            kinds,
+            values: Compiled::new(setting, &roots, &variables),
+            gradients: Compiled::new(setting, &slopes, &variables),
+            entries,
+            input: vec![0.0; variables.len()],
+            variables,
+            observer,
+        }))
+    }
+
+    /// Whether a function needs an observation, which is dear.
+    pub(super) fn is_observed(&self, event: usize) -> bool {
+        matches!(self.kinds[event], Kind::Observed(_))
+    }
+
+    /// Whether a crossing from a side counts.
+    pub(super) fn counts(&self, event: usize, from: i8) -> bool {
+        match self.directions[event] {
+            Direction::Both => true,
+            Direction::Rising => from < 0,
+            Direction::Falling => from > 0,
+        }
+    }
+
+    /// Takes over where the events of another formulation or chart stand.
+    pub(crate) fn inherit(&mut self, other: &Watch) {
+        self.arms.clone_from(&other.arms);
+    }
+
+    fn load(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        let moving = field.n + field.size;
+        self.input[0] = t;
+        self.input[1..=moving].copy_from_slice(&x[..moving]);
+        if field.equations.auxiliary.is_some() {
+            field.residuals(t, x)?;
+            self.input[1 + moving..].copy_from_slice(field.auxiliary());
+        }
+        self.values.call(&self.input);
+        Ok(())
+    }
+
+    /// The values of all functions; NaN where one has none.
+    pub(super) fn values(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<f64> {
+        let loaded = self.load(field, t, x);
+        let table = self.observer.as_mut().and_then(|observer| {
+            let observation = observer.observe(field, t, x).ok()?;
+            Some(observation.table(&self.setting.model.system))
+        });
+        let value = |kind: &Kind| match (kind, &table) {
+            (Kind::Plain(at, _), _) if loaded.is_ok() => self.values.output[*at],
+            (Kind::Observed(function), Some(table)) => self.setting.number(*function, table),
+            _ => f64::NAN,
+        };
+        self.kinds.iter().map(value).collect()
+    }
+
+    /// The value of one function.
+    pub(super) fn value(&mut self, field: &mut Field, event: usize, t: f64, x: &[f64]) -> f64 {
+        let Kind::Plain(at, _) = self.kinds[event] else {
+            return self.values(field, t, x)[event];
+        };
+        match self.load(field, t, x) {
+            Ok(()) => self.values.output[at],
+            Err(_) => f64::NAN,
+        }
+    }
+
+    /// The slope of a function along the rates, and the size of its terms, where the
+    /// gradients were evaluated last. `None` if no formula gives it.
+    fn slope(&self, event: usize, rates: &[f64]) -> Option<(f64, f64)> {
+        let Kind::Plain(at, _) = self.kinds[event] else { return None };
+        // The rates of what stands behind the own variables are not known.
+        if self.input.len() != rates.len() + 1 {
+            return None;
+        }
+        let rate = |place: usize| if place == 0 { 1.0 } else { rates[place - 1] };
+        let terms =
+            || self.entries[at].iter().map(|&(i, out)| self.gradients.output[out] * rate(i));
+        Some((terms().sum(), terms().map(f64::abs).sum()))
+    }
+
+    /// Bounds on the rounding errors of the values at the state that was evaluated last.
+    fn noise(&self, values: &[f64]) -> Vec<f64> {
+        let mut table = Table::default();
+        table.set_all(&self.variables, &self.input);
+        let roots: Vec<ExprId> = self
+            .kinds
+            .iter()
+            .map(|kind| match kind {
+                Kind::Plain(_, root) => *root,
+                Kind::Observed(_) => ExprId::ZERO,
+            })
+            .collect();
+        let noisy = self.setting.evaluate(&roots, &table);
+        let all = noisy.iter().zip(&self.kinds).zip(values);
+        all.map(|((noisy, kind), value)| match kind {
+            Kind::Plain(..) if noisy.noise.is_finite() => noisy.noise,
+            Kind::Plain(..) => 0.0,
+            Kind::Observed(_) => OBSERVED * value.abs().max(1.0),
+        })
+        .collect()
+    }
+
+    /// How large the terms of the functions are where they were evaluated last, if every
+    /// variable counts with the size of the largest of its kind.
+    fn terms(&mut self, n: usize) -> Vec<f64> {
+        self.gradients.call(&self.input);
+        let (q, v) = self.input[1..].split_at(n);
+        let (q, v) = (linalg::largest(q), linalg::largest(v));
+        let size = |place: usize| match place {
+            0 => self.input[0],
+            place if place <= n => q,
+            _ => v,
+        };
+        let term = |&(i, out): &(usize, usize)| (self.gradients.output[out] * size(i)).abs();
+        let kinds = self.kinds.iter();
+        kinds
+            .map(|kind| match kind {
+                Kind::Plain(at, _) => self.entries[*at].iter().map(term).sum(),
+                Kind::Observed(_) => 1.0,
+            })
+            .collect()
+    }
+
+    /// Arms the events at the start of a run.
+    pub(super) fn begin(&mut self, field: &mut Field, t: f64, x: &[f64]) {
+        let values = self.values(field, t, x);
+        let (noise, terms) = (self.noise(&values), self.terms(field.n));
+        for (at, value) in values.iter().enumerate() {
+            let threshold = LEFT * noise[at].max(START * terms[at]);
+            let is_zero = !(value.abs() > threshold);
+            self.arms[at] = Arm {
+                side: if is_zero { 0 } else { sign(*value) },
+                threshold: if threshold.is_finite() { threshold } else { 0.0 },
+                ..Arm::default()
+            };
+        }
+    }
+
+    /// Arms the events again where some of them have happened: these are at zero. If the
+    /// state has changed, `before` is what it was, and the others are where they now are: a
+    /// jump across zero is no crossing. `rates` are those of the new state.
+    pub(super) fn rearm(
+        &mut self,
+        field: &mut Field,
+        (t, x): (f64, &[f64]),
+        rates: &[f64],
+        happened: &[usize],
+        before: Option<&[f64]>,
+    ) {
+        let old = self.arms.clone();
+        let values_before = before.map(|before| self.values(field, t, before));
+        let values = self.values(field, t, x);
+        let noise = self.noise(&values);
+        self.gradients.call(&self.input);
+        for (at, &value) in values.iter().enumerate() {
+            let size = if value.is_finite() { value.abs() } else { 0.0 };
+            let is_away = |left: f64| size > LEFT * noise[at].max(left);
+            let away = Arm { side: sign(value), ..Arm::default() };
+            let near = Arm { threshold: LEFT * noise[at].max(size), ..Arm::default() };
+            if !happened.contains(&at) {
+                if before.is_some() {
+                    self.arms[at] = if is_away(0.0) { away } else { near };
+                }
+                continue;
+            }
+            // A reset of positions may have taken it off zero.
+            if values_before.as_ref().is_some_and(|list| is_away(list[at].abs())) {
+                self.arms[at] = away;
+                continue;
+            }
+            let from = old[at].side;
+            let passes = self
+                .slope(at, rates)
+                .is_none_or(|(slope, whole)| slope.abs() > SLOPE * whole && sign(slope) == -from);
+            let came = if before.is_some() { from } else { 0 };
+            self.arms[at] = Arm { came, passes, ..near };
+        }
+    }
+
+    /// Takes over the sides at the end of a step.
+    pub(super) fn commit(&mut self) {
+        for (arm, &side) in self.arms.iter_mut().zip(&self.pending) {
+            if side != 0 && arm.side != side {
+                *arm = Arm { side, ..Arm::default() };
+            }
+        }
+    }
+}
+
+/// +1, −1, or 0.
+pub(super) fn sign(value: f64) -> i8 {
+    match value {
+        v if v > 0.0 => 1,
+        v if v < 0.0 => -1,
+        _ => 0,
+    }
+}

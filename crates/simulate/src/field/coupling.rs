@@ -1,0 +1,204 @@
+//! The part of the rates that concerns branches and forces by multipliers: which branches
+//! a state is on, and the solution on them.
+
+use super::{Field, FieldError};
+use crate::coupled::{CoupledError, Forces, Law};
+use crate::law::{self, Attempt};
+use crate::outcome;
+use crate::terms::{Terms, Tolerances};
+use dalembert_compile::{Function, Scratch as Registers};
+use dalembert_expr::SwitchKind;
+
+/// Forces as functions of the multipliers that occur in them: F, C, the power, D.
+pub(super) struct Coupling {
+    pub(super) function: Box<dyn Function>,
+    /// The row of A of each multiplier.
+    pub(super) rows: Vec<Option<usize>>,
+    /// Where the multipliers are among the inputs.
+    pub(super) first_input: usize,
+    /// (multiplier, velocity) of the entries of D.
+    pub(super) slopes: Vec<(usize, usize)>,
+}
+
+impl Field<'_> {
+    /// The multipliers that forces depend on, as last solved for.
+    pub fn multipliers_in_forces(&self) -> &[f64] {
+        &self.work.coupled.lambda
+    }
+
+    /// Finds the branches of a state and puts the terms on them. Those that depend on
+    /// multipliers are the ones on which the solution lies.
+    pub fn settle_modes(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        modes: &mut Vec<f64>,
+    ) -> Result<(), FieldError> {
+        self.load(t, x)?;
+        let mut guards = Vec::new();
+        // A switch inside of another is settled first: once more for each of them.
+        for _ in 0..=self.switches() {
+            let before = self.modes().to_vec();
+            self.read_branches(modes, &mut guards);
+            self.set_modes(modes);
+            if before == *modes {
+                break;
+            }
+        }
+        self.settle_dependent(t, x, modes, &[], false)
+    }
+
+    /// Finds the branches of the switches that depend on multipliers, given the others and
+    /// those that are `fixed`, and puts the terms on all of them. On its way a motion goes
+    /// on where it is if it can (`keeps`); at a start there must be one solution only.
+    pub fn settle_dependent(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        modes: &mut [f64],
+        fixed: &[usize],
+        keeps: bool,
+    ) -> Result<(), FieldError> {
+        let dependent = self.switchboard.dependent.iter().copied();
+        let open: Vec<usize> = dependent.filter(|at| !fixed.contains(at)).collect();
+        if !open.is_empty() {
+            let kinds: Vec<SwitchKind> =
+                open.iter().map(|&at| self.switchboard.kinds[at]).collect();
+            let (mut there, mut guards) = (Vec::new(), Vec::new());
+            if keeps {
+                self.set_modes(modes);
+                if self.evaluate(t, x).and_then(|()| self.solve()).is_ok() {
+                    self.read_branches(&mut there, &mut guards);
+                    let pick = |from: &[f64]| open.iter().map(|&at| from[at]).collect::<Vec<f64>>();
+                    let is_there = law::agree(&kinds, &pick(modes), &pick(&there));
+                    if is_there && self.work.coupled.check().is_ok() {
+                        return Ok(());
+                    }
+                }
+            }
+            let mut failure = None;
+            let found = law::only_branch(&kinds, &mut |branch| {
+                open.iter().zip(branch).for_each(|(&at, &mode)| modes[at] = mode);
+                self.set_modes(modes);
+                match self.evaluate(t, x).and_then(|()| self.solve()) {
+                    Ok(()) => {}
+                    Err(FieldError::Coupled(CoupledError::NotFound { .. })) => return Ok(None),
+                    Err(error) => {
+                        failure = Some(error);
+                        return Ok(None);
+                    }
+                }
+                self.read_branches(&mut there, &mut guards);
+                let lambda = self.work.coupled.lambda.clone();
+                Ok(Some(Attempt { lambda, modes: open.iter().map(|&at| there[at]).collect() }))
+            });
+            let branch = found.map_err(|error| match failure {
+                Some(failure) if error == CoupledError::NoSolution => failure,
+                _ => FieldError::Coupled(error),
+            })?;
+            open.iter().zip(branch).for_each(|(&at, mode)| modes[at] = mode);
+        }
+        self.set_modes(modes);
+        Ok(())
+    }
+
+    /// Solves for the motion by the rows in use, at what was evaluated last.
+    pub(super) fn solve(&mut self) -> Result<(), FieldError> {
+        let size = self.size;
+        let (work, layout) = (&mut self.work, &self.layout);
+        let all = self.rows.len() == work.drift.len();
+        if !all {
+            work.chosen.clear();
+            work.chosen_drift.clear();
+            for &row in &self.rows {
+                work.chosen.extend_from_slice(&work.jacobian[row * size..(row + 1) * size]);
+                work.chosen_drift.push(work.drift[row]);
+            }
+        }
+        let terms = Terms {
+            n: size,
+            m: self.rows.len(),
+            metric: &work.metric,
+            force: &work.output[layout.force.clone()],
+            nonideal: &work.output[layout.nonideal.clone()],
+            jacobian: if all { &work.jacobian } else { &work.chosen },
+            drift: if all { &work.drift } else { &work.chosen_drift },
+            noise: None,
+        };
+        let tolerances =
+            Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
+        match &self.coupling {
+            None => {
+                self.elimination.solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome)?
+            }
+            Some(coupling) => {
+                let place = |row: &Option<usize>| -> Option<usize> {
+                    self.rows.iter().position(|r| Some(*r) == *row)
+                };
+                work.places.clear();
+                work.places.extend(coupling.rows.iter().map(place));
+                let elimination = self.elimination;
+                coupling.solve(
+                    &mut work.law_registers,
+                    &mut work.input,
+                    &mut work.law_output,
+                    &mut |law| {
+                        let (scratch, outcome) = (&mut work.scratch, &mut work.outcome);
+                        let (coupled, places) = (&mut work.coupled, &work.places);
+                        coupled.solve(
+                            law,
+                            &terms,
+                            places,
+                            elimination,
+                            &tolerances,
+                            scratch,
+                            outcome,
+                        )
+                    },
+                )?;
+                work.outcome.coupling = Some(work.coupled.residual);
+                let forces = &work.coupled.forces;
+                work.output[layout.force.clone()].copy_from_slice(&forces.force);
+                work.output[layout.nonideal.clone()].copy_from_slice(&forces.nonideal);
+                work.output[layout.power] = work.law_output[2 * size];
+            }
+        }
+        match work.outcome.motion {
+            outcome::Motion::Unique | outcome::Motion::Inconsistent => Ok(()),
+            motion => Err(FieldError::NoMotion(motion)),
+        }
+    }
+}
+
+impl Coupling {
+    /// Makes the law of the forces at the inputs, and gives it to `with`.
+    pub(super) fn solve(
+        &self,
+        registers: &mut Registers,
+        input: &mut [f64],
+        output: &mut [f64],
+        with: &mut dyn FnMut(&mut dyn Law) -> Result<(), CoupledError>,
+    ) -> Result<(), FieldError> {
+        with(&mut Compiled { coupling: self, registers, input, output }).map_err(FieldError::from)
+    }
+}
+
+/// The forces by their tape.
+struct Compiled<'a> {
+    coupling: &'a Coupling,
+    registers: &'a mut Registers,
+    input: &'a mut [f64],
+    output: &'a mut [f64],
+}
+
+impl Law for Compiled<'_> {
+    fn evaluate(&mut self, lambda: &[f64], at: &mut Forces) {
+        let (first, n) = (self.coupling.first_input, at.force.len());
+        self.input[first..first + lambda.len()].copy_from_slice(lambda);
+        self.coupling.function.call(self.registers, self.input, self.output);
+        at.force.copy_from_slice(&self.output[..n]);
+        at.nonideal.copy_from_slice(&self.output[n..2 * n]);
+        let entries = self.coupling.slopes.iter().zip(&self.output[2 * n + 1..]);
+        entries.for_each(|(&(c, i), &slope)| at.slopes[c * n + i] = slope);
+    }
+}

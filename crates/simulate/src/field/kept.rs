@@ -1,0 +1,120 @@
+//! What further compiled parts are made of: the terms with their branches frozen.
+//!
+//! Integrators that need more than rates ask for it before a run; what none asks for
+//! is never derived.
+
+use super::{Field, canonical, residual, structure};
+use crate::integrators::Needs;
+use crate::projection::Projection;
+use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_derive::{EquationsOfMotion, Shape};
+use dalembert_expr::{ExprId, Jacobian, Symbol};
+
+/// The frozen expressions of a field, in the order of its outputs.
+pub(super) struct Kept {
+    pub(super) terms: Vec<ExprId>,
+    pub(super) residuals: Vec<ExprId>,
+    pub(super) implicit: Vec<ExprId>,
+    pub(super) extra: Vec<ExprId>,
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) variables: Vec<Symbol>,
+}
+
+/// Parts that integrators asked for.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) residual: Option<residual::Part>,
+    pub(super) canonical: Option<canonical::Part>,
+    pub(super) structure: Option<structure::Part>,
+    /// For the choice of independent position rows.
+    pub(super) projection: Projection,
+}
+
+/// The quantities beyond the normal form that a part may need: f of Hamilton's
+/// equations, H_r and J_r of the bracket.
+pub(super) fn extra(equations: &EquationsOfMotion) -> Vec<ExprId> {
+    let mut list = Vec::new();
+    if let (Some(Shape::Scalar(h)), Some(Shape::Matrix(j))) =
+        (equations.quantity("H_r"), equations.quantity("J_r"))
+    {
+        list.push(*h);
+        list.extend(entries(j));
+    } else if equations.formulation == "hamilton"
+        && let Some(Shape::Vector(f)) = equations.quantity("f")
+    {
+        list.extend(f);
+    }
+    list
+}
+
+/// The entries of a sparse matrix, row by row.
+pub(super) fn entries(matrix: &Jacobian) -> Vec<ExprId> {
+    matrix.rows.iter().flatten().map(|e| e.1).collect()
+}
+
+/// A compiled function with its registers and its last output.
+pub(super) struct Compiled {
+    function: Box<dyn Function>,
+    registers: Registers,
+    pub(super) output: Vec<f64>,
+}
+
+impl Compiled {
+    pub(super) fn call(&mut self, input: &[f64]) -> &[f64] {
+        self.function.call(&mut self.registers, input, &mut self.output);
+        &self.output
+    }
+}
+
+impl Field<'_> {
+    /// Compiles what an integrator needs. False if the equations do not have it.
+    pub fn equip(&mut self, needs: Needs) -> bool {
+        match needs {
+            Needs::Rates => true,
+            Needs::Residual => {
+                if self.parts.residual.is_none() {
+                    self.parts.residual = Some(residual::Part::new(self));
+                }
+                true
+            }
+            Needs::Canonical => {
+                self.parts.canonical = canonical::Part::new(self);
+                self.parts.canonical.is_some()
+            }
+            Needs::Structure => {
+                self.parts.structure = structure::Part::new(self);
+                self.parts.structure.is_some()
+            }
+        }
+    }
+
+    /// Expressions of the field's variables, and further ones, as a function.
+    pub(super) fn compile(&self, roots: &[ExprId], more: &[Symbol]) -> Compiled {
+        let mut variables = self.kept.variables.clone();
+        variables.extend(more);
+        let exprs = &self.setting.model.exprs;
+        let function = compile(Tape::lower(exprs, roots, &self.kept.symbols, &variables));
+        let mut registers = function.scratch();
+        function.prepare(&mut registers, &self.constants);
+        let output = vec![0.0; function.outputs()];
+        Compiled { function, registers, output }
+    }
+
+    /// Independent position rows at a state that satisfies the constraints.
+    pub(super) fn position_rows(
+        &mut self,
+        t: f64,
+        x: &[f64],
+    ) -> Result<Vec<usize>, super::FieldError> {
+        let count = self.residuals.positions;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut projection = std::mem::take(&mut self.parts.projection);
+        let chosen = projection.choose(self, t, x, crate::drive::RANK);
+        let rows = projection.positions().map_or_else(|| (0..count).collect(), <[usize]>::to_vec);
+        self.parts.projection = projection;
+        chosen?;
+        Ok(rows)
+    }
+}

@@ -1,0 +1,88 @@
+//! Rounding noise of the terms, by which it is decided what is zero.
+
+use super::{Field, FieldError};
+use crate::setting::Table;
+use dalembert_expr::{ExprId, Jacobian, Symbol};
+
+/// Rounding noise of the terms at some state on the way; it changes little.
+#[derive(Clone, Debug, Default)]
+pub struct FieldNoise {
+    pub(super) metric: Vec<f64>,
+    pub(super) force: Vec<f64>,
+    /// Of A.
+    pub jacobian: Vec<f64>,
+    /// Of b.
+    pub drift: Vec<f64>,
+    /// Of φ_q.
+    pub position_jacobian: Vec<f64>,
+    /// Of M.
+    pub mass: Vec<f64>,
+    /// Of φ.
+    pub positions: Vec<f64>,
+    /// Of ψ.
+    pub velocities: Vec<f64>,
+}
+
+impl Field<'_> {
+    /// Evaluates the terms once more with bounds on their rounding errors. Rows whose
+    /// entries all vanish on the constraints are noise there, which only these bounds
+    /// tell.
+    pub fn refresh_noise(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        self.load(t, x)?;
+        let (n, size) = (self.n, self.size);
+        let equations = &self.equations;
+        let mut table = Table::default();
+        table.set(Symbol::TIME, t);
+        table.set_all(&equations.q, &x[..n]);
+        table.set_all(&equations.v, &x[n..n + size]);
+        if let Some(auxiliary) = &equations.auxiliary {
+            table.set_all(&auxiliary.symbols, &self.work.auxiliary);
+        }
+        for (multiplier, &value) in equations.multipliers.iter().zip(&self.work.coupled.lambda) {
+            table.set(multiplier.1, value);
+        }
+        let entries =
+            |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
+        let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];
+        let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
+        let vectors = roots.len();
+        roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
+        let positions = &equations.configuration_residuals;
+        roots.extend(positions.iter().chain(&equations.velocity_residuals).map(|r| r.1));
+        let values = self.setting.evaluate(&roots, &table);
+        // What is not known to be noisy is taken as exact.
+        let noise: Vec<f64> =
+            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect();
+        let mut next = 0;
+        let [metric, jacobian, position_jacobian, mass] = matrices.map(|m| {
+            let count = m.nonzeros();
+            next += count;
+            crate::numbers::dense(m, &noise[next - count..next])
+        });
+        let (force, rest) = noise[vectors..].split_at(size);
+        let (nonideal, rest) = rest.split_at(size);
+        let (drift, rest) = rest.split_at(equations.drift.len());
+        let (positions, velocities) = rest.split_at(positions.len());
+        self.noise = FieldNoise {
+            metric,
+            force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
+            jacobian,
+            drift: drift.to_vec(),
+            position_jacobian,
+            mass,
+            positions: positions.to_vec(),
+            velocities: velocities.to_vec(),
+        };
+        Ok(())
+    }
+
+    /// Noise as last found.
+    pub fn noise(&self) -> &FieldNoise {
+        &self.noise
+    }
+
+    /// The same, to be widened.
+    pub fn noise_mut(&mut self) -> &mut FieldNoise {
+        &mut self.noise
+    }
+}

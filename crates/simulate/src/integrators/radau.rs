@@ -1,0 +1,617 @@
+//! Radau IIA with three stages: an implicit Runge–Kutta method of order 5 for stiff
+//! motions, on the constraints themselves.
+//!
+//! Ehle (1969); Hairer & Wanner, *Solving Ordinary Differential Equations II*, IV.8 and
+//! VII.4. The stages satisfy the residual form 0 = R(t, y, ẏ) (the stabilised index-2
+//! equations, see [`ResidualForm`]) at t + c_i h, where ẏ are the slopes of the
+//! polynomial through the stages:
+//!
+//! ```text
+//! 0 = R(t + c_i h, y + Z_i, Σ_j (A⁻¹)_ij Z_j / h),   i = 1, 2, 3,   x₁ = x + Z₃
+//! ```
+//!
+//! Newton's method is simplified: one Jacobian for all stages, kept as long as it
+//! converges well, and A⁻¹ brought to one real and one pair of complex eigenvalues, so
+//! that a step costs one real and one complex factorization of the size of R. Where stiff
+//! directions turn in the course of a step (a hard spring that swings) it converges for
+//! short steps only, and Newton's method itself is used, with the Jacobian of each stage
+//! and one factorization of three times the size in each iteration. The error
+//! estimate compares with a method of order 3 and is itself solved for with the real
+//! factors, so that fast motions that have died out do not count. Step sizes follow
+//! Gustafsson's predictive controller.
+//!
+//! It is L-stable: fast motions are damped, not followed. It is not symplectic, and at
+//! tight tolerances its order costs more steps than DOP853 takes where nothing is stiff.
+//! The work done on the system is integrated with the weights of the method. The dense
+//! output is the polynomial through the stages, of order 3.
+
+use super::collocation::{lagrange, polynomial};
+use super::{Integrator, Motion, Needs, Properties, ResidualForm, Step};
+use crate::field::FieldError;
+use crate::linalg::complex::{self, Complex};
+use crate::linalg::lu;
+
+/// Its name.
+pub const NAME: &str = "radau";
+
+/// Most Newton iterations.
+const MOST: usize = 10;
+/// Changes of this part of the tolerance that do not get smaller are left alone.
+const HARMLESS: f64 = 0.01;
+/// Larger systems are not solved as a whole.
+const LARGEST: usize = 150;
+/// So many steps are solved as a whole before the simplified method is tried again.
+const WHOLE: u32 = 20;
+/// √6
+const S6: f64 = 2.449489742783178;
+/// Nodes.
+const C: [f64; 3] = [(4.0 - S6) / 10.0, (4.0 + S6) / 10.0, 1.0];
+/// A.
+const A: [[f64; 3]; 3] = [
+    [(88.0 - 7.0 * S6) / 360.0, (296.0 - 169.0 * S6) / 1800.0, (-2.0 + 3.0 * S6) / 225.0],
+    [(296.0 + 169.0 * S6) / 1800.0, (88.0 + 7.0 * S6) / 360.0, (-2.0 - 3.0 * S6) / 225.0],
+    [(16.0 - S6) / 36.0, (16.0 + S6) / 36.0, 1.0 / 9.0],
+];
+/// Weights of the error estimate, times the real eigenvalue of A.
+const E: [f64; 3] = [(-13.0 - 7.0 * S6) / 3.0, (-13.0 + 7.0 * S6) / 3.0, -1.0 / 3.0];
+/// A⁻¹ = T Λ T⁻¹ with Λ = [γ] ⊕ [α β; −β α].
+const GAMMA: f64 = 3.637834252744496;
+const ALPHA: f64 = 2.681082873627752;
+const BETA: f64 = 3.050430199247411;
+const T: [[f64; 3]; 3] = [
+    [0.09443876248897524, -0.1412552950209542, 0.03002919410514742],
+    [0.2502131229653333, 0.20412935229379994, -0.3829421127572619],
+    [1.0, 1.0, 0.0],
+];
+const T_INVERSE: [[f64; 3]; 3] = [
+    [4.178718591551905, 0.3276828207610624, 0.5233764454994495],
+    [-4.178718591551905, -0.3276828207610624, 0.4766235545005504],
+    [0.5028726349457868, -2.571926949855605, 0.5960392048282249],
+];
+
+/// The method and its last step.
+pub struct Radau {
+    inverse: [[f64; 3]; 3],
+    y: Vec<f64>,
+    /// Increments of all unknowns at the stages.
+    z: [Vec<f64>; 3],
+    /// The state the last step began at, and its increments with those of the work.
+    old: Vec<f64>,
+    dense: [Vec<f64>; 3],
+    t: f64,
+    h: f64,
+    has_step: bool,
+    rows: (Vec<usize>, Vec<usize>),
+    jacobian: Option<Jacobian>,
+    factors: Option<Factors>,
+    /// How fast Newton's method converged last.
+    contraction: f64,
+    /// Iterations of the last step, for the controller.
+    iterations: usize,
+    /// Step size and error of the last accepted step.
+    accepted: Option<(f64, f64)>,
+    was_rejected: bool,
+    /// Steps until the simplified method is tried again.
+    whole: u32,
+}
+
+struct Jacobian {
+    by_rate: Vec<f64>,
+    by: Vec<f64>,
+    /// Whether it belongs to the state at hand.
+    is_fresh: bool,
+}
+
+struct Factors {
+    h: f64,
+    /// Rows are brought to a largest entry of 1.
+    scale: Vec<f64>,
+    real: Vec<f64>,
+    real_order: Vec<usize>,
+    complex: Vec<Complex>,
+    complex_order: Vec<usize>,
+}
+
+/// The method for states of a size.
+pub fn new(_: usize) -> Radau {
+    Radau {
+        inverse: inverse(),
+        y: Vec::new(),
+        z: Default::default(),
+        old: Vec::new(),
+        dense: Default::default(),
+        t: 0.0,
+        h: 0.0,
+        has_step: false,
+        rows: Default::default(),
+        jacobian: None,
+        factors: None,
+        contraction: 1.0,
+        iterations: 0,
+        accepted: None,
+        was_rejected: false,
+        whole: 0,
+    }
+}
+
+fn inverse() -> [[f64; 3]; 3] {
+    let mut matrix: Vec<f64> = A.iter().flatten().copied().collect();
+    let (mut order, mut work) = ([0; 3], [0.0; 3]);
+    lu::factor(&mut matrix, 3, &mut order);
+    let mut inverse = [[0.0; 3]; 3];
+    for j in 0..3 {
+        let mut column = [0.0; 3];
+        column[j] = 1.0;
+        lu::solve(&matrix, 3, &order, &mut column, &mut work);
+        (0..3).for_each(|i| inverse[i][j] = column[i]);
+    }
+    inverse
+}
+
+impl Factors {
+    fn new(jacobian: &Jacobian, h: f64, n: usize) -> Option<Factors> {
+        let Jacobian { by_rate, by, .. } = jacobian;
+        let mut real: Vec<f64> = by_rate.iter().zip(by).map(|(m, j)| GAMMA / h * m + j).collect();
+        let mut factors = Factors {
+            h,
+            scale: vec![1.0; n],
+            real_order: vec![0; n],
+            complex: by_rate
+                .iter()
+                .zip(by)
+                .map(|(m, j)| (ALPHA / h * m + j, -BETA / h * m))
+                .collect(),
+            complex_order: vec![0; n],
+            real: Vec::new(),
+        };
+        for i in 0..n {
+            let row = i * n..(i + 1) * n;
+            let largest = real[row.clone()].iter().fold(0f64, |m, v| m.max(v.abs()));
+            if !(largest > 0.0) || !largest.is_finite() {
+                return None;
+            }
+            let factor = crate::linalg::power_of_two(-largest.log2());
+            factors.scale[i] = factor;
+            real[row.clone()].iter_mut().for_each(|v| *v *= factor);
+            factors.complex[row].iter_mut().for_each(|v| *v = (v.0 * factor, v.1 * factor));
+        }
+        factors.real = real;
+        (lu::factor(&mut factors.real, n, &mut factors.real_order)
+            && complex::factor(&mut factors.complex, n, &mut factors.complex_order))
+        .then_some(factors)
+    }
+
+    fn solve_real(&self, x: &mut [f64]) {
+        let mut work = vec![0.0; x.len()];
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
+        lu::solve(&self.real, x.len(), &self.real_order, x, &mut work);
+    }
+
+    fn solve_complex(&self, x: &mut [Complex]) {
+        let mut work = vec![(0.0, 0.0); x.len()];
+        x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x = (x.0 * s, x.1 * s));
+        complex::solve(&self.complex, x.len(), &self.complex_order, x, &mut work);
+    }
+}
+
+/// How a Newton iteration ended.
+enum Newton {
+    Solved,
+    /// With an old Jacobian: a new one may help.
+    Stuck,
+}
+
+impl Radau {
+    /// Guesses the stages from the last step's polynomial, or as 0.
+    fn guess(&mut self, step: &Step) {
+        let n = self.y.len();
+        let goes_on = self.has_step
+            && self.z[0].len() == n
+            && (self.t + self.h - step.t).abs() <= 1e-9 * self.h.abs()
+            && step.h.abs() <= 5.0 * self.h.abs();
+        if !goes_on {
+            self.z.iter_mut().for_each(|z| {
+                z.clear();
+                z.resize(n, 0.0);
+            });
+            for (z, c) in self.z.iter_mut().zip(C) {
+                let inside = step.x.len() - 1;
+                for (z, rate) in z[..inside].iter_mut().zip(step.rates) {
+                    *z = c * step.h * rate;
+                }
+            }
+            return;
+        }
+        let old = self.z.clone();
+        let basis = lagrange(&[0.0, C[0], C[1], C[2]]);
+        for (z, c) in self.z.iter_mut().zip(C) {
+            let theta = 1.0 + c * step.h / self.h;
+            let w: Vec<f64> = basis[1..].iter().map(|l| polynomial(l, theta)).collect();
+            for (i, place) in z.iter_mut().enumerate() {
+                *place = w[0] * old[0][i] + w[1] * old[1][i] + w[2] * old[2][i] - old[2][i];
+            }
+        }
+    }
+
+    /// The slopes of the polynomial through the stages.
+    fn rates(&self, stage: usize, inside: usize, h: f64) -> Vec<f64> {
+        let row = &self.inverse[stage];
+        let z = &self.z;
+        (0..inside)
+            .map(|i| (row[0] * z[0][i] + row[1] * z[1][i] + row[2] * z[2][i]) / h)
+            .collect()
+    }
+
+    fn newton(
+        &mut self,
+        form: &mut dyn ResidualForm,
+        step: &Step,
+        power: &mut [f64; 3],
+    ) -> Result<Newton, FieldError> {
+        let (n, inside) = (self.y.len(), step.x.len() - 1);
+        let Some(factors) = &self.factors else { return Ok(Newton::Stuck) };
+        let (limit, rounding) = Radau::limits(step);
+        // Nothing else helps where the step must not change.
+        let most = if step.constant { 5 * MOST } else { MOST };
+        let mut before = f64::INFINITY;
+        let mut eta = 1.0;
+        let mut residuals = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
+        for round in 0..most {
+            self.residuals(form, step, &mut residuals, power);
+            if residuals.iter().flatten().any(|r| !r.is_finite()) {
+                return Ok(Newton::Stuck);
+            }
+            let part = |row: &[f64; 3], i: usize| -> f64 {
+                -(row[0] * residuals[0][i] + row[1] * residuals[1][i] + row[2] * residuals[2][i])
+            };
+            let mut real: Vec<f64> = (0..n).map(|i| part(&T_INVERSE[0], i)).collect();
+            let mut pair: Vec<Complex> =
+                (0..n).map(|i| (part(&T_INVERSE[1], i), part(&T_INVERSE[2], i))).collect();
+            factors.solve_real(&mut real);
+            factors.solve_complex(&mut pair);
+            let mut sum = 0.0;
+            for i in 0..n {
+                for (stage, row) in T.iter().enumerate() {
+                    let change = row[0] * real[i] + row[1] * pair[i].0 + row[2] * pair[i].1;
+                    self.z[stage][i] += change;
+                    if i < inside {
+                        sum += (change * step.weights[i]).powi(2);
+                    }
+                }
+            }
+            let size = (sum / (3 * inside).max(1) as f64).sqrt();
+            if !size.is_finite() {
+                return Ok(Newton::Stuck);
+            }
+            if round > 0 {
+                let theta = size / before.max(f64::MIN_POSITIVE);
+                self.contraction = if round == 1 { theta } else { (theta * self.contraction).sqrt() };
+                let left = (most - 1 - round) as i32;
+                if theta >= 0.99 {
+                    // As small as rounding allows is as good as solved.
+                    return Ok(if size <= rounding { Newton::Solved } else { Newton::Stuck });
+                }
+                eta = theta / (1.0 - theta);
+                if eta * size * theta.powi(left) > limit && round > 2 && size > rounding {
+                    return Ok(Newton::Stuck);
+                }
+                if theta > 0.5 && size <= rounding {
+                    return Ok(Newton::Solved);
+                }
+            }
+            self.iterations = round + 1;
+            if size == 0.0 || (round > 0 && eta * size <= limit) || size <= 1e-3 * limit {
+                return Ok(Newton::Solved);
+            }
+            before = size;
+        }
+        Ok(Newton::Stuck)
+    }
+
+    /// The smallest change that ends an iteration, and what rounding leaves, in units of the
+    /// tolerance.
+    fn limits(step: &Step) -> (f64, f64) {
+        let inside = step.x.len() - 1;
+        // Solved far better than the step's error, but not beyond rounding.
+        let tolerance = step.weights[..inside].iter().fold(0f64, |m, w| m.max(*w)).recip();
+        let rounding = 10.0 * f64::EPSILON / tolerance;
+        let limit = match step.constant {
+            true => 0.02 * rounding,
+            false => rounding.max(0.03f64.min(tolerance.sqrt())),
+        };
+        // Rates are differences of positions by the step: rounding may leave more of them,
+        // and does no harm while it is far below the tolerance.
+        let rounding = if step.constant { rounding } else { rounding.max(HARMLESS) };
+        (limit, rounding)
+    }
+
+    /// R at the three stages, and the powers there.
+    fn residuals(
+        &self,
+        form: &mut dyn ResidualForm,
+        step: &Step,
+        residuals: &mut [Vec<f64>; 3],
+        power: &mut [f64; 3],
+    ) {
+        let inside = step.x.len() - 1;
+        for i in 0..3 {
+            let stage: Vec<f64> = self.y.iter().zip(&self.z[i]).map(|(y, z)| y + z).collect();
+            let rates = self.rates(i, inside, step.h);
+            power[i] = form.residual(step.t + C[i] * step.h, &stage, &rates, &mut residuals[i]);
+        }
+    }
+
+    /// Newton's method for all stages at once, each with its own Jacobian.
+    fn whole_newton(
+        &mut self,
+        form: &mut dyn ResidualForm,
+        step: &Step,
+        power: &mut [f64; 3],
+    ) -> Newton {
+        let (n, inside) = (self.y.len(), step.x.len() - 1);
+        let size = 3 * n;
+        let (limit, rounding) = Radau::limits(step);
+        let mut residuals = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
+        let (mut by_rate, mut by) = (vec![0.0; n * n], vec![0.0; n * n]);
+        let (mut matrix, mut order) = (vec![0.0; size * size], vec![0; size]);
+        let (mut right, mut work) = (vec![0.0; size], vec![0.0; size]);
+        let mut before = f64::INFINITY;
+        for round in 0..MOST {
+            self.residuals(form, step, &mut residuals, power);
+            for i in 0..3 {
+                let stage: Vec<f64> = self.y.iter().zip(&self.z[i]).map(|(y, z)| y + z).collect();
+                let rates = self.rates(i, inside, step.h);
+                let t = step.t + C[i] * step.h;
+                form.slopes(t, &stage, &rates, &mut by_rate, &mut by);
+                for row in 0..n {
+                    let line = &mut matrix[(i * n + row) * size..(i * n + row + 1) * size];
+                    for j in 0..3 {
+                        let factor = self.inverse[i][j] / step.h;
+                        for column in 0..n {
+                            let own = if i == j { by[row * n + column] } else { 0.0 };
+                            line[j * n + column] = factor * by_rate[row * n + column] + own;
+                        }
+                    }
+                    let largest = line.iter().fold(0f64, |m, v| m.max(v.abs()));
+                    if !(largest > 0.0) || !largest.is_finite() {
+                        return Newton::Stuck;
+                    }
+                    let scale = crate::linalg::power_of_two(-largest.log2());
+                    line.iter_mut().for_each(|v| *v *= scale);
+                    right[i * n + row] = -scale * residuals[i][row];
+                }
+            }
+            if !lu::factor(&mut matrix, size, &mut order) {
+                return Newton::Stuck;
+            }
+            lu::solve(&matrix, size, &order, &mut right, &mut work);
+            let mut sum = 0.0;
+            for (stage, z) in self.z.iter_mut().enumerate() {
+                for (i, z) in z.iter_mut().enumerate() {
+                    let change = right[stage * n + i];
+                    *z += change;
+                    if i < inside {
+                        sum += (change * step.weights[i]).powi(2);
+                    }
+                }
+            }
+            let change = (sum / (3 * inside).max(1) as f64).sqrt();
+            if !change.is_finite() || (round > 3 && change > before && change > rounding) {
+                return Newton::Stuck;
+            }
+            self.iterations = round + 1;
+            // It converges quadratically: what is left is far less than the last change.
+            if change <= limit || (change <= rounding && change > 0.1 * before) {
+                self.residuals(form, step, &mut residuals, power);
+                return Newton::Solved;
+            }
+            before = change;
+        }
+        Newton::Stuck
+    }
+
+    /// The error against the embedded method of order 3, through the real factors.
+    fn estimate(&mut self, form: &mut dyn ResidualForm, step: &Step) -> f64 {
+        let (n, inside) = (self.y.len(), step.x.len() - 1);
+        let Some(factors) = &self.factors else { return f64::INFINITY };
+        let rates: Vec<f64> = (0..inside)
+            .map(|i| {
+                let sum = E[0] * self.z[0][i] + E[1] * self.z[1][i] + E[2] * self.z[2][i];
+                -sum / step.h
+            })
+            .collect();
+        let norm = |error: &[f64]| -> f64 {
+            let pairs = error[..inside].iter().zip(step.weights);
+            let sum: f64 = pairs.map(|(e, w)| (e * w).powi(2)).sum();
+            (sum / inside.max(1) as f64).sqrt()
+        };
+        let mut error = vec![0.0; n];
+        form.residual(step.t, &self.y, &rates, &mut error);
+        error.iter_mut().for_each(|e| *e = -*e);
+        factors.solve_real(&mut error);
+        let mut size = norm(&error);
+        // Where it is large because of a fast motion, once more from there.
+        if size >= 1.0 && (self.was_rejected || self.accepted.is_none()) {
+            let mut moved = self.y.clone();
+            for i in 0..inside {
+                moved[i] += error[i];
+            }
+            form.residual(step.t, &moved, &rates, &mut error);
+            error.iter_mut().for_each(|e| *e = -*e);
+            factors.solve_real(&mut error);
+            size = norm(&error);
+        }
+        size
+    }
+}
+
+impl Integrator for Radau {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn order(&self) -> u32 {
+        5
+    }
+
+    fn dense_order(&self) -> u32 {
+        3
+    }
+
+    fn source(&self) -> &'static str {
+        "Hairer & Wanner, Solving Ordinary Differential Equations II, IV.8 and VII.4"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Residual
+    }
+
+    fn properties(&self) -> Properties {
+        Properties { stiff: true, ..Properties::default() }
+    }
+
+    fn estimates(&self) -> bool {
+        true
+    }
+
+    fn estimate_order(&self) -> u32 {
+        4
+    }
+
+    fn step(
+        &mut self,
+        motion: &mut dyn Motion,
+        step: Step<'_>,
+        next: &mut [f64],
+    ) -> Result<f64, FieldError> {
+        let Some(form) = motion.residual_form() else {
+            return Err(FieldError::NotSolved(NAME));
+        };
+        let mut y = std::mem::take(&mut self.y);
+        form.begin(step.t, step.x, &mut y)?;
+        let again = self.old == step.x && self.t == step.t;
+        self.was_rejected = again;
+        self.y = y;
+        let (n, inside) = (self.y.len(), step.x.len() - 1);
+        let rows = form.rows();
+        if (rows.0, rows.1) != (&self.rows.0[..], &self.rows.1[..]) {
+            self.rows = (rows.0.to_vec(), rows.1.to_vec());
+            (self.jacobian, self.factors, self.has_step) = (None, None, false);
+        }
+        if let Some(jacobian) = &mut self.jacobian {
+            jacobian.is_fresh &= again;
+        }
+        if self.contraction > 1e-3 && self.jacobian.as_ref().is_some_and(|j| !j.is_fresh) {
+            (self.jacobian, self.factors) = (None, None);
+        }
+        let mut power = [0.0; 3];
+        loop {
+            if self.jacobian.is_none() {
+                let (mut by_rate, mut by) = (vec![0.0; n * n], vec![0.0; n * n]);
+                form.slopes(step.t, &self.y, step.rates, &mut by_rate, &mut by);
+                self.jacobian = Some(Jacobian { by_rate, by, is_fresh: true });
+                self.factors = None;
+            }
+            let Some(jacobian) = &self.jacobian else { break };
+            let is_fresh = jacobian.is_fresh;
+            if self.factors.as_ref().is_none_or(|f| f.h != step.h) {
+                self.factors = Factors::new(jacobian, step.h, n);
+            }
+            // A guess is made from the last step, which a try overwrites.
+            let last = self.z.clone();
+            if self.whole > 0 {
+                self.whole -= 1;
+                self.guess(&step);
+                if let Newton::Solved = self.whole_newton(form, &step, &mut power) {
+                    break;
+                }
+                self.z.clone_from(&last);
+            }
+            self.guess(&step);
+            match self.newton(form, &step, &mut power)? {
+                Newton::Solved => break,
+                Newton::Stuck if is_fresh => {
+                    self.z = last;
+                    self.guess(&step);
+                    if n <= LARGEST && matches!(self.whole_newton(form, &step, &mut power), Newton::Solved) {
+                        self.whole = WHOLE;
+                        break;
+                    }
+                    self.has_step = false;
+                    self.contraction = 1.0;
+                    (self.t, self.old) = (step.t, step.x.to_vec());
+                    return Err(FieldError::NotSolved(NAME));
+                }
+                Newton::Stuck => {
+                    self.z = last;
+                    self.jacobian = None;
+                }
+            }
+        }
+        let error = self.estimate(form, &step);
+        // The work by quadrature, and its polynomial with the others'.
+        for (stage, row) in A.iter().enumerate() {
+            let work = step.h * (row[0] * power[0] + row[1] * power[1] + row[2] * power[2]);
+            let dense = &mut self.dense[stage];
+            dense.clear();
+            dense.extend_from_slice(&self.z[stage][..inside]);
+            dense.push(work);
+        }
+        for ((place, x), z) in next.iter_mut().zip(step.x).zip(&self.dense[2]) {
+            *place = x + z;
+        }
+        (self.t, self.h, self.has_step) = (step.t, step.h, true);
+        self.old.clear();
+        self.old.extend_from_slice(step.x);
+        Ok(error)
+    }
+
+    fn growth(&mut self, error: f64) -> Option<f64> {
+        let error = error.max(1e-10);
+        let work = (2 * MOST + 1) as f64 / (2 * MOST + self.iterations) as f64;
+        let plain = 0.9 * work * error.powf(-0.25);
+        let mut factor = plain;
+        if let Some((h, before)) = self.accepted {
+            factor = factor.min((self.h / h).abs() * (before / error).powf(0.25) * plain);
+        }
+        self.accepted = Some((self.h, error.max(1e-2)));
+        let factor = factor.clamp(0.2, 8.0);
+        // The same step again saves the factorization.
+        Some(if (1.0..1.2).contains(&factor) && self.contraction < 1e-2 { 1.0 } else { factor })
+    }
+
+    fn prepare_dense(&mut self, _: &mut dyn Motion) -> Result<(), FieldError> {
+        Ok(())
+    }
+
+    fn interpolate(&self, theta: f64, x: &mut [f64]) {
+        let basis = lagrange(&[0.0, C[0], C[1], C[2]]);
+        let w: Vec<f64> = basis[1..].iter().map(|l| polynomial(l, theta)).collect();
+        for (i, place) in x.iter_mut().enumerate() {
+            let d = &self.dense;
+            *place = self.old[i] + w[0] * d[0][i] + w[1] * d[1][i] + w[2] * d[2][i];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_eigenvalues_are_those_of_the_inverse() {
+        let lambda = [[GAMMA, 0.0, 0.0], [0.0, ALPHA, BETA], [0.0, -BETA, ALPHA]];
+        let inverse = inverse();
+        for i in 0..3 {
+            for j in 0..3 {
+                let mut sum = 0.0;
+                for k in 0..3 {
+                    for l in 0..3 {
+                        sum += T[i][k] * lambda[k][l] * T_INVERSE[l][j];
+                    }
+                }
+                assert!((sum - inverse[i][j]).abs() < 1e-13, "{sum} {}", inverse[i][j]);
+            }
+        }
+    }
+}

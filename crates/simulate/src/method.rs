@@ -1,0 +1,261 @@
+//! Which integrator a run takes, why, and what it cannot be taken for.
+
+use crate::drive::Stabilize;
+use crate::field::Field;
+use crate::integrators::{self, Integrator, Motion, Needs, Stiffness};
+use crate::run::{RunError, RunOptions};
+use crate::setting::Setting;
+use dalembert_derive::EquationsOfMotion;
+use dalembert_expr::{ExprId, Symbol};
+use dalembert_model::system::{Energy, Level, System};
+
+/// The name that leaves the choice open.
+pub const AUTO: &str = "auto";
+
+/// The integrator of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// What was asked for.
+    pub asked: String,
+    /// The one at the end of the run.
+    pub name: &'static str,
+    /// Why this one.
+    pub reason: String,
+    /// Changes on the way.
+    pub changes: Vec<Change>,
+    /// What else there is to say, such as that another would have been better.
+    pub notes: Vec<String>,
+    /// The step, if all have the same size.
+    pub step: Option<f64>,
+    /// What holds the constraints, in words.
+    pub held_by: &'static str,
+}
+
+/// A change of the integrator.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// When.
+    pub t: f64,
+    /// From which.
+    pub from: &'static str,
+    /// To which.
+    pub to: &'static str,
+    /// Why.
+    pub reason: String,
+}
+
+impl Choice {
+    /// The choice at the beginning of a run.
+    pub(crate) fn new(options: &RunOptions, integrator: &dyn Integrator) -> Choice {
+        let is_auto = options.method == AUTO;
+        let reason = if is_auto {
+            "explicit and of high order; a stiff motion would be handed to radau"
+        } else {
+            "asked for"
+        };
+        Choice {
+            asked: options.method.clone(),
+            name: integrator.name(),
+            reason: reason.to_owned(),
+            held_by: held_by(options.stabilize, integrator),
+            ..Choice::default()
+        }
+    }
+}
+
+fn held_by(stabilize: Stabilize, integrator: &dyn Integrator) -> &'static str {
+    if integrator.properties().keeps_constraints {
+        return "the method itself";
+    }
+    match stabilize {
+        Stabilize::Projection => "projection",
+        Stabilize::Baumgarte => "baumgarte",
+        Stabilize::Ggl => "ggl",
+        Stabilize::None => "nothing",
+    }
+}
+
+/// An integrator for a field, which gets what the integrator needs.
+pub(crate) fn integrator_for(
+    setting: &Setting,
+    options: &RunOptions,
+    name: &str,
+    field: &mut Field,
+) -> Result<Box<dyn Integrator>, RunError> {
+    let integrator = integrators::by_name(name, field.size())
+        .ok_or_else(|| RunError::Method(options.method.clone()))?;
+    let refusal = refusal(setting, options, integrator.as_ref(), &field.equations);
+    if let Some(words) = refusal {
+        return Err(RunError::Unsuited(words));
+    }
+    if !field.equip(integrator.needs()) {
+        return Err(RunError::Unsuited(format!("`{name}` does not apply to these equations")));
+    }
+    Ok(integrator)
+}
+
+/// Whether constant steps hold the energy, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HoldsEnergy {
+    /// They do not.
+    No,
+    /// It swings and does not grow.
+    InTheMean,
+    /// But for rounding.
+    UpToRounding,
+}
+
+impl HoldsEnergy {
+    pub(crate) fn new(
+        options: &RunOptions,
+        integrator: &dyn Integrator,
+        field: &Field,
+    ) -> HoldsEnergy {
+        let properties = integrator.properties();
+        let is_constant = options.step.is_some() || !integrator.estimates();
+        let is_canonical = field.equations.formulation == "hamilton"
+            && (field.equations.rows.is_empty() || properties.keeps_constraints);
+        match is_constant && field.conserves_energy() {
+            true if properties.keeps_energy => HoldsEnergy::UpToRounding,
+            true if properties.symplectic && is_canonical => HoldsEnergy::InTheMean,
+            _ => HoldsEnergy::No,
+        }
+    }
+
+    /// What the energy may be off by: `early` is the largest of the first half of the
+    /// run, `times` its length in characteristic times.
+    pub(crate) fn bound(self, early: f64, times: f64, tolerance: f64) -> Option<f64> {
+        let drift = |tolerance: f64| 100.0 * tolerance * (1.0 + times);
+        match self {
+            HoldsEnergy::No => None,
+            HoldsEnergy::UpToRounding => Some(drift(1e-14).max(1e-12)),
+            HoldsEnergy::InTheMean => Some(drift(tolerance).max(1.5 * early)),
+        }
+    }
+}
+
+/// What a stiff motion is said to be.
+pub(crate) fn stiff_words(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+    stiff: &Stiffness,
+) -> String {
+    let exprs = &setting.model.exprs;
+    let n = equations.q.len();
+    let at = stiff.component;
+    // An own velocity stands for its coordinate where there is one of each.
+    let symbol: Option<Symbol> = match at {
+        _ if at < n => equations.q.get(at).copied(),
+        _ if equations.v.len() == n => equations.q.get(at - n).copied(),
+        _ => equations.v.get(at - n).copied(),
+    };
+    let name = symbol.map_or_else(String::new, |s| {
+        format!("; the fastest motion is mostly in `{}`", exprs.symbol_info(s).full_name())
+    });
+    format!(
+        "stiff: h|λ| ≈ {:.1} limits the step, not the accuracy{name}",
+        stiff.h_lambda.min(stiff.limit * 10.0)
+    )
+}
+
+/// Why an integrator cannot be taken for a system, in words; `None` if it can.
+pub(crate) fn refusal(
+    setting: &Setting,
+    options: &RunOptions,
+    integrator: &dyn Integrator,
+    equations: &EquationsOfMotion,
+) -> Option<String> {
+    let name = integrator.name();
+    let held = options.stabilize;
+    let by_itself = integrator.properties().keeps_constraints;
+    if by_itself && matches!(held, Stabilize::Baumgarte | Stabilize::Ggl) {
+        return Some(format!("`{name}` holds the constraints by itself; leave out `--stabilize`"));
+    }
+    let system = &setting.model.system;
+    match integrator.needs() {
+        Needs::Rates => None,
+        Needs::Residual => (held == Stabilize::Baumgarte).then(|| {
+            format!(
+                "`{name}` holds positions and velocities on the constraints by itself; \
+                 leave out `--stabilize baumgarte`"
+            )
+        }),
+        Needs::Canonical => {
+            if equations.formulation != "hamilton" {
+                return Some(format!(
+                    "`{name}` moves positions and momenta: it needs `--formulation hamilton`, \
+                     not `{}`",
+                    equations.formulation
+                ));
+            }
+            let row = system.constraints.iter().find(|c| c.level != Level::Position);
+            if let Some(row) = row {
+                return Some(format!(
+                    "`{name}` is for holonomic constraints; constraint `{}` is {}",
+                    row.name,
+                    row.kinds()[0]
+                ));
+            }
+            forced(name, system, equations)
+        }
+        Needs::Structure => structure(name, setting, equations),
+    }
+}
+
+/// What does not come from an energy.
+fn forced(name: &str, system: &System, _: &EquationsOfMotion) -> Option<String> {
+    let lists = [(&system.forces, "force"), (&system.nonideal, "non-ideal part")];
+    if system.dissipation != ExprId::ZERO {
+        return Some(format!("`{name}` is for conservative systems; this one has a dissipation"));
+    }
+    for (list, what) in lists {
+        let component = list.iter().flat_map(|f| &f.components).find(|c| c.1 != ExprId::ZERO);
+        if let Some(&(coordinate, _)) = component {
+            return Some(format!(
+                "`{name}` is for conservative systems with ideal constraints; there is a {what} \
+                 on `{}`",
+                system.coordinates[coordinate].name
+            ));
+        }
+    }
+    None
+}
+
+fn structure(name: &str, setting: &Setting, equations: &EquationsOfMotion) -> Option<String> {
+    let system = &setting.model.system;
+    if equations.formulation != "bracket" {
+        return Some(format!(
+            "`{name}` moves by the reduced bracket: it needs `--formulation bracket`, not `{}`",
+            equations.formulation
+        ));
+    }
+    if let Some(reason) = forced(name, system, equations) {
+        return Some(reason);
+    }
+    for row in &system.constraints {
+        let why = match row.level {
+            Level::Position => {
+                "restricts positions, which would drift off it while H_r is held; \
+                 `--formulation hamilton --method rattle` holds it"
+            }
+            _ if !row.scleronomic => "depends on time, so that there is no J_r",
+            _ if row.catastatic != Some(true) => {
+                "is not linear in the velocities but affine, so \
+                 that there is no J_r"
+            }
+            _ => continue,
+        };
+        return Some(format!("`{name}`: constraint `{}` {why}", row.name));
+    }
+    let (Energy::Lagrangian { lagrangian: energy, .. }
+    | Energy::Hamiltonian { hamiltonian: energy, .. }) = &system.energy;
+    if setting.model.exprs.derivative(*energy, Symbol::TIME) != ExprId::ZERO {
+        return Some(format!("`{name}` conserves the energy, but this one depends on time"));
+    }
+    equations.quantity("J_r").is_none().then(|| {
+        format!(
+            "`{name}` needs J_r, which is written out for energies quadratic in the velocities \
+             and up to 24 coordinates"
+        )
+    })
+}
