@@ -21,7 +21,6 @@ const FOLDER: &str = "tests/diagnostics";
 /// Codes that no model text can yield, and why.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("not-utf8", "a matter of the file, tested with the program"),
-    ("not-served", "said when the equations are derived"),
     ("not-applicable", "said when the equations are derived"),
     ("check-failed", "found by numbers, tested with the program"),
     ("contradictory-start", "found by numbers, tested with the program"),
@@ -31,13 +30,14 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("not-a-number", "found by a run, tested with the program"),
     ("no-unique-motion", "found by a run, tested with the program"),
     ("run-stopped", "found by a run, tested with the program"),
+    ("no-common-solution", "found by numbers, tested with the program"),
+    ("sticks", "found by a run, tested with the program"),
 ];
 
 /// Pages without a model that shows the fault, and why.
 const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("not-utf8", "a text cannot show it"),
     ("unreadable-file", "a text cannot show it"),
-    ("not-served", "said when the equations are derived"),
     ("not-applicable", "said when the equations are derived"),
     ("check-failed", "found by numbers, tested with the program"),
     ("contradictory-start", "found by numbers, tested with the program"),
@@ -47,6 +47,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("not-a-number", "found by a run, tested with the program"),
     ("no-unique-motion", "found by a run, tested with the program"),
     ("run-stopped", "found by a run, tested with the program"),
+    ("no-common-solution", "found by numbers, tested with the program"),
+    ("sticks", "found by a run, tested with the program"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 
@@ -72,8 +74,16 @@ impl Wrong {
         let syntax = Syntax::of_path(&self.file);
         let input =
             Input { name: self.file.clone(), text: self.text.clone(), syntax, folder: None };
-        load(&input, &Options { set: settings(&self.text), ..Options::default() })
+        read(&input, &self.text)
     }
+}
+
+/// Everything that `dal check` says of a model without asking for a motion.
+fn read(input: &Input, text: &str) -> Loaded {
+    let mut loaded = load(input, &Options { set: settings(text), ..Options::default() });
+    let findings = dalembert::lint(&loaded);
+    loaded.diagnostics.extend(findings);
+    loaded
 }
 
 /// All files of the folder that end so, in order.
@@ -224,7 +234,7 @@ fn examples_of_the_pages_are_what_they_seem() {
         let yields = |(syntax, text): &(Syntax, String)| {
             let input =
                 Input { name: code.to_string(), text: text.clone(), syntax: *syntax, folder: None };
-            load(&input, &Options { set: settings(text), ..Options::default() })
+            read(&input, text)
         };
         let has_code = |loaded: &Loaded| loaded.diagnostics.iter().any(|d| d.code == code);
         let without = WITHOUT_EXAMPLE.iter().any(|(name, _)| *name == code.name());

@@ -4,6 +4,7 @@
 use dalembert::expr::{ExprId, Jacobian, Symbol};
 use dalembert::{EquationsOfMotion, Input, Loaded, Model, Options};
 
+pub mod motion;
 pub mod oracle_model;
 pub mod own_variables;
 // Each test file uses a part of this module.

@@ -72,8 +72,8 @@ fn the_object_has_every_field() {
         keys(&value),
         [
             "format", "system", "t", "state", "steps", "rejected", "evaluations", "switches",
-            "method", "formulation", "seconds", "certificate", "constraints", "files", "verdict",
-            "diagnostics",
+            "method", "method_choice", "formulation", "seconds", "certificate", "constraints", "events",
+            "energy_of_events", "end", "files", "verdict", "diagnostics",
         ]
     );
     assert_eq!(value["format"], 1);
@@ -89,7 +89,16 @@ fn the_object_has_every_field() {
     let certificate = &value["certificate"];
     assert_eq!(
         keys(certificate),
-        ["position_residual", "velocity_residual", "energy_balance", "invariants", "gauss", "rank"]
+        [
+            "position_residual",
+            "velocity_residual",
+            "held_by",
+            "energy_balance",
+            "invariants",
+            "gauss",
+            "rank_changes",
+            "rank"
+        ]
     );
     assert!(certificate["invariants"]["energy"].as_f64().is_some_and(|drift| drift < 1e-7));
     assert_eq!(certificate["rank"], serde_json::json!({"smallest": 1, "largest": 1}));
@@ -98,6 +107,8 @@ fn the_object_has_every_field() {
     // |λ| = |F|/(2l), and F = m g (3 cos θ − 2 cos θ₀) is largest at the bottom.
     let most = 9.81 * (3.0 - 2.0 * 0.8) / 4.0;
     assert!((rod["largest_multiplier"].as_f64().expect("it") - most).abs() < 1e-3 * most, "{rod}");
+    assert_eq!(value["events"], serde_json::json!([]));
+    assert_eq!(value["end"], serde_json::json!({"how": "finished"}));
     assert_eq!(value["files"], serde_json::json!([]));
     assert_eq!(value["diagnostics"], serde_json::json!([]));
     assert_eq!(value["verdict"], "pass");
@@ -420,4 +431,89 @@ mod signals {
             check_times(&tables::read(&path), ending);
         }
     }
+}
+
+const BLOCK: &str = "param m = 2, g = 9.81, alpha = 0.5, mu = 0.7\ncoord x, y\n\
+    kinetic m/2*(x'^2 + y'^2)\npotential m*g*(x*sin(alpha) + y*cos(alpha))\n\
+    constraint floor: y = 0\nnonideal x: -mu*abs(multiplier(floor))*sign(x')\n\
+    start x = 0, x' = 3\nrun t = 0..2\n";
+
+#[test]
+fn a_motion_that_sticks_is_no_failure() {
+    let (status, value) = json(&["-"], BLOCK);
+    assert_eq!(status, 0);
+    assert_eq!(value["verdict"], "pass");
+    assert_eq!(value["end"]["switches"][0], "sign(x')");
+    let exact = 3.0 / (9.81 * (0.5f64.sin() + 0.7 * 0.5f64.cos()));
+    assert_eq!(value["end"]["how"], "sticks");
+    assert!((value["t"].as_f64().expect("a time") - exact).abs() < 1e-9);
+    let note = value["diagnostics"].as_array().expect("a list");
+    assert_eq!(note[0]["code"], "sticks");
+    let output = run(&["-"], BLOCK);
+    let page = String::from_utf8(output.stdout.clone()).expect("UTF-8");
+    assert!(page.contains("sticks at t = 0.2796"), "{page}");
+    assert!(err(&output).contains("nonideal x:"), "the line is shown: {}", err(&output));
+}
+
+#[test]
+fn friction_without_a_common_solution_is_told() {
+    let rod = "param mu = 1.8\ncoord x, y, th\nkinetic (x'^2 + y'^2)/2 + th'^2/6\n\
+        potential 9.81*y\nconstraint floor: y = sin(th)\nlet slip = x' + sin(th)*th'\n\
+        nonideal -mu*abs(multiplier(floor))*sign(slip) along slip\n\
+        start x = 0, x' = -1, th = 1.3, th' = 0\n";
+    let (status, value) = json(&["-"], rod);
+    assert_eq!(status, 3);
+    assert_eq!(value["diagnostics"][0]["code"], "no-common-solution", "{value}");
+    let words = value["error"].as_str().expect("words");
+    assert!(words.contains("no common solution"), "{words}");
+}
+
+/// A mass on a hard spring with strong damping.
+const STIFF: &str = "
+system Hard spring
+coord x
+kinetic x'^2/2
+force x: -1e6*(x - cos(t)) - 1e5*(x' + sin(t)) - cos(t)
+start x = 1, x' = 0
+run t = 0..5, tol 1e-7
+";
+
+#[test]
+fn a_stiff_motion_is_handed_on_with_a_reason() {
+    let (status, value) = json(&["-"], STIFF);
+    assert_eq!(status, 0, "{value}");
+    let choice = &value["method_choice"];
+    assert_eq!(keys(choice), ["asked", "reason", "changes", "notes", "step"]);
+    assert_eq!((&value["method"], &choice["asked"]), (&"radau".into(), &"auto".into()));
+    let change = &choice["changes"][0];
+    assert_eq!((&change["from"], &change["to"]), (&"dop853".into(), &"radau".into()));
+    assert!(change["t"].as_f64().is_some_and(|t| t > 0.0 && t < 5.0));
+    assert!(change["reason"].as_str().is_some_and(|words| words.contains("mostly in `x`")));
+    let x = value["state"]["x"].as_f64().expect("it");
+    assert!((x - 5f64.cos()).abs() < 1e-6, "{x}");
+}
+
+#[test]
+fn constant_steps_are_reported_and_hold_what_they_claim() {
+    let (status, value) =
+        json(&["-", "--formulation", "hamilton", "--method", "rattle", "--step", "0.01"], PENDULUM);
+    assert_eq!(status, 0, "{value}");
+    assert_eq!(value["method_choice"]["step"], 0.01);
+    assert_eq!(value["certificate"]["held_by"], "the method itself");
+    assert!(value["certificate"]["position_residual"].as_f64().is_some_and(|r| r < 1e-13));
+    // Without a step one is chosen.
+    let (_, value) =
+        json(&["-", "--formulation", "hamilton", "--method", "rattle", "--tol", "1e-5"], PENDULUM);
+    assert!(value["method_choice"]["step"].as_f64().is_some_and(|h| h > 1e-5 && h < 0.1));
+}
+
+#[test]
+fn an_integrator_that_does_not_suit_is_wrong_usage() {
+    let (status, value) = json(&["-", "--method", "rattle"], PENDULUM);
+    assert_eq!(status, 2, "{value}");
+    let words = value["error"].as_str().expect("words");
+    assert!(words.contains("--formulation hamilton"), "{words}");
+    let (status, value) = json(&["-", "--method", "euler"], PENDULUM);
+    assert_eq!(status, 2, "{value}");
+    assert!(value["error"].as_str().is_some_and(|words| words.contains("dop853, gauss4")));
 }

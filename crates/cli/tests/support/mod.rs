@@ -1,5 +1,8 @@
 //! Runs `dal eval` for the tests.
 
+// Not every test file uses all of it.
+#![allow(dead_code)]
+
 use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
