@@ -8,8 +8,8 @@
 mod benchmark;
 
 use benchmark::{
-    BY_OTHERS, CASES, Case, ELSEWHERE, Expected, SINGULAR, file, options, outputs, outputs_by,
-    start_of, travel,
+    BY_OTHERS, CASES, CORNERS, Case, ELSEWHERE, Expected, SINGULAR, file, options, outputs,
+    outputs_by, start_of, travel,
 };
 use dalembert::formulations::{ALL, by_name};
 use dalembert::simulate::drive::End;
@@ -69,7 +69,7 @@ fn reach(case: &Case, model: &Model, formulation: &str, tolerance: f64) -> Resul
 fn every_case_is_met_or_named() {
     for case in file() {
         let name = case["name"].as_str().expect("a name");
-        let mut cases = CASES.iter().chain(SINGULAR.iter().map(|c| &c.0));
+        let mut cases = CASES.iter().chain(SINGULAR.iter().chain(CORNERS).map(|c| &c.0));
         let here = usize::from(cases.any(|c| c.name == name));
         let elsewhere = ELSEWHERE.iter().filter(|(start, _)| name.starts_with(start)).count();
         assert_eq!(here + elsewhere, 1, "{name}");
@@ -157,10 +157,10 @@ fn long_chains() {
 /// floor of 1e-11; here every corner ends a step.
 #[test]
 fn the_wheelset() {
-    let case = Case { name: "wheelset_t1", page: "wheelset", set: &[] };
+    let (case, digits) = &CORNERS[0];
     let model = case.model();
     let setting = Setting::new(&model).expect("values");
-    let expected = Expected::of(&case);
+    let expected = Expected::of(case);
     let options = options(&setting, expected.end, 1e-12);
     let report = travel(&setting, &options, start_of(&setting)).expect("it gets there");
     assert!(report.verdict().is_ok(), "{:?}", report.verdict());
@@ -168,7 +168,7 @@ fn the_wheelset() {
     let found = outputs(&setting, &expected, report.last.as_ref().expect("a last state"));
     for ((name, value), found) in expected.outputs.iter().zip(&found) {
         let off = (found - value).abs();
-        let allowed = 1e-8 * value.abs() + 1e-11;
+        let allowed = digits * value.abs() + 1e-11;
         println!("{name:8} off by {off:.1e}, {:.1e} of it", off / value.abs());
         assert!(off <= allowed, "{name}: {found} is off {value} by {off:e}");
     }
