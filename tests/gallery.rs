@@ -9,7 +9,7 @@ use dalembert::model::span::{SourceId, Span};
 use dalembert::{Input, Options};
 
 /// As many checks of pages as hold at least.
-const HOLD: usize = 620;
+const HOLD: usize = 700;
 
 fn pages() -> Vec<(String, Input)> {
     let pages: Vec<_> = dalembert::gallery::pages()
