@@ -146,3 +146,27 @@ pub(crate) fn say(text: &str) {
 pub(crate) fn data(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
+
+/// Says the faults of a model that a command cannot go on with; `own` are fields that its
+/// JSON has beside the usual ones.
+pub(crate) fn refuse(
+    json: bool,
+    own: &[(&str, Value)],
+    loaded: &Loaded,
+    faults: &[Diagnostic],
+    color: Color,
+) -> Status {
+    let mut all = loaded.diagnostics.clone();
+    all.extend(faults.iter().cloned());
+    if json {
+        let mut object = json!({"format": 1});
+        own.iter().for_each(|(name, value)| object[*name] = value.clone());
+        object["verdict"] = json!("faults");
+        object["diagnostics"] = as_json(&all, loaded);
+        data(&object.to_string());
+    } else {
+        diagnostics(if loaded.is_faulty() { &all } else { faults }, loaded, color);
+        say(&format!("\n{}", count(&all)));
+    }
+    Status::ModelFaults
+}

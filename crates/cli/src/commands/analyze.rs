@@ -8,7 +8,7 @@ use crate::show::pieces;
 use dalembert::analyze::{Request, analyze};
 use dalembert::export::AnalysisPage;
 use dalembert::expr::ExprId;
-use dalembert::{Diagnostic, Loaded, Model, Options};
+use dalembert::{Model, Options};
 use serde_json::json;
 
 /// Names under which F and G are resolved, as outputs are.
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Analyze, color: Color) -> Status {
         Err(status) => return status,
     };
     if loaded.is_faulty() {
-        return refuse(args, &loaded, &[], color);
+        return report::refuse(args.json, &[], &loaded, &[], color);
     }
     if !args.json {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Analyze, color: Color) -> Status {
         Err(error) => {
             let (faults, status) = eval::explain(error, &model);
             match status {
-                Status::ModelFaults => refuse(args, &loaded, &faults, color),
+                Status::ModelFaults => report::refuse(args.json, &[], &loaded, &faults, color),
                 status => {
                     let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
                     let words = words.join("; ");
@@ -104,19 +104,4 @@ fn arguments(model: &Model) -> Result<[ExprId; 2], String> {
         *place = observe.value;
     }
     Ok(found)
-}
-
-fn refuse(args: &Analyze, loaded: &Loaded, faults: &[Diagnostic], color: Color) -> Status {
-    let mut all = loaded.diagnostics.clone();
-    all.extend(faults.iter().cloned());
-    if args.json {
-        let diagnostics = report::as_json(&all, loaded);
-        report::data(
-            &json!({"format": 1, "verdict": "faults", "diagnostics": diagnostics}).to_string(),
-        );
-    } else {
-        report::diagnostics(if loaded.is_faulty() { &all } else { faults }, loaded, color);
-        report::say(&format!("\n{}", report::count(&all)));
-    }
-    Status::ModelFaults
 }

@@ -8,7 +8,7 @@ use dalembert::model::codes::Code;
 use dalembert::simulate::complete::CompletionError;
 use dalembert::simulate::report::{EvalError, Options, report as evaluate};
 use dalembert::simulate::{Refusal, StartError};
-use dalembert::{Diagnostic, Loaded, failures};
+use dalembert::{Diagnostic, failures};
 use serde_json::json;
 
 pub(crate) fn run(args: &Eval, color: Color) -> Status {
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &Eval, color: Color) -> Status {
         Err(status) => return status,
     };
     if loaded.is_faulty() {
-        return refuse(args, &loaded, &[], color);
+        return report::refuse(args.json, &[("results", json!([]))], &loaded, &[], color);
     }
     if !args.json {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
@@ -58,7 +58,9 @@ pub(crate) fn run(args: &Eval, color: Color) -> Status {
         Err(error) => {
             let (faults, status) = explain(error, &model);
             match status {
-                Status::ModelFaults => refuse(args, &loaded, &faults, color),
+                Status::ModelFaults => {
+                    report::refuse(args.json, &[("results", json!([]))], &loaded, &faults, color)
+                }
                 status => {
                     let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
                     let words = words.join("; ");
@@ -110,20 +112,4 @@ pub(crate) fn explain(error: EvalError, model: &dalembert::Model) -> (Vec<Diagno
         }
         EvalError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
     }
-}
-
-fn refuse(args: &Eval, loaded: &Loaded, faults: &[Diagnostic], color: Color) -> Status {
-    let mut all = loaded.diagnostics.clone();
-    all.extend(faults.iter().cloned());
-    if args.json {
-        let diagnostics = report::as_json(&all, loaded);
-        report::data(
-            &json!({"format": 1, "results": [], "verdict": "faults", "diagnostics": diagnostics})
-                .to_string(),
-        );
-    } else {
-        report::diagnostics(if loaded.is_faulty() { &all } else { faults }, loaded, color);
-        report::say(&format!("\n{}", report::count(&all)));
-    }
-    Status::ModelFaults
 }

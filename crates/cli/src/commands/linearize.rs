@@ -10,7 +10,7 @@ use dalembert::export::linearization::failure_words;
 use dalembert::simulate::complete::complete;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::{Setting, StartError, Tolerances};
-use dalembert::{Diagnostic, Loaded, Model};
+use dalembert::{Loaded, Model};
 use serde_json::json;
 
 pub(crate) fn run(args: &Linearize, color: Color) -> Status {
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
         Err(status) => return status,
     };
     if loaded.is_faulty() {
-        return refuse(args, &loaded, &[], color);
+        return report::refuse(args.json, &[], &loaded, &[], color);
     }
     if !args.json {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
         }
         Err(
             LinearizeError::Start(StartError::Clash(faults)) | LinearizeError::Equations(faults),
-        ) => refuse(args, &loaded, &faults, color),
+        ) => report::refuse(args.json, &[], &loaded, &faults, color),
         Err(error) => {
             say(args, &model, &failure_words(&error, &model));
             Status::NumbersFailed
@@ -71,7 +71,7 @@ fn failed(
 ) -> Status {
     let (faults, status) = explain(error, model);
     if status == Status::ModelFaults {
-        return refuse(args, loaded, &faults, color);
+        return report::refuse(args.json, &[], loaded, &faults, color);
     }
     let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
     say(args, model, &words.join("; "));
@@ -85,19 +85,4 @@ fn say(args: &Linearize, model: &Model, words: &str) {
     } else {
         report::say(&format!("error: {words}"));
     }
-}
-
-fn refuse(args: &Linearize, loaded: &Loaded, faults: &[Diagnostic], color: Color) -> Status {
-    let mut all = loaded.diagnostics.clone();
-    all.extend(faults.iter().cloned());
-    if args.json {
-        let diagnostics = report::as_json(&all, loaded);
-        report::data(
-            &json!({"format": 1, "verdict": "faults", "diagnostics": diagnostics}).to_string(),
-        );
-    } else {
-        report::diagnostics(if loaded.is_faulty() { &all } else { faults }, loaded, color);
-        report::say(&format!("\n{}", report::count(&all)));
-    }
-    Status::ModelFaults
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
         Err(status) => return status,
     };
     if loaded.is_faulty() {
-        return refuse(args, &loaded, &[], color);
+        return report::refuse(args.json, &[], &loaded, &[], color);
     }
     if !args.json {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
                 matches!(&error, RunError::Refused(Refusal::Solve(SolveError::NotFinite { .. })));
             let (mut faults, status) = explain_run(error, &model);
             if status == Status::ModelFaults {
-                return refuse(args, &loaded, &faults, color);
+                return report::refuse(args.json, &[], &loaded, &faults, color);
             }
             if let Some(place) = Setting::new(&model)
                 .ok()
@@ -202,18 +202,4 @@ fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
         }
         RunError::Option(words) | RunError::Unsuited(words) => (plain(words), Status::WrongUsage),
     }
-}
-
-fn refuse(args: &Run, loaded: &Loaded, faults: &[Diagnostic], color: Color) -> Status {
-    let mut all = loaded.diagnostics.clone();
-    all.extend(faults.iter().cloned());
-    if args.json {
-        let diagnostics = report::as_json(&all, loaded);
-        let object = json!({"format": 1, "verdict": "faults", "diagnostics": diagnostics});
-        report::data(&object.to_string());
-    } else {
-        report::diagnostics(if faults.is_empty() { &all } else { faults }, loaded, color);
-        report::say(&format!("\n{}", report::count(&all)));
-    }
-    Status::ModelFaults
 }
