@@ -36,6 +36,7 @@ mod number;
 mod print;
 mod reverse;
 mod sample;
+pub mod series;
 mod simplify;
 mod solve;
 mod substitute;

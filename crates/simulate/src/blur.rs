@@ -8,25 +8,26 @@
 //! Not entry by entry: in the metric of the masses the noise of a single entry may count
 //! for more than the row, where a coordinate has hardly any mass.
 
-/// How far off a state may be, relative to max(1, |x|): more than a projection leaves,
-/// less than any tolerance of ranks.
+/// How far off a state may be, relative to the scale that the model gives to each component:
+/// more than a projection leaves, less than any tolerance of ranks.
 pub const DIGITS: f64 = 1e-10;
 /// What a projection leaves, as a part of [`DIGITS`].
 pub const LEFT: f64 = 1e-2;
 /// States beside it that are looked at.
 pub const TRIES: u64 = 3;
 
-/// A state beside `x`; the same for the same number on every machine.
-pub fn beside(x: &[f64], number: u64) -> Vec<f64> {
+/// A state beside `x`, given the extents of its components (those that are not given are of
+/// their own size); the same for the same number on every machine.
+pub fn beside(x: &[f64], extents: &[f64], number: u64) -> Vec<f64> {
     let mut seed = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(number + 1);
-    let mut nudge = |x: &f64| {
+    let mut nudge = |(i, x): (usize, &f64)| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let signed = (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0;
         // At least half of the way, up or down.
         let share = 0.5 * signed.signum() + 0.5 * signed;
-        x + DIGITS * x.abs().max(1.0) * share
+        x + DIGITS * x.abs().max(extents.get(i).copied().unwrap_or(0.0)) * share
     };
-    x.iter().map(&mut nudge).collect()
+    x.iter().enumerate().map(&mut nudge).collect()
 }
 
 /// Raises the parts of rows of `n` entries that are noise to twice what changed.
@@ -64,14 +65,14 @@ mod tests {
 
     #[test]
     fn every_component_moves_by_some_of_its_digits() {
-        let x = [0.0, 1.0, -40.0, 1e-3];
+        let (x, extents) = ([0.0, 1.0, -40.0, 1e-3], [1.0, 2.0, 0.0, 1e-3]);
         for number in 0..TRIES {
-            for (a, b) in x.iter().zip(beside(&x, number)) {
-                let moved = (a - b).abs() / a.abs().max(1.0);
+            for (i, (a, b)) in x.iter().zip(beside(&x, &extents, number)).enumerate() {
+                let moved = (a - b).abs() / a.abs().max(extents[i]);
                 assert!((0.4 * DIGITS..=1.1 * DIGITS).contains(&moved), "{a} {b}");
             }
         }
-        assert_ne!(beside(&x, 0), beside(&x, 1));
+        assert_ne!(beside(&x, &extents, 0), beside(&x, &extents, 1));
     }
 
     #[test]

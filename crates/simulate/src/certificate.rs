@@ -157,6 +157,7 @@ mod tests {
         jacobian: &[1.0, 0.0],
         drift: &[1.0],
         noise: None,
+        inertia: &[],
     };
 
     fn certificate(accelerations: &[f64]) -> Gauss {

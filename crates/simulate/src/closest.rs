@@ -36,6 +36,25 @@ pub struct Problem<'a> {
     /// The metric, dense, row by row, at the values of a table; `None` where it is
     /// not defined.
     pub metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
+    /// The scales of the unknowns.
+    pub scales: Scales,
+}
+
+/// The scales that a model gives to unknowns.
+#[derive(Clone, Debug, Default)]
+pub struct Scales {
+    /// Of each unknown; 0 where there is none.
+    pub extents: Vec<f64>,
+    /// What the diagonal of the metric is made of near the guess; empty where that is not known.
+    pub inertia: Vec<f64>,
+}
+
+impl Scales {
+    /// Those of some of the unknowns.
+    pub fn of(&self, chosen: &[usize]) -> Scales {
+        let pick = |from: &[f64]| chosen.iter().filter_map(|&i| from.get(i).copied()).collect();
+        Scales { extents: pick(&self.extents), inertia: pick(&self.inertia) }
+    }
 }
 
 /// A point found.
@@ -70,6 +89,8 @@ struct Point {
     jacobian: Vec<f64>,
     /// See [`scale::reach`].
     reach: Vec<f64>,
+    /// What the last digit of each unknown is worth on the scale that the model gives to it.
+    digits: Vec<f64>,
 }
 
 impl Problem<'_> {
@@ -107,12 +128,20 @@ impl Problem<'_> {
     fn moved(&self, attempt: u32) -> Vec<f64> {
         let mut seed = 0x9e37_79b9_7f4a_7c15u64 ^ u64::from(attempt);
         let size = if attempt == 0 { 0.0 } else { 0.02 * 1.7f64.powi(attempt as i32 - 1) };
+        // Where the model gives no scale, any will do that is not 0.
+        let largest = linalg::largest(&self.scales.extents).max(linalg::largest(&self.guess));
+        let other = if largest > 0.0 { largest } else { 1.0 };
+        let scale = |i: usize, g: f64| match g.abs().max(self.scales.extents[i]) {
+            s if s > 0.0 => s,
+            _ => other,
+        };
         self.guess
             .iter()
-            .map(|&g| {
+            .enumerate()
+            .map(|(i, &g)| {
                 seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
                 let random = (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0;
-                g + size * g.abs().max(1.0) * random
+                g + size * scale(i, g) * random
             })
             .collect()
     }
@@ -135,6 +164,7 @@ impl Problem<'_> {
                 .map(|v| if v.noise.is_finite() { v.noise } else { 0.0 })
                 .collect(),
             jacobian: crate::numbers::dense(jacobian, &plain),
+            digits: self.scales.extents.iter().map(|s| f64::EPSILON * s).collect(),
             reach: (self.metric)(&table).map_or(vec![0.0; x.len()], |m| scale::reach(&m, &x)),
             x,
         })
@@ -247,7 +277,8 @@ impl Problem<'_> {
         let mut curved = metric.to_vec();
         for i in 0..n {
             let mut x = here.x.clone();
-            let small = 1e-7 * x[i].abs().max(linalg::norm(&towards.v_dot)).max(1e-8);
+            let scale = x[i].abs().max(self.scales.extents[i]).max(linalg::norm(&towards.v_dot));
+            let small = 1e-7 * if scale > 0.0 { scale } else { 1.0 };
             x[i] += small;
             let after = pull(&self.point(jacobian, x)?);
             for j in 0..n {
@@ -312,6 +343,7 @@ impl Problem<'_> {
             jacobian: &point.jacobian,
             drift: &drift,
             noise: None,
+            inertia: &self.scales.inertia,
         };
         let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
         let mut outcome = Outcome::default();
@@ -332,6 +364,7 @@ impl Problem<'_> {
             guess: self.guess.clone(),
             equations: self.equations[..first].to_vec(),
             metric: self.metric,
+            scales: self.scales.clone(),
         };
         let held_jacobian = exprs.jacobian(&held.equations, &self.unknowns);
         let jacobian = exprs.jacobian(&self.equations, &self.unknowns);
@@ -400,6 +433,7 @@ impl Problem<'_> {
             jacobian: &point.jacobian[..first * n],
             drift: &drift,
             noise: None,
+            inertia: &[],
         };
         let tolerances =
             Tolerances { rank: Some(1e-7), least_squares: true, ..Tolerances::default() };
@@ -442,7 +476,8 @@ impl Point {
         rows.map(|(at, (r, noise))| {
             let relative = 1e-11 * self.scale(at, &self.x);
             let rounding = 64.0 * f64::EPSILON * self.scale(at, &self.reach);
-            r.abs() <= (64.0 * noise).max(relative).max(rounding)
+            let digits = 4.0 * self.scale(at, &self.digits);
+            r.abs() <= (64.0 * noise).max(relative).max(rounding).max(digits)
         })
         .collect()
     }

@@ -443,6 +443,7 @@ pub fn multipliers(
         jacobian: &transposed,
         drift: &ideal,
         noise: None,
+        inertia: &[],
     };
     let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
     let mut outcome = Outcome::default();

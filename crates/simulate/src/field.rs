@@ -130,6 +130,8 @@ pub struct Field<'m> {
     noise: FieldNoise,
     phi_q: Jacobian,
     mass_matrix: Jacobian,
+    /// M, also where the projection of positions needs none.
+    whole_mass: Jacobian,
     /// The equations.
     pub equations: EquationsOfMotion,
     /// Number of coordinates.
@@ -269,6 +271,7 @@ impl<'m> Field<'m> {
         let phi: Vec<ExprId> = equations.configuration_residuals.iter().map(|r| r.1).collect();
         let psi: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
         let phi_q = exprs.jacobian(&phi, &equations.q);
+        let whole_mass = mass.clone();
         // The mass matrix serves the projection of positions only.
         let mass = if phi.is_empty() { Jacobian { rows: Vec::new(), columns: n } } else { mass };
         let mut outputs = phi.clone();
@@ -380,6 +383,7 @@ impl<'m> Field<'m> {
             noise: FieldNoise::default(),
             phi_q,
             mass_matrix: mass,
+            whole_mass,
             n,
             size,
             elimination,
@@ -473,6 +477,7 @@ impl<'m> Field<'m> {
                 jacobian: &self.noise.jacobian,
                 drift: &self.noise.drift,
             }),
+            inertia: &self.noise.inertia,
         };
         // Rows that the projection holds agree up to its residual; whether they do
         // is certified, not decided here.

@@ -149,6 +149,7 @@ impl<'m> Impulses<'m> {
             .collect();
         equations.extend(laws.iter().map(|l| l.1));
         let free: Vec<usize> = (0..all.len()).filter(|&i| is_free[i]).collect();
+        let scales = self.native.position_scales(self.setting, &table).of(&free);
         let n = all.len();
         let metric = |table: &Table| {
             let full = self.native.mass(self.setting, table)?;
@@ -163,6 +164,7 @@ impl<'m> Impulses<'m> {
             equations,
             nearest: true,
             metric: &metric,
+            scales,
         };
         match problem.solve() {
             Ok(found) => {
@@ -184,6 +186,8 @@ impl<'m> Impulses<'m> {
         let mut equations: Vec<ExprId> = wanted.list.iter().map(|r| r.residual).collect();
         equations.extend(native.velocity_laws.iter().map(|l| l.1));
         let metric = |table: &Table| native.metric(self.setting, table);
+        let extents = native.geometry.extents(self.setting, &table);
+        let scales = native.rate_scales(self.setting, &table, &extents, before);
         let exprs = &self.setting.model.exprs;
         let jacobian = exprs.jacobian(&equations, &native.rates);
         let entries: Vec<ExprId> = jacobian.rows.iter().flatten().map(|e| e.1).collect();
@@ -209,6 +213,7 @@ impl<'m> Impulses<'m> {
             equations: equations.clone(),
             nearest: false,
             metric: &metric,
+            scales: scales.clone(),
         };
         let rows = (&equations[..], &jacobian, &entries[..]);
         let mut best: Option<(f64, Vec<f64>)> = None;
@@ -226,7 +231,9 @@ impl<'m> Impulses<'m> {
                     continue;
                 }
             };
-            let Some(x) = self.settle(rows, state, &table, found) else { continue };
+            let Some(x) = self.settle(rows, &scales.inertia, state, &table, found) else {
+                continue;
+            };
             let distance = self.distance(&table, &x, before);
             if best.as_ref().is_none_or(|b| distance < b.0) {
                 best = Some((distance, x));
@@ -254,6 +261,7 @@ impl<'m> Impulses<'m> {
     fn settle(
         &self,
         (equations, jacobian, entries): (&[ExprId], &Jacobian, &[ExprId]),
+        inertia: &[f64],
         state: &State,
         table: &Table,
         mut x: Vec<f64>,
@@ -278,6 +286,7 @@ impl<'m> Impulses<'m> {
                 jacobian: &rows,
                 drift: &drift,
                 noise: None,
+                inertia,
             };
             let tolerances =
                 Tolerances { rank: Some(RANK), least_squares: true, ..Tolerances::default() };

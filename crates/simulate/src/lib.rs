@@ -27,6 +27,7 @@
 //!     jacobian: &[-0.25, 1.0],
 //!     drift: &[0.0],
 //!     noise: None,
+//!     inertia: &[],
 //! };
 //! let mut outcome = Outcome::default();
 //! DEFAULT.solve(&mut Scratch::default(), &terms, &Tolerances::default(), &mut outcome)?;
@@ -50,6 +51,7 @@ pub mod coupled;
 pub mod drive;
 pub mod eliminations;
 pub mod evaluate;
+pub mod extent;
 pub mod field;
 pub mod happenings;
 pub mod impulse;

@@ -64,6 +64,10 @@ impl Arithmetic for Running {
         let slope = (e * value / base.value).abs();
         let noise = if base.noise == 0.0 {
             0.0
+        } else if e > 1.0 {
+            // Near 0 the last term of the binomial counts for more than the first.
+            let slope = if slope.is_finite() { slope } else { 0.0 };
+            slope * base.noise + base.noise.powf(e)
         } else if base.value == 0.0 || !slope.is_finite() {
             base.noise.powf(e.abs().min(1.0))
         } else {

@@ -2,6 +2,7 @@
 
 use crate::coupled::CoupledError;
 use crate::eliminations::{Elimination, Scratch, SolveError};
+use crate::extent::Geometry;
 use crate::law::Frozen;
 use crate::newton::{self, NewtonError};
 use crate::noise::Noisy;
@@ -47,6 +48,8 @@ pub struct Numbers {
     pub jacobian_noise: Vec<f64>,
     /// Rounding noise of b.
     pub drift_noise: Vec<f64>,
+    /// What Γ_ii is made of nearby.
+    pub inertia: Vec<f64>,
     /// F and C as functions of the multipliers that occur in them, if any does; their
     /// numbers above are those at the solution.
     law: Option<(Frozen, Table)>,
@@ -79,6 +82,14 @@ impl Numbers {
             let (symbols, jacobian) = (&auxiliary.symbols, &auxiliary.jacobian);
             newton::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
         }
+        // A state is known to rounding, on the scale that the model gives to each of its numbers.
+        let geometry = Geometry::of_equations(&setting.model.exprs, equations);
+        let extents = geometry.extents(setting, &table);
+        let inertia = geometry.reach(setting, &table, &extents);
+        table.set_digits(&equations.q, &extents);
+        let mut native = state.table(system);
+        state.set_digits(setting, &extents, &mut native);
+        table.set_noisy(&equations.v, &setting.evaluate(&equations.own, &native));
         let mut roots: Vec<ExprId> = Vec::new();
         let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
             let start = roots.len();
@@ -121,6 +132,7 @@ impl Numbers {
             force_noise,
             jacobian_noise: dense(&equations.jacobian, &noise(&jacobian)),
             drift_noise: noise(&drift),
+            inertia,
             law,
         };
         if numbers.law.is_some() {
@@ -196,6 +208,7 @@ impl Numbers {
                 jacobian: &self.jacobian_noise,
                 drift: &self.drift_noise,
             }),
+            inertia: &self.inertia,
         }
     }
 

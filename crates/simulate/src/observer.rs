@@ -255,7 +255,7 @@ impl Observer {
             Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], drift: vec![0.0; m] };
         let mut parts = vec![0.0; m];
         for number in 0..TRIES {
-            self.evaluate(field, t, &beside(x, number));
+            self.evaluate(field, t, &beside(x, &field.noise().extents, number));
             widen_rows(&mut parts, n, &rows, &self.layout.jacobian.dense(&self.output));
             widen(&mut blurred.drift, &right, &self.output[self.layout.drift.clone()]);
         }
@@ -301,13 +301,14 @@ impl Observer {
             jacobian: &jacobian,
             drift: &output[layout.drift.clone()],
             noise: None,
+            inertia: &field.noise().mass_inertia,
         };
-        let mut inertia = vec![0.0; n];
-        linalg::multiply(&mass, n, &accelerations, &mut inertia);
+        let mut rates = vec![0.0; n];
+        linalg::multiply(&mass, n, &accelerations, &mut rates);
         let constraint_force: Vec<f64> =
-            inertia.iter().zip(terms.force).map(|(a, b)| a - b).collect();
+            rates.iter().zip(terms.force).map(|(a, b)| a - b).collect();
         let drift = &output[layout.momentum_drift.clone()];
-        let momentum_rates = inertia.iter().zip(drift).map(|(a, b)| a + b).collect();
+        let momentum_rates = rates.iter().zip(drift).map(|(a, b)| a + b).collect();
         // Which multipliers are unique depends on the rank only.
         let rank = Some(1e-9);
         let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };

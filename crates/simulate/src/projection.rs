@@ -84,6 +84,7 @@ impl Projection {
                 jacobian: &noise.position_jacobian,
                 drift: &self.zero[..m],
             }),
+            inertia: &noise.mass_inertia,
         };
         solve(&mut self.scratch, &terms, rank, &mut self.outcome)?;
         self.positions = Some(self.outcome.independent.clone());
@@ -147,6 +148,7 @@ impl Projection {
                 jacobian: &self.picked,
                 drift: &self.picked_drift,
                 noise: None,
+                inertia: &field.noise().mass_inertia,
             };
             solve(&mut self.scratch, &terms, rank, &mut self.outcome)?;
             for (x, d) in x.iter_mut().zip(&self.outcome.v_dot) {
@@ -196,6 +198,7 @@ impl Projection {
                 jacobian: &self.picked,
                 drift: &self.picked_drift,
                 noise: None,
+                inertia: &field.noise().inertia,
             };
             solve(&mut self.scratch, &terms, rank, &mut self.outcome)?;
             for (x, d) in x[n..].iter_mut().zip(&self.outcome.v_dot) {

@@ -4,9 +4,10 @@
 //! b̃ = d b and λ = d μ. Coordinates with mass take c_i = Γ_ii^(−1/2). A coordinate without mass
 //! takes its size from the rows that touch it, by the logarithmic least squares of Curtis & Reid
 //! 1972: c and d minimize Σ (log|A_ji| + log c_i + log d_j)² over the entries that do not vanish,
-//! with the massive c held fixed. Rows are then brought to unit length. All factors are powers of
-//! two, so scaling is
-//! exact. Changing the unit of a coordinate, of a row, or of mass changes c and d and leaves the
+//! with the massive c held fixed. A coordinate in a row that has mass nearby and next to none at
+//! this very state takes its unit from the mass nearby: with the unit of the mass that it has
+//! here, all rows it is in would seem to say the same. Rows are then brought to unit length. All
+//! factors are powers of two, so scaling is exact. Changing the unit of a coordinate, of a row, or of mass changes c and d and leaves the
 //! scaled problem as it was, but for factors below two.
 //!
 //! Entries below their noise are set to zero here, before anything is divided by them.
@@ -14,6 +15,9 @@
 use crate::eliminations::SolveError;
 use crate::linalg::{multiply, norm, power_of_two, zeros};
 use crate::terms::Terms;
+
+/// A mass below this part of what it is made of nearby is small at this state only.
+const LIGHT: f64 = 1e-6;
 
 /// The problem in equilibrated units, with the factors that lead back.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +55,7 @@ pub struct Scaled {
     log_c: Vec<f64>,
     log_d: Vec<f64>,
     log_a: Vec<f64>,
+    open: Vec<bool>,
     next: Vec<f64>,
 }
 
@@ -60,7 +65,7 @@ impl Scaled {
         let (n, m) = (terms.n, terms.m);
         (self.n, self.m, self.noisy) = (n, m, terms.noise.is_some());
         self.take_entries(terms);
-        self.scale_coordinates();
+        self.scale_coordinates(terms.inertia);
         self.scale_metric()?;
         self.scale_rows();
         for i in 0..n {
@@ -132,18 +137,23 @@ impl Scaled {
         }
     }
 
-    fn scale_coordinates(&mut self) {
+    fn scale_coordinates(&mut self, inertia: &[f64]) {
         let n = self.n;
         zeros(&mut self.log_c, n);
         for i in 0..n {
             // Undetermined sizes are −∞: such a coordinate does not move its neighbours yet.
-            self.log_c[i] = if self.massless[i] {
+            let mass = self.metric[i * n + i].abs();
+            self.log_c[i] = if inertia.get(i).is_some_and(|&nearby| mass < LIGHT * nearby)
+                && (0..self.m).any(|j| self.jacobian[j * n + i] != 0.0)
+            {
+                -0.5 * inertia[i].log2()
+            } else if self.massless[i] {
                 f64::NEG_INFINITY
             } else {
-                -0.5 * self.metric[i * n + i].abs().log2()
+                -0.5 * mass.log2()
             };
         }
-        if self.massless.iter().any(|&massless| massless) {
+        if self.log_c.contains(&f64::NEG_INFINITY) {
             self.spread_to_massless();
         }
         self.coordinates.clear();
@@ -175,6 +185,8 @@ impl Scaled {
         self.log_a.clear();
         self.log_a.extend(self.jacobian.iter().map(|a| a.abs().log2()));
         let unknown = |c: f64| c == f64::NEG_INFINITY;
+        self.open.clear();
+        self.open.extend(self.log_c.iter().map(|&c| unknown(c)));
         // A start that is itself covariant: outward from the massive coordinates, one layer at a
         // time so that the result does not depend on the order of coordinates.
         loop {
@@ -200,7 +212,7 @@ impl Scaled {
             self.set_row_levels();
             let mut change: f64 = 0.0;
             for i in 0..n {
-                if let (true, Some(level)) = (self.massless[i], self.coordinate_level(i)) {
+                if let (true, Some(level)) = (self.open[i], self.coordinate_level(i)) {
                     change = change.max((level - self.log_c[i]).abs());
                     self.log_c[i] = level;
                 }

@@ -1,6 +1,7 @@
 //! A model with numbers for its parameters.
 
 use crate::noise::{Noisy, Running};
+use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::Model;
 use rustc_hash::FxHashMap;
@@ -22,10 +23,11 @@ impl std::fmt::Display for MissingValues {
     }
 }
 
-/// A table of values for symbols.
+/// A table of values for symbols, each known to some digits.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     values: FxHashMap<Symbol, f64>,
+    noise: FxHashMap<Symbol, f64>,
 }
 
 impl Table {
@@ -38,6 +40,22 @@ impl Table {
     pub fn set_all(&mut self, symbols: &[Symbol], values: &[f64]) {
         for (&symbol, &value) in symbols.iter().zip(values) {
             self.set(symbol, value);
+        }
+    }
+
+    /// Sets by how much the values of symbols may be off: by rounding on the scale that the
+    /// model gives to each.
+    pub fn set_digits(&mut self, symbols: &[Symbol], extents: &[f64]) {
+        for (&symbol, extent) in symbols.iter().zip(extents) {
+            self.noise.insert(symbol, f64::EPSILON * extent.abs());
+        }
+    }
+
+    /// Sets values and by how much they may be off.
+    pub fn set_noisy(&mut self, symbols: &[Symbol], values: &[Noisy]) {
+        for (&symbol, value) in symbols.iter().zip(values) {
+            self.set(symbol, value.value);
+            self.noise.insert(symbol, if value.noise.is_finite() { value.noise } else { 0.0 });
         }
     }
 
@@ -82,9 +100,26 @@ impl<'m> Setting<'m> {
 
     /// The values of expressions, with bounds on their rounding errors.
     pub fn evaluate(&self, roots: &[ExprId], table: &Table) -> Vec<Noisy> {
-        self.model
-            .exprs
-            .evaluate(&Running, roots, |symbol| Noisy::exact(self.symbol(symbol, table)))
+        self.model.exprs.evaluate(&Running, roots, |symbol| Noisy {
+            value: self.symbol(symbol, table),
+            noise: table.noise.get(&symbol).copied().unwrap_or(0.0),
+        })
+    }
+
+    /// Expressions as series along one of their symbols.
+    pub fn series(&self, roots: &[ExprId], table: &Table, along: Symbol) -> Vec<Series> {
+        self.model.exprs.evaluate(&Along, roots, |symbol| {
+            let value = self.symbol(symbol, table);
+            if symbol == along { Series::variable(value) } else { Series::constant(value) }
+        })
+    }
+
+    /// The time that a run takes, as the model says; 0 if it does not.
+    pub fn duration(&self) -> f64 {
+        let run = &self.model.system.run;
+        let times = self.numbers(&[run.from, run.to], &Table::default());
+        let length = (times[1] - times[0]).abs();
+        if length.is_finite() { length } else { 0.0 }
     }
 
     /// The values of expressions.

@@ -6,7 +6,8 @@
 //! ψ(q, q̇, t) = 0, the rates of position rows included; momenta ½ δpᵀH_pp δp.
 //! Equations of the form `name = value` hold exactly.
 
-use crate::closest::{Problem, Unmet};
+use crate::closest::{Problem, Scales, Unmet};
+use crate::extent::{Geometry, velocity_extents};
 use crate::newton::NewtonError;
 use crate::setting::{Setting, Table};
 use crate::state::State;
@@ -52,6 +53,7 @@ struct Stage<'a> {
     laws: Vec<(usize, ExprId)>,
     nearest: bool,
     metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
+    scales: Scales,
 }
 
 /// The consistent start of a model.
@@ -123,6 +125,8 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         .filter(|(_, c)| c.level == Level::Position)
         .map(|(row, c)| (row, c.residual))
         .collect();
+    table.set_all(&system.positions(), &guess.q);
+    let scales = native.position_scales(setting, &table);
     let mass = |table: &Table| native.mass(setting, table);
     let positions = Stage {
         what: "positions",
@@ -132,9 +136,11 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         laws: position_laws,
         nearest: given,
         metric: &mass,
+        scales,
     };
     let (q, free_positions, held_positions) = positions.solve(setting, &table)?;
     table.set_all(&system.positions(), &q);
+    let extents = native.geometry.extents(setting, &table);
 
     // The guess in the model's own variables.
     let rate = if native.by_momenta == guess.by_momenta {
@@ -157,6 +163,7 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
         laws: native.velocity_laws.clone(),
         nearest: given,
         metric: &own,
+        scales: native.rate_scales(setting, &table, &extents, &rate),
     };
     let (found, free_velocities, held) = velocities.solve(setting, &table)?;
     let state = if native.by_momenta {
@@ -178,6 +185,8 @@ pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
     let mut table = Table::default();
     table.set(Symbol::TIME, t);
     table.set_all(&native.rates, &vec![0.0; native.rates.len()]);
+    table.set_all(&system.positions(), guess);
+    let scales = native.position_scales(setting, &table);
     let rows = system.constraints.iter().enumerate();
     let laws = rows.filter(|(_, c)| c.level == Level::Position).map(|(row, c)| (row, c.residual));
     let stage = Stage {
@@ -188,6 +197,7 @@ pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
         nearest: false,
         laws: laws.collect(),
         metric: &|table: &Table| native.mass(setting, table),
+        scales,
     };
     stage.solve(setting, &table).ok().map(|found| found.0)
 }
@@ -214,6 +224,8 @@ pub(crate) struct Native {
     pub(crate) by_momenta: bool,
     pub(crate) rates: Vec<Symbol>,
     metric: Jacobian,
+    /// What the position constraints, the velocity constraints and the metric depend on.
+    pub(crate) geometry: Geometry,
     pub(crate) velocity_laws: Vec<(usize, ExprId)>,
 }
 
@@ -227,10 +239,12 @@ impl Native {
                 let a = system.accelerations();
                 let rows = kernel::differentiate(exprs, system, &v, &a, &rates, None);
                 let metric = exprs.jacobian(momenta, &v);
+                let geometry = geometry(exprs, system, &rows.velocity_residuals, &v, &metric);
                 Native {
                     by_momenta: false,
                     rates: v,
                     metric,
+                    geometry,
                     velocity_laws: rows.velocity_residuals,
                 }
             }
@@ -240,10 +254,12 @@ impl Native {
                 let a = system.momentum_rates();
                 let rows = kernel::differentiate(exprs, system, &p, &a, &rates, None);
                 let metric = exprs.jacobian(velocities, &p);
+                let geometry = geometry(exprs, system, &rows.velocity_residuals, &p, &metric);
                 Native {
                     by_momenta: true,
                     rates: p,
                     metric,
+                    geometry,
                     velocity_laws: rows.velocity_residuals,
                 }
             }
@@ -261,6 +277,50 @@ impl Native {
         let metric = self.metric(setting, table)?;
         if self.by_momenta { inverse(&metric, self.rates.len()) } else { Some(metric) }
     }
+
+    /// The scales of the positions near those of a table.
+    pub(crate) fn position_scales(&self, setting: &Setting, table: &Table) -> Scales {
+        let extents = self.geometry.extents(setting, table);
+        let inertia = match self.by_momenta {
+            false => self.geometry.reach(setting, table, &extents),
+            true => Vec::new(),
+        };
+        Scales { extents, inertia }
+    }
+
+    /// The scales of the velocities, or of the momenta, given the extents of the positions.
+    pub(crate) fn rate_scales(
+        &self,
+        setting: &Setting,
+        table: &Table,
+        positions: &[f64],
+        rates: &[f64],
+    ) -> Scales {
+        let inertia = self.geometry.reach(setting, table, positions);
+        let duration = setting.duration();
+        if !self.by_momenta {
+            return Scales { extents: velocity_extents(positions, rates, duration), inertia };
+        }
+        // At least p = q̇ / H_pp for the velocities of a position that moves slowly.
+        let slow = velocity_extents(positions, &vec![0.0; rates.len()], duration);
+        let momenta = slow.iter().zip(&inertia).map(|(v, h)| v / h);
+        let momenta = momenta.map(|p| if p.is_finite() { p } else { 0.0 });
+        Scales { extents: momenta.zip(rates).map(|(a, b)| a.max(b.abs())).collect(), inertia }
+    }
+}
+
+/// The geometry of a system in the variables it is written in.
+fn geometry(
+    exprs: &Exprs,
+    system: &System,
+    velocity_residuals: &[(usize, ExprId)],
+    rates: &[Symbol],
+    metric: &Jacobian,
+) -> Geometry {
+    let positions = system.constraints.iter().filter(|c| c.level == Level::Position);
+    let phi: Vec<ExprId> = positions.map(|c| c.residual).collect();
+    let psi: Vec<ExprId> = velocity_residuals.iter().map(|r| r.1).collect();
+    Geometry::new(exprs, &system.positions(), &phi, &exprs.jacobian(&psi, rates), metric)
 }
 
 fn inverse(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
@@ -332,6 +392,7 @@ impl Stage<'_> {
             equations,
             nearest: self.nearest,
             metric: &metric,
+            scales: self.scales.of(&free),
         };
         match problem(equations.clone()).solve() {
             Ok(found) => {

@@ -25,6 +25,10 @@ pub struct Terms<'a> {
     pub drift: &'a [f64],
     /// Bounds on the rounding errors of all the above, where they are known.
     pub noise: Option<Noise<'a>>,
+    /// What Γ_ii is made of at this state and nearby (see [`crate::extent`]), n entries; empty
+    /// where that is not known. A coordinate whose mass is small against it at this state only
+    /// does not take its unit from that mass.
+    pub inertia: &'a [f64],
 }
 
 /// Absolute bounds on the rounding errors with which the entries of [`Terms`] were evaluated, in
@@ -73,6 +77,9 @@ impl Terms<'_> {
             ("constraint right-hand side", self.drift, m),
         ] {
             check_slice(what, slice, expected)?;
+        }
+        if !self.inertia.is_empty() {
+            check_slice("inertia", self.inertia, n)?;
         }
         if let Some(noise) = self.noise {
             for (what, slice, expected) in [

@@ -122,6 +122,7 @@ impl Case {
             jacobian: &self.jacobian,
             drift: &self.drift,
             noise: None,
+            inertia: &[],
         }
     }
 }

@@ -97,6 +97,7 @@ fn wrong_shapes_are_errors() {
         jacobian: &[1.0],
         drift: &[0.0],
         noise: None,
+        inertia: &[],
     };
     for e in EVERY {
         let result = e.solve(

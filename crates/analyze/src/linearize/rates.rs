@@ -187,6 +187,7 @@ impl Point {
             nonideal: &vec![0.0; self.v.len()],
             drift: &drift,
             noise: None,
+            inertia: &[],
             ..self.numbers.terms()
         };
         let tolerances =

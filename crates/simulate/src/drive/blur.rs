@@ -33,7 +33,7 @@ impl Driver<'_> {
         self.field.position_jacobian(&mut here);
         let mut position_parts = vec![0.0; here.len() / n.max(1)];
         for number in 0..TRIES {
-            let x = beside(x, number);
+            let x = beside(x, &self.field.noise().extents, number);
             // Where there are no values beside the state, nothing is known of its noise.
             let Ok((_, moved)) = self.field.matrices(t, &x) else { continue };
             widen_rows(&mut parts, size, &rows, moved);

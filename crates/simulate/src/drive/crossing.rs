@@ -236,7 +236,8 @@ impl<'m> Driver<'m> {
             Some((outcome.rank.jacobian, outcome.motion))
         };
         // Of another kind where the constraints are independent, or none.
-        let Some((before, _)) = rank_at(self, &around(&x)) else { return failure };
+        let beside = around(&x, &self.field.noise().extents);
+        let Some((before, _)) = rank_at(self, &beside) else { return failure };
         let Some((at, motion)) = rank_at(self, &x) else { return failure };
         let is_singular = matches!(
             failure,
@@ -524,8 +525,8 @@ impl<'m> Driver<'m> {
 }
 
 /// A state around `x`, on the constraints or not.
-fn around(x: &[f64]) -> Vec<f64> {
-    let beside = crate::blur::beside(x, 0);
+fn around(x: &[f64], extents: &[f64]) -> Vec<f64> {
+    let beside = crate::blur::beside(x, extents, 0);
     let far = 1e-3 / crate::blur::DIGITS;
     x.iter().zip(beside).map(|(x, b)| x + far * (b - x)).collect()
 }

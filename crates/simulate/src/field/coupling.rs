@@ -124,6 +124,7 @@ impl Field<'_> {
             jacobian: if all { &work.jacobian } else { &work.chosen },
             drift: if all { &work.drift } else { &work.chosen_drift },
             noise: None,
+            inertia: &self.noise.inertia,
         };
         let tolerances =
             Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };

@@ -49,8 +49,12 @@ impl Field<'_> {
             }
         }
         let metric = self.work.metric.clone();
-        let problems = [(n, 0, &mass, &matrix, &drifts[0]), (size, n, &metric, &rows, &drifts[1])];
-        for (n, first, metric, jacobian, drift) in problems {
+        let (mass_inertia, inertia) = (&self.noise.mass_inertia, &self.noise.inertia);
+        let problems = [
+            (n, 0, &mass, mass_inertia, &matrix, &drifts[0]),
+            (size, n, &metric, inertia, &rows, &drifts[1]),
+        ];
+        for (n, first, metric, inertia, jacobian, drift) in problems {
             if drift.is_empty() {
                 continue;
             }
@@ -64,6 +68,7 @@ impl Field<'_> {
                 jacobian,
                 drift,
                 noise: None,
+                inertia,
             };
             let tolerances =
                 Tolerances { rank: Some(1e-9), least_squares: true, ..Tolerances::default() };

@@ -1,6 +1,7 @@
 //! Rounding noise of the terms, by which it is decided what is zero.
 
 use super::{Field, FieldError};
+use crate::extent::{Geometry, velocity_extents};
 use crate::setting::Table;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 
@@ -21,6 +22,12 @@ pub struct FieldNoise {
     pub positions: Vec<f64>,
     /// Of ψ.
     pub velocities: Vec<f64>,
+    /// What Γ_ii is made of nearby.
+    pub inertia: Vec<f64>,
+    /// What M_ii is made of nearby.
+    pub mass_inertia: Vec<f64>,
+    /// The scale that the model gives to each component of (q, v); 0 where it gives none.
+    pub extents: Vec<f64>,
 }
 
 impl Field<'_> {
@@ -41,6 +48,20 @@ impl Field<'_> {
         for (multiplier, &value) in equations.multipliers.iter().zip(&self.work.coupled.lambda) {
             table.set(multiplier.1, value);
         }
+        let exprs = &self.setting.model.exprs;
+        let geometry = Geometry::of_equations(exprs, equations);
+        let mut extents = geometry.extents(self.setting, &table);
+        let inertia = geometry.reach(self.setting, &table, &extents);
+        let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
+        let mass_inertia = mass.reach(self.setting, &table, &extents);
+        table.set_digits(&equations.q, &extents);
+        let own = &x[n..n + size];
+        if equations.v == self.setting.model.system.velocities() {
+            extents.extend(velocity_extents(&extents, own, self.setting.duration()));
+        } else {
+            extents.extend(own.iter().map(|v| v.abs()));
+        }
+        table.set_digits(&equations.v, &extents[n..]);
         let entries =
             |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
         let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];
@@ -72,6 +93,9 @@ impl Field<'_> {
             mass,
             positions: positions.to_vec(),
             velocities: velocities.to_vec(),
+            inertia,
+            mass_inertia,
+            extents,
         };
         Ok(())
     }

@@ -93,6 +93,7 @@ impl Problem {
             jacobian: &self.jacobian,
             drift: &self.drift,
             noise: None,
+            inertia: &[],
         }
     }
     pub fn solve(&self, by: &dyn Elimination) -> Result<Outcome, SolveError> {

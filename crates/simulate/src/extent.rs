@@ -1,0 +1,178 @@
+//! The scale that a model gives to each coordinate.
+//!
+//! A quaternion has components of the size of one, because its constraint says so, even where a
+//! component is 0 or 10⁻¹⁷. Whether a number is small is asked of that scale, never of the number
+//! itself. It is read off the geometry: off the functions φ of the position constraints, the
+//! entries of A and those of Γ, each along one coordinate as a series f = Σ c_k h^k whose c₀ is
+//! the size of the terms in it. The distance at which its term of order b ≥ 2 outgrows all
+//! lower ones is
+//!
+//! ```text
+//! s(f) = min_b max_{a<b} |c_a / c_b|^(1/(b − a))
+//! ```
+//!
+//! and the extent of the coordinate the median of the s(f) of the constraints, which have lengths
+//! in them, or if they know none, of the entries of A and Γ; or its own size if that is more.
+//! The median, because a function may be next to nothing at this very state and then know a
+//! scale of nothing, and another may be all but linear and know one of thousands.
+//! Functions that are linear along a coordinate know no scale, and a coordinate that is in no
+//! others has none but its own size. Extents change with the unit of the coordinate and with
+//! nothing else.
+//!
+//! With extents s the *reach* of a function is what it can be made of nearby,
+//! max_k Σ_b |c_b| s_k^b: the mass that the scalar component of a quaternion gets as soon as the
+//! body turns, though it has none in the reference position.
+
+use crate::setting::{Setting, Table};
+use dalembert_derive::EquationsOfMotion;
+use dalembert_expr::series::{Series, TERMS};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Functions, and which of them depend on which symbol.
+#[derive(Clone, Debug, Default)]
+pub struct Geometry {
+    symbols: Vec<Symbol>,
+    /// For each symbol, the functions that depend on it, constraints first.
+    functions: Vec<Vec<ExprId>>,
+    /// How many of them are constraints.
+    constraints: Vec<usize>,
+    /// Functions whose reach is asked for, in order.
+    masses: Vec<ExprId>,
+}
+
+impl Geometry {
+    /// The geometry of equations in their own variables, with the diagonal of Γ as masses.
+    pub fn of_equations(exprs: &Exprs, equations: &EquationsOfMotion) -> Geometry {
+        let rows: Vec<ExprId> = equations.configuration_residuals.iter().map(|r| r.1).collect();
+        Geometry::new(exprs, &equations.q, &rows, &equations.jacobian, &equations.metric)
+    }
+
+    /// The geometry of a metric alone.
+    pub fn of_metric(exprs: &Exprs, symbols: &[Symbol], metric: &Jacobian) -> Geometry {
+        let no_rows = Jacobian { rows: Vec::new(), columns: symbols.len() };
+        Geometry::new(exprs, symbols, &[], &no_rows, metric)
+    }
+
+    /// The geometry of position constraints φ, the rows A of all of them, and a metric, all of
+    /// them functions of the symbols.
+    pub fn new(
+        exprs: &Exprs,
+        symbols: &[Symbol],
+        constraints: &[ExprId],
+        jacobian: &Jacobian,
+        metric: &Jacobian,
+    ) -> Geometry {
+        let place: FxHashMap<Symbol, usize> =
+            symbols.iter().enumerate().map(|(k, &s)| (s, k)).collect();
+        let mut geometry = Geometry {
+            symbols: symbols.to_vec(),
+            functions: vec![Vec::new(); symbols.len()],
+            constraints: vec![0; symbols.len()],
+            masses: diagonal(metric),
+        };
+        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+        let rest = entries(jacobian).chain(entries(metric));
+        for (at, function) in constraints.iter().copied().chain(rest).enumerate() {
+            if !seen.insert(function) {
+                continue;
+            }
+            for symbol in exprs.symbols_of(&[function]) {
+                if let Some(&k) = place.get(&symbol) {
+                    geometry.functions[k].push(function);
+                    geometry.constraints[k] += usize::from(at < constraints.len());
+                }
+            }
+        }
+        geometry
+    }
+
+    /// The functions along one of the symbols.
+    fn along(&self, setting: &Setting, table: &Table, k: usize) -> Vec<Series> {
+        setting.series(&self.functions[k], table, self.symbols[k])
+    }
+
+    /// The extents of the symbols at a state.
+    pub fn extents(&self, setting: &Setting, table: &Table) -> Vec<f64> {
+        (0..self.symbols.len())
+            .map(|k| {
+                let own = table.get(self.symbols[k]).map_or(0.0, f64::abs);
+                let list = self.along(setting, table, k);
+                let (constraints, others) = list.split_at(self.constraints[k]);
+                median(constraints).or_else(|| median(others)).map_or(own, |s| s.max(own))
+            })
+            .collect()
+    }
+
+    /// The reach of the masses at a state.
+    pub fn reach(&self, setting: &Setting, table: &Table, extents: &[f64]) -> Vec<f64> {
+        let mut reach: FxHashMap<ExprId, f64> = FxHashMap::default();
+        for (k, &extent) in extents.iter().enumerate() {
+            let list = self.along(setting, table, k);
+            for (function, series) in self.functions[k].iter().zip(list) {
+                let mut power = 1.0;
+                let nearby: f64 = series.coefficients[1..]
+                    .iter()
+                    .map(|c| {
+                        power *= extent;
+                        c.abs() * power
+                    })
+                    .filter(|part| part.is_finite())
+                    .sum();
+                let most = reach.entry(*function).or_default();
+                *most = most.max(nearby);
+            }
+        }
+        let reach_of = |mass: &ExprId| reach.get(mass).copied().unwrap_or(0.0);
+        let own = setting.numbers(&self.masses, table);
+        let size = |value: f64| if value.is_finite() { value.abs() } else { 0.0 };
+        self.masses.iter().zip(own).map(|(mass, own)| size(own).max(reach_of(mass))).collect()
+    }
+}
+
+/// The median of the scales that functions know.
+fn median(list: &[Series]) -> Option<f64> {
+    let mut scales: Vec<f64> = list.iter().filter_map(extent).collect();
+    scales.sort_unstable_by(f64::total_cmp);
+    scales.get(scales.len() / 2).copied()
+}
+
+/// The scale of one function, if it knows one.
+fn extent(series: &Series) -> Option<f64> {
+    let mut c = series.coefficients.map(f64::abs);
+    c[0] = c[0].max(series.sizes[0]);
+    let mut least: Option<f64> = None;
+    for b in 2..TERMS {
+        if !series.is_significant(b) {
+            continue;
+        }
+        let most = (0..b)
+            .map(|a| (c[a] / c[b]).powf(1.0 / (b - a) as f64))
+            .filter(|s| s.is_finite())
+            .fold(0.0, f64::max);
+        if most > 0.0 {
+            least = Some(least.map_or(most, |l: f64| l.min(most)));
+        }
+    }
+    least
+}
+
+/// The extents of velocities: of the positions, at the rate at which the fastest of them moves
+/// through its own, or through it once in the time of a run. A velocity without either is
+/// of its own size.
+pub fn velocity_extents(positions: &[f64], velocities: &[f64], duration: f64) -> Vec<f64> {
+    let moving = positions.iter().zip(velocities).filter(|(s, _)| **s > 0.0);
+    let once = if duration > 0.0 { 1.0 / duration } else { 0.0 };
+    let rate = moving.map(|(s, v)| v.abs() / s).filter(|r| r.is_finite()).fold(once, f64::max);
+    positions.iter().zip(velocities).map(|(s, v)| (s * rate).max(v.abs())).collect()
+}
+
+fn entries(matrix: &Jacobian) -> impl Iterator<Item = ExprId> + '_ {
+    matrix.rows.iter().flatten().map(|e| e.1)
+}
+
+/// The entries on the diagonal; zero where there is none.
+fn diagonal(matrix: &Jacobian) -> Vec<ExprId> {
+    let rows = matrix.rows.iter().enumerate();
+    rows.map(|(i, row)| row.iter().find(|e| e.0 == i).map_or(ExprId::ZERO, |e| e.1)).collect()
+}
