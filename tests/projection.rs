@@ -211,6 +211,7 @@ fn the_residual_left_over_has_all_its_digits() {
         guess: vec![v[2]],
         equations: vec![lagrange.velocity_residuals[0].1],
         metric: &|_| Some(vec![1.0]),
+        scales: Default::default(),
     };
     let unmet = problem.solve().expect_err("it cannot be met");
     let off = error(&[unmet.residuals[0].abs()], &numbers(&oracle["expected"]["residual_after"]));

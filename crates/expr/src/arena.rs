@@ -188,6 +188,26 @@ impl Exprs {
         }
     }
 
+    /// The expression as a sum of exact multiples of distinct expressions; a constant is a
+    /// multiple of one.
+    pub fn terms(&self, id: ExprId) -> Vec<(Number, ExprId)> {
+        let arena = self.arena.borrow();
+        match arena.node(id) {
+            Node::Number(n) if n == NumberId::ZERO => Vec::new(),
+            Node::Number(n) => vec![(arena.value(n).clone(), ExprId::ONE)],
+            Node::Sum { constant, start, len } => {
+                let items = arena.items(start, len).iter();
+                let mut terms: Vec<(Number, ExprId)> =
+                    items.map(|i| (arena.value(i.number).clone(), i.expr)).collect();
+                if constant != NumberId::ZERO {
+                    terms.push((arena.value(constant).clone(), ExprId::ONE));
+                }
+                terms
+            }
+            _ => vec![(Number::ONE, id)],
+        }
+    }
+
     /// The operands of an expression; none for numbers and symbols.
     pub fn operands(&self, id: ExprId) -> Vec<ExprId> {
         self.arena.borrow().children(id).to_vec()

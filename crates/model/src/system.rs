@@ -60,6 +60,9 @@ pub struct System {
     pub state: Vec<(ExprId, ExprId)>,
     /// Symbols that stand for unknowns of the solution.
     pub unknowns: Vec<(Symbol, Unknown)>,
+    /// Rows that are held as combinations of those written, since these nearly depend on each
+    /// other; in ascending order. None as read.
+    pub recombined: Vec<Recombined>,
 }
 
 /// A parameter.
@@ -188,6 +191,17 @@ impl Constraint {
         }
         kinds
     }
+}
+
+/// A constraint row that is held as a combination of rows as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recombined {
+    /// The row.
+    pub row: usize,
+    /// φ' = Σ w_j φ_j: the rows as written, up to this one, and their weights.
+    pub weights: Vec<(usize, f64)>,
+    /// What the row adds to the others, as a part of itself.
+    pub left: f64,
 }
 
 /// A quasi-velocity, linear and homogeneous in the velocities.
@@ -370,6 +384,40 @@ pub enum Unknown {
 }
 
 impl System {
+    /// Takes multipliers of the rows that are held to those of the rows as written: λ = Wᵀλ'.
+    pub fn write_multipliers(&self, lambda: &mut [f64]) {
+        for recombined in &self.recombined {
+            let own = std::mem::take(&mut lambda[recombined.row]);
+            for &(row, weight) in &recombined.weights {
+                lambda[row] += weight * own;
+            }
+        }
+    }
+
+    /// Takes the rows that are held, `n` entries each, to the rows as written.
+    pub fn write_rows(&self, rows: &mut [f64], n: usize) {
+        for recombined in &self.recombined {
+            let mut own = 1.0;
+            for &(row, weight) in &recombined.weights {
+                if row == recombined.row {
+                    own = weight;
+                    continue;
+                }
+                for i in 0..n {
+                    rows[recombined.row * n + i] -= weight * rows[row * n + i];
+                }
+            }
+            rows[recombined.row * n..(recombined.row + 1) * n].iter_mut().for_each(|a| *a /= own);
+        }
+    }
+
+    /// Takes flags of the rows that are held to the rows as written.
+    pub fn write_flags(&self, flags: &mut [bool]) {
+        for recombined in self.recombined.iter().filter(|r| flags[r.row]).collect::<Vec<_>>() {
+            recombined.weights.iter().for_each(|w| flags[w.0] = true);
+        }
+    }
+
     /// How many coordinates there are.
     pub fn n_coordinates(&self) -> usize {
         self.coordinates.len()

@@ -50,6 +50,11 @@ pub struct Scales {
 }
 
 impl Scales {
+    /// The extent of an unknown.
+    fn extent(&self, i: usize) -> f64 {
+        self.extents.get(i).copied().unwrap_or(0.0)
+    }
+
     /// Those of some of the unknowns.
     pub fn of(&self, chosen: &[usize]) -> Scales {
         let pick = |from: &[f64]| chosen.iter().filter_map(|&i| from.get(i).copied()).collect();
@@ -131,7 +136,7 @@ impl Problem<'_> {
         // Where the model gives no scale, any will do that is not 0.
         let largest = linalg::largest(&self.scales.extents).max(linalg::largest(&self.guess));
         let other = if largest > 0.0 { largest } else { 1.0 };
-        let scale = |i: usize, g: f64| match g.abs().max(self.scales.extents[i]) {
+        let scale = |i: usize, g: f64| match g.abs().max(self.scales.extent(i)) {
             s if s > 0.0 => s,
             _ => other,
         };
@@ -277,7 +282,7 @@ impl Problem<'_> {
         let mut curved = metric.to_vec();
         for i in 0..n {
             let mut x = here.x.clone();
-            let scale = x[i].abs().max(self.scales.extents[i]).max(linalg::norm(&towards.v_dot));
+            let scale = x[i].abs().max(self.scales.extent(i)).max(linalg::norm(&towards.v_dot));
             let small = 1e-7 * if scale > 0.0 { scale } else { 1.0 };
             x[i] += small;
             let after = pull(&self.point(jacobian, x)?);

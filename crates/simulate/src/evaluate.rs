@@ -17,6 +17,9 @@ use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
 
+/// An answer whose Gauss residual is above this is none.
+pub const RESIDUAL: f64 = 1e-7;
+
 /// A formulation and an elimination at a state.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -69,6 +72,8 @@ pub enum Refusal {
     Undefined,
     /// The elimination does not apply, or failed.
     Solve(SolveError),
+    /// The answer misses Gauss's principle by this much: doubles do not carry this route here.
+    Residual(f64),
     /// Forces and the multipliers they depend on were not found together: why, and in words.
     Coupled(CoupledError, String),
 }
@@ -112,6 +117,10 @@ impl std::fmt::Display for Refusal {
                 f.write_str("the variables of this formulation are singular at this state")
             }
             Refusal::Solve(error) => error.fmt(f),
+            Refusal::Residual(residual) => write!(
+                f,
+                "what this route gives misses Gauss's principle by {residual:.1e}: at this state it loses too many digits"
+            ),
             Refusal::Coupled(_, words) => f.write_str(words),
         }
     }
@@ -366,6 +375,13 @@ fn solve(
         outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force, None)?;
     }
     let gauss = Gauss::new(&terms, &accelerations, &constraint_force, &outcome);
+    let system = &setting.model.system;
+    system.write_multipliers(&mut outcome.multipliers);
+    system.write_flags(&mut outcome.indeterminate);
+    // An answer that is none is not given: another route may have one.
+    if gauss.residual > RESIDUAL {
+        return Err(Refusal::Residual(gauss.residual));
+    }
     Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss })
 }
 

@@ -67,6 +67,7 @@ pub mod outcome;
 mod power;
 pub mod projection;
 pub mod rank;
+pub mod recombine;
 pub mod report;
 pub mod run;
 pub mod scale;

@@ -82,14 +82,9 @@ impl Numbers {
             let (symbols, jacobian) = (&auxiliary.symbols, &auxiliary.jacobian);
             newton::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
         }
-        // A state is known to rounding, on the scale that the model gives to each of its numbers.
         let geometry = Geometry::of_equations(&setting.model.exprs, equations);
         let extents = geometry.extents(setting, &table);
         let inertia = geometry.reach(setting, &table, &extents);
-        table.set_digits(&equations.q, &extents);
-        let mut native = state.table(system);
-        state.set_digits(setting, &extents, &mut native);
-        table.set_noisy(&equations.v, &setting.evaluate(&equations.own, &native));
         let mut roots: Vec<ExprId> = Vec::new();
         let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
             let start = roots.len();

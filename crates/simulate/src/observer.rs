@@ -328,6 +328,12 @@ impl Observer {
             None => Gauss::new(&terms, &accelerations, &constraint_force, &certified),
             Some(_) => Gauss::default(),
         };
+        let system = &field.model().system;
+        let (mut multipliers, mut jacobian) = (certified.multipliers, jacobian);
+        let mut indeterminate = self.outcome.indeterminate.clone();
+        system.write_multipliers(&mut multipliers);
+        system.write_rows(&mut jacobian, n);
+        system.write_flags(&mut indeterminate);
         Ok(Observation {
             state: State {
                 t,
@@ -341,8 +347,8 @@ impl Observer {
             accelerations,
             momentum_rates,
             constraint_force,
-            multipliers: certified.multipliers,
-            indeterminate: self.outcome.indeterminate.clone(),
+            multipliers,
+            indeterminate,
             gauss,
             rank: self.outcome.rank.jacobian,
             jacobian,

@@ -7,6 +7,7 @@ use crate::evaluate::{Answer, Reference, Refusal, evaluate};
 use crate::newton::{self, NewtonError};
 use crate::numbers::Numbers;
 use crate::outcome::Outcome;
+use crate::recombine::recombine;
 use crate::setting::{MissingValues, Setting, Table};
 use crate::start::{self, Start, StartError};
 use crate::state::State;
@@ -101,6 +102,7 @@ pub fn report(model: &mut Model, options: &Options) -> Result<Report, EvalError>
         Setting::new(model).map_err(EvalError::Missing)?;
         added = complete::complete(model, &options.tolerances).map_err(EvalError::Completion)?;
     }
+    recombine(model);
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     let (state, start) = if model.system.state.is_empty() {
         let start = start::start(&setting).map_err(EvalError::Start)?;

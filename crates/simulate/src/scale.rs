@@ -17,7 +17,7 @@ use crate::linalg::{multiply, norm, power_of_two, zeros};
 use crate::terms::Terms;
 
 /// A mass below this part of what it is made of nearby is small at this state only.
-const LIGHT: f64 = 1e-6;
+const LIGHT: f64 = 1e-10;
 
 /// The problem in equilibrated units, with the factors that lead back.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +52,8 @@ pub struct Scaled {
     pub massless: Vec<bool>,
     /// Whether noise was given.
     pub noisy: bool,
+    /// Whether a coordinate took its unit from the mass it has nearby.
+    pub is_light: bool,
     log_c: Vec<f64>,
     log_d: Vec<f64>,
     log_a: Vec<f64>,
@@ -140,12 +142,14 @@ impl Scaled {
     fn scale_coordinates(&mut self, inertia: &[f64]) {
         let n = self.n;
         zeros(&mut self.log_c, n);
+        self.is_light = false;
         for i in 0..n {
             // Undetermined sizes are −∞: such a coordinate does not move its neighbours yet.
             let mass = self.metric[i * n + i].abs();
             self.log_c[i] = if inertia.get(i).is_some_and(|&nearby| mass < LIGHT * nearby)
                 && (0..self.m).any(|j| self.jacobian[j * n + i] != 0.0)
             {
+                self.is_light = true;
                 -0.5 * inertia[i].log2()
             } else if self.massless[i] {
                 f64::NEG_INFINITY

@@ -23,11 +23,10 @@ impl std::fmt::Display for MissingValues {
     }
 }
 
-/// A table of values for symbols, each known to some digits.
+/// A table of values for symbols.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     values: FxHashMap<Symbol, f64>,
-    noise: FxHashMap<Symbol, f64>,
 }
 
 impl Table {
@@ -40,22 +39,6 @@ impl Table {
     pub fn set_all(&mut self, symbols: &[Symbol], values: &[f64]) {
         for (&symbol, &value) in symbols.iter().zip(values) {
             self.set(symbol, value);
-        }
-    }
-
-    /// Sets by how much the values of symbols may be off: by rounding on the scale that the
-    /// model gives to each.
-    pub fn set_digits(&mut self, symbols: &[Symbol], extents: &[f64]) {
-        for (&symbol, extent) in symbols.iter().zip(extents) {
-            self.noise.insert(symbol, f64::EPSILON * extent.abs());
-        }
-    }
-
-    /// Sets values and by how much they may be off.
-    pub fn set_noisy(&mut self, symbols: &[Symbol], values: &[Noisy]) {
-        for (&symbol, value) in symbols.iter().zip(values) {
-            self.set(symbol, value.value);
-            self.noise.insert(symbol, if value.noise.is_finite() { value.noise } else { 0.0 });
         }
     }
 
@@ -100,10 +83,9 @@ impl<'m> Setting<'m> {
 
     /// The values of expressions, with bounds on their rounding errors.
     pub fn evaluate(&self, roots: &[ExprId], table: &Table) -> Vec<Noisy> {
-        self.model.exprs.evaluate(&Running, roots, |symbol| Noisy {
-            value: self.symbol(symbol, table),
-            noise: table.noise.get(&symbol).copied().unwrap_or(0.0),
-        })
+        self.model
+            .exprs
+            .evaluate(&Running, roots, |symbol| Noisy::exact(self.symbol(symbol, table)))
     }
 
     /// Expressions as series along one of their symbols.

@@ -1,6 +1,5 @@
 //! A state: where the system is and how it moves, in every variable at once.
 
-use crate::extent;
 use crate::newton::{self, NewtonError};
 use crate::setting::{Setting, Table};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
@@ -72,17 +71,6 @@ impl State {
         table.set_all(&system.velocities(), &self.velocity);
         table.set_all(&system.momenta(), &self.momentum);
         table
-    }
-
-    /// Sets by how much the numbers of this state may be off, given the extents of the positions.
-    pub fn set_digits(&self, setting: &Setting, positions: &[f64], table: &mut Table) {
-        let system = &setting.model.system;
-        let rates = extent::velocity_extents(positions, &self.velocity, setting.duration());
-        table.set_digits(&system.positions(), positions);
-        match &system.energy {
-            Energy::Lagrangian { .. } => table.set_digits(&system.velocities(), &rates),
-            Energy::Hamiltonian { .. } => table.set_digits(&system.momenta(), &self.momentum),
-        }
     }
 
     /// Names and values: `x`, `x'`, and in a model given by H `p_x`.

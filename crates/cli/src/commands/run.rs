@@ -14,6 +14,7 @@ use dalembert::failures;
 use dalembert::model::codes::Code;
 use dalembert::simulate::complete::{self, CompletionError};
 use dalembert::simulate::drive::Stabilize;
+use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::{RunError, RunOptions, run_watched};
 use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
@@ -105,6 +106,7 @@ fn simulate_model(
             report::say(&format!("completed by {} = 0", model.exprs.to_text(implied.residual)));
         }
     }
+    recombine(model);
     let ignored = report::ignored(&args.ignore, model).map_err(Trouble::Told)?;
     let setting = Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
     let options = run_options(args, &setting, ignored);

@@ -9,7 +9,7 @@
 
 use super::{Scratch, SolveError, status};
 use crate::linalg::{cholesky, dot, multiply, multiply_transposed, norm, qr, zeros};
-use crate::outcome::Outcome;
+use crate::outcome::{Motion, Outcome};
 use crate::terms::{Terms, Tolerances};
 
 /// Factor on the noise bounds.
@@ -28,11 +28,30 @@ pub(super) fn begin(
     outcome.coupling = None;
     (outcome.stationarity, outcome.feasibility) = (0.0, 0.0);
     terms.check()?;
+    decide(scratch, terms, tolerances, outcome)?;
+    // With the unit of the mass nearby, a mass that is small and yet all there is to a free
+    // direction drowns in rounding. If in its own unit the motion is unique, it is.
+    if scratch.scaled.is_light && outcome.motion != Motion::Unique {
+        let own = Terms { inertia: &[], ..*terms };
+        if decide(scratch, &own, tolerances, outcome).is_err() || outcome.motion != Motion::Unique {
+            decide(scratch, terms, tolerances, outcome)?;
+        }
+    }
+    Ok(outcome.motion.exists() || tolerances.least_squares)
+}
+
+/// Units, ranks and status.
+fn decide(
+    scratch: &mut Scratch,
+    terms: &Terms,
+    tolerances: &Tolerances,
+    outcome: &mut Outcome,
+) -> Result<(), SolveError> {
     scratch.scaled.set(terms)?;
     scratch.decision.decide_metric(&scratch.scaled)?;
     scratch.decision.decide_jacobian(&scratch.scaled, tolerances);
     status::diagnose(scratch, terms, tolerances, outcome);
-    Ok(outcome.motion.exists() || tolerances.least_squares)
+    Ok(())
 }
 
 /// As [`begin`], for an elimination that needs the inverse of Γ.

@@ -54,14 +54,12 @@ impl Field<'_> {
         let inertia = geometry.reach(self.setting, &table, &extents);
         let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
         let mass_inertia = mass.reach(self.setting, &table, &extents);
-        table.set_digits(&equations.q, &extents);
         let own = &x[n..n + size];
         if equations.v == self.setting.model.system.velocities() {
             extents.extend(velocity_extents(&extents, own, self.setting.duration()));
         } else {
             extents.extend(own.iter().map(|v| v.abs()));
         }
-        table.set_digits(&equations.v, &extents[n..]);
         let entries =
             |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
         let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];

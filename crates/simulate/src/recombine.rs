@@ -1,0 +1,194 @@
+//! Constraint rows that nearly depend on each other, held as what they determine.
+//!
+//! x + y + z = 1 together with x + y + (1 + ε)z = 1 say z = 0, however small ε is. In floating
+//! point the second row says next to nothing that the first does not, and with z it loses all
+//! its digits. Over exact numbers there is nothing to lose: every row is a sum of multiples of
+//! terms,
+//!
+//! ```text
+//! φ_i = Σ_k C_ik m_k ,
+//! ```
+//!
+//! and Gaussian elimination on C, with the parameters' exact values, shows what a row adds to
+//! those before it. Where that is much less than the row itself, and not nothing, the row is
+//! replaced by it, brought to the size of one: φ'_i = Σ_j w_ij φ_j. The set of motions is the same,
+//! and so is every constraint force; the multipliers of the rows as written are λ = Wᵀλ'.
+//!
+//! Rows that depend on each other exactly are left as they are: that is no difficulty. Rows
+//! that do so at one position only are not seen here; if a rank cannot be told there, the run says
+//! so.
+
+use dalembert_expr::{ExprId, Exprs, Number, Symbol};
+use dalembert_model::system::{Level, Model, Recombined, System, Unknown};
+use rustc_hash::FxHashMap;
+
+/// What is left of a row in each of its terms, as a part of what it was, below which it nearly
+/// depends on the others.
+const NEARLY: f64 = 1e-5;
+/// Rows of more terms than this are left as they are.
+const LARGEST: usize = 128;
+/// Rows with more nodes than this are not multiplied out.
+const NODES: usize = 400;
+
+/// A row as terms, with what it is made of.
+struct Row {
+    terms: FxHashMap<ExprId, Number>,
+    /// Weights of the rows as written.
+    weights: FxHashMap<usize, Number>,
+    pivot: ExprId,
+}
+
+/// Replaces rows that nearly depend on others by what they add to them, and says which. A model
+/// without any is left as it is.
+pub fn recombine(model: &mut Model) -> Vec<Recombined> {
+    let (exprs, system) = (&model.exprs, &model.system);
+    let values = exact_values(exprs, system);
+    let mut found: Vec<(Recombined, ExprId)> = Vec::new();
+    for level in [Level::Position, Level::Velocity, Level::Acceleration] {
+        let rows: Vec<usize> =
+            (0..system.constraints.len()).filter(|&i| system.constraints[i].level == level).collect();
+        if rows.len() > 1 {
+            eliminate(exprs, system, &values, &rows, &mut found);
+        }
+    }
+    for (recombined, residual) in &found {
+        model.system.constraints[recombined.row].residual = *residual;
+    }
+    model.system.recombined.extend(found.into_iter().map(|f| f.0));
+    model.system.recombined.clone()
+}
+
+/// Exact values of parameters, for those that are rational.
+fn exact_values(exprs: &Exprs, system: &System) -> Vec<(Symbol, ExprId)> {
+    let mut known: Vec<(Symbol, ExprId)> = Vec::new();
+    for _ in 0..=system.parameters.len() {
+        let before = known.len();
+        for parameter in &system.parameters {
+            if known.iter().any(|k| k.0 == parameter.symbol) {
+                continue;
+            }
+            let value = parameter.value.map(|v| exprs.substitute(&[v], &known)[0]);
+            if let Some(value) = value.filter(|&v| exprs.as_number(v).is_some()) {
+                known.push((parameter.symbol, value));
+            }
+        }
+        if known.len() == before {
+            break;
+        }
+    }
+    known
+}
+
+fn eliminate(
+    exprs: &Exprs,
+    system: &System,
+    values: &[(Symbol, ExprId)],
+    rows: &[usize],
+    found: &mut Vec<(Recombined, ExprId)>,
+) {
+    // A force that goes by a multiplier goes by that of the row as written.
+    let in_force = |row: usize| {
+        let unknowns = system.unknowns.iter();
+        unknowns.into_iter().any(|(symbol, unknown)| {
+            matches!(unknown, Unknown::Multiplier(r) | Unknown::Share(_, r) if *r == row)
+                && is_in_forces(exprs, system, *symbol)
+        })
+    };
+    let mut pivots: Vec<Row> = Vec::new();
+    let mut by_pivot: FxHashMap<ExprId, usize> = FxHashMap::default();
+    for &constraint in rows {
+        let residual = exprs.substitute(&[system.constraints[constraint].residual], values)[0];
+        let small = exprs.count_nodes(&[residual]) <= NODES;
+        let residual = if small { exprs.expand(residual) } else { residual };
+        let terms = exprs.terms(residual);
+        if terms.len() > LARGEST {
+            continue;
+        }
+        let mut row = Row {
+            terms: terms.into_iter().map(|(number, term)| (term, number)).collect(),
+            weights: FxHashMap::from_iter([(constraint, Number::ONE)]),
+            pivot: ExprId::ONE,
+        };
+        // What each term was at most on the way.
+        let mut most: FxHashMap<ExprId, f64> = FxHashMap::default();
+        while let Some(at) = row.terms.keys().filter_map(|t| by_pivot.get(t)).min().copied() {
+            let pivot = &pivots[at];
+            let (Some(own), Some(other)) =
+                (row.terms.get(&pivot.pivot), pivot.terms.get(&pivot.pivot))
+            else {
+                break;
+            };
+            let Some(inverse) = other.recip() else { break };
+            let factor = own.mul(&inverse).neg();
+            for (term, number) in &row.terms {
+                let size = most.entry(*term).or_default();
+                *size = size.max(number.to_f64().abs());
+            }
+            add(&mut row.terms, &pivot.terms, &factor);
+            add(&mut row.weights, &pivot.weights, &factor);
+        }
+        let Some((&pivot, largest)) =
+            row.terms.iter().filter(|(term, _)| **term != ExprId::ONE).max_by(|a, b| {
+                let size = |n: &Number| n.to_f64().abs();
+                size(a.1).total_cmp(&size(b.1)).then(b.0.cmp(a.0))
+            })
+        else {
+            // It depends on the others exactly, or contradicts them.
+            continue;
+        };
+        let left = row.terms.iter().filter(|(term, _)| **term != ExprId::ONE).map(|(term, n)| {
+            let size = most.get(term).copied().unwrap_or(0.0);
+            if size > 0.0 { n.to_f64().abs() / size } else { f64::INFINITY }
+        });
+        let left = left.fold(0.0, f64::max);
+        if left < NEARLY
+            && !row.weights.keys().any(|&r| in_force(r))
+            && let Some(inverse) = largest.abs().recip()
+        {
+            let scale = |map: &FxHashMap<usize, Number>| -> Vec<(usize, f64)> {
+                let mut list: Vec<(usize, f64)> =
+                    map.iter().map(|(&row, n)| (row, n.mul(&inverse).to_f64())).collect();
+                list.sort_unstable_by_key(|w| w.0);
+                list
+            };
+            let weights = scale(&row.weights);
+            if weights.iter().all(|w| w.1.is_finite()) {
+                let mut parts: Vec<(ExprId, Number)> =
+                    row.terms.iter().map(|(&t, n)| (t, n.mul(&inverse))).collect();
+                parts.sort_unstable_by_key(|p| p.0);
+                let parts: Vec<ExprId> = parts
+                    .into_iter()
+                    .map(|(term, n)| exprs.product(&[exprs.of_number(n), term]))
+                    .collect();
+                found.push((Recombined { row: constraint, weights, left }, exprs.sum(&parts)));
+            }
+        }
+        row.pivot = pivot;
+        by_pivot.insert(pivot, pivots.len());
+        pivots.push(row);
+    }
+}
+
+/// Whether forces depend on a symbol.
+fn is_in_forces(exprs: &Exprs, system: &System, symbol: Symbol) -> bool {
+    let forces = system.forces.iter().chain(&system.nonideal);
+    let parts: Vec<ExprId> = forces.flat_map(|f| f.components.iter().map(|c| c.1)).collect();
+    exprs.symbols_of(&parts).contains(&symbol)
+}
+
+/// map += factor · other, without what vanishes.
+fn add<K: Copy + Eq + std::hash::Hash>(
+    map: &mut FxHashMap<K, Number>,
+    other: &FxHashMap<K, Number>,
+    factor: &Number,
+) {
+    for (&key, number) in other {
+        let part = number.mul(factor);
+        let sum = map.get(&key).map_or(part.clone(), |own| own.add(&part));
+        if sum.is_zero() {
+            map.remove(&key);
+        } else {
+            map.insert(key, sum);
+        }
+    }
+}
