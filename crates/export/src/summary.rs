@@ -382,6 +382,13 @@ pub fn failure_words(failure: &Failure, model: &Model) -> String {
                  the motion does not tell how it goes on: {why}"
             )
         }
+        Failure::NearlyDependent { ratio, constraints } => {
+            let which = which(constraints, model);
+            format!(
+                "the constraints{which} nearly depend on each other, by {ratio:.1e}: doubles do not \
+                 tell what they determine"
+            )
+        }
         Failure::StepTooSmall { step } => {
             format!("the step became too small ({step:.1e}): the motion is singular or stiff here")
         }

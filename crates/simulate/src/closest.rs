@@ -47,6 +47,8 @@ pub struct Scales {
     pub extents: Vec<f64>,
     /// What the diagonal of the metric is made of near the guess; empty where that is not known.
     pub inertia: Vec<f64>,
+    /// Symbols that are not unknown and are known to rounding only, with their extents.
+    pub held: Vec<(Symbol, f64)>,
 }
 
 impl Scales {
@@ -58,7 +60,11 @@ impl Scales {
     /// Those of some of the unknowns.
     pub fn of(&self, chosen: &[usize]) -> Scales {
         let pick = |from: &[f64]| chosen.iter().filter_map(|&i| from.get(i).copied()).collect();
-        Scales { extents: pick(&self.extents), inertia: pick(&self.inertia) }
+        Scales {
+            extents: pick(&self.extents),
+            inertia: pick(&self.inertia),
+            held: self.held.clone(),
+        }
     }
 }
 
@@ -96,6 +102,8 @@ struct Point {
     reach: Vec<f64>,
     /// What the last digit of each unknown is worth on the scale that the model gives to it.
     digits: Vec<f64>,
+    /// What the last digits of what is held are worth in each equation.
+    held: Vec<f64>,
 }
 
 impl Problem<'_> {
@@ -169,10 +177,28 @@ impl Problem<'_> {
                 .map(|v| if v.noise.is_finite() { v.noise } else { 0.0 })
                 .collect(),
             jacobian: crate::numbers::dense(jacobian, &plain),
+            held: self.held(&table),
             digits: self.scales.extents.iter().map(|s| f64::EPSILON * s).collect(),
             reach: (self.metric)(&table).map_or(vec![0.0; x.len()], |m| scale::reach(&m, &x)),
             x,
         })
+    }
+
+    /// What the last digits of what is held are worth in each equation.
+    fn held(&self, table: &Table) -> Vec<f64> {
+        let held = &self.scales.held;
+        if held.is_empty() {
+            return vec![0.0; self.equations.len()];
+        }
+        let symbols: Vec<Symbol> = held.iter().map(|h| h.0).collect();
+        let slopes = self.setting.model.exprs.jacobian(&self.equations, &symbols);
+        let entries: Vec<ExprId> = slopes.rows.iter().flatten().map(|e| e.1).collect();
+        let mut values = self.setting.numbers(&entries, table).into_iter();
+        let mut row = |row: &Vec<(usize, ExprId)>| -> f64 {
+            let parts = row.iter().zip(&mut values);
+            parts.map(|(e, slope)| f64::EPSILON * held[e.0].1 * slope.abs()).sum()
+        };
+        slopes.rows.iter().map(&mut row).map(|d| if d.is_finite() { d } else { 0.0 }).collect()
     }
 
     /// Newton steps of least length until the equations are met.
@@ -481,7 +507,7 @@ impl Point {
         rows.map(|(at, (r, noise))| {
             let relative = 1e-11 * self.scale(at, &self.x);
             let rounding = 64.0 * f64::EPSILON * self.scale(at, &self.reach);
-            let digits = 4.0 * self.scale(at, &self.digits);
+            let digits = 4.0 * (self.scale(at, &self.digits) + self.held[at]);
             r.abs() <= (64.0 * noise).max(relative).max(rounding).max(digits)
         })
         .collect()

@@ -57,6 +57,8 @@ pub enum FieldError {
     Legendre,
     /// Forces and the multipliers they depend on were not found together.
     Coupled(CoupledError),
+    /// What was solved misses Gauss's principle by this much.
+    Residual(f64),
     /// The equations of an implicit step were not solved: by what.
     NotSolved(&'static str),
 }
@@ -89,6 +91,9 @@ impl std::fmt::Display for FieldError {
             FieldError::Solve(error) => error.fmt(f),
             FieldError::Legendre => f.write_str("the velocities behind the momenta were not found"),
             FieldError::Coupled(error) => error.fmt(f),
+            FieldError::Residual(residual) => {
+                write!(f, "no route satisfies Gauss's principle here: {residual:.1e} is left")
+            }
             FieldError::NotSolved(method) => {
                 write!(
                     f,

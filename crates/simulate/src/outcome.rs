@@ -32,6 +32,8 @@ pub struct Rank {
     /// A ratio that made a rank doubtful: of singular values of the row-normalized B, or of pivots
     /// of the metric on the free directions.
     pub uncertain: Option<f64>,
+    /// A ratio that was taken for zero though neither rounding nor noise explains it.
+    pub weak: Option<f64>,
 }
 
 /// What the problem says about the motion.

@@ -24,6 +24,10 @@ const GREY: (f64, f64) = (1e-14, 1e-7);
 /// How far from τ, as a factor, a gap in the singular values may overrule τ.
 const AROUND: f64 = 32.0;
 
+/// By how much a ratio exceeds what rounding and noise explain before it is one of rows that
+/// nearly depend on each other.
+const WEAK: f64 = 64.0;
+
 /// The ranks, and the order of rows that goes with them.
 #[derive(Clone, Debug, Default)]
 pub struct Decision {
@@ -49,6 +53,9 @@ pub struct Decision {
     pub route: Route,
     /// A ratio that left doubt.
     pub uncertain: Option<f64>,
+    /// A ratio that was taken for zero though neither rounding nor noise explains it: the rows
+    /// nearly depend on each other, and what they say was left out.
+    pub weak: Option<f64>,
     condition: f64,
     limits: Vec<f64>,
     augmented: Vec<f64>,
@@ -122,6 +129,7 @@ impl Decision {
             self.ratios.push((self.qr[k * live + k] / self.qr[0]).abs());
         }
         let tau = if scaled.noisy { base.max(self.noise_level(live, base)) } else { base };
+        let explained = scaled.noisy.then(|| WEAK * own.max(self.noise_level(live, own)));
         self.tolerance = tau;
         let low = GREY.0.max(own / 16.0);
         let high = GREY.1.max(AROUND * tau);
@@ -139,6 +147,7 @@ impl Decision {
         // Below the tolerance there is nothing to measure a gap against.
         self.jacobian = rank_at_gap(&self.ratios, tau, low.max(tau / 16.0));
         self.dropped = self.ratios.get(self.jacobian).copied().unwrap_or(0.0);
+        self.weak = explained.filter(|e| self.dropped > *e).map(|_| self.dropped);
 
         let vanishing = (0..m).filter(|j| !self.rows.contains(j));
         self.order.clear();

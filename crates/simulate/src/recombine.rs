@@ -45,8 +45,9 @@ pub fn recombine(model: &mut Model) -> Vec<Recombined> {
     let values = exact_values(exprs, system);
     let mut found: Vec<(Recombined, ExprId)> = Vec::new();
     for level in [Level::Position, Level::Velocity, Level::Acceleration] {
-        let rows: Vec<usize> =
-            (0..system.constraints.len()).filter(|&i| system.constraints[i].level == level).collect();
+        let rows: Vec<usize> = (0..system.constraints.len())
+            .filter(|&i| system.constraints[i].level == level)
+            .collect();
         if rows.len() > 1 {
             eliminate(exprs, system, &values, &rows, &mut found);
         }

@@ -285,7 +285,7 @@ impl Native {
             false => self.geometry.reach(setting, table, &extents),
             true => Vec::new(),
         };
-        Scales { extents, inertia }
+        Scales { extents, inertia, ..Scales::default() }
     }
 
     /// The scales of the velocities, or of the momenta, given the extents of the positions.
@@ -299,13 +299,15 @@ impl Native {
         let inertia = self.geometry.reach(setting, table, positions);
         let duration = setting.duration();
         if !self.by_momenta {
-            return Scales { extents: velocity_extents(positions, rates, duration), inertia };
+            let extents = velocity_extents(positions, rates, duration);
+            return Scales { extents, inertia, ..Scales::default() };
         }
         // At least p = q̇ / H_pp for the velocities of a position that moves slowly.
         let slow = velocity_extents(positions, &vec![0.0; rates.len()], duration);
         let momenta = slow.iter().zip(&inertia).map(|(v, h)| v / h);
         let momenta = momenta.map(|p| if p.is_finite() { p } else { 0.0 });
-        Scales { extents: momenta.zip(rates).map(|(a, b)| a.max(b.abs())).collect(), inertia }
+        let extents = momenta.zip(rates).map(|(a, b)| a.max(b.abs())).collect();
+        Scales { extents, inertia, ..Scales::default() }
     }
 }
 
@@ -392,7 +394,10 @@ impl Stage<'_> {
             equations,
             nearest: self.nearest,
             metric: &metric,
-            scales: self.scales.of(&free),
+            scales: Scales {
+                held: fixed.keys().map(|&i| (self.unknowns[i], self.scales.extents[i])).collect(),
+                ..self.scales.of(&free)
+            },
         };
         match problem(equations.clone()).solve() {
             Ok(found) => {

@@ -104,6 +104,14 @@ pub enum Failure {
         /// Constraints that became dependent (or independent).
         constraints: Vec<usize>,
     },
+    /// Rows nearly depend on each other, by more than rounding: left out they would be
+    /// missed, taken they lose all their digits.
+    NearlyDependent {
+        /// The ratio of singular values.
+        ratio: f64,
+        /// The constraints.
+        constraints: Vec<usize>,
+    },
     /// The rank drops at a position from which the motion does not go on.
     Unresolved(RankChange),
     /// Steps became too small for the digits of time.

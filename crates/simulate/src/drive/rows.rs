@@ -29,6 +29,9 @@ impl Driver<'_> {
         }
         self.expected.get_or_insert(found);
         let (rank, motion) = found;
+        if let Some(ratio) = self.field.outcome().rank.weak {
+            return Err(Failure::NearlyDependent { ratio, constraints: self.dependent_rows() });
+        }
         if self.control.stabilize == Stabilize::Projection {
             self.projection.choose(&mut self.field, self.t, x, RANK).map_err(Failure::Field)?;
         }

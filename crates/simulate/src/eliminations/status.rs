@@ -42,6 +42,7 @@ pub(super) fn diagnose(
         coordinates: n,
         route: decision.route,
         uncertain: decision.uncertain,
+        weak: decision.weak,
     };
     outcome.independent.clear();
     outcome.independent.extend_from_slice(&scratch.decision.order[..r]);

@@ -3,8 +3,9 @@
 
 use super::{Field, FieldError};
 use crate::coupled::{CoupledError, Forces, Law};
+use crate::eliminations::{Elimination, Scratch};
 use crate::law::{self, Attempt};
-use crate::outcome;
+use crate::outcome::{self, Outcome};
 use crate::terms::{Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers};
 use dalembert_expr::SwitchKind;
@@ -129,9 +130,13 @@ impl Field<'_> {
         let tolerances =
             Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
         match &self.coupling {
-            None => {
-                self.elimination.solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome)?
-            }
+            None => certain(
+                self.elimination,
+                &mut work.scratch,
+                &terms,
+                &tolerances,
+                &mut work.outcome,
+            )?,
             Some(coupling) => {
                 let place = |row: &Option<usize>| -> Option<usize> {
                     self.rows.iter().position(|r| Some(*r) == *row)
@@ -169,6 +174,35 @@ impl Field<'_> {
             motion => Err(FieldError::NoMotion(motion)),
         }
     }
+}
+
+/// Solves by an elimination, or by another where its solution misses Gauss's principle: whatever
+/// solved it, an answer that is none is not gone on with.
+fn certain(
+    elimination: &'static dyn Elimination,
+    scratch: &mut Scratch,
+    terms: &Terms,
+    tolerances: &Tolerances,
+    outcome: &mut Outcome,
+) -> Result<(), FieldError> {
+    elimination.solve(scratch, terms, tolerances, outcome)?;
+    if is_certain(outcome) {
+        return Ok(());
+    }
+    let residual = outcome.stationarity.max(outcome.feasibility);
+    for other in crate::ALL.iter().filter(|other| other.name() != elimination.name()) {
+        if other.solve(scratch, terms, tolerances, outcome).is_ok() && is_certain(outcome) {
+            return Ok(());
+        }
+    }
+    Err(FieldError::Residual(residual))
+}
+
+/// Whether a solution satisfies Gauss's principle. Rows that contradict each other, off the
+/// constraints, are met as well as can be.
+fn is_certain(outcome: &Outcome) -> bool {
+    outcome.motion != outcome::Motion::Unique
+        || !(outcome.stationarity.max(outcome.feasibility) > crate::evaluate::RESIDUAL)
 }
 
 impl Coupling {

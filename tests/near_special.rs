@@ -1,0 +1,169 @@
+//! A state within rounding of a special one is that state.
+//!
+//! Zeros of a start are replaced by numbers from 1e-8 down to 1e-300. Where the problem is
+//! regular the answer is the one without them, to that order times the condition: no unit is
+//! taken from a mass that is there by accident, no row drowns in it.
+
+mod support;
+
+use dalembert::simulate::evaluate::Evaluation;
+use dalembert::simulate::report::{self, Options};
+use dalembert::simulate::run::{RunOptions, run};
+use dalembert::simulate::{Setting, State, start};
+use dalembert::{Input, Model};
+use std::ops::ControlFlow;
+use support::load;
+
+/// Sizes that stand in for 0.
+const SIZES: &[f64] =
+    &[1e-8, 1e-10, 1e-12, 1e-14, 1e-16, 1e-17, 1e-20, 1e-30, 1e-60, 1e-150, 1e-300];
+
+/// The same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    }
+}
+
+/// The model and its state, with zeros of the positions replaced, and their velocities left.
+fn evaluate(model: &Model, state: &State) -> Option<Evaluation> {
+    let setting = Setting::new(model).ok()?;
+    let report = report::at(&setting, state, &Options::of_model(model)).ok()?;
+    report.answers.into_iter().next()?.result.ok()
+}
+
+/// By how much two answers differ, relative to the accelerations and forces there are.
+fn difference(a: &Evaluation, b: &Evaluation) -> f64 {
+    let largest = |x: &[f64]| x.iter().fold(0f64, |m, v| m.max(v.abs()));
+    let pairs = [(&a.accelerations, &b.accelerations), (&a.constraint_force, &b.constraint_force)];
+    pairs.iter().fold(0f64, |worst, (x, y)| {
+        let size = largest(x).max(largest(&a.accelerations)).max(f64::MIN_POSITIVE);
+        let off = x.iter().zip(y.iter()).fold(0f64, |m, (x, y)| m.max((x - y).abs()));
+        worst.max(off / size)
+    })
+}
+
+/// Whether the answer is smooth at a state: far larger steps change it in proportion.
+fn is_regular(model: &Model, state: &State, answer: &Evaluation) -> bool {
+    let mut beside = state.clone();
+    let mut random = Random(17);
+    beside.q.iter_mut().for_each(|q| *q += 1e-6 * random.next());
+    let Some(other) = evaluate(model, &beside) else { return false };
+    other.outcome.motion == answer.outcome.motion
+        && other.outcome.rank.jacobian == answer.outcome.rank.jacobian
+        && difference(answer, &other) < 1e-3
+}
+
+fn gallery() -> Vec<(String, Model)> {
+    let mut models = Vec::new();
+    for name in dalembert::gallery::pages().map(|page| page.name) {
+        let Ok(input) = Input::open(&format!("gallery:{name}")) else { continue };
+        let loaded = dalembert::load(&input, &Default::default());
+        if let Some(model) = loaded.model {
+            models.push((name.to_string(), model));
+        }
+    }
+    models
+}
+
+#[test]
+fn evaluation_does_not_see_what_is_far_below_rounding() {
+    let (mut cases, mut pages) = (0, 0);
+    for (name, model) in gallery() {
+        let Ok(setting) = Setting::new(&model) else { continue };
+        // The largest pages are tried by the run below.
+        if model.system.n_coordinates() > 12 {
+            continue;
+        }
+        let Ok(start) = start::start(&setting) else { continue };
+        let state = start.state;
+        let Some(answer) = evaluate(&model, &state) else { continue };
+        if !answer.outcome.motion.exists() || !is_regular(&model, &state, &answer) {
+            continue;
+        }
+        pages += 1;
+        let mut random = Random(5);
+        for &size in SIZES {
+            let mut beside = state.clone();
+            let mut changed = false;
+            for q in beside.q.iter_mut().filter(|q| **q == 0.0) {
+                *q = size * random.next();
+                changed = true;
+            }
+            if !changed {
+                continue;
+            }
+            cases += 1;
+            let found = evaluate(&model, &beside);
+            let found = found.unwrap_or_else(|| panic!("{name}: no answer at {size:e}"));
+            assert_eq!(found.outcome.motion, answer.outcome.motion, "{name} at {size:e}");
+            assert_eq!(
+                found.outcome.rank.jacobian, answer.outcome.rank.jacobian,
+                "{name} at {size:e}"
+            );
+            let off = difference(&answer, &found);
+            assert!(off <= 1e5 * size + 1e-11, "{name} at {size:e}: off by {off:e}");
+        }
+    }
+    assert!(pages >= 30 && cases >= 300, "{cases} cases of {pages} pages");
+}
+
+/// A body by quaternions on a ball joint in a random place, with parts of the quaternion that
+/// are next to nothing; against the body in the same place without them.
+#[test]
+fn bodies_by_quaternions_next_to_a_special_attitude() {
+    let mut random = Random(11);
+    let mut cases = 0;
+    for attitude in [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.6, 0.8]] {
+        for &size in SIZES {
+            let inertia: Vec<f64> = (0..3).map(|_| 0.3 + 0.05 * random.next()).collect();
+            let e: Vec<f64> =
+                attitude.iter().map(|&x| if x == 0.0 { size * random.next() } else { x }).collect();
+            let text = |e: &[f64]| {
+                format!(
+                    "coord r[1..3], e[1..4]\ngravity [0, 0, -9.81]\n\
+                     body b: mass 1.3, inertia [{}, {}, {}], at r, turning Rq(e)\n\
+                     constraint unit: dot(e, e) = 1\n\
+                     constraint pin: b.point([0.1, 0.2, -0.4]) = [0, 0, 0]\n\
+                     start e = [{}, {}, {}, {}], r ~ [0, 0, 0.4]\nrun t = 0..0.2\n",
+                    inertia[0], inertia[1], inertia[2], e[0], e[1], e[2], e[3]
+                )
+            };
+            let exact = end(&text(&attitude));
+            let near = end(&text(&e));
+            cases += 1;
+            for (a, b) in exact.iter().zip(&near) {
+                assert!((a - b).abs() < 1e-8 + 50.0 * size, "{size:e}: {exact:?} {near:?}");
+            }
+        }
+    }
+    assert_eq!(cases, 33);
+}
+
+/// Where a run ends; it must end well.
+fn end(text: &str) -> Vec<f64> {
+    let loaded = load(text);
+    let model = loaded.model.unwrap_or_else(|| panic!("{text}"));
+    let setting = Setting::new(&model).expect("no parameters");
+    let options = RunOptions::of_model(&setting);
+    let report = run(&setting, &options, &mut |_| ControlFlow::Continue(())).expect("it runs");
+    assert!(report.verdict().is_ok(), "{:?}\n{text}", report.end);
+    report.last.expect("it has an end").state.q
+}
+
+/// A velocity that is nothing, on rows that depend on each other.
+#[test]
+fn velocities_of_nothing_contradict_nothing() {
+    for size in ["1e-20", "1e-35", "1e-100", "1e-300"] {
+        let text = format!(
+            "coord x, y\nkinetic (x'^2 + y'^2)/2\npotential 9.81*y\n\
+             constraint rod: x^2 + y^2 = 1\nconstraint again: 2*x^2 + 2*y^2 = 2\n\
+             start x = 0, y = -1, x' = 0, y' = {size}\nrun t = 0..1\n"
+        );
+        let q = end(&text);
+        assert!(q[0].abs() < 1e-12 && (q[1] + 1.0).abs() < 1e-12, "{q:?}");
+    }
+}

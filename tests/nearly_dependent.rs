@@ -1,0 +1,129 @@
+//! Rows that nearly depend on each other determine what they determine, however nearly.
+
+mod support;
+
+use dalembert::simulate::Setting;
+use dalembert::simulate::recombine::recombine;
+use dalembert::simulate::report::{Options, report};
+use dalembert::simulate::run::{RunOptions, run};
+use std::ops::ControlFlow;
+use support::load;
+
+/// The same numbers on every machine.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    }
+
+    /// A number with few digits, so that text holds it exactly, and not 0.
+    fn short(&mut self) -> f64 {
+        let x = (self.next() * 16.0).round() / 16.0;
+        if x == 0.0 { 0.5 } else { x }
+    }
+}
+
+const SIZES: &[&str] =
+    &["1e-6", "1e-7", "1e-8", "1e-9", "1e-11", "1e-13", "1e-15", "1e-18", "1e-40", "1e-300"];
+
+/// x, y, z on a plane twice, the second time turned by next to nothing: z = 0.
+#[test]
+fn two_planes_are_a_line() {
+    for size in SIZES {
+        let text = format!(
+            "param e = {size}\ncoord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\n\
+             potential 9*z + x^2\nconstraint a: x + y + z = 1\n\
+             constraint b: x + y + (1 + e)*z = 1\n\
+             start x = 0.5, y = 0.5, z = 0, x' = 1, y' = -1\nrun t = 0..3\n"
+        );
+        let mut model = load(&text).model.expect("a model");
+        let found = recombine(&mut model);
+        assert_eq!(found.len(), 1, "{size}");
+        let setting = Setting::new(&model).expect("values");
+        let options = RunOptions::of_model(&setting);
+        let mut last = None;
+        let report = run(&setting, &options, &mut |o| {
+            last = Some((o.state.t, o.state.q.clone(), o.multipliers.clone()));
+            ControlFlow::Continue(())
+        })
+        .expect("it runs");
+        assert!(report.verdict().is_ok(), "{size}: {:?}", report.end);
+        let (t, q, lambda) = last.expect("an end");
+        let x = 0.5 * t.cos() + t.sin();
+        assert!((q[0] - x).abs() < 1e-8 && q[2].abs() < 1e-12, "{size}: {q:?}");
+        // λ_a + λ_b = x, e λ_b = 9 − x.
+        let e: f64 = size.parse().expect("a number");
+        let right = (9.0 - x) / e;
+        assert!((lambda[1] / right - 1.0).abs() < 1e-7, "{size}: {lambda:?} {right}");
+    }
+}
+
+/// Random linear and quadratic rows, and one more that is a combination of them but for a row of
+/// its own times ε: the same accelerations and forces as with that row alone.
+#[test]
+fn what_a_row_adds_is_what_it_says() {
+    let mut cases = 0;
+    for seed in 0..60 {
+        let mut r = Random(seed + 1);
+        let n = 4 + (seed % 3) as usize;
+        let row = |r: &mut Random| -> String {
+            let terms: Vec<String> = (1..=n)
+                .map(|i| match (r.next() * 3.0) as i32 {
+                    0 => format!("{}*q[{i}]", r.short()),
+                    1 => format!("{}*q[{i}]^2", r.short()),
+                    _ => format!("{}*sin(q[{i}])", r.short()),
+                })
+                .collect();
+            terms.join(" + ")
+        };
+        let (first, second, own) = (row(&mut r), row(&mut r), row(&mut r));
+        let (a, b) = (r.short(), r.short());
+        let size = SIZES[seed as usize % SIZES.len()];
+        let text = |third: &str| {
+            format!(
+                "coord q[1..{n}]\nkinetic dot(q', q')/2 + (q[1]' + q[2]')^2/4\n\
+                 potential sin(q[1]) + q[2]^2 + q[3]*q[4]\nconstraint a: {first} = 0\n\
+                 constraint b: {second} = 0\nconstraint c: {third} = 0\n"
+            )
+        };
+        let nearly = text(&format!("{a}*({first}) + {b}*({second}) + {size}*({own})"));
+        let (exact, found) = (accelerations(&text(&own)), accelerations(&nearly));
+        let (Some(exact), Some(found)) = (exact, found) else { continue };
+        cases += 1;
+        for (x, y) in exact.iter().zip(&found) {
+            let scale = exact.iter().fold(1e-3, |m: f64, x| m.max(x.abs()));
+            assert!((x - y).abs() < 1e-9 * scale, "{size}: {exact:?} {found:?}\n{nearly}");
+        }
+    }
+    assert!(cases >= 50, "{cases}");
+}
+
+fn accelerations(text: &str) -> Option<Vec<f64>> {
+    let loaded = load(text);
+    let mut model = loaded.model?;
+    let options = Options::of_model(&model);
+    let report = report(&mut model, &options).ok()?;
+    let answer = report.answers.into_iter().next()?.result.ok()?;
+    (answer.outcome.rank.jacobian == 3).then_some(answer.accelerations)
+}
+
+/// Rows that depend on each other exactly, in part, or not at all stay as they are written.
+#[test]
+fn other_rows_are_left_alone() {
+    for rows in [
+        "constraint a: x + y = 1\nconstraint b: 2*x + 2*y = 2",
+        "constraint a: x + y = 1\nconstraint b: x - y = 1",
+        "constraint a: x + y = 1\nconstraint b: x + 1.01*y = 1",
+        "constraint a: x + 1e-12*y = 1\nconstraint b: y = 0",
+        "constraint a: 1e-12*x = 0\nconstraint b: y = 0",
+    ] {
+        let text = format!("coord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\n{rows}\n");
+        let mut model = load(&text).model.expect("a model");
+        let before: Vec<_> = model.system.constraints.iter().map(|c| c.residual).collect();
+        assert!(recombine(&mut model).is_empty(), "{rows}");
+        let after: Vec<_> = model.system.constraints.iter().map(|c| c.residual).collect();
+        assert_eq!(before, after);
+    }
+}
