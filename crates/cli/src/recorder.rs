@@ -102,7 +102,7 @@ impl Recorder {
                 Ok(()) => {
                     written.push(Written { path: path.display().to_string(), contents: None })
                 }
-                Err(error) => fault = fault.or(Some(Fault::Open(cannot_write(path, &error)))),
+                Err(error) => fault = fault.or(Some(Fault::Write(cannot_write(path, &error)))),
             }
         }
         (written, fault)

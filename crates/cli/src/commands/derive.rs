@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::args::{Derive, Format};
+use crate::progress;
 use crate::report::{self, Color};
 use dalembert::export::Derivation;
 
@@ -23,6 +24,7 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         Ok(ignored) => ignored,
         Err(status) => return status,
     };
+    progress::stage("deriving the equations");
     let choices = dalembert::Choices { ignored, ..Default::default() };
     let equations = match dalembert::derive_with(model, args.formulation.as_deref(), &choices) {
         Ok(equations) => equations,
@@ -31,6 +33,7 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
             return Status::ModelFaults;
         }
     };
+    progress::stage("writing the equations");
     let derivation = Derivation::new(model, &equations);
     let document = match args.format {
         Format::Text => derivation.to_text(),
@@ -45,7 +48,7 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         Some(path) => {
             if let Err(error) = std::fs::write(path, document) {
                 report::say(&format!("error: cannot write `{}`: {error}", path.display()));
-                return Status::WrongUsage;
+                return Status::NumbersFailed;
             }
         }
     }

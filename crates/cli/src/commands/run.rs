@@ -4,7 +4,7 @@ use crate::Status;
 use crate::args::Run;
 use crate::commands::eval::explain;
 use crate::interrupt::Interrupt;
-use crate::progress::ProgressLine;
+use crate::progress::{self, ProgressLine};
 use crate::recorder::{Fault, Recorder};
 use crate::report::{self, Color};
 use crate::show::Shown;
@@ -120,6 +120,7 @@ fn simulate_model(
     let recorder = RefCell::new(recorder);
     let interrupt = Interrupt::listen();
     let mut line = ProgressLine::new();
+    progress::stage("deriving and compiling the equations");
     let result = run_watched(
         &setting,
         &options,

@@ -87,6 +87,7 @@ impl<'a> Resolver<'a, '_> {
             unknowns: std::mem::take(&mut self.unknowns),
         };
         self.gravity_without_body();
+        self.look_at_the_unvisited();
         self.unused_parameters(&system);
         dedup(self.diagnostics);
         Some(system)
@@ -303,6 +304,9 @@ impl<'a> Resolver<'a, '_> {
                     names::with_indices(base, &first),
                     names::with_indices(base, &last)
                 ),
+                Some((None, None)) if self.is_empty_family(base) => {
+                    format!("`{base}` has no entries: its range is empty")
+                }
                 _ => format!("`{base}` has no indices"),
             };
             self.report(
@@ -314,6 +318,11 @@ impl<'a> Resolver<'a, '_> {
                 .hint(hint),
             );
         }
+    }
+
+    fn is_empty_family(&self, name: &str) -> bool {
+        let info = self.scopes[0].names.get(name);
+        info.is_some_and(|info| info.plain.is_none() && info.entries.is_empty())
     }
 
     /// Warns of gravity where there is nothing it could act on.
@@ -331,7 +340,7 @@ impl<'a> Resolver<'a, '_> {
             .map(|i| i.statement.span)
             .collect();
         for span in spans {
-            self.report(
+            self.diagnostics.push(
                 Diagnostic::warning(
                     Code::GravityWithoutBody,
                     span,

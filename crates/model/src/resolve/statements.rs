@@ -104,7 +104,7 @@ impl<'a> Resolver<'a, '_> {
         }
         match result.components() {
             [single] if result.scalar().is_some() => Ok(vec![*single; count]),
-            list if list.len() == count && count > 0 => Ok(list.to_vec()),
+            list if list.len() == count => Ok(list.to_vec()),
             list => {
                 let (message, hint) = match (list.len(), count) {
                     (n, 1) => (
