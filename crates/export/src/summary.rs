@@ -79,6 +79,7 @@ impl RunPage<'_> {
             "system": self.model.system.title,
             "t": number(self.last().t),
             "state": state,
+            "start": crate::start::to_json(self.model, &report.start),
             "steps": report.statistics.steps,
             "rejected": report.statistics.rejected,
             "evaluations": report.evaluations,
@@ -160,6 +161,7 @@ impl RunPage<'_> {
             duration(seconds.derive),
             duration(seconds.compile)
         );
+        crate::start::text(&mut page, self.model, &report.start);
         let rows = self.state();
         let widest = rows.iter().map(|r| width(&r.0)).max().unwrap_or(0);
         let most = 24;

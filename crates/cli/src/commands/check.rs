@@ -45,6 +45,7 @@ pub(crate) fn run(args: &Check, color: Color) -> Status {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
         match &loaded.model {
             Some(model) if !faulty => {
+                report::not_drawn(model);
                 report::data(&summary(model, &loaded, verdict.as_ref(), &results))
             }
             _ => report::say(&format!("\n{}", report::count(&loaded.diagnostics))),

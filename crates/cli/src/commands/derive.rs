@@ -5,6 +5,7 @@ use crate::args::{Derive, Format};
 use crate::progress;
 use crate::report::{self, Color};
 use dalembert::export::Derivation;
+use std::io::Write;
 
 pub(crate) fn run(args: &Derive, color: Color) -> Status {
     if args.fragment && !matches!(args.format, Format::Latex | Format::Html) {
@@ -46,9 +47,16 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
     match &args.out {
         None => report::data(document.trim_end()),
         Some(path) => {
-            if let Err(error) = std::fs::write(path, document) {
+            let fail = |error, status| {
                 report::say(&format!("error: cannot write `{}`: {error}", path.display()));
-                return Status::NumbersFailed;
+                status
+            };
+            let mut file = match std::fs::File::create(path) {
+                Ok(file) => file,
+                Err(error) => return fail(error, Status::WrongUsage),
+            };
+            if let Err(error) = file.write_all(document.as_bytes()) {
+                return fail(error, Status::NumbersFailed);
             }
         }
     }

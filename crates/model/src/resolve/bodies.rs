@@ -324,7 +324,9 @@ impl<'a> Resolver<'a, '_> {
                 Ok((body, gravity))
             });
             let Some((body, gravity)) = terms else { continue };
-            kinetic.push(self.kinetic_of(&body));
+            let term = self.kinetic_of(&body);
+            kinetic.push(term);
+            self.energy_terms.push((term, instance.statement.span));
             if let Some(g) = gravity {
                 let exprs = &self.exprs;
                 let weight = exprs.at(body.mass) * exprs.at(Tensor::dot(exprs, &g, &body.position));

@@ -18,6 +18,7 @@ impl<'a> Resolver<'a, '_> {
         self.once_only();
         self.resolve_parameters();
         self.evaluate_definitions();
+        self.finite_parameters();
         let complete = self.check_presence(file);
         let energy = self.resolve_energy();
         let (energy, dissipation) = match (energy, complete) {
@@ -72,6 +73,7 @@ impl<'a> Resolver<'a, '_> {
             constants,
             coordinates: std::mem::take(&mut self.parts.coordinates),
             energy,
+            energy_terms: std::mem::take(&mut self.energy_terms),
             dissipation,
             forces,
             nonideal,

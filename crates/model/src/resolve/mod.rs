@@ -288,6 +288,8 @@ struct Resolver<'a, 'd> {
     unclosed: bool,
     /// The numbers of the parameters, once asked for.
     parameter_values: Option<FxHashMap<Symbol, f64>>,
+    /// The terms of the energies and their statements.
+    energy_terms: Vec<(ExprId, Span)>,
     /// How many faults were found here.
     n_reported: usize,
     /// How many remarks that are no faults.
@@ -371,6 +373,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             too_deep: false,
             unclosed: false,
             parameter_values: None,
+            energy_terms: Vec::new(),
             n_reported: 0,
             n_notes: 0,
             unknown_names: FxHashMap::default(),
