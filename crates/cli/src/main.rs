@@ -73,6 +73,7 @@ fn show(text: &clap::Error) -> ExitCode {
 
 /// The status of the program, unless something it printed was lost.
 fn end(code: ExitCode, is_failed: bool) -> ExitCode {
+    progress::finish();
     let Some(words) = output::lost() else { return code };
     output::say(&format!("error: {words}"));
     if is_failed { code } else { Status::NumbersFailed.into() }

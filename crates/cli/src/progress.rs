@@ -67,6 +67,13 @@ pub(crate) fn stage(words: &'static str) {
     work().stage = Some((words, Instant::now()));
 }
 
+/// Ends the line for good.
+pub(crate) fn finish() {
+    let mut work = work();
+    work.stage = None;
+    work.clear();
+}
+
 /// Begins to watch over the work of a command.
 pub(crate) fn watch() {
     if !is_shown() {

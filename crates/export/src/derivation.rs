@@ -73,6 +73,8 @@ impl<'m> Derivation<'m> {
         }
         // Small inverses read better as quotients, unless they swell.
         let explicit = exprs.explicit(id, 3, 2 * READABLE, &mut self.explicit.borrow_mut());
+        // What is so much longer cannot be made readable.
+        let explicit = explicit.filter(|&plain| exprs.count_tree_size(plain) <= 16 * READABLE);
         let plain = explicit.map(|plain| exprs.simplify(plain));
         match plain.filter(|&plain| exprs.count_tree_size(plain) <= READABLE) {
             Some(plain) => plain,

@@ -9,9 +9,10 @@
 //!
 //! But a coordinate that T leaves out altogether (row i of M vanishes identically) is
 //! more often forgotten than meant. It is a warning where no constraint determines
-//! its acceleration, or where a force acts on it; else a note. A direction that has no
-//! mass without being a coordinate (the norm of a quaternion, say) is not remarked on.
-//! A page that says what its motion is has looked, and gets notes.
+//! its acceleration, or where a force acts on it; not where it may be there to be
+//! counted only. A direction that has no mass without being a coordinate (the norm of a
+//! quaternion, say) is not remarked on. A page whose checks say what its motion is has
+//! looked, and gets a note.
 //!
 //! An M that is indefinite on the constraints is a warning at the statement that has
 //! the most negative share, uᵀ(∂²Tᵢ/∂q̇²)u, of the worst direction u.
@@ -59,7 +60,7 @@ fn massless(subject: &Subject, told: &[Span]) -> Vec<Diagnostic> {
             (true, _) => (
                 format!("`{name}` has no mass, and no constraint determines its acceleration"),
                 format!(
-                    "give it inertia: a term with `{name}'` in `kinetic`; or a constraint that determines it. If it is meant as it is, the forces along it have to balance: see `dal run --complete`"
+                    "give it inertia, a term with `{name}'` in `kinetic`, or a constraint that determines it; if it is meant as it is, the forces along it have to balance: `dal run --complete` adds that"
                 ),
             ),
             (false, true) => (
@@ -70,17 +71,9 @@ fn massless(subject: &Subject, told: &[Span]) -> Vec<Diagnostic> {
                     "is a term with `{name}'` missing in `kinetic`? Without one the force on it goes to the other coordinates by way of the constraints"
                 ),
             ),
-            (false, false) => (
-                format!("`{name}` has no mass: the constraints alone move it"),
-                format!(
-                    "right if it is there to be counted or observed; else a term with `{name}'` is missing in `kinetic`"
-                ),
-            ),
+            (false, false) => continue,
         };
-        let make = match (is_free || is_driven) && !has_looked {
-            true => Diagnostic::warning,
-            false => Diagnostic::note,
-        };
+        let make = if has_looked { Diagnostic::note } else { Diagnostic::warning };
         findings.push(make(Code::MasslessCoordinate, span, message).hint(hint));
     }
     findings
@@ -185,6 +178,11 @@ fn negative_direction(mass: &[f64], rows: &[f64], n: usize) -> Option<Vec<f64>> 
     let mut svd = Svd::default();
     svd.decompose(&a, a.len() / n, n);
     let rank = svd.rank(TINY);
+    let size: f64 =
+        scaled.chunks(n).map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
+    if !(size > 0.0) || !size.is_finite() {
+        return None;
+    }
     // P M P, column by column, then row by row; P is symmetric.
     for _ in 0..2 {
         let mut turned = vec![0.0; n * n];
@@ -195,13 +193,8 @@ fn negative_direction(mass: &[f64], rows: &[f64], n: usize) -> Option<Vec<f64>> 
         }
         scaled = turned;
     }
-    // Shifted by more than its size it has no negative value, and those that are left
-    // of the shift belong to negative ones.
-    let size: f64 =
-        scaled.chunks(n).map(|row| row.iter().map(|x| x.abs()).sum::<f64>()).fold(0.0, f64::max);
-    if !(size > 0.0) || !size.is_finite() {
-        return None;
-    }
+    // Shifted by the size of M it has no negative value, and what is less than the
+    // shift belongs to a negative one. What the constraints leave of M may be rounding.
     let mut shifted = scaled;
     (0..n).for_each(|i| shifted[i * n + i] += size);
     let mut svd = Svd::default();

@@ -41,6 +41,10 @@ impl<'a> Resolver<'a, '_> {
             def.is_some_and(|d| matches!(r.defs[d.0 as usize].kind, DefKind::Setting { .. }))
         };
         if entries.iter().any(|indices| is_setting(self, indices)) {
+            // What every part replaces is looked at all the same.
+            if let Some(value) = value {
+                let _ = self.settle(|r| r.eval(value, cx));
+            }
             return;
         }
         // A value for the whole family is evaluated once, then handed out.
