@@ -140,17 +140,6 @@ pub(crate) fn as_json(list: &[Diagnostic], loaded: &Loaded) -> Value {
     Value::Array(list.iter().map(one).collect())
 }
 
-/// Says that figures are not drawn by this program yet, if the model has any.
-pub(crate) fn not_drawn(model: &dalembert::Model) {
-    match model.system.draws.len() {
-        0 => {}
-        1 => say("note: the `draw` statement is read and checked; nothing is drawn yet"),
-        n => {
-            say(&format!("note: {n} `draw` statements are read and checked; nothing is drawn yet"))
-        }
-    }
-}
-
 /// Says the faults of a model that a command cannot go on with; `own` are fields that its
 /// JSON has beside the usual ones.
 pub(crate) fn refuse(

@@ -200,7 +200,11 @@ fn numbers_that_make_no_sense_are_refused() {
         let output = dal(&["run", "-"], &model);
         assert_eq!(code(&output), 1, "{statement}: {}", out(&output));
         let line = model.lines().count();
-        assert!(err(&output).contains(&format!("-:{line}:")), "{statement}: {}", err(&output));
+        assert!(
+            err(&output).contains(&format!("<stdin>:{line}:")),
+            "{statement}: {}",
+            err(&output)
+        );
     }
     // A guess that depends on time has its value at the start.
     let late = format!("{PENDULUM}start x' ~ log(t)\nrun t = 0..1\n");
@@ -266,8 +270,8 @@ fn options_without_effect_are_told() {
     let drawn = format!("{PENDULUM}draw line [0, 0], [x, y]\n");
     for command in ["run", "check"] {
         let output = dal(&[command, "-"], &drawn);
-        let notes = err(&output).lines().filter(|line| line.contains("nothing is drawn")).count();
-        assert_eq!((code(&output), notes), (0, 1), "{}", err(&output));
+        let notes = out(&output).lines().filter(|line| line.contains("nothing is drawn")).count();
+        assert_eq!((code(&output), notes), (0, 1), "{}", out(&output));
         let output = dal(&[command, "-", "--json"], &drawn);
         assert_eq!(err(&output), "", "JSON alone");
     }

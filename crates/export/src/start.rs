@@ -84,19 +84,19 @@ pub(crate) fn text(page: &mut String, model: &Model, start: &Start) {
         let n_moved = rows.iter().filter(|row| row.moved.is_some()).count();
         rows.truncate(n_moved.min(MOST));
     }
+    // Room for a sign, so that digits stand below digits.
+    let shown = |row: &Row| {
+        let value = short(row.value);
+        if value.starts_with('-') { value } else { format!(" {value}") }
+    };
     let widest = rows.iter().map(|row| width(&row.name)).max().unwrap_or(0);
-    let digits = rows.iter().map(|row| short(row.value).len()).max().unwrap_or(0);
+    let longest = rows.iter().map(|row| shown(row).len()).max().unwrap_or(0);
     for row in &rows {
         let pad = " ".repeat(widest - width(&row.name));
-        let value = short(row.value);
-        let space = if value.starts_with('-') { "" } else { " " };
-        let line = format!("  {}{pad}  {space}{value}", row.name);
+        let (name, value) = (&row.name, shown(row));
         let _ = match row.words() {
-            Some(words) => {
-                let fill = " ".repeat((digits + 1).saturating_sub(value.len() + space.len()));
-                writeln!(page, "{line}{fill}   {words}")
-            }
-            None => writeln!(page, "{line}"),
+            Some(words) => writeln!(page, "  {name}{pad}  {value:<longest$}   {words}"),
+            None => writeln!(page, "  {name}{pad}  {value}"),
         };
     }
     if all > rows.len() {

@@ -45,7 +45,6 @@ pub(crate) fn run(args: &Check, color: Color) -> Status {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
         match &loaded.model {
             Some(model) if !faulty => {
-                report::not_drawn(model);
                 report::data(&summary(model, &loaded, verdict.as_ref(), &results))
             }
             _ => report::say(&format!("\n{}", report::count(&loaded.diagnostics))),
@@ -122,6 +121,10 @@ fn summary(
     }
     if let Some(verdict) = verdict {
         lines.extend(verdict.lines(model));
+    }
+    if !system.draws.is_empty() {
+        let words = "read and checked; nothing is drawn yet";
+        lines.push(format!("  draw         {:<4} {words}", system.draws.len()));
     }
     if !results.is_empty() {
         let hold = count(results, |o| matches!(o, CheckOutcome::Holds(_)));

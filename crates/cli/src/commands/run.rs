@@ -50,9 +50,6 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
         );
     }
     let Some(mut model) = loaded.model.take() else { return Status::ModelFaults };
-    if !args.json {
-        report::not_drawn(&model);
-    }
     match simulate_model(args, &mut model, shown, &loaded, color) {
         Ok(status) => status,
         Err(Trouble::Usage(words)) => wrong_usage(&words),
