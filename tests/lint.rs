@@ -235,10 +235,10 @@ fn negative_and_missing_masses_are_found_and_no_others() {
         for k in 0..n - usize::from(is_forgotten) {
             let mut z =
                 format!("{}*1e{}*q[{}]", number(1.0 + random.below(9) as f64), units[k], k + 1);
-            for i in 0..k {
+            for (i, unit) in units.iter().enumerate().take(k) {
                 if random.one_in(2) {
                     let entry = number(random.signed());
-                    z.push_str(&format!(" + {entry}*1e{}*q[{}]", units[i], i + 1));
+                    z.push_str(&format!(" + {entry}*1e{unit}*q[{}]", i + 1));
                 }
             }
             let (weight, is_held) = (random.signed(), random.one_in(3));
@@ -259,7 +259,7 @@ fn negative_and_missing_masses_are_found_and_no_others() {
         assert_eq!(minus.len(), usize::from(!negative.is_empty()), "case {case}:\n{text}");
         if let Some(found) = minus.first() {
             let (line, _) = loaded.sources.line_column(found.labels[0].span);
-            assert!(negative.contains(&(line as usize)), "case {case}: line {line}\n{text}");
+            assert!(negative.contains(&line), "case {case}: line {line}\n{text}");
             counts[0] += 1;
         }
         let name = format!("`q[{n}]` has no mass");

@@ -60,7 +60,9 @@ pub(crate) fn load_with(args: &ModelArgs, options: Options, json: bool) -> Resul
     match Input::open(&args.model) {
         Ok(input) => {
             let options = Options { set: args.set.clone(), ..options };
-            Ok(dalembert::load(&input, &options))
+            let loaded = dalembert::load(&input, &options);
+            progress::stage("computing");
+            Ok(loaded)
         }
         Err(error) => {
             if json {
