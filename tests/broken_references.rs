@@ -265,9 +265,10 @@ fn families_and_loops_may_be_empty() {
     let text = "const N = 0\ncoord x, y[1..N]\nparam m[1..N] = 2\nmodel link { param k[1..0] = 1 ; \
         coord u ; kinetic u'^2 }\npart one = link { k = 3 }\nfor i in 1..N {\n\
         let r[i] = y[i]^2\nparticle bob[i]: mass m[i], at [y[i], 0]\nforce y[i]: r[i]\n\
-        constraint pin[i]: y[i] = x\nstart y[i] = 1\nobserve r[i]\nevent hit[i]: y[i] = 0\n}\n\
+        constraint pin[i]: y[i] = x\nstart y[i] = 1\nobserve r[i], sin(energy)\nevent hit[i]: y[i] = 0\n}\n\
         let f(i) = if(i > 0, y[1], x)\n\
         kinetic x'^2/2 + dot(y', y') + sum(i in 1..N, m[i]*y[i]'^2) + 0*f(0)\n\
+        observe multiplier(pin), reaction(x, pin), sum(i in 1..N, pi*t*kinetic)\n\
         potential x^2/2 + if(N > 0, y[1], 0) + product(i in 1..N, y[i])\nstart x = 1, y = 0\n";
     for set in [vec![], vec!["m=3".to_owned()]] {
         let options = Options { set, ..Options::default() };

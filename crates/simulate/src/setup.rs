@@ -52,3 +52,40 @@ pub fn validate(options: &RunOptions, start: f64) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::run::output_times;
+
+    /// Whatever the interval: from the start on, never beyond the end, the end last.
+    #[test]
+    fn the_end_is_the_last_output() {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        for case in 0..2000 {
+            let start = 20.0 * next() - 10.0;
+            let length = 10f64.powf(8.0 * next() - 4.0) * if next() < 0.5 { -1.0 } else { 1.0 };
+            let end = if case % 50 == 0 { start } else { start + length };
+            let every = match case % 3 {
+                0 => None,
+                // Longer than the run, and whole parts of it.
+                1 => Some(length.abs() * 10f64.powf(6.0 * next() - 3.0)),
+                _ => Some(length.abs() / (1.0 + (9.0 * next()).floor())),
+            };
+            let times = output_times(start, end, every);
+            let what = format!("{start} to {end} every {every:?}");
+            assert_eq!(times.last(), Some(&end), "{what}");
+            let forward = (end - start).signum();
+            let is_on = |pair: &[f64]| forward * (pair[1] - pair[0]) > 0.0;
+            assert!(times.windows(2).all(is_on), "{what}");
+            assert!(end == start || forward * (times[0] - start) > 0.0, "{what}");
+            if let Some(every) = every.filter(|_| end != start) {
+                let count = (length.abs() / every).floor();
+                assert!((times.len() as f64 - count).abs() <= 1.0, "{what}: {}", times.len());
+            }
+        }
+    }
+}

@@ -682,6 +682,17 @@ impl<'a> Resolver<'a, '_> {
             if let StatementKind::For { body, .. } = &statement.kind {
                 pending.extend(body.iter());
             }
+            if let StatementKind::Constraint { label: Some(label), .. } = &statement.kind
+                && !label.indices.is_empty()
+            {
+                let labels = &mut self.scopes[scope.0 as usize].labels;
+                labels.entry(label.name.text.clone()).or_insert_with(|| LabelInfo {
+                    span: label.name.span,
+                    is_event: false,
+                    plain: None,
+                    entries: FxHashMap::default(),
+                });
+            }
             for (name, kind, arity) in declared_names(statement) {
                 let is_entered = self.scopes[scope.0 as usize]
                     .names
