@@ -2,11 +2,15 @@
 //! `tests/diagnostics/`; here are those that must not, and those of the gallery, each
 //! of which was looked at.
 
+#[path = "properties/random.rs"]
+#[allow(dead_code, reason = "not all of it is needed here")]
+mod random;
 mod support;
 
 use dalembert::checks::{self, CheckOutcome};
 use dalembert::model::load::Syntax;
 use dalembert::{Input, Options, Severity, lint, load};
+use random::Random;
 use support::model_text;
 use support::oracle_model::{name, oracles};
 
@@ -28,12 +32,40 @@ fn found_in(text: &str) -> Vec<String> {
     found(&Input::text("model", text))
 }
 
-/// Redundant rows, all on purpose.
+/// Redundant rows and singular masses, all on purpose.
 const GALLERY: &[(&str, &str)] = &[
     ("nonideal-dependent-rows", "note[constraint-implied]: constraint `again` follows from `once`"),
     (
+        "singular-wheel",
+        "note[massless-coordinate]: `y` has no mass, though a force acts on it: the constraints alone move it",
+    ),
+    (
+        "singular-wheel-and-particle",
+        "note[massless-coordinate]: `y` has no mass, though a force acts on it: the constraints alone move it",
+    ),
+    (
+        "singular-wheel-and-particle",
+        "note[massless-coordinate]: `x` has no mass, and no constraint determines its acceleration",
+    ),
+    (
+        "two-masses-incomplete",
+        "note[massless-coordinate]: `x` has no mass, and no constraint determines its acceleration",
+    ),
+    (
+        "two-masses-without-the-first",
+        "note[massless-coordinate]: `x` has no mass, though a force acts on it: the constraints alone move it",
+    ),
+    (
+        "two-masses-without-the-second",
+        "note[massless-coordinate]: `q2` has no mass, though a force acts on it: the constraints alone move it",
+    ),
+    (
         "two-wheels-on-an-axle",
         "note[constraint-implied]: constraint `roll2` follows from `axle` and `roll1`",
+    ),
+    (
+        "what-multipliers-get-wrong",
+        "note[massless-coordinate]: `s` has no mass, though a force acts on it: the constraints alone move it",
     ),
     (
         "what-multipliers-get-wrong",
@@ -49,8 +81,16 @@ const GALLERY: &[(&str, &str)] = &[
         "note[coordinate-at-rest]: `h[2]` does not move near the start: together the constraints leave it no velocity",
     ),
     (
+        "benchmarks/two-masses-without-the-first",
+        "note[massless-coordinate]: `x1bar` has no mass, though a force acts on it: the constraints alone move it",
+    ),
+    (
         "benchmarks/two-wheels",
         "note[constraint-implied]: constraint `roll2` follows from `axle` and `roll1`",
+    ),
+    (
+        "benchmarks/wheel-on-a-slope",
+        "note[massless-coordinate]: `y` has no mass, though a force acts on it: the constraints alone move it",
     ),
 ];
 
@@ -76,7 +116,10 @@ fn no_warning_on_reference_models() {
         let list = found_in(&model_text(&oracle));
         let warnings: Vec<&String> = list.iter().filter(|f| f.starts_with("warning")).collect();
         // Their L may hold parameters that change nothing, which is what such tests are for.
-        let expected = |f: &&&String| !f.contains("parameter-without-effect");
+        // Singular masses are what the papers are about.
+        let expected = |f: &&&String| {
+            !f.contains("parameter-without-effect") && !f.contains("massless-coordinate")
+        };
         assert_eq!(warnings.iter().filter(expected).count(), 0, "{}: {warnings:?}", name(&oracle));
         looked += 1;
     }
@@ -168,4 +211,61 @@ fn models_without_numbers() {
     // A start that cannot be made consistent.
     let text = "coord x\nkinetic x'^2/2\nconstraint c: x = 1\nstart x = 2\n";
     assert_eq!(found_in(text), [""; 0]);
+}
+
+/// A number as the language writes it.
+fn number(x: f64) -> String {
+    format!("({x:.6})")
+}
+
+/// T = Σ dₖ/2 zₖ′² with z = L q, on the constraints zₖ = 0 for k in S: the mass is negative
+/// exactly if some dₖ < 0 with k not in S, whatever L and the units of q are. A
+/// coordinate has no mass exactly if its column of L vanishes where dₖ is not 0.
+#[test]
+fn negative_and_missing_masses_are_found_and_no_others() {
+    let mut random = Random::new(5);
+    let mut counts = [0; 2];
+    for case in 0..300 {
+        let n = 2 + random.below(4);
+        let is_forgotten = random.one_in(4);
+        let units: Vec<i32> = (0..n).map(|_| random.below(9) as i32 - 4).collect();
+        let mut text = format!("coord q[1..{n}]\n");
+        let mut negative = Vec::new();
+        // z are independent; the last coordinate is in one of them, or forgotten.
+        for k in 0..n - usize::from(is_forgotten) {
+            let mut z =
+                format!("{}*1e{}*q[{}]", number(1.0 + random.below(9) as f64), units[k], k + 1);
+            for (i, unit) in units.iter().enumerate().take(k) {
+                if random.one_in(2) {
+                    let entry = number(random.signed());
+                    z.push_str(&format!(" + {entry}*1e{unit}*q[{}]", i + 1));
+                }
+            }
+            let (weight, is_held) = (random.signed(), random.one_in(3));
+            text.push_str(&format!("let z{k} = {z}\nkinetic {}/2*z{k}'^2\n", number(weight)));
+            if !is_held && weight < 0.0 {
+                negative.push(text.lines().count());
+            }
+            if is_held {
+                text.push_str(&format!("constraint c{k}: z{k} = 0\n"));
+            }
+        }
+        let input = Input::text("model", &text);
+        let loaded = load(&input, &Options::default());
+        assert!(!loaded.is_faulty(), "{text}\n{:?}", loaded.diagnostics);
+        let findings = lint(&loaded);
+        let of = |code: &str| findings.iter().filter(|d| d.code.name() == code).collect::<Vec<_>>();
+        let (minus, missing) = (of("indefinite-mass"), of("massless-coordinate"));
+        assert_eq!(minus.len(), usize::from(!negative.is_empty()), "case {case}:\n{text}");
+        if let Some(found) = minus.first() {
+            let (line, _) = loaded.sources.line_column(found.labels[0].span);
+            assert!(negative.contains(&line), "case {case}: line {line}\n{text}");
+            counts[0] += 1;
+        }
+        let name = format!("`q[{n}]` has no mass");
+        assert_eq!(missing.len(), usize::from(is_forgotten), "case {case}:\n{text}");
+        assert!(missing.iter().all(|d| d.message.starts_with(&name)), "case {case}:\n{text}");
+        counts[1] += missing.len();
+    }
+    assert!(counts.iter().all(|&count| count > 40), "{counts:?}");
 }

@@ -14,8 +14,8 @@ use std::path::PathBuf;
         constraints. `dal new pendulum` writes one to start from, `dal gallery` lists worked \
         examples, `dal check` tells what is wrong with a model, `dal derive` gives its equations.",
     after_help = "A MODEL is a .dal or .md file, `-` for standard input, or gallery:NAME.\n\
-        Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers failed or the \
-        run was interrupted.",
+        Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers failed, the run \
+        was interrupted or output could not be written.",
     subcommand_required = true,
     arg_required_else_help = true
 )]
@@ -145,7 +145,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME")]
     pub every: Option<f64>,
 
-    /// Local error relative to max(1, |x|); 1e-9 by default.
+    /// Local error relative to max(1, |x|), from 1e-15 to 0.1; 1e-9 by default.
     #[arg(long, value_name = "TOLERANCE")]
     pub tol: Option<f64>,
 
@@ -188,7 +188,7 @@ pub(crate) struct Run {
     pub plot: Option<PathBuf>,
 
     /// Quantities of the figure, a panel each time: "theta1, theta2", "y against x",
-    /// "multiplier(rod)". They are outputs too.
+    /// "multiplier(rod)". They are columns of the table too.
     #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
     pub show: Vec<String>,
 

@@ -2,12 +2,14 @@
 //!
 //! Human text goes to standard error or a terminal, data to standard output.
 //! Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers
-//! failed. An interrupted run ends with 3 too: it is not what was asked for, and what
-//! was computed is kept. A second Ctrl-C ends the program at once, with 130.
+//! failed or output could not be written. An interrupted run ends with 3 too: it is not
+//! what was asked for, and what was computed is kept. A second Ctrl-C, or the first one
+//! where there is nothing to keep, ends the program at once, with 130.
 
 mod args;
 mod commands;
 mod interrupt;
+mod output;
 mod progress;
 mod recorder;
 mod report;
@@ -15,6 +17,7 @@ mod show;
 
 use args::{Args, Command};
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// How a command ended.
@@ -38,7 +41,12 @@ impl From<Status> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(text) => return show(&text),
+    };
+    interrupt::Interrupt::listen();
+    progress::watch();
     let color = report::Color::of(args.color);
     let status = match args.command {
         Command::Run(options) => commands::run::run(&options, color),
@@ -52,5 +60,21 @@ fn main() -> ExitCode {
         Command::New(options) => commands::new::run(&options),
         Command::Completions(options) => commands::completions::run(&options),
     };
-    status.into()
+    end(ExitCode::from(status), status != Status::Fine)
+}
+
+/// The help, the version, or what is wrong with the arguments.
+fn show(text: &clap::Error) -> ExitCode {
+    let stream = if text.use_stderr() { "standard error" } else { "standard output" };
+    output::remember(stream, text.print().and_then(|()| std::io::stdout().flush()));
+    let code = u8::try_from(text.exit_code()).unwrap_or(2);
+    end(ExitCode::from(code), code != 0)
+}
+
+/// The status of the program, unless something it printed was lost.
+fn end(code: ExitCode, is_failed: bool) -> ExitCode {
+    progress::finish();
+    let Some(words) = output::lost() else { return code };
+    output::say(&format!("error: {words}"));
+    if is_failed { code } else { Status::NumbersFailed.into() }
 }

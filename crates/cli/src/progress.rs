@@ -1,15 +1,100 @@
-//! How far a run is, as one line on a terminal.
+//! How far work has come, as one line on a terminal: a run tells its time, any other
+//! work what it is about and how long it has been at it.
+//!
+//! The line is drawn only where standard error is a terminal. One lock covers it and
+//! everything else that is written, so that text never lands in the middle of it.
 
 use dalembert::simulate::run::Progress;
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Short runs end before a line could be read.
 const QUIET: Duration = Duration::from_millis(300);
+/// Other work is given longer before it is announced.
+const PATIENCE: Duration = Duration::from_secs(1);
 const REDRAW: Duration = Duration::from_millis(100);
 const BAR: usize = 20;
 
-/// The line, drawn only where standard error is a terminal.
+/// What the line is about.
+struct Work {
+    /// What is being done, and since when; `None` if something else draws the line.
+    stage: Option<(&'static str, Instant)>,
+    is_drawn: bool,
+}
+
+static WORK: Mutex<Work> = Mutex::new(Work { stage: None, is_drawn: false });
+
+fn work() -> MutexGuard<'static, Work> {
+    WORK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Work {
+    fn draw(&mut self, text: &str) {
+        self.is_drawn = true;
+        // Without wrapping, so that a narrow terminal cuts the line.
+        let _ = write!(std::io::stderr().lock(), "\r\x1b[?7l\x1b[2K{text}\x1b[?7h");
+        let _ = std::io::stderr().flush();
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.is_drawn) {
+            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
+            let _ = std::io::stderr().flush();
+        }
+    }
+}
+
+/// Leaves an empty line, which stays empty as long as what is returned is kept.
+#[must_use]
+pub(crate) fn pause() -> impl Drop {
+    struct Pause(#[expect(dead_code, reason = "held, not read")] MutexGuard<'static, Work>);
+    impl Drop for Pause {
+        fn drop(&mut self) {}
+    }
+    let mut work = work();
+    work.clear();
+    Pause(work)
+}
+
+fn is_shown() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    std::io::stderr().is_terminal() && !is_dumb
+}
+
+/// Says what is being done from here on; after a while it is shown, with a clock.
+pub(crate) fn stage(words: &'static str) {
+    work().stage = Some((words, Instant::now()));
+}
+
+/// Ends the line for good.
+pub(crate) fn finish() {
+    let mut work = work();
+    work.stage = None;
+    work.clear();
+}
+
+/// Begins to watch over the work of a command.
+pub(crate) fn watch() {
+    if !is_shown() {
+        return;
+    }
+    // Ends with the program.
+    std::thread::spawn(|| {
+        loop {
+            std::thread::sleep(REDRAW);
+            let mut work = work();
+            if let Some((words, since)) = work.stage
+                && since.elapsed() >= PATIENCE
+            {
+                let text = format!("{words} …  {}", clock(since.elapsed().as_secs_f64()));
+                work.draw(&text);
+            }
+        }
+    });
+}
+
+/// The line of a run.
 pub(crate) struct ProgressLine {
     is_shown: bool,
     begun: Option<Instant>,
@@ -18,9 +103,7 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     pub fn new() -> ProgressLine {
-        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let is_shown = std::io::stderr().is_terminal() && !is_dumb;
-        ProgressLine { is_shown, begun: None, drawn: None }
+        ProgressLine { is_shown: is_shown(), begun: None, drawn: None }
     }
 
     /// To be called at each step; draws when it is time to.
@@ -29,7 +112,14 @@ impl ProgressLine {
             return;
         }
         let now = Instant::now();
-        let begun = *self.begun.get_or_insert(now);
+        let begun = match self.begun {
+            Some(begun) => begun,
+            None => {
+                // From here on the run itself tells how far it is.
+                work().stage = None;
+                *self.begun.insert(now)
+            }
+        };
         let is_due = match self.drawn {
             None => now - begun >= QUIET,
             Some(last) => now - last >= REDRAW,
@@ -37,18 +127,14 @@ impl ProgressLine {
         if is_due {
             self.drawn = Some(now);
             let text = line(progress, (now - begun).as_secs_f64());
-            // Without wrapping, so that a narrow terminal cuts the line.
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[?7l\x1b[2K{text}\x1b[?7h");
-            let _ = std::io::stderr().flush();
+            work().draw(&text);
         }
     }
 
     /// Leaves an empty line.
     pub fn clear(&mut self) {
-        if self.drawn.take().is_some() {
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[2K");
-            let _ = std::io::stderr().flush();
-        }
+        self.drawn = None;
+        work().clear();
     }
 }
 

@@ -102,7 +102,7 @@ impl Recorder {
                 Ok(()) => {
                     written.push(Written { path: path.display().to_string(), contents: None })
                 }
-                Err(error) => fault = fault.or(Some(Fault::Open(cannot_write(path, &error)))),
+                Err(error) => fault = fault.or(Some(Fault::Write(cannot_write(path, &error)))),
             }
         }
         (written, fault)
@@ -154,10 +154,14 @@ impl Table {
 
 fn plot_path(path: &Path) -> Result<PathBuf, String> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    if ending.eq_ignore_ascii_case("svg") {
-        Ok(path.to_owned())
-    } else {
-        Err(format!("--plot: `{}` must end with `.svg`", path.display()))
+    if !ending.eq_ignore_ascii_case("svg") {
+        return Err(format!("--plot: `{}` must end with `.svg`", path.display()));
+    }
+    // The figure is written last; a folder that is not there is told before the run.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.map(std::fs::metadata) {
+        Some(Err(error)) => Err(cannot_write(path, &error)),
+        _ => Ok(path.to_owned()),
     }
 }
 

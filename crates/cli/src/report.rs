@@ -2,10 +2,12 @@
 
 use crate::Status;
 use crate::args::{ColorChoice, ModelArgs};
+pub(crate) use crate::output::{data, say};
+use crate::progress;
 use dalembert::model::render;
 use dalembert::{Diagnostic, Input, Loaded, Options, Severity};
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 /// Whether messages are colored.
 #[derive(Clone, Copy)]
@@ -54,10 +56,13 @@ pub(crate) fn load_at(args: &ModelArgs, at: Option<&str>, json: bool) -> Result<
 
 /// The same, with whatever is said beside the model.
 pub(crate) fn load_with(args: &ModelArgs, options: Options, json: bool) -> Result<Loaded, Status> {
+    progress::stage("reading the model");
     match Input::open(&args.model) {
         Ok(input) => {
             let options = Options { set: args.set.clone(), ..options };
-            Ok(dalembert::load(&input, &options))
+            let loaded = dalembert::load(&input, &options);
+            progress::stage("computing");
+            Ok(loaded)
         }
         Err(error) => {
             if json {
@@ -135,16 +140,6 @@ pub(crate) fn as_json(list: &[Diagnostic], loaded: &Loaded) -> Value {
         })
     };
     Value::Array(list.iter().map(one).collect())
-}
-
-/// A line for people. A closed pipe is no reason to fail.
-pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
-}
-
-/// A line of data.
-pub(crate) fn data(text: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{text}");
 }
 
 /// Says the faults of a model that a command cannot go on with; `own` are fields that its

@@ -71,7 +71,7 @@ fn the_object_has_every_field() {
     assert_eq!(
         keys(&value),
         [
-            "format", "system", "t", "state", "steps", "rejected", "evaluations", "switches",
+            "format", "system", "t", "state", "start", "steps", "rejected", "evaluations", "switches",
             "method", "method_choice", "formulation", "seconds", "certificate", "constraints", "events",
             "energy_of_events", "end", "files", "verdict", "diagnostics",
         ]

@@ -1,9 +1,10 @@
 //! What every document says, before it is typeset.
 
 use dalembert_derive::{EquationsOfMotion, Source};
-use dalembert_expr::{ExprId, Exprs, Jacobian};
+use dalembert_expr::{Explicit, ExprId, Exprs, Jacobian};
 use dalembert_model::system::{Energy, Model};
 use std::borrow::Cow;
+use std::cell::RefCell;
 
 /// A model and its equations, ready to be written down.
 pub struct Derivation<'m> {
@@ -11,6 +12,8 @@ pub struct Derivation<'m> {
     pub model: &'m Model,
     /// Its equations of motion.
     pub equations: Cow<'m, EquationsOfMotion>,
+    /// Small inverses that were written out as quotients.
+    explicit: RefCell<Explicit>,
 }
 
 /// What the parts of the normal form are called.
@@ -47,7 +50,7 @@ impl<'m> Derivation<'m> {
         } else {
             Cow::Owned(equations.on_constraints(&model.exprs))
         };
-        Derivation { model, equations }
+        Derivation { model, equations, explicit: RefCell::default() }
     }
 
     /// The title of a document.
@@ -69,8 +72,14 @@ impl<'m> Derivation<'m> {
             return id;
         }
         // Small inverses read better as quotients, unless they swell.
-        let plain = exprs.simplify(exprs.without_solves(id, 3));
-        if exprs.count_tree_size(plain) <= READABLE { plain } else { exprs.simplify(id) }
+        let explicit = exprs.explicit(id, 3, 2 * READABLE, &mut self.explicit.borrow_mut());
+        // What is so much longer cannot be made readable.
+        let explicit = explicit.filter(|&plain| exprs.count_tree_size(plain) <= 16 * READABLE);
+        let plain = explicit.map(|plain| exprs.simplify(plain));
+        match plain.filter(|&plain| exprs.count_tree_size(plain) <= READABLE) {
+            Some(plain) => plain,
+            None => exprs.simplify(id),
+        }
     }
 
     /// The energies by their letters.

@@ -46,16 +46,7 @@ impl EvaluationPage<'_> {
             "implied": report.implied.iter().map(|i| self.implied(i, None)).collect::<Vec<_>>(),
         });
         if let Some(start) = &report.start {
-            let changed: Map<String, Value> = start
-                .changed
-                .iter()
-                .map(|(name, from, to)| (name.clone(), json!([number(*from), number(*to)])))
-                .collect();
-            object["start"] = json!({
-                "changed": changed,
-                "free_positions": start.free_positions,
-                "free_velocities": start.free_velocities,
-            });
+            object["start"] = crate::start::to_json(self.model, start);
         }
         object
     }
@@ -216,15 +207,9 @@ impl EvaluationPage<'_> {
         let _ = writeln!(page, "t = {}", report.state.t);
         let rows: Vec<(String, f64)> = report.state.named(&self.model.exprs, &self.model.system);
         columns(page, &rows);
-        if let Some(start) = &report.start
-            && !start.changed.is_empty()
-        {
-            let changed: Vec<String> = start
-                .changed
-                .iter()
-                .map(|(name, from, to)| format!("{name} = {} (from {})", full(*to), full(*from)))
-                .collect();
-            let _ = writeln!(page, "found by the constraints: {}", list(changed, 6));
+        let moved = report.start.as_ref().map(|start| crate::start::line(self.model, start));
+        if let Some(moved) = moved.filter(|moved| !moved.is_empty()) {
+            let _ = writeln!(page, "found for the start: {moved}");
         }
         let off: Vec<&Residual> =
             report.residuals.iter().filter(|r| r.relative > WORTH_SAYING).collect();

@@ -13,6 +13,7 @@ pub mod linearization;
 pub mod lint;
 pub mod plot;
 pub mod sinks;
+mod start;
 pub mod summary;
 pub mod table;
 pub mod text;

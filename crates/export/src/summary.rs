@@ -79,6 +79,7 @@ impl RunPage<'_> {
             "system": self.model.system.title,
             "t": number(self.last().t),
             "state": state,
+            "start": crate::start::to_json(self.model, &report.start),
             "steps": report.statistics.steps,
             "rejected": report.statistics.rejected,
             "evaluations": report.evaluations,
@@ -145,6 +146,13 @@ impl RunPage<'_> {
         for note in &report.choice.notes {
             let _ = writeln!(page, "note: {note}");
         }
+        match system.draws.len() {
+            0 => {}
+            n => {
+                let _ =
+                    writeln!(page, "note: {n} × `draw`, read and checked; nothing is drawn yet");
+            }
+        }
         let (statistics, seconds) = (&report.statistics, &report.seconds);
         let _ = writeln!(
             page,
@@ -160,6 +168,7 @@ impl RunPage<'_> {
             duration(seconds.derive),
             duration(seconds.compile)
         );
+        crate::start::text(&mut page, self.model, &report.start);
         let rows = self.state();
         let widest = rows.iter().map(|r| width(&r.0)).max().unwrap_or(0);
         let most = 24;

@@ -4,30 +4,78 @@
 use crate::arena::{ExprId, Exprs};
 use rustc_hash::FxHashMap;
 
+/// What `solve` nodes were written out as, kept from one expression to the next: those
+/// of a derivation hold the same few, and simplifying determinants takes long.
+#[derive(Default)]
+pub struct Explicit {
+    /// The quotient that stands for a node; `None` where it would be too long.
+    image: FxHashMap<ExprId, Option<ExprId>>,
+}
+
+/// A determinant with this many times the room is not simplified at all: what the
+/// identities take away is seldom more than half.
+const HOPELESS: u64 = 16;
+
 impl Exprs {
     /// The expression with every `solve` of at most `largest` unknowns (3 at most)
     /// replaced by quotients, simplified on the way. Larger ones stay.
     pub fn without_solves(&self, id: ExprId, largest: usize) -> ExprId {
+        self.explicit(id, largest, u64::MAX, &mut Explicit::default()).unwrap_or(id)
+    }
+
+    /// The same, or `None` as soon as one of the quotients takes more than `room`, as a
+    /// tree. What is found on the way is kept in `known`, which is for one `largest` and
+    /// one `room`.
+    pub fn explicit(
+        &self,
+        id: ExprId,
+        largest: usize,
+        room: u64,
+        known: &mut Explicit,
+    ) -> Option<ExprId> {
         let solves = self.small_solves(id, largest.min(3));
         if solves.is_empty() {
-            return id;
+            return Some(id);
         }
         let mut image: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for (first, k, r) in solves {
-            // Operands come before what they are operands of.
-            let k: Vec<ExprId> = self.replace_nodes(&k, &image);
-            let r: Vec<ExprId> = self.replace_nodes(&r, &image);
-            let n = r.len();
-            let whole = self.simplify(self.determinant(&k, n));
-            for column in 0..n {
-                let mut other = k.clone();
-                (0..n).for_each(|row| other[row * n + column] = r[row]);
-                let part = self.simplify(self.determinant(&other, n));
-                let quotient = (self.at(part) / self.at(whole)).id;
-                image.insert(ExprId(first.0 + column as u32), self.simplify(quotient));
+            let columns = || (0..r.len()).map(|column| ExprId(first.0 + column as u32));
+            if !known.image.contains_key(&first) {
+                // Operands come before what they are operands of.
+                let k: Vec<ExprId> = self.replace_nodes(&k, &image);
+                let r: Vec<ExprId> = self.replace_nodes(&r, &image);
+                let quotients = self.quotients(&k, &r, room);
+                for (column, node) in columns().enumerate() {
+                    known.image.insert(node, quotients.as_ref().map(|list| list[column]));
+                }
+            }
+            for node in columns() {
+                image.insert(node, (*known.image.get(&node)?)?);
             }
         }
-        self.replace_nodes(&[id], &image)[0]
+        Some(self.replace_nodes(&[id], &image)[0])
+    }
+
+    /// K⁻¹ r by Cramer's rule.
+    fn quotients(&self, k: &[ExprId], r: &[ExprId], room: u64) -> Option<Vec<ExprId>> {
+        let n = r.len();
+        let determinant = |entries: &[ExprId]| {
+            let plain = self.determinant(entries, n);
+            if self.count_tree_size(plain) > room.saturating_mul(HOPELESS) {
+                return None;
+            }
+            let simple = self.simplify(plain);
+            (self.count_tree_size(simple) <= room).then_some(simple)
+        };
+        let whole = determinant(k)?;
+        let mut list = Vec::with_capacity(n);
+        for column in 0..n {
+            let mut other = k.to_vec();
+            (0..n).for_each(|row| other[row * n + column] = r[row]);
+            let part = determinant(&other)?;
+            list.push(self.simplify((self.at(part) / self.at(whole)).id));
+        }
+        Some(list)
     }
 
     fn determinant(&self, k: &[ExprId], n: usize) -> ExprId {
@@ -63,6 +111,22 @@ mod tests {
             solution[0],
             "too large to be written out"
         );
+    }
+
+    #[test]
+    fn what_would_be_too_long_is_given_up() {
+        let exprs = Exprs::new();
+        let k: Vec<ExprId> = (0..9).map(|i| exprs.variable(&format!("k{i}")).id).collect();
+        let r: Vec<ExprId> = (0..3).map(|i| exprs.variable(&format!("r{i}")).id).collect();
+        let solution = exprs.solve(&k, &r);
+        let mut known = Explicit::default();
+        assert_eq!(exprs.explicit(solution[1], 3, 5, &mut known), None);
+        assert_eq!(exprs.explicit(r[0], 3, 5, &mut known), Some(r[0]));
+        let mut known = Explicit::default();
+        let plain = exprs.explicit(solution[1], 3, 1000, &mut known);
+        assert_eq!(plain, Some(exprs.without_solves(solution[1], 3)));
+        let again = exprs.explicit(solution[1], 3, 1000, &mut known);
+        assert_eq!(again, plain, "what is known gives the same");
     }
 
     #[test]

@@ -45,6 +45,7 @@ mod symbol;
 pub mod zero;
 
 pub use arena::{ExprId, Exprs};
+pub use explicit::Explicit;
 pub use forward::Jacobian;
 pub use function::{Function, Parity};
 pub use generic::RankAt;

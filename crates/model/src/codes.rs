@@ -112,6 +112,8 @@ codes! {
     ConstraintImplied "constraint-implied",
     ParameterWithoutEffect "parameter-without-effect",
     CoordinateAtRest "coordinate-at-rest",
+    MasslessCoordinate "massless-coordinate",
+    IndefiniteMass "indefinite-mass",
     BadlyScaled "badly-scaled",
     ForceWithoutEffect "force-without-effect",
     EventNever "event-never",

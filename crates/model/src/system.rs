@@ -34,6 +34,8 @@ pub struct System {
     pub coordinates: Vec<Coordinate>,
     /// The energies.
     pub energy: Energy,
+    /// The terms of T, L or H, and the statement each comes from.
+    pub energy_terms: Vec<(ExprId, Span)>,
     /// Rayleigh's dissipation function R, 0 if there is none.
     pub dissipation: ExprId,
     /// Impressed forces that do not come from a potential; −∂R/∂q′ is one.
@@ -233,6 +235,10 @@ pub struct Start {
     /// Where it stands.
     pub span: Span,
 }
+
+/// The local errors a run may be asked for. Below the first, rounding is larger; above
+/// the second, nothing is left of the motion.
+pub const TOLERANCES: std::ops::RangeInclusive<f64> = 1e-15..=0.1;
 
 /// What `dal run` does by default; expressions hold parameters only.
 #[derive(Clone, Debug)]

@@ -72,6 +72,7 @@ pub mod report;
 pub mod run;
 pub mod scale;
 pub mod setting;
+pub mod setup;
 pub mod start;
 pub mod state;
 pub mod states;

@@ -13,6 +13,7 @@ use crate::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::observer::{Observation, Observer};
 use crate::report::EvalError;
 use crate::setting::{Setting, Table};
+use crate::setup;
 use crate::start::{self, Start};
 use crate::state::State;
 use crate::terms::Tolerances;
@@ -244,16 +245,15 @@ pub fn output_times(start: f64, end: f64, every: Option<f64>) -> Vec<f64> {
         Some(every) => (length.abs() / every.abs() * (1.0 + 1e-12)).floor(),
         None => 1000.0,
     };
-    // A billion outputs are a slip of the pen.
-    let count = count.clamp(1.0, 1e8) as usize;
+    let count = count.min(setup::MOST_OUTPUTS) as usize;
     let step = every.map_or(length / count as f64, |e| e.abs() * length.signum());
     let mut times: Vec<f64> = (1..=count).map(|i| start + step * i as f64).collect();
-    let last = times.len() - 1;
-    if (times[last] - end).abs() <= 1e-9 * step.abs() {
-        times[last] = end;
-    } else if (end - times[last]) * length.signum() > 0.0 {
-        times.push(end);
+    // The end is always the last of them.
+    let is_before = |t: &f64| (end - t) * length.signum() > 1e-9 * step.abs();
+    while times.last().is_some_and(|t| !is_before(t)) {
+        times.pop();
     }
+    times.push(end);
     times
 }
 
@@ -309,15 +309,7 @@ fn travel(
     record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
-    if !options.end.is_finite() || !(options.tolerance > 0.0) {
-        return Err(RunError::Option("the end time and the tolerance must be numbers".to_owned()));
-    }
-    if options.every.is_some_and(|e| !(e.abs() > 0.0)) {
-        return Err(RunError::Option("`every` must not be 0".to_owned()));
-    }
-    if options.step.is_some_and(|step| !(step.abs() > 0.0) || !step.is_finite()) {
-        return Err(RunError::Option("the step must be a number other than 0".to_owned()));
-    }
+    setup::validate(options, start.state.t).map_err(RunError::Option)?;
     let mut journey = Journey::new(setting, options, &start)?;
     journey.certificate.characteristic_times = 0.0;
     let mut times = output_times(start.state.t, options.end, options.every);

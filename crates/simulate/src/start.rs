@@ -16,7 +16,7 @@ use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
-use dalembert_model::system::{Energy, Level, System};
+use dalembert_model::system::{Energy, Level, Start as Item, System};
 use dalembert_model::tree::StartRelation;
 use rustc_hash::FxHashMap;
 
@@ -63,6 +63,20 @@ pub fn start(setting: &Setting) -> Result<Start, StartError> {
     if !t.is_finite() {
         return Err(StartError::Time);
     }
+    let mut table = Table::default();
+    table.set(Symbol::TIME, t);
+    let guesses = system.start.iter().filter(|s| s.relation == StartRelation::Near);
+    let lost = |s: &&Item| !setting.number(s.right, &table).is_finite();
+    let faults: Vec<Diagnostic> = guesses
+        .filter(lost)
+        .map(|s| {
+            let message = format!("the guess for `{}` is not a finite number at t = {t}", s.text);
+            Diagnostic::fault(Code::NotANumber, s.span, message)
+        })
+        .collect();
+    if !faults.is_empty() {
+        return Err(StartError::Clash(faults));
+    }
     from(setting, t, &Guess::of_start(setting), true)
 }
 
@@ -81,10 +95,12 @@ impl Guess {
     /// The `~` items of a model's start; what is not mentioned is 0.
     pub fn of_start(setting: &Setting) -> Guess {
         let system = &setting.model.system;
+        let mut table = Table::default();
+        table.set(Symbol::TIME, setting.number(system.run.from, &Table::default()));
         let mut values: FxHashMap<Symbol, f64> = FxHashMap::default();
         for item in system.start.iter().filter(|s| s.relation == StartRelation::Near) {
             if let Some(symbol) = item.guess {
-                let value = setting.number(item.right, &Table::default());
+                let value = setting.number(item.right, &table);
                 values.insert(symbol, if value.is_finite() { value } else { 0.0 });
             }
         }

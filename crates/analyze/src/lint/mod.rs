@@ -11,6 +11,7 @@
 //! answer at once.
 
 mod inertia;
+mod mass;
 mod parameters;
 mod rest;
 mod rows;
@@ -20,6 +21,7 @@ mod statements;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Exprs};
 use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::span::Span;
 use dalembert_model::system::{Model, System};
 use dalembert_simulate::numbers::dense;
 use dalembert_simulate::states::random_states;
@@ -55,7 +57,11 @@ pub fn lint(model: &Model) -> Vec<Diagnostic> {
         let subject = Subject { exprs, system, picture, numbers };
         findings.extend(parameters::findings(&subject));
         findings.extend(rows::findings(&subject));
-        findings.extend(inertia::findings(&subject));
+        let substituted = inertia::findings(&subject);
+        let told: Vec<Span> =
+            substituted.iter().filter_map(|f| f.labels.first()).map(|l| l.span).collect();
+        findings.extend(substituted);
+        findings.extend(mass::findings(&subject, &told));
         findings.extend(rest::findings(&subject));
         findings.extend(scales::findings(&subject));
     }

@@ -3,6 +3,7 @@
 use crate::Status;
 use crate::args::Check;
 use crate::commands::verdict;
+use crate::progress;
 use crate::report::{self, Color};
 use dalembert::checks::{CheckOutcome, CheckResult};
 use dalembert::export::text::list;
@@ -18,12 +19,15 @@ pub(crate) fn run(args: &Check, color: Color) -> Status {
         Err(status) => return status,
     };
     let mut loaded = loaded;
+    progress::stage("holding the checks of the page against numbers");
     let results = dalembert::checks::run(&loaded);
     // A page that expects its faults is fine if it has no others.
     let expected = expected(&loaded);
     let mut verdict = None;
+    progress::stage("looking at the model");
     let findings = dalembert::lint(&loaded);
     if let Some(model) = loaded.model.as_ref().filter(|_| !loaded.is_faulty()) {
+        progress::stage("looking for a motion at the start");
         match verdict::Verdict::of(model) {
             Ok(found) => verdict = Some(found),
             Err(faults) => loaded.diagnostics.extend(faults),
@@ -117,6 +121,10 @@ fn summary(
     }
     if let Some(verdict) = verdict {
         lines.extend(verdict.lines(model));
+    }
+    if !system.draws.is_empty() {
+        let words = "read and checked; nothing is drawn yet";
+        lines.push(format!("  draw         {:<4} {words}", system.draws.len()));
     }
     if !results.is_empty() {
         let hold = count(results, |o| matches!(o, CheckOutcome::Holds(_)));

@@ -2,8 +2,10 @@
 
 use crate::Status;
 use crate::args::{Derive, Format};
+use crate::progress;
 use crate::report::{self, Color};
 use dalembert::export::Derivation;
+use std::io::Write;
 
 pub(crate) fn run(args: &Derive, color: Color) -> Status {
     if args.fragment && !matches!(args.format, Format::Latex | Format::Html) {
@@ -23,6 +25,7 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         Ok(ignored) => ignored,
         Err(status) => return status,
     };
+    progress::stage("deriving the equations");
     let choices = dalembert::Choices { ignored, ..Default::default() };
     let equations = match dalembert::derive_with(model, args.formulation.as_deref(), &choices) {
         Ok(equations) => equations,
@@ -31,6 +34,7 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
             return Status::ModelFaults;
         }
     };
+    progress::stage("writing the equations");
     let derivation = Derivation::new(model, &equations);
     let document = match args.format {
         Format::Text => derivation.to_text(),
@@ -43,9 +47,16 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
     match &args.out {
         None => report::data(document.trim_end()),
         Some(path) => {
-            if let Err(error) = std::fs::write(path, document) {
+            let fail = |error, status| {
                 report::say(&format!("error: cannot write `{}`: {error}", path.display()));
-                return Status::WrongUsage;
+                status
+            };
+            let mut file = match std::fs::File::create(path) {
+                Ok(file) => file,
+                Err(error) => return fail(error, Status::WrongUsage),
+            };
+            if let Err(error) = file.write_all(document.as_bytes()) {
+                return fail(error, Status::NumbersFailed);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::Status;
 use crate::args::Eval;
+use crate::progress;
 use crate::report::{self, Color};
 use dalembert::export::EvaluationPage;
 use dalembert::model::codes::Code;
@@ -41,6 +42,7 @@ pub(crate) fn run(args: &Eval, color: Color) -> Status {
         Ok(ignored) => options.choices.ignored = ignored,
         Err(status) => return status,
     }
+    progress::stage("deriving and evaluating");
     match evaluate(&mut model, &options) {
         Ok(found) => {
             let page = EvaluationPage { model: &model, report: &found };

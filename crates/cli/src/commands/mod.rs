@@ -9,5 +9,6 @@ pub(crate) mod explain;
 pub(crate) mod gallery;
 pub(crate) mod linearize;
 pub(crate) mod new;
+mod options;
 pub(crate) mod run;
 pub(crate) mod verdict;

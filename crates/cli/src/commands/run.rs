@@ -3,8 +3,9 @@
 use crate::Status;
 use crate::args::Run;
 use crate::commands::eval::explain;
+use crate::commands::options;
 use crate::interrupt::Interrupt;
-use crate::progress::ProgressLine;
+use crate::progress::{self, ProgressLine};
 use crate::recorder::{Fault, Recorder};
 use crate::report::{self, Color};
 use crate::show::Shown;
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
         Ok(shown) => shown,
         Err(words) => return wrong_usage(&words),
     };
+    if let Err(words) = options::validate(args) {
+        return wrong_usage(&words);
+    }
     let observe = shown.iter().flat_map(Shown::observes).collect();
     let options = Options { observe, ..Options::default() };
     let mut loaded = match report::load_with(&args.model, options, args.json) {
@@ -39,6 +43,12 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
     }
     if !args.json {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
+    }
+    if !shown.is_empty() && args.plot.is_none() && args.out.is_none() {
+        return wrong_usage(
+            "--show chooses the quantities of a figure, and none is asked for; add `--plot FILE.svg` \
+             (or `--out FILE.csv`, for them as columns)",
+        );
     }
     let Some(mut model) = loaded.model.take() else { return Status::ModelFaults };
     match simulate_model(args, &mut model, shown, &loaded, color) {
@@ -122,6 +132,7 @@ fn simulate_model(
     let recorder = RefCell::new(recorder);
     let interrupt = Interrupt::listen();
     let mut line = ProgressLine::new();
+    progress::stage("deriving and compiling the equations");
     let result = run_watched(
         &setting,
         &options,
@@ -139,6 +150,7 @@ fn simulate_model(
     );
     line.clear();
     let (files, fault) = recorder.into_inner().finish(&setting.model.system.title);
+    interrupt.release();
     let finished = result.map_err(Trouble::Run)?;
     if let Some(Fault::Open(words)) = fault {
         return Err(Trouble::Usage(words));

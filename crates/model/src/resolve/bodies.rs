@@ -40,7 +40,10 @@ impl<'a> Resolver<'a, '_> {
         if let Some(known) = self.bodies.get(&def) {
             return match known {
                 Some(body) => Ok(body.clone()),
-                None => Err(Stop::Reported),
+                None => {
+                    let span = self.defs[def.0 as usize].span;
+                    Err(self.already(span))
+                }
             };
         }
         if self.calls.contains(&def) {
@@ -54,7 +57,8 @@ impl<'a> Resolver<'a, '_> {
         let Def { kind: DefKind::Body { fields, is_body }, scope, env, span, .. } =
             self.defs[def.0 as usize]
         else {
-            return Err(Stop::Reported);
+            let span = self.defs[def.0 as usize].span;
+            return Err(self.already(span));
         };
         let cx = Cx { scope, env, locals: None, constant: false };
         self.calls.push(def);
@@ -67,11 +71,12 @@ impl<'a> Resolver<'a, '_> {
                 self.bodies.insert(def, Some(body.clone()));
                 Ok(body)
             }
-            Err(Stop::Reported) => {
-                self.bodies.insert(def, None);
-                Err(Stop::Reported)
+            Err(why) => {
+                if matches!(why, Stop::Reported(_)) {
+                    self.bodies.insert(def, None);
+                }
+                Err(why)
             }
-            Err(need) => Err(need),
         }
     }
 
@@ -113,7 +118,7 @@ impl<'a> Resolver<'a, '_> {
                     && d.labels.first().is_some_and(|l| statement.contains(l.span))
             });
             if reported {
-                return Err(Stop::Reported);
+                return Err(self.already(span));
             }
             return Err(self.report(
                 Diagnostic::fault(Code::BodyField, span, format!("{what} needs `{missing}`"))
@@ -121,7 +126,9 @@ impl<'a> Resolver<'a, '_> {
             ));
         }
         let of = |name: &str| fields.iter().find(|f| &*f.name.text == name);
-        let (Some(mass), Some(at)) = (of("mass"), of("at")) else { return Err(Stop::Reported) };
+        let (Some(mass), Some(at)) = (of("mass"), of("at")) else {
+            return Err(self.already(span));
+        };
         let mass_value = self.eval_scalar(&mass.value, cx)?;
         let place = if is_body { "the mass of a body" } else { "the mass of a particle" };
         self.allow(
@@ -317,7 +324,9 @@ impl<'a> Resolver<'a, '_> {
                 Ok((body, gravity))
             });
             let Some((body, gravity)) = terms else { continue };
-            kinetic.push(self.kinetic_of(&body));
+            let term = self.kinetic_of(&body);
+            kinetic.push(term);
+            self.energy_terms.push((term, instance.statement.span));
             if let Some(g) = gravity {
                 let exprs = &self.exprs;
                 let weight = exprs.at(body.mass) * exprs.at(Tensor::dot(exprs, &g, &body.position));
@@ -439,7 +448,7 @@ impl<'a> Resolver<'a, '_> {
                     .hint(format!("`{name}.{member}([…])`")),
                 ));
             }
-            (word, argument) => self.attitude_member(&body, word, argument)?,
+            (word, argument) => self.attitude_member(&body, word, argument, *at)?,
         };
         let used = if matches!(&**member, "point" | "velocity_at") { 2 } else { 1 };
         Ok((value, used))
@@ -450,10 +459,11 @@ impl<'a> Resolver<'a, '_> {
         body: &Body,
         word: &str,
         argument: Option<(Value, Span)>,
+        at: Span,
     ) -> Eval<Value> {
         let exprs = &self.exprs;
         let rotation = match &body.attitude {
-            Attitude::Point => return Err(Stop::Reported),
+            Attitude::Point => return Err(self.already(at)),
             Attitude::Plane { angle, .. } => {
                 let turn = Tensor::rotation(exprs, Axis::Z, *angle, None);
                 let r = turn.components();

@@ -22,11 +22,11 @@ impl<'a> Resolver<'a, '_> {
         match name {
             "sum" | "product" => return self.accumulate(name, arguments, name_span.to(call), cx),
             "multiplier" | "residual" => {
-                let label = self.label_argument(arguments, 0)?;
+                let label = self.label_argument(arguments, 0, call)?;
                 return self.of_constraint(name, label, cx);
             }
-            "reaction" => return self.reaction(arguments, cx),
-            "if" => return self.choice(arguments, cx),
+            "reaction" => return self.reaction(arguments, call, cx),
+            "if" => return self.choice(arguments, name_span.to(call), cx),
             _ => {}
         }
         let (values, spans) = self.argument_values(arguments, name, cx)?;
@@ -48,9 +48,10 @@ impl<'a> Resolver<'a, '_> {
                 Ok(Value::Scalar(self.exprs.at(square).sqrt().id))
             }
             "transpose" => match &values[0] {
-                matrix @ Value::Matrix { .. } => {
-                    matrix.transpose(&self.exprs).ok_or(Stop::Reported)
-                }
+                matrix @ Value::Matrix { .. } => match matrix.transpose(&self.exprs) {
+                    Some(transposed) => Ok(transposed),
+                    None => Err(self.already(spans[0])),
+                },
                 other => {
                     let found = other.describe();
                     self.fault(
@@ -227,7 +228,7 @@ impl<'a> Resolver<'a, '_> {
             "mod" => return self.remainder(x, spans),
             _ => match Function::from_name(name) {
                 Some(function) => self.exprs.call(function, x),
-                None => return Err(Stop::Reported),
+                None => return Err(self.already(spans.first().copied().unwrap_or_default())),
             },
         };
         Ok(Value::Scalar(id))
@@ -261,7 +262,7 @@ impl<'a> Resolver<'a, '_> {
         Ok(Value::Scalar(self.exprs.of_number(Number::integer(value))))
     }
 
-    fn choice(&mut self, arguments: &'a [Argument], cx: Cx<'_>) -> Eval<Value> {
+    fn choice(&mut self, arguments: &'a [Argument], call: Span, cx: Cx<'_>) -> Eval<Value> {
         let exprs: Vec<&'a Expr> = arguments
             .iter()
             .filter_map(|a| match a {
@@ -273,7 +274,7 @@ impl<'a> Resolver<'a, '_> {
             let Some(Argument::Binder(index, _)) =
                 arguments.iter().find(|a| matches!(a, Argument::Binder(..)))
             else {
-                return Err(Stop::Reported);
+                return Err(self.already(call));
             };
             return self.fault(Code::BinderPlace, index.span, "`… in …` has no meaning in `if`");
         };
@@ -281,7 +282,9 @@ impl<'a> Resolver<'a, '_> {
         // Where the condition is known, the other branch need not even exist:
         // `if(i > 1, x[i-1], 0)` in a loop.
         if let Some(known) = self.exprs.as_number(condition) {
-            return self.eval(if known.is_zero() { b } else { a }, cx);
+            let (taken, other) = if known.is_zero() { (b, a) } else { (a, b) };
+            self.names_exist(other, &mut Vec::new(), cx);
+            return self.eval(taken, cx);
         }
         let (yes, no) = (self.eval(a, cx), self.eval(b, cx));
         let (yes, no) = (yes?, no?);
@@ -365,6 +368,9 @@ impl<'a> Resolver<'a, '_> {
         };
         let (from, to) = (self.integer(&range.from, cx)?, self.integer(&range.to, cx)?);
         self.spare(from, to, range.from.span.to(range.to.span))?;
+        if to < from {
+            self.no_turn(binders, body, cx);
+        }
         for i in from..=to {
             self.spend(1, body.span)?;
             let value = Value::Scalar(self.exprs.of_number(Number::integer(i)));
@@ -385,8 +391,9 @@ impl<'a> Resolver<'a, '_> {
         let Def { kind: DefKind::Function(define), scope, env, span: at, .. } =
             self.defs[def.0 as usize]
         else {
-            return Err(Stop::Reported);
+            return Err(self.already(span));
         };
+        self.called.insert(def);
         let parameters = define.arguments.as_deref().unwrap_or(&[]);
         if parameters.len() != arguments.len() {
             let (want, have) = (parameters.len(), arguments.len());

@@ -32,11 +32,14 @@ impl<'a> Resolver<'a, '_> {
         for statement in statements {
             if let StatementKind::Const(list) = &statement.kind {
                 for (family, value) in list {
-                    let _ = self.declare_const(family, value.as_ref(), scope);
+                    if self.declare_const(family, value.as_ref(), scope).is_err() {
+                        self.mark_broken(scope, &family.name);
+                    }
                 }
             }
         }
         self.expand(statements, scope, EnvId(0));
+        self.enter_empty_families(statements, scope);
     }
 
     /// Overrides of constants and parameters apart from those of the start.
@@ -62,24 +65,13 @@ impl<'a> Resolver<'a, '_> {
             let names = plain.map(|define| define.entry.name.text.clone());
             self.scopes[scope.0 as usize].locals.extend(names);
         }
-        let mut note = |name: &Name, kind: Kind| {
+        for (name, kind, _) in declared_names(statement) {
             let declared = &mut self.scopes[scope.0 as usize].declared;
             declared.entry(name.text.clone()).or_insert((kind, name.span));
-        };
-        match &statement.kind {
-            StatementKind::Param(list) => list.iter().for_each(|(f, _)| note(&f.name, Kind::Param)),
-            StatementKind::Const(list) => list.iter().for_each(|(f, _)| note(&f.name, Kind::Const)),
-            StatementKind::Coord(list) => list.iter().for_each(|f| note(&f.name, Kind::Coord)),
-            StatementKind::Let(list) => list.iter().for_each(|d| {
-                note(&d.entry.name, if d.arguments.is_some() { Kind::Function } else { Kind::Let });
-            }),
-            StatementKind::Speed(list) => {
-                list.iter().for_each(|d| note(&d.entry.name, Kind::Speed))
+            // The parser has said that a constant cannot stand in a loop.
+            if in_loop && kind == Kind::Const {
+                self.mark_broken(scope, name);
             }
-            StatementKind::Particle { entry, .. } => note(&entry.name, Kind::Particle),
-            StatementKind::Body { entry, .. } => note(&entry.name, Kind::Body),
-            StatementKind::Part { entry, .. } => note(&entry.name, Kind::Part),
-            _ => {}
         }
     }
 
@@ -94,13 +86,20 @@ impl<'a> Resolver<'a, '_> {
                 StatementKind::For { index, range, body } => {
                     let cx = self.constant_cx(scope, env);
                     let (from, to) = (self.integer(&range.from, cx), self.integer(&range.to, cx));
-                    let (Ok(from), Ok(to)) = (from, to) else { continue };
+                    let (Ok(from), Ok(to)) = (from, to) else {
+                        self.mark_all_broken(body, scope);
+                        continue;
+                    };
                     if self.spare(from, to, range.from.span.to(range.to.span)).is_err() {
                         return;
                     }
                     if names::is_reserved(&index.text) {
                         let _ = self.reserved::<()>(index);
+                        self.mark_all_broken(body, scope);
                         continue;
+                    }
+                    if to < from {
+                        self.no_turn_of_loop(index, body, cx);
                     }
                     for i in from..=to {
                         if self.exhausted {
@@ -120,7 +119,11 @@ impl<'a> Resolver<'a, '_> {
                 }
                 StatementKind::Const(_) | StatementKind::Model { .. } => {}
                 _ => {
-                    let _ = self.enter(instance);
+                    if self.enter(instance).is_err() {
+                        for (name, ..) in declared_names(statement) {
+                            self.mark_broken(scope, name);
+                        }
+                    }
                     self.instances.push(instance);
                 }
             }
@@ -134,14 +137,21 @@ impl<'a> Resolver<'a, '_> {
             StatementKind::Param(list) => {
                 for (family, value) in list {
                     let cx = self.constant_cx(scope, env);
-                    let Ok(all) = self.family_indices(family, cx) else { continue };
+                    let Ok(all) = self.family_indices(family, cx) else {
+                        self.mark_broken(scope, &family.name);
+                        continue;
+                    };
                     let count = all.len();
+                    if count == 0 {
+                        self.set_no_entries(&family.name, scope);
+                    }
                     for (place, indices) in all.into_iter().enumerate() {
                         let at = (place, count);
                         if self
                             .enter_param(&family.name, indices, value.as_ref(), at, instance)
                             .is_err()
                         {
+                            self.mark_broken(scope, &family.name);
                             break;
                         }
                     }
@@ -149,19 +159,26 @@ impl<'a> Resolver<'a, '_> {
             }
             StatementKind::Coord(list) => {
                 for family in list {
-                    let _ = self.each_entry(family, scope, env, |r, indices| {
+                    let entered = self.each_entry(family, scope, env, |r, indices| {
                         r.enter_coord(&family.name, indices, scope, env)
                     });
+                    if entered.is_err() {
+                        self.mark_broken(scope, &family.name);
+                    }
                 }
             }
             StatementKind::Let(list) => {
                 for define in list {
-                    let _ = self.enter_define(define, Kind::Let, scope, env);
+                    if self.enter_define(define, Kind::Let, scope, env).is_err() {
+                        self.mark_broken(scope, &define.entry.name);
+                    }
                 }
             }
             StatementKind::Speed(list) => {
                 for define in list {
-                    let _ = self.enter_define(define, Kind::Speed, scope, env);
+                    if self.enter_define(define, Kind::Speed, scope, env).is_err() {
+                        self.mark_broken(scope, &define.entry.name);
+                    }
                 }
             }
             StatementKind::Constraint { label, left, right } => {
@@ -210,6 +227,13 @@ impl<'a> Resolver<'a, '_> {
         let cx = self.constant_cx(scope, EnvId(0));
         let all = self.family_indices(family, cx)?;
         let count = all.len();
+        if count == 0 {
+            self.set_no_entries(&family.name, scope);
+            self.enter_empty(&family.name, Kind::Const, family.spans.len(), scope);
+            if let Some(value) = value {
+                self.names_exist(value, &mut Vec::new(), cx);
+            }
+        }
         for (place, indices) in all.into_iter().enumerate() {
             let full = self.full_name(scope, &family.name.text, &indices);
             let span = family.span;
@@ -503,40 +527,9 @@ impl<'a> Resolver<'a, '_> {
         def: DefId,
         scope: ScopeId,
     ) -> Eval<()> {
-        if names::is_reserved(&name.text) {
-            return self.reserved(name);
-        }
-        if let Some(coordinate) = self.momentum_of(&name.text, scope) {
-            return Err(self.report(
-                Diagnostic::fault(
-                    Code::ReservedName,
-                    name.span,
-                    format!("`{}` is the momentum of coordinate `{coordinate}`", name.text),
-                )
-                .hint("choose another name; the momentum is there without a definition"),
-            ));
-        }
+        self.may_be_named(name, scope)?;
         let here = self.defs[def.0 as usize].span;
         let table = &mut self.scopes[scope.0 as usize];
-        let printed = names::printed(&name.text);
-        match table.printed.get(&printed) {
-            Some((other, span)) if **other != *name.text => {
-                let (other, span) = (other.clone(), *span);
-                return Err(self.report(
-                    Diagnostic::fault(
-                        Code::SamePrint,
-                        name.span,
-                        format!("`{}` and `{other}` print alike", name.text),
-                    )
-                    .with(span, "the other one")
-                    .hint("rename one of them"),
-                ));
-            }
-            Some(_) => {}
-            None => {
-                table.printed.insert(printed, (name.text.clone(), name.span));
-            }
-        }
         let info = table.names.entry(name.text.clone()).or_insert_with(|| NameInfo {
             kind,
             span: name.span,
@@ -598,6 +591,152 @@ impl<'a> Resolver<'a, '_> {
         Ok(())
     }
 
+    /// Faults names that are taken by the language, by a momentum, or in print.
+    fn may_be_named(&mut self, name: &Name, scope: ScopeId) -> Eval<()> {
+        if names::is_reserved(&name.text) {
+            return self.reserved(name);
+        }
+        if let Some(coordinate) = self.momentum_of(&name.text, scope) {
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::ReservedName,
+                    name.span,
+                    format!("`{}` is the momentum of coordinate `{coordinate}`", name.text),
+                )
+                .hint("choose another name; the momentum is there without a definition"),
+            ));
+        }
+        let table = &mut self.scopes[scope.0 as usize];
+        let printed = names::printed(&name.text);
+        match table.printed.get(&printed) {
+            Some((other, span)) if **other != *name.text => {
+                let (other, span) = (other.clone(), *span);
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::SamePrint,
+                        name.span,
+                        format!("`{}` and `{other}` print alike", name.text),
+                    )
+                    .with(span, "the other one")
+                    .hint("rename one of them"),
+                ));
+            }
+            Some(_) => {}
+            None => {
+                table.printed.insert(printed, (name.text.clone(), name.span));
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters a family that has no entries, so that what is said of it is known to be
+    /// about a family.
+    fn enter_empty(&mut self, name: &Name, kind: Kind, arity: usize, scope: ScopeId) {
+        let table = &self.scopes[scope.0 as usize];
+        if table.broken.contains(&name.text) {
+            return;
+        }
+        let clash = match table.names.get(&name.text) {
+            Some(info) if info.kind != kind => {
+                let (first, second) = (a_kind(info.kind), a_kind(kind));
+                Some((format!("as {first} and as {second}"), info.span))
+            }
+            Some(info) if info.plain.is_some() => {
+                Some(("with and without indices".to_owned(), info.span))
+            }
+            Some(_) => return,
+            None => None,
+        };
+        if let Some((how, first)) = clash.filter(|clash| clash.1 != name.span) {
+            self.report(
+                Diagnostic::fault(
+                    Code::DefinedTwice,
+                    name.span,
+                    format!("`{}` is defined twice, {how}", name.text),
+                )
+                .with(first, "the other definition")
+                .hint("rename one of them"),
+            );
+            return;
+        }
+        if self.may_be_named(name, scope).is_err() {
+            self.mark_broken(scope, name);
+            return;
+        }
+        let info = NameInfo {
+            kind,
+            span: name.span,
+            plain: None,
+            arity,
+            entries: FxHashMap::default(),
+            sorted: None,
+        };
+        self.scopes[scope.0 as usize].names.entry(name.text.clone()).or_insert(info);
+    }
+
+    /// Enters the families of one scope whose ranges, or the ranges of the loops around
+    /// them, are empty.
+    fn enter_empty_families(&mut self, statements: &'a [Statement], scope: ScopeId) {
+        let mut pending: Vec<&'a Statement> = statements.iter().collect();
+        while let Some(statement) = pending.pop() {
+            if let StatementKind::For { body, .. } = &statement.kind {
+                pending.extend(body.iter());
+            }
+            if let StatementKind::Constraint { label: Some(label), .. } = &statement.kind
+                && !label.indices.is_empty()
+            {
+                let labels = &mut self.scopes[scope.0 as usize].labels;
+                labels.entry(label.name.text.clone()).or_insert_with(|| LabelInfo {
+                    span: label.name.span,
+                    is_event: false,
+                    plain: None,
+                    entries: FxHashMap::default(),
+                });
+            }
+            for (name, kind, arity) in declared_names(statement) {
+                let is_entered = self.scopes[scope.0 as usize]
+                    .names
+                    .get(&name.text)
+                    .is_some_and(|info| !info.entries.is_empty());
+                if arity > 0 && !is_entered {
+                    self.enter_empty(name, kind, arity, scope);
+                }
+            }
+        }
+    }
+
+    /// What sets a whole family sets nothing if that is empty, which is no fault.
+    fn set_no_entries(&mut self, name: &Name, scope: ScopeId) {
+        let family = self.full_name(scope, &name.text, &[]);
+        let overridden = self.take_override(&family, &family);
+        let outside = Cx { scope: ScopeId(0), env: EnvId(0), locals: None, constant: false };
+        if let Some(value) = overridden {
+            self.names_exist(value, &mut Vec::new(), outside);
+        }
+        if let Some((value, outer, env)) = self.take_setting(scope, &name.text, &[]) {
+            let cx = Cx { scope: outer, env, locals: None, constant: false };
+            self.names_exist(value, &mut Vec::new(), cx);
+        }
+    }
+
+    /// Notes that the declaration of a name was found to be wrong, and reported.
+    fn mark_broken(&mut self, scope: ScopeId, name: &Name) {
+        self.scopes[scope.0 as usize].broken.insert(name.text.clone());
+    }
+
+    /// The same for all names of a loop that cannot be unrolled.
+    fn mark_all_broken(&mut self, body: &'a [Statement], scope: ScopeId) {
+        let mut pending: Vec<&'a Statement> = body.iter().collect();
+        while let Some(statement) = pending.pop() {
+            if let StatementKind::For { body, .. } = &statement.kind {
+                pending.extend(body.iter());
+            }
+            for (name, ..) in declared_names(statement) {
+                self.mark_broken(scope, name);
+            }
+        }
+    }
+
     /// The coordinate whose momentum this name is.
     pub(super) fn momentum_of(&self, name: &str, scope: ScopeId) -> Option<String> {
         let coordinate = name.strip_prefix("p_")?;
@@ -621,7 +760,7 @@ impl<'a> Resolver<'a, '_> {
 
     pub(super) fn defined_twice<T>(&mut self, name: &str, span: Span, first: Span) -> Eval<T> {
         if first == span && self.unclosed {
-            return Err(Stop::Reported);
+            return Err(self.already(span));
         }
         let mut diagnostic =
             Diagnostic::fault(Code::DefinedTwice, span, format!("`{name}` is defined twice"));
@@ -667,6 +806,37 @@ impl<'a> Resolver<'a, '_> {
             }
         }
         found
+    }
+}
+
+/// The names that a statement declares, what they are, and how many indices they have.
+fn declared_names(statement: &Statement) -> Vec<(&Name, Kind, usize)> {
+    match &statement.kind {
+        StatementKind::Param(list) => {
+            list.iter().map(|(f, _)| (&f.name, Kind::Param, f.spans.len())).collect()
+        }
+        StatementKind::Const(list) => {
+            list.iter().map(|(f, _)| (&f.name, Kind::Const, f.spans.len())).collect()
+        }
+        StatementKind::Coord(list) => {
+            list.iter().map(|f| (&f.name, Kind::Coord, f.spans.len())).collect()
+        }
+        StatementKind::Let(list) => list
+            .iter()
+            .map(|d| {
+                let kind = if d.arguments.is_some() { Kind::Function } else { Kind::Let };
+                (&d.entry.name, kind, d.entry.indices.len())
+            })
+            .collect(),
+        StatementKind::Speed(list) => {
+            list.iter().map(|d| (&d.entry.name, Kind::Speed, d.entry.indices.len())).collect()
+        }
+        StatementKind::Particle { entry, .. } => {
+            vec![(&entry.name, Kind::Particle, entry.indices.len())]
+        }
+        StatementKind::Body { entry, .. } => vec![(&entry.name, Kind::Body, entry.indices.len())],
+        StatementKind::Part { entry, .. } => vec![(&entry.name, Kind::Part, entry.indices.len())],
+        _ => Vec::new(),
     }
 }
 

@@ -20,7 +20,7 @@ impl<'a> Resolver<'a, '_> {
             self.calls.clear();
             match attempt(self) {
                 Ok(value) => return Some(value),
-                Err(Stop::Reported) => return None,
+                Err(Stop::Reported(_)) => return None,
                 Err(Stop::Need(def)) => self.demand(def),
             }
             if self.exhausted {
@@ -37,7 +37,7 @@ impl<'a> Resolver<'a, '_> {
             self.depth = 0;
             self.calls.clear();
             match self.def_value(top) {
-                Ok(_) | Err(Stop::Reported) => {
+                Ok(_) | Err(Stop::Reported(_)) => {
                     waiting.remove(&top);
                     stack.pop();
                 }
@@ -76,7 +76,10 @@ impl<'a> Resolver<'a, '_> {
         let def = &self.defs[id.0 as usize];
         match &def.state {
             State::Done(value) => return Ok(value.clone()),
-            State::Failed => return Err(Stop::Reported),
+            State::Failed => {
+                let span = def.span;
+                return Err(self.already(span));
+            }
             State::Active => {
                 let path: Vec<DefId> = self.active();
                 return self.circular(id, &path);
@@ -84,7 +87,7 @@ impl<'a> Resolver<'a, '_> {
             State::Todo if self.depth > DEEP => return Err(Stop::Need(id)),
             State::Todo => {}
         }
-        let (kind, scope, env) = (def.kind, def.scope, def.env);
+        let (kind, scope, env, span) = (def.kind, def.scope, def.env, def.span);
         self.defs[id.0 as usize].state = State::Active;
         self.calls.push(id);
         self.depth += 1;
@@ -103,13 +106,13 @@ impl<'a> Resolver<'a, '_> {
             | DefKind::Coord(_)
             | DefKind::Body { .. }
             | DefKind::Part(_)
-            | DefKind::Function(_) => Err(Stop::Reported),
+            | DefKind::Function(_) => Err(self.already(span)),
         };
         self.depth -= 1;
         self.calls.pop();
         self.defs[id.0 as usize].state = match &result {
             Ok(value) => State::Done(value.clone()),
-            Err(Stop::Reported) => State::Failed,
+            Err(Stop::Reported(_)) => State::Failed,
             Err(Stop::Need(_)) => State::Todo,
         };
         result
@@ -242,7 +245,7 @@ impl<'a> Resolver<'a, '_> {
         self.spend(1, expr.span)?;
         self.depth += 1;
         let result = if self.depth > TOO_DEEP && std::mem::replace(&mut self.too_deep, true) {
-            Err(Stop::Reported)
+            Err(self.already(expr.span))
         } else if self.depth > TOO_DEEP {
             Err(self.report(
                 Diagnostic::fault(
@@ -271,7 +274,7 @@ impl<'a> Resolver<'a, '_> {
 
     fn eval_kind(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<Value> {
         match &expr.kind {
-            ExprKind::Missing => Err(Stop::Reported),
+            ExprKind::Missing => Err(self.already(expr.span)),
             ExprKind::Number(number) => Ok(Value::Scalar(self.exprs.of_number(number.clone()))),
             ExprKind::Name(name) => self.eval_name(name, expr.span, cx),
             ExprKind::Postfix(base, operations) => self.eval_postfix(base, operations, cx),
@@ -490,7 +493,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn eval_condition(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<ExprId> {
         self.spend(1, expr.span)?;
         let (function, list) = match &expr.kind {
-            ExprKind::Missing => return Err(Stop::Reported),
+            ExprKind::Missing => return Err(self.already(expr.span)),
             ExprKind::Compare(left, relation, right) => {
                 let (a, b) = (self.eval_scalar(left, cx), self.eval_scalar(right, cx));
                 let (a, b) = (self.exprs.at(a?), self.exprs.at(b?));

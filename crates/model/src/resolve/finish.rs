@@ -18,6 +18,7 @@ impl<'a> Resolver<'a, '_> {
         self.once_only();
         self.resolve_parameters();
         self.evaluate_definitions();
+        self.finite_parameters();
         let complete = self.check_presence(file);
         let energy = self.resolve_energy();
         let (energy, dissipation) = match (energy, complete) {
@@ -72,6 +73,7 @@ impl<'a> Resolver<'a, '_> {
             constants,
             coordinates: std::mem::take(&mut self.parts.coordinates),
             energy,
+            energy_terms: std::mem::take(&mut self.energy_terms),
             dissipation,
             forces,
             nonideal,
@@ -88,6 +90,7 @@ impl<'a> Resolver<'a, '_> {
             recombined: Vec::new(),
         };
         self.gravity_without_body();
+        self.look_at_the_unvisited();
         self.unused_parameters(&system);
         dedup(self.diagnostics);
         Some(system)
@@ -304,6 +307,9 @@ impl<'a> Resolver<'a, '_> {
                     names::with_indices(base, &first),
                     names::with_indices(base, &last)
                 ),
+                Some((None, None)) if self.is_empty_family(base) => {
+                    format!("`{base}` has no entries: its range is empty")
+                }
                 _ => format!("`{base}` has no indices"),
             };
             self.report(
@@ -315,6 +321,11 @@ impl<'a> Resolver<'a, '_> {
                 .hint(hint),
             );
         }
+    }
+
+    fn is_empty_family(&self, name: &str) -> bool {
+        let info = self.scopes[0].names.get(name);
+        info.is_some_and(|info| info.plain.is_none() && info.entries.is_empty())
     }
 
     /// Warns of gravity where there is nothing it could act on.
@@ -332,7 +343,7 @@ impl<'a> Resolver<'a, '_> {
             .map(|i| i.statement.span)
             .collect();
         for span in spans {
-            self.report(
+            self.diagnostics.push(
                 Diagnostic::warning(
                     Code::GravityWithoutBody,
                     span,

@@ -11,6 +11,7 @@ impl<'a> Resolver<'a, '_> {
         &mut self,
         arguments: &'a [Argument],
         at: usize,
+        call: Span,
     ) -> Eval<&'a Expr> {
         match arguments.get(at) {
             Some(Argument::Value(expr)) => Ok(expr),
@@ -19,7 +20,7 @@ impl<'a> Resolver<'a, '_> {
                 index.span,
                 "the label of a constraint is needed here",
             ),
-            None => Err(Stop::Reported),
+            None => Err(self.already(call)),
         }
     }
 
@@ -83,7 +84,7 @@ impl<'a> Resolver<'a, '_> {
         let (base, mut operations) = match &expr.kind {
             ExprKind::Name(name) => return Ok((cx.scope, name, &[])),
             ExprKind::Postfix(base, operations) => (base, operations.as_slice()),
-            ExprKind::Missing => return Err(Stop::Reported),
+            ExprKind::Missing => return Err(self.already(expr.span)),
             _ => return self.not_a_label(expr),
         };
         let ExprKind::Name(mut_name) = &base.kind else { return self.not_a_label(expr) };
@@ -166,7 +167,9 @@ impl<'a> Resolver<'a, '_> {
         let mut values = Vec::with_capacity(groups.len());
         for &group in &groups {
             // A constraint in a block that is broken off was announced, not built.
-            let Some(row) = self.constraint_rows.get(group) else { return Err(Stop::Reported) };
+            let Some(row) = self.constraint_rows.get(group) else {
+                return Err(self.already(label.span));
+            };
             let def = row.def;
             if name == "multiplier" && matches!(self.defs[def.0 as usize].state, State::Active) {
                 return Err(self.report(
@@ -204,21 +207,32 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// `reaction(x)` or `reaction(x, rod)`.
-    pub(super) fn reaction(&mut self, arguments: &'a [Argument], cx: Cx<'_>) -> Eval<Value> {
-        let expr = self.label_argument(arguments, 0)?;
+    pub(super) fn reaction(
+        &mut self,
+        arguments: &'a [Argument],
+        call: Span,
+        cx: Cx<'_>,
+    ) -> Eval<Value> {
+        let expr = self.label_argument(arguments, 0, call)?;
         let hint = "a constraint force on something else follows from those on the coordinates";
         let coordinate = self.coordinate(expr, hint, cx)?;
         if arguments.len() == 1 {
             let shown = format!("reaction({})", self.parts.coordinates[coordinate].name);
             return Ok(Value::Scalar(self.unknown_expr(Unknown::Reaction(coordinate), shown)));
         }
-        let label = self.label_argument(arguments, 1)?;
+        let label = self.label_argument(arguments, 1, call)?;
         let (groups, component) = self.constraint_reference(label, cx)?;
         let mut shares = Vec::new();
         for &group in &groups {
-            let Some(row) = self.constraint_rows.get(group) else { return Err(Stop::Reported) };
+            let Some(row) = self.constraint_rows.get(group) else {
+                return Err(self.already(label.span));
+            };
             let def = row.def;
             let residual = self.def_value(def)?;
+            if let Some(at) = component {
+                // Faults a component that the statement does not have.
+                self.component(&residual, &[at as i64 + 1], label.span)?;
+            }
             for row in 0..residual.components().len() {
                 if component.is_none_or(|at| at == row) {
                     let coordinate_name = &self.parts.coordinates[coordinate].name;

@@ -18,7 +18,9 @@ mod normalize;
 mod outputs;
 mod parts;
 mod reference;
+mod report;
 mod statements;
+mod unvisited;
 mod value;
 
 use crate::codes::Code;
@@ -83,7 +85,7 @@ pub fn resolve(
 /// Why an evaluation stopped.
 pub(crate) enum Stop {
     /// A fault was reported, or something already reported was used.
-    Reported,
+    Reported(report::Told),
     /// This definition is needed first.
     Need(DefId),
 }
@@ -215,6 +217,8 @@ struct Scope<'a> {
     declared: FxHashMap<Rc<str>, (Kind, Span)>,
     /// Names without index that a `let` inside a loop defines.
     locals: FxHashSet<Rc<str>>,
+    /// Names whose own declaration was found to be wrong, and reported.
+    broken: FxHashSet<Rc<str>>,
     /// By how names print, to find `theta` beside `θ`.
     printed: FxHashMap<String, (Rc<str>, Span)>,
 }
@@ -284,6 +288,8 @@ struct Resolver<'a, 'd> {
     unclosed: bool,
     /// The numbers of the parameters, once asked for.
     parameter_values: Option<FxHashMap<Symbol, f64>>,
+    /// The terms of the energies and their statements.
+    energy_terms: Vec<(ExprId, Span)>,
     /// How many faults were found here.
     n_reported: usize,
     /// How many remarks that are no faults.
@@ -292,6 +298,10 @@ struct Resolver<'a, 'd> {
     unknown_names: FxHashMap<Rc<str>, usize>,
     /// Functions being expanded, to refuse recursion.
     calls: Vec<DefId>,
+    /// Functions that something calls: their bodies are evaluated there.
+    called: FxHashSet<DefId>,
+    /// Expressions that nothing evaluates and whose names were looked up.
+    unvisited: FxHashSet<Span>,
     call_memo: FxHashMap<(DefId, Vec<ExprId>, Vec<usize>), Value>,
     roles: Vec<u16>,
     masks: FxHashMap<ExprId, u16>,
@@ -363,10 +373,13 @@ impl<'a, 'd> Resolver<'a, 'd> {
             too_deep: false,
             unclosed: false,
             parameter_values: None,
+            energy_terms: Vec::new(),
             n_reported: 0,
             n_notes: 0,
             unknown_names: FxHashMap::default(),
             calls: Vec::new(),
+            called: FxHashSet::default(),
+            unvisited: FxHashSet::default(),
             call_memo: FxHashMap::default(),
             roles: Vec::new(),
             masks: FxHashMap::default(),
@@ -390,19 +403,6 @@ impl<'a, 'd> Resolver<'a, 'd> {
             resolver.set_role(symbol, role::ENERGY);
         }
         resolver
-    }
-
-    fn report(&mut self, diagnostic: Diagnostic) -> Stop {
-        // A model may have as many faults as terms; no one reads them all.
-        if self.n_reported < MAX_FAULTS {
-            self.diagnostics.push(diagnostic);
-        }
-        self.n_reported += 1;
-        Stop::Reported
-    }
-
-    fn fault<T>(&mut self, code: Code, span: Span, message: impl Into<String>) -> Eval<T> {
-        Err(self.report(Diagnostic::fault(code, span, message)))
     }
 
     /// Refuses a range that is too long before its first turn.
@@ -441,7 +441,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
                 .hint("check the ranges of `for` and `sum`; a constant may be larger than meant"),
             );
         }
-        Err(Stop::Reported)
+        Err(self.already(span))
     }
 
     fn set_role(&mut self, symbol: Symbol, role: u16) {

@@ -173,6 +173,12 @@ impl<'a> Resolver<'a, '_> {
                 self.allow(id, span, STATE, "`start`")?;
             }
         }
+        for &id in b.components() {
+            if let Some(found) = self.not_finite(id) {
+                let message = format!("a start is finite, and this is {found}");
+                return self.fault(Code::NotANumber, right.span, message);
+            }
+        }
         for &id in a.components() {
             let is_state = |r: u16| r & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0;
             let symbol = self.exprs.as_symbol(id).filter(|&s| is_state(self.role(s)));
@@ -320,6 +326,11 @@ impl<'a> Resolver<'a, '_> {
     fn plain_number(&mut self, expr: &'a Expr, cx: Cx<'_>, what: &str) -> Eval<ExprId> {
         let id = self.eval_scalar(expr, cx)?;
         self.allow(id, expr.span, role::PARAMETER, what)?;
+        if let Some(found) = self.not_finite(id) {
+            let code = if what.starts_with("the ") { Code::RunOption } else { Code::CheckSyntax };
+            let message = format!("{what} must be a finite number, and this is {found}");
+            return self.fault(code, expr.span, message);
+        }
         Ok(id)
     }
 
@@ -337,6 +348,19 @@ impl<'a> Resolver<'a, '_> {
                     _ => "a run goes backwards if its end is before its start: `t = 10..0`",
                 }),
             )),
+            Some(value)
+                if what == "the tolerance" && !crate::system::TOLERANCES.contains(&value) =>
+            {
+                let (least, most) = crate::system::TOLERANCES.into_inner();
+                Err(self.report(
+                    Diagnostic::fault(
+                        Code::RunOption,
+                        expr.span,
+                        format!("{what} is between {least:e} and {most}, and this is {value:e}"),
+                    )
+                    .hint("write for instance `tol 1e-9`"),
+                ))
+            }
             _ => Ok(id),
         }
     }
@@ -746,8 +770,8 @@ impl<'a> Resolver<'a, '_> {
             // `t = 0` is part of a state, though no guess.
             let is_time = matches!(&left.kind, tree::ExprKind::Name(name) if &**name == "t");
             let (a, b) = if is_time {
-                let (a, b) = (self.eval(left, cx), self.eval(right, cx));
-                (a?, b?)
+                let (a, b) = (self.eval(left, cx), self.plain_number(right, cx, "a time"));
+                (a?, Value::Scalar(b?))
             } else {
                 self.known_quantity(left, cx)?;
                 self.start_sides(left, right, StartRelation::Near, cx)?

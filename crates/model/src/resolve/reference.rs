@@ -43,12 +43,12 @@ impl<'a> Resolver<'a, '_> {
             Found::Family { scope, name, momentum } if self.is_object_family(scope, &name) => {
                 let found = Found::Family { scope, name: name.clone(), momentum };
                 let _ = self.follow(found, name.to_string(), &[], span, cx)?;
-                Err(Stop::Reported)
+                Err(self.already(span))
             }
             Found::Family { scope, name, momentum } => {
                 self.family_value(scope, &name, momentum, span)
             }
-            Found::Momentum(def) => self.momentum_value(def),
+            Found::Momentum(def) => self.momentum_value(def, span),
             Found::Function(def) => {
                 let at = self.defs[def.0 as usize].span;
                 Err(self.report(
@@ -60,7 +60,7 @@ impl<'a> Resolver<'a, '_> {
             Found::Body(def) => Ok(self.body_member(def, name, span, &[], cx)?.0),
             found @ Found::Part(_) => {
                 let _ = self.follow(found, name.to_string(), &[], span, cx)?;
-                Err(Stop::Reported)
+                Err(self.already(span))
             }
             Found::Builtin => Err(self.report(
                 Diagnostic::fault(
@@ -137,7 +137,7 @@ impl<'a> Resolver<'a, '_> {
             return if cx.constant && kind != Kind::Const {
                 self.not_constant(name, kind, span)
             } else {
-                self.declared_elsewhere(name, kind, span)
+                self.declared_elsewhere(cx.scope, name, kind, span)
             };
         }
         self.unknown(name, span, cx, called)
@@ -157,7 +157,7 @@ impl<'a> Resolver<'a, '_> {
             if kind == Kind::Function {
                 return match plain {
                     Some(def) => Ok(Some(Found::Function(def))),
-                    None => Err(Stop::Reported),
+                    None => Err(self.already(span)),
                 };
             }
             if constant && !matches!(kind, Kind::Const | Kind::Part) {
@@ -176,7 +176,7 @@ impl<'a> Resolver<'a, '_> {
         match self.scopes[scope.0 as usize].names.get(&coordinate) {
             Some(NameInfo { plain: Some(def), .. }) => Ok(Some(Found::Momentum(*def))),
             Some(_) => Ok(Some(Found::Family { scope, name: coordinate, momentum: true })),
-            None => Err(Stop::Reported),
+            None => self.declared_elsewhere(scope, &coordinate, Kind::Coord, span),
         }
     }
 
@@ -270,8 +270,8 @@ impl<'a> Resolver<'a, '_> {
 
     fn no_member<T>(&mut self, scope: ScopeId, member: &str, span: Span) -> Eval<T> {
         let table = &self.scopes[scope.0 as usize];
-        if table.declared.contains_key(member) {
-            return Err(Stop::Reported);
+        if let Some(&(kind, _)) = table.declared.get(member) {
+            return self.declared_elsewhere(scope, member, kind, span);
         }
         let known: Vec<String> = table.declared.keys().map(|k| k.to_string()).collect();
         let is_label = table.labels.contains_key(member);
@@ -313,13 +313,19 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// A name that some statement declares but that is not known at this place.
-    fn declared_elsewhere<T>(&mut self, name: &str, kind: Kind, span: Span) -> Eval<T> {
-        let at = self.scopes[0].declared.get(name).map(|d| d.1);
-        if matches!(kind, Kind::Let | Kind::Function)
-            && self.scopes[0].locals.contains(name)
-            && !self.unclosed
-            && let Some(at) = at
-        {
+    fn declared_elsewhere<T>(
+        &mut self,
+        scope: ScopeId,
+        name: &str,
+        kind: Kind,
+        span: Span,
+    ) -> Eval<T> {
+        let table = &self.scopes[scope.0 as usize];
+        let at = table.declared.get(name).map_or(span, |d| d.1);
+        if table.broken.contains(name) || self.unclosed || self.exhausted {
+            return Err(self.already(span));
+        }
+        if matches!(kind, Kind::Let | Kind::Function) && table.locals.contains(name) {
             return Err(self.report(
                 Diagnostic::fault(
                     Code::UnknownName,
@@ -330,15 +336,25 @@ impl<'a> Resolver<'a, '_> {
                 .hint(format!("give it the loop's index, `{name}[i]`, to use it outside")),
             ));
         }
-        Err(Stop::Reported)
+        Err(self.report(
+            Diagnostic::fault(Code::UnknownName, span, format!("there is no `{name}`"))
+                .with(at, "declared in a loop that has no turns")
+                .hint("the range of the loop is empty"),
+        ))
     }
 
     /// A name that nothing defines: reported once, with all its places.
-    fn unknown<T>(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>, called: bool) -> Eval<T> {
+    pub(super) fn unknown<T>(
+        &mut self,
+        name: &Rc<str>,
+        span: Span,
+        cx: Cx<'_>,
+        called: bool,
+    ) -> Eval<T> {
         let known = self.unknown_names.get(name).copied();
         if let Some(diagnostic) = known.and_then(|at| self.diagnostics.get_mut(at)) {
             diagnostic.also(span);
-            return Err(Stop::Reported);
+            return Err(self.already(span));
         }
         let what = if called { "no function is named" } else { "nothing is named" };
         // Looking for what was meant takes time, and few are shown.
@@ -486,7 +502,7 @@ impl<'a> Resolver<'a, '_> {
     ) -> Eval<Value> {
         let entry = self.scopes[scope.0 as usize].names[name].entries.get(indices).copied();
         match entry {
-            Some(def) if momentum => self.momentum_value(def),
+            Some(def) if momentum => self.momentum_value(def, span),
             Some(def) => self.def_value(def),
             None => self.no_entry(scope, name, indices, momentum, span),
         }
@@ -518,13 +534,13 @@ impl<'a> Resolver<'a, '_> {
         Err(self.report(diagnostic))
     }
 
-    fn momentum_value(&mut self, def: DefId) -> Eval<Value> {
+    fn momentum_value(&mut self, def: DefId, span: Span) -> Eval<Value> {
         match self.defs[def.0 as usize].kind {
             DefKind::Coord(index) => match self.parts.coordinates.get(index) {
                 Some(coordinate) => Ok(Value::Scalar(self.exprs.of_symbol(coordinate.momentum))),
-                None => Err(Stop::Reported),
+                None => Err(self.already(span)),
             },
-            _ => Err(Stop::Reported),
+            _ => Err(self.already(span)),
         }
     }
 
@@ -713,10 +729,13 @@ impl<'a> Resolver<'a, '_> {
         }
         for (&i, &n) in indices.iter().zip(&shape) {
             if i < 1 || i as u64 > n as u64 {
-                let message = format!(
-                    "index {i} is outside {}, whose indices go from 1 to {n}",
-                    value.describe()
-                );
+                let message = match n {
+                    0 => format!("there is no index {i} here: this has no entries"),
+                    _ => format!(
+                        "index {i} is outside {}, whose indices go from 1 to {n}",
+                        value.describe()
+                    ),
+                };
                 return self.fault(Code::IndexRange, span, message);
             }
         }

@@ -41,6 +41,10 @@ impl<'a> Resolver<'a, '_> {
             def.is_some_and(|d| matches!(r.defs[d.0 as usize].kind, DefKind::Setting { .. }))
         };
         if entries.iter().any(|indices| is_setting(self, indices)) {
+            // What every part replaces is looked at all the same.
+            if let Some(value) = value {
+                let _ = self.settle(|r| r.eval(value, cx));
+            }
             return;
         }
         // A value for the whole family is evaluated once, then handed out.
@@ -104,7 +108,7 @@ impl<'a> Resolver<'a, '_> {
         }
         match result.components() {
             [single] if result.scalar().is_some() => Ok(vec![*single; count]),
-            list if list.len() == count && count > 0 => Ok(list.to_vec()),
+            list if list.len() == count => Ok(list.to_vec()),
             list => {
                 let (message, hint) = match (list.len(), count) {
                     (n, 1) => (
@@ -211,7 +215,12 @@ impl<'a> Resolver<'a, '_> {
                 Ok(id)
             });
             match value {
-                Some(id) => terms.entry(*kind).or_default().push(id),
+                Some(id) => {
+                    terms.entry(*kind).or_default().push(id);
+                    if !matches!(kind, EnergyKind::Potential | EnergyKind::Dissipation) {
+                        self.energy_terms.push((id, instance.statement.span));
+                    }
+                }
                 None => failed = true,
             }
         }
@@ -574,6 +583,42 @@ impl<'a> Resolver<'a, '_> {
 
     /// The numeric value of an expression of parameters, if all are known.
     pub(super) fn parameter_value(&mut self, id: ExprId) -> Option<f64> {
+        self.known_value(id).filter(|value| value.is_finite())
+    }
+
+    /// The same where it is no number: −∞, ∞ or not a number.
+    pub(super) fn not_finite(&mut self, id: ExprId) -> Option<&'static str> {
+        match self.known_value(id)? {
+            value if value.is_finite() => None,
+            value if value.is_nan() => Some("not a number"),
+            value if value > 0.0 => Some("infinite"),
+            _ => Some("minus infinity"),
+        }
+    }
+
+    /// Faults parameters whose value is not finite.
+    pub(super) fn finite_parameters(&mut self) {
+        let values = crate::parameters::values(&self.exprs, &self.parts.parameters);
+        let wrong: Vec<(String, Span)> = self
+            .parts
+            .parameters
+            .iter()
+            .filter(|p| values.get(&p.symbol).is_some_and(|value| !value.is_finite()))
+            .map(|p| (p.name.clone(), p.span))
+            .collect();
+        for (name, span) in wrong {
+            self.report(
+                Diagnostic::fault(
+                    Code::NotANumber,
+                    span,
+                    format!("the value of parameter `{name}` is not a finite number"),
+                )
+                .hint("something is divided by 0 in it, or a root or logarithm does not exist"),
+            );
+        }
+    }
+
+    fn known_value(&mut self, id: ExprId) -> Option<f64> {
         if self.mask(id) & !role::PARAMETER != 0 {
             return None;
         }
@@ -581,8 +626,11 @@ impl<'a> Resolver<'a, '_> {
         let values = self
             .parameter_values
             .get_or_insert_with(|| crate::parameters::values(&self.exprs, &self.parts.parameters));
-        let value = self.exprs.eval_f64(&[id], |s| values.get(&s).copied().unwrap_or(f64::NAN))[0];
-        value.is_finite().then_some(value)
+        let known = |s: &Symbol| *s == Symbol::PI || values.contains_key(s);
+        if !self.exprs.symbols_of(&[id]).iter().all(known) {
+            return None;
+        }
+        Some(self.exprs.eval_f64(&[id], |s| values.get(&s).copied().unwrap_or(f64::NAN))[0])
     }
 
     /// Quasi-velocities: linear, homogeneous, independent.

@@ -1,0 +1,139 @@
+//! The expressions of a tree: those a statement or a check holds, and those inside an
+//! expression.
+
+use crate::tree::{
+    Action, Argument, CheckAt, CheckKind, Expr, ExprKind, Family, ForceForm, PostfixKind,
+    RunOption, Statement, StatementKind,
+};
+
+/// The expressions that stand in a statement itself, in the order of the text. Those of
+/// the statements inside a loop or a model are not among them.
+pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
+    let mut list = Vec::new();
+    match &statement.kind {
+        StatementKind::System(_) | StatementKind::Model { .. } => {}
+        StatementKind::Param(families) | StatementKind::Const(families) => {
+            for (family, value) in families {
+                list.extend(of_family(family));
+                list.extend(value);
+            }
+        }
+        StatementKind::Coord(families) => list.extend(families.iter().flat_map(of_family)),
+        StatementKind::Let(defines) | StatementKind::Speed(defines) => {
+            for define in defines {
+                list.extend(&define.entry.indices);
+                list.push(&define.value);
+            }
+        }
+        StatementKind::Energy(_, value) | StatementKind::Gravity(value) => list.push(value),
+        StatementKind::Force(form) | StatementKind::Nonideal(form) => list.extend(match form {
+            ForceForm::On { coordinate, value } => [coordinate, value],
+            ForceForm::At { value, position } => [value, position],
+            ForceForm::Along { value, velocity } => [value, velocity],
+        }),
+        StatementKind::Constraint { label, left, right } => {
+            list.extend(label.iter().flat_map(|entry| &entry.indices));
+            list.extend([left, right]);
+        }
+        StatementKind::Start(items) => {
+            list.extend(items.iter().flat_map(|item| [&item.left, &item.right]));
+        }
+        StatementKind::Run(options) => {
+            for option in options {
+                match option {
+                    RunOption::Time(range) => list.extend([&range.from, &range.to]),
+                    RunOption::Every(value) | RunOption::Tolerance(value) => list.push(value),
+                    RunOption::Method(_)
+                    | RunOption::Formulation(_)
+                    | RunOption::Elimination(_) => {}
+                }
+            }
+        }
+        StatementKind::Observe(items) => {
+            for item in items {
+                list.extend(item.entry.iter().flat_map(|entry| &entry.indices));
+                list.push(&item.value);
+            }
+        }
+        StatementKind::Event { label, left, right, action, .. } => {
+            list.extend(&label.indices);
+            list.extend([left, right]);
+            if let Action::Reset(resets) = action {
+                list.extend(resets.iter().flat_map(|(quantity, value)| [quantity, value]));
+            }
+        }
+        StatementKind::Draw(_, values) => list.extend(values),
+        StatementKind::For { range, .. } => list.extend([&range.from, &range.to]),
+        StatementKind::Part { entry, settings, .. } => {
+            list.extend(&entry.indices);
+            for (setting, value) in settings {
+                list.extend(&setting.indices);
+                list.push(value);
+            }
+        }
+        StatementKind::Particle { entry, fields } | StatementKind::Body { entry, fields } => {
+            list.extend(&entry.indices);
+            list.extend(fields.iter().map(|field| &field.value));
+        }
+    }
+    list
+}
+
+/// The expressions of a check.
+pub fn of_check(kind: &CheckKind) -> Vec<&Expr> {
+    match kind {
+        CheckKind::Equal { left, right, within, at } => {
+            let mut list = vec![left, right];
+            list.extend(within);
+            match at {
+                CheckAt::Time(time) => list.push(time),
+                CheckAt::State(state) => list.extend(state.iter().flat_map(|(a, b)| [a, b])),
+                CheckAt::Anywhere | CheckAt::Start | CheckAt::End => {}
+            }
+            list
+        }
+        CheckKind::Agree { within } => within.iter().collect(),
+        CheckKind::Conserve { value, within } => std::iter::once(value).chain(within).collect(),
+        CheckKind::Motion(_)
+        | CheckKind::Analyze { .. }
+        | CheckKind::Fault(_)
+        | CheckKind::Warning(_) => Vec::new(),
+    }
+}
+
+/// The expressions directly inside an expression, in the order of the text.
+pub fn children(expr: &Expr) -> Vec<&Expr> {
+    match &expr.kind {
+        ExprKind::Number(_) | ExprKind::Name(_) | ExprKind::Missing => Vec::new(),
+        ExprKind::List(list) | ExprKind::And(list) | ExprKind::Or(list) => list.iter().collect(),
+        ExprKind::Sum(terms) => terms.iter().map(|(_, term)| term).collect(),
+        ExprKind::Product(factors) => factors.iter().map(|(_, factor)| factor).collect(),
+        ExprKind::Negative(inner) => vec![inner],
+        ExprKind::Power(a, b) | ExprKind::Compare(a, _, b) => vec![a, b],
+        ExprKind::Postfix(base, operations) => {
+            let mut list: Vec<&Expr> = vec![base];
+            for operation in operations {
+                match &operation.kind {
+                    PostfixKind::Prime | PostfixKind::Member(_) => {}
+                    PostfixKind::Index(indices) => list.extend(indices),
+                    PostfixKind::Call(arguments) => {
+                        list.extend(arguments.iter().flat_map(of_argument))
+                    }
+                }
+            }
+            list
+        }
+    }
+}
+
+/// The expressions of an argument.
+pub fn of_argument(argument: &Argument) -> Vec<&Expr> {
+    match argument {
+        Argument::Value(value) => vec![value],
+        Argument::Binder(_, range) => vec![&range.from, &range.to],
+    }
+}
+
+fn of_family(family: &Family) -> Vec<&Expr> {
+    family.spans.iter().flat_map(|span| std::iter::once(&span.from).chain(&span.to)).collect()
+}
