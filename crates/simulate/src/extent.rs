@@ -19,9 +19,9 @@
 //! others has none but its own size. Extents change with the unit of the coordinate and with
 //! nothing else.
 //!
-//! With extents s the *reach* of a function is what it can be made of nearby,
-//! max_k Σ_b |c_b| s_k^b: the mass that the scalar component of a quaternion gets as soon as the
-//! body turns, though it has none in the reference position.
+//! Along the extents s that the constraints give, the *reach* of a function is what it can be
+//! made of nearby, max_k Σ_b |c_b| s_k^b: the mass that the scalar component of a quaternion gets
+//! as soon as the body turns, though it has none in the reference position.
 
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
@@ -104,12 +104,29 @@ impl Geometry {
             .collect()
     }
 
+    /// The extents of those symbols to which the constraints give one; 0 for the others. What
+    /// only A and Γ know may be far beyond where the motion ever comes.
+    pub fn lengths(&self, setting: &Setting, table: &Table) -> Vec<f64> {
+        (0..self.symbols.len())
+            .map(|k| {
+                let functions = &self.functions[k][..self.constraints[k]];
+                median(&setting.series(functions, table, self.symbols[k])).unwrap_or(0.0)
+            })
+            .collect()
+    }
+
     /// The reach of the masses at a state.
-    pub fn reach(&self, setting: &Setting, table: &Table, extents: &[f64]) -> Vec<f64> {
+    pub fn reach(&self, setting: &Setting, table: &Table) -> Vec<f64> {
+        self.reach_within(setting, table, &self.lengths(setting, table))
+    }
+
+    /// The reach of the masses along the extents of the symbols.
+    pub fn reach_within(&self, setting: &Setting, table: &Table, extents: &[f64]) -> Vec<f64> {
         let mut reach: FxHashMap<ExprId, f64> = FxHashMap::default();
-        for (k, &extent) in extents.iter().enumerate() {
-            let list = self.along(setting, table, k);
-            for (function, series) in self.functions[k].iter().zip(list) {
+        for (k, &extent) in extents.iter().enumerate().filter(|(_, s)| **s > 0.0) {
+            let functions = &self.functions[k][self.constraints[k]..];
+            let list = setting.series(functions, table, self.symbols[k]);
+            for (function, series) in functions.iter().zip(list) {
                 let mut power = 1.0;
                 let nearby: f64 = series.coefficients[1..]
                     .iter()

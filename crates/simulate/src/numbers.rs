@@ -83,8 +83,7 @@ impl Numbers {
             newton::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
         }
         let geometry = Geometry::of_equations(&setting.model.exprs, equations);
-        let extents = geometry.extents(setting, &table);
-        let inertia = geometry.reach(setting, &table, &extents);
+        let inertia = geometry.reach(setting, &table);
         let mut roots: Vec<ExprId> = Vec::new();
         let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
             let start = roots.len();

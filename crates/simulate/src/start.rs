@@ -298,7 +298,7 @@ impl Native {
     pub(crate) fn position_scales(&self, setting: &Setting, table: &Table) -> Scales {
         let extents = self.geometry.extents(setting, table);
         let inertia = match self.by_momenta {
-            false => self.geometry.reach(setting, table, &extents),
+            false => self.geometry.reach(setting, table),
             true => Vec::new(),
         };
         Scales { extents, inertia, ..Scales::default() }
@@ -312,7 +312,7 @@ impl Native {
         positions: &[f64],
         rates: &[f64],
     ) -> Scales {
-        let inertia = self.geometry.reach(setting, table, positions);
+        let inertia = self.geometry.reach(setting, table);
         let duration = setting.duration();
         if !self.by_momenta {
             let extents = velocity_extents(positions, rates, duration);

@@ -51,9 +51,10 @@ impl Field<'_> {
         let exprs = &self.setting.model.exprs;
         let geometry = Geometry::of_equations(exprs, equations);
         let mut extents = geometry.extents(self.setting, &table);
-        let inertia = geometry.reach(self.setting, &table, &extents);
+        let lengths = geometry.lengths(self.setting, &table);
+        let inertia = geometry.reach_within(self.setting, &table, &lengths);
         let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
-        let mass_inertia = mass.reach(self.setting, &table, &extents);
+        let mass_inertia = mass.reach_within(self.setting, &table, &lengths);
         let own = &x[n..n + size];
         if equations.v == self.setting.model.system.velocities() {
             extents.extend(velocity_extents(&extents, own, self.setting.duration()));
