@@ -29,13 +29,13 @@ pub(super) fn begin(
     (outcome.stationarity, outcome.feasibility) = (0.0, 0.0);
     terms.check()?;
     scratch.scaled.set(terms)?;
-    scratch.decision.decide_metric(&scratch.scaled)?;
+    scratch.decision.decide_metric(&scratch.scaled);
     scratch.decision.decide_jacobian(&scratch.scaled, tolerances);
-    status::diagnose(scratch, terms, tolerances, outcome);
+    status::diagnose(scratch, terms, tolerances, outcome)?;
     Ok(outcome.motion.exists() || tolerances.least_squares)
 }
 
-/// As [`begin`], for an elimination that needs the inverse of Γ.
+/// As [`begin`], for an elimination that needs Γ ≻ 0.
 pub(super) fn begin_regular(
     scratch: &mut Scratch,
     terms: &Terms,
@@ -44,6 +44,9 @@ pub(super) fn begin_regular(
 ) -> Result<bool, SolveError> {
     let proceed = begin(scratch, terms, tolerances, outcome)?;
     let (rank, size) = (outcome.rank.metric, terms.n);
+    if let Some((pivot, coordinate)) = scratch.decision.negative {
+        return Err(SolveError::NegativeDirection { pivot, coordinate });
+    }
     if rank < size { Err(SolveError::SingularMetric { rank, size }) } else { Ok(proceed) }
 }
 
