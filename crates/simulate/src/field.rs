@@ -31,7 +31,9 @@ use crate::integrators::{Canonical, Motion, ResidualForm, Structure};
 use crate::law;
 use crate::outcome::{self, Outcome};
 use crate::power::power_and_mass;
+use crate::search::Room;
 use crate::setting::Setting;
+use crate::state::State;
 use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::{EquationsOfMotion, Shape};
@@ -204,10 +206,8 @@ struct Work {
     chosen_drift: Vec<f64>,
     scratch: Scratch,
     outcome: Outcome,
-    matrix: Vec<f64>,
-    order: Vec<usize>,
-    step: Vec<f64>,
-    spare: Vec<f64>,
+    unknowns: Vec<f64>,
+    search: Room,
 }
 
 impl<'m> Field<'m> {
@@ -370,10 +370,6 @@ impl<'m> Field<'m> {
             work.auxiliary_registers = implicit.function.scratch();
             implicit.function.prepare(&mut work.auxiliary_registers, &constants);
             work.auxiliary_output = vec![0.0; implicit.function.outputs()];
-            work.matrix = vec![0.0; implicit.count * implicit.count];
-            work.order = vec![0; implicit.count];
-            work.step = vec![0.0; implicit.count];
-            work.spare = vec![0.0; implicit.count];
         }
         Field {
             setting,
@@ -417,6 +413,15 @@ impl<'m> Field<'m> {
     /// for the constraints it solves, and these may do work.
     pub fn follows_work(&self) -> bool {
         self.follows
+    }
+
+    /// A state next to which the unknowns behind v are looked for at first.
+    pub fn guess(&mut self, state: &State) {
+        let table = state.table(&self.setting.model.system);
+        let symbols = self.equations.auxiliary.iter().flat_map(|a| &a.symbols);
+        for (guess, &symbol) in self.work.auxiliary.iter_mut().zip(symbols) {
+            *guess = table.get(symbol).unwrap_or(0.0);
+        }
     }
 
     /// The unknowns behind v that were found last.

@@ -68,6 +68,7 @@ pub mod rank;
 pub mod report;
 pub mod run;
 pub mod scale;
+mod search;
 pub mod setting;
 pub mod start;
 pub mod state;

@@ -423,6 +423,7 @@ impl<'a> Journey<'a> {
         let equations = derive(setting, options, state)?;
         let derived = clock.elapsed();
         let mut field = Field::new(setting, &equations, options.elimination);
+        field.guess(state);
         let observer = Observer::new(setting, &equations).map_err(RunError::Formulation)?;
         let watch = match options.events {
             true => Watch::new(setting, &equations).map_err(RunError::Formulation)?,
