@@ -60,6 +60,18 @@ pub struct System {
     pub state: Vec<(ExprId, ExprId)>,
     /// Symbols that stand for unknowns of the solution.
     pub unknowns: Vec<(Symbol, Unknown)>,
+    /// Coordinates that the rest of the state determines; only completion finds such.
+    pub determined: Vec<Determined>,
+}
+
+/// A relation χ(q, q̇, t) = 0 that determines coordinates without mass by the rest of a state. It
+/// holds at the start; a constraint keeps its rate.
+#[derive(Clone, Debug)]
+pub struct Determined {
+    /// The coordinates.
+    pub coordinates: Vec<usize>,
+    /// χ.
+    pub residual: ExprId,
 }
 
 /// A parameter.

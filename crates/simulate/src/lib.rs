@@ -41,6 +41,7 @@
 // `!(x > y)` is meant: it is true for NaN, where `x <= y` is not.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+mod balance;
 pub mod blur;
 pub mod certificate;
 pub mod closest;

@@ -85,6 +85,7 @@ impl<'a> Resolver<'a, '_> {
             checks,
             state,
             unknowns: std::mem::take(&mut self.unknowns),
+            determined: Vec::new(),
         };
         self.gravity_without_body();
         self.unused_parameters(&system);
