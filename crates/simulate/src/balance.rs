@@ -51,7 +51,9 @@ pub(crate) fn balanced(
             values.iter().zip(&found).any(|(a, b)| (a - b).abs() > limit * a.abs().max(b.abs()))
         };
         if !off(SETTLED) || (before.as_ref() == Some(&values) && !off(HELD)) {
-            changed.extend(start.changed.iter().filter(|c| !is_in(&changed, c)).cloned().collect::<Vec<_>>());
+            changed.extend(
+                start.changed.iter().filter(|c| !is_in(&changed, c)).cloned().collect::<Vec<_>>(),
+            );
             start.changed = last_values(setting, &start, changed);
             return Ok(start);
         }

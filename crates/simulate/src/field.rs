@@ -29,10 +29,11 @@ use crate::coupled::{Coupled, CoupledError};
 use crate::eliminations::{Elimination, Scratch, SolveError};
 use crate::integrators::{Canonical, Motion, ResidualForm, Structure};
 use crate::law;
+use crate::newton;
 use crate::outcome::{self, Outcome};
 use crate::power::power_and_mass;
 use crate::search::Room;
-use crate::setting::Setting;
+use crate::setting::{Setting, Table};
 use crate::state::State;
 use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
@@ -435,9 +436,30 @@ impl<'m> Field<'m> {
         let work = &mut self.work;
         work.input[0] = t;
         work.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
-        if let Some(implicit) = &self.auxiliary {
-            implicit.solve(work, 1 + n + size)?;
+        if let Some(implicit) = &self.auxiliary
+            && implicit.solve(work, 1 + n + size).is_err()
+        {
+            self.find_by_expressions(t, x)?;
         }
+        Ok(())
+    }
+
+    /// The unknowns behind v where the compiled search did not find them: with the rounding of
+    /// the relation evaluated beside it, which tells a residual that is only that.
+    fn find_by_expressions(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        let (n, size) = (self.n, self.size);
+        let Some(auxiliary) = &self.equations.auxiliary else { return Ok(()) };
+        let mut table = Table::default();
+        table.set(Symbol::TIME, t);
+        table.set_all(&self.equations.q, &x[..n]);
+        table.set_all(&self.equations.v, &x[n..n + size]);
+        table.set_all(&auxiliary.symbols, &self.work.auxiliary);
+        let (symbols, jacobian) = (&auxiliary.symbols, &auxiliary.jacobian);
+        let found =
+            newton::solve(self.setting, &mut table, symbols, &auxiliary.residuals, jacobian, None);
+        self.work.auxiliary = found.map_err(|_| FieldError::Legendre)?;
+        let first = 1 + n + size;
+        self.work.input[first..first + symbols.len()].copy_from_slice(&self.work.auxiliary);
         Ok(())
     }
 

@@ -117,7 +117,11 @@ fn descend(relation: &mut dyn Relation, w: &mut [f64], room: &mut Room) -> Resul
             return Ok(());
         }
         let before = room.measure(&room.f);
-        let near = whole && moved <= NEAR;
+        // Small entries may be rounding of large ones: what counts is then the step as a whole.
+        multiply(&room.jacobian, n, w, &mut room.work);
+        let length = dot(w, &room.work);
+        let near =
+            whole && (moved <= NEAR || dot(&room.step, &room.f) <= NEAR * NEAR * length.max(0.0));
         let patience = if moved <= ROUNDING { 1 } else { IDLE };
         match room.along(relation, w, before, whole, near.then_some(patience)) {
             Found::Better { t, noise: left, after } => {

@@ -1,7 +1,7 @@
 //! Unknowns behind the own variables: velocities behind momenta, or the reverse.
 
-use super::{FieldError, Work};
-use crate::search::{self, Relation};
+use super::Work;
+use crate::search::{self, Lost, Relation};
 use dalembert_compile::{Function, Scratch as Registers};
 
 /// Unknowns behind the own variables.
@@ -39,7 +39,7 @@ impl Relation for Compiled<'_> {
 impl Implicit {
     /// The unknowns, from what was found last. If none are found what was found last stays, for
     /// the next state may be nearer to it.
-    pub(super) fn solve(&self, work: &mut Work, first: usize) -> Result<(), FieldError> {
+    pub(super) fn solve(&self, work: &mut Work, first: usize) -> Result<(), Lost> {
         let mut relation = Compiled {
             implicit: self,
             first,
@@ -48,8 +48,7 @@ impl Implicit {
             output: &mut work.auxiliary_output,
         };
         work.unknowns.clone_from(&work.auxiliary);
-        search::search(&mut relation, &mut work.unknowns, &mut work.search)
-            .map_err(|_| FieldError::Legendre)?;
+        search::search(&mut relation, &mut work.unknowns, &mut work.search)?;
         work.auxiliary.copy_from_slice(&work.unknowns);
         work.input[first..first + self.count].copy_from_slice(&work.auxiliary);
         Ok(())
