@@ -60,7 +60,7 @@ fn pair(seed: u64) -> Pair {
     }
     let mut r = || random.next();
     let (m, g, a) = (1.0 + 0.5 * r(), 3.0 + r(), 1.0 + 0.4 * r());
-    let speed = if seed % 2 == 0 { 0.0 } else { 0.5 + 0.2 * r() };
+    let speed = if seed.is_multiple_of(2) { 0.0 } else { 0.5 + 0.2 * r() };
     let plane = format!("kinetic (x'^2 + {m}*y'^2)/2\npotential {g}*y + {}*x^2", 0.3 * r());
     let space = format!("kinetic (x'^2 + {m}*y'^2 + z'^2)/2\npotential {g}*y + {}*z*x", 0.3 * r());
     let on_ellipse = format!("start x = 0.6, y ~ -0.8, x' = {speed}");
