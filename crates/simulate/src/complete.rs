@@ -85,8 +85,8 @@ pub fn implied(
 fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers) -> Vec<Implied> {
     let exprs = &setting.model.exprs;
     let n = numbers.size;
-    let mut stacked = numbers.metric.clone();
-    stacked.extend(&numbers.jacobian);
+    let (mut stacked, rows_known) = known(numbers);
+    stacked.extend(rows_known);
     let (rows, columns) = lu::pivots(&stacked, n + numbers.drift.len(), n, 1e-10);
     let mut symbolic = equations.metric.clone();
     symbolic.rows.extend(equations.jacobian.rows.iter().cloned());
@@ -127,11 +127,23 @@ fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers)
     found
 }
 
+/// M and A without entries that are rounding: a row of these alone would be as good as any.
+fn known(numbers: &Numbers) -> (Vec<f64>, Vec<f64>) {
+    let beyond = |values: &[f64], noise: &[f64]| -> Vec<f64> {
+        let pairs = values.iter().zip(noise);
+        pairs.map(|(&v, &noise)| if v.abs() <= 16.0 * noise { 0.0 } else { v }).collect()
+    };
+    (
+        beyond(&numbers.metric, &numbers.metric_noise),
+        beyond(&numbers.jacobian, &numbers.jacobian_noise),
+    )
+}
+
 /// ζᵀψ (or ζᵀb) for each row that depends on others.
 fn dependent(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers) -> Vec<Implied> {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
     let (n, m) = (numbers.size, numbers.drift.len());
-    let (rows, columns) = lu::pivots(&numbers.jacobian, m, n, 1e-10);
+    let (rows, columns) = lu::pivots(&known(numbers).1, m, n, 1e-10);
     let block = matrix::transposed(&matrix::part(&equations.jacobian, &rows, &columns));
     let mut found = Vec::new();
     for row in (0..m).filter(|j| !rows.contains(j)) {
@@ -393,14 +405,15 @@ fn multiplier(
     let exprs = &setting.model.exprs;
     let (n, m) = (numbers.size, numbers.drift.len());
     let size = n + m;
+    let (metric, jacobian) = known(numbers);
     let mut dense = vec![0.0; size * size];
     for i in 0..n {
         for j in 0..n {
-            dense[i * size + j] = numbers.metric[i * n + j];
+            dense[i * size + j] = metric[i * n + j];
         }
         for j in 0..m {
-            dense[i * size + n + j] = -numbers.jacobian[j * n + i];
-            dense[(n + j) * size + i] = numbers.jacobian[j * n + i];
+            dense[i * size + n + j] = -jacobian[j * n + i];
+            dense[(n + j) * size + i] = jacobian[j * n + i];
         }
     }
     let (mut rows, mut columns) = lu::pivots(&dense, size, size, 1e-10);
