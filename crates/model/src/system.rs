@@ -65,6 +65,18 @@ pub struct System {
     /// Rows that are held as combinations of those written, since these nearly depend on each
     /// other; in ascending order. None as read.
     pub recombined: Vec<Recombined>,
+    /// Coordinates that the rest of the state determines; only completion finds such.
+    pub determined: Vec<Determined>,
+}
+
+/// A relation χ(q, q̇, t) = 0 that determines coordinates without mass by the rest of a state. It
+/// holds at the start; a constraint keeps its rate.
+#[derive(Clone, Debug)]
+pub struct Determined {
+    /// The coordinates.
+    pub coordinates: Vec<usize>,
+    /// χ.
+    pub residual: ExprId,
 }
 
 /// A parameter.

@@ -9,6 +9,17 @@
 //! Completion appends χ, differentiates again, and repeats until a motion exists
 //! or the constraints contradict each other. On χ = 0 the multiplier of an
 //! appended row of the first kind is zero.
+//!
+//! That it is zero may be a relation χ₂(q, q̇, λ, t) = 0 which determines coordinates λ
+//! without mass (a multiplier written as a coordinate) by the rest of the state. As a row among
+//! velocities it would act on the wrong ones, and vanish at rest. Its rate along the motion,
+//! with the accelerations of the others put in, is one that determines λ′:
+//!
+//! ```text
+//! χ₂_q q̇ + χ₂_t + χ₂_q̇ q̈(q, q̇, λ, t) = 0
+//! ```
+//!
+//! and is appended; χ₂ itself is kept for the start.
 
 use crate::linalg::lu;
 use crate::numbers::Numbers;
@@ -24,7 +35,7 @@ use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
-use dalembert_model::system::{Constraint, Energy, Level, Model, System};
+use dalembert_model::system::{Constraint, Determined, Energy, Level, Model, System};
 
 /// A constraint that the model implies.
 #[derive(Clone, Debug)]
@@ -74,8 +85,8 @@ pub fn implied(
 fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers) -> Vec<Implied> {
     let exprs = &setting.model.exprs;
     let n = numbers.size;
-    let mut stacked = numbers.metric.clone();
-    stacked.extend(&numbers.jacobian);
+    let (mut stacked, rows_known) = known(numbers);
+    stacked.extend(rows_known);
     let (rows, columns) = lu::pivots(&stacked, n + numbers.drift.len(), n, 1e-10);
     let mut symbolic = equations.metric.clone();
     symbolic.rows.extend(equations.jacobian.rows.iter().cloned());
@@ -116,11 +127,23 @@ fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers)
     found
 }
 
+/// M and A without entries that are rounding: a row of these alone would be as good as any.
+fn known(numbers: &Numbers) -> (Vec<f64>, Vec<f64>) {
+    let beyond = |values: &[f64], noise: &[f64]| -> Vec<f64> {
+        let pairs = values.iter().zip(noise);
+        pairs.map(|(&v, &noise)| if v.abs() <= 16.0 * noise { 0.0 } else { v }).collect()
+    };
+    (
+        beyond(&numbers.metric, &numbers.metric_noise),
+        beyond(&numbers.jacobian, &numbers.jacobian_noise),
+    )
+}
+
 /// ζᵀψ (or ζᵀb) for each row that depends on others.
 fn dependent(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers) -> Vec<Implied> {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
     let (n, m) = (numbers.size, numbers.drift.len());
-    let (rows, columns) = lu::pivots(&numbers.jacobian, m, n, 1e-10);
+    let (rows, columns) = lu::pivots(&known(numbers).1, m, n, 1e-10);
     let block = matrix::transposed(&matrix::part(&equations.jacobian, &rows, &columns));
     let mut found = Vec::new();
     for row in (0..m).filter(|j| !rows.contains(j)) {
@@ -155,8 +178,21 @@ fn readable(exprs: &Exprs, id: ExprId) -> ExprId {
     if exprs.count_tree_size(id) <= 8 * READABLE { exprs.simplify(id) } else { id }
 }
 
+/// What to divide by first.
+#[derive(Clone, Copy, PartialEq)]
+enum Pivot {
+    /// A number, which keeps fractions away.
+    Number,
+    /// The entry on the diagonal, where that of a definite matrix does not vanish.
+    Diagonal,
+}
+
 /// K⁻¹ r, written out where it is small enough to be read.
 fn solve(exprs: &Exprs, k: &Jacobian, r: &[ExprId]) -> Option<Vec<ExprId>> {
+    solve_by(exprs, k, r, Pivot::Number)
+}
+
+fn solve_by(exprs: &Exprs, k: &Jacobian, r: &[ExprId], by: Pivot) -> Option<Vec<ExprId>> {
     let n = r.len();
     // Long entries swell when they are divided by each other, and nobody reads them.
     let entries = k.rows.iter().flatten().map(|e| e.1).chain(r.iter().copied());
@@ -167,13 +203,15 @@ fn solve(exprs: &Exprs, k: &Jacobian, r: &[ExprId]) -> Option<Vec<ExprId>> {
     let mut a: Vec<Vec<ExprId>> =
         (0..n).map(|i| (0..n).map(|j| k.get(i, j)).chain([r[i]]).collect()).collect();
     for column in 0..n {
-        // A number as the pivot keeps fractions away; otherwise any that is not 0.
         let candidates: Vec<usize> =
             (column..n).filter(|&i| !exprs.is_zero(a[i][column]).is_zero()).collect();
         let pivot = candidates
             .iter()
             .copied()
-            .find(|&i| exprs.as_number(a[i][column]).is_some())
+            .find(|&i| match by {
+                Pivot::Number => exprs.as_number(a[i][column]).is_some(),
+                Pivot::Diagonal => i == column,
+            })
             .or(candidates.first().copied())?;
         a.swap(column, pivot);
         let scale = exprs.at(a[column][column]);
@@ -243,8 +281,11 @@ pub fn complete(
     let mut added: Vec<Implied> = Vec::new();
     for _ in 0..2 * model.system.n_coordinates() + 1 {
         let mut new = next(model, tolerances).map_err(|error| named(model, error))?;
-        if new.is_empty() {
-            new = forceless(model, &added, tolerances);
+        if new.is_empty()
+            && let Some((implied, determined)) = forceless(model, &added, tolerances)
+        {
+            new.push(implied);
+            model.system.determined.extend(determined);
         }
         if new.is_empty() {
             break;
@@ -260,15 +301,19 @@ pub fn complete(
 /// A relation that follows from the dynamics is no constraint that anything
 /// enforces: the multiplier of an appended row of the first kind must be zero. Where
 /// it is not, that is the next hidden relation.
-fn forceless(model: &Model, added: &[Implied], tolerances: &Tolerances) -> Vec<Implied> {
+fn forceless(
+    model: &Model,
+    added: &[Implied],
+    tolerances: &Tolerances,
+) -> Option<(Implied, Option<Determined>)> {
     let first = model.system.constraints.len() - added.len();
     let (Ok(setting), Ok(equations)) = (
         Setting::new(model),
         for_system(&model.system).derive(&model.exprs, &model.system, &Choices::default()),
     ) else {
-        return Vec::new();
+        return None;
     };
-    let Ok(start) = center(&setting) else { return Vec::new() };
+    let start = center(&setting).ok()?;
     let mut states = vec![start.state.clone()];
     states.extend(crate::states::random_states(&setting, &start, 4, 1));
     for (at, implied) in added.iter().enumerate() {
@@ -286,17 +331,63 @@ fn forceless(model: &Model, added: &[Implied], tolerances: &Tolerances) -> Vec<I
             if outcome.multipliers[first + at].abs() <= 1e-9 * size {
                 continue;
             }
-            let Some(chi) = multiplier(&setting, &equations, &numbers, first + at) else {
+            let Some(Solved { chi, accelerations }) =
+                multiplier(&setting, &equations, &numbers, first + at)
+            else {
                 continue;
             };
             let origin = Origin::Massless(coordinates.clone());
-            let new = classified(&setting, &equations, chi, origin);
-            if fails(&setting, &[new.residual], &states) {
-                return vec![new];
+            let new = classified(&setting, &equations, chi, origin.clone());
+            if !fails(&setting, &[new.residual], &states) {
+                continue;
             }
+            return Some(match rate(&setting, &equations, &new, &accelerations) {
+                Some((rate, determined)) => {
+                    (classified(&setting, &equations, rate, origin), Some(determined))
+                }
+                None => (new, None),
+            });
         }
     }
-    Vec::new()
+    None
+}
+
+/// The rate along the motion of a relation that holds velocities, where these are not those of the
+/// coordinates it determines: the ones whose accelerations are open.
+fn rate(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+    new: &Implied,
+    accelerations: &[Option<ExprId>],
+) -> Option<(ExprId, Determined)> {
+    if new.level != Level::Velocity || equations.formulation != "lagrange" {
+        return None;
+    }
+    let exprs = &setting.model.exprs;
+    let slopes = |symbols: &[Symbol]| -> Vec<ExprId> {
+        let row = exprs.jacobian(&[new.residual], symbols);
+        (0..symbols.len()).map(|i| row.get(0, i)).collect()
+    };
+    let open = |i: &usize| accelerations[*i].is_none();
+    let (by_q, by_v) = (slopes(&equations.q), slopes(&equations.v));
+    let is_zero = |e: ExprId| exprs.is_zero(e).is_zero();
+    let coordinates: Vec<usize> =
+        (0..by_q.len()).filter(open).filter(|&i| !is_zero(by_q[i])).collect();
+    if coordinates.is_empty() || (0..by_v.len()).filter(open).any(|i| !is_zero(by_v[i])) {
+        return None;
+    }
+    let k: Vec<ExprId> = equations.v.iter().map(|&s| exprs.of_symbol(s)).collect();
+    let mut rates = picture::rates(&equations.q, &k);
+    rates.extend(equations.v.iter().zip(accelerations).filter_map(|(&v, a)| Some((v, (*a)?))));
+    let rate = exprs.directional(&[new.residual], &rates)[0];
+    Some((readable(exprs, rate), Determined { coordinates, residual: new.residual }))
+}
+
+/// λ of a row as an expression, and the accelerations that go with it; `None` for those that are
+/// open.
+struct Solved {
+    chi: ExprId,
+    accelerations: Vec<Option<ExprId>>,
 }
 
 /// λ of one row as an expression: from the equations Γv̇ − Aᵀλ = F + C, A v̇ = b,
@@ -306,7 +397,7 @@ fn multiplier(
     equations: &EquationsOfMotion,
     numbers: &Numbers,
     row: usize,
-) -> Option<ExprId> {
+) -> Option<Solved> {
     // Where forces depend on multipliers these are no expressions of the state.
     if !equations.multipliers.is_empty() {
         return None;
@@ -314,17 +405,22 @@ fn multiplier(
     let exprs = &setting.model.exprs;
     let (n, m) = (numbers.size, numbers.drift.len());
     let size = n + m;
+    let (metric, jacobian) = known(numbers);
     let mut dense = vec![0.0; size * size];
     for i in 0..n {
         for j in 0..n {
-            dense[i * size + j] = numbers.metric[i * n + j];
+            dense[i * size + j] = metric[i * n + j];
         }
         for j in 0..m {
-            dense[i * size + n + j] = -numbers.jacobian[j * n + i];
-            dense[(n + j) * size + i] = numbers.jacobian[j * n + i];
+            dense[i * size + n + j] = -jacobian[j * n + i];
+            dense[(n + j) * size + i] = jacobian[j * n + i];
         }
     }
-    let (rows, columns) = lu::pivots(&dense, size, size, 1e-10);
+    let (mut rows, mut columns) = lu::pivots(&dense, size, size, 1e-10);
+    // In their own order masses are divided by first, then what is left of A M⁻¹Aᵀ: neither
+    // vanishes elsewhere, as other pivots would.
+    rows.sort_unstable();
+    columns.sort_unstable();
     let wanted = columns.iter().position(|&c| c == n + row)?;
     let by_column = matrix::transposed(&equations.jacobian);
     let mut symbolic = Jacobian { rows: Vec::new(), columns: size };
@@ -348,8 +444,12 @@ fn multiplier(
         line.iter_mut().zip(entries).for_each(|(place, e)| place.1 = e);
         line.retain(|e| e.1 != ExprId::ZERO);
     }
-    let solution = solve(exprs, &block, &right)?;
-    Some(readable(exprs, solution[wanted]))
+    let solution = solve_by(exprs, &block, &right, Pivot::Diagonal)?;
+    let place = |i: usize| columns.iter().position(|&c| c == i);
+    Some(Solved {
+        chi: readable(exprs, solution[wanted]),
+        accelerations: (0..n).map(|i| place(i).map(|at| solution[at])).collect(),
+    })
 }
 
 /// A start that hidden constraints forbid should say what they are: nobody has

@@ -15,7 +15,7 @@ use crate::state::State;
 use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation};
 use dalembert_model::diagnostic::Diagnostic;
-use dalembert_model::system::Level;
+use dalembert_model::system::{Energy, Level};
 
 /// An answer whose Gauss residual is above this is none.
 pub const RESIDUAL: f64 = 1e-7;
@@ -137,6 +137,40 @@ pub struct Reference {
 }
 
 impl Reference {
+    /// The reference of a state: in Lagrange's variables; in momenta where these determine the
+    /// velocities and not the reverse (H_pp singular), which without constraints does no harm.
+    pub fn of(
+        setting: &Setting,
+        state: &State,
+        tolerances: &Tolerances,
+    ) -> Result<Reference, Refusal> {
+        let model = setting.model;
+        let derive = |formulation: &dyn Formulation| {
+            formulation
+                .derive(&model.exprs, &model.system, &Choices::default())
+                .map_err(Refusal::Formulation)
+        };
+        let lagrange = derive(&dalembert_derive::formulations::lagrange::FORMULATION)?;
+        let found = Reference::new(setting, &lagrange, state, tolerances);
+        let is_singular = matches!(
+            found,
+            Err(Refusal::Solve(SolveError::NotFinite { .. }) | Refusal::Legendre(_))
+        );
+        let by_h = matches!(model.system.energy, Energy::Hamiltonian { .. });
+        if is_singular && by_h && model.system.constraints.is_empty() {
+            let hamilton = derive(&dalembert_derive::formulations::hamilton::FORMULATION)?;
+            if let Ok(canonical) = Reference::new(setting, &hamilton, state, tolerances) {
+                return Ok(canonical);
+            }
+        }
+        found
+    }
+
+    /// Whether the variables are momenta.
+    fn is_canonical(&self) -> bool {
+        self.equations.formulation == "hamilton"
+    }
+
     /// The reference of a state.
     pub fn new(
         setting: &Setting,
@@ -235,11 +269,7 @@ pub fn evaluate(
     choices: &Choices,
     tolerances: &Tolerances,
 ) -> Result<Vec<Answer>, Refusal> {
-    let model = setting.model;
-    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION
-        .derive(&model.exprs, &model.system, &Choices::default())
-        .map_err(Refusal::Formulation)?;
-    let reference = Reference::new(setting, &lagrange, state, tolerances)?;
+    let reference = Reference::of(setting, state, tolerances)?;
     let mut answers = Vec::new();
     for &formulation in formulations {
         let prepared = prepare(setting, state, formulation, &reference, choices);
@@ -369,6 +399,12 @@ fn solve(
             constraint_force: Vec::new(),
             gauss: Gauss::default(),
         });
+    }
+    if reference.is_canonical() {
+        // There are no constraints.
+        let constraint_force = vec![0.0; terms.n];
+        let gauss = Gauss { residual: outcome.stationarity, ..Gauss::default() };
+        return Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss });
     }
     let constraint_force = constraint_force(&terms, &accelerations);
     if equations.rows.len() != terms.m {

@@ -20,7 +20,7 @@
 //! nothing else.
 //!
 //! Along the extents s that the constraints give, the *reach* of a function is what it can be
-//! made of nearby, max_k Σ_b |c_b| s_k^b: the mass that the scalar component of a quaternion gets
+//! made of nearby, max_k |c₁| s_k + |c₂| s_k²: the mass that the scalar component of a quaternion gets
 //! as soon as the body turns, though it has none in the reference position.
 
 use crate::setting::{Setting, Table};
@@ -128,7 +128,8 @@ impl Geometry {
             let list = setting.series(functions, table, self.symbols[k]);
             for (function, series) in functions.iter().zip(list) {
                 let mut power = 1.0;
-                let nearby: f64 = series.coefficients[1..]
+                // Higher orders would count for a scale that is too large more than it is worth.
+                let nearby: f64 = series.coefficients[1..3]
                     .iter()
                     .map(|c| {
                         power *= extent;

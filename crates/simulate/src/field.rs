@@ -29,9 +29,12 @@ use crate::coupled::{Coupled, CoupledError};
 use crate::eliminations::{Elimination, Scratch, SolveError};
 use crate::integrators::{Canonical, Motion, ResidualForm, Structure};
 use crate::law;
+use crate::newton;
 use crate::outcome::{self, Outcome};
 use crate::power::power_and_mass;
-use crate::setting::Setting;
+use crate::search::Room;
+use crate::setting::{Setting, Table};
+use crate::state::State;
 use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::{EquationsOfMotion, Shape};
@@ -211,10 +214,8 @@ struct Work {
     chosen_drift: Vec<f64>,
     scratch: Scratch,
     outcome: Outcome,
-    matrix: Vec<f64>,
-    order: Vec<usize>,
-    step: Vec<f64>,
-    spare: Vec<f64>,
+    unknowns: Vec<f64>,
+    search: Room,
 }
 
 impl<'m> Field<'m> {
@@ -378,10 +379,6 @@ impl<'m> Field<'m> {
             work.auxiliary_registers = implicit.function.scratch();
             implicit.function.prepare(&mut work.auxiliary_registers, &constants);
             work.auxiliary_output = vec![0.0; implicit.function.outputs()];
-            work.matrix = vec![0.0; implicit.count * implicit.count];
-            work.order = vec![0; implicit.count];
-            work.step = vec![0.0; implicit.count];
-            work.spare = vec![0.0; implicit.count];
         }
         Field {
             setting,
@@ -428,6 +425,15 @@ impl<'m> Field<'m> {
         self.follows
     }
 
+    /// A state next to which the unknowns behind v are looked for at first.
+    pub fn guess(&mut self, state: &State) {
+        let table = state.table(&self.setting.model.system);
+        let symbols = self.equations.auxiliary.iter().flat_map(|a| &a.symbols);
+        for (guess, &symbol) in self.work.auxiliary.iter_mut().zip(symbols) {
+            *guess = table.get(symbol).unwrap_or(0.0);
+        }
+    }
+
     /// The unknowns behind v that were found last.
     pub fn auxiliary(&self) -> &[f64] {
         &self.work.auxiliary
@@ -439,9 +445,30 @@ impl<'m> Field<'m> {
         let work = &mut self.work;
         work.input[0] = t;
         work.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
-        if let Some(implicit) = &self.auxiliary {
-            implicit.solve(work, 1 + n + size)?;
+        if let Some(implicit) = &self.auxiliary
+            && implicit.solve(work, 1 + n + size).is_err()
+        {
+            self.find_by_expressions(t, x)?;
         }
+        Ok(())
+    }
+
+    /// The unknowns behind v where the compiled search did not find them: with the rounding of
+    /// the relation evaluated beside it, which tells a residual that is only that.
+    fn find_by_expressions(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        let (n, size) = (self.n, self.size);
+        let Some(auxiliary) = &self.equations.auxiliary else { return Ok(()) };
+        let mut table = Table::default();
+        table.set(Symbol::TIME, t);
+        table.set_all(&self.equations.q, &x[..n]);
+        table.set_all(&self.equations.v, &x[n..n + size]);
+        table.set_all(&auxiliary.symbols, &self.work.auxiliary);
+        let (symbols, jacobian) = (&auxiliary.symbols, &auxiliary.jacobian);
+        let found =
+            newton::solve(self.setting, &mut table, symbols, &auxiliary.residuals, jacobian, None);
+        self.work.auxiliary = found.map_err(|_| FieldError::Legendre)?;
+        let first = 1 + n + size;
+        self.work.input[first..first + symbols.len()].copy_from_slice(&self.work.auxiliary);
         Ok(())
     }
 

@@ -42,6 +42,7 @@
 // `!(x > y)` is meant: it is true for NaN, where `x <= y` is not.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+mod balance;
 pub mod blur;
 pub mod certificate;
 pub mod closest;
@@ -71,6 +72,7 @@ pub mod recombine;
 pub mod report;
 pub mod run;
 pub mod scale;
+mod search;
 pub mod setting;
 pub mod setup;
 pub mod start;

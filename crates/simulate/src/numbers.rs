@@ -80,6 +80,9 @@ impl Numbers {
         table = own;
         if let Some(auxiliary) = &equations.auxiliary {
             let (symbols, jacobian) = (&auxiliary.symbols, &auxiliary.jacobian);
+            // They serve as a guess, which the equations have to confirm.
+            let guess = state.table(system);
+            symbols.iter().for_each(|&s| table.set(s, guess.get(s).unwrap_or(0.0)));
             newton::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
         }
         let geometry = Geometry::of_equations(&setting.model.exprs, equations);

@@ -292,6 +292,32 @@ impl Observer {
             })
             .collect();
         let (mass, jacobian) = (layout.mass.dense(output), layout.jacobian.dense(output));
+        let state = State {
+            t,
+            q: x[..n].to_vec(),
+            velocity: output[layout.velocity.clone()].to_vec(),
+            momentum: output[layout.momentum.clone()].to_vec(),
+        };
+        // Without constraints Hamilton's equations go on where there is no M.
+        if self.m == 0
+            && field.equations.formulation == "hamilton"
+            && mass.iter().any(|m| !m.is_finite())
+        {
+            return Ok(Observation {
+                state,
+                energy: output[layout.energy],
+                power: if field.follows_work() { dx[n + size] } else { f64::NAN },
+                work: if field.follows_work() { x[n + size] } else { f64::NAN },
+                accelerations,
+                momentum_rates: v_dot.to_vec(),
+                constraint_force: vec![0.0; n],
+                multipliers: Vec::new(),
+                indeterminate: Vec::new(),
+                gauss: Gauss { residual: field.outcome().stationarity, ..Gauss::default() },
+                rank: 0,
+                jacobian,
+            });
+        }
         let terms = Terms {
             n,
             m: self.m,
@@ -335,12 +361,7 @@ impl Observer {
         system.write_rows(&mut jacobian, n);
         system.write_flags(&mut indeterminate);
         Ok(Observation {
-            state: State {
-                t,
-                q: x[..n].to_vec(),
-                velocity: output[layout.velocity.clone()].to_vec(),
-                momentum: output[layout.momentum.clone()].to_vec(),
-            },
+            state,
             energy: output[layout.energy],
             power: if field.follows_work() { dx[n + size] } else { f64::NAN },
             work: if field.follows_work() { x[n + size] } else { f64::NAN },

@@ -9,7 +9,7 @@
 //! the same rank-aware solve serves: dependent rows and a singular metric do no
 //! harm. The projections in q̇, s and p are the same motion back.
 
-use crate::eliminations::Scratch;
+use crate::eliminations::{Scratch, SolveError};
 use crate::field::{Field, FieldError};
 use crate::outcome::Outcome;
 use crate::terms::{Noise, Terms, Tolerances};
@@ -266,14 +266,24 @@ fn places(field: &Field) -> Vec<usize> {
     residuals.filter_map(|r| field.equations.rows.iter().position(|row| *row == r.0)).collect()
 }
 
-fn solve(
+/// The shortest correction. A metric that is indefinite on these rows (other ones may remove its
+/// negative directions) measures no distance; the sizes of its diagonal do.
+pub(crate) fn solve(
     scratch: &mut Scratch,
     terms: &Terms,
     rank: f64,
     outcome: &mut Outcome,
 ) -> Result<(), FieldError> {
     let tolerances = Tolerances { rank: Some(rank), least_squares: true, ..Tolerances::default() };
-    crate::DEFAULT.solve(scratch, terms, &tolerances, outcome).map_err(FieldError::Solve)?;
+    let mut found = crate::DEFAULT.solve(scratch, terms, &tolerances, outcome);
+    if let Err(SolveError::IndefiniteMetric { .. }) = found {
+        let n = terms.n;
+        let mut sizes = vec![0.0; n * n];
+        (0..n).for_each(|i| sizes[i * n + i] = terms.metric[i * n + i].abs());
+        let terms = Terms { metric: &sizes, ..*terms };
+        found = crate::DEFAULT.solve(scratch, &terms, &tolerances, outcome);
+    }
+    found?;
     if outcome.v_dot.len() != terms.n {
         return Err(FieldError::NoMotion(outcome.motion));
     }

@@ -5,14 +5,15 @@
 //! free directions. B carries the decision because its singular values do not change with the
 //! coordinates, nor, once its rows have unit length, with the scale of the constraints: B Bᵀ is
 //! the matrix of cosines between them. If Γ̃ is not comfortably regular the metric is
-//! Γ̃ + ÃᵀÃ, and if that fails too, the Euclidean one on equilibrated coordinates.
+//! Γ̃ + ÃᵀÃ, and if that fails too, the Euclidean one on equilibrated coordinates. A Γ with
+//! negative directions is one that is not regular: whether the constraints remove these
+//! directions is for K to say.
 //!
 //! The singular values are computed only if the QR diagonal leaves doubt. The right-hand side b
 //! never takes part.
 
-use crate::eliminations::SolveError;
 use crate::linalg::svd::Svd;
-use crate::linalg::{cholesky, norm, qr, zeros};
+use crate::linalg::{cholesky, largest, norm, qr, zeros};
 use crate::outcome::Route;
 use crate::scale::Scaled;
 use crate::terms::Tolerances;
@@ -37,6 +38,9 @@ pub struct Decision {
     pub metric_factor: Vec<f64>,
     /// Order of coordinates of the factor.
     pub metric_order: Vec<usize>,
+    /// A negative pivot of Γ in the user's units, and the coordinate at which it showed. The
+    /// factor is then of no use.
+    pub negative: Option<(f64, usize)>,
     /// rank A.
     pub jacobian: usize,
     /// Number of rows that are not zero within their noise.
@@ -57,6 +61,7 @@ pub struct Decision {
     /// nearly depend on each other, and what they say was left out.
     pub weak: Option<f64>,
     condition: f64,
+    largest_entry: f64,
     limits: Vec<f64>,
     augmented: Vec<f64>,
     augmented_order: Vec<usize>,
@@ -74,8 +79,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Decides the rank of Γ, or finds that it is not positive semidefinite.
-    pub fn decide_metric(&mut self, scaled: &Scaled) -> Result<(), SolveError> {
+    /// Decides the rank of Γ, and whether it is positive semidefinite.
+    pub fn decide_metric(&mut self, scaled: &Scaled) {
         let n = scaled.n;
         self.uncertain = None;
         self.metric_factor.clone_from(&scaled.metric);
@@ -94,13 +99,31 @@ impl Decision {
             &mut self.metric_order,
             &mut self.work,
         );
-        if let Some((pivot, coordinate)) = found.negative {
-            let c = scaled.coordinates[coordinate];
-            return Err(SolveError::IndefiniteMetric { pivot: pivot / c / c, coordinate });
-        }
         self.metric = found.rank;
         self.condition = found.accepted.0 / found.accepted.1;
-        Ok(())
+        self.negative = found.negative.map(|(pivot, coordinate)| {
+            let c = scaled.coordinates[coordinate];
+            (pivot / c / c, coordinate)
+        });
+        if self.negative.is_some() {
+            self.largest_entry = largest(&scaled.metric);
+            self.metric = self.rank_of_indefinite(scaled);
+            self.condition = f64::INFINITY;
+        }
+    }
+
+    /// The rank of a Γ̃ with eigenvalues of both signs, by its singular values.
+    fn rank_of_indefinite(&mut self, scaled: &Scaled) -> usize {
+        let n = scaled.n;
+        self.svd.decompose(&scaled.metric, n, n);
+        let noise = norm(&scaled.metric_noise);
+        let limit = 64.0 * n as f64 * f64::EPSILON * self.svd.sigma[0];
+        self.svd.sigma.iter().take_while(|s| **s > limit.max(2.0 * noise)).count()
+    }
+
+    /// Whether Γ̃ is positive definite and well enough conditioned to measure by.
+    fn comfortable(&self, n: usize) -> bool {
+        self.metric == n && self.condition < COMFORTABLE
     }
 
     /// Decides the rank of A and orders its rows. [`Decision::decide_metric`] comes first.
@@ -165,10 +188,12 @@ impl Decision {
         order: &mut [usize],
         n: usize,
     ) -> cholesky::Pivoted {
-        let rounding = 64.0 * n as f64 * f64::EPSILON;
+        // Only an indefinite Γ̃ has entries beyond its diagonal, which is one.
+        let largest = if self.negative.is_some() { self.largest_entry.max(1.0) } else { 1.0 };
+        let rounding = 64.0 * n as f64 * f64::EPSILON * largest;
         self.limits.clear();
-        // If Γ is regular so is K, and only the sign of its pivots matters.
-        let regular = self.metric == n;
+        // If Γ ≻ 0 so is K, and only the sign of its pivots matters.
+        let regular = self.metric == n && self.negative.is_none();
         let own = |i: usize| noise.get(i * size + i).copied().unwrap_or(0.0);
         self.limits.extend((0..size).map(
             |i| {
@@ -194,7 +219,7 @@ impl Decision {
     fn form_b(&mut self, scaled: &Scaled) -> f64 {
         let (n, m) = (scaled.n, scaled.m);
         let euclidean = !self.choose_metric(scaled);
-        let (factor, order) = if self.metric == n && self.condition < COMFORTABLE {
+        let (factor, order) = if self.comfortable(n) {
             (&self.metric_factor, &self.metric_order)
         } else {
             (&self.augmented, &self.augmented_order)
@@ -270,7 +295,7 @@ impl Decision {
     /// Prepares the factor of the metric for B; false if only the Euclidean one is left.
     fn choose_metric(&mut self, scaled: &Scaled) -> bool {
         let (n, m) = (scaled.n, scaled.m);
-        if self.metric == n && self.condition < COMFORTABLE {
+        if self.comfortable(n) {
             return true;
         }
         self.augmented.clone_from(&scaled.metric);

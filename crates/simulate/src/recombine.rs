@@ -22,8 +22,8 @@ use dalembert_expr::{ExprId, Exprs, Number, Symbol};
 use dalembert_model::system::{Level, Model, Recombined, System, Unknown};
 use rustc_hash::FxHashMap;
 
-/// What is left of a row in each of its terms, as a part of what it was, below which it nearly
-/// depends on the others.
+/// What is left of a row, as a part of what it was, below which it nearly depends on the others.
+/// Nothing is lost where it does so for its units only: the rows say the same in any case.
 const NEARLY: f64 = 1e-5;
 /// Rows of more terms than this are left as they are.
 const LARGEST: usize = 128;
@@ -110,8 +110,7 @@ fn eliminate(
             weights: FxHashMap::from_iter([(constraint, Number::ONE)]),
             pivot: ExprId::ONE,
         };
-        // What each term was at most on the way.
-        let mut most: FxHashMap<ExprId, f64> = FxHashMap::default();
+        let before = largest(&row.terms).map_or(0.0, |l| l.1.to_f64().abs());
         while let Some(at) = row.terms.keys().filter_map(|t| by_pivot.get(t)).min().copied() {
             let pivot = &pivots[at];
             let (Some(own), Some(other)) =
@@ -121,30 +120,17 @@ fn eliminate(
             };
             let Some(inverse) = other.recip() else { break };
             let factor = own.mul(&inverse).neg();
-            for (term, number) in &row.terms {
-                let size = most.entry(*term).or_default();
-                *size = size.max(number.to_f64().abs());
-            }
             add(&mut row.terms, &pivot.terms, &factor);
             add(&mut row.weights, &pivot.weights, &factor);
         }
-        let Some((&pivot, largest)) =
-            row.terms.iter().filter(|(term, _)| **term != ExprId::ONE).max_by(|a, b| {
-                let size = |n: &Number| n.to_f64().abs();
-                size(a.1).total_cmp(&size(b.1)).then(b.0.cmp(a.0))
-            })
-        else {
+        let Some((pivot, most)) = largest(&row.terms) else {
             // It depends on the others exactly, or contradicts them.
             continue;
         };
-        let left = row.terms.iter().filter(|(term, _)| **term != ExprId::ONE).map(|(term, n)| {
-            let size = most.get(term).copied().unwrap_or(0.0);
-            if size > 0.0 { n.to_f64().abs() / size } else { f64::INFINITY }
-        });
-        let left = left.fold(0.0, f64::max);
+        let left = most.to_f64().abs() / before;
         if left < NEARLY
             && !row.weights.keys().any(|&r| in_force(r))
-            && let Some(inverse) = largest.abs().recip()
+            && let Some(inverse) = most.abs().recip()
         {
             let scale = |map: &FxHashMap<usize, Number>| -> Vec<(usize, f64)> {
                 let mut list: Vec<(usize, f64)> =
@@ -168,6 +154,14 @@ fn eliminate(
         by_pivot.insert(pivot, pivots.len());
         pivots.push(row);
     }
+}
+
+/// The term with the largest multiple, but for the constant one.
+fn largest(terms: &FxHashMap<ExprId, Number>) -> Option<(ExprId, Number)> {
+    let size = |n: &Number| n.to_f64().abs();
+    let varying = terms.iter().filter(|(term, _)| **term != ExprId::ONE);
+    let most = varying.max_by(|a, b| size(a.1).total_cmp(&size(b.1)).then(b.0.cmp(a.0)));
+    most.map(|(&term, number)| (term, number.clone()))
 }
 
 /// Whether forces depend on a symbol.

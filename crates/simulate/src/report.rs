@@ -118,12 +118,8 @@ pub fn report(model: &mut Model, options: &Options) -> Result<Report, EvalError>
 
 /// Evaluates a setting at a state.
 pub fn at(setting: &Setting, state: &State, options: &Options) -> Result<Report, EvalError> {
-    let model = setting.model;
-    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION
-        .derive(&model.exprs, &model.system, &Choices::default())
-        .map_err(|faults| EvalError::Refused(Refusal::Formulation(faults)))?;
-    let reference = Reference::new(setting, &lagrange, state, &options.tolerances)
-        .map_err(EvalError::Refused)?;
+    let reference =
+        Reference::of(setting, state, &options.tolerances).map_err(EvalError::Refused)?;
     let answers = evaluate(
         setting,
         state,

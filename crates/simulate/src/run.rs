@@ -384,13 +384,12 @@ fn derive(
     state: &State,
 ) -> Result<EquationsOfMotion, RunError> {
     let model = setting.model;
-    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION
-        .derive(&model.exprs, &model.system, &Choices::default())
-        .map_err(RunError::Formulation)?;
-    let reference = Reference::new(setting, &lagrange, state, &Tolerances::default())
-        .map_err(RunError::Refused)?;
-    if options.formulation.name() == "lagrange" {
-        return Ok(lagrange);
+    let reference = Reference::of(setting, state, &Tolerances::default()).map_err(|e| match e {
+        Refusal::Formulation(faults) => RunError::Formulation(faults),
+        other => RunError::Refused(other),
+    })?;
+    if options.formulation.name() == reference.equations.formulation {
+        return Ok(reference.equations);
     }
     let rank = &reference.outcome.rank;
     if options.formulation.needs_regular_mass() && rank.metric < rank.coordinates {
@@ -415,6 +414,7 @@ impl<'a> Journey<'a> {
         let equations = derive(setting, options, state)?;
         let derived = clock.elapsed();
         let mut field = Field::new(setting, &equations, options.elimination);
+        field.guess(state);
         let observer = Observer::new(setting, &equations).map_err(RunError::Formulation)?;
         let watch = match options.events {
             true => Watch::new(setting, &equations).map_err(RunError::Formulation)?,

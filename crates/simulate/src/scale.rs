@@ -68,7 +68,8 @@ impl Scaled {
         (self.n, self.m, self.noisy) = (n, m, terms.noise.is_some());
         self.take_entries(terms);
         self.scale_coordinates(terms.inertia);
-        self.scale_metric()?;
+        self.scale_coupled();
+        self.scale_metric();
         self.scale_rows();
         for i in 0..n {
             let c = self.coordinates[i];
@@ -228,25 +229,49 @@ impl Scaled {
         }
     }
 
-    fn scale_metric(&mut self) -> Result<(), SolveError> {
+    /// For Γ ⪰ 0, |Γ_ij|² ≤ Γ_ii Γ_jj: a coordinate without mass cannot be coupled. Where one is, Γ
+    /// is indefinite, and the coordinate takes its size from the coupling: from the sizes found so
+    /// far, factors that bring the largest entry of its row of Γ̃ to one (Ruiz 2001).
+    fn scale_coupled(&mut self) {
         let n = self.n;
+        if !self.massless.contains(&true) {
+            return;
+        }
         let rounding = 64.0 * n as f64 * f64::EPSILON;
-        for i in 0..n {
-            for j in 0..n {
-                if !(self.massless[i] || self.massless[j]) || i == j {
-                    continue;
-                }
-                // For Γ ⪰ 0, |Γ_ij|² ≤ Γ_ii Γ_jj: a massless coordinate cannot be coupled.
-                let size = |k: usize| self.metric[k * n + k].abs() + self.metric_noise[k * n + k];
+        let size = |k: usize| self.metric[k * n + k].abs() + self.metric_noise[k * n + k];
+        // log₂ of the largest entry of row i of Γ̃ beyond what Γ ⪰ 0 allows; −∞ if there is none.
+        let level = |c: &[f64], i: usize| {
+            (0..n).filter(|&j| j != i).fold(f64::NEG_INFINITY, |most: f64, j| {
                 let value = self.metric[i * n + j].abs();
                 let allowed = self.metric_noise[i * n + j] + size(i).sqrt() * size(j).sqrt();
-                let scaled = value * self.coordinates[i] * self.coordinates[j];
-                if value > 2.0 * allowed && scaled > rounding {
-                    let coordinate = if self.massless[i] { i } else { j };
-                    return Err(SolveError::IndefiniteMetric { pivot: -value, coordinate });
+                let scaled = value * c[i] * c[j];
+                let counts = value > 2.0 * allowed && scaled > rounding;
+                if counts { most.max(scaled.log2()) } else { most }
+            })
+        };
+        for sweep in 0..40 {
+            self.next.clear();
+            self.next.extend((0..n).map(|i| {
+                if self.massless[i] { level(&self.coordinates, i) } else { f64::NEG_INFINITY }
+            }));
+            let mut change: f64 = 0.0;
+            for (c, level) in self.coordinates.iter_mut().zip(&self.next) {
+                if level.is_finite() {
+                    *c = power_of_two(c.log2() - 0.5 * level);
+                    change = change.max(level.abs());
                 }
             }
+            if change < 2.0 || sweep == 39 {
+                break;
+            }
         }
+        for (massless, level) in self.massless.iter_mut().zip(&self.next) {
+            *massless &= !level.is_finite();
+        }
+    }
+
+    fn scale_metric(&mut self) {
+        let n = self.n;
         for i in 0..n {
             for j in 0..n {
                 let k = i * n + j;
@@ -261,7 +286,6 @@ impl Scaled {
                 }
             }
         }
-        Ok(())
     }
 
     fn scale_rows(&mut self) {

@@ -6,6 +6,7 @@
 //! ψ(q, q̇, t) = 0, the rates of position rows included; momenta ½ δpᵀH_pp δp.
 //! Equations of the form `name = value` hold exactly.
 
+use crate::balance;
 use crate::closest::{Problem, Scales, Unmet};
 use crate::extent::{Geometry, velocity_extents};
 use crate::newton::NewtonError;
@@ -121,6 +122,15 @@ impl Guess {
 /// The consistent state nearest to a guess, with the `=` equations of the model's
 /// start; or one near the guess, without them.
 pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Start, StartError> {
+    balance::balanced(setting, guess, &|guess| level_by_level(setting, t, guess, given))
+}
+
+fn level_by_level(
+    setting: &Setting,
+    t: f64,
+    guess: &Guess,
+    given: bool,
+) -> Result<Start, StartError> {
     let system = &setting.model.system;
     let exprs = &setting.model.exprs;
     let equations = |level: Level| -> Vec<(ExprId, Span, String)> {

@@ -74,7 +74,8 @@ fn wild_numbers_never_panic() {
                     failed[match error {
                         SolveError::NotFinite { .. } => 0,
                         SolveError::SingularMetric { .. } => 1,
-                        SolveError::IndefiniteMetric { .. } => 2,
+                        SolveError::IndefiniteMetric { .. }
+                        | SolveError::NegativeDirection { .. } => 2,
                         SolveError::Overflow { .. } => 3,
                         _ => 4,
                     }] += 1;

@@ -239,13 +239,19 @@ fn noisy_dependent_rows_are_dependent() {
 #[test]
 fn the_checks_of_this_file_can_fail() {
     let mut random = Random(24);
-    let (mut p, _) = build(&mut random, Motion::Inconsistent, false);
+    let (p, _) = build(&mut random, Motion::Inconsistent, false);
     assert_eq!(p.solve(ALL[2]).unwrap().motion, Motion::Inconsistent);
     let loose = Tolerances { inconsistent: 1e9, ..Tolerances::default() };
     assert_ne!(p.solve_with(ALL[2], &loose).unwrap().motion, Motion::Inconsistent);
     let (q, _) = build(&mut random, Motion::HiddenConstraint, false);
     let loose = Tolerances { hidden: 1e9, ..Tolerances::default() };
     assert_eq!(q.solve_with(ALL[2], &loose).unwrap().motion, Motion::GaugeFree);
-    p.metric[0] = -1.0;
+    let p = Problem {
+        n: 1,
+        metric: vec![-1.0],
+        force: vec![1.0],
+        nonideal: vec![0.0],
+        ..Problem::default()
+    };
     assert!(matches!(p.solve(ALL[2]), Err(SolveError::IndefiniteMetric { .. })));
 }

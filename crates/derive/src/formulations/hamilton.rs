@@ -11,7 +11,10 @@
 //! φ_pᵀ. Holonomic rows are taken to their rate first. With the multipliers as
 //! unknowns this is Greenwood's (2.111)–(2.113).
 //!
-//! H need not be quadratic in p; H_pp must be positive definite. A model given by
+//! Without constraints any Γ does, and where H is not quadratic in p it is 1: ṗ = f holds also
+//! where H_pp is singular (H = p⁴/4 at p = 0) or infinite.
+//!
+//! H need not be quadratic in p; with constraints H_pp must be positive definite. A model given by
 //! L is taken to p = L_q̇: for L quadratic in q̇, with T₁ and T₀ terms, by q̇ =
 //! M⁻¹(p − m̃) as a `solve` node; otherwise q̇ is an auxiliary unknown of the
 //! equations L_q̇ = p. No inverse is differentiated: −H_q = L_q, and with p frozen
@@ -69,6 +72,7 @@ impl Formulation for Hamilton {
 /// What the two ways to H arrive at.
 struct Canonical {
     metric: Jacobian,
+    lift: Jacobian,
     kinematics: Vec<ExprId>,
     lift_drift: Vec<ExprId>,
     f: Vec<ExprId>,
@@ -86,13 +90,19 @@ fn by_h(exprs: &Exprs, system: &System, h: ExprId, h_p: &[ExprId]) -> EquationsO
     let f: Vec<ExprId> =
         impressed.iter().zip(&h_q).map(|(&a, &b)| (exprs.at(a) - exprs.at(b)).id).collect();
     let nonideal = kernel::total(exprs, q.len(), &system.nonideal);
+    let plain = system.constraints.is_empty() && !picture::is_free_of(exprs, &metric, &p);
+    let times = |list: &[ExprId]| match plain {
+        true => list.to_vec(),
+        false => matrix::times(exprs, &metric, list),
+    };
     let canonical = Canonical {
         kinematics: h_p.to_vec(),
         lift_drift: exprs.directional(h_p, &rates),
-        force: matrix::times(exprs, &metric, &f),
+        force: times(&f),
+        nonideal: times(&nonideal),
         f,
-        nonideal: matrix::times(exprs, &metric, &nonideal),
-        metric,
+        metric: if plain { one(q.len()) } else { metric.clone() },
+        lift: metric,
         rows: kernel::differentiate(exprs, system, &p, &p_dot, &rates, None),
     };
     assemble(exprs, system, canonical)
@@ -126,13 +136,18 @@ fn by_l(
     let quadratic = picture::is_free_of(exprs, &mass, &v);
     let f: Vec<ExprId> =
         impressed.iter().zip(&l_q).map(|(&a, &b)| (exprs.at(a) + exprs.at(b)).id).collect();
-    let force = inverse.solve(exprs, &f);
-    let nonideal = inverse.solve(exprs, &kernel::total(exprs, n, &system.nonideal));
+    let nonideal = kernel::total(exprs, n, &system.nonideal);
+    let plain = system.constraints.is_empty() && !quadratic;
+    let (force, nonideal) = match plain {
+        true => (f.clone(), nonideal),
+        false => (inverse.solve(exprs, &f), inverse.solve(exprs, &nonideal)),
+    };
     let dual = Dual { symbols: v.clone(), matrix: inverse, drift: drift.clone() };
     let rows =
         kernel::differentiate(exprs, system, &p, &system.accelerations(), &rates, Some(&dual));
     let canonical = Canonical {
-        metric,
+        metric: if plain { one(n) } else { metric.clone() },
+        lift: metric,
         kinematics: w.clone(),
         lift_drift: drift,
         f,
@@ -167,9 +182,14 @@ fn by_l(
     Ok(equations)
 }
 
+/// The identity.
+fn one(n: usize) -> Jacobian {
+    Jacobian { rows: (0..n).map(|i| vec![(i, ExprId::ONE)]).collect(), columns: n }
+}
+
 fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOfMotion {
     let p = system.momenta();
-    let Canonical { metric, kinematics, lift_drift, f, force, nonideal, rows } = canonical;
+    let Canonical { metric, lift, kinematics, lift_drift, f, force, nonideal, rows } = canonical;
     let meaning = "ṗ without constraints, −H_q + Q′";
     EquationsOfMotion {
         formulation: "hamilton",
@@ -179,7 +199,7 @@ fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOf
         auxiliary: None,
         levels: Vec::new(),
         kinematics,
-        lift: metric.clone(),
+        lift,
         lift_drift,
         force,
         nonideal,

@@ -88,6 +88,7 @@ impl<'a> Resolver<'a, '_> {
             state,
             unknowns: std::mem::take(&mut self.unknowns),
             recombined: Vec::new(),
+            determined: Vec::new(),
         };
         self.gravity_without_body();
         self.look_at_the_unvisited();

@@ -194,6 +194,8 @@ pub struct Driver<'m> {
     integrator: Box<dyn Integrator>,
     projection: Projection,
     control: Control,
+    /// Whether the constant step was not asked for, but chosen for a method without an estimate.
+    chooses_step: bool,
     /// Step size for the next step.
     pub h: f64,
     last_error: f64,
@@ -246,6 +248,7 @@ impl<'m> Driver<'m> {
             integrator,
             projection: Projection::default(),
             control,
+            chooses_step: false,
             h: 0.0,
             last_error: 1e-4,
             modes: Vec::new(),

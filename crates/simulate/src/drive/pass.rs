@@ -108,6 +108,17 @@ impl<'m> Driver<'m> {
         if let Some(event) = arrival.piled_up {
             return Ok(Some(ControlFlow::Break(End::PiledUp { event, t: self.t })));
         }
+        let mut arrival = arrival;
+        if !arrival.is_dense && self.count_inside(pass, &arrival) > 0 {
+            match self.integrator.prepare_dense(&mut self.field) {
+                Ok(()) => arrival.is_dense = true,
+                // What it evaluates beside the step may not be defined.
+                Err(_) if self.adapts() && self.reject(pass, arrival.h, 0.25).is_ok() => {
+                    return Ok(None);
+                }
+                Err(error) => return Err(Failure::Field(error)),
+            }
+        }
         if self.deliver(pass, &arrival, record)?.is_break() {
             return Ok(Some(ControlFlow::Break(End::Interrupted)));
         }
@@ -169,6 +180,7 @@ impl<'m> Driver<'m> {
         if self.control.step.is_none() && !self.integrator.estimates() {
             let count = (pass.length / self.h.abs()).ceil().max(1.0);
             self.control.step = Some(pass.length / count);
+            self.chooses_step = true;
         }
         self.forget();
         self.weigh(&mut pass.weights);
@@ -190,6 +202,19 @@ impl<'m> Driver<'m> {
             return Err(Failure::StepTooSmall { step: self.h });
         }
         Ok(())
+    }
+
+    /// Halves a constant step that nobody asked for, from here on; false if it is rounding.
+    fn halve(&mut self, pass: &mut Pass) -> bool {
+        let remaining = (pass.end - self.t).abs();
+        let half = 0.5 * self.control.step.unwrap_or(remaining).min(remaining);
+        if !(half > smallest_step(self.t, pass.end)) {
+            return false;
+        }
+        self.statistics.rejected += 1;
+        self.control.step = Some(remaining / (remaining / half).ceil());
+        (pass.origin, pass.taken) = (self.t, 0.0);
+        true
     }
 
     /// Tries a step. `None` if it was turned down.
@@ -221,6 +246,7 @@ impl<'m> Driver<'m> {
         let mut error = match self.integrator.step(&mut self.field, step, &mut pass.next) {
             Ok(error) if error.is_finite() && pass.next.iter().all(|x| x.is_finite()) => error,
             Ok(_) => f64::INFINITY,
+            Err(_) if self.chooses_step && self.halve(pass) => return Ok(None),
             Err(failure) => {
                 if self.control.step.is_some() || self.reject(pass, h, 0.25).is_err() {
                     return Err(Failure::Field(failure));
@@ -247,7 +273,12 @@ impl<'m> Driver<'m> {
             // smooth beyond the turn, and the turn is a zero of a smooth function.
             let (guarded, watched) = (self.field.guards() > 0, self.events.is_some());
             if guarded || watched {
-                self.integrator.prepare_dense(&mut self.field).map_err(Failure::Field)?;
+                if let Err(error) = self.integrator.prepare_dense(&mut self.field) {
+                    return match adapts && self.reject(pass, h, 0.25).is_ok() {
+                        true => Ok(None),
+                        false => Err(Failure::Field(error)),
+                    };
+                }
                 arrival.is_dense = true;
             }
             let turn = match if guarded { self.find_turn(h, &mut pass.between) } else { Ok(None) } {
@@ -347,6 +378,12 @@ impl<'m> Driver<'m> {
         Ok(Some(if is_rounding { 0.0 } else { correction }))
     }
 
+    /// How many outputs are inside of a step.
+    fn count_inside(&self, pass: &Pass, arrival: &Arrival) -> usize {
+        let inside = |t: &&f64| pass.forward * (**t - arrival.t) < 0.0;
+        pass.outputs.iter().take_while(inside).count()
+    }
+
     /// Records the outputs inside of a step.
     fn deliver(
         &mut self,
@@ -354,11 +391,7 @@ impl<'m> Driver<'m> {
         arrival: &Arrival,
         record: &mut Record<'_, 'm>,
     ) -> Result<ControlFlow<()>, Failure> {
-        let inside = |t: &&f64| pass.forward * (**t - arrival.t) < 0.0;
-        let wanted = pass.outputs.iter().take_while(inside).count();
-        if wanted > 0 && !arrival.is_dense {
-            self.integrator.prepare_dense(&mut self.field).map_err(Failure::Field)?;
-        }
+        let wanted = self.count_inside(pass, arrival);
         let (now, later) = pass.outputs.split_at(wanted);
         pass.outputs = later;
         for &t in now {

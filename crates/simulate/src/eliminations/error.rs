@@ -32,7 +32,14 @@ pub enum SolveError {
         /// n.
         size: usize,
     },
-    /// Γ has a negative eigenvalue.
+    /// Γ has a negative direction that the constraints remove, and this elimination needs Γ ≻ 0.
+    NegativeDirection {
+        /// A negative pivot, in the user's units.
+        pivot: f64,
+        /// The coordinate at which it showed.
+        coordinate: usize,
+    },
+    /// Γ has a negative direction, and is not definite on the free directions either.
     IndefiniteMetric {
         /// A negative pivot, in the user's units.
         pivot: f64,
@@ -60,10 +67,17 @@ impl fmt::Display for SolveError {
                 "the mass matrix is singular (rank {rank} of {size}) and this elimination needs \
                  its inverse; null-space, multipliers and singular-mass do not"
             ),
+            SolveError::NegativeDirection { pivot, coordinate } => write!(
+                f,
+                "the mass matrix has the negative pivot {pivot:e} at coordinate {} and this \
+                 elimination needs a positive definite one; null-space, multipliers and \
+                 singular-mass need that only of what the constraints leave free",
+                coordinate + 1
+            ),
             SolveError::IndefiniteMetric { pivot, coordinate } => write!(
                 f,
-                "the mass matrix is not positive semidefinite: eliminating up to coordinate {} \
-                 leaves the negative pivot {pivot:e}",
+                "the mass matrix is not positive semidefinite, also not on what the constraints \
+                 leave free: eliminating up to coordinate {} leaves the negative pivot {pivot:e}",
                 coordinate + 1
             ),
             SolveError::Overflow { what } => {

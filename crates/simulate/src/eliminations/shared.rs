@@ -48,13 +48,12 @@ fn decide(
     outcome: &mut Outcome,
 ) -> Result<(), SolveError> {
     scratch.scaled.set(terms)?;
-    scratch.decision.decide_metric(&scratch.scaled)?;
+    scratch.decision.decide_metric(&scratch.scaled);
     scratch.decision.decide_jacobian(&scratch.scaled, tolerances);
-    status::diagnose(scratch, terms, tolerances, outcome);
-    Ok(())
+    status::diagnose(scratch, terms, tolerances, outcome)
 }
 
-/// As [`begin`], for an elimination that needs the inverse of Γ.
+/// As [`begin`], for an elimination that needs Γ ≻ 0.
 pub(super) fn begin_regular(
     scratch: &mut Scratch,
     terms: &Terms,
@@ -63,6 +62,9 @@ pub(super) fn begin_regular(
 ) -> Result<bool, SolveError> {
     let proceed = begin(scratch, terms, tolerances, outcome)?;
     let (rank, size) = (outcome.rank.metric, terms.n);
+    if let Some((pivot, coordinate)) = scratch.decision.negative {
+        return Err(SolveError::NegativeDirection { pivot, coordinate });
+    }
     if rank < size { Err(SolveError::SingularMetric { rank, size }) } else { Ok(proceed) }
 }
 

@@ -5,10 +5,14 @@
 //! intersection is {0}. All quantities are in equilibrated units, and every threshold is the
 //! larger of a relative tolerance on the terms that should cancel and sixteen times their noise,
 //! so that rounding never raises a contradiction.
+//!
+//! Γ may have negative directions that the constraints remove. What is needed is K ⪰ 0 and
+//! ker K = ker Γ on ker A: then, and only then, Γ + σAᵀA ⪰ 0 for some σ (Finsler 1937), which poses
+//! the same problem, and all of the above is true of it.
 
-use super::Scratch;
 use super::shared::{NOISE, solve_rows, unit_largest};
-use crate::linalg::{cholesky, dot, multiply, norm, qr, zeros};
+use super::{Scratch, SolveError};
+use crate::linalg::{cholesky, dot, largest, multiply, norm, qr, zeros};
 use crate::outcome::{Conflict, Hidden, Motion, Outcome, Rank};
 use crate::terms::{Terms, Tolerances};
 
@@ -23,14 +27,14 @@ pub(super) fn diagnose(
     terms: &Terms,
     tolerances: &Tolerances,
     outcome: &mut Outcome,
-) {
+) -> Result<(), SolveError> {
     factor_rows(scratch);
     outcome.conflict = find_conflict(scratch, terms, tolerances);
     project_drift(scratch);
     if let Some(conflict) = &mut outcome.conflict {
         write_residual(scratch, terms, conflict);
     }
-    reduce_metric(scratch);
+    let definite = reduce_metric(scratch);
     let (n, m) = (terms.n, terms.m);
     let decision = &scratch.decision;
     let r = decision.jacobian;
@@ -48,6 +52,11 @@ pub(super) fn diagnose(
     outcome.independent.extend_from_slice(&scratch.decision.order[..r]);
     outcome.independent.sort_unstable();
     find_null_vectors(scratch, outcome);
+    if let Some((pivot, coordinate)) = scratch.decision.negative
+        && !(definite && null_vectors_have_no_mass(scratch))
+    {
+        return Err(SolveError::IndefiniteMetric { pivot, coordinate });
+    }
     outcome.hidden = None;
     if !outcome.null.is_empty() {
         outcome.hidden = find_hidden(scratch, terms, tolerances, outcome);
@@ -62,6 +71,7 @@ pub(super) fn diagnose(
         Motion::Unique
     };
     flag(scratch, outcome);
+    Ok(())
 }
 
 /// QR of the ordered rows, the basis [Y N], and the weights R₁⁻¹R₂ of dependent rows.
@@ -189,8 +199,8 @@ fn write_residual(s: &Scratch, terms: &Terms, conflict: &mut Conflict) {
     conflict.residual.iter_mut().zip(terms.drift).for_each(|(residual, b)| *residual -= b);
 }
 
-/// Forms and factors K = NᵀΓ̃N, and F̃ − Γ̃y.
-fn reduce_metric(s: &mut Scratch) {
+/// Forms and factors K = NᵀΓ̃N, and F̃ − Γ̃y. False if K has a negative direction.
+fn reduce_metric(s: &mut Scratch) -> bool {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     let free = n - r;
     zeros(&mut s.remaining, n);
@@ -233,6 +243,21 @@ fn reduce_metric(s: &mut Scratch) {
     s.reduced_order.resize(free, 0);
     let found = s.decision.decide_reduced(&mut s.reduced, free, &s.extra, &mut s.reduced_order, n);
     s.reduced_rank = found.rank;
+    found.negative.is_none()
+}
+
+/// Whether Γ̃ν = 0 for the null vectors ν of K, which for Γ ⪰ 0 follows from νᵀΓν = 0.
+fn null_vectors_have_no_mass(s: &Scratch) -> bool {
+    let n = s.scaled.n;
+    let rounding = 64.0 * n as f64 * f64::EPSILON * largest(&s.scaled.metric);
+    s.null.chunks_exact(n.max(1)).all(|vector| {
+        let row = |of: &[f64], i: usize| dot(&of[i * n..(i + 1) * n], vector).abs();
+        let size: f64 = vector.iter().map(|x| x.abs()).sum();
+        (0..n).all(|i| {
+            let noise: f64 = (0..n).map(|j| s.scaled.metric_noise[i * n + j]).sum();
+            row(&s.scaled.metric, i) <= (rounding + 2.0 * noise) * size
+        })
+    })
 }
 
 /// ν = N ker K, reduced by Gauss–Jordan elimination with complete pivoting so that each vector
@@ -302,7 +327,7 @@ fn echelon(rows: &mut [f64], count: usize, n: usize) {
         }
     }
     for row in rows.chunks_exact_mut(n) {
-        let big = crate::linalg::largest(row);
+        let big = largest(row);
         for v in row.iter_mut().filter(|v| v.abs() <= VANISHING * big) {
             *v = 0.0;
         }

@@ -2,7 +2,8 @@
 
 use super::{Field, FieldError};
 use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use crate::projection;
+use crate::terms::Terms;
 
 impl Field<'_> {
     /// Adds feedback to b.
@@ -70,12 +71,8 @@ impl Field<'_> {
                 noise: None,
                 inertia,
             };
-            let tolerances =
-                Tolerances { rank: Some(1e-9), least_squares: true, ..Tolerances::default() };
             let mut outcome = Outcome::default();
-            crate::DEFAULT
-                .solve(&mut self.work.scratch, &terms, &tolerances, &mut outcome)
-                .map_err(FieldError::Solve)?;
+            projection::solve(&mut self.work.scratch, &terms, 1e-9, &mut outcome)?;
             for (rate_of, d) in dx[first..].iter_mut().zip(&outcome.v_dot) {
                 *rate_of += rate * d;
             }

@@ -1,0 +1,173 @@
+//! A constraint whose multiplier is written as a coordinate, V = … + λ φ(q, t): completed, it is
+//! the motion of the constraint, and λ is its multiplier, also at rest.
+
+mod support;
+
+use dalembert::simulate::complete::complete;
+use dalembert::simulate::observer::Observation;
+use dalembert::simulate::run::{self, RunOptions};
+use dalembert::simulate::{Setting, Tolerances};
+use std::ops::ControlFlow;
+use support::motion;
+
+/// Numbers in (−1, 1).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    }
+}
+
+/// A model with real constraints, and the same with multipliers `l1`, `l2`, … for coordinates.
+struct Pair {
+    energies: String,
+    coordinates: &'static str,
+    /// φ of those that are rewritten.
+    rewritten: Vec<String>,
+    /// Constraints that both have.
+    kept: Vec<String>,
+    start: String,
+}
+
+impl Pair {
+    fn real(&self) -> String {
+        let rows: String =
+            self.rewritten.iter().map(|phi| format!("constraint {phi} = 0\n")).collect();
+        self.text(self.coordinates.to_owned(), String::new(), rows)
+    }
+
+    fn by_coordinates(&self) -> String {
+        let names: Vec<String> = (1..=self.rewritten.len()).map(|k| format!("l{k}")).collect();
+        let extra: String =
+            names.iter().zip(&self.rewritten).map(|(l, phi)| format!(" + {l}*({phi})")).collect();
+        self.text(format!("{}, {}", self.coordinates, names.join(", ")), extra, String::new())
+    }
+
+    fn text(&self, coordinates: String, extra: String, rows: String) -> String {
+        let kept: String = self.kept.iter().map(|row| format!("constraint {row}\n")).collect();
+        let (energies, start) = (&self.energies, &self.start);
+        format!("coord {coordinates}\n{energies}{extra}\n{rows}{kept}{start}\nrun t = 0..1.5\n")
+    }
+}
+
+/// Curves, moving curves, two at once, beside real constraints; at rest or moving.
+fn pair(seed: u64) -> Pair {
+    let mut random = Random(seed.wrapping_mul(77) + 5);
+    for _ in 0..4 {
+        random.next();
+    }
+    let mut r = || random.next();
+    let (m, g, a) = (1.0 + 0.5 * r(), 3.0 + r(), 1.0 + 0.4 * r());
+    let speed = if seed.is_multiple_of(2) { 0.0 } else { 0.5 + 0.2 * r() };
+    let plane = format!("kinetic (x'^2 + {m}*y'^2)/2\npotential {g}*y + {}*x^2", 0.3 * r());
+    let space = format!("kinetic (x'^2 + {m}*y'^2 + z'^2)/2\npotential {g}*y + {}*z*x", 0.3 * r());
+    let on_ellipse = format!("start x = 0.6, y ~ -0.8, x' = {speed}");
+    let flat = |rewritten: Vec<String>, kept: Vec<String>, start: String| Pair {
+        energies: plane.clone(),
+        coordinates: "x, y",
+        rewritten,
+        kept,
+        start,
+    };
+    let deep = |rewritten: Vec<String>, kept: Vec<String>| Pair {
+        energies: space.clone(),
+        coordinates: "x, y, z",
+        rewritten,
+        kept,
+        start: format!("start x = 0.6, z ~ 0.2, y ~ -0.8, x' = {speed}, z' ~ 0"),
+    };
+    let (s, w) = (r(), 1.0 + r().abs());
+    let ellipse = format!("x^2 + {a}*y^2 - 1");
+    let sphere = format!("x^2 + {a}*y^2 + z^2 - 1");
+    match seed % 8 / 2 + 4 * (seed / 8 % 2) {
+        0 => flat(vec![ellipse], vec![], on_ellipse),
+        1 => flat(vec![format!("y - {s}*sin({w}*x) + 0.3")], vec![], on_ellipse),
+        2 => flat(vec![format!("y - {s}*x + 0.2*sin({w}*t)")], vec![], on_ellipse),
+        3 => flat(vec![format!("{ellipse} - 0.1*sin({w}*t)")], vec![], on_ellipse),
+        4 => deep(vec![sphere], vec![]),
+        5 => deep(vec![sphere], vec![format!("z = {}*x*y", 0.5 * s)]),
+        6 => deep(vec![sphere, format!("z - {s}*x*y")], vec![]),
+        _ => deep(vec![format!("y + 0.5 - {s}*x*z")], vec![format!("z' = {}*y*x'", 0.5 * s)]),
+    }
+}
+
+/// The ends of a run of the completed text, and λ of the constraints of one that is as it is.
+fn ended(text: &str, completes: bool) -> Observation {
+    let mut model = motion::model(text);
+    if completes {
+        complete(&mut model, &Tolerances::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    }
+    let setting = Setting::new(&model).expect("values");
+    let mut options = RunOptions::of_model(&setting);
+    options.tolerance = 1e-10;
+    let report = run::run(&setting, &options, &mut |_| ControlFlow::Continue(()))
+        .unwrap_or_else(|error| panic!("{error:?}\n{text}"));
+    assert!(report.verdict().is_ok(), "{:?}\n{text}", report.verdict());
+    report.last.expect("an end")
+}
+
+#[test]
+fn a_multiplier_as_a_coordinate_gives_the_motion_of_the_constraint() {
+    for seed in 0..32 {
+        let pair = pair(seed);
+        let (real, written) = (ended(&pair.real(), false), ended(&pair.by_coordinates(), true));
+        let n = real.state.q.len();
+        for i in 0..n {
+            let off = (real.state.q[i] - written.state.q[i])
+                .abs()
+                .max((real.state.velocity[i] - written.state.velocity[i]).abs());
+            assert!(off < 1e-7, "{seed}: coordinate {i} by {off:e}\n{}", pair.by_coordinates());
+        }
+        for k in 0..pair.rewritten.len() {
+            // Qᶜ = φ_q λ for the row, −λ φ_q for the potential.
+            let (lambda, coordinate) = (real.multipliers[k], written.state.q[n + k]);
+            let off = (lambda + coordinate).abs() / lambda.abs().max(1.0);
+            assert!(off < 1e-6, "{seed}: {lambda} {coordinate}\n{}", pair.by_coordinates());
+        }
+    }
+}
+
+/// The model of the trial: at rest, with the multiplier given to the digit.
+#[test]
+fn the_pendulum_at_rest() {
+    let text = "coord x,y,lam\nkinetic (x'^2+y'^2)/2\npotential 9.81*y+lam*(x^2+y^2-1)\n\
+                start x=0.6,y=-0.8,lam=3.924\nrun t=0..3\n";
+    let end = ended(text, true);
+    let real = "coord x,y\nkinetic (x'^2+y'^2)/2\npotential 9.81*y\nconstraint x^2+y^2=1\n\
+                start x=0.6,y=-0.8\nrun t=0..3\n";
+    let wanted = ended(real, false);
+    for i in 0..2 {
+        assert!((end.state.q[i] - wanted.state.q[i]).abs() < 1e-8);
+    }
+    assert!((end.state.q[2] + wanted.multipliers[0]).abs() < 1e-7);
+}
+
+/// A whole turn, through the places where x or y vanish.
+#[test]
+fn a_pendulum_that_turns_over() {
+    let text = "coord x,y,lam\nkinetic (x'^2+y'^2)/2\npotential 9.81*y+lam*(x^2+y^2-1)\n\
+                start x=0,y=-1,x'=7\nrun t=0..3\n";
+    let end = ended(text, true);
+    let angle = "coord a\nkinetic a'^2/2\npotential -9.81*cos(a)\nstart a'=7\nrun t=0..3\n";
+    let wanted = ended(angle, false).state.q[0];
+    assert!(wanted > 7.0, "{wanted}");
+    let off = (end.state.q[0] - wanted.sin()).abs().max((end.state.q[1] + wanted.cos()).abs());
+    assert!(off < 1e-7, "{off:e}");
+}
+
+/// A value that does not go with the rest of the start is a contradiction, and said to be one.
+#[test]
+fn a_multiplier_held_at_a_wrong_value_is_told() {
+    let text = "coord x,y,lam\nkinetic (x'^2+y'^2)/2\npotential 9.81*y+lam*(x^2+y^2-1)\n\
+                start x=0.6,y=-0.8,lam=3\nrun t=0..3\n";
+    let mut model = motion::model(text);
+    let mut options = dalembert::simulate::Options::of_model(&model);
+    options.complete = true;
+    let Err(error) = dalembert::simulate::report(&mut model, &options) else {
+        panic!("it was accepted")
+    };
+    let words = format!("{error:?}");
+    assert!(words.contains("`lam` is held at 3"), "{words}");
+}
