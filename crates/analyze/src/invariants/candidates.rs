@@ -6,6 +6,7 @@ use super::identity::{Generator, Identity};
 use super::library::{self, Column};
 use super::symbolic::OnConstraints;
 use super::{recognise, search};
+use crate::watch::{Interrupted, Watch};
 use crate::Shown;
 use dalembert_expr::{ExprId, Exprs, Number, Symbol};
 use dalembert_simulate::start::{self, Guess};
@@ -23,14 +24,23 @@ pub fn candidates(
     on: &OnConstraints,
     few: &[State],
     options: &InvariantOptions,
-) -> Vec<Generator> {
-    let all = library::columns(identity, setting, few, options.most_columns);
-    let search = Search { identity, setting, start, on, few, seed: options.seed };
-    let mut generators = search.among(&all);
+    watch: &Watch,
+) -> Result<Candidates, Interrupted> {
+    let columns = library::columns(identity, setting, few, options.most_columns);
+    let search = Search { identity, setting, start, on, few, seed: options.seed, watch };
+    let mut generators = search.among(&columns.list)?;
     // What holds the energy was found before.
-    let unit = search.among(&library::unit_columns(identity));
+    let unit = search.among(&library::unit_columns(identity))?;
     generators.extend(unit.into_iter().filter(|g| !g.with_energy));
-    generators
+    Ok(Candidates { generators, without_rotations: columns.without_rotations })
+}
+
+/// What was found.
+pub struct Candidates {
+    /// Generators.
+    pub generators: Vec<Generator>,
+    /// Whether rotations were left out, because they are too many.
+    pub without_rotations: bool,
 }
 
 /// What a search is made with.
@@ -41,26 +51,27 @@ struct Search<'a> {
     on: &'a OnConstraints,
     few: &'a [State],
     seed: u64,
+    watch: &'a Watch<'a>,
 }
 
 impl Search<'_> {
     /// Generators among the combinations of columns.
-    fn among(&self, columns: &[Column]) -> Vec<Generator> {
-        let Search { identity, setting, start, on, few, seed } = *self;
+    fn among(&self, columns: &[Column]) -> Result<Vec<Generator>, Interrupted> {
+        let Search { identity, setting, start, on, few, seed, watch } = *self;
         let (exprs, n) = (identity.exprs, identity.q.len());
         if columns.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let count = columns.len() * 5 / 4 + 12;
+        watch.on("looking for fields along which nothing changes")?;
         let vectors = |setting: &Setting, start: &Start| {
-            let states = search::sample(identity, setting, start, count, seed);
-            search::null_vectors(identity, setting, &states, columns)
+            search::among_states(identity, setting, start, columns, seed)
         };
         let found = vectors(setting, start);
         // Parameters changed one at a time, when a coefficient is not what it seems to be.
         let mut changed: Option<Vec<Response>> = None;
         let mut generators = Vec::new();
         for vector in found {
+            watch.on("proving that integrals are constant")?;
             let plain: Option<Vec<ExprId>> = vector.iter().map(|&c| number(exprs, c)).collect();
             let plain = plain.map(|list| assemble(exprs, n, columns, &list));
             let holds = |generator: &Generator| {
@@ -82,9 +93,10 @@ impl Search<'_> {
             if vector.iter().filter(|&&c| c != 0.0).count() > LONGEST {
                 continue;
             }
-            let changed =
-                changed.get_or_insert_with(|| responses(identity, setting, start, &vectors));
-            match (read(exprs, &vector, changed), plain) {
+            if changed.is_none() {
+                changed = Some(responses(identity, setting, start, &vectors, watch)?);
+            }
+            match (read(exprs, &vector, changed.as_deref().unwrap_or_default()), plain) {
                 (Some(exact), plain) => {
                     let exact = assemble(exprs, n, columns, &exact);
                     match holds(&exact) {
@@ -97,7 +109,7 @@ impl Search<'_> {
                 (None, plain) => generators.extend(plain.filter(is_plain)),
             }
         }
-        generators
+        Ok(generators)
     }
 }
 
@@ -120,7 +132,8 @@ fn responses(
     setting: &Setting,
     start: &Start,
     vectors: &dyn Fn(&Setting, &Start) -> Vec<Vec<f64>>,
-) -> Vec<Response> {
+    watch: &Watch,
+) -> Result<Vec<Response>, Interrupted> {
     /// Each costs a search.
     const MOST: usize = 24;
     const FACTOR: f64 = 1.125;
@@ -135,17 +148,17 @@ fn responses(
     let state = &start.state;
     let rate = if by_momenta { &state.momentum } else { &state.velocity };
     let guess = Guess { q: state.q.clone(), rate: rate.clone(), by_momenta };
-    symbols
-        .into_iter()
-        .zip(values)
-        .filter(|&(s, value)| value != 0.0 && used.contains(&s))
-        .take(MOST)
-        .filter_map(|(parameter, value)| {
-            let other = setting.with(parameter, FACTOR * value);
-            let start = start::from(&other, state.t, &guess, false).ok()?;
-            Some(Response { parameter, value, factor: FACTOR, vectors: vectors(&other, &start) })
-        })
-        .collect()
+    let tried = symbols.into_iter().zip(values);
+    let tried = tried.filter(|&(s, value)| value != 0.0 && used.contains(&s)).take(MOST);
+    let mut responses = Vec::new();
+    for (parameter, value) in tried {
+        watch.on("looking how integrals depend on the parameters")?;
+        let other = setting.with(parameter, FACTOR * value);
+        let Ok(start) = start::from(&other, state.t, &guess, false) else { continue };
+        let vectors = vectors(&other, &start);
+        responses.push(Response { parameter, value, factor: FACTOR, vectors });
+    }
+    Ok(responses)
 }
 
 /// Exact coefficients by what they do when parameters change.

@@ -23,19 +23,69 @@ const ROUNDING: f64 = 1e-12;
 /// Entries of a reduced null vector below this are 0.
 const ENTRY: f64 = 1e-7;
 
-/// Consistent states, at least `count` where the constraints leave that many.
-pub fn sample(
+/// Null vectors of the conditions at consistent states, as many as the columns need.
+/// At one place the conditions are polynomials of low degree in the velocities, and a
+/// place costs a projection; so there are few at first, and more where null vectors do
+/// not hold at other places.
+pub fn among_states(
+    identity: &Identity,
+    setting: &Setting,
+    start: &Start,
+    columns: &[Column],
+    seed: u64,
+) -> Vec<Vec<f64>> {
+    const CHECKED: usize = 8;
+    let count = columns.len() * 5 / 4 + 12;
+    let free = identity.system.constraints.is_empty();
+    let mut places = if free { count } else { (count / 8).clamp(8, 20) };
+    loop {
+        let states = sample(identity, setting, start, count, places, seed);
+        let vectors = null_vectors(identity, setting, &states, columns);
+        if vectors.is_empty() || places >= count {
+            return vectors;
+        }
+        let others = sample(identity, setting, start, CHECKED, CHECKED, seed + 7919);
+        if hold(identity, setting, &others, columns, &vectors) {
+            return vectors;
+        }
+        places = (2 * places).min(count);
+    }
+}
+
+/// Whether null vectors satisfy the conditions at other states.
+fn hold(
+    identity: &Identity,
+    setting: &Setting,
+    states: &[State],
+    columns: &[Column],
+    vectors: &[Vec<f64>],
+) -> bool {
+    const SAME: f64 = 1e-6;
+    let Some(equations) = equations(identity, setting, states, columns) else { return true };
+    vectors.iter().all(|vector| {
+        equations.entries.chunks(columns.len()).all(|row| {
+            let mut total = Total::default();
+            row.iter().zip(vector).for_each(|(a, x)| total.add(a * x));
+            total.value.abs() <= SAME * total.size
+        })
+    })
+}
+
+/// Consistent states at so many places, at least `count` where the constraints leave that
+/// many.
+fn sample(
     identity: &Identity,
     setting: &Setting,
     start: &Start,
     count: usize,
+    places: usize,
     seed: u64,
 ) -> Vec<State> {
     let system = identity.system;
     let rows = system.constraints.iter();
     // Velocities that rows restrict in an affine way are drawn afresh at each place.
     let affine = rows.clone().all(|c| c.level != Level::Velocity || c.affine);
-    let places = if affine { (count / 8).clamp(8, 20) } else { count };
+    let places = if affine { places } else { count };
     let mut states = random_states(setting, start, places, seed);
     states.insert(0, start.state.clone());
     if !affine {
@@ -104,7 +154,7 @@ impl Total {
 
 /// Null vectors of the conditions, reduced: the leading entry of each is 1 and no
 /// other has one there.
-pub fn null_vectors(
+fn null_vectors(
     identity: &Identity,
     setting: &Setting,
     states: &[State],
