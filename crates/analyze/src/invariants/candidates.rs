@@ -4,10 +4,10 @@
 use super::InvariantOptions;
 use super::identity::{Generator, Identity};
 use super::library::{self, Column};
-use super::symbolic::OnConstraints;
+use super::symbolic::{OnConstraints, Vanishing};
 use super::{recognise, search};
-use crate::watch::{Interrupted, Watch};
 use crate::Shown;
+use crate::watch::{Interrupted, Watch};
 use dalembert_expr::{ExprId, Exprs, Number, Symbol};
 use dalembert_simulate::start::{self, Guess};
 use dalembert_simulate::{Setting, Start, State};
@@ -32,6 +32,9 @@ pub fn candidates(
     // What holds the energy was found before.
     let unit = search.among(&library::unit_columns(identity))?;
     generators.extend(unit.into_iter().filter(|g| !g.with_energy));
+    watch.on("proving that integrals are constant")?;
+    let turns = turns(identity, &generators);
+    generators.extend(turns.into_iter().filter(|g| search.holds(g).is_some()));
     Ok(Candidates { generators, without_rotations: columns.without_rotations })
 }
 
@@ -57,7 +60,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Generators among the combinations of columns.
     fn among(&self, columns: &[Column]) -> Result<Vec<Generator>, Interrupted> {
-        let Search { identity, setting, start, on, few, seed, watch } = *self;
+        let Search { identity, setting, start, seed, watch, .. } = *self;
         let (exprs, n) = (identity.exprs, identity.q.len());
         if columns.is_empty() {
             return Ok(Vec::new());
@@ -74,12 +77,7 @@ impl Search<'_> {
             watch.on("proving that integrals are constant")?;
             let plain: Option<Vec<ExprId>> = vector.iter().map(|&c| number(exprs, c)).collect();
             let plain = plain.map(|list| assemble(exprs, n, columns, &list));
-            let holds = |generator: &Generator| {
-                let conditions = identity.conditions(generator);
-                let mut roots = vec![conditions.power];
-                roots.extend(&conditions.rows);
-                on.vanish(identity, setting, few, &roots)
-            };
+            let holds = |generator: &Generator| self.holds(generator);
             let verdict = plain.as_ref().and_then(holds);
             let decided = verdict.as_ref().is_some_and(|v| {
                 let open = matches!(v.shown, Shown::RandomPoints { error: None, .. });
@@ -111,6 +109,72 @@ impl Search<'_> {
         }
         Ok(generators)
     }
+
+    fn holds(&self, generator: &Generator) -> Option<Vanishing> {
+        let Search { identity, setting, on, few, .. } = *self;
+        let conditions = identity.conditions(generator);
+        let mut roots = vec![conditions.power];
+        roots.extend(&conditions.rows);
+        on.vanish(identity, setting, few, &roots)
+    }
+}
+
+/// Rotations that two translations suggest: if coordinates x_k shift together and so do
+/// coordinates y_k of the same constant masses, these are likely the axes of bodies, which may turn
+///
+/// ```text
+/// Σ x_k e_yk − y_k e_xk ,   Σ (x_k − X) e_yk − (y_k − Y) e_xk
+/// ```
+///
+/// about the origin, or in a uniform field about their center of mass X = Σ m x / Σ m. Its
+/// coefficients are no numbers that could be read.
+fn turns(identity: &Identity, generators: &[Generator]) -> Vec<Generator> {
+    let exprs = identity.exprs;
+    let at = |id: ExprId| exprs.at(id);
+    let mass = |i: usize| match identity.metric.rows[i].as_slice() {
+        &[(j, mass)] if i == j => {
+            let symbols = exprs.symbols_of(&[mass]);
+            (!symbols.iter().any(|s| library::moves(identity, *s))).then_some(mass)
+        }
+        _ => None,
+    };
+    // Coordinates that shift together, with their masses.
+    let shifts: Vec<Vec<(usize, ExprId)>> = generators
+        .iter()
+        .filter(|g| !g.with_energy)
+        .filter_map(|g| {
+            let along = g.field.iter().enumerate().filter(|x| *x.1 != ExprId::ZERO);
+            let entry = |(i, &x): (usize, &ExprId)| {
+                mass(i).filter(|_| x == ExprId::ONE).map(|mass| (i, mass))
+            };
+            along.map(entry).collect::<Option<Vec<_>>>().filter(|list| list.len() > 1)
+        })
+        .collect();
+    let q: Vec<ExprId> = identity.q.iter().map(|&s| exprs.of_symbol(s)).collect();
+    let center = |list: &[(usize, ExprId)]| {
+        let moments: Vec<ExprId> = list.iter().map(|&(i, m)| (at(m) * at(q[i])).id).collect();
+        let masses: Vec<ExprId> = list.iter().map(|x| x.1).collect();
+        at(exprs.sum(&moments)) / at(exprs.sum(&masses))
+    };
+    let mut list = Vec::new();
+    for (k, x) in shifts.iter().enumerate() {
+        for y in &shifts[k + 1..] {
+            let alike = x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.1 == y.1);
+            if !alike || x.iter().any(|x| y.iter().any(|y| x.0 == y.0)) {
+                continue;
+            }
+            let zero = exprs.integer(0);
+            for [cx, cy] in [[zero, zero], [center(x), center(y)]] {
+                let mut field = vec![ExprId::ZERO; q.len()];
+                for (&(i, _), &(j, _)) in x.iter().zip(y) {
+                    field[j] = (at(q[i]) - cx).id;
+                    field[i] = (cy - at(q[j])).id;
+                }
+                list.push(Generator { field, with_energy: false, gauge: ExprId::ZERO });
+            }
+        }
+    }
+    list
 }
 
 /// Whether a field is made of numbers, and nothing else.

@@ -30,8 +30,8 @@ pub use identity::{Conditions, Generator, Identity};
 pub use motion::{Motions, Seen};
 pub use reasons::{EnergyVerdict, Ignorable};
 
-use crate::watch::{Interrupted, Watch};
 use crate::Shown;
+use crate::watch::{Interrupted, Watch};
 use candidates::candidates;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
@@ -150,9 +150,9 @@ pub fn invariants_watched(
     } else {
         let found = candidates(&identity, setting, start, &on, &few, options, watch)?;
         generators = found.generators;
-        not_sought = found.without_rotations.then(|| {
-            "too many coordinates of the same mass: rotations were not tried".to_owned()
-        });
+        not_sought = found
+            .without_rotations
+            .then(|| "too many coordinates of the same mass: rotations were not tried".to_owned());
     }
 
     let motions = Motions::watched(setting, start, options.seed + 1, watch)?;
@@ -161,9 +161,12 @@ pub fn invariants_watched(
     let mut independent = Independent::new(&identity, setting, others);
     let mut integrals: Vec<Integral> = Vec::new();
     let mut refuted = Vec::new();
-    // Momenta before what holds the energy: E may be a function of them.
-    generators.sort_by_key(|g| g.with_energy);
-    for generator in generators {
+    // Momenta before what holds the energy: E may be a function of them. Boosts before
+    // rotations: with the momentum they determine how the center of mass turns.
+    let mut in_turn: Vec<(usize, Generator)> = generators.into_iter().enumerate().collect();
+    in_turn.sort_by_key(|(_, g)| (g.with_energy, simplicity(&identity, g)));
+    let mut places: Vec<usize> = Vec::new();
+    for (place, generator) in in_turn {
         watch.on("proving that integrals are constant")?;
         let generator = positive(&identity, generator);
         let conditions = identity.conditions(&generator);
@@ -193,6 +196,7 @@ pub fn invariants_watched(
             continue;
         }
         independent.add(id);
+        places.push(place);
         let (id, expression) = written(identity.exprs, id, &name);
         let value = setting.number(id, &start.state.table(identity.system));
         integrals.push(Integral {
@@ -209,7 +213,9 @@ pub fn invariants_watched(
             follows_from_others,
         });
     }
-    integrals.sort_by_key(|i| !i.generator.with_energy);
+    let mut in_place: Vec<(usize, Integral)> = places.into_iter().zip(integrals).collect();
+    in_place.sort_by_key(|(place, i)| (!i.generator.with_energy, *place));
+    let integrals = in_place.into_iter().map(|i| i.1).collect();
     Ok(Ok(Invariants { integrals, refuted, energy, ignorable, not_sought }))
 }
 
@@ -217,6 +223,15 @@ fn is_energy(generator: &Generator) -> bool {
     generator.with_energy
         && generator.gauge == ExprId::ZERO
         && generator.field.iter().all(|&x| x == ExprId::ZERO)
+}
+
+/// Fields of constants, then of time, then others.
+fn simplicity(identity: &Identity, generator: &Generator) -> usize {
+    let symbols = identity.exprs.symbols_of(&generator.field);
+    match symbols.iter().any(|s| identity.q.contains(s)) {
+        true => 2,
+        false => usize::from(symbols.contains(&Symbol::TIME)),
+    }
 }
 
 /// The one of two signs that reads better.

@@ -6,15 +6,20 @@
 //! the manifold (Lyapunov and Malkin; the usual case with nonholonomic constraints, where an
 //! equilibrium is never alone). Eigenvalues on the imaginary axis leave the question open for the
 //! full equations, except where the energy answers it (Lagrange and Dirichlet): a strict minimum
-//! of the potential, on the constraints, of a conservative holonomic system.
+//! of the potential, on the constraints, of a conservative holonomic system. Where they form
+//! chains, even the linear equations grow.
 //!
 //! Stability is meant up to the symmetries of the motion: a wheel that rolls on beside its old
-//! track has not lost its balance.
+//! track has not lost its balance. Along the symmetries what is near may drift away, which is said
+//! beside. Where nothing is left across them but neighbouring steady states, as of a free particle,
+//! nothing comes back and nothing holds it: that is neutral, not stable.
 
 use super::eigen;
 use super::reduce::Reduced;
 use super::spectrum::Spectrum;
-use dalembert_model::system::{Energy, Level, System};
+use crate::rows;
+use dalembert_expr::ExprId;
+use dalembert_model::system::{Energy, Level, Model};
 
 /// What can be said about stability.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +28,8 @@ pub enum Stability {
     AsymptoticallyStable,
     /// What is near stays near.
     Stable,
+    /// All that is near is steady itself: nothing grows, and nothing comes back.
+    Neutral,
     /// The linear equations do not decide.
     Undecided(Undecided),
     /// Something grows.
@@ -37,6 +44,9 @@ pub enum Stability {
 pub enum Undecided {
     /// Eigenvalues on the imaginary axis.
     ImaginaryAxis,
+    /// Eigenvalues on the imaginary axis that form a chain, as far as rounding tells: in the
+    /// linear equations something grows like t.
+    Resonance,
     /// A zero eigenvalue that no neighbouring steady state explains.
     Degenerate,
     /// A zero eigenvalue with a chain: in the linear equations something drifts away at a
@@ -50,6 +60,7 @@ impl Stability {
         match self {
             Stability::AsymptoticallyStable => "asymptotically stable",
             Stability::Stable => "stable",
+            Stability::Neutral => "neutral",
             Stability::Undecided(_) => "undecided",
             Stability::Unstable { .. } => "unstable",
         }
@@ -73,8 +84,14 @@ pub(crate) fn verdict(spectrum: &Spectrum, minimum: bool, family: bool) -> Stabi
     if spectrum.zeros.len() > 1 {
         return Stability::Undecided(Undecided::Drift);
     }
+    if !spectrum.resonant.is_empty() {
+        return Stability::Undecided(Undecided::Resonance);
+    }
     if !spectrum.zeros.is_empty() && !family {
         return Stability::Undecided(Undecided::Degenerate);
+    }
+    if spectrum.modes.is_empty() && spectrum.count_zeros() + spectrum.symmetric.len() > 0 {
+        return Stability::Neutral;
     }
     if spectrum.modes.iter().all(|m| m.value[0] < -m.uncertainty) {
         return Stability::AsymptoticallyStable;
@@ -84,15 +101,21 @@ pub(crate) fn verdict(spectrum: &Spectrum, minimum: bool, family: bool) -> Stabi
 
 /// Whether an equilibrium is a strict minimum of the potential (with −T0, the part of the kinetic
 /// energy without velocities) on the constraints, up to symmetries, of a system whose energy is
-/// conserved: nothing but ideal holonomic constraints at rest, and no other forces.
+/// conserved: nothing but ideal holonomic constraints at rest, and no other forces than such as
+/// are 0 for these values of the parameters. Where the symmetries leave no direction across them
+/// there is no minimum.
 pub(crate) fn is_minimum(
-    system: &System,
+    model: &Model,
     autonomous: bool,
     reduced: &Reduced,
     spectrum: &Spectrum,
 ) -> bool {
+    let (exprs, system) = (&model.exprs, &model.system);
     let holonomic = system.constraints.iter().all(|c| c.level == Level::Position && c.scleronomic);
-    let conservative = system.forces.is_empty() && system.nonideal.is_empty();
+    let forces = system.forces.iter().chain(&system.nonideal).flat_map(|f| &f.components);
+    let forces: Vec<ExprId> = forces.map(|c| c.1).collect();
+    let forces = exprs.substitute(&forces, &rows::parameter_values(exprs, system));
+    let conservative = exprs.all_zero(&forces).is_zero();
     let by_velocities = matches!(system.energy, Energy::Lagrangian { .. });
     if !(autonomous && holonomic && conservative && by_velocities)
         || reduced.positions != reduced.velocities
@@ -106,5 +129,5 @@ pub(crate) fn is_minimum(
     let left = eigen::deflate(&stiffness, nz, spectrum.noise);
     let along = spectrum.symmetric_zeros + spectrum.symmetric.len();
     let Some(values) = eigen::eigenvalues(&left.matrix, left.size) else { return false };
-    left.zeros() == along && values.iter().all(|v| v[0] < 0.0)
+    left.zeros() == along && left.size > 0 && values.iter().all(|v| v[0] < 0.0)
 }
