@@ -106,7 +106,7 @@ fn text(parts: &[Part], random: &mut Random) -> String {
     for part in parts {
         let w = 0.5 + random.below(8) as f64 / 4.0;
         let c = 0.1 + random.below(5) as f64 / 8.0;
-        let mut mass = |text: &mut String, at: &mut usize, stiffness: f64| {
+        let mass = |text: &mut String, at: &mut usize, stiffness: f64| {
             let i = *at;
             *text += &format!("kinetic v{i}^2/2\npotential ({stiffness})*s{i}^2/2\n");
             *at += 1;
@@ -260,12 +260,7 @@ fn a_hovering_body_is_a_double_integrator_in_place_and_heading() {
 /// λ² = −Ω² (J_k − J_i)(J_k − J_j)/(J_i J_j).
 #[test]
 fn permanent_rotations_of_a_free_body() {
-    let inertia = [1.0, 2.0, 3.5];
     for axis in 0..3 {
-        let (i, j) = ((axis + 1) % 3, (axis + 2) % 3);
-        let rate = 1.25;
-        let square = -rate * rate * (inertia[axis] - inertia[i]) * (inertia[axis] - inertia[j])
-            / (inertia[i] * inertia[j]);
         for orientation in ["[1, 0, 0, 0]", "[0.5, 0.5, 0.5, 0.5]", "[0.6, 0, 0.8, 0]"] {
             let omega = ["[1.25, 0, 0]", "[0, 1.25, 0]", "[0, 0, 1.25]"][axis];
             let found = of(&model(&format!(
@@ -280,18 +275,46 @@ fn permanent_rotations_of_a_free_body() {
                  start e[2]' = (o[1]*w[2] + o[4]*w[1] - o[2]*w[3])/2
                  start e[3]' = (o[1]*w[3] + o[2]*w[2] - o[3]*w[1])/2"
             )));
-            assert_eq!(found.kind, Kind::SteadyMotion);
-            assert!(found.at_start && found.released.is_empty());
-            assert_eq!(found.spectrum.modes.len(), 2, "{:?}", found.spectrum);
-            let [re, im] = found.spectrum.modes[0].value;
-            if square > 0.0 {
-                assert!((re - square.sqrt()).abs() < 1e-12 && im == 0.0, "{re} {im} {square}");
-                assert!(matches!(found.stability, Stability::Unstable { .. }));
-            } else {
-                assert!((im - (-square).sqrt()).abs() < 1e-12 && re == 0.0, "{re} {im} {square}");
-                assert!(!matches!(found.stability, Stability::Unstable { .. }));
-            }
+            assert_permanent(&found, axis);
         }
+    }
+}
+
+/// The same in Euler angles, about axes that lie anywhere, with a place beside.
+#[test]
+fn permanent_rotations_in_euler_angles() {
+    for axis in 0..3 {
+        let omega = ["[1.25, 0, 0]", "[0, 1.25, 0]", "[0, 0, 1.25]"][axis];
+        for (place, at) in [("", "[0, 0, 0]"), ("x, y, z, ", "[x, y, z]")] {
+            let found = of(&model(&format!(
+                "coord {place}al, be, ga
+                 body q: mass 1, inertia [1, 2, 3.5], at {at}, turning Rz(al)*Rx(be)*Rz(ga)
+                 let w = {omega}
+                 let rate = (w[1]*sin(0.4) + w[2]*cos(0.4))/sin(1)
+                 start al = 0.3, be = 1, ga = 0.4
+                 start al' = rate, be' = w[1]*cos(0.4) - w[2]*sin(0.4), ga' = w[3] - rate*cos(1)"
+            )));
+            assert_permanent(&found, axis);
+        }
+    }
+}
+
+fn assert_permanent(found: &Linearization, axis: usize) {
+    let inertia: [f64; 3] = [1.0, 2.0, 3.5];
+    let (i, j) = ((axis + 1) % 3, (axis + 2) % 3);
+    let square = -1.25 * 1.25 * (inertia[axis] - inertia[i]) * (inertia[axis] - inertia[j])
+        / (inertia[i] * inertia[j]);
+    assert_eq!(found.kind, Kind::SteadyMotion);
+    assert!(found.at_start && found.released.is_empty());
+    assert_eq!(found.spectrum.modes.len(), 2, "{:?}", found.spectrum);
+    let [re, im] = found.spectrum.modes[0].value;
+    if square > 0.0 {
+        assert!((re - square.sqrt()).abs() < 1e-11 && im == 0.0, "{re} {im} {square}");
+        assert!(matches!(found.stability, Stability::Unstable { .. }));
+    } else {
+        assert!((im - (-square).sqrt()).abs() < 1e-11 && re == 0.0, "{re} {im} {square}");
+        // Another rate of rotation is a neighbouring steady motion.
+        assert_eq!(found.stability, Stability::Undecided(Undecided::ImaginaryAxis));
     }
 }
 

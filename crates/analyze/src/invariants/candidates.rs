@@ -66,10 +66,10 @@ impl Search<'_> {
             return Ok(Vec::new());
         }
         watch.on("looking for fields along which nothing changes")?;
+        let (found, places) = search::look(identity, setting, start, columns, seed);
         let vectors = |setting: &Setting, start: &Start| {
-            search::among_states(identity, setting, start, columns, seed)
+            search::at_places(identity, setting, start, columns, places, seed)
         };
-        let found = vectors(setting, start);
         // Parameters changed one at a time, when a coefficient is not what it seems to be.
         let mut changed: Option<Vec<Response>> = None;
         let mut generators = Vec::new();

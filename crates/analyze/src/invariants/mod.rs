@@ -214,7 +214,9 @@ pub fn invariants_watched(
         });
     }
     let mut in_place: Vec<(usize, Integral)> = places.into_iter().zip(integrals).collect();
-    in_place.sort_by_key(|(place, i)| (!i.generator.with_energy, *place));
+    // Plain momenta first.
+    let plain = |i: &Integral| simplicity(&identity, &i.generator) == 0;
+    in_place.sort_by_key(|(place, i)| (!i.generator.with_energy, !plain(i), *place));
     let integrals = in_place.into_iter().map(|i| i.1).collect();
     Ok(Ok(Invariants { integrals, refuted, energy, ignorable, not_sought }))
 }

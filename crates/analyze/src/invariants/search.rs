@@ -23,52 +23,55 @@ const ROUNDING: f64 = 1e-12;
 /// Entries of a reduced null vector below this are 0.
 const ENTRY: f64 = 1e-7;
 
-/// Null vectors of the conditions at consistent states, as many as the columns need.
-/// At one place the conditions are polynomials of low degree in the velocities, and a
-/// place costs a projection; so there are few at first, and more where null vectors do
-/// not hold at other places.
-pub fn among_states(
+/// Null vectors of the conditions, and at how many places they were looked for. At one
+/// place the conditions are polynomials of low degree in the velocities, and a place costs
+/// a projection; so there are few at first, and more as long as null vectors do not hold
+/// elsewhere and more places leave fewer of them. (Where a system has hardly any freedom,
+/// functions are nearly dependent whatever their number.)
+pub fn look(
     identity: &Identity,
     setting: &Setting,
     start: &Start,
     columns: &[Column],
     seed: u64,
-) -> Vec<Vec<f64>> {
+) -> (Vec<Vec<f64>>, usize) {
     const CHECKED: usize = 8;
-    let count = columns.len() * 5 / 4 + 12;
+    let most = enough(columns);
     let free = identity.system.constraints.is_empty();
-    let mut places = if free { count } else { (count / 8).clamp(8, 20) };
-    loop {
-        let states = sample(identity, setting, start, count, places, seed);
-        let vectors = null_vectors(identity, setting, &states, columns);
-        if vectors.is_empty() || places >= count {
-            return vectors;
+    let mut places = if free { most } else { (most / 8).clamp(8, 20) };
+    let mut vectors = at_places(identity, setting, start, columns, places, seed);
+    let others = sample(identity, setting, start, CHECKED, CHECKED, seed + 7919);
+    let elsewhere = equations(identity, setting, &others, columns);
+    let holds = |vector: &Vec<f64>| elsewhere.as_ref().is_none_or(|e| e.hold(vector));
+    while places < most && !vectors.iter().all(holds) {
+        places = (2 * places).min(most);
+        let next = at_places(identity, setting, start, columns, places, seed);
+        let fewer = next.len() < vectors.len();
+        vectors = next;
+        if !fewer {
+            break;
         }
-        let others = sample(identity, setting, start, CHECKED, CHECKED, seed + 7919);
-        if hold(identity, setting, &others, columns, &vectors) {
-            return vectors;
-        }
-        places = (2 * places).min(count);
     }
+    vectors.retain(holds);
+    (vectors, places)
 }
 
-/// Whether null vectors satisfy the conditions at other states.
-fn hold(
+/// As many states as the columns need.
+fn enough(columns: &[Column]) -> usize {
+    columns.len() * 5 / 4 + 12
+}
+
+/// Null vectors of the conditions at so many places.
+pub fn at_places(
     identity: &Identity,
     setting: &Setting,
-    states: &[State],
+    start: &Start,
     columns: &[Column],
-    vectors: &[Vec<f64>],
-) -> bool {
-    const SAME: f64 = 1e-6;
-    let Some(equations) = equations(identity, setting, states, columns) else { return true };
-    vectors.iter().all(|vector| {
-        equations.entries.chunks(columns.len()).all(|row| {
-            let mut total = Total::default();
-            row.iter().zip(vector).for_each(|(a, x)| total.add(a * x));
-            total.value.abs() <= SAME * total.size
-        })
-    })
+    places: usize,
+    seed: u64,
+) -> Vec<Vec<f64>> {
+    let states = sample(identity, setting, start, enough(columns), places, seed);
+    null_vectors(identity, setting, &states, columns)
 }
 
 /// Consistent states at so many places, at least `count` where the constraints leave that
@@ -132,6 +135,18 @@ impl Draw {
 struct Equations {
     rows: usize,
     entries: Vec<f64>,
+}
+
+impl Equations {
+    /// Whether a null vector of others satisfies these.
+    fn hold(&self, vector: &[f64]) -> bool {
+        const SAME: f64 = 1e-6;
+        self.entries.chunks(vector.len()).all(|row| {
+            let mut total = Total::default();
+            row.iter().zip(vector).for_each(|(a, x)| total.add(a * x));
+            total.value.abs() <= SAME * total.size
+        })
+    }
 }
 
 /// A sum that knows the size of its terms.

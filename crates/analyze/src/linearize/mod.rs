@@ -185,8 +185,9 @@ pub fn linearize_watched(
     let rest = with == Symmetry::rest(rates.n);
     let kind =
         if fit.along == Symmetry::rest(rates.n) { Kind::Equilibrium } else { Kind::SteadyMotion };
-    let minimum =
-        kind == Kind::Equilibrium && verdict::is_minimum(setting.model, rest, &reduced, &spectrum);
+    let second = second_order(&rates, point, &reduced);
+    let minimum = kind == Kind::Equilibrium
+        && verdict::is_minimum(setting.model, rest, &reduced, second.as_ref(), &spectrum);
     // Where something grows the zeros do not matter any more.
     let sizes = [sizes, sizes_v].concat();
     let family = || match &found.curved {
@@ -204,7 +205,7 @@ pub fn linearize_watched(
         at_start: found.at_start,
         moved: changes(setting, &start.state, &point.state),
         released: found.released.clone(),
-        second_order: second_order(&rates, point, &reduced),
+        second_order: second,
         family: explained.then(|| spectrum.zeros.first().copied().unwrap_or(0)),
         state: point.state.clone(),
         // A curved field is shown by what it does here.

@@ -14,12 +14,14 @@
 //! beside. Where nothing is left across them but neighbouring steady states, as of a free particle,
 //! nothing comes back and nothing holds it: that is neutral, not stable.
 
-use super::eigen;
+use super::SecondOrder;
 use super::reduce::Reduced;
 use super::spectrum::Spectrum;
 use crate::rows;
 use dalembert_expr::ExprId;
 use dalembert_model::system::{Energy, Level, Model};
+use dalembert_simulate::linalg::svd::Svd;
+use dalembert_simulate::linalg::{dot, multiply};
 
 /// What can be said about stability.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,6 +110,7 @@ pub(crate) fn is_minimum(
     model: &Model,
     autonomous: bool,
     reduced: &Reduced,
+    second: Option<&SecondOrder>,
     spectrum: &Spectrum,
 ) -> bool {
     let (exprs, system) = (&model.exprs, &model.system);
@@ -122,12 +125,30 @@ pub(crate) fn is_minimum(
     {
         return false;
     }
-    // u̇ = −𝖬⁻¹𝖪 z − …, 𝖬 ≻ 0: the signs are those of 𝖪.
+    let Some(second) = second else { return false };
+    // 𝖪 and 𝖬 in natural units; 𝖪 is known up to what 𝖬⁻¹ made of rounding.
     let (nz, d) = (reduced.positions.len(), reduced.dimension());
-    let s = reduced.scaled();
-    let stiffness: Vec<f64> = (0..nz * nz).map(|k| s[(nz + k / nz) * d + k % nz]).collect();
-    let left = eigen::deflate(&stiffness, nz, spectrum.noise);
+    let scaled = |matrix: &[f64]| -> Vec<f64> {
+        let at = |i: usize, j: usize| matrix[i * nz + j] * reduced.scales[i] * reduced.scales[j];
+        (0..nz * nz).map(|k| (at(k / nz, k % nz) + at(k % nz, k / nz)) / 2.0).collect()
+    };
+    let (mut mass, mut svd) = (Svd::default(), Svd::default());
+    mass.decompose(&scaled(&second.mass), nz, nz);
+    let stiffness = scaled(&second.stiffness);
+    svd.decompose(&stiffness, nz, nz);
+    let (Some(&heavy), Some(&light)) = (mass.sigma.first(), mass.sigma.last()) else {
+        return false;
+    };
+    let rounding = (64.0 * d as f64 * f64::EPSILON).max(16.0 * reduced.closure);
+    let noise = rounding * svd.sigma[0] * heavy / light;
+    // Singular values of a symmetric matrix are eigenvalues up to their signs.
+    let mut image = vec![0.0; nz];
+    let mut is_positive = |k: usize| {
+        let direction = &svd.v[k * nz..(k + 1) * nz];
+        multiply(&stiffness, nz, direction, &mut image);
+        dot(direction, &image) > 0.5 * svd.sigma[k]
+    };
+    let rank = svd.sigma.iter().take_while(|&&s| s > noise).count();
     let along = spectrum.symmetric_zeros + spectrum.symmetric.len();
-    let Some(values) = eigen::eigenvalues(&left.matrix, left.size) else { return false };
-    left.zeros() == along && left.size > 0 && values.iter().all(|v| v[0] < 0.0)
+    nz - rank == along && rank > 0 && (0..rank).all(&mut is_positive)
 }
