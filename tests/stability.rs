@@ -198,6 +198,26 @@ fn verdicts_of_systems_with_known_spectra() {
     }
 }
 
+/// Damping far below the frequency and above rounding, at one frequency or two, and with its
+/// sign turned.
+#[test]
+fn weak_damping_is_seen() {
+    for damping in ["1e-3", "1e-6", "1e-9", "1e-11"] {
+        for ratio in ["1", "2.5"] {
+            let system = |sign: &str| {
+                of(&model(&format!(
+                    "coord x, y\nkinetic x'^2/2 + y'^2/2\npotential x^2 + {ratio}*y^2
+                     force x: -{damping}*x'\nforce y: {sign}{damping}*y'"
+                )))
+            };
+            assert_eq!(system("-").stability, Stability::AsymptoticallyStable, "{damping}");
+            let Stability::Unstable { rate } = system("").stability else { panic!("{damping}") };
+            let exact: f64 = damping.parse::<f64>().expect("a number") / 2.0;
+            assert!((rate - exact).abs() < 1e-2 * exact, "{rate} {exact}");
+        }
+    }
+}
+
 #[test]
 fn what_is_free_is_neutral_and_drifts() {
     for text in [

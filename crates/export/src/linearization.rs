@@ -179,7 +179,7 @@ impl LinearizationPage<'_> {
         let family = found.family.unwrap_or(0);
         match found.stability {
             Stability::Unstable { rate } => {
-                let growing = found.spectrum.modes.iter().filter(|m| m.value[0] > m.uncertainty);
+                let growing = found.spectrum.modes.iter().filter(|m| m.grows());
                 let shape = growing.max_by(|a, b| a.value[0].total_cmp(&b.value[0]));
                 let shape = shape.map(|m| self.shape(m)).filter(|s| !s.is_empty());
                 let shape = shape.map(|s| format!("; what grows: {s}")).unwrap_or_default();

@@ -1,11 +1,11 @@
 //! Motions that claims are held against: from the start, and from one more
 //! consistent state.
 //!
-//! Each is simulated twice, at a tolerance and at a looser one. The difference δ tells
-//! how far the motion can be trusted: an integral I may be off by |∂I/∂x| δ and seem to
-//! change by that. What does not stay within is a change. From where δ alone would
-//! explain a visible change (a near collision, chaos) the motion shows nothing, and is
-//! not looked at.
+//! Where something seems to change, the motion is simulated once more at a looser
+//! tolerance. The difference δ tells how far it can be trusted: an integral I may be off
+//! by |∂I/∂x| δ and seem to change by that. What does not stay within is a change. From
+//! where δ alone would explain a visible change (a near collision, chaos) the motion
+//! shows nothing, and is not looked at.
 
 use crate::watch::{Interrupted, Watch};
 use dalembert_expr::ExprId;
@@ -14,6 +14,7 @@ use dalembert_simulate::drive::{End, Failure};
 use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::states::random_states;
 use dalembert_simulate::{Setting, Start, State};
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
 /// Local error of the runs.
@@ -56,9 +57,36 @@ pub enum Seen {
 /// One simulated motion.
 struct Trajectory {
     states: Vec<State>,
-    /// Its errors by state: of positions, velocities and momenta.
-    errors: Vec<Vec<f64>>,
     allowed: f64,
+    /// How it was made, for its errors.
+    start: Start,
+    options: RunOptions,
+    errors: OnceCell<Vec<Vec<f64>>>,
+}
+
+impl Trajectory {
+    /// Errors by state, of positions, velocities and momenta; as far as they are known.
+    fn errors(&self, setting: &Setting) -> &[Vec<f64>] {
+        self.errors.get_or_init(|| {
+            let options = RunOptions { tolerance: LOOSE, ..self.options.clone() };
+            let others = match simulate(setting, &options, &self.start, &Watch::nobody()) {
+                Ok(Ok((states, _))) => states,
+                _ => Vec::new(),
+            };
+            let apart = |a: &[f64], b: &[f64]| -> Vec<f64> {
+                a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect()
+            };
+            let difference = |(a, b): (&State, &State)| {
+                let parts = [
+                    apart(&a.q, &b.q),
+                    apart(&a.velocity, &b.velocity),
+                    apart(&a.momentum, &b.momentum),
+                ];
+                (a.t == b.t).then(|| parts.concat())
+            };
+            self.states.iter().zip(&others).map_while(difference).collect()
+        })
+    }
 }
 
 /// Simulated motions.
@@ -122,24 +150,25 @@ impl Motions {
                 .collect();
             let sizes = values.iter().map(|v| v[..parts].iter().fold(0f64, |m, x| m.max(x.abs())));
             let size = sizes.fold(0f64, f64::max);
-            let mut last = trajectory.states[0].t;
-            for (at, (state, value)) in trajectory.states.iter().zip(&values).enumerate() {
-                let slopes = slopes.rows[0].iter().map(|e| e.0).zip(&value[parts..]);
-                let unsure: f64 =
-                    slopes.map(|(j, slope)| (slope * trajectory.errors[at][j]).abs()).sum();
-                // NaN is no less vague.
-                if at > 0 && !(unsure <= VAGUE * size) {
-                    break;
+            let change = |at: usize| (values[at][0] - values[0][0]).abs();
+            // NaN must not pass for small.
+            let stays = |at: usize, unsure: f64| change(at) <= trajectory.allowed * size + unsure;
+            let relative = |at: usize| if change(at) == 0.0 { 0.0 } else { change(at) / size };
+            let mut last = trajectory.states.len() - 1;
+            if !(0..=last).all(|at| stays(at, 0.0)) {
+                let errors = trajectory.errors(setting);
+                let unsure = |at: usize| -> f64 {
+                    let slopes = slopes.rows[0].iter().map(|e| e.0).zip(&values[at][parts..]);
+                    slopes.map(|(j, slope)| (slope * errors[at][j]).abs()).sum()
+                };
+                let clear = |at: &usize| *at < errors.len() && unsure(*at) <= VAGUE * size;
+                last = (1..=last).take_while(clear).last().unwrap_or(0);
+                if let Some(at) = (0..=last).find(|&at| at > 0 && !stays(at, unsure(at))) {
+                    return Seen::Changed { deviation: relative(at), t: trajectory.states[at].t };
                 }
-                let change = (value[0] - values[0][0]).abs();
-                let deviation = if change == 0.0 { 0.0 } else { change / size };
-                // NaN must not pass for small.
-                if !(change <= trajectory.allowed * size + unsure) {
-                    return Seen::Changed { deviation, t: state.t };
-                }
-                worst = worst.max(deviation);
-                last = state.t;
             }
+            worst = (0..=last).map(relative).fold(worst, f64::max);
+            let last = trajectory.states[last].t;
             let span = (last - trajectory.states[0].t).abs();
             duration += span;
             motions += usize::from(span > 0.0);
@@ -152,7 +181,7 @@ impl Motions {
     }
 }
 
-/// A motion, as long as the model asks for or shorter, and its errors.
+/// A motion, as long as the model asks for or shorter.
 fn travel(
     setting: &Setting,
     start: &Start,
@@ -171,33 +200,14 @@ fn travel(
         watch.on("simulating a motion that integrals are held against")?;
         options.every = Some((options.end - t).abs() / 100.0);
         options.tolerance = TOLERANCE;
-        let tight = simulate(setting, &options, start, watch)?;
-        options.tolerance = LOOSE;
-        let loose = simulate(setting, &options, start, watch)?;
-        match (tight, loose) {
-            (Ok((states, times)), Ok((others, _))) => {
-                let errors = states.iter().zip(&others).map_while(|(a, b)| {
-                    let apart = |a: &[f64], b: &[f64]| -> Vec<f64> {
-                        a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect()
-                    };
-                    let parts = [
-                        apart(&a.q, &b.q),
-                        apart(&a.velocity, &b.velocity),
-                        apart(&a.momentum, &b.momentum),
-                    ];
-                    (a.t == b.t).then(|| parts.concat())
-                });
-                let errors: Vec<Vec<f64>> = errors.collect();
+        match simulate(setting, &options, start, watch)? {
+            Ok((states, times)) => {
                 // As the certificate of a run has it.
                 let allowed = 100.0 * TOLERANCE * (1.0 + times);
-                let mut states = states;
-                states.truncate(errors.len());
-                if states.len() > 1 {
-                    return Ok(Ok(Trajectory { states, errors, allowed }));
-                }
-                why = "the motion cannot be simulated from here".to_owned();
+                let (start, errors) = (start.clone(), OnceCell::new());
+                return Ok(Ok(Trajectory { states, allowed, start, options, errors }));
             }
-            (Err(error), _) | (_, Err(error)) => why = error,
+            Err(error) => why = error,
         }
         options.end = t + (options.end - t) / SHORTER.1;
     }

@@ -53,13 +53,25 @@ pub struct Spectrum {
 /// An eigenvalue that is not zero and its shape.
 #[derive(Clone, Debug, Default)]
 pub struct Mode {
-    /// λ. A real part that rounding explains is exactly 0.
+    /// λ. Where it oscillates and rounding explains its real part, that is exactly 0.
     pub value: Complex,
     /// What λ may be off by, from the noise of the matrix and the eigenvalue's own sensitivity.
     pub uncertainty: f64,
     /// (δq, δv) in the model's coordinates, the coordinate largest in the mass metric being 1;
     /// empty if it could not be computed.
     pub shape: Vec<Complex>,
+}
+
+impl Mode {
+    /// Whether it grows, beyond what rounding explains.
+    pub fn grows(&self) -> bool {
+        self.value[0] > 0.0 && (self.value[1] != 0.0 || self.value[0] > self.uncertainty)
+    }
+
+    /// Whether it decays, beyond what rounding explains.
+    pub fn decays(&self) -> bool {
+        self.value[0] < 0.0 && (self.value[1] != 0.0 || self.value[0] < -self.uncertainty)
+    }
 }
 
 impl Spectrum {
@@ -295,7 +307,7 @@ fn mode(
     if value[1] != 0.0 && value[0] != 0.0 {
         // Far from the axis there is no need to look.
         let close = value[0].abs() <= size * (noise / size).powf(0.2);
-        if value[0].abs() <= uncertainty || (close && may_be_on_axis(outer, value[1], noise)) {
+        if close && may_be_on_axis(outer, value[1], noise) {
             uncertainty = uncertainty.max(value[0].abs());
             value[0] = 0.0;
         }

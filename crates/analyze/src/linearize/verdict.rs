@@ -16,7 +16,7 @@
 
 use super::SecondOrder;
 use super::reduce::Reduced;
-use super::spectrum::Spectrum;
+use super::spectrum::{Mode, Spectrum};
 use crate::rows;
 use dalembert_expr::ExprId;
 use dalembert_model::system::{Energy, Level, Model};
@@ -72,12 +72,12 @@ impl Stability {
 /// The verdict; `minimum` says that the energy shows stability, `family` that the zeros across
 /// the symmetries belong to neighbouring steady states.
 pub(crate) fn verdict(spectrum: &Spectrum, minimum: bool, family: bool) -> Stability {
-    let growing = spectrum.modes.iter().filter(|m| m.value[0] > m.uncertainty);
+    let growing = spectrum.modes.iter().filter(|m| m.grows());
     if let Some(rate) = growing.map(|m| m.value[0]).reduce(f64::max) {
         return Stability::Unstable { rate };
     }
     if minimum {
-        let decaying = spectrum.modes.iter().all(|m| m.value[0] < -m.uncertainty);
+        let decaying = spectrum.modes.iter().all(Mode::decays);
         return match decaying && !spectrum.modes.is_empty() {
             true => Stability::AsymptoticallyStable,
             false => Stability::Stable,
@@ -95,7 +95,7 @@ pub(crate) fn verdict(spectrum: &Spectrum, minimum: bool, family: bool) -> Stabi
     if spectrum.modes.is_empty() && spectrum.count_zeros() + spectrum.symmetric.len() > 0 {
         return Stability::Neutral;
     }
-    if spectrum.modes.iter().all(|m| m.value[0] < -m.uncertainty) {
+    if spectrum.modes.iter().all(Mode::decays) {
         return Stability::AsymptoticallyStable;
     }
     Stability::Undecided(Undecided::ImaginaryAxis)
