@@ -244,6 +244,13 @@ fn what_is_free_is_neutral_and_drifts() {
     assert_eq!((found.stability, found.spectrum.drifts), (Stability::Stable, true));
     let page = LinearizationPage { model: &pair, found: &found }.to_text();
     assert!(page.contains("stable up to drift"), "{page}");
+    // With friction a free mass comes to rest, but not where it was.
+    let braked = model("coord x\nkinetic x'^2/2\nforce x: -x'");
+    let found = of(&braked);
+    assert_eq!((found.stability, found.spectrum.drifts), (Stability::AsymptoticallyStable, false));
+    let page = LinearizationPage { model: &braked, found: &found }.to_text();
+    assert!(page.contains("asymptotically stable up to the symmetries"), "{page}");
+    assert!(page.contains("comes to rest elsewhere"), "{page}");
 }
 
 #[test]

@@ -192,6 +192,14 @@ impl LinearizationPage<'_> {
             Stability::AsymptoticallyStable if found.spectrum.modes.is_empty() => {
                 "there is nothing that could move".to_owned()
             }
+            Stability::AsymptoticallyStable
+                if found.kind == Kind::Equilibrium && found.spectrum.symmetric_zeros > 0 =>
+            {
+                format!(
+                    "every mode decays; along the symmetries ({}) what is near comes to rest elsewhere",
+                    self.symmetries()
+                )
+            }
             Stability::AsymptoticallyStable => "every mode decays".to_owned(),
             Stability::Stable if found.spectrum.symmetric_zeros > 0 => {
                 "across the symmetries the potential has a strict minimum here, and the energy is conserved (Lagrange–Dirichlet)".to_owned()
@@ -279,7 +287,11 @@ impl LinearizationPage<'_> {
             columns(&mut page, &lambda);
         }
         let held = matches!(found.stability, Stability::AsymptoticallyStable | Stability::Stable);
-        let up_to = if held && self.drifts_from_rest() { " up to drift" } else { "" };
+        let up_to = match held && found.kind == Kind::Equilibrium {
+            true if found.spectrum.drifts => " up to drift",
+            true if found.spectrum.symmetric_zeros > 0 => " up to the symmetries",
+            _ => "",
+        };
         let _ = writeln!(page, "\n{}{up_to}: {}", found.stability.name(), self.reason());
         self.text_modes(&mut page);
         self.text_zeros(&mut page);
