@@ -2,12 +2,13 @@
 
 use crate::brackets::{self, Bracket};
 use crate::integrability::{Integrability, integrability};
-use crate::invariants::{InvariantOptions, Invariants, invariants};
+use crate::invariants::{InvariantOptions, Invariants, invariants_watched};
 use crate::places::{Places, Point};
 use crate::redundancy::{Circuit, circuits};
 use crate::rows::{self, Forms};
 use crate::shown::Shown;
 use crate::uniqueness::{Uniqueness, uniqueness};
+use crate::watch::{Interrupted, Watch};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{Choices, Formulation};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
@@ -131,9 +132,49 @@ impl Freedom {
 
 /// Analyzes a model whose parameters all have values.
 pub fn analyze(model: &Model, request: &Request) -> Result<Analysis, EvalError> {
+    match analyze_watched(model, request, &Watch::nobody()) {
+        Ok(found) => found,
+        Err(Interrupted) => unreachable!("nobody watches"),
+    }
+}
+
+/// The same, watched: the caller hears what is being done, and may end it.
+pub fn analyze_watched(
+    model: &Model,
+    request: &Request,
+    watch: &Watch,
+) -> Result<Result<Analysis, EvalError>, Interrupted> {
+    match steps(model, request, watch) {
+        Ok(found) => Ok(Ok(found)),
+        Err(Stop::Failed(error)) => Ok(Err(error)),
+        Err(Stop::Interrupted) => Err(Interrupted),
+    }
+}
+
+/// Why an analysis ended early.
+enum Stop {
+    Failed(EvalError),
+    Interrupted,
+}
+
+impl From<EvalError> for Stop {
+    fn from(error: EvalError) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+impl From<Interrupted> for Stop {
+    fn from(_: Interrupted) -> Stop {
+        Stop::Interrupted
+    }
+}
+
+fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, Stop> {
+    watch.on("looking for a consistent start")?;
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     let (exprs, system) = (&model.exprs, &model.system);
     let start = start::start(&setting).map_err(EvalError::Start)?;
+    watch.on("deriving and evaluating at the start")?;
     let found = report::at(&setting, &start.state, &Options::of_model(model))?;
     let evaluation = evaluation(&setting, &start.state, &found)?;
     let refused = |faults| EvalError::Refused(Refusal::Formulation(faults));
@@ -149,6 +190,7 @@ pub fn analyze(model: &Model, request: &Request) -> Result<Analysis, EvalError> 
     };
     let forms = Forms::near(exprs, system, &picture, &vanishes);
 
+    watch.on("looking for other consistent states")?;
     let states = crate::surface::states(&setting, &start, STATES);
     let is_confined = system.constraints.iter().any(|c| c.level == Level::Position)
         || !forms.nonlinear.is_empty();
@@ -159,6 +201,7 @@ pub fn analyze(model: &Model, request: &Request) -> Result<Analysis, EvalError> 
     points.push(at_start.clone());
     let places = Places { points, confined: is_confined };
 
+    watch.on("counting the degrees of freedom")?;
     let jacobian = rows::replaced(exprs, &lagrange.jacobian, &values);
     let ranked = places.rank(exprs, &jacobian);
     let outcome = &evaluation.outcome;
@@ -185,6 +228,7 @@ pub fn analyze(model: &Model, request: &Request) -> Result<Analysis, EvalError> 
             Err(_) => (Vec::new(), false),
         };
 
+    watch.on("testing whether the constraints integrate")?;
     let integrability = integrability(exprs, system, &forms, &places, &at_start);
     let ideal = ideal_rows(system, &lagrange.jacobian, &lagrange.nonideal);
     let kinds = system
@@ -194,6 +238,7 @@ pub fn analyze(model: &Model, request: &Request) -> Result<Analysis, EvalError> 
         .map(|(row, c)| rows::kinds(c, row, &forms, integrability.rows[row], ideal[row]))
         .collect();
 
+    watch.on("writing the reduced bracket")?;
     let regular = outcome.rank.metric == system.n_coordinates();
     let refusal = brackets::refusal(exprs, system, &forms, regular);
     let mut jacobi_defect = None;
@@ -220,19 +265,22 @@ pub fn analyze(model: &Model, request: &Request) -> Result<Analysis, EvalError> 
         }
         _ => None,
     };
+    watch.on("looking for relations behind the constraints")?;
     let potentials = if request.searches {
         crate::potential::potentials(&setting, &forms, &integrability, &places, &start.state)
     } else {
         Vec::new()
     };
+    watch.on("looking for singular configurations")?;
     let singular = match request.searches {
         true => crate::singular::search(&setting, &lagrange, &start.state, &states, &independent),
         false => None,
     };
     let conserved = match request.searches {
-        true => invariants(&setting, &start, &InvariantOptions::default()).ok(),
+        true => invariants_watched(&setting, &start, &InvariantOptions::default(), watch)?.ok(),
         false => None,
     };
+    watch.on("looking for what is probably not meant")?;
     let uniqueness = uniqueness(exprs, system, &start.state, &evaluation, &found);
     Ok(Analysis {
         start,

@@ -24,6 +24,8 @@ pub mod shown;
 pub mod singular;
 pub mod surface;
 pub mod uniqueness;
+pub mod watch;
 
-pub use analysis::{Analysis, Request, analyze};
+pub use analysis::{Analysis, Request, analyze, analyze_watched};
 pub use shown::Shown;
+pub use watch::{Interrupted, Watch};

@@ -66,6 +66,8 @@ impl LinearizationPage<'_> {
             "symmetric": spectrum.symmetric.iter().map(pair).collect::<Vec<_>>(),
             "modes": spectrum.modes.iter().map(|m| self.mode_json(m)).collect::<Vec<_>>(),
             "stability": found.stability.name(),
+            "drifts": spectrum.drifts,
+            "resonant": spectrum.resonant.iter().map(|&w| number(w)).collect::<Vec<_>>(),
             "reason": self.reason(),
             "matrices": self.matrices_json(),
         })
@@ -148,10 +150,36 @@ impl LinearizationPage<'_> {
     /// Why the verdict is what it is.
     pub fn reason(&self) -> String {
         let found = self.found;
+        let held = matches!(
+            found.stability,
+            Stability::AsymptoticallyStable | Stability::Stable | Stability::Neutral
+        );
+        match held && self.drifts_from_rest() {
+            true => format!(
+                "{}; along the symmetries ({}) what is near drifts away at a constant rate",
+                self.plain_reason(),
+                self.symmetries()
+            ),
+            false => self.plain_reason(),
+        }
+    }
+
+    /// Whether neighbours of an equilibrium drift away from it along its symmetries.
+    fn drifts_from_rest(&self) -> bool {
+        self.found.kind == Kind::Equilibrium && self.found.spectrum.drifts
+    }
+
+    fn symmetries(&self) -> String {
+        let words = self.found.symmetries.others.iter().map(|s| self.symmetry_words(s));
+        list(words.collect(), 8)
+    }
+
+    fn plain_reason(&self) -> String {
+        let found = self.found;
         let family = found.family.unwrap_or(0);
         match found.stability {
             Stability::Unstable { rate } => {
-                let growing = found.spectrum.modes.iter().filter(|m| m.value[0] > m.uncertainty);
+                let growing = found.spectrum.modes.iter().filter(|m| m.grows());
                 let shape = growing.max_by(|a, b| a.value[0].total_cmp(&b.value[0]));
                 let shape = shape.map(|m| self.shape(m)).filter(|s| !s.is_empty());
                 let shape = shape.map(|s| format!("; what grows: {s}")).unwrap_or_default();
@@ -164,10 +192,29 @@ impl LinearizationPage<'_> {
             Stability::AsymptoticallyStable if found.spectrum.modes.is_empty() => {
                 "there is nothing that could move".to_owned()
             }
+            Stability::AsymptoticallyStable
+                if found.kind == Kind::Equilibrium && found.spectrum.symmetric_zeros > 0 =>
+            {
+                format!(
+                    "every mode decays; along the symmetries ({}) what is near comes to rest elsewhere",
+                    self.symmetries()
+                )
+            }
             Stability::AsymptoticallyStable => "every mode decays".to_owned(),
+            Stability::Stable if found.spectrum.symmetric_zeros > 0 => {
+                "across the symmetries the potential has a strict minimum here, and the energy is conserved (Lagrange–Dirichlet)".to_owned()
+            }
             Stability::Stable => {
                 "the potential has a strict minimum here, and the energy is conserved (Lagrange–Dirichlet)".to_owned()
             }
+            Stability::Neutral => format!(
+                "all that is near are {} themselves: nothing grows, and nothing comes back",
+                self.kind_in_plural()
+            ),
+            Stability::Undecided(Undecided::Resonance) => format!(
+                "eigenvalues on the imaginary axis form a chain at ω = {}, as far as rounding tells: in the linear equations something grows like t, and they do not decide",
+                list(found.spectrum.resonant.iter().map(|&w| short(w)).collect(), 4)
+            ),
             Stability::Undecided(Undecided::ImaginaryAxis) => {
                 "no mode grows, but some have eigenvalues on the imaginary axis: the linear equations do not decide".to_owned()
             }
@@ -239,7 +286,13 @@ impl LinearizationPage<'_> {
                 .collect();
             columns(&mut page, &lambda);
         }
-        let _ = writeln!(page, "\n{}: {}", found.stability.name(), self.reason());
+        let held = matches!(found.stability, Stability::AsymptoticallyStable | Stability::Stable);
+        let up_to = match held && found.kind == Kind::Equilibrium {
+            true if found.spectrum.drifts => " up to drift",
+            true if found.spectrum.symmetric_zeros > 0 => " up to the symmetries",
+            _ => "",
+        };
+        let _ = writeln!(page, "\n{}{up_to}: {}", found.stability.name(), self.reason());
         self.text_modes(&mut page);
         self.text_zeros(&mut page);
         self.text_matrices(&mut page);
@@ -325,12 +378,11 @@ impl LinearizationPage<'_> {
             self.found.reduced.dimension()
         );
         if spectrum.symmetric_zeros > 0 {
-            let words = self.found.symmetries.others.iter().map(|s| self.symmetry_words(s));
             let _ = writeln!(
                 page,
                 "  {} by symmetry, the same motion elsewhere: {}",
                 spectrum.symmetric_zeros,
-                list(words.collect(), 8)
+                self.symmetries()
             );
         }
         if let Some(&first) = spectrum.zeros.first() {
@@ -469,7 +521,10 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
             format!("there is no unique motion to linearise: {why}; at {}", at(state))
         }
         LinearizeError::NotSmooth { state } => {
-            format!("the equations have no finite derivatives at {}", at(state))
+            format!(
+                "the equations have no derivatives (a switch, a jump or a pole) at {}",
+                at(state)
+            )
         }
         LinearizeError::TimeDependent { constraints } => {
             let rows: Vec<String> =
@@ -492,6 +547,7 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
             coordinate(i),
             at(state)
         ),
+        LinearizeError::Interrupted => "interrupted".to_owned(),
         LinearizeError::NoEigenvalues => "the eigenvalues did not settle".to_owned(),
     }
 }

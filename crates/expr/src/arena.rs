@@ -103,6 +103,8 @@ pub(crate) struct Arena {
     pub(crate) partials: FxHashMap<(Symbol, ExprId), ExprId>,
     /// Memo of the primitive part of a sum.
     pub(crate) primitives: FxHashMap<ExprId, (NumberId, ExprId)>,
+    /// Memo of the zero test with its default options.
+    pub(crate) zeros: FxHashMap<ExprId, crate::zero::Zero>,
     marks: Vec<(u32, u32)>,
     epoch: u32,
     pub(crate) overflowed: bool,
@@ -250,6 +252,7 @@ impl Arena {
             rates: FxHashMap::default(),
             partials: FxHashMap::default(),
             primitives: FxHashMap::default(),
+            zeros: FxHashMap::default(),
             marks: Vec::new(),
             epoch: 0,
             overflowed: false,

@@ -53,6 +53,11 @@ impl Traced {
         Doubles.number(&coordinate(seed, point, symbol))
     }
 
+    /// The value of a symbol at a point near 0.
+    pub fn small_coordinate(&self, seed: u64, point: u32, symbol: Symbol) -> Enclosed<DoubleBall> {
+        Doubles.about(small_coordinate(seed, point, symbol), 0.0)
+    }
+
     pub fn sign(&self, ball: &DoubleBall) -> BallSign {
         Doubles.sign(ball)
     }
@@ -144,4 +149,22 @@ pub(crate) fn coordinate(seed: u64, point: u32, symbol: Symbol) -> Number {
         _ => (mixed, 55),
     };
     Number::ratio(numerator, 1 << shift).unwrap_or(Number::ONE)
+}
+
+/// How many points near 0 there are.
+pub(crate) const SMALL_POINTS: u32 = 12;
+
+/// The value of a symbol at a point near 0, but not at 0, which branches may take for
+/// special: sizes down to 2^−192, of all symbols or of every other one. Functions of functions may be flat
+/// to any number of digits nearly everywhere (what is drawn to a fixed point by
+/// them), but not where they are repelled from one.
+fn small_coordinate(seed: u64, point: u32, symbol: Symbol) -> f64 {
+    const SIZES: [i32; 6] = [6, 12, 24, 48, 96, 192];
+    let random = mix(mix(seed ^ mix(u64::from(point) | 1 << 32)) ^ symbol.index() as u64);
+    // In ±(1/2, 3/2), with few digits.
+    let part = 0.5 + (random >> 44) as f64 / (1u64 << 20) as f64;
+    let value = if random & 1 == 0 { part } else { -part };
+    let large = point >= SMALL_POINTS / 2 && random & 2 == 0;
+    let size = SIZES[point as usize % SIZES.len()];
+    if large { value } else { value * f64::from(-size).exp2() }
 }

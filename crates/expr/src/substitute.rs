@@ -6,6 +6,30 @@ use crate::symbol::Symbol;
 use rustc_hash::FxHashMap;
 
 impl Exprs {
+    /// What a sum adds up to without the terms in which certain symbols occur: 3 + a of
+    /// 3 + a + x y, where x and y are such symbols. Sums inside of products stay whole.
+    pub fn part_without(&self, id: ExprId, symbol: impl Fn(Symbol) -> bool) -> ExprId {
+        let mut kept = Vec::new();
+        let mut open = vec![(ExprId::ONE, id)];
+        while let Some((factor, id)) = open.pop() {
+            if !self.symbols_of(&[id]).into_iter().any(&symbol) {
+                kept.push(self.product(&[factor, id]));
+                continue;
+            }
+            let arena = &mut *self.arena.borrow_mut();
+            if let Node::Sum { constant, start, len } = arena.node(id) {
+                let items = arena.items(start, len).to_vec();
+                let constant = arena.of_number_id(constant);
+                open.push((factor, constant));
+                for item in items {
+                    let number = arena.of_number_id(item.number);
+                    open.push((arena.mul(factor, number), item.expr));
+                }
+            }
+        }
+        self.sum(&kept)
+    }
+
     /// The expressions with each named symbol replaced, all at once (what is
     /// put in is not replaced again).
     pub fn substitute(&self, roots: &[ExprId], replacements: &[(Symbol, ExprId)]) -> Vec<ExprId> {

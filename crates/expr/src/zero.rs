@@ -12,11 +12,12 @@
 //!    rational function is certainly not 0; other expressions are still open;
 //! 3. in balls of doubles at many more points, with symbols of all signs and
 //!    sizes, for expressions that vanish in one part of their domain only, like
-//!    √(x²) − x;
+//!    √(x²) − x; and at a few near 0, for those that are flat nearly everywhere;
 //! 4. in balls of extended precision, with a point for each way that branches
 //!    were seen to be taken in step 3. The precision doubles until 0 is outside,
 //!    or until the ball has shrunk about 0 as precision grew, to 2^−100 of the
-//!    smallest against the largest value that came up on the way.
+//!    smallest against the largest value that came up on the way. Where these
+//!    are so far apart that no precision allowed can do that, it is left open.
 //!
 //! # How far to trust the answer
 //!

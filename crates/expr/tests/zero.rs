@@ -297,3 +297,41 @@ fn large_graphs_do_not_recurse() {
     assert_exact(e - f);
     assert_nonzero(e - f + 1);
 }
+
+/// Functions of functions that are drawn to a fixed point are flat to any number of digits
+/// nearly everywhere, and not constant; shared parts are evaluated once.
+#[test]
+fn what_is_flat_nearly_everywhere_is_not_constant() {
+    for depth in [4, 12, 50, 120] {
+        let exprs = Exprs::new();
+        let x = exprs.variable("x");
+        let mut a = x;
+        for _ in 0..depth {
+            a = a.sin() * a.cos() + a;
+        }
+        let slope = exprs.at(exprs.derivative(a.id, x.symbol().expect("a symbol")));
+        assert_nonzero(slope);
+        // The answer is kept.
+        assert_nonzero(slope);
+        assert!(exprs.is_zero((slope - slope).id).is_zero());
+    }
+}
+
+#[test]
+fn parts_without_symbols() {
+    let exprs = Exprs::new();
+    let (x, y, m, g) =
+        (exprs.variable("x"), exprs.variable("y"), exprs.variable("m"), exprs.variable("g"));
+    let moves = |s| Some(s) == x.symbol() || Some(s) == y.symbol();
+    let part = |e: Expr| exprs.to_source(exprs.part_without(e.id, moves));
+    assert_eq!(part(m * g + x * y + 3), exprs.to_source((m * g + 3).id));
+    assert_eq!(part(m * g), "m*g");
+    assert_eq!(part(x.sin() * m), "0");
+    // A sum too long to be one node.
+    let terms: Vec<_> = (0..60).map(|k| (m.powi(k + 2) - x.powi(k + 1)).id).collect();
+    let wanted: Vec<_> = (0..60).map(|k| m.powi(k + 2).id).collect();
+    let long = exprs.at(exprs.sum(&terms));
+    let off =
+        exprs.at(exprs.part_without((2 * long + y).id, moves)) - 2 * exprs.at(exprs.sum(&wanted));
+    assert!(exprs.is_zero(off.id).is_zero());
+}

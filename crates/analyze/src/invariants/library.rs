@@ -4,8 +4,14 @@
 //! velocities, as they are and brought to unit length by the mass, q_j e_i (rotations), sin and cos of angles times e_i (momenta along a
 //! heading), t e_i (boosts), and for Euler angles the fields of rotations about axes
 //! that the angles do not name. Lagrangians may be invariant
-//! up to the rate of a function f(q, t): fields of constants bring t times a constant
-//! force along, boosts M q of a constant row of M, and q itself stands alone.
+//! up to the rate of a function f(q, t): fields of constants bring t times the constant
+//! part of a force along, boosts M q of a constant row of M, and q and t stand alone.
+//!
+//! Of many coordinates not all products q_j e_i fit. A field ξ = B q that leaves a
+//! constant T alone has M B antisymmetric, so that rotations q_i e_j − q_j e_i of
+//! coordinates with one constant mass (the Cartesian ones of a body) are enough, and
+//! those among coordinates whose masses belong together (the components of a
+//! quaternion).
 
 use super::identity::Identity;
 use dalembert_derive::picture::{self, Picture};
@@ -13,6 +19,10 @@ use dalembert_derive::{Chart, matrix};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_simulate::{Setting, State};
 
+/// Up to so many coordinates all products q_j e_i are tried.
+const ALL_PRODUCTS: usize = 8;
+/// Most columns with families that are no part of a rotation.
+const MOST_OTHERS: usize = 160;
 /// Charts with more dependent velocities are not written out.
 const LARGEST_CHART: usize = 4;
 
@@ -47,39 +57,28 @@ impl Column {
     }
 }
 
+/// Columns of the ansatz.
+pub struct Columns {
+    /// Simple ones first.
+    pub list: Vec<Column>,
+    /// Whether rotations were left out, because they are too many.
+    pub without_rotations: bool,
+}
+
 /// The columns, simple ones first, at most as many as allowed. Whole families are
 /// left out rather than parts of them.
-pub fn columns(
-    identity: &Identity,
-    setting: &Setting,
-    states: &[State],
-    most: usize,
-) -> Vec<Column> {
+pub fn columns(identity: &Identity, setting: &Setting, states: &[State], most: usize) -> Columns {
     let exprs = identity.exprs;
     let n = identity.q.len();
     let at = |id: ExprId| exprs.at(id);
     let q: Vec<ExprId> = identity.q.iter().map(|&s| exprs.of_symbol(s)).collect();
     let t = exprs.time();
     let mut columns = vec![Column::Energy];
-    // All products do not fit for many coordinates; then those of one constant mass.
-    let masses: Vec<Option<ExprId>> = (0..n)
-        .map(|i| match identity.metric.rows[i].as_slice() {
-            &[(j, mass)] if i == j => {
-                let free = !exprs.symbols_of(&[mass]).iter().any(|s| moves(identity, *s));
-                free.then_some(mass)
-            }
-            _ => None,
-        })
-        .collect();
-    let all = n * (n + 1) <= most / 2;
-    let related =
-        |i: usize, j: usize| all || (i != j && masses[i].is_some() && masses[i] == masses[j]);
-    // A constant force F along a field of constants is the rate of f = t F.
+    // The constant part F of a force along a field of constants is the rate of f = t F.
     let constant = |force: ExprId| {
         let short = exprs.count_tree_size(force) <= 300;
         let force = if short { exprs.simplify(force) } else { force };
-        let free = !exprs.symbols_of(&[force]).iter().any(|s| moves(identity, *s));
-        if free { force } else { ExprId::ZERO }
+        exprs.part_without(force, |s| moves(identity, s))
     };
     let forces: Vec<ExprId> = (0..n).map(|i| identity.force(i)).collect();
     let weights: Vec<ExprId> = forces.iter().map(|&f| constant(f)).collect();
@@ -88,17 +87,14 @@ pub fn columns(
         factor: ExprId::ONE,
         gauge: (t * at(weights[along])).id,
     }));
-    let mut add = |family: Vec<Column>| {
-        if columns.len() + family.len() <= most {
+    let mut add = |family: Vec<Column>, most: usize| {
+        let fits = columns.len() + family.len() <= most;
+        if fits {
             columns.extend(family);
         }
+        fits
     };
-    // x e_y before y e_x: a rotation then reads x p_y − y p_x.
-    let pairs = (0..n).flat_map(|j| (0..n).map(move |along| (j, along)));
-    let linear = pairs
-        .filter(|&(j, along)| related(j, along))
-        .map(|(j, along)| Column::field(along, q[j]))
-        .collect();
+    let blocks = blocks(identity);
     let angles = angles(identity, setting, states);
     let trig = |a: usize| [at(q[a]).cos().id, at(q[a]).sin().id];
     let headings = (0..n)
@@ -112,10 +108,10 @@ pub fn columns(
         (t * at(constant(exprs.sum(&terms)))).id
     };
     let whole = |s: &Vec<ExprId>| Column::Whole { field: s.clone(), gauge: along(s) };
-    add(admissible.iter().map(whole).collect());
-    add(linear);
-    add(headings);
-    add(euler(identity, &angles, &q));
+    add(admissible.iter().map(whole).collect(), MOST_OTHERS);
+    let without_rotations = !add(rotations(identity, &q, &blocks), most);
+    add(headings, MOST_OTHERS);
+    add(euler(identity, &angles, &q, &blocks), MOST_OTHERS);
     // Boosts: f = M q for a constant row of M, and F t²/2 of a constant force.
     let boosts = (0..n).filter_map(|i| {
         let row = &identity.metric.rows[i];
@@ -127,9 +123,58 @@ pub fn columns(
         let gauge = (along + t * at(rest)).id;
         (constant && !row.is_empty()).then_some(Column::Field { along: i, factor: t.id, gauge })
     });
-    add(boosts.collect());
-    add(q.iter().map(|&f| Column::Gauge(f)).collect());
-    columns
+    add(boosts.collect(), usize::MAX);
+    add(q.iter().chain([&t.id]).map(|&f| Column::Gauge(f)).collect(), usize::MAX);
+    Columns { list: columns, without_rotations }
+}
+
+/// q_j e_i, or of many coordinates the rotations among those that belong together.
+fn rotations(identity: &Identity, q: &[ExprId], blocks: &[usize]) -> Vec<Column> {
+    let (exprs, n) = (identity.exprs, q.len());
+    // x e_y before y e_x: a rotation then reads x p_y − y p_x.
+    if n <= ALL_PRODUCTS {
+        let pairs = (0..n).flat_map(|j| (0..n).map(move |along| (j, along)));
+        return pairs.map(|(j, along)| Column::field(along, q[j])).collect();
+    }
+    let masses: Vec<Option<ExprId>> = (0..n)
+        .map(|i| match identity.metric.rows[i].as_slice() {
+            &[(j, mass)] if i == j => {
+                let free = !exprs.symbols_of(&[mass]).iter().any(|s| moves(identity, *s));
+                free.then_some(mass)
+            }
+            _ => None,
+        })
+        .collect();
+    let size = |block: usize| blocks.iter().filter(|&&b| b == block).count();
+    let related = |i: usize, j: usize| match (masses[i], masses[j]) {
+        (Some(a), Some(b)) => a == b,
+        _ => blocks[i] == blocks[j] && size(blocks[i]) <= ALL_PRODUCTS,
+    };
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let rotation = |(i, j): (usize, usize)| {
+        let mut field = vec![ExprId::ZERO; n];
+        (field[j], field[i]) = (q[i], (-exprs.at(q[j])).id);
+        Column::Whole { field, gauge: ExprId::ZERO }
+    };
+    pairs.filter(|&(i, j)| related(i, j)).map(rotation).collect()
+}
+
+/// Which coordinates belong together by their masses, each with the first of its block:
+/// M has an entry for both, or one occurs in the row of the other.
+fn blocks(identity: &Identity) -> Vec<usize> {
+    let n = identity.q.len();
+    let mut blocks: Vec<usize> = (0..n).collect();
+    for i in 0..n {
+        let row = &identity.metric.rows[i];
+        let entries: Vec<ExprId> = row.iter().map(|e| e.1).collect();
+        let symbols = identity.exprs.symbols_of(&entries);
+        let named = (0..n).filter(|&j| symbols.contains(&identity.q[j]));
+        for j in row.iter().map(|e| e.0).chain(named).collect::<Vec<_>>() {
+            let (a, b) = (blocks[i].min(blocks[j]), blocks[i].max(blocks[j]));
+            blocks.iter_mut().filter(|x| **x == b).for_each(|x| *x = a);
+        }
+    }
+    blocks
 }
 
 /// Unit fields and those of S brought to unit length by the mass. They are a family of
@@ -244,17 +289,21 @@ fn angles(identity: &Identity, setting: &Setting, states: &[State]) -> Vec<Angle
 /// Rotations about axes that Euler angles do not name: for angles a and b
 /// e_a (sin a, cos a)·(cot b, tan b), e_c (sin a, cos a)/(sin b, cos b), and sin a, cos a along b where a is
 /// absent from the equations.
-fn euler(identity: &Identity, angles: &[Angle], q: &[ExprId]) -> Vec<Column> {
+fn euler(identity: &Identity, angles: &[Angle], q: &[ExprId], blocks: &[usize]) -> Vec<Column> {
     let exprs = identity.exprs;
     let n = q.len();
     let at = |i: usize| exprs.at(q[i]);
     let mut columns = Vec::new();
-    // With many angles these are links of chains and not Euler angles.
-    if angles.iter().filter(|&&a| a != Angle::No).count() > 4 {
-        return columns;
-    }
-    for a in (0..n).filter(|&a| angles[a] != Angle::No) {
-        for b in (0..n).filter(|&b| b != a && angles[b] == Angle::Occurs) {
+    // With many angles these are links of chains and not Euler angles, unless they
+    // belong to several bodies.
+    let count = |block: Option<usize>| {
+        let own = (0..n).filter(|&i| block.is_none_or(|b| blocks[i] == b));
+        own.filter(|&i| angles[i] != Angle::No).count()
+    };
+    let few = count(None) <= 4;
+    let together = |i: usize, j: usize| few || blocks[i] == blocks[j];
+    for a in (0..n).filter(|&a| angles[a] != Angle::No && (few || count(Some(blocks[a])) <= 4)) {
+        for b in (0..n).filter(|&b| b != a && angles[b] == Angle::Occurs && together(a, b)) {
             for wave in [at(a).cos(), at(a).sin()] {
                 let mut add = |along, factor| columns.push(Column::field(along, factor));
                 if angles[a] == Angle::Absent {
@@ -262,7 +311,8 @@ fn euler(identity: &Identity, angles: &[Angle], q: &[ExprId]) -> Vec<Column> {
                 }
                 add(a, (wave * at(b).cos() / at(b).sin()).id);
                 add(a, (wave * at(b).sin() / at(b).cos()).id);
-                for c in (0..n).filter(|&c| c != a && c != b && angles[c] != Angle::No) {
+                let others = (0..n).filter(|&c| c != a && c != b && together(a, c));
+                for c in others.filter(|&c| angles[c] != Angle::No) {
                     add(c, (wave / at(b).sin()).id);
                     add(c, (wave / at(b).cos()).id);
                 }

@@ -1,16 +1,31 @@
 //! Motions that claims are held against: from the start, and from one more
 //! consistent state.
+//!
+//! Where something seems to change, the motion is simulated once more at a looser
+//! tolerance. The difference δ tells how far it can be trusted: an integral I may be off
+//! by |∂I/∂x| δ and seem to change by that. What does not stay within is a change. From
+//! where δ alone would explain a visible change (a near collision, chaos) the motion
+//! shows nothing, and is not looked at.
 
+use crate::watch::{Interrupted, Watch};
 use dalembert_expr::ExprId;
 use dalembert_model::system::System;
 use dalembert_simulate::drive::{End, Failure};
 use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::states::random_states;
 use dalembert_simulate::{Setting, Start, State};
+use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
 /// Local error of the runs.
 const TOLERANCE: f64 = 1e-12;
+/// The same for the runs that tell how far to trust them.
+const LOOSE: f64 = 1e-10;
+/// An uncertainty of this part of an integral, and a motion says nothing about it.
+const VAGUE: f64 = 1e-6;
+/// How often a motion is made shorter, and by how much, where it comes to an end before
+/// anything was seen of it.
+const SHORTER: (usize, f64) = (5, 12.0);
 /// The residual of constraints that a run may reach.
 const ON_CONSTRAINTS: f64 = 1e-9;
 /// Steps of a run, fewer for large systems.
@@ -43,6 +58,35 @@ pub enum Seen {
 struct Trajectory {
     states: Vec<State>,
     allowed: f64,
+    /// How it was made, for its errors.
+    start: Start,
+    options: RunOptions,
+    errors: OnceCell<Vec<Vec<f64>>>,
+}
+
+impl Trajectory {
+    /// Errors by state, of positions, velocities and momenta; as far as they are known.
+    fn errors(&self, setting: &Setting) -> &[Vec<f64>] {
+        self.errors.get_or_init(|| {
+            let options = RunOptions { tolerance: LOOSE, ..self.options.clone() };
+            let others = match simulate(setting, &options, &self.start, &Watch::nobody()) {
+                Ok(Ok((states, _))) => states,
+                _ => Vec::new(),
+            };
+            let apart = |a: &[f64], b: &[f64]| -> Vec<f64> {
+                a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect()
+            };
+            let difference = |(a, b): (&State, &State)| {
+                let parts = [
+                    apart(&a.q, &b.q),
+                    apart(&a.velocity, &b.velocity),
+                    apart(&a.momentum, &b.momentum),
+                ];
+                (a.t == b.t).then(|| parts.concat())
+            };
+            self.states.iter().zip(&others).map_while(difference).collect()
+        })
+    }
 }
 
 /// Simulated motions.
@@ -54,6 +98,18 @@ pub struct Motions {
 impl Motions {
     /// Simulates from the start and from another consistent state.
     pub fn new(setting: &Setting, start: &Start, seed: u64) -> Motions {
+        let nobody = Watch::nobody();
+        Motions::watched(setting, start, seed, &nobody)
+            .unwrap_or(Motions { list: Vec::new(), why_none: String::new() })
+    }
+
+    /// The same, watched.
+    pub(super) fn watched(
+        setting: &Setting,
+        start: &Start,
+        seed: u64,
+        watch: &Watch,
+    ) -> Result<Motions, Interrupted> {
         let mut motions = Motions { list: Vec::new(), why_none: String::new() };
         let mut starts = vec![start.clone()];
         starts.extend(random_states(setting, start, 1, seed).into_iter().map(|state| Start {
@@ -62,12 +118,12 @@ impl Motions {
             ..start.clone()
         }));
         for start in starts {
-            match travel(setting, start) {
+            match travel(setting, &start, watch)? {
                 Ok(trajectory) => motions.list.push(trajectory),
                 Err(why) => motions.why_none = why,
             }
         }
-        motions
+        Ok(motions)
     }
 
     /// Whether something keeps its value. `parts` are what it consists of, which says
@@ -81,73 +137,122 @@ impl Motions {
     ) -> Seen {
         let mut roots = vec![value];
         roots.extend(parts);
-        let (mut worst, mut duration) = (0f64, 0.0);
+        let parts = roots.len();
+        let variables = [system.positions(), system.velocities(), system.momenta()].concat();
+        let slopes = setting.model.exprs.jacobian(&[value], &variables);
+        roots.extend(slopes.rows[0].iter().map(|e| e.1));
+        let (mut worst, mut duration, mut motions) = (0f64, 0.0, 0);
         for trajectory in &self.list {
             let values: Vec<Vec<f64>> = trajectory
                 .states
                 .iter()
                 .map(|state| setting.numbers(&roots, &state.table(system)))
                 .collect();
-            let sizes = values.iter().map(|v| v.iter().fold(0f64, |m, x| m.max(x.abs())));
+            let sizes = values.iter().map(|v| v[..parts].iter().fold(0f64, |m, x| m.max(x.abs())));
             let size = sizes.fold(0f64, f64::max);
-            for (state, value) in trajectory.states.iter().zip(&values) {
-                let change = (value[0] - values[0][0]).abs();
-                let deviation = if change == 0.0 { 0.0 } else { change / size };
-                // NaN must not pass for small.
-                if !(deviation <= trajectory.allowed) {
-                    return Seen::Changed { deviation, t: state.t };
+            let change = |at: usize| (values[at][0] - values[0][0]).abs();
+            // NaN must not pass for small.
+            let stays = |at: usize, unsure: f64| change(at) <= trajectory.allowed * size + unsure;
+            let relative = |at: usize| if change(at) == 0.0 { 0.0 } else { change(at) / size };
+            let mut last = trajectory.states.len() - 1;
+            if !(0..=last).all(|at| stays(at, 0.0)) {
+                let errors = trajectory.errors(setting);
+                let unsure = |at: usize| -> f64 {
+                    let slopes = slopes.rows[0].iter().map(|e| e.0).zip(&values[at][parts..]);
+                    slopes.map(|(j, slope)| (slope * errors[at][j]).abs()).sum()
+                };
+                let clear = |at: &usize| *at < errors.len() && unsure(*at) <= VAGUE * size;
+                last = (1..=last).take_while(clear).last().unwrap_or(0);
+                if let Some(at) = (0..=last).find(|&at| at > 0 && !stays(at, unsure(at))) {
+                    return Seen::Changed { deviation: relative(at), t: trajectory.states[at].t };
                 }
-                worst = worst.max(deviation);
             }
-            let span = trajectory.states.last().map_or(0.0, |s| s.t) - trajectory.states[0].t;
-            duration += span.abs();
+            worst = (0..=last).map(relative).fold(worst, f64::max);
+            let last = trajectory.states[last].t;
+            let span = (last - trajectory.states[0].t).abs();
+            duration += span;
+            motions += usize::from(span > 0.0);
         }
-        match self.list.len() {
-            0 => Seen::NotSeen(self.why_none.clone()),
-            motions => Seen::Kept { deviation: worst, duration, motions },
+        match (self.list.len(), motions) {
+            (0, _) => Seen::NotSeen(self.why_none.clone()),
+            (_, 0) => Seen::NotSeen("the motion is too sensitive to show anything".to_owned()),
+            _ => Seen::Kept { deviation: worst, duration, motions },
         }
     }
 }
 
-fn travel(setting: &Setting, start: Start) -> Result<Trajectory, String> {
+/// A motion, as long as the model asks for or shorter.
+fn travel(
+    setting: &Setting,
+    start: &Start,
+    watch: &Watch,
+) -> Result<Result<Trajectory, String>, Interrupted> {
     let mut options = RunOptions::of_model(setting);
     let (t, n) = (start.state.t, setting.model.system.n_coordinates());
     if !(options.end - t).is_finite() || options.end == t {
         options.end = t + 1.0;
     }
-    options.tolerance = TOLERANCE;
     // What is claimed is claimed between events.
     options.events = false;
-    options.every = Some((options.end - t).abs() / 100.0);
     options.most_steps = STEPS / (1 + n as u64 / 10);
+    let mut why = String::new();
+    for _ in 0..SHORTER.0 {
+        watch.on("simulating a motion that integrals are held against")?;
+        options.every = Some((options.end - t).abs() / 100.0);
+        options.tolerance = TOLERANCE;
+        match simulate(setting, &options, start, watch)? {
+            Ok((states, times)) => {
+                // As the certificate of a run has it.
+                let allowed = 100.0 * TOLERANCE * (1.0 + times);
+                let (start, errors) = (start.clone(), OnceCell::new());
+                return Ok(Ok(Trajectory { states, allowed, start, options, errors }));
+            }
+            Err(error) => why = error,
+        }
+        options.end = t + (options.end - t) / SHORTER.1;
+    }
+    Ok(Err(why))
+}
+
+/// The states of one run, and how many characteristic times it took.
+fn simulate(
+    setting: &Setting,
+    options: &RunOptions,
+    start: &Start,
+    watch: &Watch,
+) -> Result<Result<(Vec<State>, f64), String>, Interrupted> {
     let mut states: Vec<State> = Vec::new();
+    let mut interrupted = false;
     let mut record = |seen: &dalembert_simulate::observer::Observation| {
         states.push(seen.state.clone());
-        ControlFlow::Continue(())
+        interrupted = watch.on("simulating a motion that integrals are held against").is_err();
+        if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let report = run::run_from(setting, &options, start, &mut record)
-        .map_err(|_| "the motion cannot be simulated from here".to_owned())?;
+    let report = run::run_from(setting, options, start.clone(), &mut record);
+    if interrupted {
+        return Err(Interrupted);
+    }
+    let Ok(report) = report else {
+        return Ok(Err("the motion cannot be simulated from here".to_owned()));
+    };
     let certificate = &report.certificate;
     match &report.end {
-        // Steps may be many because coordinates come to their end, where digits are lost: the last
-        // state counts only if there are hardly others.
+        // Where hardly anything was put out, the last state counts too.
         End::Failed(Failure::TooManySteps) if states.len() < 3 => {
             states.extend(report.last.map(|seen| seen.state));
         }
         End::Failed(Failure::Field(error)) if states.len() < 2 => {
-            return Err(format!("the motion cannot be simulated: {error}"));
+            return Ok(Err(format!("the motion cannot be simulated: {error}")));
         }
         _ => {}
     }
     // A run that left its constraints shows nothing.
     let kept = [certificate.position_residual, certificate.velocity_residual];
     if kept.iter().any(|r| !(*r <= ON_CONSTRAINTS)) {
-        return Err("the simulated motion does not keep its constraints".to_owned());
+        return Ok(Err("the simulated motion does not keep its constraints".to_owned()));
     }
     if states.len() < 2 || states.iter().all(|s| s.t == states[0].t) {
-        return Err("the motion cannot be simulated from here".to_owned());
+        return Ok(Err("the motion cannot be simulated from here".to_owned()));
     }
-    // As the certificate of a run has it.
-    let allowed = 100.0 * TOLERANCE * (1.0 + certificate.characteristic_times);
-    Ok(Trajectory { states, allowed })
+    Ok(Ok((states, certificate.characteristic_times)))
 }

@@ -23,19 +23,72 @@ const ROUNDING: f64 = 1e-12;
 /// Entries of a reduced null vector below this are 0.
 const ENTRY: f64 = 1e-7;
 
-/// Consistent states, at least `count` where the constraints leave that many.
-pub fn sample(
+/// Null vectors of the conditions, and at how many places they were looked for. At one
+/// place the conditions are polynomials of low degree in the velocities, and a place costs
+/// a projection; so there are few at first, and more as long as null vectors do not hold
+/// elsewhere and more places leave fewer of them. (Where a system has hardly any freedom,
+/// functions are nearly dependent whatever their number.)
+pub fn look(
+    identity: &Identity,
+    setting: &Setting,
+    start: &Start,
+    columns: &[Column],
+    seed: u64,
+) -> (Vec<Vec<f64>>, usize) {
+    const CHECKED: usize = 8;
+    let most = enough(columns);
+    let free = identity.system.constraints.is_empty();
+    let mut places = if free { most } else { (most / 8).clamp(8, 20) };
+    let mut vectors = at_places(identity, setting, start, columns, places, seed);
+    let others = sample(identity, setting, start, CHECKED, CHECKED, seed + 7919);
+    let elsewhere = equations(identity, setting, &others, columns);
+    let holds = |vector: &Vec<f64>| elsewhere.as_ref().is_none_or(|e| e.hold(vector));
+    while places < most && !vectors.iter().all(holds) {
+        places = (2 * places).min(most);
+        let next = at_places(identity, setting, start, columns, places, seed);
+        let fewer = next.len() < vectors.len();
+        vectors = next;
+        if !fewer {
+            break;
+        }
+    }
+    vectors.retain(holds);
+    (vectors, places)
+}
+
+/// As many states as the columns need.
+fn enough(columns: &[Column]) -> usize {
+    columns.len() * 5 / 4 + 12
+}
+
+/// Null vectors of the conditions at so many places.
+pub fn at_places(
+    identity: &Identity,
+    setting: &Setting,
+    start: &Start,
+    columns: &[Column],
+    places: usize,
+    seed: u64,
+) -> Vec<Vec<f64>> {
+    let states = sample(identity, setting, start, enough(columns), places, seed);
+    null_vectors(identity, setting, &states, columns)
+}
+
+/// Consistent states at so many places, at least `count` where the constraints leave that
+/// many.
+fn sample(
     identity: &Identity,
     setting: &Setting,
     start: &Start,
     count: usize,
+    places: usize,
     seed: u64,
 ) -> Vec<State> {
     let system = identity.system;
     let rows = system.constraints.iter();
     // Velocities that rows restrict in an affine way are drawn afresh at each place.
     let affine = rows.clone().all(|c| c.level != Level::Velocity || c.affine);
-    let places = if affine { (count / 8).clamp(8, 20) } else { count };
+    let places = if affine { places } else { count };
     let mut states = random_states(setting, start, places, seed);
     states.insert(0, start.state.clone());
     if !affine {
@@ -84,6 +137,18 @@ struct Equations {
     entries: Vec<f64>,
 }
 
+impl Equations {
+    /// Whether a null vector of others satisfies these.
+    fn hold(&self, vector: &[f64]) -> bool {
+        const SAME: f64 = 1e-6;
+        self.entries.chunks(vector.len()).all(|row| {
+            let mut total = Total::default();
+            row.iter().zip(vector).for_each(|(a, x)| total.add(a * x));
+            total.value.abs() <= SAME * total.size
+        })
+    }
+}
+
 /// A sum that knows the size of its terms.
 #[derive(Clone, Copy, Default)]
 struct Total {
@@ -104,7 +169,7 @@ impl Total {
 
 /// Null vectors of the conditions, reduced: the leading entry of each is 1 and no
 /// other has one there.
-pub fn null_vectors(
+fn null_vectors(
     identity: &Identity,
     setting: &Setting,
     states: &[State],

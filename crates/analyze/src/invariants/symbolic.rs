@@ -6,7 +6,7 @@
 //! numbers at consistent states have the last word.
 
 use super::identity::Identity;
-use crate::Shown;
+use crate::{Shown, rows};
 use dalembert_expr::{ExprId, Exprs, Symbol, SymbolKind, Zero};
 use dalembert_model::system::Level;
 use dalembert_simulate::{Setting, State};
@@ -83,20 +83,32 @@ impl OnConstraints {
         // What is not 0 at consistent states is not worth more.
         let shown = at_states(identity, setting, states, roots)?;
         if self.replacements.is_empty() || size(exprs, roots) > LARGEST {
-            let for_these_values = self.complete && exprs.all_zero(roots).is_nonzero();
-            return Some(Vanishing { shown, for_these_values });
+            return self.for_values(identity, roots, shown);
         }
         let reduced = self.apply(exprs, roots);
         if size(exprs, &reduced) > 10 * LARGEST {
             return Some(Vanishing { shown, for_these_values: false });
         }
-        Some(match zero(exprs, &reduced, self.branched) {
-            Some(shown) => Vanishing { shown, for_these_values: false },
-            None => {
-                let for_these_values = self.complete && exprs.all_zero(&reduced).is_nonzero();
-                Vanishing { shown, for_these_values }
-            }
-        })
+        match zero(exprs, &reduced, self.branched) {
+            Some(shown) => Some(Vanishing { shown, for_these_values: false }),
+            None => self.for_values(identity, &reduced, shown),
+        }
+    }
+
+    /// What is 0 at states though not for all values of the parameters: whether it is for
+    /// these. Numbers at states have the last word only where that is open.
+    fn for_values(&self, identity: &Identity, roots: &[ExprId], shown: Shown) -> Option<Vanishing> {
+        let exprs = identity.exprs;
+        if !self.complete || !exprs.all_zero(roots).is_nonzero() {
+            return Some(Vanishing { shown, for_these_values: false });
+        }
+        let values = rows::parameter_values(exprs, identity.system);
+        let fixed = exprs.substitute(roots, &values);
+        match zero(exprs, &fixed, self.branched) {
+            Some(shown) => Some(Vanishing { shown, for_these_values: true }),
+            None if exprs.all_zero(&fixed).is_nonzero() => None,
+            None => Some(Vanishing { shown, for_these_values: true }),
+        }
     }
 }
 

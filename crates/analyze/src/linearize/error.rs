@@ -1,5 +1,6 @@
 //! Why there is no linearisation.
 
+use crate::watch::Interrupted;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_simulate::newton::NewtonError;
 use dalembert_simulate::{Motion, SolveError, StartError, State};
@@ -61,6 +62,14 @@ pub enum LinearizeError {
     },
     /// The eigenvalues did not settle.
     NoEigenvalues,
+    /// The caller ended the work.
+    Interrupted,
+}
+
+impl From<Interrupted> for LinearizeError {
+    fn from(_: Interrupted) -> LinearizeError {
+        LinearizeError::Interrupted
+    }
 }
 
 /// What the search was left with.

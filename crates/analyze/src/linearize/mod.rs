@@ -33,6 +33,7 @@
 //! Fails, with a reason, where there is no unique motion, where the rank of the constraints
 //! drops, and where time occurs in another way than as uniform driving.
 
+mod curved;
 pub mod eigen;
 pub mod error;
 mod rates;
@@ -51,9 +52,12 @@ pub use spectrum::{Mode, Spectrum};
 pub use symmetry::{Symmetries, Symmetry};
 pub use verdict::{Stability, Undecided};
 
+use crate::watch::Watch;
+use curved::{Along, Curved};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::Level;
-use dalembert_simulate::linalg::dot;
+use dalembert_simulate::linalg::svd::Svd;
+use dalembert_simulate::linalg::{dot, largest, multiply, norm};
 use dalembert_simulate::start::{self, Guess, Start};
 use dalembert_simulate::states::random_states;
 use dalembert_simulate::{Setting, State, report};
@@ -131,10 +135,20 @@ pub struct SecondOrder {
 /// The equilibrium or steady motion near the start of a model, or near the state asked for beside
 /// it, and the linear equations about it.
 pub fn linearize(setting: &Setting) -> Result<Linearization, LinearizeError> {
+    linearize_watched(setting, &Watch::nobody())
+}
+
+/// The same, watched: the caller hears what is being done, and may end it.
+pub fn linearize_watched(
+    setting: &Setting,
+    watch: &Watch,
+) -> Result<Linearization, LinearizeError> {
     let system = &setting.model.system;
+    watch.on("deriving the equations and their slopes")?;
     let rates = Rates::new(setting)?;
+    watch.on("looking for a consistent start")?;
     let start = begin(setting)?;
-    let points = sample(&rates, &start)?;
+    let points = sample(&rates, &start, watch)?;
     let symmetries = if points.len() >= symmetry::states_needed(rates.n) {
         symmetry::find(&rates, &points)
     } else {
@@ -150,12 +164,18 @@ pub fn linearize(setting: &Setting) -> Result<Linearization, LinearizeError> {
         return Err(own.err().unwrap_or(LinearizeError::NoEigenvalues));
     };
     let search = Search::new(&rates, &symmetries, &with, near);
-    let found = find(&rates, &symmetries, &with, &search, &start.state, &points)?;
-    let mut found = found;
+    let mut found = find(&rates, &symmetries, &with, &search, &start, &points, watch)?;
+    if !rates.is_smooth(&found.point) {
+        let state = Box::new(found.point.state);
+        return Err(LinearizeError::NotSmooth { state });
+    }
     settle(&rates, &mut found.point, &points);
+    watch.on("computing the modes")?;
     let (point, fit) = (&found.point, &found.fit);
-    let reduced = reduce::reduce(&rates, point, &fit.along)?;
-    let orbit: Vec<Vec<f64>> = symmetries
+    let bend = found.curved.as_ref().map(|c| c.1.bend.as_slice());
+    let reduced = reduce::reduce(&rates, point, &fit.along, bend)?;
+    let here = found.curved.as_ref().map_or(&symmetries, |c| &c.1.symmetries);
+    let orbit: Vec<Vec<f64>> = here
         .others
         .iter()
         .map(|s| [s.moved(&point.state.q), s.turned(&point.v)].concat())
@@ -165,19 +185,18 @@ pub fn linearize(setting: &Setting) -> Result<Linearization, LinearizeError> {
     let rest = with == Symmetry::rest(rates.n);
     let kind =
         if fit.along == Symmetry::rest(rates.n) { Kind::Equilibrium } else { Kind::SteadyMotion };
-    let minimum =
-        kind == Kind::Equilibrium && verdict::is_minimum(system, rest, &reduced, &spectrum);
+    let second = second_order(&rates, point, &reduced);
+    let minimum = kind == Kind::Equilibrium
+        && verdict::is_minimum(setting.model, rest, &reduced, second.as_ref(), &spectrum);
     // Where something grows the zeros do not matter any more.
+    let sizes = [sizes, sizes_v].concat();
+    let family = || match &found.curved {
+        Some((curved, _)) => curved.is_family(&rates, point, &symmetries, &with, &spectrum, &sizes),
+        None => is_family(&rates, &search, &symmetries, &found, &spectrum, &sizes),
+    };
     let explained = spectrum.zeros.is_empty()
         || !matches!(verdict::verdict(&spectrum, minimum, true), Stability::Unstable { .. })
-            && is_family(
-                &rates,
-                &search,
-                &symmetries,
-                &found,
-                &spectrum,
-                &[sizes, sizes_v].concat(),
-            );
+            && family();
     let stability = verdict::verdict(&spectrum, minimum, explained);
     Ok(Linearization {
         kind,
@@ -185,11 +204,15 @@ pub fn linearize(setting: &Setting) -> Result<Linearization, LinearizeError> {
         indeterminate: point.outcome.indeterminate.clone(),
         at_start: found.at_start,
         moved: changes(setting, &start.state, &point.state),
-        released: found.released,
-        second_order: second_order(&rates, point, &reduced),
+        released: found.released.clone(),
+        second_order: second,
         family: explained.then(|| spectrum.zeros.first().copied().unwrap_or(0)),
         state: point.state.clone(),
-        along: found.fit.along,
+        // A curved field is shown by what it does here.
+        along: match &found.curved {
+            Some(_) => Symmetry { shift: point.state.velocity.clone(), ..Symmetry::rest(rates.n) },
+            None => fit.along.clone(),
+        },
         symmetries,
         reduced,
         spectrum,
@@ -212,11 +235,12 @@ fn begin(setting: &Setting) -> Result<Start, LinearizeError> {
 }
 
 /// Random states on the constraints, and the slopes there.
-fn sample(rates: &Rates, start: &Start) -> Result<Vec<Point>, LinearizeError> {
+fn sample(rates: &Rates, start: &Start, watch: &Watch) -> Result<Vec<Point>, LinearizeError> {
     let needed = symmetry::states_needed(rates.n);
     let mut failed = None;
     let mut points = Vec::new();
     for state in random_states(rates.setting, start, needed, 1) {
+        watch.on("looking for symmetries")?;
         match rates.at(&state) {
             Ok(point) => points.push(point),
             Err(error) => failed = Some(error),
@@ -241,6 +265,8 @@ struct Found {
     fit: Fit,
     at_start: bool,
     released: Vec<String>,
+    /// The motion along fields that are not affine, if it is one.
+    curved: Option<(Curved, Along)>,
 }
 
 /// The start itself if it is steady, else the nearest state that is.
@@ -249,20 +275,32 @@ fn find(
     symmetries: &Symmetries,
     with: &Symmetry,
     search: &Search,
-    start: &State,
+    start: &Start,
     points: &[Point],
+    watch: &Watch,
 ) -> Result<Found, LinearizeError> {
     let setting = rates.setting;
+    let from = start;
+    let start = &start.state;
     let given = steady::given(setting);
     let own = rates.at(start);
     let mut amounts = vec![0.0; symmetries.others.len()];
     let mut multipliers = vec![0.0; rates.m];
     if let Ok(point) = own {
         let fit = steady::fit(rates, &point, symmetries, with, start);
-        let kept = given.iter().all(|g| holds(setting, g, start));
+        let kept = given.iter().all(|g| holds(rates, g, &point, start));
         if fit.residual <= STEADY && kept {
             regular(&point, points)?;
-            return Ok(Found { point, fit, at_start: true, released: Vec::new() });
+            let released = Vec::new();
+            return Ok(Found { point, fit, at_start: true, released, curved: None });
+        }
+        let curved = Curved::new(rates, from, watch)?;
+        if let Some(along) = curved.steady(rates, &point, symmetries, with, start).filter(|_| kept)
+        {
+            regular(&point, points)?;
+            let (fit, released) = (along.fit.clone(), Vec::new());
+            let curved = Some((curved, along));
+            return Ok(Found { point, fit, at_start: true, released, curved });
         }
         amounts = steady::carried(rates, &point, symmetries, with, start);
         multipliers.clone_from(&point.outcome.multipliers);
@@ -282,6 +320,7 @@ fn find(
             continue;
         }
         tried.push((names.clone(), attempt.rest));
+        watch.on("looking for an equilibrium or a steady motion")?;
         match search.find(start, &multipliers, &amounts, &held, attempt.rest) {
             Ok(state) => {
                 let there = rates.at(&state).and_then(|p| regular(&p, points).map(|()| p));
@@ -296,9 +335,9 @@ fn find(
                 if fit.residual > STEADY.sqrt() {
                     continue;
                 }
-                let released = given.iter().map(|g| &g.text).filter(|t| !names.contains(t));
-                let released = released.cloned().collect();
-                return Ok(Found { point, fit, at_start: false, released });
+                let released = given.iter().filter(|g| !holds(rates, g, &point, start));
+                let released = released.map(|g| g.text.clone()).collect();
+                return Ok(Found { point, fit, at_start: false, released, curved: None });
             }
             Err(left) => {
                 if missed.as_ref().is_none_or(|m| left.size <= m.size || attempt.rest) {
@@ -317,7 +356,22 @@ fn find(
         symmetries.others.iter().any(touches)
     };
     let moving = (0..rates.n).filter(|&i| start.velocity[i] != 0.0 && !free(i)).collect();
-    let missed = missed.unwrap_or_else(|| Box::new(Missed::nothing()));
+    let mut missed = missed.unwrap_or_else(|| Box::new(Missed::nothing()));
+    if let Some(state) = missed.state.as_ref().filter(|_| missed.broken.is_empty()) {
+        // What the search could not get rid of is spread over all equations; what pushes is
+        // Γ(v̇ − B v), with the constraint forces that belong to it.
+        if let Ok(point) = rates.at(state) {
+            let along = steady::fit(rates, &point, symmetries, with, start).along;
+            let turned = along.turned(&point.v);
+            let left: Vec<f64> =
+                point.outcome.v_dot.iter().zip(turned).map(|(a, b)| a - b).collect();
+            let mut push = vec![0.0; rates.n];
+            multiply(&point.numbers.metric, rates.n, &left, &mut push);
+            let size = largest(&push);
+            push.iter_mut().filter(|x| x.abs() <= 1e-12 * size).for_each(|x| *x = 0.0);
+            missed.push = push;
+        }
+    }
     Err(LinearizeError::NotFound(Box::new(NotFound {
         nearest: missed.state,
         push: missed.push,
@@ -328,7 +382,7 @@ fn find(
 }
 
 /// Whether the equations are as regular at a state as at others: the constraints have their
-/// usual rank, and no mass vanishes (as at the pole of an angle).
+/// usual rank, and no mass vanishes (as at the pole of an angle) along what they leave free.
 fn regular(point: &Point, points: &[Point]) -> Result<(), LinearizeError> {
     let state = || Box::new(point.state.clone());
     let nearby = points.iter().map(|p| p.outcome.rank.jacobian).max().unwrap_or(0);
@@ -337,14 +391,47 @@ fn regular(point: &Point, points: &[Point]) -> Result<(), LinearizeError> {
         return Err(LinearizeError::Singular { rank, nearby, state: state() });
     }
     let n = point.v.len();
-    for i in 0..n {
-        let here = point.numbers.metric[i * n + i].abs();
-        let usual = points.iter().fold(0f64, |m, p| m.max(p.numbers.metric[i * n + i].abs()));
-        if here < 1e-12 * usual {
-            return Err(LinearizeError::Vanishing { coordinate: i, state: state() });
-        }
+    // Coordinates in units of their usual masses.
+    let usual =
+        |i: usize| points.iter().fold(0f64, |m, p| m.max(p.numbers.metric[i * n + i].abs()));
+    let units: Vec<f64> = (0..n)
+        .map(|i| usual(i).sqrt())
+        .map(|root| if root > 0.0 { 1.0 / root } else { 1.0 })
+        .collect();
+    let (least, along) = least_mass(point, &units);
+    let usually = points.iter().map(|p| least_mass(p, &units).0).fold(0f64, f64::max);
+    if least < 1e-12 * usually {
+        let size = |i: &usize| along[*i].abs();
+        let coordinate = (0..n).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(0);
+        return Err(LinearizeError::Vanishing { coordinate, state: state() });
     }
     Ok(())
+}
+
+/// The least mass along what the constraints leave free, and the direction that has it.
+fn least_mass(point: &Point, units: &[f64]) -> (f64, Vec<f64>) {
+    let n = units.len();
+    let mut rows = point.numbers.jacobian.clone();
+    for row in rows.chunks_exact_mut(n.max(1)) {
+        row.iter_mut().zip(units).for_each(|(a, u)| *a *= u);
+        let length = norm(row);
+        row.iter_mut().filter(|_| length > 0.0).for_each(|a| *a /= length);
+    }
+    let height = rows.len().checked_div(n).unwrap_or(0).max(n);
+    rows.resize(height * n, 0.0);
+    let mut svd = Svd::default();
+    svd.decompose(&rows, height, n);
+    let rank = point.outcome.rank.jacobian.min(n);
+    let free = &svd.v[rank * n..];
+    let metric: Vec<f64> =
+        (0..n * n).map(|k| point.numbers.metric[k] * units[k / n] * units[k % n]).collect();
+    let count = n - rank;
+    let mut masses = Svd::default();
+    masses.decompose(&eigen::project(&metric, n, free), count, count);
+    let Some(&least) = masses.sigma.last() else { return (f64::INFINITY, vec![0.0; n]) };
+    let weights = &masses.v[(count - 1) * count..];
+    let along = (0..n).map(|i| (0..count).map(|k| weights[k] * free[k * n + i]).sum()).collect();
+    (least, along)
 }
 
 /// A slope that vanishes at a state, up to what a search leaves, is none: at a double root it
@@ -374,13 +461,23 @@ fn attempts(start: &State, symmetries: &Symmetries) -> Vec<Attempt> {
     list
 }
 
-/// Whether an `=` holds at a state.
-fn holds(setting: &Setting, given: &Given, state: &State) -> bool {
-    let table = state.table(&setting.model.system);
+/// Whether an `=` holds at a point, up to rounding of the coordinates it is made of, in their
+/// natural sizes.
+fn holds(rates: &Rates, given: &Given, point: &Point, start: &State) -> bool {
+    const ROUNDING: f64 = 1e-12;
+    let setting = rates.setting;
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let table = point.state.table(system);
     let values = setting.evaluate(&[given.left, given.right], &table);
     let (a, b) = (values[0], values[1]);
-    let size = a.value.abs().max(b.value.abs());
-    (a.value - b.value).abs() <= 64.0 * (a.noise + b.noise) + 1e-12 * size
+    let variables = [system.positions(), system.velocities(), system.momenta()].concat();
+    let off = (exprs.at(given.left) - exprs.at(given.right)).id;
+    let slopes = exprs.jacobian(&[off], &variables);
+    let entries: Vec<ExprId> = slopes.rows[0].iter().map(|e| e.1).collect();
+    let slopes = slopes.rows[0].iter().map(|e| e.0).zip(setting.numbers(&entries, &table));
+    let sizes = steady::reach(rates, point, start);
+    let size = slopes.fold(a.value.abs().max(b.value.abs()), |m, (j, s)| m + (s * sizes[j]).abs());
+    (a.value - b.value).abs() <= 64.0 * (a.noise + b.noise) + ROUNDING * size
 }
 
 /// What differs between two states.
@@ -408,18 +505,9 @@ fn is_family(
 ) -> bool {
     let n = rates.n;
     let point = &found.point;
-    let length = |x: &[f64]| x.iter().zip(sizes).map(|(x, s)| (x / s).powi(2)).sum::<f64>().sqrt();
+    let length = |x: &[f64]| length(x, sizes);
     let here = [point.state.q.clone(), point.v.clone()].concat();
-    let mut step = vec![0.0; 2 * n];
-    for (k, direction) in spectrum.neutral.iter().enumerate() {
-        let size = length(direction).max(f64::MIN_POSITIVE);
-        // Weights that no accident makes special.
-        let weight = (1.0 + 0.37 * k as f64).cos() / size;
-        step.iter_mut().zip(direction).for_each(|(s, d)| *s += weight * d);
-    }
-    let size = length(&here);
-    let reach = 1e-3 * if size > 0.0 { size } else { 1.0 } / length(&step).max(f64::MIN_POSITIVE);
-    step.iter_mut().for_each(|s| *s *= reach);
+    let step = neutral_step(spectrum, point, sizes, 1e-3);
     let there: Vec<f64> = here.iter().zip(&step).map(|(x, s)| x + s).collect();
     let (q, own) = (there[..n].to_vec(), there[n..].to_vec());
     let state = if steady::by_momenta(rates.setting) {
@@ -438,6 +526,27 @@ fn is_family(
     length(&off) < 0.3 * length(&step)
 }
 
+/// A step along all neutral directions at once, this part of the state's own size.
+fn neutral_step(spectrum: &Spectrum, point: &Point, sizes: &[f64], part: f64) -> Vec<f64> {
+    let mut step = vec![0.0; sizes.len()];
+    for (k, direction) in spectrum.neutral.iter().enumerate() {
+        let size = length(direction, sizes).max(f64::MIN_POSITIVE);
+        // Weights that no accident makes special.
+        let weight = (1.0 + 0.37 * k as f64).cos() / size;
+        step.iter_mut().zip(direction).for_each(|(s, d)| *s += weight * d);
+    }
+    let size = length(&[point.state.q.clone(), point.v.clone()].concat(), sizes);
+    let size = if size > 0.0 { size } else { 1.0 };
+    let reach = part * size / length(&step, sizes).max(f64::MIN_POSITIVE);
+    step.iter_mut().for_each(|s| *s *= reach);
+    step
+}
+
+/// The length of (δq, δv) in natural sizes.
+fn length(x: &[f64], sizes: &[f64]) -> f64 {
+    x.iter().zip(sizes).map(|(x, s)| (x / s).powi(2)).sum::<f64>().sqrt()
+}
+
 /// 𝖬, 𝖣 and 𝖪.
 fn second_order(rates: &Rates, point: &Point, reduced: &Reduced) -> Option<SecondOrder> {
     let constraints = &rates.setting.model.system.constraints;
@@ -451,7 +560,7 @@ fn second_order(rates: &Rates, point: &Point, reduced: &Reduced) -> Option<Secon
     let mut mass = vec![0.0; nu * nu];
     let mut image = vec![0.0; n];
     for j in 0..nu {
-        dalembert_simulate::linalg::multiply(&point.numbers.metric, n, basis[j], &mut image);
+        multiply(&point.numbers.metric, n, basis[j], &mut image);
         (0..nu).for_each(|i| mass[i * nu + j] = dot(basis[i], &image));
     }
     let times = |columns: std::ops::Range<usize>| -> Vec<f64> {

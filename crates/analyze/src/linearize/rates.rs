@@ -16,13 +16,27 @@
 //! That is the problem of mechanics once more, with another right-hand side, and it is solved by
 //! the same elimination. No pseudo-inverse is differentiated; R_q holds the geometric stiffness
 //! −∂(Aᵀλ)/∂q by itself. All slopes come from the expressions.
+//!
+//! Where F and C depend on λ themselves (friction by a normal force), with D = ∂(F + C)/∂λ,
+//!
+//! ```text
+//! Γ δa − (Aᵀ + D) δλ = …
+//! ```
+//!
+//! is solved by the same elimination too: δλ = L(f + D δλ), L the map from forces to multipliers
+//! that it gives, is a small linear system for those δλ that occur in forces.
+//!
+//! At a switch (a sign, a modulus, a condition) that has different slopes on its sides there are
+//! no linear equations; where both sides agree, as of max(x, 0)² at 0, there are.
 
 use super::LinearizeError;
 use dalembert_derive::{Choices, EquationsOfMotion, for_system};
-use dalembert_expr::{ExprId, Jacobian, Symbol, SymbolKind};
+use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol, SymbolKind};
+use dalembert_simulate::law;
+use dalembert_simulate::linalg::lu;
 use dalembert_simulate::numbers::dense;
 use dalembert_simulate::{
-    DEFAULT, Motion, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances,
+    DEFAULT, Motion, Noisy, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances,
 };
 
 /// Rows that depend on each other only where the constraints hold are dependent at a state that
@@ -46,6 +60,12 @@ pub(crate) struct Rates<'s> {
     /// k, R, S, φ and ψ, in this order, by (q, v, t).
     slopes: Jacobian,
     entries: Vec<ExprId>,
+    /// D, by the multipliers that occur in forces, and their rows.
+    coupling: Jacobian,
+    coupled: Vec<usize>,
+    /// R, S and the slopes with their switches frozen.
+    frozen: Vec<ExprId>,
+    switches: Vec<Switch>,
 }
 
 /// Where the blocks of the slopes begin.
@@ -69,6 +89,8 @@ pub(crate) struct Point {
     pub slopes: Vec<f64>,
     /// Bounds on its rounding errors.
     pub noise: Vec<f64>,
+    /// Multipliers that occur in forces: the row, and ∂(F + C)/∂λ of it.
+    coupling: Vec<(usize, Vec<f64>)>,
 }
 
 impl<'s> Rates<'s> {
@@ -84,13 +106,26 @@ impl<'s> Rates<'s> {
                 .collect()
         };
         let (accelerations, multipliers) = (symbols("a", n), symbols("lambda", m));
+        // The model's own names of multipliers give way to those used here.
+        let places = law::places(&equations);
+        let named = equations.multipliers.iter().zip(&places);
+        let own: Vec<(Symbol, ExprId)> = named
+            .map(|(m, place)| {
+                (m.1, place.map_or(ExprId::ZERO, |row| exprs.of_symbol(multipliers[row])))
+            })
+            .collect();
+        let force = exprs.substitute(&equations.force, &own);
+        let nonideal = exprs.substitute(&equations.nonideal, &own);
+        let coupled: Vec<usize> = places.into_iter().flatten().collect();
+        let by: Vec<Symbol> = coupled.iter().map(|&row| multipliers[row]).collect();
+        let coupling = law::slopes(exprs, &force, &nonideal, &by);
         let times =
             |value: ExprId, symbol: Symbol| exprs.at(value) * exprs.at(exprs.of_symbol(symbol));
         let mut terms: Vec<Vec<ExprId>> = (0..n)
             .map(|i| {
                 let inertia =
                     equations.metric.rows[i].iter().map(|&(j, g)| times(g, accelerations[j]).id);
-                let applied = [equations.force[i], equations.nonideal[i]];
+                let applied = [force[i], nonideal[i]];
                 inertia.chain(applied.iter().map(|&f| (-exprs.at(f)).id)).collect()
             })
             .collect();
@@ -114,8 +149,24 @@ impl<'s> Rates<'s> {
         variables.extend(&equations.v);
         variables.push(Symbol::TIME);
         let slopes = exprs.jacobian(&roots, &variables);
-        let entries = slopes.rows.iter().flatten().map(|e| e.1).collect();
-        Ok(Rates { setting, equations, n, m, accelerations, multipliers, balance, slopes, entries })
+        let entries: Vec<ExprId> = slopes.rows.iter().flatten().map(|e| e.1).collect();
+        let all: Vec<ExprId> = roots.iter().chain(&entries).copied().collect();
+        let (frozen, switches) = exprs.freeze_switches(&all);
+        Ok(Rates {
+            setting,
+            equations,
+            n,
+            m,
+            accelerations,
+            multipliers,
+            balance,
+            slopes,
+            entries,
+            coupling,
+            coupled,
+            frozen,
+            switches,
+        })
     }
 
     pub fn blocks(&self) -> Blocks {
@@ -153,8 +204,61 @@ impl<'s> Rates<'s> {
         if slopes.iter().any(|x| !x.is_finite()) {
             return Err(LinearizeError::NotSmooth { state: Box::new(state.clone()) });
         }
-        Ok(Point { state: state.clone(), v: numbers.v.clone(), numbers, outcome, slopes, noise })
+        let list: Vec<ExprId> = self.coupling.rows.iter().flatten().map(|e| e.1).collect();
+        let by_lambda = dense(&self.coupling, &self.setting.numbers(&list, &table));
+        let count = self.coupled.len();
+        let coupling = (0..count)
+            .map(|c| (self.coupled[c], (0..self.n).map(|i| by_lambda[i * count + c]).collect()))
+            .collect();
+        Ok(Point {
+            state: state.clone(),
+            v: numbers.v.clone(),
+            numbers,
+            outcome,
+            slopes,
+            noise,
+            coupling,
+        })
     }
+
+    /// Whether all switches that a point lies on have the same slopes on both sides.
+    pub fn is_smooth(&self, point: &Point) -> bool {
+        if self.switches.is_empty() {
+            return true;
+        }
+        let mut table = point.state.table(&self.setting.model.system);
+        table.set_all(&self.equations.v, &point.v);
+        table.set_all(&self.accelerations, &point.outcome.v_dot);
+        table.set_all(&self.multipliers, &point.outcome.multipliers);
+        let mut open = Vec::new();
+        // What is inside of a switch comes before it.
+        for switch in &self.switches {
+            let guards = self.setting.evaluate(&switch.guards, &table);
+            if guards.iter().any(|g| g.value.abs() <= 64.0 * g.noise) {
+                open.push(switch);
+            }
+            let side = self.setting.number(switch.value, &table);
+            table.set(switch.mode, if side == 0.0 { lower(switch) } else { side });
+        }
+        let here = self.setting.evaluate(&self.frozen, &table);
+        open.iter().all(|switch| {
+            let mut other = table.clone();
+            other.set(switch.mode, 1.0);
+            let above = self.setting.evaluate(&self.frozen, &other);
+            other.set(switch.mode, lower(switch));
+            let below = self.setting.evaluate(&self.frozen, &other);
+            let same = |a: &Noisy, b: &Noisy, here: &Noisy| {
+                let size = a.value.abs().max(b.value.abs()).max(here.value.abs());
+                (a.value - b.value).abs() <= 64.0 * (a.noise + b.noise) + 1e-12 * size
+            };
+            above.iter().zip(&below).zip(&here).all(|((a, b), here)| same(a, b, here))
+        })
+    }
+}
+
+/// The other value of a switch than 1.
+fn lower(switch: &Switch) -> f64 {
+    if switch.kind == SwitchKind::Sign { -1.0 } else { 0.0 }
 }
 
 impl Point {
@@ -190,12 +294,47 @@ impl Point {
             inertia: &[],
             ..self.numbers.terms()
         };
+        let mut outcome = self.solve(&terms)?;
+        if !self.coupling.is_empty() {
+            let more = self.coupled(&terms, &outcome)?;
+            let force: Vec<f64> = force.iter().zip(more).map(|(a, b)| a + b).collect();
+            outcome = self.solve(&Terms { force: &force, ..terms })?;
+        }
+        Ok((self.change(0..blocks.balance, along), outcome.v_dot))
+    }
+
+    fn solve(&self, terms: &Terms) -> Result<Outcome, LinearizeError> {
         let tolerances =
             Tolerances { rank: Some(RANK), least_squares: true, ..Tolerances::default() };
         let mut outcome = Outcome::default();
-        DEFAULT.solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome).map_err(
+        DEFAULT.solve(&mut Scratch::default(), terms, &tolerances, &mut outcome).map_err(
             |error| LinearizeError::Solve { error, state: Box::new(self.state.clone()) },
         )?;
-        Ok((self.change(0..blocks.balance, along), outcome.v_dot))
+        Ok(outcome)
+    }
+
+    /// D δλ, given the multipliers without it: (I − L D) δλ = L f.
+    fn coupled(&self, terms: &Terms, without: &Outcome) -> Result<Vec<f64>, LinearizeError> {
+        let count = self.coupling.len();
+        let drift = vec![0.0; terms.m];
+        let mut matrix = vec![0.0; count * count];
+        for (c, (_, column)) in self.coupling.iter().enumerate() {
+            let found = self.solve(&Terms { force: column, drift: &drift, ..*terms })?;
+            for (k, (row, _)) in self.coupling.iter().enumerate() {
+                matrix[k * count + c] = f64::from(u8::from(k == c)) - found.multipliers[*row];
+            }
+        }
+        let mut lambda: Vec<f64> =
+            self.coupling.iter().map(|(row, _)| without.multipliers[*row]).collect();
+        let mut order = vec![0; count];
+        if !lu::factor(&mut matrix, count, &mut order) {
+            return Err(LinearizeError::NotSmooth { state: Box::new(self.state.clone()) });
+        }
+        lu::solve(&matrix, count, &order, &mut lambda, &mut vec![0.0; count]);
+        let mut force = vec![0.0; self.v.len()];
+        for ((_, column), l) in self.coupling.iter().zip(lambda) {
+            force.iter_mut().zip(column).for_each(|(f, d)| *f += d * l);
+        }
+        Ok(force)
     }
 }

@@ -133,11 +133,13 @@ fn cleaned(
         .collect()
 }
 
-/// Reduces the slopes at a steady state to the free coordinates and velocities.
+/// Reduces the slopes at a steady state to the free coordinates and velocities. `bend` is
+/// D²ξ(v, ·) of a symmetry that is not affine.
 pub(crate) fn reduce(
     rates: &Rates,
     point: &Point,
     along: &Symmetry,
+    bend: Option<&[f64]>,
 ) -> Result<Reduced, LinearizeError> {
     let n = rates.n;
     let blocks = rates.blocks();
@@ -187,6 +189,10 @@ pub(crate) fn reduce(
         let turned_v = along.turned(&column[n..]);
         q.iter_mut().zip(turned_q).for_each(|(x, b)| *x -= b);
         v.iter_mut().zip(turned_v).for_each(|(x, b)| *x -= b);
+        if let Some(bend) = bend {
+            let bent = bend.chunks_exact(n).map(|row| dot(row, &column[..n]));
+            v.iter_mut().zip(bent).for_each(|(x, b)| *x -= b);
+        }
         for (i, x) in reduced.free(&q, &v).into_iter().enumerate() {
             reduced.matrix[i * d + j] = x;
         }

@@ -298,7 +298,9 @@ impl<'s, 'r> Search<'s, 'r> {
 
     fn missed(&self, ended: &Ended, state: Option<State>) -> Missed {
         let (n, e) = (self.rates.n, &self.rates.equations);
-        let at = |i: usize| ended.residuals.get(i).copied().unwrap_or(0.0);
+        // Where nothing could be evaluated, nothing is known to be left.
+        let finite = |r: &&f64| r.is_finite();
+        let at = |i: usize| ended.residuals.get(i).filter(finite).copied().unwrap_or(0.0);
         let rows = e.configuration_residuals.iter().chain(&e.velocity_residuals);
         let broken: Vec<(usize, f64)> =
             rows.enumerate().map(|(i, r)| (r.0, at(n + i))).filter(|b| b.1 != 0.0).collect();

@@ -11,6 +11,12 @@
 //! Its zeros are neighbouring steady motions (another speed, another point of a manifold of
 //! equilibria), or a degenerate state; they are counted by ranks. What remains are the modes.
 //!
+//! Whether a mode lies on the imaginary axis is decided by the matrix and not by the eigenvalue,
+//! of which rounding may leave half of the digits or fewer: σ_min(S₂₂ − iω) within the noise means
+//! that a matrix as near as rounding has iω itself. Modes on the axis that meet there are semisimple
+//! (each oscillates by itself) or form chains (in the linear equations something grows like t),
+//! which ranks tell apart.
+//!
 //! Where S has no block on its diagonal (no damping, no gyroscopic terms) λ² are the eigenvalues
 //! of a matrix of half the size, and ±λ pairs are exact.
 
@@ -32,6 +38,12 @@ pub struct Spectrum {
     pub zeros: Vec<usize>,
     /// The other eigenvalues, the largest real part first, conjugate pairs together.
     pub modes: Vec<Mode>,
+    /// Frequencies ω at which modes ±iω form a chain, as far as rounding tells: in the linear
+    /// equations something grows like t.
+    pub resonant: Vec<f64>,
+    /// Whether zeros form chains, be it along the symmetries: in the linear equations something
+    /// drifts away at a constant rate.
+    pub drifts: bool,
     /// Displacements (δq, δv) that belong to the first entry of `zeros`.
     pub neutral: Vec<Vec<f64>>,
     /// What S may be off by, in natural units.
@@ -41,13 +53,25 @@ pub struct Spectrum {
 /// An eigenvalue that is not zero and its shape.
 #[derive(Clone, Debug, Default)]
 pub struct Mode {
-    /// λ. A real part that rounding explains is exactly 0.
+    /// λ. Where it oscillates and rounding explains its real part, that is exactly 0.
     pub value: Complex,
     /// What λ may be off by, from the noise of the matrix and the eigenvalue's own sensitivity.
     pub uncertainty: f64,
     /// (δq, δv) in the model's coordinates, the coordinate largest in the mass metric being 1;
     /// empty if it could not be computed.
     pub shape: Vec<Complex>,
+}
+
+impl Mode {
+    /// Whether it grows, beyond what rounding explains.
+    pub fn grows(&self) -> bool {
+        self.value[0] > 0.0 && (self.value[1] != 0.0 || self.value[0] > self.uncertainty)
+    }
+
+    /// Whether it decays, beyond what rounding explains.
+    pub fn decays(&self) -> bool {
+        self.value[0] < 0.0 && (self.value[1] != 0.0 || self.value[0] < -self.uncertainty)
+    }
 }
 
 impl Spectrum {
@@ -92,13 +116,62 @@ pub(crate) fn spectrum(
         symmetric,
         neutral: neutral(reduced, &s, &across, &outer, noise),
         zeros: outer.blocks.clone(),
+        drifts: eigen::deflate(&s, d, noise).blocks.len() > 1,
+        resonant: Vec::new(),
         modes: Vec::new(),
         noise,
     };
+    let mut on_axis = Vec::new();
     for value in ordered(values) {
-        spectrum.modes.push(mode(reduced, &s, &outer, value, noise, size, sizes, &spectrum.modes));
+        let mode = mode(reduced, &s, &outer, value, noise, size, sizes, &spectrum.modes);
+        if mode.value[0] == 0.0 && mode.value[1] > 0.0 {
+            on_axis.push(value[1]);
+        }
+        spectrum.modes.push(mode);
     }
+    spectrum.resonant = resonant(&outer, on_axis, noise, size);
     Ok(spectrum)
+}
+
+/// S₂₂ − iω as a real matrix of twice the size; every singular value is there twice.
+fn shifted(outer: &Deflated, omega: f64) -> Vec<f64> {
+    let n = outer.size;
+    let mut shifted = vec![0.0; 4 * n * n];
+    for i in 0..n {
+        for j in 0..n {
+            shifted[i * 2 * n + j] = outer.matrix[i * n + j];
+            shifted[(n + i) * 2 * n + n + j] = outer.matrix[i * n + j];
+        }
+        shifted[i * 2 * n + n + i] = omega;
+        shifted[(n + i) * 2 * n + i] = -omega;
+    }
+    shifted
+}
+
+/// Whether a matrix as near to S₂₂ as rounding has the eigenvalue iω.
+fn may_be_on_axis(outer: &Deflated, omega: f64, noise: f64) -> bool {
+    let mut svd = Svd::default();
+    svd.decompose(&shifted(outer, omega), 2 * outer.size, 2 * outer.size);
+    svd.sigma.last().is_some_and(|&s| s <= noise)
+}
+
+/// Frequencies on the axis at which modes form chains. Eigenvalues of a chain of k are off by
+/// the k-th root of the noise, each, and by the noise in their mean.
+fn resonant(outer: &Deflated, mut on_axis: Vec<f64>, noise: f64, size: f64) -> Vec<f64> {
+    on_axis.sort_by(f64::total_cmp);
+    let mut found: Vec<f64> = Vec::new();
+    for k in 2..=4 {
+        let near = 4.0 * size * (noise / size).powf(1.0 / f64::from(k));
+        for group in on_axis.chunk_by(|a, b| b - a <= near).filter(|g| g.len() > 1) {
+            let mean = group.iter().sum::<f64>() / group.len() as f64;
+            let chains = eigen::deflate(&shifted(outer, mean), 2 * outer.size, 4.0 * noise).blocks;
+            let known = found.iter().any(|f| (f - mean).abs() <= near);
+            if chains.len() > 1 && !known {
+                found.push(mean);
+            }
+        }
+    }
+    found
 }
 
 /// The largest real part first; of a pair, the positive imaginary part first.
@@ -229,10 +302,15 @@ fn mode(
     let condition = right.and_then(|x| eigen::condition(&outer.matrix, outer.size, value, &x));
     // Two eigenvalues that have met are known to half the digits.
     let most = (noise * size).sqrt();
-    let uncertainty = condition.map_or(most, |c| (c * noise).min(most));
+    let mut uncertainty = condition.map_or(most, |c| (c * noise).min(most));
     let mut value = value;
-    if value[1] != 0.0 && value[0].abs() <= uncertainty {
-        value[0] = 0.0;
+    if value[1] != 0.0 && value[0] != 0.0 {
+        // Far from the axis there is no need to look.
+        let close = value[0].abs() <= size * (noise / size).powf(0.2);
+        if close && may_be_on_axis(outer, value[1], noise) {
+            uncertainty = uncertainty.max(value[0].abs());
+            value[0] = 0.0;
+        }
     }
     let others: Vec<Vec<Complex>> = before
         .iter()

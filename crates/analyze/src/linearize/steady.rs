@@ -226,6 +226,27 @@ pub(crate) fn sizes(rates: &Rates, point: &Point, start: &State) -> (Vec<f64>, V
     (size_k, size_a)
 }
 
+/// How large positions, velocities and momenta are at a point or at the start, in the natural
+/// size of each: what rounding of them is measured by.
+pub(crate) fn reach(rates: &Rates, point: &Point, start: &State) -> Vec<f64> {
+    let (of_q, of_v) = scales(rates, point);
+    let by_momenta = by_momenta(rates.setting);
+    let (of_velocity, of_momentum) = match by_momenta {
+        true => (of_q.clone(), of_v),
+        false => (of_v.clone(), of_v.iter().map(|x| 1.0 / x).collect()),
+    };
+    let part = |here: &[f64], there: &[f64], sizes: &[f64]| -> Vec<f64> {
+        let all = here.iter().zip(sizes).chain(there.iter().zip(sizes));
+        let long = all.fold(0f64, |m, (x, s)| m.max((x / s).abs()));
+        sizes.iter().map(|s| s * long).collect()
+    };
+    let state = &point.state;
+    let mut list = part(&state.q, &start.q, &of_q);
+    list.extend(part(&state.velocity, &start.velocity, &of_velocity));
+    list.extend(part(&state.momentum, &start.momentum, &of_momentum));
+    list
+}
+
 /// Natural sizes of positions and of v by coordinate: what has unit mass-weighted length.
 pub(crate) fn scales(rates: &Rates, point: &Point) -> (Vec<f64>, Vec<f64>) {
     let mut scaled = Scaled::default();

@@ -22,8 +22,9 @@
 //! ```
 //!
 //! An equilibrium is the case ξ = 0. What is no affine field of this kind (a turn in coordinates
-//! that are not Cartesian, such as Euler angles about a horizontal axis) is not seen; nothing
-//! wrong is concluded from that, only no steady motion found.
+//! that are not Cartesian, such as Euler angles about a tilted axis) is looked for elsewhere
+//! (`curved`), and for the start itself only; nothing wrong is concluded where it is not seen,
+//! only no steady motion found.
 
 use super::rates::{Point, Rates};
 use dalembert_simulate::linalg::largest;

@@ -5,7 +5,7 @@ use crate::arena::{ExprId, Exprs};
 use crate::ball::{BallSign, Balls, Enclose, Extended, ExtendedBall, Gap};
 use crate::degree::Profile;
 use crate::modular::{BITS, Modular};
-use crate::sample::{Looked, Traced, coordinate, in_order};
+use crate::sample::{Looked, SMALL_POINTS, Traced, coordinate, in_order};
 use rustc_hash::FxHashMap;
 
 /// Points looked at in doubles before exact arithmetic, and the fewest and most
@@ -22,6 +22,9 @@ const MARGIN: i64 = 100;
 const FIRST_PRECISION: usize = 192;
 /// No precision beyond, whatever is asked for.
 const MOST_BITS: usize = 1 << 16;
+/// From this precision on nothing is waited for that no precision allowed will show
+/// to be 0: doubling costs four times as much or more.
+const ENOUGH: usize = 768;
 /// An expression is given up after precision ran out at so many points.
 const PATIENCE: u32 = 3;
 
@@ -40,9 +43,12 @@ impl<'t> Test<'t> {
         open.sort_unstable();
         open.dedup();
         let mut found = FxHashMap::default();
+        let memo = *options == ZeroTest::default();
         for &id in &open {
             if let Some(number) = exprs.as_number(id) {
                 found.insert(id, if number.is_zero() { Zero::Structural } else { Zero::Nonzero });
+            } else if let Some(&known) = exprs.arena.borrow().zeros.get(&id).filter(|_| memo) {
+                found.insert(id, known);
             }
         }
         let mut test = Test { exprs, options, found, open };
@@ -59,8 +65,19 @@ impl<'t> Test<'t> {
         self.open.retain(|id| !self.found.contains_key(id));
     }
 
-    /// Step by step; `all` ends it as soon as one is not 0.
+    /// Step by step; `all` ends it as soon as one is not 0. What was found with the
+    /// default options is kept: expressions do not change.
     pub fn run(&mut self, all: bool) {
+        self.steps(all);
+        if *self.options == ZeroTest::default() {
+            let stopped = all && self.found.values().any(Zero::is_nonzero);
+            let unknown = self.open.iter().filter(|_| !stopped).map(|&id| (id, Zero::Unknown));
+            let found = self.found.iter().map(|(&id, &zero)| (id, zero));
+            self.exprs.arena.borrow_mut().zeros.extend(found.chain(unknown));
+        }
+    }
+
+    fn steps(&mut self, all: bool) {
         let done = |test: &Self| {
             test.open.is_empty() || (all && test.found.values().any(Zero::is_nonzero))
         };
@@ -82,6 +99,7 @@ impl<'t> Test<'t> {
             let affordable = BUDGET / self.exprs.count_nodes(&self.open).max(1);
             let last = (affordable as u32).clamp(FEWEST_LOOKS, MOST_LOOKS);
             points.extend(self.look_at(FIRST_LOOK..last));
+            self.look_near_zero();
         }
         if done(self) {
             return;
@@ -119,6 +137,26 @@ impl<'t> Test<'t> {
             self.close();
         }
         looked
+    }
+
+    /// Evaluates in balls of doubles near 0; what excludes 0 is settled. These points
+    /// are special, and nothing else is concluded from them.
+    fn look_near_zero(&mut self) {
+        for number in 0..SMALL_POINTS {
+            if self.open.is_empty() {
+                break;
+            }
+            let (traced, seed) = (Traced::new(), self.options.seed);
+            let value = |s| traced.small_coordinate(seed, number, s);
+            let values = self.exprs.evaluate(&traced, &self.open, value);
+            for (&id, value) in self.open.iter().zip(values) {
+                let sign = value.map(|ball| traced.sign(&ball));
+                if let Ok(BallSign::Negative | BallSign::Positive) = sign {
+                    self.found.insert(id, Zero::Nonzero);
+                }
+            }
+            self.close();
+        }
     }
 
     /// Evaluates in finite fields; what vanishes throughout is settled, and
@@ -238,7 +276,7 @@ impl<'t> Test<'t> {
                         Err(size) => Some(size),
                     },
                 };
-                if !(hopeless && hurry) {
+                if !(hopeless && (hurry || precision >= ENOUGH)) {
                     next.push(Active { id, before, hurry });
                 }
             }
