@@ -1,7 +1,9 @@
 //! A run: from a model to a certified trajectory.
 
 use crate::certificate::Gauss;
-use crate::drive::{Control, Driver, End, Failure, RankChange, Stabilize, Statistics, Watch};
+use crate::drive::{
+    Control, Driver, End, Failure, RankChange, Stabilize, Statistics, Undecided, Watch,
+};
 use crate::eliminations::Elimination;
 use crate::evaluate::{Reference, Refusal};
 use crate::field::Field;
@@ -200,6 +202,8 @@ pub struct RunReport {
     pub largest_multipliers: Vec<(f64, f64)>,
     /// The events that happened, in order.
     pub happenings: Vec<Happening>,
+    /// Events that were zero where the motion did not decide whether they happen.
+    pub undecided: Vec<Undecided>,
 }
 
 impl RunReport {
@@ -349,6 +353,7 @@ fn travel(
         tolerance: options.tolerance,
         largest_multipliers: journey.largest_multipliers,
         happenings: journey.happenings,
+        undecided: journey.undecided,
     })
 }
 
@@ -372,6 +377,7 @@ pub(crate) struct Journey<'a> {
     pub(crate) impulses: Option<Impulses<'a>>,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) rhythm: Rhythm,
+    undecided: Vec<Undecided>,
     certificate: Certificate,
     statistics: Statistics,
     evaluations: u64,
@@ -449,6 +455,7 @@ impl<'a> Journey<'a> {
             impulses,
             happenings: Vec::new(),
             rhythm: Rhythm::default(),
+            undecided: Vec::new(),
             certificate: Certificate { ranks: (usize::MAX, 0), ..Certificate::default() },
             statistics: Statistics::default(),
             evaluations: 0,
@@ -501,7 +508,6 @@ impl<'a> Journey<'a> {
             jumps: 0.0,
             early: 0.0,
         };
-        self.driver.arm();
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
         let at_steps = self.holds_energy != HoldsEnergy::No;
@@ -509,7 +515,25 @@ impl<'a> Journey<'a> {
         let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
         let mut times_run = 0.0;
         let mut done = 0;
+        let mut events = match self.driver.arm(end) {
+            Ok(events) => events,
+            Err(failure) => return Ok(End::Failed(failure)),
+        };
         loop {
+            if !events.is_empty() {
+                let mut is_interrupted = false;
+                let ended = self.happen(&events, recorded, &mut |observation| {
+                    gauss.see(&observation.gauss);
+                    recorded = observation.state.t;
+                    is_interrupted |= record(observation).is_break();
+                })?;
+                energy.jumps = self.happenings.iter().map(|h| h.energy).sum();
+                self.certificate.gauss = gauss.residual();
+                if ended.is_some() || is_interrupted {
+                    return Ok(ended.unwrap_or(End::Interrupted));
+                }
+                events.clear();
+            }
             let observer = &mut self.observer;
             let largest = &mut self.largest_multipliers;
             let size = self.driver.x.len();
@@ -574,30 +598,14 @@ impl<'a> Journey<'a> {
             if let Some(error) = failure {
                 return Ok(End::Failed(Failure::Field(error)));
             }
-            let events = match outcome {
-                End::ChartWorn => {
-                    self.change_chart()?;
-                    continue;
-                }
-                End::Stiff => {
-                    self.change_method()?;
-                    continue;
-                }
-                End::Events(events) => events,
+            match outcome {
+                End::ChartWorn => self.change_chart()?,
+                End::Stiff => self.change_method()?,
+                End::Events(list) => events = list,
                 End::PiledUp { event, t } => {
                     return Ok(End::PiledUp { event, t: self.rhythm.limit(event, t) });
                 }
                 end => return Ok(end),
-            };
-            let mut is_interrupted = false;
-            let ended = self.happen(&events, recorded, &mut |observation| {
-                gauss.see(&observation.gauss);
-                recorded = observation.state.t;
-                is_interrupted |= record(observation).is_break();
-            })?;
-            energy.jumps = self.happenings.iter().map(|h| h.energy).sum();
-            if ended.is_some() || is_interrupted {
-                return Ok(ended.unwrap_or(End::Interrupted));
             }
         }
     }
@@ -672,6 +680,7 @@ impl<'a> Journey<'a> {
         self.statistics.rejected += driver.statistics.rejected;
         self.statistics.switches += driver.statistics.switches;
         self.evaluations += driver.field.evaluations;
+        self.undecided.extend(&driver.undecided);
         let certificate = &mut self.certificate;
         certificate.position_residual = certificate.position_residual.max(driver.drift.position);
         certificate.velocity_residual = certificate.velocity_residual.max(driver.drift.velocity);

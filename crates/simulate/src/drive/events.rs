@@ -9,7 +9,7 @@
 //! from its later side; its events bounce it as they would in a film shown in reverse.
 
 use super::collocation::Passage;
-use super::look::{HALVES, Look, Sides, Walk};
+use super::look::{Look, Sides, Walk};
 use super::pass::Pass;
 use super::step_size::smallest_step;
 use super::watch::Watch;
@@ -55,14 +55,6 @@ impl<'m> Driver<'m> {
         self.events.take()
     }
 
-    /// Arms the events at the driver's state, as at the start of a run.
-    pub fn arm(&mut self) {
-        let (t, x) = (self.t, self.x.clone());
-        if let Some(watch) = &mut self.events {
-            watch.begin(&mut self.field, t, &x);
-        }
-    }
-
     /// Puts the driver at another state of the same time.
     pub fn place(&mut self, x: Vec<f64>) -> Result<(), Failure> {
         if x.iter().any(|x| !x.is_finite()) {
@@ -76,16 +68,19 @@ impl<'m> Driver<'m> {
     }
 
     /// Arms the events after some of them; `before` is what the state was, if these have
-    /// changed it.
-    pub fn rearm(&mut self, happened: &[usize], before: Option<&[f64]>) -> Result<(), Failure> {
+    /// changed it. Returns those that happen because of the change.
+    pub fn rearm(
+        &mut self,
+        happened: &[usize],
+        before: Option<&[f64]>,
+    ) -> Result<Vec<usize>, Failure> {
         let (t, x) = (self.t, self.x.clone());
         let mut rates = vec![0.0; x.len()];
         self.field.rates(t, &x, &mut rates).map_err(Failure::Field)?;
         let moving = self.field.n + self.field.size;
-        if let Some(watch) = &mut self.events {
-            watch.rearm(&mut self.field, (t, &x), &rates[..moving], happened, before);
-        }
-        Ok(())
+        let Some(watch) = &mut self.events else { return Ok(Vec::new()) };
+        let at_zero = watch.rearm(&mut self.field, (t, &x), &rates[..moving], happened, before);
+        Ok(self.decide(&at_zero, false))
     }
 
     /// The first events in a part of the last step, whose polynomial is ready.
@@ -156,15 +151,7 @@ impl<'m> Driver<'m> {
 /// The first events in a part of a step; the run goes to `end`.
 fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
     let count = look.watch.arms.len();
-    let mut samples = Vec::new();
-    look.cover(0.0, until, 0, &mut samples);
-    if look.watch.arms.iter().any(|arm| arm.side == 0) {
-        for k in 1..=HALVES {
-            let theta = until * 0.5f64.powi(k);
-            samples.push((theta, look.at(theta)));
-        }
-    }
-    samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let samples = look.sample(until);
     let mut sides: Vec<Sides> = Vec::new();
     let mut crossings: Vec<Crossing> = Vec::new();
     let mut piled: Option<(f64, usize)> = None;

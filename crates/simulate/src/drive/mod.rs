@@ -7,6 +7,7 @@
 //! and are projected too.
 
 mod across;
+mod arming;
 mod blur;
 mod charts;
 mod collocation;
@@ -17,6 +18,7 @@ mod margin;
 mod pass;
 mod rank_change;
 mod rows;
+mod sample;
 mod step_size;
 mod stick;
 mod stiff;
@@ -28,6 +30,7 @@ use crate::integrators::{Integrator, Stiffness};
 use crate::outcome;
 use crate::projection::{Drift, Projection};
 use std::ops::ControlFlow;
+pub use arming::{Open, Undecided};
 pub use stick::Stuck;
 
 pub use watch::Watch;
@@ -207,6 +210,8 @@ pub struct Driver<'m> {
     /// Changes of rank so far.
     pub rank_changes: Vec<RankChange>,
     crossings: crossing::Crossings,
+    /// Events at zero that the motion did not decide.
+    pub undecided: Vec<Undecided>,
 }
 
 /// Rows are dependent below this, at projected states.
@@ -251,6 +256,7 @@ impl<'m> Driver<'m> {
             rounding: FieldNoise::default(),
             rank_changes: Vec::new(),
             crossings: crossing::Crossings::default(),
+            undecided: Vec::new(),
         }
     }
 

@@ -8,7 +8,7 @@
 
 use super::events::Sight;
 use super::step_size::smallest_step;
-use super::{Driver, End, Failure, HELD, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD};
+use super::{Driver, End, Failure, Open, Undecided, HELD, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD};
 use crate::field::Field;
 use crate::integrators::{Motion, Step};
 use std::ops::ControlFlow;
@@ -390,7 +390,9 @@ impl<'m> Driver<'m> {
             if arrival.turned { (self.t, 0.0) } else { (pass.origin, pass.taken + 1.0) };
         self.x.copy_from_slice(&pass.next);
         if let Some(watch) = &mut self.events {
-            watch.commit();
+            let (t, why) = (self.t, Open::Later);
+            let left = watch.commit().into_iter();
+            self.undecided.extend(left.map(|event| Undecided { event, t, why }));
         }
         if arrival.turned {
             self.statistics.switches += 1;

@@ -1,18 +1,27 @@
 //! Turns of switching functions (`abs`, `sign`, `min`, `max`, `if`) inside a step.
 //!
 //! The branches are frozen while a step is taken, so the terms are smooth beyond a
-//! turn, and the turn is a zero of a smooth function of time.
+//! turn, and the turn is a zero of a smooth function of time. Each of these functions is
+//! followed through the whole step, so that none comes back unseen; since every comparison
+//! is a switch of its own, neither does a condition made of several.
 
+use super::sample::{DEEPEST, DEEPEST_DEAR, Sampler};
 use super::stick::Departure;
 use super::{Driver, Failure};
 use dalembert_expr::SwitchKind;
+
+/// Guards below this part of their largest value in a step are 0.
+const ROUNDED: f64 = 1e-13;
 
 impl Driver<'_> {
     /// Goes on from a turn, on the branches that lead away from it; if none does, the
     /// motion sticks on those it came on.
     pub(super) fn leave_turn(&mut self) -> Result<(), Failure> {
         let (before, after) = (self.field.modes().to_vec(), self.modes.clone());
-        let turned: Vec<usize> = (0..after.len()).filter(|&at| before[at] != after[at]).collect();
+        // One that had no value before, or has none now, has no side to choose.
+        let turned: Vec<usize> = (0..after.len())
+            .filter(|&at| before[at] != after[at] && !(before[at] + after[at]).is_nan())
+            .collect();
         match self.departure(&turned, &after).map_err(Failure::Field)? {
             Departure::On(modes) => self.modes = modes,
             Departure::Sticks(switches) => {
@@ -32,48 +41,75 @@ impl Driver<'_> {
         h: f64,
         between: &mut [f64],
     ) -> Result<Option<(f64, Vec<f64>)>, Failure> {
-        let (mut modes, mut guards) = (Vec::new(), Vec::new());
         let own = self.modes.clone();
+        let count = own.len();
         // A sign that is 0 is on neither branch: any side will do. A condition that is 0 is
-        // false.
+        // false. What has no value is on the branch of what has none.
         let is_sign: Vec<bool> =
-            (0..own.len()).map(|at| self.field.kind_of(at) == SwitchKind::Sign).collect();
+            (0..count).map(|at| self.field.kind_of(at) == SwitchKind::Sign).collect();
         let settled = |at: usize, a: f64| if a == 0.0 && is_sign[at] { own[at] } else { a };
-        let differs =
-            |modes: &[f64]| modes.iter().enumerate().any(|(at, &a)| settled(at, a) != own[at]);
-        let mut low = 0.0;
-        let mut high = None;
-        for part in 1..=8 {
-            let theta = f64::from(part) / 8.0;
-            self.integrator.interpolate(theta, between);
-            self.field
-                .branches(self.t + theta * h, between, &mut modes, &mut guards)
-                .map_err(Failure::Field)?;
-            if differs(&modes) {
-                high = Some((theta, modes.clone()));
-                break;
+        let turns = |at: usize, a: f64| {
+            let a = settled(at, a);
+            a != own[at] && !(a.is_nan() && own[at].is_nan())
+        };
+        let differs = |modes: &[f64]| modes.iter().enumerate().any(|(at, &a)| turns(at, a));
+        let (t, field, integrator) = (self.t, &mut self.field, &*self.integrator);
+        let ranges: Vec<_> = (0..count).map(|at| field.guards_of(at)).collect();
+        let deepest = match field.follows_multipliers() {
+            true => vec![DEEPEST_DEAR; field.guards()],
+            false => vec![DEEPEST; field.guards()],
+        };
+        let guards = deepest.len();
+        let mut failure = None;
+        // The guards, then the modes.
+        let mut at = |theta: f64| -> Vec<f64> {
+            let (mut modes, mut values) = (Vec::new(), Vec::new());
+            if failure.is_none() {
+                integrator.interpolate(theta, between);
+                failure = field.branches(t + theta * h, between, &mut modes, &mut values).err();
             }
-            low = theta;
+            values.extend(modes);
+            values.resize(guards + count, f64::NAN);
+            values
+        };
+        let samples = Sampler { at: &mut at, deepest: &deepest, boundaries: guards }.sample(1.0);
+        // Just behind a turn a guard is on either side of 0 by rounding.
+        let mut largest = vec![0f64; guards];
+        for (_, values) in &samples {
+            for (most, value) in largest.iter_mut().zip(values) {
+                *most = if value.abs() > *most { value.abs() } else { *most };
+            }
         }
-        let Some((mut high, mut after)) = high else { return Ok(None) };
-        for _ in 0..60 {
-            let theta = 0.5 * (low + high);
-            if theta <= low || theta >= high {
-                break;
+        let has_turned = |values: &[f64]| {
+            (0..count).any(|at| {
+                let is_away = |g: usize| !(values[g].abs() <= ROUNDED * largest[g]);
+                turns(at, values[guards + at])
+                    && (ranges[at].is_empty() || ranges[at].clone().all(is_away))
+            })
+        };
+        let first = samples.iter().position(|(_, values)| has_turned(values));
+        let found = first.map(|first| {
+            let before = samples[..first].iter().rev().find(|(_, v)| !differs(&v[guards..]));
+            let (mut low, mut high) = (before.map_or(0.0, |s| s.0), samples[first].0);
+            let mut after = samples[first].1[guards..].to_vec();
+            for _ in 0..100 {
+                let theta = 0.5 * (low + high);
+                if theta <= low || theta >= high {
+                    break;
+                }
+                let modes = at(theta).split_off(guards);
+                if differs(&modes) {
+                    (high, after) = (theta, modes);
+                } else {
+                    low = theta;
+                }
             }
-            self.integrator.interpolate(theta, between);
-            self.field
-                .branches(self.t + theta * h, between, &mut modes, &mut guards)
-                .map_err(Failure::Field)?;
-            if differs(&modes) {
-                high = theta;
-                after.clone_from(&modes);
-            } else {
-                low = theta;
-            }
+            // Zeros keep the branch they came from.
+            (high, after.iter().enumerate().map(|(at, &a)| settled(at, a)).collect())
+        });
+        match failure {
+            Some(error) => Err(Failure::Field(error)),
+            None => Ok(found),
         }
-        // Zeros keep the branch they came from.
-        let after = after.iter().enumerate().map(|(at, &a)| settled(at, a)).collect();
-        Ok(Some((high, after)))
     }
 }
