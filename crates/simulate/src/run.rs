@@ -2,7 +2,7 @@
 
 use crate::certificate::Gauss;
 use crate::drive::{
-    Control, Driver, End, Failure, RankChange, Stabilize, Statistics, Undecided, Watch,
+    Control, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
 };
 use crate::eliminations::Elimination;
 use crate::evaluate::{Reference, Refusal};
@@ -204,6 +204,8 @@ pub struct RunReport {
     pub happenings: Vec<Happening>,
     /// Events that were zero where the motion did not decide whether they happen.
     pub undecided: Vec<Undecided>,
+    /// Impulses of constraints whose velocities jump in time.
+    pub jolts: Vec<Jolt>,
 }
 
 impl RunReport {
@@ -354,6 +356,7 @@ fn travel(
         largest_multipliers: journey.largest_multipliers,
         happenings: journey.happenings,
         undecided: journey.undecided,
+        jolts: journey.jolts,
     })
 }
 
@@ -378,6 +381,9 @@ pub(crate) struct Journey<'a> {
     pub(crate) happenings: Vec<Happening>,
     pub(crate) rhythm: Rhythm,
     undecided: Vec<Undecided>,
+    jolts: Vec<Jolt>,
+    /// The energy that jumps in time brought in former charts.
+    jumped: f64,
     certificate: Certificate,
     statistics: Statistics,
     evaluations: u64,
@@ -456,6 +462,8 @@ impl<'a> Journey<'a> {
             happenings: Vec::new(),
             rhythm: Rhythm::default(),
             undecided: Vec::new(),
+            jolts: Vec::new(),
+            jumped: 0.0,
             certificate: Certificate { ranks: (usize::MAX, 0), ..Certificate::default() },
             statistics: Statistics::default(),
             evaluations: 0,
@@ -527,7 +535,6 @@ impl<'a> Journey<'a> {
                     recorded = observation.state.t;
                     is_interrupted |= record(observation).is_break();
                 })?;
-                energy.jumps = self.happenings.iter().map(|h| h.energy).sum();
                 self.certificate.gauss = gauss.residual();
                 if ended.is_some() || is_interrupted {
                     return Ok(ended.unwrap_or(End::Interrupted));
@@ -540,8 +547,10 @@ impl<'a> Journey<'a> {
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
             let mut failure = None;
+            let by_events = self.happenings.iter().fold(self.jumped, |sum, h| sum + h.energy);
             let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
                 let work = sample.x[size - 1];
+                energy.jumps = by_events + sample.jumped;
                 if sample.is_output {
                     done += 1;
                     match observer.observe(field, sample.t, sample.x) {
@@ -648,6 +657,7 @@ impl<'a> Journey<'a> {
         self.finish();
         let equations = derive(self.setting, self.options, &state)?;
         let mut field = Field::new(self.setting, &equations, self.options.elimination);
+        field.inherit_windings(&self.driver.field);
         self.observer = Observer::new(self.setting, &equations).map_err(RunError::Formulation)?;
         let system = &self.setting.model.system;
         let mut next = state.q.clone();
@@ -681,6 +691,8 @@ impl<'a> Journey<'a> {
         self.statistics.switches += driver.statistics.switches;
         self.evaluations += driver.field.evaluations;
         self.undecided.extend(&driver.undecided);
+        self.jolts.extend(driver.jolts.iter().cloned());
+        self.jumped += driver.jumped;
         let certificate = &mut self.certificate;
         certificate.position_residual = certificate.position_residual.max(driver.drift.position);
         certificate.velocity_residual = certificate.velocity_residual.max(driver.drift.velocity);

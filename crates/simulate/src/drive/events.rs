@@ -42,6 +42,8 @@ pub(super) enum Sight {
 struct Crossing {
     event: usize,
     theta: f64,
+    /// Whether there is no slope.
+    ends: bool,
 }
 
 impl<'m> Driver<'m> {
@@ -60,6 +62,12 @@ impl<'m> Driver<'m> {
         if x.iter().any(|x| !x.is_finite()) {
             let index = x.iter().position(|x| !x.is_finite()).unwrap_or(0);
             return Err(Failure::Field(FieldError::NotFinite { what: "rate", index }));
+        }
+        // At other positions angles are as they are written.
+        if x[..self.field.n] != self.x[..self.field.n] {
+            let none = vec![0.0; self.field.windings().len()];
+            self.field.set_windings(&none);
+            self.modes.clear();
         }
         self.x = x;
         self.settle_branches().map_err(Failure::Field)?;
@@ -140,7 +148,7 @@ impl<'m> Driver<'m> {
     }
 
     /// Takes a step of a length; its error, or `None` if there is no such step.
-    fn step_by(&mut self, pass: &mut Pass, h: f64) -> Option<f64> {
+    pub(super) fn step_by(&mut self, pass: &mut Pass, h: f64) -> Option<f64> {
         let (rates, weights) = (&pass.rates, &pass.weights);
         let step = Step { t: self.t, h, x: &self.x, rates, weights, constant: false };
         let error = self.integrator.step(&mut self.field, step, &mut pass.next).ok()?;
@@ -160,7 +168,8 @@ fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
         sides.push(way);
         match end {
             Walk::Through => {}
-            Walk::Crosses(theta) => crossings.push(Crossing { event, theta }),
+            Walk::Crosses(theta) => crossings.push(Crossing { event, theta, ends: false }),
+            Walk::Ends(theta) => crossings.push(Crossing { event, theta, ends: true }),
             Walk::Returns(theta) if piled.is_none_or(|p| theta < p.0) => {
                 piled = Some((theta, event));
             }
@@ -185,8 +194,11 @@ fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
     let together = crossings.iter().filter(|c| c.theta <= theta + instant);
     let mut events: Vec<usize> = together.map(|c| c.event).collect();
     events.sort_unstable();
+    let ends = crossings.iter().any(|c| c.event == leader && c.ends);
     let around = (1e-5 * until).min(0.5 * theta).max(f64::MIN_POSITIVE);
     let ahead = look.one(leader, theta + around) - look.one(leader, theta - around);
     let theta = theta.max(smallest_step(look.t, end) / look.h.abs());
-    Sight::Events(Found { events, theta, slope: ahead / (2.0 * around), leader })
+    // Where it ends there is nothing to be corrected by.
+    let slope = if ends { f64::INFINITY } else { ahead / (2.0 * around) };
+    Sight::Events(Found { events, theta, slope, leader })
 }

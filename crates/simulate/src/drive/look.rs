@@ -46,6 +46,8 @@ pub(super) enum Walk {
     Through,
     /// It happens here.
     Crosses(f64),
+    /// It happens here, where it has no value on one side or jumps.
+    Ends(f64),
     /// It is beyond zero, from the side it came from, without having left zero.
     Returns(f64),
 }
@@ -111,7 +113,7 @@ impl Look<'_, '_> {
                     && vanishes(at - 1, (at - 1).checked_sub(BESIDE))
                     && self.watch.counts(event, side)
                 {
-                    return (sides, Walk::Crosses(samples[at - 1].0));
+                    return (sides, Walk::Ends(samples[at - 1].0));
                 }
                 is_lost = true;
                 continue;
@@ -120,7 +122,7 @@ impl Look<'_, '_> {
                 // Where it has just happened it is not to happen again.
                 let is_new = !(arm.happened && side == 0);
                 if is_new && vanishes(at, Some(at + BESIDE)) && self.watch.counts(event, -now) {
-                    return (sides, Walk::Crosses(*theta));
+                    return (sides, Walk::Ends(*theta));
                 }
                 side = now;
                 sides.push((*theta, side));
@@ -133,7 +135,7 @@ impl Look<'_, '_> {
                 let happens = (side != 0 && is_zero(before) && self.watch.counts(event, side))
                     || (side != 0 && is_zero(value) && self.watch.counts(event, -side));
                 if happens {
-                    return (sides, Walk::Crosses(*theta));
+                    return (sides, Walk::Ends(*theta));
                 }
                 if now != 0 {
                     side = now;

@@ -13,6 +13,7 @@ mod charts;
 mod collocation;
 mod crossing;
 mod events;
+mod jump;
 mod look;
 mod margin;
 mod pass;
@@ -31,6 +32,7 @@ use crate::outcome;
 use crate::projection::{Drift, Projection};
 use std::ops::ControlFlow;
 pub use arming::{Open, Undecided};
+pub use jump::{Jolt, Jumps};
 pub use stick::Stuck;
 
 pub use watch::Watch;
@@ -116,6 +118,13 @@ pub enum Failure {
     },
     /// Switching functions turn again and again.
     SwitchesPileUp,
+    /// Something jumps where a switch turns, and no motion leads across.
+    Jump {
+        /// What.
+        what: Jumps,
+        /// By how much.
+        size: f64,
+    },
     /// More steps than allowed.
     TooManySteps,
     /// An event resets the state to what cannot be.
@@ -170,6 +179,8 @@ pub struct Sample<'a> {
     pub is_output: bool,
     /// Whether it is the end of a step.
     pub is_step: bool,
+    /// The energy that jumps in time have brought.
+    pub jumped: f64,
 }
 
 /// A field on its way.
@@ -193,6 +204,9 @@ pub struct Driver<'m> {
     pub h: f64,
     last_error: f64,
     modes: Vec<f64>,
+    /// For each switch that has just turned, how far its guards may be on the old side: the
+    /// turn was found on a polynomial, and the state was projected.
+    slack: Vec<f64>,
     /// Switches the motion sticks at.
     stuck: Vec<usize>,
     is_backward: bool,
@@ -212,6 +226,10 @@ pub struct Driver<'m> {
     crossings: crossing::Crossings,
     /// Events at zero that the motion did not decide.
     pub undecided: Vec<Undecided>,
+    /// Impulses of constraints whose velocities jump in time.
+    pub jolts: Vec<Jolt>,
+    /// The energy that jumps in time have brought.
+    pub jumped: f64,
 }
 
 /// Rows are dependent below this, at projected states.
@@ -246,6 +264,7 @@ impl<'m> Driver<'m> {
             h: 0.0,
             last_error: 1e-4,
             modes: Vec::new(),
+            slack: Vec::new(),
             stuck: Vec::new(),
             is_backward: false,
             rate: None,
@@ -257,6 +276,8 @@ impl<'m> Driver<'m> {
             rank_changes: Vec::new(),
             crossings: crossing::Crossings::default(),
             undecided: Vec::new(),
+            jolts: Vec::new(),
+            jumped: 0.0,
         }
     }
 

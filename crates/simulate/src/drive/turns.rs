@@ -35,6 +35,34 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// Notes how far the guards of switches are on the other side than their branches, at
+    /// the state; `turned` if it is where some of them have turned.
+    pub(super) fn note_slack(&mut self, turned: bool) -> Result<(), Failure> {
+        if !turned && self.slack.is_empty() {
+            return Ok(());
+        }
+        let (mut modes, mut guards) = (Vec::new(), Vec::new());
+        let (t, x) = (self.t, self.x.clone());
+        self.field.branches(t, &x, &mut modes, &mut guards).map_err(Failure::Field)?;
+        let old = std::mem::take(&mut self.slack);
+        let slack: Vec<f64> = (0..modes.len())
+            .map(|at| {
+                let range = self.field.guards_of(at);
+                let nearest = range.fold(f64::INFINITY, |m, g| m.min(guards[g].abs()));
+                let is_there = modes[at] == self.modes[at] || !nearest.is_finite();
+                match (is_there, turned) {
+                    (true, _) => 0.0,
+                    (false, true) => nearest,
+                    (false, false) => old.get(at).copied().unwrap_or(0.0),
+                }
+            })
+            .collect();
+        if slack.iter().any(|&s| s > 0.0) {
+            self.slack = slack;
+        }
+        Ok(())
+    }
+
     /// The first turn of a switch in the last step: where, and the branches after.
     pub(super) fn find_turn(
         &mut self,
@@ -80,9 +108,11 @@ impl Driver<'_> {
                 *most = if value.abs() > *most { value.abs() } else { *most };
             }
         }
+        let slack = |at: usize| self.slack.get(at).copied().unwrap_or(0.0);
         let has_turned = |values: &[f64]| {
             (0..count).any(|at| {
-                let is_away = |g: usize| !(values[g].abs() <= ROUNDED * largest[g]);
+                let least = |g: usize| (ROUNDED * largest[g]).max(2.0 * slack(at));
+                let is_away = |g: usize| !(values[g].abs() <= least(g));
                 turns(at, values[guards + at])
                     && (ranges[at].is_empty() || ranges[at].clone().all(is_away))
             })
