@@ -113,7 +113,8 @@ fn a_peak_above_a_threshold_is_seen() {
     for seed in 0..40 {
         let mut random = Random::new(seed);
         let below = 10f64.powi(-1 - random.below(6) as i32) * (0.1 + random.signed().abs());
-        let condition = *random.pick(&["z > c", "z > c and w < 1e6", "min(z, 2) > c", "abs(z) > c and z > 0"]);
+        let condition =
+            *random.pick(&["z > c", "z > c and w < 1e6", "min(z, 2) > c", "abs(z) > c and z > 0"]);
         let text = format!(
             "param c = 1 - {below:?}\ncoord z, w\nkinetic (z'^2 + w'^2)/2\npotential z^2/2\n\
              force w: if({condition}, 10, 0)\nstart z = 0, z' = 1\nrun t = 0..10"
@@ -161,8 +162,7 @@ fn a_driven_coordinate_jumps_only_if_it_says_so() {
             _ => (0.0, 0.0),
         };
         let before = format!("({a:?} + {b:?}*(t - {at}) + (t - {at})^2)");
-        let after =
-            format!("({:?} + {:?}*(t - {at}) + {c:?}*(t - {at})^3)", a + jump, b + slope);
+        let after = format!("({:?} + {:?}*(t - {at}) + {c:?}*(t - {at})^3)", a + jump, b + slope);
         let text = format!(
             "coord y, z\nkinetic y'^2/2 + z'^2 + y'*z'/2\npotential z^2/2\n\
              constraint c: y = if(t > {at}, {after}, {before})\nrun t = 0..3"
@@ -279,7 +279,9 @@ fn angles_are_continued_where_their_value_does_not_matter() {
         assert_eq!((&report.end, report.verdict()), (&End::Finished, Ok(())), "{seed}: {base}");
         // By a driven angle, and where a force has its value too.
         let (report, _) = ran(
-            &format!("{base}constraint c: atan2(y, x) = {from:?} + {rate:?}*t\nforce w: atan2(y, x)/9"),
+            &format!(
+                "{base}constraint c: atan2(y, x) = {from:?} + {rate:?}*t\nforce w: atan2(y, x)/9"
+            ),
             |_| {},
         );
         assert_eq!((&report.end, report.verdict()), (&End::Finished, Ok(())), "{seed}: {base}");

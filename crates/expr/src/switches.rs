@@ -163,8 +163,8 @@ impl Exprs {
         let stays = on_the_right(y, x);
         let kind = SwitchKind::Condition;
         let (above, aside) = ((self.at(x) - self.at(y)).id, (self.at(x) + self.at(y)).id);
-        let plain =
-            self.call(Function::If, &[on_the_right(plain[0], plain[1]), ExprId::ZERO, below(plain[0])]);
+        let plain = self
+            .call(Function::If, &[on_the_right(plain[0], plain[1]), ExprId::ZERO, below(plain[0])]);
         // Its own branch is in its value, so that it can stay on it.
         let mode = self.switch(switches, kind, vec![y, above, aside], ExprId::ZERO, plain);
         let own = self.of_symbol(mode);
@@ -240,7 +240,9 @@ mod tests {
             let phi = 0.1 * f64::from(k);
             let (_, mode, plain) = at(if phi < 0.0 { 1.0 } else { 0.0 }, phi);
             assert_eq!(mode, if phi < 0.0 { 1.0 } else { 0.0 });
-            assert!((at(mode, phi).0 - phi).abs() < 1e-15 && (at(plain, phi).0 - phi).abs() < 1e-15);
+            assert!(
+                (at(mode, phi).0 - phi).abs() < 1e-15 && (at(plain, phi).0 - phi).abs() < 1e-15
+            );
         }
         assert!((at(0.0, 4.0).0 - 4.0).abs() < 1e-15, "{:?}", at(0.0, 4.0));
         assert!((at(1.0, -4.0).0 + 4.0).abs() < 1e-15);

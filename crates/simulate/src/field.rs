@@ -300,8 +300,7 @@ impl<'m> Field<'m> {
         let windings = continuity::windings(exprs, &switches);
         let moving = variables[..before_multipliers].to_vec();
         let go_on = |plain: ExprId, frozen: &mut ExprId| {
-            *frozen =
-                continuity::continued(exprs, (plain, *frozen), &moving, &switches, &windings);
+            *frozen = continuity::continued(exprs, (plain, *frozen), &moving, &switches, &windings);
         };
         for (k, &phi) in phi.iter().enumerate() {
             go_on(phi, &mut frozen[counts[0] + k]);

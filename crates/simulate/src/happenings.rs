@@ -104,6 +104,8 @@ impl Journey<'_> {
             let x = self.driver.x.clone();
             let (mut moved, mut stopped) = (false, None);
             let mut happened = Vec::new();
+            // Where the motion goes after each reset.
+            let mut headings: Vec<(usize, i8)> = Vec::new();
             for &event in &events {
                 if moved && !self.driver.still_happens(event) {
                     continue;
@@ -128,6 +130,9 @@ impl Journey<'_> {
                             Ok(observation) => observation,
                             Err(failure) => return Ok(Some(End::Failed(failure))),
                         };
+                        if events.len() > 1 {
+                            headings.push((event, self.driver.heading(event).side));
+                        }
                         happening.energy = now.energy - before.energy;
                         happening.change = Some(Box::new((before.state, now.state.clone())));
                     }
@@ -152,6 +157,13 @@ impl Journey<'_> {
                 let acts = matches!(system.events[event].action, Action::Reset(_));
                 if let Some(t) = self.rhythm.beat(event, t, acts, part * length) {
                     return Ok(Some(End::PiledUp { event, t }));
+                }
+            }
+            // Those that a later reset has turned back on themselves may happen again.
+            for (event, side) in headings {
+                let from = self.driver.side_of(event);
+                if side != -from && from != 0 && self.driver.heading(event).side == -from {
+                    happened.retain(|&other| other != event);
                 }
             }
             events = match self.driver.rearm(&happened, moved.then_some(&x[..])) {

@@ -8,10 +8,10 @@
 //! g(τ) = ∫₀^τ s dt
 //! ```
 //!
-//! for the smallest τ at which it is above the rounding errors of g: the sign of the first
+//! for the smallest τ at which it counts, 10⁻¹³ of the largest: the sign of the first
 //! derivative that does not vanish, unless what does not vanish is only rounding. τ grows by
-//! doubling up to the length of a step, along single steps of the classical method of
-//! Runge; beyond that, nothing is decided.
+//! doubling to a thousand first steps, along single steps of the classical method of Runge.
+//! If g is not above its rounding errors by then, nothing is decided.
 //!
 //! An event happens if the motion leaves to the side to which its crossings count: up if it
 //! is rising, down if it is falling, away from the side it came from if that is known. One
@@ -25,8 +25,10 @@ use crate::integrators::Motion;
 use dalembert_model::system::Action;
 use dalembert_model::tree::Direction;
 
-/// τ begins at this power of two of a step.
-const SHORTEST: i32 = -44;
+/// τ begins at this power of two of a step, and ends at this one.
+const POWERS: std::ops::RangeInclusive<i32> = -44..=10;
+/// Values below this part of the largest do not count.
+const COUNTS: f64 = 1e-13;
 
 /// An event that was zero, and that the motion did not decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +54,7 @@ pub enum Open {
 
 /// Where a function goes from zero.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heading {
+pub(crate) struct Heading {
     /// +1 or −1; 0 if that is not decided.
     pub side: i8,
     /// Whether its first derivative is 0.
@@ -69,19 +71,14 @@ impl Driver<'_> {
         if at_zero.is_empty() {
             return Ok(at_zero);
         }
-        // An h of 0 is one that has not been chosen.
         self.is_backward = end < t;
+        self.longest = (end - t).abs();
         if self.h == 0.0 {
             let mut rates = vec![0.0; x.len()];
             if self.prepare_rates(&mut rates).is_err() {
                 return Ok(Vec::new());
             }
-            let forward = if self.is_backward { -1.0 } else { 1.0 };
-            let h = forward * self.first_step(&rates, end)?;
-            self.h = h;
-            let events = self.decide(&at_zero, true);
-            self.h = 0.0;
-            return Ok(events);
+            self.first = self.first_step(&rates, end)?;
         }
         Ok(self.decide(&at_zero, true))
     }
@@ -143,6 +140,11 @@ impl Driver<'_> {
         from == 0 || self.heading(event).side != from
     }
 
+    /// The side of zero on which an event was seen last.
+    pub(crate) fn side_of(&self, event: usize) -> i8 {
+        self.events.as_ref().map_or(0, |watch| watch.arms[event].side)
+    }
+
     fn resets(&self, event: usize) -> bool {
         let events = &self.field.model().system.events;
         matches!(events[event].action, Action::Reset(_))
@@ -153,11 +155,12 @@ impl Driver<'_> {
     }
 
     /// Where the function of an event that is zero goes.
-    pub(super) fn heading(&mut self, event: usize) -> Heading {
+    pub(crate) fn heading(&mut self, event: usize) -> Heading {
         let mut heading = Heading { side: 0, is_at_rest: true };
         let (t, x) = (self.t, self.x.clone());
         let forward = if self.is_backward { -1.0 } else { 1.0 };
-        let length = self.h.abs();
+        let length = if self.h == 0.0 { self.first } else { self.h.abs() };
+        let longest = self.longest;
         let mut rates = vec![0.0; x.len()];
         if self.prepare_rates(&mut rates).is_err() {
             return heading;
@@ -170,26 +173,25 @@ impl Driver<'_> {
         heading.is_at_rest = first.is_none_or(|slope| slope == 0.0);
         let value = watch.value(field, event, t, &x);
         let mut before = first.unwrap_or(0.0);
-        for power in SHORTEST..=0 {
-            let tau = length * 2f64.powi(power);
-            let Some((ahead, rates)) = ahead(field, (t, &x), &rates, forward * tau) else {
-                return heading;
-            };
+        let mut gone: Vec<f64> = Vec::new();
+        for tau in POWERS.map(|power| length * 2f64.powi(power)).take_while(|&tau| tau <= longest) {
+            let Some((ahead, rates)) = ahead(field, (t, &x), &rates, forward * tau) else { break };
             let now = t + forward * tau;
-            let gone = match watch.slope_at(field, event, (now, &ahead), &rates[..moving]) {
+            gone.push(match watch.slope_at(field, event, (now, &ahead), &rates[..moving]) {
                 // Simpson's rule; at the first τ the middle is taken to be the mean.
                 Some(slope) => {
                     let start = first.unwrap_or(0.0);
-                    let middle = if power == SHORTEST { 0.5 * (start + slope) } else { before };
+                    let middle = if gone.is_empty() { 0.5 * (start + slope) } else { before };
                     before = slope;
                     forward * tau * (start + 4.0 * middle + slope) / 6.0
                 }
                 None => watch.value(field, event, now, &ahead) - value,
-            };
-            if gone.abs() > threshold {
-                heading.side = sign(gone);
-                return heading;
-            }
+            });
+        }
+        let largest = gone.iter().fold(0f64, |m, g| if g.abs() > m { g.abs() } else { m });
+        if largest > threshold {
+            let first = gone.iter().find(|g| g.abs() > COUNTS * largest);
+            heading.side = first.map_or(0, |g| sign(*g));
         }
         heading
     }

@@ -470,8 +470,16 @@ impl<'m> Driver<'m> {
         pass.next.copy_from_slice(&next);
         pass.rejected_last = false;
         let (h, error) = (self.h, 0.1);
-        let arrival =
-            Arrival { t, h, whole: h, error, turned: false, is_dense: false, events, piled_up: None };
+        let arrival = Arrival {
+            t,
+            h,
+            whole: h,
+            error,
+            turned: false,
+            is_dense: false,
+            events,
+            piled_up: None,
+        };
         self.land_on(pass, arrival, record)
     }
 

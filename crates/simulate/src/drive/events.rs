@@ -159,6 +159,7 @@ impl<'m> Driver<'m> {
 /// The first events in a part of a step; the run goes to `end`.
 fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
     let count = look.watch.arms.len();
+    look.watch.lost.fill(false);
     let samples = look.sample(until);
     let mut sides: Vec<Sides> = Vec::new();
     let mut crossings: Vec<Crossing> = Vec::new();
@@ -189,6 +190,7 @@ fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
     if !theta.is_finite() {
         return Sight::Nothing;
     }
+    look.watch.lost.fill(false);
     // Times closer than this are one instant.
     let instant = 64.0 * smallest_step(look.t, end) / look.h.abs();
     let together = crossings.iter().filter(|c| c.theta <= theta + instant);

@@ -63,7 +63,8 @@ impl Driver<'_> {
             return Ok(());
         }
         let (t, h) = (turn.0, turn.0 - start.0);
-        let beyond: Vec<f64> = turn.1.iter().zip(start.1).map(|(x, first)| 2.0 * x - first).collect();
+        let beyond: Vec<f64> =
+            turn.1.iter().zip(start.1).map(|(x, first)| 2.0 * x - first).collect();
         let points = [turn, start, (t + h, &beyond[..])];
         let windings = self.field.windings().to_vec();
         self.field.set_modes(before);

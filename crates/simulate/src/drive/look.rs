@@ -17,13 +17,17 @@ use crate::field::Field;
 pub(super) const HALVES: i32 = 46;
 /// A value this many times the usual one is a pole, not a zero.
 const POLE: f64 = 10.0;
-/// A value beside a boundary that is this part of the usual one, and of one at 2⁻²⁰ of the
-/// way from there, is 0 at the boundary.
+/// A value beside a boundary that is this part of the usual one, and of one a little further
+/// from it, is 0 at the boundary.
 const VANISHES: (f64, f64) = (1e-3, 1e-2);
+/// A value this part of the usual one, on both sides of zero, jumps through it.
+const JUMPS: f64 = 1e-3;
+/// The part of a step in which a jump that has happened may be met again.
+const JUST: f64 = 1e-6;
 /// A value this part of the usual one is 0 at a cut.
 const ROUNDED: f64 = 1e-9;
-/// How many samples there are up to 2⁻²⁰ of the way from a boundary.
-const BESIDE: usize = 7;
+/// How much further, as a part of the step.
+const BESIDE: f64 = 1e-7;
 
 /// The sides of an event on the way, from θ on.
 pub(super) type Sides = Vec<(f64, i8)>;
@@ -93,16 +97,18 @@ impl Look<'_, '_> {
             samples.iter().map(|s| s.1[event].abs()).filter(|v| v.is_finite()).collect();
         sizes.sort_by(f64::total_cmp);
         let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
+        self.watch.usual[event] = usual;
         // Whether the value at a sample is that of a zero at the boundary beside it.
-        let vanishes = |at: usize, further: Option<usize>| {
-            let size = |at: usize| samples[at].1[event].abs();
-            further.is_some_and(|far| {
-                far < samples.len()
-                    && size(at) <= VANISHES.0 * usual
-                    && size(at) <= VANISHES.1 * size(far)
+        let vanishes = |at: usize, inside: &mut dyn Iterator<Item = &(f64, Vec<f64>)>| {
+            let (theta, size) = (samples[at].0, samples[at].1[event].abs());
+            let mut inside = inside;
+            let far = Iterator::find(&mut inside, |s| (s.0 - theta).abs() >= BESIDE);
+            far.is_some_and(|far| {
+                size <= VANISHES.0 * usual && size <= VANISHES.1 * far.1[event].abs()
             })
         };
-        let mut is_lost = false;
+        // Whether it has no value, or had none up to a zero at the end of the last step.
+        let mut is_lost = arm.lost;
         for (at, (theta, values)) in samples.iter().enumerate() {
             let value = values[event];
             let now = sign(value);
@@ -110,7 +116,7 @@ impl Look<'_, '_> {
                 if !is_lost
                     && side != 0
                     && at > 0
-                    && vanishes(at - 1, (at - 1).checked_sub(BESIDE))
+                    && vanishes(at - 1, &mut samples[..at].iter().rev())
                     && self.watch.counts(event, side)
                 {
                     return (sides, Walk::Ends(samples[at - 1].0));
@@ -118,14 +124,29 @@ impl Look<'_, '_> {
                 is_lost = true;
                 continue;
             }
-            if std::mem::take(&mut is_lost) && now != 0 {
+            if std::mem::take(&mut is_lost) {
+                // At the boundary itself it may be zero.
+                let ahead = samples[at..].iter().map(|s| sign(s.1[event])).find(|&s| s != 0);
+                let Some(ahead) = ahead else {
+                    is_lost = true;
+                    continue;
+                };
                 // Where it has just happened it is not to happen again.
                 let is_new = !(arm.happened && side == 0);
-                if is_new && vanishes(at, Some(at + BESIDE)) && self.watch.counts(event, -now) {
+                if is_new
+                    && vanishes(at, &mut samples[at..].iter())
+                    && self.watch.counts(event, -ahead)
+                {
                     return (sides, Walk::Ends(*theta));
                 }
-                side = now;
+                side = ahead;
                 sides.push((*theta, side));
+                last = (*theta, value);
+                continue;
+            }
+            // It has just happened by a jump, which may still be ahead by rounding.
+            if arm.jumped && *theta <= JUST {
+                side = now;
                 last = (*theta, value);
                 continue;
             }
@@ -158,13 +179,16 @@ impl Look<'_, '_> {
                     && let Some((theta, size)) = self.bisect(event, last, (*theta, value), side)
                     && size <= POLE * usual
                 {
-                    return (sides, Walk::Crosses(theta));
+                    // Through a jump there is no slope to correct it by.
+                    let walk = if size > JUMPS * usual { Walk::Ends } else { Walk::Crosses };
+                    return (sides, walk(theta));
                 }
                 side = now;
                 sides.push((*theta, side));
             }
             last = (*theta, value);
         }
+        self.watch.lost[event] = is_lost;
         (sides, Walk::Through)
     }
 

@@ -30,9 +30,9 @@ use crate::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::integrators::{Integrator, Stiffness};
 use crate::outcome;
 use crate::projection::{Drift, Projection};
-use std::ops::ControlFlow;
 pub use arming::{Open, Undecided};
 pub use jump::{Jolt, Jumps};
+use std::ops::ControlFlow;
 pub use stick::Stuck;
 
 pub use watch::Watch;
@@ -224,6 +224,10 @@ pub struct Driver<'m> {
     /// Changes of rank so far.
     pub rank_changes: Vec<RankChange>,
     crossings: crossing::Crossings,
+    /// The length of a first step.
+    first: f64,
+    /// The length of the run, for what is looked at beyond a step.
+    longest: f64,
     /// Events at zero that the motion did not decide.
     pub undecided: Vec<Undecided>,
     /// Impulses of constraints whose velocities jump in time.
@@ -275,6 +279,8 @@ impl<'m> Driver<'m> {
             rounding: FieldNoise::default(),
             rank_changes: Vec::new(),
             crossings: crossing::Crossings::default(),
+            first: 0.0,
+            longest: f64::INFINITY,
             undecided: Vec::new(),
             jolts: Vec::new(),
             jumped: 0.0,

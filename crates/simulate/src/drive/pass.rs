@@ -8,7 +8,9 @@
 
 use super::events::Sight;
 use super::step_size::smallest_step;
-use super::{Driver, End, Failure, Open, Undecided, HELD, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD};
+use super::{
+    Driver, End, Failure, HELD, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD, Undecided,
+};
 use crate::field::Field;
 use crate::integrators::{Motion, Step};
 use std::ops::ControlFlow;
@@ -293,7 +295,8 @@ impl<'m> Driver<'m> {
                 arrival.t = self.t + part;
                 self.integrator.interpolate(theta, &mut pass.turn);
                 // The polynomial is less accurate than a step, so one is taken to there.
-                match Some(part).filter(|p| p.abs() > smallest).and_then(|p| self.step_by(pass, p)) {
+                match Some(part).filter(|p| p.abs() > smallest).and_then(|p| self.step_by(pass, p))
+                {
                     Some(landed) => {
                         (arrival.h, arrival.is_dense) = (part, false);
                         error = error.max(landed);
@@ -386,8 +389,7 @@ impl<'m> Driver<'m> {
             self.integrator.interpolate((t - self.t) / arrival.h, &mut pass.between);
             self.hold(t, &mut pass.between).map_err(Failure::Field)?;
             let jumped = self.jumped;
-            let sample =
-                Sample { t, x: &pass.between, is_output: true, is_step: false, jumped };
+            let sample = Sample { t, x: &pass.between, is_output: true, is_step: false, jumped };
             if record(&mut self.field, sample).is_break() {
                 return Ok(ControlFlow::Break(()));
             }

@@ -144,7 +144,7 @@ fn interpolated(nodes: &[f64], values: &[f64], theta: f64) -> f64 {
     above / below
 }
 
-/// Where the polynomial through values at nodes comes next to zero between them.
+/// Where the polynomial through values at nodes comes next to zero or passes it between them.
 fn near_zero(nodes: &[f64], values: &[f64]) -> Vec<f64> {
     let (from, to) = (nodes[0], nodes[nodes.len() - 1]);
     let largest = linalg::largest(values);
@@ -153,16 +153,22 @@ fn near_zero(nodes: &[f64], values: &[f64]) -> Vec<f64> {
     }
     let polynomial = |theta: f64| interpolated(nodes, values, theta);
     let width = (to - from) / GRID as f64;
-    let grid: Vec<f64> = (0..=GRID).map(|i| polynomial(from + width * i as f64)).collect();
+    // One place beyond each end: it may come next to zero right beside them.
+    let place = |i: usize| from + width * (i as f64 - 1.0);
+    let grid: Vec<f64> = (0..=GRID + 2).map(|i| polynomial(place(i))).collect();
     let mut found = Vec::new();
-    for i in 1..GRID {
+    for i in 1..=GRID + 1 {
         let side = grid[i].signum();
         let near = |j: usize| side * grid[j];
+        // Between two nodes it may pass zero and come back.
+        if near(i - 1) <= 0.0 || near(i + 1) <= 0.0 {
+            found.push(place(i).clamp(from, to));
+        }
         if !(near(i) <= near(i - 1) && near(i) <= near(i + 1)) {
             continue;
         }
         // The vertex of the parabola, thrice, with points ever closer.
-        let (mut middle, mut step) = (from + width * i as f64, width);
+        let (mut middle, mut step) = (place(i), width);
         for _ in 0..3 {
             let [a, b, c] = [middle - step, middle, middle + step].map(polynomial);
             let bend = a - 2.0 * b + c;

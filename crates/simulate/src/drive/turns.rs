@@ -109,33 +109,41 @@ impl Driver<'_> {
             }
         }
         let slack = |at: usize| self.slack.get(at).copied().unwrap_or(0.0);
+        // The branches, but for switches that have just turned and are still beside it.
+        let branches = |values: &[f64]| -> Vec<f64> {
+            let branch = |at: usize| {
+                let is_beside = |g: usize| values[g].abs() <= 2.0 * slack(at);
+                let stays = slack(at) > 0.0 && ranges[at].clone().any(is_beside);
+                // Zeros keep the branch they came from.
+                if stays { own[at] } else { settled(at, values[guards + at]) }
+            };
+            (0..count).map(branch).collect()
+        };
         let has_turned = |values: &[f64]| {
+            let modes = branches(values);
             (0..count).any(|at| {
-                let least = |g: usize| (ROUNDED * largest[g]).max(2.0 * slack(at));
-                let is_away = |g: usize| !(values[g].abs() <= least(g));
-                turns(at, values[guards + at])
-                    && (ranges[at].is_empty() || ranges[at].clone().all(is_away))
+                let is_away = |g: usize| !(values[g].abs() <= ROUNDED * largest[g]);
+                turns(at, modes[at]) && ranges[at].clone().all(is_away)
             })
         };
         let first = samples.iter().position(|(_, values)| has_turned(values));
         let found = first.map(|first| {
-            let before = samples[..first].iter().rev().find(|(_, v)| !differs(&v[guards..]));
+            let before = samples[..first].iter().rev().find(|(_, v)| !differs(&branches(v)));
             let (mut low, mut high) = (before.map_or(0.0, |s| s.0), samples[first].0);
-            let mut after = samples[first].1[guards..].to_vec();
+            let mut after = branches(&samples[first].1);
             for _ in 0..100 {
                 let theta = 0.5 * (low + high);
                 if theta <= low || theta >= high {
                     break;
                 }
-                let modes = at(theta).split_off(guards);
+                let modes = branches(&at(theta));
                 if differs(&modes) {
                     (high, after) = (theta, modes);
                 } else {
                     low = theta;
                 }
             }
-            // Zeros keep the branch they came from.
-            (high, after.iter().enumerate().map(|(at, &a)| settled(at, a)).collect())
+            (high, after)
         });
         match failure {
             Some(error) => Err(Failure::Field(error)),

@@ -26,6 +26,8 @@ const LEFT: f64 = 4.0;
 const SLOPE: f64 = 1e-11;
 /// Values at the start below this part of their terms are zero.
 const START: f64 = 64.0 * f64::EPSILON;
+/// Values after a jump are above this part of the usual ones.
+const JUMP: f64 = 1e-3;
 /// Relative error of what is read off an observation.
 const OBSERVED: f64 = 1e-12;
 
@@ -42,6 +44,10 @@ pub(super) struct Arm {
     pub passes: bool,
     /// Whether it has just happened.
     pub happened: bool,
+    /// Whether it has no value.
+    pub lost: bool,
+    /// Whether it has just happened by a jump, so that its value is none of zero.
+    pub jumped: bool,
     /// At zero, where the motion did not tell to which side it leaves.
     pub open: bool,
 }
@@ -85,6 +91,10 @@ pub struct Watch<'m> {
     plain: usize,
     /// How many boundaries there are.
     boundaries: usize,
+    /// Functions that may jump.
+    may_jump: Vec<bool>,
+    /// The usual size of each function in the last step.
+    pub(super) usual: Vec<f64>,
     /// For each function its angles, by their place among the boundaries and angles.
     angles: Vec<Vec<usize>>,
     /// The gradients of the plain functions, and for each of them (variable, output).
@@ -96,6 +106,8 @@ pub struct Watch<'m> {
     pub(super) arms: Vec<Arm>,
     /// The sides at the end of the step that is tried.
     pub(super) pending: Vec<i8>,
+    /// Whether each has no value at the end of the step that is tried.
+    pub(super) lost: Vec<bool>,
     /// The sides that events at zero come from; 0 if that is not known.
     pub(super) sides_before: Vec<i8>,
 }
@@ -119,7 +131,7 @@ impl<'m> Watch<'m> {
         // Momenta that the field moves itself are known as they are.
         let foreign = system.momenta().into_iter().zip(momenta).filter(|(p, _)| !own.v.contains(p));
         map.extend(foreign);
-        let mut known = vec![Symbol::TIME];
+        let mut known = vec![Symbol::TIME, Symbol::PI];
         known.extend(system.parameters.iter().map(|p| p.symbol));
         known.extend(system.positions());
         known.extend(system.velocities());
@@ -161,6 +173,13 @@ impl<'m> Watch<'m> {
             (first..beside.len()).collect()
         });
         let angles: Vec<Vec<usize>> = angles.collect();
+        let may_jump = kinds.iter().map(|kind| match kind {
+            Kind::Plain(_, root) => {
+                !exprs.freeze_switches(&[*root]).1.is_empty() || !exprs.boundaries(*root).is_empty()
+            }
+            Kind::Observed(_) => true,
+        });
+        let may_jump: Vec<bool> = may_jump.collect();
         let plain = roots.len();
         roots.extend(beside);
         let observer = is_observed.then(|| Observer::new(setting, equations)).transpose()?;
@@ -169,11 +188,14 @@ impl<'m> Watch<'m> {
             directions: system.events.iter().map(|e| e.direction).collect(),
             arms: vec![Arm::default(); kinds.len()],
             pending: vec![0; kinds.len()],
+            lost: vec![false; kinds.len()],
             sides_before: vec![0; kinds.len()],
             kinds,
             values: Compiled::new(setting, &roots, &variables),
             plain,
             boundaries,
+            may_jump,
+            usual: vec![0.0; angles.len()],
             angles,
             gradients: Compiled::new(setting, &slopes, &variables),
             entries,
@@ -200,6 +222,7 @@ impl<'m> Watch<'m> {
     /// Takes over where the events of another formulation or chart stand.
     pub(crate) fn inherit(&mut self, other: &Watch) {
         self.arms.clone_from(&other.arms);
+        self.usual.clone_from(&other.usual);
     }
 
     /// The direction in which a crossing counts.
@@ -328,13 +351,7 @@ impl<'m> Watch<'m> {
     }
 
     /// The value of a function below which it is zero at a state.
-    pub(super) fn threshold(
-        &mut self,
-        field: &mut Field,
-        event: usize,
-        t: f64,
-        x: &[f64],
-    ) -> f64 {
+    pub(super) fn threshold(&mut self, field: &mut Field, event: usize, t: f64, x: &[f64]) -> f64 {
         let values = self.values(field, t, x);
         let threshold = self.thresholds(field, &values)[event];
         if threshold.is_finite() { threshold } else { 0.0 }
@@ -403,6 +420,10 @@ impl<'m> Watch<'m> {
                 self.arms[at] = away;
                 continue;
             }
+            if self.may_jump[at] && value.is_finite() && size > JUMP * self.usual[at] {
+                self.arms[at] = Arm { jumped: true, happened: true, ..Arm::default() };
+                continue;
+            }
             let from = old[at].side;
             let passes = self
                 .slope(at, rates)
@@ -440,6 +461,7 @@ impl<'m> Watch<'m> {
                 }
                 self.arms[event] = Arm { side, ..Arm::default() };
             }
+            self.arms[event].lost = self.lost[event];
         }
         undecided
     }
