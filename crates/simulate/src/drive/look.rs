@@ -109,6 +109,7 @@ impl Look<'_, '_> {
         };
         // Whether it has no value, or had none up to a zero at the end of the last step.
         let mut is_lost = arm.lost;
+        let mut since = if arm.lost { f64::NEG_INFINITY } else { 0.0 };
         for (at, (theta, values)) in samples.iter().enumerate() {
             let value = values[event];
             let now = sign(value);
@@ -121,6 +122,7 @@ impl Look<'_, '_> {
                 {
                     return (sides, Walk::Ends(samples[at - 1].0));
                 }
+                since = if is_lost { since } else { *theta };
                 is_lost = true;
                 continue;
             }
@@ -131,8 +133,9 @@ impl Look<'_, '_> {
                     is_lost = true;
                     continue;
                 };
-                // Where it has just happened it is not to happen again.
-                let is_new = !(arm.happened && side == 0);
+                // Where it has just happened it is not to happen again, nor where it had no
+                // value by rounding.
+                let is_new = !(arm.happened && side == 0) && theta - since > ROUNDED;
                 if is_new
                     && vanishes(at, &mut samples[at..].iter())
                     && self.watch.counts(event, -ahead)
