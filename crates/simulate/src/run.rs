@@ -675,7 +675,9 @@ impl<'a> Journey<'a> {
         if let (Some(new), Some(old)) = (&mut watch, &self.driver.watched()) {
             new.inherit(old);
         }
+        let way = self.driver.way();
         self.driver = Driver::new(field, integrator, control, t, next);
+        self.driver.set_way(way);
         self.driver.watch(watch);
         self.driver.h = h;
         self.charts += 1;

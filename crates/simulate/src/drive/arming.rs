@@ -83,6 +83,17 @@ impl Driver<'_> {
         Ok(self.decide(&at_zero, true))
     }
 
+    /// What a driver in another chart has to know of this one: which way it runs, and the
+    /// lengths of a first step and of the run.
+    pub(crate) fn way(&self) -> (bool, f64, f64) {
+        (self.is_backward, self.first, self.longest)
+    }
+
+    /// Goes the way of another.
+    pub(crate) fn set_way(&mut self, way: (bool, f64, f64)) {
+        (self.is_backward, self.first, self.longest) = way;
+    }
+
     /// Rates at the driver's state, before a run has chosen its rows.
     fn prepare_rates(&mut self, rates: &mut [f64]) -> Result<(), Failure> {
         let (t, x) = (self.t, self.x.clone());
