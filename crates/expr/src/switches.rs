@@ -227,10 +227,11 @@ mod tests {
         assert_eq!(exprs.freeze_switches(&[choice]).1.len(), 2);
         let angle = exprs.call(Function::Atan2, &[y.id, x.id]);
         let (frozen, switches) = exprs.freeze_switches(&[angle]);
+        let (first, second) = (x.symbol(), y.symbol());
         let at = |mode: f64, phi: f64| {
             let value = |s: Symbol| match s {
-                s if Some(s) == x.symbol() => phi.cos(),
-                s if Some(s) == y.symbol() => phi.sin(),
+                s if Some(s) == first => phi.cos(),
+                s if Some(s) == second => phi.sin(),
                 _ => mode,
             };
             let found = exprs.eval_f64(&[frozen[0], switches[0].value, switches[0].plain], value);
