@@ -6,7 +6,7 @@ use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
 use dalembert_model::system::{Energy, Model, System};
 use dalembert_model::tree::{EnergyKind, File, StatementKind};
-use dalembert_simulate::drive::{End, Failure, Stuck};
+use dalembert_simulate::drive::{End, Failure, Jumps, Open, Stuck, Undecided};
 use dalembert_simulate::field::FieldError;
 use dalembert_simulate::observer::Observation;
 use dalembert_simulate::outcome::Motion;
@@ -23,6 +23,45 @@ pub fn explain(setting: &Setting, report: &RunReport, file: &File) -> Option<Dia
     let End::Failed(failure) = &report.end else { return None };
     let scene = Scene { setting, system: &setting.model.system, report, file };
     Some(scene.explain(failure))
+}
+
+/// What is said of events that were zero where the motion did not decide whether they
+/// happen, once of each.
+pub fn notes(setting: &Setting, report: &RunReport) -> Vec<Diagnostic> {
+    let events = &setting.model.system.events;
+    let mut said: Vec<usize> = Vec::new();
+    let mut list = Vec::new();
+    for Undecided { event, t, why } in &report.undecided {
+        if said.contains(event) {
+            continue;
+        }
+        said.push(*event);
+        let name = &events[*event].name;
+        let at = match *t == report.start.state.t {
+            true => "at the start".to_owned(),
+            false => format!("at t = {}", rounded(*t)),
+        };
+        let (message, label, hint) = match why {
+            Open::BothWays => (
+                format!("`{name}` is zero {at}, and taken not to happen there"),
+                "it counts both ways, and the motion was on neither side of it",
+                "say which way it is meant: `rising` or `falling`",
+            ),
+            Open::OnSection => (
+                format!("`{name}` is zero {at}, and taken to have happened already"),
+                "the motion starts through it",
+                "if it is to stop there, there is nothing to run",
+            ),
+            Open::Later => (
+                format!("`{name}` left zero before t = {} and did not happen", rounded(*t)),
+                "at zero, the motion did not tell to which side it would leave",
+                "start a little away from zero",
+            ),
+        };
+        let span = events[*event].span;
+        list.push(Diagnostic::note(Code::EventAtZero, span, message).at(label).hint(hint));
+    }
+    list
 }
 
 /// What is said about a model of which a term has no value at the start, if the
@@ -207,6 +246,36 @@ impl Scene<'_> {
                         diagnostic.with(self.system.constraints[row].span, "this is in its way");
                 }
                 diagnostic.hint("list less: what is not listed follows from the constraints")
+            }
+            Failure::Jump { what, .. } => {
+                let why = dalembert_export::summary::failure_words(failure, self.setting.model);
+                let message = format!("the run stopped at t = {}: {why}", rounded(t));
+                let energies =
+                    [EnergyKind::Potential, EnergyKind::Lagrangian, EnergyKind::Hamiltonian];
+                let (span, label, hint) = match what {
+                    Jumps::Position(row) => (
+                        Some(self.system.constraints[*row].span),
+                        "no motion leads from one side to the other",
+                        "let it move there in a finite time",
+                    ),
+                    Jumps::Velocity(row) => (
+                        Some(self.system.constraints[*row].span),
+                        "this has a corner here",
+                        "round the corner, or describe the impact by an event",
+                    ),
+                    Jumps::Momentum => (
+                        energy_span(self.file, &[EnergyKind::Kinetic]),
+                        "this jumps here",
+                        "describe what happens there by an event",
+                    ),
+                    Jumps::Energy => (
+                        energy_span(self.file, &energies),
+                        "this has a step here: an infinite force",
+                        "make it steep, or describe what happens there by an event",
+                    ),
+                };
+                let span = span.unwrap_or_else(|| self.whole());
+                Diagnostic::fault(Code::Jump, span, message).at(label).hint(hint)
             }
             Failure::Field(FieldError::Coupled(error)) => {
                 let words = error.named(|row| &self.system.constraints[row].name);

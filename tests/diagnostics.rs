@@ -32,6 +32,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("run-stopped", "found by a run, tested with the program"),
     ("no-common-solution", "found by numbers, tested with the program"),
     ("sticks", "found by a run, tested with the program"),
+    ("jump", "found by a run, tested with motions"),
+    ("event-at-zero", "found by a run, tested with motions"),
 ];
 
 /// Pages without a model that shows the fault, and why.
@@ -49,6 +51,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("run-stopped", "found by a run, tested with the program"),
     ("no-common-solution", "found by numbers, tested with the program"),
     ("sticks", "found by a run, tested with the program"),
+    ("jump", "found by a run, tested with motions"),
+    ("event-at-zero", "found by a run, tested with motions"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 

@@ -92,3 +92,41 @@ fn a_reset_that_cannot_be_is_told_at_its_line() {
     let (status, value) = object(&[], text);
     assert_eq!((status, &value["end"]["how"]), (3, &json!("failed")));
 }
+
+/// What jumps is told at its line, and an impulse in time is listed with its work.
+#[test]
+fn jumps_and_impulses_are_told() {
+    let step = "coord y\nkinetic y'^2/2\nconstraint c: y = if(t > 1, 1, 0)\nrun t = 0..2\n";
+    let (status, text) = words(step);
+    assert_eq!(status, 3, "{text}");
+    assert!(
+        text.contains("error[jump]") && text.contains("the position that `c` demands"),
+        "{text}"
+    );
+    assert!(text.contains("3 | constraint c"), "{text}");
+    let push = step.replace("y = if(t > 1, 1, 0)", "y' = if(t > 1, 2, 0)");
+    let (status, value) = object(&[], &push);
+    assert_eq!((status, &value["verdict"]), (0, &json!("pass")), "{value}");
+    let impulse = &value["impulses"][0];
+    assert!(close(&impulse["t"], 1.0) && close(&impulse["energy"], 2.0), "{impulse}");
+    assert_eq!(impulse["constraints"], json!(["c"]));
+    let (_, text) = words(&push);
+    assert!(
+        text.contains("impulses of constraints whose velocities jump\n  c  at t = 1"),
+        "{text}"
+    );
+}
+
+/// An event at zero that is not decided has a note at its line.
+#[test]
+fn an_event_at_zero_has_a_note() {
+    let balls = "coord x, y\nkinetic (x'^2 + y'^2)/2\n\
+                 event a: x - y + 1 = 0 -> x' = y', y' = x'\nstart y = 1, x' = 1\nrun t = 0..2\n";
+    let (status, text) = words(balls);
+    assert_eq!(status, 0, "{text}");
+    assert!(text.contains("note[event-at-zero]: `a` is zero at the start"), "{text}");
+    let (_, value) = object(&[], balls);
+    assert_eq!(value["diagnostics"][0]["code"], "event-at-zero", "{value}");
+    let (_, text) = words(&balls.replace(" -> x'", " rising -> x'"));
+    assert!(!text.contains("note") && text.contains("a  at t = 0"), "{text}");
+}

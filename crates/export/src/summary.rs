@@ -4,7 +4,7 @@ use crate::happened;
 use crate::text::width;
 use dalembert_expr::Notation;
 use dalembert_model::system::{Energy, Model};
-use dalembert_simulate::drive::{End, Failure, Stuck};
+use dalembert_simulate::drive::{End, Failure, Jolt, Jumps, Stuck};
 use dalembert_simulate::field::FieldError;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::state::State;
@@ -105,6 +105,7 @@ impl RunPage<'_> {
             "constraints": self.constraints(),
             "events": happened::to_json(self.model, report),
             "energy_of_events": number(report.energy_of_events()),
+            "impulses": report.jolts.iter().map(|jolt| self.jolt(jolt)).collect::<Vec<_>>(),
             "end": happened::end_json(&report.end, self.model),
             "files": self.files.iter().map(file_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),
@@ -183,6 +184,7 @@ impl RunPage<'_> {
         }
         self.text_constraints(&mut page);
         happened::text(self.model, report, &mut page);
+        self.text_jolts(&mut page);
         self.text_certificate(&mut page);
         if !self.files.is_empty() {
             page.push_str("\nfiles\n");
@@ -221,6 +223,36 @@ impl RunPage<'_> {
         }
         let _ = writeln!(page, "\nverdict: {}", self.verdict());
         page
+    }
+
+    fn text_jolts(&self, page: &mut String) {
+        if self.report.jolts.is_empty() {
+            return;
+        }
+        page.push_str("\nimpulses of constraints whose velocities jump\n");
+        let most = 12;
+        for jolt in self.report.jolts.iter().take(most) {
+            let name = |&row: &usize| self.model.system.constraints[row].name.as_str();
+            let names: Vec<&str> = jolt.constraints.iter().map(name).collect();
+            let _ = writeln!(
+                page,
+                "  {}  at t = {}, which changed the energy by {:.6e}",
+                names.join(", "),
+                jolt.t,
+                jolt.energy
+            );
+        }
+        if self.report.jolts.len() > most {
+            let more = self.report.jolts.len() - most;
+            let _ = writeln!(page, "  … and {more} more; `--json` has them all");
+        }
+    }
+
+    /// The impulse of constraints whose velocities jump.
+    fn jolt(&self, jolt: &Jolt) -> Value {
+        let name = |&row: &usize| &self.model.system.constraints[row].name;
+        let constraints: Vec<&String> = jolt.constraints.iter().map(name).collect();
+        json!({"t": number(jolt.t), "constraints": constraints, "energy": number(jolt.energy)})
     }
 
     /// A switch as the model has it.
@@ -404,10 +436,29 @@ pub fn failure_words(failure: &Failure, model: &Model) -> String {
         Failure::SwitchesPileUp => {
             "a switching function turns again and again at this time".to_owned()
         }
+        Failure::Jump { what, size: by } => jump_words(model, *what, *by),
         Failure::TooManySteps => "more steps than allowed".to_owned(),
         Failure::Reset { event, left, constraints } => {
             reset_words(model, *event, *left, constraints)
         }
+    }
+}
+
+/// What jumps, and what that means.
+fn jump_words(model: &Model, what: Jumps, by: f64) -> String {
+    let name = |row: usize| &model.system.constraints[row].name;
+    let by = size(by.abs());
+    match what {
+        Jumps::Position(row) => {
+            format!("the position that `{}` demands jumps by {by}", name(row))
+        }
+        Jumps::Velocity(row) => {
+            format!("the velocity that `{}` demands jumps by {by} with the position", name(row))
+        }
+        Jumps::Momentum => {
+            format!("the masses jump, and with them a momentum or a velocity by {by}")
+        }
+        Jumps::Energy => format!("the potential energy jumps by {by} with the position"),
     }
 }
 

@@ -24,6 +24,7 @@ pub mod arena;
 pub mod ball;
 mod build;
 mod degree;
+mod domain;
 pub mod eval;
 mod explicit;
 mod forward;

@@ -46,6 +46,11 @@ impl Exprs {
         self.arena.borrow_mut().substitute(roots, &map, &FxHashMap::default())
     }
 
+    /// The expressions with whole sub-expressions replaced.
+    pub fn replace(&self, roots: &[ExprId], map: &[(ExprId, ExprId)]) -> Vec<ExprId> {
+        self.replace_nodes(roots, &map.iter().copied().collect())
+    }
+
     /// The expressions with whole nodes replaced.
     pub(crate) fn replace_nodes(
         &self,

@@ -1,9 +1,22 @@
-//! Where expressions bend or jump: `abs`, `sign`, `min`, `max` and `if`, each
-//! replaced by the branch it is on, with a symbol that says which.
+//! Where expressions bend or jump: `abs`, `sign`, `min`, `max`, the comparisons in `if`
+//! and the cut of `atan2`, each replaced by the branch it is on, with a symbol that says
+//! which.
 //!
 //! With the branches frozen an expression is smooth, also a little beyond the place
 //! where a branch turns; so a method of high order can step up to that place, and
-//! the turn can be found as a zero of a smooth function.
+//! the turn can be found as a zero of a smooth function. Every comparison is a switch of
+//! its own, whatever `and` and `or` make of it: `t > 5 and t < 5.01` is false again soon
+//! after it became true, but `t > 5` stays true.
+//!
+//! `atan2(y, x)` jumps by 2π where y passes 0 at x < 0. With c = 1 below the cut, c = 0
+//! above it and s = 1 − 2c it is
+//!
+//! ```text
+//! atan2(−s x, s y) + s π/2        smooth but for the half-axis x = 0, s y < 0
+//! ```
+//!
+//! and in the quarter |y| < x, where both have the same value, itself. There c stays as it
+//! is, so that it turns nowhere but at the cut and, once, on the way around.
 
 use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
@@ -24,6 +37,10 @@ pub struct Switch {
     pub value: ExprId,
     /// The same with nothing frozen inside of it, whatever else was frozen with it.
     pub plain: ExprId,
+    /// What it is called: the function of the cut, else `plain`.
+    pub shown: ExprId,
+    /// For the cut of an angle: the angle as it is frozen.
+    pub angle: Option<ExprId>,
 }
 
 /// Kinds of switch.
@@ -44,6 +61,7 @@ impl Exprs {
         let mut switches: Vec<Switch> = Vec::new();
         let mut signs: FxHashMap<ExprId, Symbol> = FxHashMap::default();
         let mut conditions: FxHashMap<ExprId, Symbol> = FxHashMap::default();
+        let mut angles: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in order {
             let node = self.arena.borrow().node(id);
             let Node::Call { function, start, len } = node else { continue };
@@ -88,21 +106,26 @@ impl Exprs {
                     });
                     image.insert(id, chosen);
                 }
-                Function::If => {
-                    let list = inner();
-                    let (condition, yes, no) = (list[0], list[1], list[2]);
-                    // Already a mode, or a number: nothing turns.
-                    if self.as_symbol(condition).is_some() || self.as_number(condition).is_some() {
-                        image.insert(id, self.call(Function::If, &list));
+                Function::Negative | Function::NotPositive => {
+                    let guard = inner()[0];
+                    let condition = self.call(function, &[guard]);
+                    if self.as_number(condition).is_some() {
+                        image.insert(id, condition);
                         continue;
                     }
                     let mode = *conditions.entry(condition).or_insert_with(|| {
-                        let guards = self.atoms(condition);
                         let kind = SwitchKind::Condition;
-                        self.switch(&mut switches, kind, guards, condition, arguments[0])
+                        self.switch(&mut switches, kind, vec![guard], condition, id)
                     });
-                    let mode = self.of_symbol(mode);
-                    image.insert(id, self.call(Function::If, &[mode, yes, no]));
+                    image.insert(id, self.of_symbol(mode));
+                }
+                Function::Atan2 => {
+                    let list = inner();
+                    let angle = self.call(function, &list);
+                    let frozen = *angles.entry(angle).or_insert_with(|| {
+                        self.cut(&mut switches, (list[0], list[1]), &arguments, id)
+                    });
+                    image.insert(id, frozen);
                 }
                 _ => {}
             }
@@ -120,27 +143,42 @@ impl Exprs {
     ) -> Symbol {
         let name = format!("mode[{}]", switches.len() + 1);
         let mode = self.symbol(&name, SymbolKind::Constant);
-        switches.push(Switch { mode, kind, guards, value, plain });
+        switches.push(Switch { mode, kind, guards, value, plain, shown: plain, angle: None });
         mode
     }
 
-    /// The arguments of the comparisons in a condition.
-    fn atoms(&self, condition: ExprId) -> Vec<ExprId> {
-        let arena = self.arena.borrow();
-        let mut found = Vec::new();
-        let mut pending = vec![condition];
-        while let Some(id) = pending.pop() {
-            let Node::Call { function, start, len } = arena.node(id) else { continue };
-            let arguments = arena.items(start, len).iter().map(|i| i.expr);
-            match function {
-                Function::Negative | Function::NotPositive => found.extend(arguments),
-                Function::And | Function::Or => pending.extend(arguments),
-                _ => {}
-            }
+    /// The angle `shown` of the point (x, y) on the branch that it is on.
+    fn cut(
+        &self,
+        switches: &mut Vec<Switch>,
+        (y, x): (ExprId, ExprId),
+        plain: &[ExprId],
+        shown: ExprId,
+    ) -> ExprId {
+        // |y| < x, as a condition.
+        let on_the_right = |y: ExprId, x: ExprId| {
+            self.call(Function::Negative, &[(self.at(y).abs() - self.at(x)).id])
+        };
+        let below = |y: ExprId| self.call(Function::Negative, &[y]);
+        let stays = on_the_right(y, x);
+        let kind = SwitchKind::Condition;
+        let (above, aside) = ((self.at(x) - self.at(y)).id, (self.at(x) + self.at(y)).id);
+        let plain = self
+            .call(Function::If, &[on_the_right(plain[0], plain[1]), ExprId::ZERO, below(plain[0])]);
+        // Its own branch is in its value, so that it can stay on it.
+        let mode = self.switch(switches, kind, vec![y, above, aside], ExprId::ZERO, plain);
+        let own = self.of_symbol(mode);
+        let side = self.integer(1) - 2 * self.at(own);
+        let turned = [(-(side * self.at(x))).id, (side * self.at(y)).id];
+        let turned = self.at(self.call(Function::Atan2, &turned)) + side * self.pi() / 2;
+        let angle = self.call(Function::Atan2, &[y, x]);
+        let frozen = self.call(Function::If, &[stays, angle, turned.id]);
+        if let Some(switch) = switches.last_mut() {
+            switch.value = self.call(Function::If, &[stays, own, below(y)]);
+            switch.shown = shown;
+            switch.angle = Some(frozen);
         }
-        found.sort_unstable();
-        found.dedup();
-        found
+        frozen
     }
 }
 
@@ -174,5 +212,41 @@ mod tests {
                 "{expected} {found} at {a}, {b}"
             );
         }
+    }
+
+    /// Each comparison is a switch; frozen on the wrong side of a cut an angle goes on
+    /// beyond ±π.
+    #[test]
+    fn comparisons_and_cuts_are_switches_of_their_own() {
+        let exprs = Exprs::new();
+        let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+        let one = exprs.call(Function::Negative, &[(x - exprs.integer(2)).id]);
+        let two = exprs.call(Function::NotPositive, &[(y * x).id]);
+        let both = exprs.call(Function::And, &[one, two]);
+        let choice = exprs.call(Function::If, &[both, x.id, y.id]);
+        assert_eq!(exprs.freeze_switches(&[choice]).1.len(), 2);
+        let angle = exprs.call(Function::Atan2, &[y.id, x.id]);
+        let (frozen, switches) = exprs.freeze_switches(&[angle]);
+        let (first, second) = (x.symbol(), y.symbol());
+        let at = |mode: f64, phi: f64| {
+            let value = |s: Symbol| match s {
+                s if Some(s) == first => phi.cos(),
+                s if Some(s) == second => phi.sin(),
+                _ => mode,
+            };
+            let found = exprs.eval_f64(&[frozen[0], switches[0].value, switches[0].plain], value);
+            (found[0], found[1], found[2])
+        };
+        for k in -31..=31 {
+            let phi = 0.1 * f64::from(k);
+            let (_, mode, plain) = at(if phi < 0.0 { 1.0 } else { 0.0 }, phi);
+            assert_eq!(mode, if phi < 0.0 { 1.0 } else { 0.0 });
+            assert!(
+                (at(mode, phi).0 - phi).abs() < 1e-15 && (at(plain, phi).0 - phi).abs() < 1e-15
+            );
+        }
+        assert!((at(0.0, 4.0).0 - 4.0).abs() < 1e-15, "{:?}", at(0.0, 4.0));
+        assert!((at(1.0, -4.0).0 + 4.0).abs() < 1e-15);
+        assert_eq!((at(0.0, 4.0).1, at(1.0, -4.0).1), (1.0, 0.0));
     }
 }

@@ -105,6 +105,8 @@ codes! {
     RunStopped "run-stopped",
     NoCommonSolution "no-common-solution",
     Sticks "sticks",
+    Jump "jump",
+    EventAtZero "event-at-zero",
     PartCycle "part-cycle",
     BodyField "body-field",
     NotARotation "not-a-rotation",

@@ -12,6 +12,7 @@
 
 mod branches;
 mod canonical;
+pub(crate) mod continuity;
 mod coupling;
 mod feedback;
 mod implicit;
@@ -153,6 +154,7 @@ pub struct Field<'m> {
     auxiliary: Option<Implicit>,
     coupling: Option<Coupling>,
     switchboard: Switchboard,
+    windings: continuity::Windings,
     constants: Vec<f64>,
     work: Work,
     conserves: bool,
@@ -298,12 +300,31 @@ impl<'m> Field<'m> {
         let counts = [roots.len(), outputs.len()];
         let mut all: Vec<ExprId> = roots.iter().chain(&outputs).chain(&implicit).copied().collect();
         all.extend(kept::extra(&equations));
-        let (all, switches) = exprs.freeze_switches(&all);
+        let (mut frozen, mut switches) = exprs.freeze_switches(&all);
+        let held = continuity::held(setting, &equations, &switches);
+        if !held.is_empty() {
+            all.extend(&held);
+            (frozen, switches) = exprs.freeze_switches(&all);
+        }
+        let windings = continuity::windings(exprs, &switches);
+        let moving = variables[..before_multipliers].to_vec();
+        let go_on = |plain: ExprId, frozen: &mut ExprId| {
+            *frozen = continuity::continued(exprs, (plain, *frozen), &moving, &switches, &windings);
+        };
+        for (k, &phi) in phi.iter().enumerate() {
+            go_on(phi, &mut frozen[counts[0] + k]);
+        }
+        if let (Some(&energy), Some(frozen)) = (held.last(), frozen.last_mut()) {
+            go_on(energy, frozen);
+        }
+        let held = frozen.split_off(frozen.len() - held.len());
+        let all = frozen;
         let (roots, rest) = all.split_at(counts[0]);
         let (outputs, rest) = rest.split_at(counts[1]);
         let (implicit, extra) = rest.split_at(implicit.len());
         let before_modes = variables.len();
         variables.extend(switches.iter().map(|s| s.mode));
+        variables.extend(windings.iter().map(|w| w.2));
         let lower = |roots: &[ExprId]| compile(Tape::lower(exprs, roots, &symbols, &variables));
         let terms = lower(roots);
         let kept = Kept {
@@ -380,7 +401,7 @@ impl<'m> Field<'m> {
             implicit.function.prepare(&mut work.auxiliary_registers, &constants);
             work.auxiliary_output = vec![0.0; implicit.function.outputs()];
         }
-        Field {
+        let mut field = Field {
             setting,
             noise: FieldNoise::default(),
             phi_q,
@@ -395,6 +416,7 @@ impl<'m> Field<'m> {
             auxiliary,
             coupling,
             switchboard,
+            windings,
             constants,
             work,
             rows: (0..m).collect(),
@@ -406,7 +428,9 @@ impl<'m> Field<'m> {
             parts: Parts::default(),
             equations,
             evaluations: 0,
-        }
+        };
+        field.keep_continuous(&held);
+        field
     }
 
     /// The values of the parameters.

@@ -81,7 +81,8 @@ impl Rhythm {
 const RESOLUTION: std::ops::RangeInclusive<f64> = 1e-11..=1e-9;
 
 impl Journey<'_> {
-    /// Lets events act at the driver's state, in order, each on the state after the former.
+    /// Lets events act at the driver's state, in order, each on the state after the former,
+    /// and then those that happen because of that.
     /// `see` is given the state before and after a change, the former unless it was
     /// `recorded` already. Returns how the run ends, if it ends here.
     pub(crate) fn happen(
@@ -96,59 +97,82 @@ impl Journey<'_> {
             Ok(observation) => observation,
             Err(failure) => return Ok(Some(End::Failed(failure))),
         };
-        let is_new = recorded != t;
-        let x = self.driver.x.clone();
-        let (mut moved, mut stopped) = (false, None);
-        for &event in events {
-            let mut happening = Happening { t, event, change: None, energy: 0.0 };
-            match (&system.events[event].action, &self.impulses) {
-                (Action::Reset(_), Some(impulses)) => {
-                    if !moved && is_new {
-                        see(&now);
-                    }
-                    moved = true;
-                    let after = match impulses.after(event, &now.state, &now.table(system)) {
-                        Ok(after) => after,
-                        Err(failure) => {
-                            self.happenings.push(happening);
-                            return Ok(Some(End::Failed(failure)));
-                        }
-                    };
-                    let before = now;
-                    now = match self.place(&after, before.energy) {
-                        Ok(observation) => observation,
-                        Err(failure) => return Ok(Some(End::Failed(failure))),
-                    };
-                    happening.energy = now.energy - before.energy;
-                    happening.change = Some(Box::new((before.state, now.state.clone())));
+        let mut is_new = recorded != t;
+        let mut events = events.to_vec();
+        // What some of them change may make others happen at the same time.
+        while !events.is_empty() {
+            let x = self.driver.x.clone();
+            let (mut moved, mut stopped) = (false, None);
+            let mut happened = Vec::new();
+            // Where the motion goes after each reset.
+            let mut headings: Vec<(usize, i8)> = Vec::new();
+            for &event in &events {
+                if moved && !self.driver.still_happens(event) {
+                    continue;
                 }
-                (Action::Stop, _) => stopped = Some(event),
-                _ => {}
+                happened.push(event);
+                let mut happening = Happening { t, event, change: None, energy: 0.0 };
+                match (&system.events[event].action, &self.impulses) {
+                    (Action::Reset(_), Some(impulses)) => {
+                        if !moved && is_new {
+                            see(&now);
+                        }
+                        moved = true;
+                        let after = match impulses.after(event, &now.state, &now.table(system)) {
+                            Ok(after) => after,
+                            Err(failure) => {
+                                self.happenings.push(happening);
+                                return Ok(Some(End::Failed(failure)));
+                            }
+                        };
+                        let before = now;
+                        now = match self.place(&after, before.energy) {
+                            Ok(observation) => observation,
+                            Err(failure) => return Ok(Some(End::Failed(failure))),
+                        };
+                        if events.len() > 1 {
+                            headings.push((event, self.driver.heading(event).side));
+                        }
+                        happening.energy = now.energy - before.energy;
+                        happening.change = Some(Box::new((before.state, now.state.clone())));
+                    }
+                    (Action::Stop, _) => stopped = Some(event),
+                    _ => {}
+                }
+                self.happenings.push(happening);
+                if stopped.is_some() {
+                    break;
+                }
             }
-            self.happenings.push(happening);
-            if stopped.is_some() {
-                break;
+            if moved || (stopped.is_some() && is_new) {
+                see(&now);
             }
-        }
-        if moved || (stopped.is_some() && is_new) {
-            see(&now);
-        }
-        if let Some(event) = stopped {
-            return Ok(Some(End::Stopped { event }));
-        }
-        let length = (self.options.end - t).abs().max(t.abs());
-        let part = self.options.tolerance.clamp(*RESOLUTION.start(), *RESOLUTION.end());
-        for &event in events {
-            let acts = matches!(system.events[event].action, Action::Reset(_));
-            if let Some(t) = self.rhythm.beat(event, t, acts, part * length) {
-                return Ok(Some(End::PiledUp { event, t }));
+            is_new = false;
+            if let Some(event) = stopped {
+                return Ok(Some(End::Stopped { event }));
             }
-        }
-        if let Err(failure) = self.driver.rearm(events, moved.then_some(&x[..])) {
-            return Ok(Some(End::Failed(failure)));
-        }
-        if moved && self.driver.is_worn() {
-            self.change_chart()?;
+            let length = (self.options.end - t).abs().max(t.abs());
+            let part = self.options.tolerance.clamp(*RESOLUTION.start(), *RESOLUTION.end());
+            for &event in &happened {
+                let acts = matches!(system.events[event].action, Action::Reset(_));
+                if let Some(t) = self.rhythm.beat(event, t, acts, part * length) {
+                    return Ok(Some(End::PiledUp { event, t }));
+                }
+            }
+            // Those that a later reset has turned back on themselves may happen again.
+            for (event, side) in headings {
+                let from = self.driver.side_of(event);
+                if side != -from && from != 0 && self.driver.heading(event).side == -from {
+                    happened.retain(|&other| other != event);
+                }
+            }
+            events = match self.driver.rearm(&happened, moved.then_some(&x[..])) {
+                Ok(events) => events,
+                Err(failure) => return Ok(Some(End::Failed(failure))),
+            };
+            if moved && self.driver.is_worn() {
+                self.change_chart()?;
+            }
         }
         Ok(None)
     }

@@ -5,7 +5,7 @@ use crate::blur::{LEFT, TRIES, beside, spread, widen, widen_rows};
 use crate::certificate::Gauss;
 use crate::eliminations::Scratch;
 use crate::evaluate::recovered;
-use crate::field::{Feedback, Field, FieldError};
+use crate::field::{Feedback, Field, FieldError, continuity};
 use crate::integrators::Motion;
 use crate::linalg;
 use crate::outcome::Outcome;
@@ -56,6 +56,9 @@ pub struct Observer {
     branch_registers: Registers,
     values: Vec<ExprId>,
     plain: usize,
+    /// The angles that may be continued; how often their cuts were passed comes last among
+    /// the inputs.
+    angles: Vec<ExprId>,
     function: Box<dyn Function>,
     registers: Registers,
     input: Vec<f64>,
@@ -100,7 +103,7 @@ impl Sparse {
 }
 
 /// H = q̇·p − L, in q, q̇, t (and auxiliary momenta).
-fn energy(setting: &Setting, picture: &Picture) -> ExprId {
+pub(crate) fn energy(setting: &Setting, picture: &Picture) -> ExprId {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
     match &system.energy {
         Energy::Lagrangian { lagrangian, momenta, .. } => {
@@ -180,13 +183,19 @@ impl Observer {
         variables.extend(equations.multipliers.iter().map(|m| m.1));
         // On the branches that the field is on: at a turn, the signs of rounding are
         // not those of the motion.
-        let (roots, switches) = exprs.freeze_switches(&roots);
+        let plain_energy = roots[layout.energy];
+        let (mut roots, switches) = exprs.freeze_switches(&roots);
+        let windings = continuity::windings(exprs, &switches);
+        let energy = (plain_energy, roots[layout.energy]);
+        roots[layout.energy] =
+            continuity::continued(exprs, energy, &variables, &switches, &windings);
         let values: Vec<ExprId> = switches.iter().map(|s| s.plain).collect();
         let branches = compile(Tape::lower(exprs, &values, &symbols, &variables));
         let mut branch_registers = branches.scratch();
         branches.prepare(&mut branch_registers, &constants);
         let plain = variables.len();
         variables.extend(switches.iter().map(|s| s.mode));
+        variables.extend(windings.iter().map(|w| w.2));
         let function = compile(Tape::lower(exprs, &roots, &symbols, &variables));
         let mut registers = function.scratch();
         function.prepare(&mut registers, &constants);
@@ -195,6 +204,7 @@ impl Observer {
             branch_registers,
             values,
             plain,
+            angles: windings.iter().map(|w| w.0).collect(),
             input: vec![0.0; variables.len()],
             output: vec![0.0; function.outputs()],
             function,
@@ -217,9 +227,13 @@ impl Observer {
         self.input[behind..self.plain].copy_from_slice(field.multipliers_in_forces());
         if !self.values.is_empty() {
             let (input, modes) = self.input.split_at_mut(self.plain);
+            let (modes, windings) = modes.split_at_mut(self.values.len());
             self.branches.call(&mut self.branch_registers, input, modes);
             for (mode, &value) in modes.iter_mut().zip(&self.values) {
                 *mode = field.mode_of(value).unwrap_or(*mode);
+            }
+            for (winding, &angle) in windings.iter_mut().zip(&self.angles) {
+                *winding = field.winding_of(angle);
             }
         }
         self.function.call(&mut self.registers, &self.input, &mut self.output);

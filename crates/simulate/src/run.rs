@@ -1,7 +1,9 @@
 //! A run: from a model to a certified trajectory.
 
 use crate::certificate::Gauss;
-use crate::drive::{Control, Driver, End, Failure, RankChange, Stabilize, Statistics, Watch};
+use crate::drive::{
+    Control, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
+};
 use crate::eliminations::Elimination;
 use crate::evaluate::{Reference, Refusal};
 use crate::field::Field;
@@ -201,6 +203,10 @@ pub struct RunReport {
     pub largest_multipliers: Vec<(f64, f64)>,
     /// The events that happened, in order.
     pub happenings: Vec<Happening>,
+    /// Events that were zero where the motion did not decide whether they happen.
+    pub undecided: Vec<Undecided>,
+    /// Impulses of constraints whose velocities jump in time.
+    pub jolts: Vec<Jolt>,
 }
 
 impl RunReport {
@@ -341,6 +347,8 @@ fn travel(
         tolerance: options.tolerance,
         largest_multipliers: journey.largest_multipliers,
         happenings: journey.happenings,
+        undecided: journey.undecided,
+        jolts: journey.jolts,
     })
 }
 
@@ -364,6 +372,10 @@ pub(crate) struct Journey<'a> {
     pub(crate) impulses: Option<Impulses<'a>>,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) rhythm: Rhythm,
+    undecided: Vec<Undecided>,
+    jolts: Vec<Jolt>,
+    /// The energy that jumps in time brought in former charts.
+    jumped: f64,
     certificate: Certificate,
     statistics: Statistics,
     evaluations: u64,
@@ -441,6 +453,9 @@ impl<'a> Journey<'a> {
             impulses,
             happenings: Vec::new(),
             rhythm: Rhythm::default(),
+            undecided: Vec::new(),
+            jolts: Vec::new(),
+            jumped: 0.0,
             certificate: Certificate { ranks: (usize::MAX, 0), ..Certificate::default() },
             statistics: Statistics::default(),
             evaluations: 0,
@@ -493,7 +508,6 @@ impl<'a> Journey<'a> {
             jumps: 0.0,
             early: 0.0,
         };
-        self.driver.arm();
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
         let at_steps = self.holds_energy != HoldsEnergy::No;
@@ -501,15 +515,34 @@ impl<'a> Journey<'a> {
         let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
         let mut times_run = 0.0;
         let mut done = 0;
+        let mut events = match self.driver.arm(end) {
+            Ok(events) => events,
+            Err(failure) => return Ok(End::Failed(failure)),
+        };
         loop {
+            if !events.is_empty() {
+                let mut is_interrupted = false;
+                let ended = self.happen(&events, recorded, &mut |observation| {
+                    gauss.see(&observation.gauss);
+                    recorded = observation.state.t;
+                    is_interrupted |= record(observation).is_break();
+                })?;
+                self.certificate.gauss = gauss.residual();
+                if ended.is_some() || is_interrupted {
+                    return Ok(ended.unwrap_or(End::Interrupted));
+                }
+                events.clear();
+            }
             let observer = &mut self.observer;
             let largest = &mut self.largest_multipliers;
             let size = self.driver.x.len();
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
             let mut failure = None;
+            let by_events = self.happenings.iter().fold(self.jumped, |sum, h| sum + h.energy);
             let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
                 let work = sample.x[size - 1];
+                energy.jumps = by_events + sample.jumped;
                 if sample.is_output {
                     done += 1;
                     match observer.observe(field, sample.t, sample.x) {
@@ -566,30 +599,14 @@ impl<'a> Journey<'a> {
             if let Some(error) = failure {
                 return Ok(End::Failed(Failure::Field(error)));
             }
-            let events = match outcome {
-                End::ChartWorn => {
-                    self.change_chart()?;
-                    continue;
-                }
-                End::Stiff => {
-                    self.change_method()?;
-                    continue;
-                }
-                End::Events(events) => events,
+            match outcome {
+                End::ChartWorn => self.change_chart()?,
+                End::Stiff => self.change_method()?,
+                End::Events(list) => events = list,
                 End::PiledUp { event, t } => {
                     return Ok(End::PiledUp { event, t: self.rhythm.limit(event, t) });
                 }
                 end => return Ok(end),
-            };
-            let mut is_interrupted = false;
-            let ended = self.happen(&events, recorded, &mut |observation| {
-                gauss.see(&observation.gauss);
-                recorded = observation.state.t;
-                is_interrupted |= record(observation).is_break();
-            })?;
-            energy.jumps = self.happenings.iter().map(|h| h.energy).sum();
-            if ended.is_some() || is_interrupted {
-                return Ok(ended.unwrap_or(End::Interrupted));
             }
         }
     }
@@ -632,6 +649,7 @@ impl<'a> Journey<'a> {
         self.finish();
         let equations = derive(self.setting, self.options, &state)?;
         let mut field = Field::new(self.setting, &equations, self.options.elimination);
+        field.inherit_windings(&self.driver.field);
         self.observer = Observer::new(self.setting, &equations).map_err(RunError::Formulation)?;
         let system = &self.setting.model.system;
         let mut next = state.q.clone();
@@ -649,7 +667,9 @@ impl<'a> Journey<'a> {
         if let (Some(new), Some(old)) = (&mut watch, &self.driver.watched()) {
             new.inherit(old);
         }
+        let way = self.driver.way();
         self.driver = Driver::new(field, integrator, control, t, next);
+        self.driver.set_way(way);
         self.driver.watch(watch);
         self.driver.h = h;
         self.charts += 1;
@@ -664,6 +684,9 @@ impl<'a> Journey<'a> {
         self.statistics.rejected += driver.statistics.rejected;
         self.statistics.switches += driver.statistics.switches;
         self.evaluations += driver.field.evaluations;
+        self.undecided.extend(&driver.undecided);
+        self.jolts.extend(driver.jolts.iter().cloned());
+        self.jumped += driver.jumped;
         let certificate = &mut self.certificate;
         certificate.position_residual = certificate.position_residual.max(driver.drift.position);
         certificate.velocity_residual = certificate.velocity_residual.max(driver.drift.velocity);

@@ -156,15 +156,16 @@ fn simulate_model(
         return Err(Trouble::Usage(words));
     }
     let page = RunPage { model: setting.model, report: &finished, files: &files };
-    let failure = failures::explain(&setting, &finished, &loaded.file);
+    let mut said = failures::notes(&setting, &finished);
+    said.extend(failures::explain(&setting, &finished, &loaded.file));
     if args.json {
         let mut object = page.to_json();
-        let all: Vec<Diagnostic> = loaded.diagnostics.iter().cloned().chain(failure).collect();
+        let all: Vec<Diagnostic> = loaded.diagnostics.iter().cloned().chain(said).collect();
         object["diagnostics"] = report::as_json(&all, loaded);
         report::data(&object.to_string());
     } else {
         report::data(page.to_text().trim_end());
-        report::diagnostics(failure.as_slice(), loaded, color);
+        report::diagnostics(&said, loaded, color);
     }
     if let Some(Fault::Write(words)) = fault {
         report::say(&format!("error: {words}"));

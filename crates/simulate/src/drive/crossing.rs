@@ -471,8 +471,16 @@ impl<'m> Driver<'m> {
         pass.next.copy_from_slice(&next);
         pass.rejected_last = false;
         let (h, error) = (self.h, 0.1);
-        let arrival =
-            Arrival { t, h, error, turned: false, is_dense: false, events, piled_up: None };
+        let arrival = Arrival {
+            t,
+            h,
+            whole: h,
+            error,
+            turned: false,
+            is_dense: false,
+            events,
+            piled_up: None,
+        };
         self.land_on(pass, arrival, record)
     }
 
@@ -491,7 +499,8 @@ impl<'m> Driver<'m> {
         for &t in now {
             let (x, known) = self.inside(crossing, t)?;
             self.field.known_rates = known;
-            let sample = Sample { t, x: &x, is_output: true, is_step: false };
+            let jumped = self.jumped;
+            let sample = Sample { t, x: &x, is_output: true, is_step: false, jumped };
             let flow = record(&mut self.field, sample);
             self.field.known_rates = None;
             if flow.is_break() {

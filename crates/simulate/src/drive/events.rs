@@ -9,7 +9,7 @@
 //! from its later side; its events bounce it as they would in a film shown in reverse.
 
 use super::collocation::Passage;
-use super::look::{HALVES, Look, Sides, Walk};
+use super::look::{Look, Sides, Walk};
 use super::pass::Pass;
 use super::step_size::smallest_step;
 use super::watch::Watch;
@@ -42,6 +42,8 @@ pub(super) enum Sight {
 struct Crossing {
     event: usize,
     theta: f64,
+    /// Whether there is no slope.
+    ends: bool,
 }
 
 impl<'m> Driver<'m> {
@@ -55,19 +57,17 @@ impl<'m> Driver<'m> {
         self.events.take()
     }
 
-    /// Arms the events at the driver's state, as at the start of a run.
-    pub fn arm(&mut self) {
-        let (t, x) = (self.t, self.x.clone());
-        if let Some(watch) = &mut self.events {
-            watch.begin(&mut self.field, t, &x);
-        }
-    }
-
     /// Puts the driver at another state of the same time.
     pub fn place(&mut self, x: Vec<f64>) -> Result<(), Failure> {
         if x.iter().any(|x| !x.is_finite()) {
             let index = x.iter().position(|x| !x.is_finite()).unwrap_or(0);
             return Err(Failure::Field(FieldError::NotFinite { what: "rate", index }));
+        }
+        // At other positions angles are as they are written.
+        if x[..self.field.n] != self.x[..self.field.n] {
+            let none = vec![0.0; self.field.windings().len()];
+            self.field.set_windings(&none);
+            self.modes.clear();
         }
         self.x = x;
         self.settle_branches().map_err(Failure::Field)?;
@@ -76,16 +76,19 @@ impl<'m> Driver<'m> {
     }
 
     /// Arms the events after some of them; `before` is what the state was, if these have
-    /// changed it.
-    pub fn rearm(&mut self, happened: &[usize], before: Option<&[f64]>) -> Result<(), Failure> {
+    /// changed it. Returns those that happen because of the change.
+    pub fn rearm(
+        &mut self,
+        happened: &[usize],
+        before: Option<&[f64]>,
+    ) -> Result<Vec<usize>, Failure> {
         let (t, x) = (self.t, self.x.clone());
         let mut rates = vec![0.0; x.len()];
         self.field.rates(t, &x, &mut rates).map_err(Failure::Field)?;
         let moving = self.field.n + self.field.size;
-        if let Some(watch) = &mut self.events {
-            watch.rearm(&mut self.field, (t, &x), &rates[..moving], happened, before);
-        }
-        Ok(())
+        let Some(watch) = &mut self.events else { return Ok(Vec::new()) };
+        let at_zero = watch.rearm(&mut self.field, (t, &x), &rates[..moving], happened, before);
+        Ok(self.decide(&at_zero, false))
     }
 
     /// The first events in a part of the last step, whose polynomial is ready.
@@ -145,7 +148,7 @@ impl<'m> Driver<'m> {
     }
 
     /// Takes a step of a length; its error, or `None` if there is no such step.
-    fn step_by(&mut self, pass: &mut Pass, h: f64) -> Option<f64> {
+    pub(super) fn step_by(&mut self, pass: &mut Pass, h: f64) -> Option<f64> {
         let (rates, weights) = (&pass.rates, &pass.weights);
         let step = Step { t: self.t, h, x: &self.x, rates, weights, constant: false };
         let error = self.integrator.step(&mut self.field, step, &mut pass.next).ok()?;
@@ -156,15 +159,8 @@ impl<'m> Driver<'m> {
 /// The first events in a part of a step; the run goes to `end`.
 fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
     let count = look.watch.arms.len();
-    let mut samples = Vec::new();
-    look.cover(0.0, until, 0, &mut samples);
-    if look.watch.arms.iter().any(|arm| arm.side == 0) {
-        for k in 1..=HALVES {
-            let theta = until * 0.5f64.powi(k);
-            samples.push((theta, look.at(theta)));
-        }
-    }
-    samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+    look.watch.lost.fill(false);
+    let samples = look.sample(until);
     let mut sides: Vec<Sides> = Vec::new();
     let mut crossings: Vec<Crossing> = Vec::new();
     let mut piled: Option<(f64, usize)> = None;
@@ -173,7 +169,8 @@ fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
         sides.push(way);
         match end {
             Walk::Through => {}
-            Walk::Crosses(theta) => crossings.push(Crossing { event, theta }),
+            Walk::Crosses(theta) => crossings.push(Crossing { event, theta, ends: false }),
+            Walk::Ends(theta) => crossings.push(Crossing { event, theta, ends: true }),
             Walk::Returns(theta) if piled.is_none_or(|p| theta < p.0) => {
                 piled = Some((theta, event));
             }
@@ -193,13 +190,17 @@ fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
     if !theta.is_finite() {
         return Sight::Nothing;
     }
+    look.watch.lost.fill(false);
     // Times closer than this are one instant.
     let instant = 64.0 * smallest_step(look.t, end) / look.h.abs();
     let together = crossings.iter().filter(|c| c.theta <= theta + instant);
     let mut events: Vec<usize> = together.map(|c| c.event).collect();
     events.sort_unstable();
+    let ends = crossings.iter().any(|c| c.event == leader && c.ends);
     let around = (1e-5 * until).min(0.5 * theta).max(f64::MIN_POSITIVE);
     let ahead = look.one(leader, theta + around) - look.one(leader, theta - around);
     let theta = theta.max(smallest_step(look.t, end) / look.h.abs());
-    Sight::Events(Found { events, theta, slope: ahead / (2.0 * around), leader })
+    // Where it ends there is nothing to be corrected by.
+    let slope = if ends { f64::INFINITY } else { ahead / (2.0 * around) };
+    Sight::Events(Found { events, theta, slope, leader })
 }

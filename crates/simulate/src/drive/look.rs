@@ -1,32 +1,33 @@
 //! The functions of events on the polynomial of a step.
 //!
-//! The functions are sampled on the polynomial of the step: at the nodes of Chebyshev, in
-//! halves of the step where no polynomial through these follows a function, and where the
-//! polynomial comes next to zero, so that two crossings between two nodes are not missed
-//! unless the function itself does not reach zero. An event that is at zero is sampled at
-//! 2⁻ᵏ too: it may come back after a small part of the step.
+//! The functions are sampled on the polynomial of the step by [`Sampler`], together with
+//! the functions that are 0 where they begin or cease to have a value. An event that is at
+//! zero is sampled at 2⁻ᵏ too: it may come back after a small part of the step.
 //!
 //! A change of sign is bracketed and the bracket narrowed down to rounding. A function that
-//! changes its sign at a pole has no zero there; one that jumps through zero has.
+//! changes its sign at a pole, where it has no value in between, or because an angle in it
+//! passes its cut, has no zero there; one that jumps through zero otherwise has. A function
+//! that vanishes where its values end has a zero there: √(1 − x) at 1.
 
+use super::sample::{DEEPEST, DEEPEST_DEAR, Sampler, Samples};
 use super::watch::{Watch, sign};
 use crate::field::Field;
-use crate::linalg;
 
-/// Nodes of Chebyshev, less one.
-const DEGREE: usize = 8;
-/// Where the polynomial through the nodes is looked at.
-const GRID: usize = 64;
-/// Where the polynomial is held against the function.
-const BETWEEN: [f64; 2] = [0.276, 0.741];
-/// What they may differ by, of the largest value.
-const FOLLOWS: f64 = 1e-3;
-/// A step is halved no more often than this.
-const DEEPEST: u32 = 7;
 /// 2⁻ᵏ of a step, down to this k.
 pub(super) const HALVES: i32 = 46;
 /// A value this many times the usual one is a pole, not a zero.
 const POLE: f64 = 10.0;
+/// A value beside a boundary that is this part of the usual one, and of one a little further
+/// from it, is 0 at the boundary.
+const VANISHES: (f64, f64) = (1e-3, 1e-2);
+/// A value this part of the usual one, on both sides of zero, jumps through it.
+const JUMPS: f64 = 1e-3;
+/// The part of a step in which a jump that has happened may be met again.
+const JUST: f64 = 1e-6;
+/// A value this part of the usual one is 0 at a cut.
+const ROUNDED: f64 = 1e-9;
+/// How much further, as a part of the step.
+const BESIDE: f64 = 1e-7;
 
 /// The sides of an event on the way, from θ on.
 pub(super) type Sides = Vec<(f64, i8)>;
@@ -49,15 +50,35 @@ pub(super) enum Walk {
     Through,
     /// It happens here.
     Crosses(f64),
+    /// It happens here, where it has no value on one side or jumps.
+    Ends(f64),
     /// It is beyond zero, from the side it came from, without having left zero.
     Returns(f64),
 }
 
 impl Look<'_, '_> {
-    /// The values of all functions at a fraction θ of the step.
+    /// The values of all functions at a fraction θ of the step, and of their boundaries and
+    /// angles.
     pub fn at(&mut self, theta: f64) -> Vec<f64> {
         (self.curve)(theta, self.state);
-        self.watch.values(self.field, self.t + theta * self.h, self.state)
+        self.watch.all(self.field, self.t + theta * self.h, self.state)
+    }
+
+    /// Samples a part of the step.
+    pub fn sample(&mut self, until: f64) -> Samples {
+        let events = self.watch.arms.len();
+        let mut deepest: Vec<u32> = (0..events)
+            .map(|at| if self.watch.is_observed(at) { DEEPEST_DEAR } else { DEEPEST })
+            .collect();
+        deepest.resize(events + self.watch.boundaries(), DEEPEST);
+        let mut at = |theta: f64| self.at(theta);
+        let mut samples =
+            Sampler { at: &mut at, deepest: &deepest, boundaries: events }.sample(until);
+        if self.watch.arms.iter().any(|arm| arm.side == 0) {
+            samples.extend((1..=HALVES).map(|k| until * 0.5f64.powi(k)).map(|s| (s, self.at(s))));
+            samples.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        samples
     }
 
     /// The value of one.
@@ -66,52 +87,87 @@ impl Look<'_, '_> {
         self.watch.value(self.field, event, self.t + theta * self.h, self.state)
     }
 
-    /// Samples a part of the step, in halves where a polynomial does not follow the
-    /// functions.
-    pub fn cover(&mut self, from: f64, to: f64, depth: u32, samples: &mut Vec<(f64, Vec<f64>)>) {
-        let nodes: Vec<f64> = (0..=DEGREE)
-            .map(|j| {
-                let angle = std::f64::consts::PI * j as f64 / DEGREE as f64;
-                from + 0.5 * (to - from) * (1.0 - angle.cos())
-            })
-            .collect();
-        let own: Vec<(f64, Vec<f64>)> = nodes.iter().map(|&s| (s, self.at(s))).collect();
-        let between: Vec<(f64, Vec<f64>)> =
-            BETWEEN.iter().map(|part| from + part * (to - from)).map(|s| (s, self.at(s))).collect();
-        for event in 0..self.watch.arms.len() {
-            let values: Vec<f64> = own.iter().map(|s| s.1[event]).collect();
-            let largest = linalg::largest(&values);
-            let polynomial = |theta: f64| interpolated(&nodes, &values, theta);
-            let follows = |(theta, seen): &(f64, Vec<f64>)| {
-                (polynomial(*theta) - seen[event]).abs() <= FOLLOWS * largest
-            };
-            let deepest = if self.watch.is_observed(event) { DEEPEST / 3 } else { DEEPEST };
-            if depth < deepest && !between.iter().all(follows) {
-                let middle = 0.5 * (from + to);
-                self.cover(from, middle, depth + 1, samples);
-                self.cover(middle, to, depth + 1, samples);
-                return;
-            }
-            for theta in near_zero(&nodes, &values) {
-                samples.push((theta, self.at(theta)));
-            }
-        }
-        samples.extend(own);
-        samples.extend(between);
-    }
-
     /// Follows the sign of one function through its samples.
-    pub fn walk(&mut self, event: usize, samples: &[(f64, Vec<f64>)]) -> (Sides, Walk) {
+    pub fn walk(&mut self, event: usize, samples: &Samples) -> (Sides, Walk) {
         let arm = self.watch.arms[event];
         let mut side = arm.side;
         let mut sides = Sides::new();
         let mut last = (0.0, f64::NAN);
-        let mut sizes: Vec<f64> = samples.iter().map(|s| s.1[event].abs()).collect();
+        let mut sizes: Vec<f64> =
+            samples.iter().map(|s| s.1[event].abs()).filter(|v| v.is_finite()).collect();
         sizes.sort_by(f64::total_cmp);
-        let usual = sizes[sizes.len() / 2];
-        for (theta, values) in samples {
+        let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
+        self.watch.usual[event] = usual;
+        // Whether the value at a sample is that of a zero at the boundary beside it.
+        let vanishes = |at: usize, inside: &mut dyn Iterator<Item = &(f64, Vec<f64>)>| {
+            let (theta, size) = (samples[at].0, samples[at].1[event].abs());
+            let mut inside = inside;
+            let far = Iterator::find(&mut inside, |s| (s.0 - theta).abs() >= BESIDE);
+            far.is_some_and(|far| {
+                size <= VANISHES.0 * usual && size <= VANISHES.1 * far.1[event].abs()
+            })
+        };
+        // Whether it has no value, or had none up to a zero at the end of the last step.
+        let mut is_lost = arm.lost;
+        let mut since = if arm.lost { f64::NEG_INFINITY } else { 0.0 };
+        for (at, (theta, values)) in samples.iter().enumerate() {
             let value = values[event];
             let now = sign(value);
+            if !value.is_finite() {
+                if !is_lost
+                    && side != 0
+                    && at > 0
+                    && vanishes(at - 1, &mut samples[..at].iter().rev())
+                    && self.watch.counts(event, side)
+                {
+                    return (sides, Walk::Ends(samples[at - 1].0));
+                }
+                since = if is_lost { since } else { *theta };
+                is_lost = true;
+                continue;
+            }
+            if std::mem::take(&mut is_lost) {
+                // At the boundary itself it may be zero.
+                let ahead = samples[at..].iter().map(|s| sign(s.1[event])).find(|&s| s != 0);
+                let Some(ahead) = ahead else {
+                    is_lost = true;
+                    continue;
+                };
+                // Where it has just happened it is not to happen again, nor where it had no
+                // value by rounding.
+                let is_new = !(arm.happened && side == 0) && theta - since > ROUNDED;
+                if is_new
+                    && vanishes(at, &mut samples[at..].iter())
+                    && self.watch.counts(event, -ahead)
+                {
+                    return (sides, Walk::Ends(*theta));
+                }
+                side = ahead;
+                sides.push((*theta, side));
+                last = (*theta, value);
+                continue;
+            }
+            // It has just happened by a jump, which may still be ahead by rounding.
+            if arm.jumped && *theta <= JUST {
+                side = now;
+                last = (*theta, value);
+                continue;
+            }
+            if at > 0 && self.watch.is_cut(event, &samples[at - 1].1, values) {
+                let before = samples[at - 1].1[event];
+                let is_zero = |value: f64| value.abs() <= ROUNDED * usual;
+                let happens = (side != 0 && is_zero(before) && self.watch.counts(event, side))
+                    || (side != 0 && is_zero(value) && self.watch.counts(event, -side));
+                if happens {
+                    return (sides, Walk::Ends(*theta));
+                }
+                if now != 0 {
+                    side = now;
+                    sides.push((*theta, side));
+                    last = (*theta, value);
+                }
+                continue;
+            }
             if now == 0 || (side == 0 && value.abs() <= arm.threshold) {
                 continue;
             }
@@ -126,13 +182,16 @@ impl Look<'_, '_> {
                     && let Some((theta, size)) = self.bisect(event, last, (*theta, value), side)
                     && size <= POLE * usual
                 {
-                    return (sides, Walk::Crosses(theta));
+                    // Through a jump there is no slope to correct it by.
+                    let walk = if size > JUMPS * usual { Walk::Ends } else { Walk::Crosses };
+                    return (sides, walk(theta));
                 }
                 side = now;
                 sides.push((*theta, side));
             }
             last = (*theta, value);
         }
+        self.watch.lost[event] = is_lost;
         (sides, Walk::Through)
     }
 
@@ -184,53 +243,4 @@ impl Look<'_, '_> {
         let nearer = if low.1.abs() < high.1.abs() { low } else { high };
         (!high.1.is_nan()).then_some((nearer.0, nearer.1.abs()))
     }
-}
-
-/// The polynomial through values at nodes of Chebyshev: the barycentric formula.
-fn interpolated(nodes: &[f64], values: &[f64], theta: f64) -> f64 {
-    let (mut above, mut below) = (0.0, 0.0);
-    for (j, (node, value)) in nodes.iter().zip(values).enumerate() {
-        let distance = theta - node;
-        if distance == 0.0 {
-            return *value;
-        }
-        let end = if j == 0 || j + 1 == nodes.len() { 0.5 } else { 1.0 };
-        let weight = if j % 2 == 0 { end } else { -end } / distance;
-        above += weight * value;
-        below += weight;
-    }
-    above / below
-}
-
-/// Where the polynomial through values at nodes comes next to zero between them.
-fn near_zero(nodes: &[f64], values: &[f64]) -> Vec<f64> {
-    let (from, to) = (nodes[0], nodes[nodes.len() - 1]);
-    let largest = linalg::largest(values);
-    if !values.iter().all(|v| v.is_finite()) || largest == 0.0 {
-        return Vec::new();
-    }
-    let polynomial = |theta: f64| interpolated(nodes, values, theta);
-    let width = (to - from) / GRID as f64;
-    let grid: Vec<f64> = (0..=GRID).map(|i| polynomial(from + width * i as f64)).collect();
-    let mut found = Vec::new();
-    for i in 1..GRID {
-        let side = grid[i].signum();
-        let near = |j: usize| side * grid[j];
-        if !(near(i) <= near(i - 1) && near(i) <= near(i + 1)) {
-            continue;
-        }
-        // The vertex of the parabola, thrice, with points ever closer.
-        let (mut middle, mut step) = (from + width * i as f64, width);
-        for _ in 0..3 {
-            let [a, b, c] = [middle - step, middle, middle + step].map(polynomial);
-            let bend = a - 2.0 * b + c;
-            let move_by = if bend == 0.0 { 0.0 } else { 0.5 * step * (a - c) / bend };
-            middle = (middle + move_by.clamp(-step, step)).clamp(from, to);
-            step *= 0.1;
-        }
-        if side * polynomial(middle) < 1e-3 * largest && middle > from && middle < to {
-            found.push(middle);
-        }
-    }
-    found
 }

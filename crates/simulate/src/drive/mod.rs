@@ -7,16 +7,19 @@
 //! and are projected too.
 
 mod across;
+mod arming;
 mod blur;
 mod charts;
 mod collocation;
 mod crossing;
 mod events;
+mod jump;
 mod look;
 mod margin;
 mod pass;
 mod rank_change;
 mod rows;
+mod sample;
 mod step_size;
 mod stick;
 mod stiff;
@@ -27,6 +30,8 @@ use crate::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::integrators::{Integrator, Stiffness};
 use crate::outcome;
 use crate::projection::{Drift, Projection};
+pub use arming::{Open, Undecided};
+pub use jump::{Jolt, Jumps};
 use std::ops::ControlFlow;
 pub use stick::Stuck;
 
@@ -121,6 +126,13 @@ pub enum Failure {
     },
     /// Switching functions turn again and again.
     SwitchesPileUp,
+    /// Something jumps where a switch turns, and no motion leads across.
+    Jump {
+        /// What.
+        what: Jumps,
+        /// By how much.
+        size: f64,
+    },
     /// More steps than allowed.
     TooManySteps,
     /// An event resets the state to what cannot be.
@@ -175,6 +187,8 @@ pub struct Sample<'a> {
     pub is_output: bool,
     /// Whether it is the end of a step.
     pub is_step: bool,
+    /// The energy that jumps in time have brought.
+    pub jumped: f64,
 }
 
 /// A field on its way.
@@ -200,6 +214,9 @@ pub struct Driver<'m> {
     pub h: f64,
     last_error: f64,
     modes: Vec<f64>,
+    /// For each switch that has just turned, how far its guards may be on the old side: the
+    /// turn was found on a polynomial, and the state was projected.
+    slack: Vec<f64>,
     /// Switches the motion sticks at.
     stuck: Vec<usize>,
     is_backward: bool,
@@ -217,6 +234,16 @@ pub struct Driver<'m> {
     /// Changes of rank so far.
     pub rank_changes: Vec<RankChange>,
     crossings: crossing::Crossings,
+    /// The length of a first step.
+    first: f64,
+    /// The length of the run, for what is looked at beyond a step.
+    longest: f64,
+    /// Events at zero that the motion did not decide.
+    pub undecided: Vec<Undecided>,
+    /// Impulses of constraints whose velocities jump in time.
+    pub jolts: Vec<Jolt>,
+    /// The energy that jumps in time have brought.
+    pub jumped: f64,
 }
 
 /// Rows are dependent below this, at projected states.
@@ -252,6 +279,7 @@ impl<'m> Driver<'m> {
             h: 0.0,
             last_error: 1e-4,
             modes: Vec::new(),
+            slack: Vec::new(),
             stuck: Vec::new(),
             is_backward: false,
             rate: None,
@@ -262,6 +290,11 @@ impl<'m> Driver<'m> {
             rounding: FieldNoise::default(),
             rank_changes: Vec::new(),
             crossings: crossing::Crossings::default(),
+            first: 0.0,
+            longest: f64::INFINITY,
+            undecided: Vec::new(),
+            jolts: Vec::new(),
+            jumped: 0.0,
         }
     }
 

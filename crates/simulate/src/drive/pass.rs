@@ -8,10 +8,15 @@
 
 use super::events::Sight;
 use super::step_size::smallest_step;
-use super::{Driver, End, Failure, HELD, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD};
+use super::{
+    Driver, End, Failure, HELD, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD, Undecided,
+};
 use crate::field::Field;
 use crate::integrators::{Motion, Step};
 use std::ops::ControlFlow;
+
+/// Larger residuals than this are never what rounding leaves of weak constraints.
+const WEAK: f64 = 1e-7;
 
 /// What is called at each output and at each step.
 pub(super) type Record<'r, 'm> = dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()> + 'r;
@@ -30,6 +35,8 @@ pub(super) struct Pass<'o> {
     raw: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) between: Vec<f64>,
+    /// Where a switch turned, on the polynomial of the step.
+    turn: Vec<f64>,
     /// Rank of the constraints on the way.
     pub(super) rank: usize,
     dependent: Vec<usize>,
@@ -45,8 +52,10 @@ pub(super) struct Pass<'o> {
 /// Where a step led that was good enough; the state is `next` of the pass.
 pub(super) struct Arrival {
     pub(super) t: f64,
-    /// The whole step, of which a part was taken if a branch turned.
+    /// The step that was taken; the state may be at a part of it.
     pub(super) h: f64,
+    /// The whole step, before a turn cut it.
+    pub(super) whole: f64,
     pub(super) error: f64,
     pub(super) turned: bool,
     /// Whether the polynomial of the step is ready.
@@ -164,6 +173,7 @@ impl<'m> Driver<'m> {
             raw: vec![0.0; size],
             weights: vec![0.0; size],
             between: vec![0.0; size],
+            turn: vec![0.0; size],
             rejected_last: false,
             recent_switches: 0,
             tiny_steps: 0,
@@ -261,6 +271,7 @@ impl<'m> Driver<'m> {
                 None => self.t + h,
             },
             h,
+            whole: h,
             error,
             turned: false,
             is_dense: false,
@@ -303,6 +314,7 @@ impl<'m> Driver<'m> {
                         return Ok(None);
                     };
                     (arrival.t, arrival.h, arrival.is_dense) = (self.t + part, part, false);
+                    arrival.whole = part;
                     error = error.max(landed);
                     pass.raw.copy_from_slice(&pass.next);
                     arrival.events = Some((found.events, h));
@@ -310,8 +322,18 @@ impl<'m> Driver<'m> {
             }
             if let Some((theta, modes)) = turn.filter(|_| arrival.events.is_none()) {
                 arrival.turned = true;
-                arrival.t = self.t + theta * h;
-                self.integrator.interpolate(theta, &mut pass.next);
+                let part = theta * h;
+                arrival.t = self.t + part;
+                self.integrator.interpolate(theta, &mut pass.turn);
+                // The polynomial is less accurate than a step, so one is taken to there.
+                match Some(part).filter(|p| p.abs() > smallest).and_then(|p| self.step_by(pass, p))
+                {
+                    Some(landed) => {
+                        (arrival.h, arrival.is_dense) = (part, false);
+                        error = error.max(landed);
+                    }
+                    None => pass.next.copy_from_slice(&pass.turn),
+                }
                 pass.raw.copy_from_slice(&pass.next);
                 self.modes = modes;
             }
@@ -373,7 +395,9 @@ impl<'m> Driver<'m> {
         let correction = 0.25 * (moved / size as f64).sqrt();
         let found = self.projection.found;
         let is_rounding = found.position.max(found.velocity) <= ROUNDING
-            || (pass.rejected_last && correction >= 0.3 * pass.last_correction);
+            || (pass.rejected_last
+                && correction >= 0.3 * pass.last_correction
+                && found.position.max(found.velocity) <= WEAK);
         pass.last_correction = correction;
         Ok(Some(if is_rounding { 0.0 } else { correction }))
     }
@@ -397,7 +421,8 @@ impl<'m> Driver<'m> {
         for &t in now {
             self.integrator.interpolate((t - self.t) / arrival.h, &mut pass.between);
             self.hold(t, &mut pass.between).map_err(Failure::Field)?;
-            let sample = Sample { t, x: &pass.between, is_output: true, is_step: false };
+            let jumped = self.jumped;
+            let sample = Sample { t, x: &pass.between, is_output: true, is_step: false, jumped };
             if record(&mut self.field, sample).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -412,18 +437,21 @@ impl<'m> Driver<'m> {
         arrival: &Arrival,
         record: &mut Record<'_, 'm>,
     ) -> Result<ControlFlow<()>, Failure> {
-        let h = arrival.h;
+        let h = arrival.whole;
         self.statistics.steps += 1;
         pass.tiny_steps = if h.abs() < 1e-9 * pass.length { pass.tiny_steps + 1 } else { 0 };
         if pass.tiny_steps > STANDSTILL && self.control.step.is_none() {
             return Err(Failure::StepTooSmall { step: h });
         }
+        let start = (self.t, self.x.clone());
         self.t = arrival.t;
         (pass.origin, pass.taken) =
             if arrival.turned { (self.t, 0.0) } else { (pass.origin, pass.taken + 1.0) };
         self.x.copy_from_slice(&pass.next);
         if let Some(watch) = &mut self.events {
-            watch.commit();
+            let (t, why) = (self.t, Open::Later);
+            let left = watch.commit().into_iter();
+            self.undecided.extend(left.map(|event| Undecided { event, t, why }));
         }
         if arrival.turned {
             self.statistics.switches += 1;
@@ -431,11 +459,16 @@ impl<'m> Driver<'m> {
             if pass.recent_switches > 60 {
                 return Err(Failure::SwitchesPileUp);
             }
+            let before = self.field.modes().to_vec();
             self.leave_turn()?;
+            let sizes = pass.rates.iter().map(|rate| (rate * h).abs());
+            let step: Vec<f64> = std::iter::once(h.abs()).chain(sizes).collect();
+            self.carry_over(&before, (start.0, &start.1), (self.t, &pass.turn), &step)?;
             self.forget();
         } else {
             pass.recent_switches = 0;
         }
+        self.note_slack(arrival.turned)?;
         let x = self.x.clone();
         self.settle(&x)?;
         let (expected, found) = (pass.rank, self.field.outcome().rank.jacobian);
@@ -449,7 +482,8 @@ impl<'m> Driver<'m> {
         if is_output {
             pass.outputs = &pass.outputs[1..];
         }
-        let sample = Sample { t: self.t, x: &self.x, is_output, is_step: true };
+        let jumped = self.jumped;
+        let sample = Sample { t: self.t, x: &self.x, is_output, is_step: true, jumped };
         if record(&mut self.field, sample).is_break() {
             return Ok(ControlFlow::Break(()));
         }

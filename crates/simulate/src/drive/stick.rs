@@ -54,10 +54,12 @@ impl Driver<'_> {
     pub fn settle_branches(&mut self) -> Result<(), FieldError> {
         let (t, x) = (self.t, self.x.clone());
         self.stuck.clear();
+        let before = self.modes.clone();
         let mut modes = std::mem::take(&mut self.modes);
         let settled = self.field.settle_modes(t, &x, &mut modes);
         self.modes = modes;
         settled?;
+        self.keep_angles(&before)?;
         let at_zero: Vec<usize> = (0..self.modes.len())
             .filter(|&at| self.modes[at] == 0.0 && self.field.kind_of(at) == SwitchKind::Sign)
             .collect();
@@ -161,7 +163,9 @@ impl Driver<'_> {
                 match self.field.kind_of(at) {
                     SwitchKind::Sign => modes[at] * moved(range.start),
                     SwitchKind::Condition => {
+                        // Beside a boundary a guard may come from infinity.
                         let size = range.fold(0f64, |m, guard| m.max(moved(guard).abs()));
+                        let size = size.min(f64::MAX * dt.abs().min(1.0));
                         if there[at] == modes[at] { size } else { -size }
                     }
                 }
@@ -190,10 +194,10 @@ impl Driver<'_> {
             let values: Vec<ExprId> = switches.iter().map(|s| s.plain).collect();
             let moved = exprs.substitute(&values, &map);
             if let Some(found) = moved.iter().position(|&value| value == own) {
-                return Stuck { switch: values[found], span: Some(force.span) };
+                return Stuck { switch: switches[found].shown, span: Some(force.span) };
             }
         }
-        Stuck { switch: own, span: None }
+        Stuck { switch: self.field.switch(at).shown, span: None }
     }
 }
 

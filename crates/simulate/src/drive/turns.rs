@@ -1,18 +1,27 @@
 //! Turns of switching functions (`abs`, `sign`, `min`, `max`, `if`) inside a step.
 //!
 //! The branches are frozen while a step is taken, so the terms are smooth beyond a
-//! turn, and the turn is a zero of a smooth function of time.
+//! turn, and the turn is a zero of a smooth function of time. Each of these functions is
+//! followed through the whole step, so that none comes back unseen; since every comparison
+//! is a switch of its own, neither does a condition made of several.
 
+use super::sample::{DEEPEST, DEEPEST_DEAR, Sampler};
 use super::stick::Departure;
 use super::{Driver, Failure};
 use dalembert_expr::SwitchKind;
+
+/// Guards below this part of their largest value in a step are 0.
+const ROUNDED: f64 = 1e-13;
 
 impl Driver<'_> {
     /// Goes on from a turn, on the branches that lead away from it; if none does, the
     /// motion sticks on those it came on.
     pub(super) fn leave_turn(&mut self) -> Result<(), Failure> {
         let (before, after) = (self.field.modes().to_vec(), self.modes.clone());
-        let turned: Vec<usize> = (0..after.len()).filter(|&at| before[at] != after[at]).collect();
+        // One that had no value before, or has none now, has no side to choose.
+        let turned: Vec<usize> = (0..after.len())
+            .filter(|&at| before[at] != after[at] && !(before[at] + after[at]).is_nan())
+            .collect();
         match self.departure(&turned, &after).map_err(Failure::Field)? {
             Departure::On(modes) => self.modes = modes,
             Departure::Sticks(switches) => {
@@ -26,54 +35,119 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// Notes how far the guards of switches are on the other side than their branches, at
+    /// the state; `turned` if it is where some of them have turned.
+    pub(super) fn note_slack(&mut self, turned: bool) -> Result<(), Failure> {
+        if !turned && self.slack.is_empty() {
+            return Ok(());
+        }
+        let (mut modes, mut guards) = (Vec::new(), Vec::new());
+        let (t, x) = (self.t, self.x.clone());
+        self.field.branches(t, &x, &mut modes, &mut guards).map_err(Failure::Field)?;
+        let old = std::mem::take(&mut self.slack);
+        let slack: Vec<f64> = (0..modes.len())
+            .map(|at| {
+                let range = self.field.guards_of(at);
+                let nearest = range.fold(f64::INFINITY, |m, g| m.min(guards[g].abs()));
+                let is_there = modes[at] == self.modes[at] || !nearest.is_finite();
+                match (is_there, turned) {
+                    (true, _) => 0.0,
+                    (false, true) => nearest,
+                    (false, false) => old.get(at).copied().unwrap_or(0.0),
+                }
+            })
+            .collect();
+        if slack.iter().any(|&s| s > 0.0) {
+            self.slack = slack;
+        }
+        Ok(())
+    }
+
     /// The first turn of a switch in the last step: where, and the branches after.
     pub(super) fn find_turn(
         &mut self,
         h: f64,
         between: &mut [f64],
     ) -> Result<Option<(f64, Vec<f64>)>, Failure> {
-        let (mut modes, mut guards) = (Vec::new(), Vec::new());
         let own = self.modes.clone();
+        let count = own.len();
         // A sign that is 0 is on neither branch: any side will do. A condition that is 0 is
-        // false.
+        // false. What has no value is on the branch of what has none.
         let is_sign: Vec<bool> =
-            (0..own.len()).map(|at| self.field.kind_of(at) == SwitchKind::Sign).collect();
+            (0..count).map(|at| self.field.kind_of(at) == SwitchKind::Sign).collect();
         let settled = |at: usize, a: f64| if a == 0.0 && is_sign[at] { own[at] } else { a };
-        let differs =
-            |modes: &[f64]| modes.iter().enumerate().any(|(at, &a)| settled(at, a) != own[at]);
-        let mut low = 0.0;
-        let mut high = None;
-        for part in 1..=8 {
-            let theta = f64::from(part) / 8.0;
-            self.integrator.interpolate(theta, between);
-            self.field
-                .branches(self.t + theta * h, between, &mut modes, &mut guards)
-                .map_err(Failure::Field)?;
-            if differs(&modes) {
-                high = Some((theta, modes.clone()));
-                break;
+        let turns = |at: usize, a: f64| {
+            let a = settled(at, a);
+            a != own[at] && !(a.is_nan() && own[at].is_nan())
+        };
+        let differs = |modes: &[f64]| modes.iter().enumerate().any(|(at, &a)| turns(at, a));
+        let (t, field, integrator) = (self.t, &mut self.field, &*self.integrator);
+        let ranges: Vec<_> = (0..count).map(|at| field.guards_of(at)).collect();
+        let deepest = match field.follows_multipliers() {
+            true => vec![DEEPEST_DEAR; field.guards()],
+            false => vec![DEEPEST; field.guards()],
+        };
+        let guards = deepest.len();
+        let mut failure = None;
+        // The guards, then the modes.
+        let mut at = |theta: f64| -> Vec<f64> {
+            let (mut modes, mut values) = (Vec::new(), Vec::new());
+            if failure.is_none() {
+                integrator.interpolate(theta, between);
+                failure = field.branches(t + theta * h, between, &mut modes, &mut values).err();
             }
-            low = theta;
+            values.extend(modes);
+            values.resize(guards + count, f64::NAN);
+            values
+        };
+        let samples = Sampler { at: &mut at, deepest: &deepest, boundaries: guards }.sample(1.0);
+        // Just behind a turn a guard is on either side of 0 by rounding.
+        let mut largest = vec![0f64; guards];
+        for (_, values) in &samples {
+            for (most, value) in largest.iter_mut().zip(values) {
+                *most = if value.abs() > *most { value.abs() } else { *most };
+            }
         }
-        let Some((mut high, mut after)) = high else { return Ok(None) };
-        for _ in 0..60 {
-            let theta = 0.5 * (low + high);
-            if theta <= low || theta >= high {
-                break;
+        let slack = |at: usize| self.slack.get(at).copied().unwrap_or(0.0);
+        // The branches, but for switches that have just turned and are still beside it.
+        let branches = |values: &[f64]| -> Vec<f64> {
+            let branch = |at: usize| {
+                let is_beside = |g: usize| values[g].abs() <= 2.0 * slack(at);
+                let stays = slack(at) > 0.0 && ranges[at].clone().any(is_beside);
+                // Zeros keep the branch they came from.
+                if stays { own[at] } else { settled(at, values[guards + at]) }
+            };
+            (0..count).map(branch).collect()
+        };
+        let has_turned = |values: &[f64]| {
+            let modes = branches(values);
+            (0..count).any(|at| {
+                let is_away = |g: usize| !(values[g].abs() <= ROUNDED * largest[g]);
+                turns(at, modes[at]) && ranges[at].clone().all(is_away)
+            })
+        };
+        let first = samples.iter().position(|(_, values)| has_turned(values));
+        let found = first.map(|first| {
+            let before = samples[..first].iter().rev().find(|(_, v)| !differs(&branches(v)));
+            let (mut low, mut high) = (before.map_or(0.0, |s| s.0), samples[first].0);
+            let mut after = branches(&samples[first].1);
+            for _ in 0..100 {
+                let theta = 0.5 * (low + high);
+                if theta <= low || theta >= high {
+                    break;
+                }
+                let modes = branches(&at(theta));
+                if differs(&modes) {
+                    (high, after) = (theta, modes);
+                } else {
+                    low = theta;
+                }
             }
-            self.integrator.interpolate(theta, between);
-            self.field
-                .branches(self.t + theta * h, between, &mut modes, &mut guards)
-                .map_err(Failure::Field)?;
-            if differs(&modes) {
-                high = theta;
-                after.clone_from(&modes);
-            } else {
-                low = theta;
-            }
+            (high, after)
+        });
+        match failure {
+            Some(error) => Err(Failure::Field(error)),
+            None => Ok(found),
         }
-        // Zeros keep the branch they came from.
-        let after = after.iter().enumerate().map(|(at, &a)| settled(at, a)).collect();
-        Ok(Some((high, after)))
     }
 }

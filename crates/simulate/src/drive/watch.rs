@@ -4,9 +4,10 @@
 //! the field, with its gradient. One that speaks of accelerations, multipliers or
 //! reactions is read off an observation, which costs a solution each time.
 //!
-//! An event is *armed* on the side of zero it was last seen on. At zero it is not: at the
-//! start, after a reset, or where it has just happened, it is armed again as soon as it
-//! has left zero by more than the rounding errors of its value there.
+//! An event is *armed* on the side of zero it was last seen on. At zero it is not: where it
+//! has just happened it is armed again as soon as it has left zero by more than the rounding
+//! errors of its value there. One that is zero at the start, or after the reset of another,
+//! is armed by the direction of the motion, which `arming` finds.
 
 use crate::field::{Field, FieldError};
 use crate::linalg;
@@ -25,6 +26,8 @@ const LEFT: f64 = 4.0;
 const SLOPE: f64 = 1e-11;
 /// Values at the start below this part of their terms are zero.
 const START: f64 = 64.0 * f64::EPSILON;
+/// Values after a jump are above this part of the usual ones.
+const JUMP: f64 = 1e-3;
 /// Relative error of what is read off an observation.
 const OBSERVED: f64 = 1e-12;
 
@@ -39,6 +42,14 @@ pub(super) struct Arm {
     pub came: i8,
     /// Whether the motion goes on through zero after the reset.
     pub passes: bool,
+    /// Whether it has just happened.
+    pub happened: bool,
+    /// Whether it has no value.
+    pub lost: bool,
+    /// Whether it has just happened by a jump, so that its value is none of zero.
+    pub jumped: bool,
+    /// At zero, where the motion did not tell to which side it leaves.
+    pub open: bool,
 }
 
 /// How a function is evaluated.
@@ -75,7 +86,17 @@ pub struct Watch<'m> {
     setting: &'m Setting<'m>,
     kinds: Vec<Kind>,
     directions: Vec<Direction>,
+    /// The plain functions, their boundaries, and their angles.
     values: Compiled,
+    plain: usize,
+    /// How many boundaries there are.
+    boundaries: usize,
+    /// Functions that may jump.
+    may_jump: Vec<bool>,
+    /// The usual size of each function in the last step.
+    pub(super) usual: Vec<f64>,
+    /// For each function its angles, by their place among the boundaries and angles.
+    angles: Vec<Vec<usize>>,
     /// The gradients of the plain functions, and for each of them (variable, output).
     gradients: Compiled,
     entries: Vec<Vec<(usize, usize)>>,
@@ -85,6 +106,10 @@ pub struct Watch<'m> {
     pub(super) arms: Vec<Arm>,
     /// The sides at the end of the step that is tried.
     pub(super) pending: Vec<i8>,
+    /// Whether each has no value at the end of the step that is tried.
+    pub(super) lost: Vec<bool>,
+    /// The sides that events at zero come from; 0 if that is not known.
+    pub(super) sides_before: Vec<i8>,
 }
 
 impl<'m> Watch<'m> {
@@ -106,7 +131,7 @@ impl<'m> Watch<'m> {
         // Momenta that the field moves itself are known as they are.
         let foreign = system.momenta().into_iter().zip(momenta).filter(|(p, _)| !own.v.contains(p));
         map.extend(foreign);
-        let mut known = vec![Symbol::TIME];
+        let mut known = vec![Symbol::TIME, Symbol::PI];
         known.extend(system.parameters.iter().map(|p| p.symbol));
         known.extend(system.positions());
         known.extend(system.velocities());
@@ -136,14 +161,42 @@ impl<'m> Watch<'m> {
             slopes.extend(row.iter().map(|e| e.1));
         }
         let is_observed = roots.len() < kinds.len();
+        let mut beside: Vec<ExprId> = roots.iter().flat_map(|&r| exprs.boundaries(r)).collect();
+        beside.sort_unstable();
+        beside.dedup();
+        let boundaries = beside.len();
+        let angles = kinds.iter().map(|kind| {
+            let Kind::Plain(_, root) = kind else { return Vec::new() };
+            let own = exprs.angles(*root);
+            let first = beside.len();
+            beside.extend(&own);
+            (first..beside.len()).collect()
+        });
+        let angles: Vec<Vec<usize>> = angles.collect();
+        let may_jump = kinds.iter().map(|kind| match kind {
+            Kind::Plain(_, root) => {
+                !exprs.freeze_switches(&[*root]).1.is_empty() || !exprs.boundaries(*root).is_empty()
+            }
+            Kind::Observed(_) => true,
+        });
+        let may_jump: Vec<bool> = may_jump.collect();
+        let plain = roots.len();
+        roots.extend(beside);
         let observer = is_observed.then(|| Observer::new(setting, equations)).transpose()?;
         Ok(Some(Watch {
             setting,
             directions: system.events.iter().map(|e| e.direction).collect(),
             arms: vec![Arm::default(); kinds.len()],
             pending: vec![0; kinds.len()],
+            lost: vec![false; kinds.len()],
+            sides_before: vec![0; kinds.len()],
             kinds,
             values: Compiled::new(setting, &roots, &variables),
+            plain,
+            boundaries,
+            may_jump,
+            usual: vec![0.0; angles.len()],
+            angles,
             gradients: Compiled::new(setting, &slopes, &variables),
             entries,
             input: vec![0.0; variables.len()],
@@ -169,6 +222,12 @@ impl<'m> Watch<'m> {
     /// Takes over where the events of another formulation or chart stand.
     pub(crate) fn inherit(&mut self, other: &Watch) {
         self.arms.clone_from(&other.arms);
+        self.usual.clone_from(&other.usual);
+    }
+
+    /// The direction in which a crossing counts.
+    pub(super) fn direction(&self, event: usize) -> Direction {
+        self.directions[event]
     }
 
     fn load(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Result<(), FieldError> {
@@ -198,6 +257,25 @@ impl<'m> Watch<'m> {
         self.kinds.iter().map(value).collect()
     }
 
+    /// The values of all functions, then of their boundaries and of their angles.
+    pub(super) fn all(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<f64> {
+        let mut values = self.values(field, t, x);
+        values.extend_from_slice(&self.values.output[self.plain..]);
+        values
+    }
+
+    /// How many boundaries the functions have.
+    pub(super) fn boundaries(&self) -> usize {
+        self.boundaries
+    }
+
+    /// Whether an angle in a function has passed its cut between two of [`all`](Watch::all).
+    pub(super) fn is_cut(&self, event: usize, before: &[f64], after: &[f64]) -> bool {
+        let first = self.kinds.len();
+        let jump = |&at: &usize| (after[first + at] - before[first + at]).abs();
+        self.angles[event].iter().any(|at| jump(at) > std::f64::consts::PI)
+    }
+
     /// The value of one function.
     pub(super) fn value(&mut self, field: &mut Field, event: usize, t: f64, x: &[f64]) -> f64 {
         let Kind::Plain(at, _) = self.kinds[event] else {
@@ -211,7 +289,7 @@ impl<'m> Watch<'m> {
 
     /// The slope of a function along the rates, and the size of its terms, where the
     /// gradients were evaluated last. `None` if no formula gives it.
-    fn slope(&self, event: usize, rates: &[f64]) -> Option<(f64, f64)> {
+    pub(super) fn slope(&self, event: usize, rates: &[f64]) -> Option<(f64, f64)> {
         let Kind::Plain(at, _) = self.kinds[event] else { return None };
         // The rates of what stands behind the own variables are not known.
         if self.input.len() != rates.len() + 1 {
@@ -266,12 +344,26 @@ impl<'m> Watch<'m> {
             .collect()
     }
 
-    /// Arms the events at the start of a run.
-    pub(super) fn begin(&mut self, field: &mut Field, t: f64, x: &[f64]) {
+    /// Values below these are zero, at the state that was evaluated last.
+    fn thresholds(&mut self, field: &Field, values: &[f64]) -> Vec<f64> {
+        let (noise, terms) = (self.noise(values), self.terms(field.n));
+        noise.iter().zip(terms).map(|(noise, terms)| LEFT * noise.max(START * terms)).collect()
+    }
+
+    /// The value of a function below which it is zero at a state.
+    pub(super) fn threshold(&mut self, field: &mut Field, event: usize, t: f64, x: &[f64]) -> f64 {
         let values = self.values(field, t, x);
-        let (noise, terms) = (self.noise(&values), self.terms(field.n));
+        let threshold = self.thresholds(field, &values)[event];
+        if threshold.is_finite() { threshold } else { 0.0 }
+    }
+
+    /// Arms the events at the start of a run; returns those that are at zero.
+    pub(super) fn begin(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<usize> {
+        let values = self.values(field, t, x);
+        let thresholds = self.thresholds(field, &values);
+        self.sides_before.fill(0);
         for (at, value) in values.iter().enumerate() {
-            let threshold = LEFT * noise[at].max(START * terms[at]);
+            let threshold = thresholds[at];
             let is_zero = !(value.abs() > threshold);
             self.arms[at] = Arm {
                 side: if is_zero { 0 } else { sign(*value) },
@@ -279,11 +371,13 @@ impl<'m> Watch<'m> {
                 ..Arm::default()
             };
         }
+        (0..values.len()).filter(|&at| self.arms[at].side == 0 && values[at].is_finite()).collect()
     }
 
     /// Arms the events again where some of them have happened: these are at zero. If the
     /// state has changed, `before` is what it was, and the others are where they now are: a
-    /// jump across zero is no crossing. `rates` are those of the new state.
+    /// jump across zero is no crossing. `rates` are those of the new state. Returns those of
+    /// the others that are at zero now.
     pub(super) fn rearm(
         &mut self,
         field: &mut Field,
@@ -291,20 +385,33 @@ impl<'m> Watch<'m> {
         rates: &[f64],
         happened: &[usize],
         before: Option<&[f64]>,
-    ) {
+    ) -> Vec<usize> {
+        let mut at_zero = Vec::new();
         let old = self.arms.clone();
         let values_before = before.map(|before| self.values(field, t, before));
         let values = self.values(field, t, x);
         let noise = self.noise(&values);
-        self.gradients.call(&self.input);
+        let thresholds = self.thresholds(field, &values);
         for (at, &value) in values.iter().enumerate() {
             let size = if value.is_finite() { value.abs() } else { 0.0 };
             let is_away = |left: f64| size > LEFT * noise[at].max(left);
             let away = Arm { side: sign(value), ..Arm::default() };
             let near = Arm { threshold: LEFT * noise[at].max(size), ..Arm::default() };
             if !happened.contains(&at) {
-                if before.is_some() {
-                    self.arms[at] = if is_away(0.0) { away } else { near };
+                let Some(first) = values_before.as_ref().map(|list| list[at]) else { continue };
+                // It may have passed zero at the same instant, before the reset.
+                let stays = (value - first).abs() <= noise[at];
+                let passed = stays && old[at].side != 0 && sign(value) == -old[at].side;
+                let is_zero = value.is_finite() && (size <= thresholds[at] || passed);
+                self.arms[at] = if is_zero || !is_away(0.0) {
+                    Arm { came: old[at].came, passes: old[at].passes, ..near }
+                } else {
+                    away
+                };
+                if is_zero && !old[at].passes {
+                    self.sides_before[at] =
+                        if old[at].side != 0 { old[at].side } else { old[at].came };
+                    at_zero.push(at);
                 }
                 continue;
             }
@@ -313,22 +420,50 @@ impl<'m> Watch<'m> {
                 self.arms[at] = away;
                 continue;
             }
+            if self.may_jump[at] && value.is_finite() && size > JUMP * self.usual[at] {
+                self.arms[at] = Arm { jumped: true, happened: true, ..Arm::default() };
+                continue;
+            }
             let from = old[at].side;
             let passes = self
                 .slope(at, rates)
                 .is_none_or(|(slope, whole)| slope.abs() > SLOPE * whole && sign(slope) == -from);
             let came = if before.is_some() { from } else { 0 };
-            self.arms[at] = Arm { came, passes, ..near };
+            self.arms[at] = Arm { came, passes, happened: true, ..near };
         }
+        at_zero
     }
 
-    /// Takes over the sides at the end of a step.
-    pub(super) fn commit(&mut self) {
-        for (arm, &side) in self.arms.iter_mut().zip(&self.pending) {
+    /// The slope of a function along the rates at a state, rounding taken as none; `None` if
+    /// no formula gives it.
+    pub(super) fn slope_at(
+        &mut self,
+        field: &mut Field,
+        event: usize,
+        (t, x): (f64, &[f64]),
+        rates: &[f64],
+    ) -> Option<f64> {
+        self.load(field, t, x).ok()?;
+        self.gradients.call(&self.input);
+        let (slope, whole) = self.slope(event, rates)?;
+        Some(if slope.abs() > SLOPE * whole { slope } else { 0.0 })
+    }
+
+    /// Takes over the sides at the end of a step. Returns the events that left zero the way
+    /// they count, where the motion had not told so.
+    pub(super) fn commit(&mut self) -> Vec<usize> {
+        let mut undecided = Vec::new();
+        for (event, &side) in self.pending.iter().enumerate() {
+            let arm = self.arms[event];
             if side != 0 && arm.side != side {
-                *arm = Arm { side, ..Arm::default() };
+                if arm.side == 0 && arm.open && self.counts(event, -side) {
+                    undecided.push(event);
+                }
+                self.arms[event] = Arm { side, ..Arm::default() };
             }
+            self.arms[event].lost = self.lost[event];
         }
+        undecided
     }
 }
 

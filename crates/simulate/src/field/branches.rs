@@ -37,6 +37,11 @@ impl Field<'_> {
         self.switchboard.counts.iter().sum()
     }
 
+    /// Whether the guards depend on multipliers, so that each look at them is a solution.
+    pub fn follows_multipliers(&self) -> bool {
+        !self.switchboard.dependent.is_empty()
+    }
+
     /// The switch that a guard belongs to.
     pub fn switch_of(&self, guard: usize) -> usize {
         let mut before = 0;

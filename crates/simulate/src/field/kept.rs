@@ -3,7 +3,7 @@
 //! Integrators that need more than rates ask for it before a run; what none asks for
 //! is never derived.
 
-use super::{Field, canonical, residual, structure};
+use super::{Field, canonical, continuity, residual, structure};
 use crate::integrators::Needs;
 use crate::projection::Projection;
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
@@ -26,6 +26,7 @@ pub(super) struct Parts {
     pub(super) residual: Option<residual::Part>,
     pub(super) canonical: Option<canonical::Part>,
     pub(super) structure: Option<structure::Part>,
+    pub(super) continuity: Option<continuity::Continuity>,
     /// For the choice of independent position rows.
     pub(super) projection: Projection,
 }

@@ -1,0 +1,79 @@
+//! Where an expression has a value.
+//!
+//! `log(u)`, a root of u, a quotient by u: each ends where a function of the variables is
+//! 0, and these functions have values on both sides of it more often than not.
+
+use crate::arena::{ExprId, Exprs, Node};
+use crate::function::Function;
+
+impl Exprs {
+    /// Functions that are 0 on the boundary of where an expression has a value, at its
+    /// poles, and at the cuts of its angles. What a `solve` divides by is not among them.
+    pub fn boundaries(&self, root: ExprId) -> Vec<ExprId> {
+        let order = self.arena.borrow_mut().reachable(&[root]);
+        let mut found = Vec::new();
+        for id in order {
+            let node = self.arena.borrow().node(id);
+            match node {
+                Node::Product { start, len } => {
+                    let arena = self.arena.borrow();
+                    for item in arena.items(start, len) {
+                        let exponent = arena.value(item.number);
+                        if exponent.is_negative() || !exponent.is_integer() {
+                            found.push(item.expr);
+                        }
+                    }
+                }
+                Node::Power(base, _) => found.push(base),
+                Node::Call { function, start, len } => {
+                    let argument = match self.arena.borrow().items(start, len).first() {
+                        Some(item) => self.at(item.expr),
+                        None => continue,
+                    };
+                    match function {
+                        Function::Log => found.push(argument.id),
+                        Function::Asin | Function::Acos => {
+                            found.push((self.integer(1) - argument * argument).id);
+                        }
+                        Function::Atan2 => found.push(argument.id),
+                        Function::Tan => found.push(argument.cos().id),
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        found.retain(|&id| self.as_number(id).is_none());
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The angles `atan2` in an expression.
+    pub fn angles(&self, root: ExprId) -> Vec<ExprId> {
+        let order = self.arena.borrow_mut().reachable(&[root]);
+        let arena = self.arena.borrow();
+        let is_angle =
+            |id: &ExprId| matches!(arena.node(*id), Node::Call { function: Function::Atan2, .. });
+        order.into_iter().filter(is_angle).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_domain_are_found() {
+        let exprs = Exprs::new();
+        let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+        let log = exprs.at(exprs.call(Function::Log, &[(x - exprs.integer(1)).id]));
+        let f = log + y.sqrt() + exprs.integer(1) / (x + y) + x.powi(2);
+        let mut expected = vec![(x - exprs.integer(1)).id, y.id, (x + y).id];
+        expected.sort_unstable();
+        assert_eq!(exprs.boundaries(f.id), expected);
+        assert!(exprs.boundaries((x * y).id).is_empty());
+        let angle = exprs.call(Function::Atan2, &[y.id, x.id]);
+        assert_eq!(exprs.angles((exprs.at(angle) * x).id), [angle]);
+    }
+}
