@@ -3,13 +3,16 @@
 use crate::Status;
 use crate::args::Analyze;
 use crate::commands::eval;
+use crate::progress;
 use crate::report::{self, Color};
 use crate::show::pieces;
-use dalembert::analyze::{Request, analyze};
+use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
 use dalembert::export::AnalysisPage;
 use dalembert::expr::ExprId;
+use dalembert::simulate::recombine::recombine;
 use dalembert::{Model, Options};
 use serde_json::json;
+use std::ops::ControlFlow;
 
 /// Names under which F and G are resolved, as outputs are.
 const ARGUMENTS: [&str; 2] = ["bracket_left", "bracket_right"];
@@ -35,7 +38,8 @@ pub(crate) fn run(args: &Analyze, color: Color) -> Status {
     if !args.json {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
     }
-    let Some(model) = loaded.model.take() else { return Status::ModelFaults };
+    let Some(mut model) = loaded.model.take() else { return Status::ModelFaults };
+    recombine(&mut model);
     let mut request = Request { searches: true, ..Request::default() };
     if args.bracket.is_some() {
         match arguments(&model) {
@@ -46,7 +50,15 @@ pub(crate) fn run(args: &Analyze, color: Color) -> Status {
             }
         }
     }
-    match analyze(&model, &request) {
+    let stage = |words| {
+        progress::stage(words);
+        ControlFlow::Continue(())
+    };
+    let found = match analyze_watched(&model, &request, &Watch::by(&stage)) {
+        Ok(found) => found,
+        Err(Interrupted) => return Status::NumbersFailed,
+    };
+    match found {
         Ok(found) => {
             let page = AnalysisPage { model: &model, analysis: &found };
             if args.json {

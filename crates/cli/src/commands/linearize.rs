@@ -3,15 +3,19 @@
 use crate::Status;
 use crate::args::Linearize;
 use crate::commands::eval::explain;
+use crate::progress;
 use crate::report::{self, Color};
-use dalembert::analyze::linearize::{LinearizeError, linearize};
+use dalembert::analyze::Watch;
+use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::export::LinearizationPage;
 use dalembert::export::linearization::failure_words;
 use dalembert::simulate::complete::complete;
+use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::{Setting, StartError, Tolerances};
 use dalembert::{Loaded, Model};
 use serde_json::json;
+use std::ops::ControlFlow;
 
 pub(crate) fn run(args: &Linearize, color: Color) -> Status {
     let mut loaded = match report::load_at(&args.model, args.at.as_deref(), args.json) {
@@ -36,13 +40,18 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
             return failed(args, &loaded, &model, error, color);
         }
     }
+    recombine(&mut model);
     let setting = match Setting::new(&model) {
         Ok(setting) => setting,
         Err(missing) => {
             return failed(args, &loaded, &model, EvalError::Missing(missing), color);
         }
     };
-    match linearize(&setting) {
+    let stage = |words| {
+        progress::stage(words);
+        ControlFlow::Continue(())
+    };
+    match linearize_watched(&setting, &Watch::by(&stage)) {
         Ok(found) => {
             let page = LinearizationPage { model: &model, found: &found };
             if args.json {
