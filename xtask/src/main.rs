@@ -4,6 +4,8 @@
 //! failed; the summary at the end says how each went and how many minutes it
 //! took, and the exit status is 1 if any failed.
 
+mod book;
+mod highlight;
 mod licenses;
 mod lint;
 mod spdx;
@@ -11,7 +13,7 @@ mod steps;
 mod test;
 
 use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let report = match arguments[..] {
         ["test"] => test::test(),
+        ["book"] => book::book(),
         ["lint"] => lint::lint(),
         ["licenses"] => lint::licenses(),
         [] | ["help" | "-h" | "--help"] => {
@@ -53,8 +56,13 @@ fn main() -> ExitCode {
 /// The cargo that runs us, started in the repository's root. Both are asked for
 /// at run time: a program built in one checkout may be found fresh in another.
 fn cargo() -> Command {
-    let manifest = env::var_os("CARGO_MANIFEST_DIR").expect("`cargo xtask` runs under cargo");
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(Path::new(&manifest).parent().expect("xtask/ lies in the root"));
+    command.current_dir(root());
     command
+}
+
+/// The repository's root.
+fn root() -> PathBuf {
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").expect("`cargo xtask` runs under cargo");
+    Path::new(&manifest).parent().expect("xtask/ lies in the root").to_owned()
 }

@@ -29,3 +29,4 @@ pub mod span;
 pub mod system;
 mod tensor;
 pub mod tree;
+pub mod vocabulary;

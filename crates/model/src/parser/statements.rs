@@ -7,8 +7,9 @@ use super::words::meant_statement;
 use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{STATEMENT_WORDS, TokenKind};
+use crate::lexer::TokenKind;
 use crate::tree::{EnergyKind, Statement, StatementKind};
+use crate::vocabulary::STATEMENT_WORDS;
 use std::rc::Rc;
 
 impl Parser<'_> {
