@@ -233,6 +233,55 @@ fn every_choice_of_the_program_is_named() {
     assert_eq!(unnamed(&page, stabilize.iter().copied()), Vec::<&str>::new());
 }
 
+/// The table of what may stand where, each entry tried.
+#[test]
+fn what_may_stand_where_is_true() {
+    const QUANTITIES: [&str; 8] =
+        ["t", "y", "y'", "y''", "p_y", "multiplier(rod)", "reaction(y)", "energy"];
+    const LAGRANGE: &str = "kinetic (x'^2 + y'^2)/2";
+    const HAMILTON: &str = "hamiltonian (p_x^2 + p_y^2)/2";
+    // The row of the table, the energy beside it, a statement with a gap.
+    let rows = [
+        ("`potential`", LAGRANGE, "potential x*(?)"),
+        ("`kinetic`", LAGRANGE, "kinetic x'^2*(?)"),
+        ("`lagrangian`", LAGRANGE, "lagrangian x'^2*(?)"),
+        ("`hamiltonian`", HAMILTON, "hamiltonian p_x^2*(?)"),
+        ("`dissipation`", LAGRANGE, "dissipation x'^2*(1 + (?)^2)"),
+        ("`force`", LAGRANGE, "force x: ?"),
+        ("`nonideal`", LAGRANGE, "nonideal x: ?"),
+        ("the place after `at`", LAGRANGE, "force [1, 2] at [x, y] + [?, 0]"),
+        ("the velocity after `along`", LAGRANGE, "force 1 along x' + (?)*x'"),
+        ("`constraint`", LAGRANGE, "constraint more: x' = ?"),
+        ("the coefficients of `speed`", LAGRANGE, "speed u = x'*(?)"),
+        ("`gravity`", LAGRANGE, "gravity [0, ?]; particle b: mass 1, at [x, y]"),
+        ("`mass` of a particle or body", LAGRANGE, "particle b: mass 1 + (?)^2, at [x, y]"),
+        ("`at`, `turning`, `inertia` of one", LAGRANGE, "particle b: mass 1, at [x, y + (?)]"),
+        ("`start`", LAGRANGE, "start x = ?"),
+        ("`event`, also its resets", LAGRANGE, "event e: x = ? -> x' = ?"),
+        ("`observe`", LAGRANGE, "observe z = ?"),
+        ("`draw`", LAGRANGE, "draw point [x, ?]"),
+        ("`param`", LAGRANGE, "param k = ?; force x: k"),
+        ("`run`", LAGRANGE, "run t = 0..1, every ?"),
+    ];
+    let page = chapter("expressions.md");
+    let table = page.split("## What may stand where").nth(1).expect("the table");
+    let listed = table.lines().filter(|line| line.ends_with("yes |") || line.ends_with("– |"));
+    assert_eq!(listed.count(), rows.len());
+    for (name, energy, statement) in rows {
+        let row = table.lines().find_map(|line| line.strip_prefix(&format!("| {name} | ")));
+        let row = row.unwrap_or_else(|| panic!("no row {name}")).trim_end_matches(" |");
+        let said: Vec<bool> = row.split(" | ").map(|entry| entry == "yes").collect();
+        assert_eq!(said.len(), QUANTITIES.len(), "{name}");
+        for (quantity, said) in QUANTITIES.into_iter().zip(said) {
+            let statement = statement.replace('?', quantity);
+            let text =
+                format!("coord x, y\n{energy}\nconstraint rod: x^2 + y^2 = 4\n{statement}\n");
+            let loaded = dalembert::load(&Input::text(name, &text), &Options::default());
+            assert_eq!(!loaded.is_faulty(), said, "{statement}");
+        }
+    }
+}
+
 /// What `dal help language` prints has every word too.
 #[test]
 fn the_page_of_the_language_is_complete() {

@@ -12,8 +12,11 @@ pub fn model(code: &str) -> String {
         let (statement, comment) = line.split_at(line.find('#').unwrap_or(line.len()));
         let indent = statement.len() - statement.trim_start().len();
         let word = statement[indent..].split(|c: char| !c.is_ascii_alphabetic()).next();
-        // A statement begins with a word of small letters and a space; nothing else does.
-        let word = word.filter(|w| w.len() > 2 && statement[indent + w.len()..].starts_with(' '));
+        // A statement begins with a word and a space; an equation has its `=` there.
+        let word = word.filter(|word| {
+            let rest = &statement[indent + word.len()..];
+            word.len() > 2 && rest.starts_with(' ') && !rest.trim_start().starts_with('=')
+        });
         let word = word.unwrap_or("");
         html += &statement[..indent];
         if !word.is_empty() {
@@ -51,7 +54,7 @@ mod tests {
             model("coord x\n  force a < b # c\n"),
             "<b>coord</b> x\n  <b>force</b> a &lt; b <i># c</i>\n"
         );
-        assert_eq!(model("x = 1\n+ 2\n"), "x = 1\n+ 2\n");
+        assert_eq!(model("pull = 1\n+ 2\n"), "pull = 1\n+ 2\n");
         assert_eq!(console("$ dal check\nok\n"), "<i>$</i> <b>dal check</b>\nok\n");
     }
 }
