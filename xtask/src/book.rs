@@ -73,9 +73,10 @@ fn pages(book: &Path, codes: &Path) -> Result<Vec<(String, String)>, String> {
     }
     let last = entries.last().map(|e| e.section.clone()).unwrap_or_default();
     entries.push(Entry { title: "All diagnostics".into(), file: "codes.md".into(), section: last });
-    texts.push(all_codes(codes, &read)?);
+    let names = code_names(codes)?;
+    texts.push(all_codes(codes, &names, &read)?);
     let made = entries.iter().zip(&texts).enumerate().map(|(at, (entry, text))| {
-        let body = body(text)?;
+        let body = body(text, &names)?;
         Ok((entry.page(), page(&entries, at, &body)))
     });
     made.collect()
@@ -99,18 +100,26 @@ fn entries(summary: &str) -> Vec<Entry> {
     entries
 }
 
+/// The codes of all diagnostics.
+fn code_names(folder: &Path) -> Result<Vec<String>, String> {
+    let listed = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let paths = listed.flatten().map(|entry| entry.path());
+    let pages = paths.filter(|path| path.extension().is_some_and(|e| e == "md"));
+    let mut names: Vec<String> =
+        pages.filter_map(|path| Some(path.file_stem()?.to_string_lossy().into_owned())).collect();
+    names.sort();
+    Ok(names)
+}
+
 /// The pages of all diagnostics as one chapter, a heading each.
 fn all_codes(
     folder: &Path,
+    names: &[String],
     read: &dyn Fn(&Path) -> Result<String, String>,
 ) -> Result<String, String> {
-    let listed = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let mut paths: Vec<_> = listed.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
     let mut text = String::from("# All diagnostics\n\nWhat `dal explain` prints of each code.\n");
-    for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "md")) {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let page = read(path)?;
+    for name in names {
+        let page = read(&folder.join(format!("{name}.md")))?;
         let (title, rest) = page.split_once('\n').unwrap_or((&page, ""));
         let title = title.trim_start_matches('#').trim();
         // Its own headings would be those of the chapter.
@@ -120,12 +129,16 @@ fn all_codes(
 }
 
 /// A chapter's text as HTML.
-fn body(text: &str) -> Result<String, String> {
+///
+/// A code of a diagnostic that stands in backticks and outside a link becomes one to its
+/// page, if it has a hyphen; `shape` may be a word of anything.
+fn body(text: &str, codes: &[String]) -> Result<String, String> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut events = Vec::new();
     let mut anchors: HashMap<String, usize> = HashMap::new();
     let (mut heading, mut block) = (None::<(HeadingLevel, usize)>, None::<(String, String)>);
     let mut plain_link = None::<String>;
+    let mut in_link = false;
     for event in Parser::new_ext(text, options) {
         match event {
             Event::Start(Tag::Heading { level, .. }) => heading = Some((level, events.len())),
@@ -150,17 +163,32 @@ fn body(text: &str) -> Result<String, String> {
                 Some((info, code)) => events.push(Event::Html(code_block(&info, &code).into())),
                 None => events.push(Event::End(TagEnd::CodeBlock)),
             },
-            Event::Start(Tag::Link { link_type, dest_url, title, id }) => match target(&dest_url) {
-                Target::Page(url) => {
-                    let dest_url = CowStr::from(url);
-                    events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
+                in_link = true;
+                match target(&dest_url) {
+                    Target::Page(url) => {
+                        let dest_url = CowStr::from(url);
+                        events.push(Event::Start(Tag::Link { link_type, dest_url, title, id }));
+                    }
+                    Target::File(path) => plain_link = Some(path),
                 }
-                Target::File(path) => plain_link = Some(path),
-            },
-            Event::End(TagEnd::Link) => match plain_link.take() {
-                Some(path) => events.push(Event::Html(format!(" (<code>{path}</code>)").into())),
-                None => events.push(Event::End(TagEnd::Link)),
-            },
+            }
+            Event::End(TagEnd::Link) => {
+                in_link = false;
+                events.push(match plain_link.take() {
+                    Some(path) => Event::Html(format!(" (<code>{path}</code>)").into()),
+                    None => Event::End(TagEnd::Link),
+                });
+            }
+            Event::Code(code)
+                if !in_link
+                    && heading.is_none()
+                    && code.contains('-')
+                    && codes.iter().any(|name| **name == *code) =>
+            {
+                let link = format!("<a href=\"codes.html#{code}\"><code>{code}</code></a>");
+                events.push(Event::Html(link.into()));
+            }
             Event::Start(Tag::Table(_)) => {
                 events.push(Event::Html("<div class=\"wide\">".into()));
                 events.push(event);
@@ -346,15 +374,19 @@ mod tests {
     #[test]
     fn links_are_turned_into_those_of_pages() {
         let html =
-            body("[a](b.md#c) [d](../json.md) [e](../../crates/model/src/codes/shape.md)").unwrap();
+            body("[a](b.md#c) [d](../json.md) [e](../../crates/model/src/codes/shape.md)", &[])
+                .unwrap();
         assert!(html.contains("<a href=\"b.html#c\">a</a>"), "{html}");
         assert!(html.contains("d (<code>docs/json.md</code>)"), "{html}");
         assert!(html.contains("<a href=\"codes.html#shape\">e</a>"), "{html}");
+        let html = body("`rank-lost` and `a-b`", &["rank-lost".to_owned()]).unwrap();
+        assert_eq!(html.matches("<a ").count(), 1, "{html}");
+        assert!(html.contains("codes.html#rank-lost"), "{html}");
     }
 
     #[test]
     fn blocks_say_what_they_are() {
-        let html = body("```dal,fault=shape\ncoord x # <a>\n```\n").unwrap();
+        let html = body("```dal,fault=shape\ncoord x # <a>\n```\n", &[]).unwrap();
         assert!(html.contains("codes.html#shape") && html.contains("&lt;a&gt;"), "{html}");
         assert!(html.contains("<b>coord</b> x <i># &lt;a&gt;</i>"), "{html}");
     }
