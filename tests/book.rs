@@ -17,11 +17,17 @@ use dalembert::simulate::report::{self, Options as EvalOptions};
 use dalembert::simulate::run::{RunOptions, run};
 use dalembert::{Diagnostic, Input, Loaded, Options, Severity};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 /// What is wrong with a model of the book, in words; nothing if it is as the page says.
-fn wrong(block: &Block, model: &str, check_lines: &str) -> Option<String> {
+fn wrong(block: &Block, model: &str, check_lines: &str, files: Option<&Path>) -> Option<String> {
     let text = format!("```dal\n{model}```\n\n```check\n{check_lines}```\n");
-    let input = Input { name: block.place.clone(), text, syntax: Syntax::Markdown, folder: None };
+    let input = Input {
+        name: block.place.clone(),
+        text,
+        syntax: Syntax::Markdown,
+        folder: files.map(Path::to_owned),
+    };
     let mut loaded = dalembert::load(&input, &Options::default());
     let found = loaded.diagnostics.iter().chain(&dalembert::lint(&loaded)).cloned().collect();
     if let Some(why) = unexpected(block, found, &loaded) {
@@ -89,9 +95,14 @@ fn every_model_is_as_the_page_says() {
     let (mut count, mut faults) = (0, Vec::new());
     for chapter in chapters() {
         let blocks = blocks(&chapter);
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("book").join(&chapter.file);
+        std::fs::create_dir_all(&folder).expect("a folder");
         for (block, model, check_lines) in models(&blocks) {
+            if let Some(file) = block.value("file") {
+                std::fs::write(folder.join(file), &model).expect("a file");
+            }
             count += 1;
-            if let Some(why) = wrong(block, &model, &check_lines) {
+            if let Some(why) = wrong(block, &model, &check_lines, Some(&folder)) {
                 faults.push(format!("{}: {why}", block.place));
             }
         }
@@ -282,19 +293,23 @@ fn what_may_stand_where_is_true() {
     }
 }
 
-/// What `dal help language` prints has every word too.
+/// Those of the words that are nowhere in a text.
+fn missing<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Vec<&'w str> {
+    let part = |c: char| !(c.is_alphanumeric() || c == '_');
+    words.into_iter().filter(|word| !text.split(part).any(|w| w == *word)).collect()
+}
+
+/// What `dal help language` prints has every word too, and so has the grammar.
 #[test]
-fn the_page_of_the_language_is_complete() {
+fn the_page_of_the_language_and_the_grammar_are_complete() {
     let text = dalembert::book::LANGUAGE;
-    let has = |word: &&str| {
-        let part = |c: char| !(c.is_alphanumeric() || c == '_');
-        text.split(part).any(|w| w == *word)
-    };
-    let words = vocabulary::STATEMENT_WORDS.iter().chain(vocabulary::BODY_MEMBERS);
-    let words = words.chain(vocabulary::RUN_OPTIONS).chain(vocabulary::SHAPES).copied();
-    let words = words.chain(vocabulary::FUNCTIONS.iter().map(|f| f.0));
-    let missing: Vec<&str> = words.filter(|w| !has(w)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    let words = vocabulary::STATEMENT_WORDS.iter().chain(vocabulary::RUN_OPTIONS);
+    let words = words.chain(vocabulary::SHAPES).chain(vocabulary::BODY_FIELDS).copied();
+    assert_eq!(missing(text, words.clone()), Vec::<&str>::new());
+    assert_eq!(missing(&chapter("grammar.md"), words), Vec::<&str>::new());
+    let words = vocabulary::FUNCTIONS.iter().map(|f| f.0);
+    let words = words.chain(vocabulary::BODY_MEMBERS.iter().copied());
+    assert_eq!(missing(text, words), Vec::<&str>::new());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "for a terminal");
 }
 
@@ -307,6 +322,7 @@ fn what_is_wrong_is_found() {
         marks: marks.iter().map(|m| m.to_string()).collect(),
         text: String::new(),
     };
+    let wrong = |block: &Block, model: &str, lines: &str| wrong(block, model, lines, None);
     let right = "coord x\nkinetic x'^2/2\npotential 2*x^2\nstart x = 1\nrun t = 0..1\n";
     assert_eq!(wrong(&block(&[]), right, "x'' = -4*x\n"), None);
     assert!(wrong(&block(&[]), right, "x'' = -5*x\n").is_some());
