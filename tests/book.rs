@@ -8,10 +8,10 @@ mod book;
 use book::{Block, Chapter, anchors, blocks, chapters, folder, links, models, quoted_words};
 use dalembert::checks::{self, CheckOutcome};
 use dalembert::model::codes;
+use dalembert::model::lexicon;
 use dalembert::model::load::Syntax;
 use dalembert::model::parser;
 use dalembert::model::span::SourceId;
-use dalembert::model::vocabulary;
 use dalembert::simulate::Setting;
 use dalembert::simulate::report::{self, Options as EvalOptions};
 use dalembert::simulate::run::{RunOptions, run};
@@ -202,20 +202,20 @@ fn every_statement_has_its_heading() {
         .filter(|(_, line)| line.starts_with('#'))
         .map(|(_, line)| format!("{line}\n"))
         .collect();
-    assert_eq!(unnamed(&headings, vocabulary::STATEMENT_WORDS), Vec::<&str>::new());
+    assert_eq!(unnamed(&headings, lexicon::STATEMENT_WORDS), Vec::<&str>::new());
 }
 
 #[test]
 fn every_word_of_the_language_is_in_the_reference() {
-    let functions = vocabulary::FUNCTIONS.iter().map(|f| f.0);
+    let functions = lexicon::FUNCTIONS.iter().map(|f| f.0);
     assert_eq!(unnamed(&chapter("functions.md"), functions), Vec::<&str>::new());
-    let members = vocabulary::BODY_MEMBERS.iter().chain(vocabulary::PARTICLE_MEMBERS);
-    let fields = vocabulary::BODY_FIELDS.iter().chain(vocabulary::PARTICLE_FIELDS);
+    let members = lexicon::BODY_MEMBERS.iter().chain(lexicon::PARTICLE_MEMBERS);
+    let fields = lexicon::BODY_FIELDS.iter().chain(lexicon::PARTICLE_FIELDS);
     let words = members.chain(fields).copied();
     assert_eq!(unnamed(&chapter("bodies.md"), words), Vec::<&str>::new());
-    let reserved = vocabulary::RESERVED.iter().copied();
+    let reserved = lexicon::RESERVED.iter().copied();
     assert_eq!(unnamed(&chapter("writing.md"), reserved), Vec::<&str>::new());
-    let options = vocabulary::RUN_OPTIONS.iter().chain(vocabulary::SHAPES).copied();
+    let options = lexicon::RUN_OPTIONS.iter().chain(lexicon::SHAPES).copied();
     assert_eq!(unnamed(&chapter("start-and-run.md"), options), Vec::<&str>::new());
 }
 
@@ -303,12 +303,12 @@ fn missing<'w>(text: &str, words: impl IntoIterator<Item = &'w str>) -> Vec<&'w 
 #[test]
 fn the_page_of_the_language_and_the_grammar_are_complete() {
     let text = dalembert::book::LANGUAGE;
-    let words = vocabulary::STATEMENT_WORDS.iter().chain(vocabulary::RUN_OPTIONS);
-    let words = words.chain(vocabulary::SHAPES).chain(vocabulary::BODY_FIELDS).copied();
+    let words = lexicon::STATEMENT_WORDS.iter().chain(lexicon::RUN_OPTIONS);
+    let words = words.chain(lexicon::SHAPES).chain(lexicon::BODY_FIELDS).copied();
     assert_eq!(missing(text, words.clone()), Vec::<&str>::new());
     assert_eq!(missing(&chapter("grammar.md"), words), Vec::<&str>::new());
-    let words = vocabulary::FUNCTIONS.iter().map(|f| f.0);
-    let words = words.chain(vocabulary::BODY_MEMBERS.iter().copied());
+    let words = lexicon::FUNCTIONS.iter().map(|f| f.0);
+    let words = words.chain(lexicon::BODY_MEMBERS.iter().copied());
     assert_eq!(missing(text, words), Vec::<&str>::new());
     assert!(text.lines().all(|line| line.chars().count() <= 100), "for a terminal");
 }

@@ -28,8 +28,8 @@ pub use token::{Token, TokenKind};
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::lexicon::STATEMENT_WORDS;
 use crate::span::{SourceId, Span};
-use crate::vocabulary::STATEMENT_WORDS;
 use characters::*;
 use rustc_hash::FxHashSet;
 use std::ops::Range;

@@ -7,11 +7,11 @@ use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::lexicon::{self, RUN_OPTIONS, SHAPES};
 use crate::tree::{
     Action, Direction, Entry, Expr, ExprKind, ForceForm, Name, RunOption, Shape, StartItem,
     StartRelation, StatementKind,
 };
-use crate::vocabulary::{self, RUN_OPTIONS, SHAPES};
 
 const FORCE: Context =
     Context { stops: &["at", "along"], items: false, condition: false, inside: false };
@@ -220,7 +220,7 @@ impl Parser<'_> {
             if is_time {
                 let called = self.kind_at(at - 1).name();
                 let is_function = called.is_some_and(|name| {
-                    self.declared.functions.contains(name) || vocabulary::is_function(name)
+                    self.declared.functions.contains(name) || lexicon::is_function(name)
                 });
                 return (!is_function).then_some(at);
             }

@@ -16,9 +16,9 @@ use super::{MAX_DEPTH, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::lexicon;
 use crate::span::Span;
 use crate::tree::{Expr, ExprKind, Relation, Sign, Times};
-use crate::vocabulary;
 
 impl Parser<'_> {
     /// An expression that is a value; a comparison is reported.
@@ -278,7 +278,7 @@ impl Parser<'_> {
         let Some((_, factor)) = factors.last_mut() else { return false };
         let ExprKind::Name(name) = &factor.kind else { return false };
         let name = name.clone();
-        let known = vocabulary::is_function(&name) || self.declared.functions.contains(&name);
+        let known = lexicon::is_function(&name) || self.declared.functions.contains(&name);
         if !known || *self.kind() == TokenKind::OpenParen || self.kind().is_name("in") {
             return false;
         }

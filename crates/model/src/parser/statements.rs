@@ -8,8 +8,8 @@ use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::lexicon::STATEMENT_WORDS;
 use crate::tree::{EnergyKind, Statement, StatementKind};
-use crate::vocabulary::STATEMENT_WORDS;
 use std::rc::Rc;
 
 impl Parser<'_> {

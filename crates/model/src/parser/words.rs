@@ -1,7 +1,7 @@
 //! Words: which ones there are, and which one was meant.
 
 use crate::lexer::{Token, TokenKind};
-use crate::vocabulary::STATEMENT_WORDS;
+use crate::lexicon::STATEMENT_WORDS;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 

@@ -8,9 +8,9 @@
 
 use super::value::Value;
 use super::*;
+use crate::lexicon::{BODY_FIELDS, BODY_MEMBERS, PARTICLE_FIELDS, PARTICLE_MEMBERS};
 use crate::tensor::{Axis, Tensor};
 use crate::tree::{Argument, Field, Postfix, PostfixKind, StatementKind};
-use crate::vocabulary::{BODY_FIELDS, BODY_MEMBERS, PARTICLE_FIELDS, PARTICLE_MEMBERS};
 
 /// A particle or body once its fields are known.
 #[derive(Clone)]

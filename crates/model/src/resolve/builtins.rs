@@ -1,12 +1,11 @@
 //! Calls: the functions of the language and those of the user.
 
-use super::names::number_word;
+use super::names::{FUNCTIONS, number_word};
 use super::value::Value;
 use super::*;
 use crate::diagnostic::Label;
 use crate::tensor::Axis;
 use crate::tree::Argument;
-use crate::vocabulary::FUNCTIONS;
 use dalembert_expr::{Function, Number};
 
 impl<'a> Resolver<'a, '_> {

@@ -4,7 +4,6 @@
 use super::names::{self, LabelInfo, a_kind, with_indices};
 use super::*;
 use crate::tree::{Define, Entry, Family, IndexSpan, Name, StatementKind};
-use crate::vocabulary;
 use dalembert_expr::SymbolKind;
 
 /// `--set` values, sorted by what they set.
@@ -99,7 +98,7 @@ impl<'a> Resolver<'a, '_> {
                     if self.spare(from, to, range.from.span.to(range.to.span)).is_err() {
                         return;
                     }
-                    if vocabulary::is_reserved(&index.text) {
+                    if names::is_reserved(&index.text) {
                         let _ = self.reserved::<()>(index);
                         continue;
                     }
@@ -387,7 +386,7 @@ impl<'a> Resolver<'a, '_> {
                         .hint(format!("what depends on time is a plain `let {name} = …`")),
                 ));
             }
-            if vocabulary::is_reserved(&argument.text) {
+            if names::is_reserved(&argument.text) {
                 return self.reserved(argument);
             }
             if let Some(first) = arguments[..at].iter().find(|other| other.text == argument.text) {
@@ -397,7 +396,7 @@ impl<'a> Resolver<'a, '_> {
         let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
         // In a loop, a name without index belongs to the turn.
         if env != EnvId(0) && indices.is_empty() && kind != Kind::Speed {
-            if vocabulary::is_reserved(&entry.name.text) {
+            if names::is_reserved(&entry.name.text) {
                 return self.reserved(&entry.name);
             }
             let turn = &self.envs[env.0 as usize];
@@ -504,7 +503,7 @@ impl<'a> Resolver<'a, '_> {
         def: DefId,
         scope: ScopeId,
     ) -> Eval<()> {
-        if vocabulary::is_reserved(&name.text) {
+        if names::is_reserved(&name.text) {
             return self.reserved(name);
         }
         if let Some(coordinate) = self.momentum_of(&name.text, scope) {
@@ -611,7 +610,7 @@ impl<'a> Resolver<'a, '_> {
         let what = match &*name.text {
             "t" => "time",
             "pi" => "π",
-            text if vocabulary::is_function(text) => "a function of the language",
+            text if names::is_function(text) => "a function of the language",
             _ => "a word of the language",
         };
         Err(self.report(

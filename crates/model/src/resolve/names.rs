@@ -1,6 +1,7 @@
 //! Names: what the language reserves, how names print, what was probably meant.
 
 use super::{Indices, Kind};
+pub(super) use crate::lexicon::{FUNCTIONS, is_function, is_reserved};
 use crate::span::Span;
 use rustc_hash::FxHashMap;
 

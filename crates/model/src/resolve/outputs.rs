@@ -431,7 +431,7 @@ impl<'a> Resolver<'a, '_> {
         names: &mut FxHashMap<String, Span>,
     ) -> Eval<()> {
         let name = &entry.name.text;
-        if crate::vocabulary::is_reserved(name) {
+        if super::names::is_reserved(name) {
             return self.reserved(&entry.name);
         }
         let declared = self.scopes[0].declared.get(name).copied();

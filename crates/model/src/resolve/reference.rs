@@ -5,7 +5,6 @@ use super::names::{self, closest, number_word, with_indices};
 use super::value::Value;
 use super::*;
 use crate::tree::{Argument, ExprKind, Postfix, PostfixKind};
-use crate::vocabulary;
 use dalembert_expr::Number;
 
 /// How many unknown names are compared with those that exist.
@@ -129,7 +128,7 @@ impl<'a> Resolver<'a, '_> {
         if let Some(symbol) = symbol {
             return Ok(Found::Value(Value::Scalar(self.exprs.of_symbol(symbol))));
         }
-        if vocabulary::is_function(name) {
+        if names::is_function(name) {
             return Ok(Found::Builtin);
         }
         // Declared, but not entered: its own statement was reported already, or
@@ -410,7 +409,7 @@ impl<'a> Resolver<'a, '_> {
         }
         candidates.extend(["energy", "kinetic", "potential"]);
         if called {
-            candidates.extend(vocabulary::FUNCTIONS.iter().map(|f| f.0));
+            candidates.extend(names::FUNCTIONS.iter().map(|f| f.0));
         }
         if let Some(meant) = closest(name, candidates.iter().copied()) {
             return format!("did you mean `{meant}`?");
