@@ -61,6 +61,7 @@ pub fn test(all: bool) -> Report {
     }
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]).env("DALEMBERT_SHARE", share);
+    tests.env_remove("DALEMBERT_FUZZ_SECONDS"); // Fuzzing is a step of its own.
     let path = env::var_os("PATH").unwrap_or_default();
     for group in GROUPS {
         if env::var_os(group.variable).is_some() {
@@ -87,7 +88,8 @@ pub fn test(all: bool) -> Report {
 
 fn fuzz(seconds: Option<&str>, unasked: u32) -> Outcome {
     let seconds = fuzz_seconds(seconds, unasked)?.to_string();
-    run(cargo().args(["run", "--package", "dalembert-fuzz", "--", "--seconds", &seconds]))?;
+    let test = ["test", "--workspace", "--test", "fuzzing", "--", "--nocapture"];
+    run(cargo().args(test).env("DALEMBERT_FUZZ_SECONDS", &seconds))?;
     Ok(format!("{seconds} s"))
 }
 
