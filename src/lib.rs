@@ -24,6 +24,7 @@
 //! The crate is a façade: [`expr`] holds expressions, [`model`] the language,
 //! [`formulations`] the routes to the normal form, [`export`] documents.
 
+pub mod book;
 pub mod checks;
 pub mod failures;
 pub mod gallery;

@@ -6,6 +6,7 @@ use crate::case::{Case, Outcomes, Place, Tried, for_each, load, solve};
 use crate::dense::{Matrix, add, dot, largest};
 use crate::measure::{Measure, difference};
 use crate::random::Random;
+use crate::support::share;
 use crate::system::System;
 use dalembert::EquationsOfMotion;
 use dalembert::expr::{ExprId, Symbol};
@@ -98,7 +99,8 @@ fn check_speeds(index: usize) -> Outcomes<Tried> {
 /// Property: q̈ and Gauss's function are the same for every G(q, t).
 #[test]
 fn speeds_change_nothing() {
-    for_each(0..SYSTEMS, check_speeds).conclude("speeds", SYSTEMS / 2);
+    let systems = share(SYSTEMS, 1);
+    for_each(0..systems, check_speeds).conclude("speeds", systems / 2);
 }
 
 fn check_gauss(index: usize) -> Outcomes<Tried> {
@@ -163,7 +165,8 @@ fn check_gauss(index: usize) -> Outcomes<Tried> {
 /// Udwadia & Phohomsiri 2007, Result 3.2 and Corollary 3.1, in quasi-velocities.
 #[test]
 fn gauss_is_least_and_the_force_shortest() {
-    for_each(0..2 * SYSTEMS, check_gauss).conclude("gauss", SYSTEMS);
+    let systems = share(SYSTEMS, 1);
+    for_each(0..2 * systems, check_gauss).conclude("gauss", systems);
 }
 
 /// ∂/∂q_k and ∂/∂t of matrix entries, as numbers.
@@ -304,5 +307,6 @@ fn check_long_form(index: usize) -> Outcomes<Tried> {
 /// (2.15) of Udwadia & Phohomsiri 2007 with every term is the short form used.
 #[test]
 fn the_long_form_of_the_force_is_the_short_one() {
-    for_each(0..SYSTEMS, check_long_form).conclude("(2.15)", SYSTEMS);
+    let systems = share(SYSTEMS, 1);
+    for_each(0..systems, check_long_form).conclude("(2.15)", systems);
 }

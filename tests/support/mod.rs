@@ -11,6 +11,14 @@ pub mod own_variables;
 #[allow(unused_imports)]
 pub use oracle_model::{error, model, model_text, numbers, strings};
 
+/// As many of n random cases as `DALEMBERT_SHARE` says, in percent; all without it. Never
+/// fewer than a hundred, and a multiple of `block`, over which kinds of case repeat.
+pub fn share(n: usize, block: usize) -> usize {
+    let percent = std::env::var("DALEMBERT_SHARE").ok().and_then(|text| text.parse().ok());
+    let wanted = (n * percent.unwrap_or(100usize).min(100) / 100).max(100).min(n);
+    wanted.next_multiple_of(block).min(n)
+}
+
 /// Loads a text, faulty or not.
 pub fn load(text: &str) -> Loaded {
     dalembert::load(&Input::text("model.dal", text), &Options::default())

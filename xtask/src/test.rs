@@ -1,4 +1,6 @@
-//! `cargo xtask test`: everything this machine can test.
+//! `cargo xtask test`: what a change needs, in minutes; with `--all`, what continuous
+//! integration runs. Both run every test; they differ in how many random cases the
+//! largest properties try and how long is fuzzed.
 //!
 //! Most tests need nothing but Rust. Those that need another program are in a
 //! group; they read the group's variable and do nothing without it. This
@@ -33,16 +35,33 @@ const GROUPS: &[Group] = &[
     Group { name: "tables read by pyarrow", programs: &["python3"], probe: &["-c", "import pyarrow"], variable: "DALEMBERT_PYARROW" },
 ];
 
-const FUZZ_SECONDS: u32 = 10;
+/// How much is tried of what could go on for ever.
+struct Amount {
+    /// Percent of the random cases, in `DALEMBERT_SHARE` for the tests.
+    share: &'static str,
+    fuzz_seconds: u32,
+}
 
-/// Runs the command.
-pub fn test() -> Report {
+const SOME: Amount = Amount { share: "25", fuzz_seconds: 10 };
+const ALL: Amount = Amount { share: "100", fuzz_seconds: 60 };
+
+/// Runs the command; `all` is what continuous integration asks for.
+pub fn test(all: bool) -> Report {
     let mut report = Report::default();
-    if env::var("DALEMBERT_TEST_ALL").is_ok_and(|value| value == "1") {
+    let amount = if all { ALL } else { SOME };
+    if all && env::var("DALEMBERT_INCOMPLETE").is_err() {
         report.forbid_leaving_out();
     }
+    let share = env::var("DALEMBERT_SHARE").unwrap_or_else(|_| amount.share.to_owned());
+    if share != ALL.share {
+        report.leave_out(format!(
+            "random cases of tests/properties.rs beyond {share} % of them, and fuzzing beyond \
+             seconds (`cargo xtask test --all` has both)"
+        ));
+    }
     let mut tests = cargo();
-    tests.args(["test", "--workspace", "--no-fail-fast"]);
+    tests.args(["test", "--workspace", "--no-fail-fast"]).env("DALEMBERT_SHARE", share);
+    tests.env_remove("DALEMBERT_FUZZ_SECONDS"); // Fuzzing is a step of its own.
     let path = env::var_os("PATH").unwrap_or_default();
     for group in GROUPS {
         if env::var_os(group.variable).is_some() {
@@ -61,19 +80,22 @@ pub fn test() -> Report {
         }
     }
     report.step("tests", || count_tests(&mut tests));
-    report.step("fuzz", || fuzz(env::var("DALEMBERT_FUZZ_SECONDS").ok().as_deref()));
+    report.step("fuzz", || {
+        fuzz(env::var("DALEMBERT_FUZZ_SECONDS").ok().as_deref(), amount.fuzz_seconds)
+    });
     report
 }
 
-fn fuzz(seconds: Option<&str>) -> Outcome {
-    let seconds = fuzz_seconds(seconds)?.to_string();
-    run(cargo().args(["run", "--package", "dalembert-fuzz", "--", "--seconds", &seconds]))?;
+fn fuzz(seconds: Option<&str>, unasked: u32) -> Outcome {
+    let seconds = fuzz_seconds(seconds, unasked)?.to_string();
+    let test = ["test", "--workspace", "--test", "fuzzing", "--", "--nocapture"];
+    run(cargo().args(test).env("DALEMBERT_FUZZ_SECONDS", &seconds))?;
     Ok(format!("{seconds} s"))
 }
 
-fn fuzz_seconds(value: Option<&str>) -> Result<u32, String> {
+fn fuzz_seconds(value: Option<&str>, unasked: u32) -> Result<u32, String> {
     let Some(value) = value else {
-        return Ok(FUZZ_SECONDS);
+        return Ok(unasked);
     };
     value.parse().map_err(|_| format!("DALEMBERT_FUZZ_SECONDS is no whole number: {value}"))
 }
@@ -167,9 +189,9 @@ mod tests {
 
     #[test]
     fn fuzz_seconds_default_and_override() {
-        assert_eq!(fuzz_seconds(None), Ok(FUZZ_SECONDS));
-        assert_eq!(fuzz_seconds(Some("60")), Ok(60));
-        assert!(fuzz_seconds(Some("a while")).unwrap_err().contains("a while"));
+        assert_eq!(fuzz_seconds(None, 10), Ok(10));
+        assert_eq!(fuzz_seconds(Some("60"), 10), Ok(60));
+        assert!(fuzz_seconds(Some("a while"), 10).unwrap_err().contains("a while"));
     }
 
     #[test]

@@ -11,13 +11,16 @@ use std::path::PathBuf;
     about = "Equations of motion of constrained mechanical systems",
     long_about = "Equations of motion of constrained mechanical systems.\n\n\
         A model is a text that reads like the page of a textbook: coordinates, energies, forces, \
-        constraints. `dal new pendulum` writes one to start from, `dal gallery` lists worked \
-        examples, `dal check` tells what is wrong with a model, `dal derive` gives its equations.",
+        constraints. `dal new pendulum` writes one to start from, `dal help language` has the \
+        language on a page, `dal gallery` lists worked examples, `dal check` tells what is wrong \
+        with a model, `dal derive` gives its equations.",
     after_help = "A MODEL is a .dal or .md file, `-` for standard input, or gallery:NAME.\n\
         Exit status: 0 fine, 1 the model has faults, 2 wrong usage, 3 the numbers failed, the run \
         was interrupted or output could not be written.",
     subcommand_required = true,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    // Our own `help` knows the language too.
+    disable_help_subcommand = true
 )]
 pub(crate) struct Args {
     /// Color of messages.
@@ -75,6 +78,9 @@ pub(crate) enum Command {
     /// A diagnostic at length.
     #[command(after_help = "Example:\n  dal explain unknown-name")]
     Explain(Explain),
+    /// The language on a page, or what a command is for.
+    #[command(after_help = "Examples:\n  dal help language\n  dal help run")]
+    Help(Help),
     /// Writes a commented model to start from.
     New(New),
     /// Shell completions, on standard output.
@@ -334,6 +340,12 @@ pub(crate) struct Gallery {
 pub(crate) struct Explain {
     /// A code such as `unknown-name`; without one, all are listed.
     pub code: Option<String>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Help {
+    /// `language`, or a command such as `run`; without one, what there is.
+    pub topic: Option<String>,
 }
 
 #[derive(ClapArgs)]

@@ -18,6 +18,7 @@ pub mod codes;
 pub mod diagnostic;
 pub mod format;
 pub mod lexer;
+pub mod lexicon;
 pub mod literate;
 pub mod load;
 pub mod parameters;

@@ -7,6 +7,7 @@ pub(crate) mod derive;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod gallery;
+pub(crate) mod help;
 pub(crate) mod linearize;
 pub(crate) mod new;
 mod options;

@@ -28,41 +28,13 @@ pub use token::{Token, TokenKind};
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
+use crate::lexicon::STATEMENT_WORDS;
 use crate::span::{SourceId, Span};
 use characters::*;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::rc::Rc;
 use unicode_normalization::UnicodeNormalization;
-
-/// The words that begin statements.
-pub(crate) const STATEMENT_WORDS: [&str; 25] = [
-    "system",
-    "param",
-    "const",
-    "coord",
-    "let",
-    "speed",
-    "kinetic",
-    "potential",
-    "lagrangian",
-    "hamiltonian",
-    "dissipation",
-    "gravity",
-    "force",
-    "nonideal",
-    "constraint",
-    "start",
-    "run",
-    "observe",
-    "event",
-    "draw",
-    "for",
-    "model",
-    "part",
-    "particle",
-    "body",
-];
 
 /// Words that may stand right behind an operand, so that the operand before
 /// them may be called like a statement: `force start at r`.

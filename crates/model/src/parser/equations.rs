@@ -2,22 +2,22 @@
 //! what is done with the model: `run draw`.
 
 use super::declarations::ITEMS;
-use super::words::{FUNCTIONS, alternatives, nearest};
+use super::words::{alternatives, nearest};
 use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::lexicon::{self, RUN_OPTIONS, SHAPES};
 use crate::tree::{
     Action, Direction, Entry, Expr, ExprKind, ForceForm, Name, RunOption, Shape, StartItem,
     StartRelation, StatementKind,
 };
 
-const OPTIONS: [&str; 6] = ["t", "every", "tol", "method", "formulation", "elimination"];
 const FORCE: Context =
     Context { stops: &["at", "along"], items: false, condition: false, inside: false };
 const EVENT: Context =
     Context { stops: &["rising", "falling"], items: false, condition: false, inside: false };
-const RUN: Context = Context { stops: &OPTIONS, items: false, condition: false, inside: false };
+const RUN: Context = Context { stops: RUN_OPTIONS, items: false, condition: false, inside: false };
 
 impl Parser<'_> {
     /// Whether a `:` stands in this statement, outside all brackets.
@@ -220,7 +220,7 @@ impl Parser<'_> {
             if is_time {
                 let called = self.kind_at(at - 1).name();
                 let is_function = called.is_some_and(|name| {
-                    self.declared.functions.contains(name) || FUNCTIONS.contains(&name)
+                    self.declared.functions.contains(name) || lexicon::is_function(name)
                 });
                 return (!is_function).then_some(at);
             }
@@ -309,11 +309,14 @@ impl Parser<'_> {
             self.skip_item();
             return None;
         };
-        if !OPTIONS.contains(&&*word) {
-            let hint = match nearest(&word, &OPTIONS) {
+        if !RUN_OPTIONS.contains(&&*word) {
+            let hint = match nearest(&word, RUN_OPTIONS) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => {
-                    format!("the options are {}", alternatives(&OPTIONS).replace(" or ", " and "))
+                    format!(
+                        "the options are {}",
+                        alternatives(RUN_OPTIONS).replace(" or ", " and ")
+                    )
                 }
             };
             self.fault_here(Code::RunOption, format!("`{word}` is no option of `run`"), &hint);
@@ -358,21 +361,20 @@ impl Parser<'_> {
     }
 
     pub(super) fn draw(&mut self) -> Option<StatementKind> {
-        const SHAPES: [&str; 4] = ["line", "point", "trace", "circle"];
         let shape = match self.kind().name() {
             Some("line") => Shape::Line,
             Some("point") => Shape::Point,
             Some("trace") => Shape::Trace,
             Some("circle") => Shape::Circle,
             other => {
-                let near = other.and_then(|word| nearest(word, &SHAPES));
+                let near = other.and_then(|word| nearest(word, SHAPES));
                 let hint = match near {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "write `draw line A, B`, `draw point P`, `draw trace P` or \
                              `draw circle C, r`"
                         .into(),
                 };
-                let message = format!("expected {} after `draw`", alternatives(&SHAPES));
+                let message = format!("expected {} after `draw`", alternatives(SHAPES));
                 self.fault_here(Code::DrawShape, message, &hint);
                 self.skip_statement();
                 return None;

@@ -11,11 +11,12 @@
 //!
 //! Comparisons stand in the condition of `if` only.
 
-use super::words::{FUNCTIONS, is_unit};
+use super::words::is_unit;
 use super::{MAX_DEPTH, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::lexicon;
 use crate::span::Span;
 use crate::tree::{Expr, ExprKind, Relation, Sign, Times};
 
@@ -277,7 +278,7 @@ impl Parser<'_> {
         let Some((_, factor)) = factors.last_mut() else { return false };
         let ExprKind::Name(name) = &factor.kind else { return false };
         let name = name.clone();
-        let known = FUNCTIONS.contains(&&*name) || self.declared.functions.contains(&name);
+        let known = lexicon::is_function(&name) || self.declared.functions.contains(&name);
         if !known || *self.kind() == TokenKind::OpenParen || self.kind().is_name("in") {
             return false;
         }

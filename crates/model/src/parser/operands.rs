@@ -2,11 +2,11 @@
 //! brackets themselves: what is wrong inside one stays inside, since its end is
 //! known beforehand.
 
-use super::words::FUNCTIONS;
 use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::lexicon;
 use crate::tree::{Argument, Expr, ExprKind, Name, Postfix, PostfixKind, Range};
 use std::rc::Rc;
 
@@ -91,7 +91,7 @@ impl Parser<'_> {
             // In `(a)(b)` the parentheses are gone, but nothing is called.
             (None, ExprKind::Name(name)) if is_name => {
                 let touches = self.last_span().end == self.span().start;
-                let known = FUNCTIONS.contains(&&**name) || self.declared.functions.contains(name);
+                let known = lexicon::is_function(name) || self.declared.functions.contains(name);
                 (touches || known).then(|| name.clone())
             }
             _ => None,

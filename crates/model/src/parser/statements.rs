@@ -7,7 +7,8 @@ use super::words::meant_statement;
 use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
-use crate::lexer::{STATEMENT_WORDS, TokenKind};
+use crate::lexer::TokenKind;
+use crate::lexicon::STATEMENT_WORDS;
 use crate::tree::{EnergyKind, Statement, StatementKind};
 use std::rc::Rc;
 

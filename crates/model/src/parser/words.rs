@@ -1,45 +1,9 @@
 //! Words: which ones there are, and which one was meant.
 
-use crate::lexer::{STATEMENT_WORDS, Token, TokenKind};
+use crate::lexer::{Token, TokenKind};
+use crate::lexicon::STATEMENT_WORDS;
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
-
-/// The functions of the language.
-pub(super) const FUNCTIONS: [&str; 33] = [
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "exp",
-    "log",
-    "sqrt",
-    "abs",
-    "sign",
-    "min",
-    "max",
-    "mod",
-    "if",
-    "sum",
-    "product",
-    "dot",
-    "cross",
-    "norm",
-    "transpose",
-    "Rx",
-    "Ry",
-    "Rz",
-    "Rq",
-    "axial",
-    "multiplier",
-    "reaction",
-    "residual",
-];
 
 /// The names that a text declares.
 #[derive(Default)]

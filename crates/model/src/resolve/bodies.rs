@@ -8,6 +8,7 @@
 
 use super::value::Value;
 use super::*;
+use crate::lexicon::{BODY_FIELDS, BODY_MEMBERS, PARTICLE_FIELDS, PARTICLE_MEMBERS};
 use crate::tensor::{Axis, Tensor};
 use crate::tree::{Argument, Field, Postfix, PostfixKind, StatementKind};
 
@@ -29,10 +30,6 @@ enum Attitude {
     /// In space.
     Space { rotation: Value, omega: [ExprId; 3], omega_body: [ExprId; 3], inertia: [ExprId; 9] },
 }
-
-const BODY_MEMBERS: &[&str] =
-    &["position", "velocity", "rotation", "omega", "omega_body", "point", "velocity_at"];
-const PARTICLE_MEMBERS: &[&str] = &["position", "velocity"];
 
 impl<'a> Resolver<'a, '_> {
     /// The particle or body of a definition, evaluated once.
@@ -87,8 +84,7 @@ impl<'a> Resolver<'a, '_> {
         (span, statement): (Span, Span),
         cx: Cx<'_>,
     ) -> Eval<Body> {
-        let wanted: &[&str] =
-            if is_body { &["mass", "inertia", "at", "turning"] } else { &["mass", "at"] };
+        let wanted: &[&str] = if is_body { BODY_FIELDS } else { PARTICLE_FIELDS };
         let what = if is_body { "a body" } else { "a particle" };
         for (at, field) in fields.iter().enumerate() {
             let name = &*field.name.text;

@@ -1,56 +1,9 @@
 //! Names: what the language reserves, how names print, what was probably meant.
 
 use super::{Indices, Kind};
+pub(super) use crate::lexicon::{FUNCTIONS, is_function, is_reserved};
 use crate::span::Span;
 use rustc_hash::FxHashMap;
-
-/// Functions of the language with their numbers of arguments (at least, at most).
-pub(super) const FUNCTIONS: &[(&str, usize, usize)] = &[
-    ("sin", 1, 1),
-    ("cos", 1, 1),
-    ("tan", 1, 1),
-    ("asin", 1, 1),
-    ("acos", 1, 1),
-    ("atan", 1, 1),
-    ("atan2", 2, 2),
-    ("sinh", 1, 1),
-    ("cosh", 1, 1),
-    ("tanh", 1, 1),
-    ("exp", 1, 1),
-    ("log", 1, 1),
-    ("sqrt", 1, 1),
-    ("abs", 1, 1),
-    ("sign", 1, 1),
-    ("min", 2, usize::MAX),
-    ("max", 2, usize::MAX),
-    ("mod", 2, 2),
-    ("if", 3, 3),
-    ("sum", 2, usize::MAX),
-    ("product", 2, usize::MAX),
-    ("dot", 2, 2),
-    ("cross", 2, 2),
-    ("norm", 1, 1),
-    ("transpose", 1, 1),
-    ("Rx", 1, 1),
-    ("Ry", 1, 1),
-    ("Rz", 1, 1),
-    ("Rq", 1, 1),
-    ("axial", 1, 1),
-    ("multiplier", 1, 1),
-    ("reaction", 1, 2),
-    ("residual", 1, 1),
-];
-
-const WORDS: &[&str] = &["t", "pi", "and", "or", "energy", "kinetic", "potential"];
-
-/// Whether a name belongs to the language.
-pub(super) fn is_reserved(name: &str) -> bool {
-    WORDS.contains(&name) || is_function(name)
-}
-
-pub(super) fn is_function(name: &str) -> bool {
-    FUNCTIONS.iter().any(|f| f.0 == name)
-}
 
 /// Where a label of a constraint or event is used.
 pub(super) struct LabelInfo {

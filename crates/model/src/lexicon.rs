@@ -1,0 +1,100 @@
+//! The words of the language: statements, functions, members of bodies, options.
+//! Lexer, parser and resolver ask here, and so does the test that the book names each.
+
+/// The words that begin a statement.
+pub const STATEMENT_WORDS: [&str; 25] = [
+    "system",
+    "param",
+    "const",
+    "coord",
+    "let",
+    "speed",
+    "kinetic",
+    "potential",
+    "lagrangian",
+    "hamiltonian",
+    "dissipation",
+    "gravity",
+    "force",
+    "nonideal",
+    "constraint",
+    "start",
+    "run",
+    "observe",
+    "event",
+    "draw",
+    "for",
+    "model",
+    "part",
+    "particle",
+    "body",
+];
+
+/// The functions, each with its least and its greatest number of arguments.
+pub const FUNCTIONS: &[(&str, usize, usize)] = &[
+    ("sin", 1, 1),
+    ("cos", 1, 1),
+    ("tan", 1, 1),
+    ("asin", 1, 1),
+    ("acos", 1, 1),
+    ("atan", 1, 1),
+    ("atan2", 2, 2),
+    ("sinh", 1, 1),
+    ("cosh", 1, 1),
+    ("tanh", 1, 1),
+    ("exp", 1, 1),
+    ("log", 1, 1),
+    ("sqrt", 1, 1),
+    ("abs", 1, 1),
+    ("sign", 1, 1),
+    ("min", 2, usize::MAX),
+    ("max", 2, usize::MAX),
+    ("mod", 2, 2),
+    ("if", 3, 3),
+    ("sum", 2, usize::MAX),
+    ("product", 2, usize::MAX),
+    ("dot", 2, 2),
+    ("cross", 2, 2),
+    ("norm", 1, 1),
+    ("transpose", 1, 1),
+    ("Rx", 1, 1),
+    ("Ry", 1, 1),
+    ("Rz", 1, 1),
+    ("Rq", 1, 1),
+    ("axial", 1, 1),
+    ("multiplier", 1, 1),
+    ("reaction", 1, 2),
+    ("residual", 1, 1),
+];
+
+/// Names that belong to the language and are no functions.
+pub const RESERVED: &[&str] = &["t", "pi", "and", "or", "energy", "kinetic", "potential"];
+
+/// What stands behind the dot of a particle.
+pub const PARTICLE_MEMBERS: &[&str] = &["position", "velocity"];
+
+/// What stands behind the dot of a body.
+pub const BODY_MEMBERS: &[&str] =
+    &["position", "velocity", "rotation", "omega", "omega_body", "point", "velocity_at"];
+
+/// The fields of a particle.
+pub const PARTICLE_FIELDS: &[&str] = &["mass", "at"];
+
+/// The fields of a body.
+pub const BODY_FIELDS: &[&str] = &["mass", "inertia", "at", "turning"];
+
+/// The options of `run`.
+pub const RUN_OPTIONS: &[&str] = &["t", "every", "tol", "method", "formulation", "elimination"];
+
+/// What `draw` can draw.
+pub const SHAPES: &[&str] = &["line", "point", "trace", "circle"];
+
+/// Whether a name is that of a function of the language.
+pub fn is_function(name: &str) -> bool {
+    FUNCTIONS.iter().any(|function| function.0 == name)
+}
+
+/// Whether a name belongs to the language.
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || is_function(name)
+}
