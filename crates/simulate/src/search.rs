@@ -65,6 +65,8 @@ const ENOUGH: f64 = 0.25;
 const IDLE: u32 = 5;
 /// Steps are in the vicinity of a solution if they change w by less than this part.
 const NEAR: f64 = 1e-3;
+/// or f by less than this part of its terms.
+const OTHERS: f64 = 1e-12;
 /// Steps that change w by no more than this part are rounding,
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// if the last one took f down to this part.
@@ -117,11 +119,7 @@ fn descend(relation: &mut dyn Relation, w: &mut [f64], room: &mut Room) -> Resul
             return Ok(());
         }
         let before = room.measure(&room.f);
-        // Small entries may be rounding of large ones: what counts is then the step as a whole.
-        multiply(&room.jacobian, n, w, &mut room.work);
-        let length = dot(w, &room.work);
-        let near =
-            whole && (moved <= NEAR || dot(&room.step, &room.f) <= NEAR * NEAR * length.max(0.0));
+        let near = whole && (moved <= NEAR || room.is_rounding_of_others(w));
         let patience = if moved <= ROUNDING { 1 } else { IDLE };
         match room.along(relation, w, before, whole, near.then_some(patience)) {
             Found::Better { t, noise: left, after } => {
@@ -252,6 +250,16 @@ impl Room {
             }
             None => Found::Nothing { idle: false },
         }
+    }
+
+    /// Whether the step is rounding of the larger entries that f has beside small ones.
+    fn is_rounding_of_others(&self, w: &[f64]) -> bool {
+        let n = w.len();
+        (0..n).all(|i| {
+            let row = &self.jacobian[i * n..(i + 1) * n];
+            let terms: f64 = row.iter().zip(w).map(|(j, w)| (j * w).abs()).sum();
+            self.step[i].abs() * row[i].abs() <= OTHERS * terms
+        })
     }
 
     /// f at w − t s: the size of its rounding, and its measure.
