@@ -41,6 +41,7 @@ mod solve;
 mod substitute;
 mod switches;
 mod symbol;
+mod terms;
 pub mod zero;
 
 pub use arena::{ExprId, Exprs};

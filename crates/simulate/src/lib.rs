@@ -49,6 +49,7 @@ pub mod complete;
 pub mod coupled;
 pub mod drive;
 pub mod eliminations;
+pub mod energy;
 pub mod evaluate;
 pub mod field;
 pub mod happenings;

@@ -3,12 +3,12 @@
 use crate::certificate::Gauss;
 use crate::drive::{Control, Driver, End, Failure, RankChange, Stabilize, Statistics, Watch};
 use crate::eliminations::Elimination;
+use crate::energy::Energies;
 use crate::evaluate::{Reference, Refusal};
 use crate::field::Field;
 use crate::happenings::{Happening, Rhythm};
 use crate::impulse::Impulses;
 use crate::integrators::Motion;
-use crate::linalg;
 use crate::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::observer::{Observation, Observer};
 use crate::report::EvalError;
@@ -30,7 +30,7 @@ pub struct RunOptions {
     pub every: Option<f64>,
     /// Further times of output, in any order.
     pub times: Vec<f64>,
-    /// Local error relative to max(1, |x|).
+    /// Local error relative to the motion's own size in each component.
     pub tolerance: f64,
     /// A constant step.
     pub step: Option<f64>,
@@ -46,6 +46,8 @@ pub struct RunOptions {
     pub choices: Choices,
     /// Most steps.
     pub most_steps: u64,
+    /// The longest step, where steps are not constant.
+    pub longest: Option<f64>,
     /// Whether the model's events happen.
     pub events: bool,
 }
@@ -72,6 +74,7 @@ impl RunOptions {
             stabilize: Stabilize::default(),
             choices: Choices::default(),
             most_steps: 50_000_000,
+            longest: None,
             events: true,
         }
     }
@@ -95,7 +98,8 @@ pub struct Certificate {
     pub position_residual: f64,
     /// |ψ| relative to each row's scale.
     pub velocity_residual: f64,
-    /// |E − E₀ − W| relative to the largest energy; `None` where W is not followed.
+    /// |E − E₀ − W| relative to what the motion exchanges, of the part where it is largest;
+    /// `None` where W is not followed.
     pub energy_balance: Option<f64>,
     /// Integrals of the motion, by name, with their drift.
     pub invariants: Vec<(String, f64)>,
@@ -380,8 +384,11 @@ pub(crate) struct Journey<'a> {
     choice: Choice,
     holds_energy: HoldsEnergy,
     charts: u32,
+    began: f64,
     largest_multipliers: Vec<(f64, f64)>,
-    first_energy: f64,
+    energies: Energies,
+    /// ∫|ẋ| dt of each component.
+    paths: Vec<f64>,
     conserved: bool,
     followed: bool,
 }
@@ -430,13 +437,14 @@ impl<'a> Journey<'a> {
         };
         let name = if options.method == AUTO { "dop853" } else { &options.method };
         let integrator = integrator_for(setting, options, name, &mut field)?;
+        let energies = Energies::new(setting, &equations).map_err(RunError::Formulation)?;
         let compiled = clock.elapsed() - derived;
         let mut x = state.q.clone();
         x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
         x.push(0.0);
         let choice = Choice::new(options, integrator.as_ref());
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
-        let control = control_of(options, options.method == AUTO);
+        let control = control_of(options, state.t, options.method == AUTO);
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
         let impulses = watch.is_some().then(|| Impulses::new(setting));
         let mut driver = Driver::new(field, integrator, control, state.t, x);
@@ -461,8 +469,10 @@ impl<'a> Journey<'a> {
             choice,
             holds_energy,
             charts: 1,
+            began: state.t,
             largest_multipliers: Vec::new(),
-            first_energy: f64::NAN,
+            energies,
+            paths: Vec::new(),
             conserved,
             followed,
         })
@@ -484,7 +494,6 @@ impl<'a> Journey<'a> {
         let (t, x) = (self.driver.t, self.driver.x.clone());
         match self.observer.observe(&mut self.driver.field, t, &x) {
             Ok(first) => {
-                self.first_energy = first.energy;
                 gauss.see(&first.gauss);
                 keep_largest(&mut self.largest_multipliers, &first);
                 if record(&first).is_break() {
@@ -493,42 +502,35 @@ impl<'a> Journey<'a> {
             }
             Err(error) => return Ok(End::Failed(Failure::Field(error))),
         }
-        let mut energy = Energy {
-            first: self.first_energy,
-            scale: 1f64.max(self.first_energy.abs()),
-            worst: 0.0,
-            drift: 0.0,
-            jumps: 0.0,
-            early: 0.0,
-        };
+        self.energies.see(self.setting, &self.driver.field, t, &x, true);
         self.driver.arm();
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
         let at_steps = self.holds_energy != HoldsEnergy::No;
         let middle = 0.5 * (self.driver.t + end);
         let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
-        let mut times_run = 0.0;
+        let mut times_before = 0.0;
         let mut done = 0;
         loop {
             let observer = &mut self.observer;
             let largest = &mut self.largest_multipliers;
+            let (setting, energies) = (self.setting, &mut self.energies);
+            self.paths.resize(self.driver.x.len(), 0.0);
+            let paths = &mut self.paths;
             let size = self.driver.x.len();
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
             let mut failure = None;
             let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
-                let work = sample.x[size - 1];
                 if sample.is_output {
                     done += 1;
                     match observer.observe(field, sample.t, sample.x) {
                         Ok(observation) => {
                             gauss.see(&observation.gauss);
                             keep_largest(largest, &observation);
-                            let state = &observation.state;
-                            let size = linalg::dot(&state.velocity, &state.momentum).abs();
                             if !at_steps || sample.is_step {
                                 let is_early = forward * (sample.t - middle) <= 0.0;
-                                energy.see(observation.energy, size, work, is_early);
+                                energies.see(setting, field, sample.t, sample.x, is_early);
                             }
                             recorded = sample.t;
                             if record(&observation).is_break() {
@@ -541,13 +543,10 @@ impl<'a> Journey<'a> {
                         }
                     }
                 } else if field.rates(sample.t, sample.x, &mut dx).is_ok() {
-                    let (value, twice) = observer.energy(field, sample.t, sample.x);
-                    energy.see(value, twice, work, forward * (sample.t - middle) <= 0.0);
-                    let speed = dx[..size - 1]
-                        .iter()
-                        .zip(sample.x)
-                        .fold(0f64, |m, (d, x)| m.max(d.abs() / x.abs().max(1.0)));
-                    times_run += speed * (sample.t - last_t).abs() / (2.0 * std::f64::consts::PI);
+                    let is_early = forward * (sample.t - middle) <= 0.0;
+                    energies.see(setting, field, sample.t, sample.x, is_early);
+                    let length = (sample.t - last_t).abs();
+                    paths.iter_mut().zip(&dx).for_each(|(path, d)| *path += d.abs() * length);
                     last_t = sample.t;
                 }
                 if !sample.is_step {
@@ -558,24 +557,25 @@ impl<'a> Journey<'a> {
                 watch(progress)
             });
             self.certificate.gauss = gauss.residual();
+            let times_run = times_before + self.driver.times(&self.paths);
             self.certificate.characteristic_times = times_run;
-            self.certificate.energy_balance = self.followed.then_some(energy.worst / energy.scale);
+            self.certificate.energy_balance = self.followed.then_some(self.energies.balance());
             self.certificate.energy_bound = self.holds_energy.bound(
-                energy.early / energy.scale,
+                self.energies.early(),
                 times_run,
                 self.options.tolerance,
             );
             self.choice.step = self.driver.constant_step();
             self.look_for_stiffness();
             if self.conserved {
-                let drift = energy.drift / energy.scale;
-                self.certificate.invariants = vec![("energy".to_owned(), drift)];
+                self.certificate.invariants = vec![("energy".to_owned(), self.energies.drift())];
             }
             if let Some(error) = failure {
                 return Ok(End::Failed(Failure::Field(error)));
             }
             let events = match outcome {
                 End::ChartWorn => {
+                    times_before = times_run;
                     self.change_chart()?;
                     continue;
                 }
@@ -595,7 +595,7 @@ impl<'a> Journey<'a> {
                 recorded = observation.state.t;
                 is_interrupted |= record(observation).is_break();
             })?;
-            energy.jumps = self.happenings.iter().map(|h| h.energy).sum();
+            self.energies.jumps = self.happenings.iter().map(|h| h.energy).sum();
             if ended.is_some() || is_interrupted {
                 return Ok(ended.unwrap_or(End::Interrupted));
             }
@@ -641,13 +641,18 @@ impl<'a> Journey<'a> {
         let equations = derive(self.setting, self.options, &state)?;
         let mut field = Field::new(self.setting, &equations, self.options.elimination);
         self.observer = Observer::new(self.setting, &equations).map_err(RunError::Formulation)?;
+        let mut energies =
+            Energies::new(self.setting, &equations).map_err(RunError::Formulation)?;
+        std::mem::swap(&mut energies, &mut self.energies);
+        self.energies.go_on(energies);
+        self.paths.clear();
         let system = &self.setting.model.system;
         let mut next = state.q.clone();
         next.extend(self.setting.numbers(&equations.own, &state.table(system)));
         next.push(x[x.len() - 1]);
         let integrator = integrator_for(self.setting, self.options, self.choice.name, &mut field)?;
         let leaves = self.options.method == AUTO && self.choice.changes.is_empty();
-        let mut control = control_of(self.options, leaves);
+        let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
         let h = self.driver.h;
         let mut watch = match self.options.events {
@@ -657,7 +662,9 @@ impl<'a> Journey<'a> {
         if let (Some(new), Some(old)) = (&mut watch, &self.driver.watched()) {
             new.inherit(old);
         }
-        self.driver = Driver::new(field, integrator, control, t, next);
+        let mut driver = Driver::new(field, integrator, control, t, next);
+        driver.inherit_scales(&self.driver);
+        self.driver = driver;
         self.driver.watch(watch);
         self.driver.h = h;
         self.charts += 1;
@@ -685,13 +692,15 @@ impl<'a> Journey<'a> {
     }
 }
 
-fn control_of(options: &RunOptions, leaves_when_stiff: bool) -> Control {
+fn control_of(options: &RunOptions, start: f64, leaves_when_stiff: bool) -> Control {
     Control {
         tolerance: options.tolerance,
         step: options.step,
         stabilize: options.stabilize,
         most_steps: options.most_steps,
         leaves_when_stiff,
+        span: (options.end - start).abs().max(f64::MIN_POSITIVE),
+        longest: options.longest,
     }
 }
 
@@ -714,30 +723,5 @@ impl Measure {
     fn residual(&self) -> f64 {
         let ratio = |(left, whole): (f64, f64)| if left == 0.0 { 0.0 } else { left / whole };
         ratio(self.forces).max(ratio(self.rows))
-    }
-}
-
-/// Energy on the way.
-struct Energy {
-    first: f64,
-    scale: f64,
-    worst: f64,
-    drift: f64,
-    /// What events added; W has it too.
-    jumps: f64,
-    /// The drift in the first half.
-    early: f64,
-}
-
-impl Energy {
-    /// Potential energy may balance kinetic: the larger of what an energy consists
-    /// of is its scale.
-    fn see(&mut self, energy: f64, size: f64, work: f64, is_early: bool) {
-        self.scale = self.scale.max(energy.abs()).max(size);
-        self.worst = self.worst.max((energy - self.first - work).abs());
-        self.drift = self.drift.max((energy - self.first - self.jumps).abs());
-        if is_early {
-            self.early = self.drift;
-        }
     }
 }

@@ -8,7 +8,7 @@ use crate::integrators::Motion;
 
 /// Ratios below this are a loss of rank.
 pub(super) const LOST: f64 = 1e-5;
-/// What is more than this, relative to max(1, |x|), is not taken for noise.
+/// What is more than this, relative to the sizes of the motion, is not taken for noise.
 pub(super) const NOISE: f64 = 1e-10;
 /// Most sweeps over the nodes.
 const SWEEPS: usize = 80;
@@ -128,7 +128,8 @@ impl Driver<'_> {
             let coefficients = self.crossings.rule.coefficients(&f);
             let passage = Passage { t: mark.t, h, start: mark.x.clone(), coefficients };
             let (end, _) = self.visit(mark.t + h, passage.state(1.0), None)?;
-            let moved = end.iter().zip(&ended).map(|(a, b)| (a - b).abs() / a.abs().max(1.0));
+            let parts = end.iter().zip(&ended).zip(&pass.weights);
+            let moved = parts.map(|((a, b), w)| (a - b).abs() * w * self.control.tolerance);
             if !ended.is_empty()
                 && moved.fold(0.0, f64::max) <= self.control.tolerance.max(0.1 * NOISE)
             {
@@ -267,15 +268,13 @@ impl Driver<'_> {
 
     /// The last coefficients in units of the tolerance, which is what the polynomial leaves
     /// out, and whether they have stopped to fall.
-    pub(super) fn tail(&self, passage: &Passage) -> (f64, bool) {
+    pub(super) fn tail(&self, passage: &Passage, weights: &[f64]) -> (f64, bool) {
         let count = passage.coefficients.len();
         let size = passage.start.len();
         let part = |row: &Vec<f64>| {
-            let square = |(f, x): (&f64, &f64)| {
-                let weight = 1.0 / (self.control.tolerance * x.abs().max(1.0));
-                (passage.h * f * weight / (4.0 * count as f64)).powi(2)
-            };
-            (row.iter().zip(&passage.start).map(square).sum::<f64>() / size as f64).sqrt()
+            let square =
+                |(f, weight): (&f64, &f64)| (passage.h * f * weight / (4.0 * count as f64)).powi(2);
+            (row.iter().zip(weights).map(square).sum::<f64>() / size as f64).sqrt()
         };
         let largest = |rows: &[Vec<f64>]| rows.iter().map(part).fold(0.0, f64::max);
         let last = largest(&passage.coefficients[count - 2..]);

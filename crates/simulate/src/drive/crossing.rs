@@ -96,7 +96,7 @@ impl<'m> Driver<'m> {
         if !self.crosses() {
             return;
         }
-        let speed = self.speed(&self.x, &pass.rates);
+        let speed = self.speed(&self.x.clone(), &pass.rates);
         let crossings = &mut self.crossings;
         let (t, x) = (self.t, self.x.clone());
         crossings.margins.see(&mut self.field, t, &x);
@@ -119,13 +119,6 @@ impl<'m> Driver<'m> {
     /// Forgets the way: what is smooth begins anew here.
     pub(super) fn forget(&mut self) {
         self.crossings.trail.clear();
-    }
-
-    /// ‖q̇‖, relative to the size of q.
-    fn speed(&self, x: &[f64], rates: &[f64]) -> f64 {
-        let n = self.field.n;
-        let parts = rates[..n].iter().zip(x).map(|(d, x)| d / x.abs().max(1.0));
-        parts.map(|p| p * p).sum::<f64>().sqrt()
     }
 
     /// The length of steps before they are shortened by what is ahead.
@@ -286,7 +279,7 @@ impl<'m> Driver<'m> {
         let mut h = pass.forward * pass.length.min(0.5 / mark.speed);
         for _ in 0..12 {
             if let Some(mut crossing) = self.collocate(pass, &mark, h, false) {
-                let (tail, is_noise) = self.tail(&crossing.passage);
+                let (tail, is_noise) = self.tail(&crossing.passage, &pass.weights);
                 let is_good = tail <= 1.0 || is_noise && tail * self.control.tolerance <= NOISE;
                 if is_good && self.between(&crossing.passage) <= allowed {
                     crossing.at = 0.0;
@@ -408,7 +401,7 @@ impl<'m> Driver<'m> {
                 }
                 crossing.change = Some(change);
             }
-            let (tail, is_noise) = self.tail(&crossing.passage);
+            let (tail, is_noise) = self.tail(&crossing.passage, &pass.weights);
             return match self.between(&crossing.passage) <= allowed {
                 true if tail <= 1.0 => Tried::Crossed(Box::new(crossing)),
                 true if is_noise && tail * self.control.tolerance <= NOISE => {

@@ -1,7 +1,8 @@
 //! The driver: step sizes, projection, switches and output, for any integrator.
 //!
 //! Steps are accepted if the error estimate and the projection's correction are
-//! below the tolerance, local error relative to max(1, |x|). Step sizes follow a PI
+//! below the tolerance, local error relative to the motion's own size in each component
+//! ([`scales`]). Step sizes follow a PI
 //! controller (Hairer & Wanner II, IV.2). After an accepted step the state is
 //! projected onto the constraints; states between steps come from the dense output
 //! and are projected too.
@@ -17,6 +18,7 @@ mod margin;
 mod pass;
 mod rank_change;
 mod rows;
+mod scales;
 mod step_size;
 mod stick;
 mod stiff;
@@ -67,7 +69,7 @@ impl Stabilize {
 /// What the driver is asked for.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// Local error relative to max(1, |x|).
+    /// Local error relative to the motion's own size in each component.
     pub tolerance: f64,
     /// A constant step instead.
     pub step: Option<f64>,
@@ -77,6 +79,10 @@ pub struct Control {
     pub most_steps: u64,
     /// Whether to end where the problem turns out to be stiff.
     pub leaves_when_stiff: bool,
+    /// The time from the start to the end of the whole run.
+    pub span: f64,
+    /// The longest step.
+    pub longest: Option<f64>,
 }
 
 /// Counts of a run.
@@ -207,6 +213,7 @@ pub struct Driver<'m> {
     /// Changes of rank so far.
     pub rank_changes: Vec<RankChange>,
     crossings: crossing::Crossings,
+    scales: scales::Scales,
 }
 
 /// Rows are dependent below this, at projected states.
@@ -251,6 +258,7 @@ impl<'m> Driver<'m> {
             rounding: FieldNoise::default(),
             rank_changes: Vec::new(),
             crossings: crossing::Crossings::default(),
+            scales: scales::Scales::default(),
         }
     }
 

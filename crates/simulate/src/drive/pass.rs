@@ -161,9 +161,11 @@ impl<'m> Driver<'m> {
             taken: 0.0,
         };
         let mut pass = pass;
+        self.scales.begin(self.field.n, &x);
+        self.scales.see(&x);
         self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
         if self.h == 0.0 {
-            self.h = forward * self.first_step(&pass.rates, end)?;
+            self.h = forward * self.first_step(&pass.rates, end);
         }
         // Without an estimate the first step is the step.
         if self.control.step.is_none() && !self.integrator.estimates() {
@@ -171,7 +173,7 @@ impl<'m> Driver<'m> {
             self.control.step = Some(pass.length / count);
         }
         self.forget();
-        self.weigh(&mut pass.weights);
+        self.weigh(&mut pass.weights, &pass.rates, self.h);
         self.mark(&pass);
         Ok(pass)
     }
@@ -199,6 +201,9 @@ impl<'m> Driver<'m> {
         }
         let remaining = pass.end - self.t;
         let mut h = self.control.step.map_or(self.h, |step| pass.forward * step.abs());
+        if let Some(longest) = self.control.longest.filter(|_| self.control.step.is_none()) {
+            h = pass.forward * h.abs().min(longest);
+        }
         // Feedback goes by this one: what is left at the end may be tiny.
         let usual = h;
         // Constant steps add up with rounding; a step of what it leaves is no step.
@@ -212,12 +217,13 @@ impl<'m> Driver<'m> {
         if h.abs() < smallest && !is_last {
             return Err(Failure::StepTooSmall { step: h });
         }
-        self.weigh(&mut pass.weights);
+        self.weigh(&mut pass.weights, &pass.rates, h);
         self.feed_back(usual);
         let adapts = self.adapts();
         let constant = self.control.step.is_some();
         let (rates, weights) = (&pass.rates, &pass.weights);
-        let step = Step { t: self.t, h, x: &self.x, rates, weights, constant };
+        let tolerance = self.control.tolerance;
+        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
         let mut error = match self.integrator.step(&mut self.field, step, &mut pass.next) {
             Ok(error) if error.is_finite() && pass.next.iter().all(|x| x.is_finite()) => error,
             Ok(_) => f64::INFINITY,
@@ -295,7 +301,8 @@ impl<'m> Driver<'m> {
         if adapts && error > 1.0 {
             let order = f64::from(self.integrator.estimate_order());
             let factor = if error.is_finite() { 0.9 * error.powf(-1.0 / order) } else { 0.2 };
-            self.reject(pass, h, factor.clamp(0.2, 0.9))?;
+            let factor = if self.learns(h, &pass.weights) { 1.0 } else { factor.clamp(0.2, 0.9) };
+            self.reject(pass, h, factor)?;
             return Ok(None);
         }
         if adapts && self.is_torn(arrival.t, &pass.next) {
@@ -389,6 +396,7 @@ impl<'m> Driver<'m> {
         (pass.origin, pass.taken) =
             if arrival.turned { (self.t, 0.0) } else { (pass.origin, pass.taken + 1.0) };
         self.x.copy_from_slice(&pass.next);
+        self.scales.see(&pass.next);
         if let Some(watch) = &mut self.events {
             watch.commit();
         }

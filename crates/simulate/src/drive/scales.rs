@@ -1,0 +1,294 @@
+//! What local errors are measured by: the motion's own size in each component.
+//!
+//! ```text
+//! allowed_i = tol s_i + r_i
+//! ```
+//!
+//! The size s of a position is how far it has traveled from where it began, that of a
+//! velocity the larger of what it is and a tenth of what it was at most; at the beginning
+//! both are what the step at hand gives them, |q̇| h and |v̇| h. So no unit enters, and no
+//! choice of the origin: a motion of 1e-12 is followed as well as one of 1. What rounding
+//! leaves of a number, r = 4 ε |x|, is always allowed.
+//!
+//! A component that only rounding moves has no size: its error does not get smaller with
+//! the step. Neither has one that is moved only by what others do later (the last link of a
+//! chain at rest), where each step has an error as large as what it moves. Where a step was
+//! turned down because of such a component and a much shorter one is no better, its error is
+//! taken as r from there on, as long as that is far below what the energy of the motion
+//! could do to it.
+//!
+//! The work done on the system, last in a state, moves nothing and has no size here.
+
+use super::Driver;
+use crate::linalg::largest;
+
+/// Part of its largest value that a velocity keeps as its size.
+const KEEPS: f64 = 0.1;
+/// Rounding errors of a number, in units of its last digit.
+const DIGITS: f64 = 4.0 * f64::EPSILON;
+/// A step shorter by this tells a rounding error from one of the method.
+const SHORTER: f64 = 0.5;
+/// What falls less than this beside the step itself is no error of the method.
+const FALLS: f64 = 0.6;
+/// An error taken for rounding is below this part of what the energy could do.
+const SMALL: f64 = 1e-8;
+
+/// The sizes of a motion's components.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scales {
+    /// Where positions began.
+    origin: Vec<f64>,
+    /// The largest travel of positions, the largest |v|.
+    pub(super) own: Vec<f64>,
+    /// r, where it was learned.
+    floor: Vec<f64>,
+    /// The largest √(Σ g_j v_j²), g the diagonal of the metric.
+    speed: f64,
+    /// The diagonal of the metric of the own velocities, where it was last seen.
+    metric: Vec<f64>,
+    /// A step that was turned down: from where, its length, and its errors.
+    rejected: Option<(f64, f64, Vec<f64>)>,
+}
+
+impl Scales {
+    /// Begins at a state.
+    pub(super) fn begin(&mut self, n: usize, x: &[f64]) {
+        if self.origin.len() != n {
+            self.origin = x[..n].to_vec();
+        }
+        self.own.resize(x.len(), 0.0);
+        self.floor.resize(x.len(), 0.0);
+    }
+
+    /// Takes over the positions of a motion in other velocities.
+    pub(super) fn inherit(&mut self, before: &Scales) {
+        let n = before.origin.len();
+        self.origin.clone_from(&before.origin);
+        self.own = before.own[..n].to_vec();
+        self.floor = before.floor[..n].to_vec();
+    }
+
+    /// Takes a state into account.
+    pub(super) fn see(&mut self, x: &[f64]) {
+        let n = self.origin.len();
+        for i in 0..x.len().saturating_sub(1) {
+            let size = if i < n { (x[i] - self.origin[i]).abs() } else { x[i].abs() };
+            if size > self.own[i] {
+                self.own[i] = size;
+            }
+        }
+    }
+
+    /// The metric at a state, for what the energy could do.
+    fn measure(&mut self, metric: Vec<f64>, x: &[f64]) {
+        let v = &x[self.origin.len()..x.len() - 1];
+        let sum: f64 = metric.iter().zip(v).map(|(g, v)| g * v * v).sum();
+        self.speed = self.speed.max(sum.sqrt());
+        self.metric = metric;
+    }
+
+    /// The size of a component at a state with these rates, for a step h; 0 if it has none.
+    pub(super) fn size(&self, i: usize, x: &[f64], rates: &[f64], h: f64) -> f64 {
+        let n = self.origin.len();
+        if i + 1 >= x.len() {
+            return 0.0;
+        }
+        let by_step = (rates[i] * h).abs();
+        if i >= n {
+            return x[i].abs().max(KEEPS * self.own[i]).max(by_step);
+        }
+        // From rest a position goes with the square of the time.
+        let by_rate = if x.len() == 2 * n + 1 { 0.5 * (rates[n + i] * h * h).abs() } else { 0.0 };
+        self.own[i].max((x[i] - self.origin[i]).abs()).max(by_step).max(by_rate)
+    }
+
+    /// What a component may be off by; 0 if it has no size.
+    fn allowed(&self, i: usize, tolerance: f64, x: &[f64], rates: &[f64], h: f64) -> f64 {
+        let size = self.size(i, x, rates, h);
+        if size == 0.0 && self.floor[i] == 0.0 {
+            return 0.0;
+        }
+        tolerance * size + self.floor[i].max(DIGITS * x[i].abs())
+    }
+
+    /// What the energy of the motion could do to a component in a step, at most.
+    fn reach(&self, i: usize, h: f64) -> f64 {
+        let n = self.origin.len();
+        let by = |j: usize| match self.metric.get(j) {
+            Some(g) if *g > 0.0 => self.speed / g.sqrt(),
+            _ => 0.0,
+        };
+        // A position goes by its velocity, if there is one of each.
+        if i >= n { by(i - n) } else if self.metric.len() == n { by(i) * h.abs() } else { 0.0 }
+    }
+}
+
+impl Driver<'_> {
+    /// Takes over the sizes of positions from a motion in other velocities.
+    pub fn inherit_scales(&mut self, before: &Driver) {
+        self.scales.inherit(&before.scales);
+    }
+
+    /// The inverses of what each component may be off by in a step h; 0 for one without size.
+    pub(super) fn weigh(&self, weights: &mut [f64], rates: &[f64], h: f64) {
+        for (i, weight) in weights.iter_mut().enumerate() {
+            let allowed = self.scales.allowed(i, self.control.tolerance, &self.x, rates, h);
+            *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
+        }
+    }
+
+    /// The diagonal of the metric of the own velocities; 1/M_jj for momenta, where M is known.
+    pub(super) fn metric_diagonal(&mut self, x: &[f64]) -> Option<Vec<f64>> {
+        let size = self.field.size;
+        let (t, n) = (self.t, self.field.n);
+        let metric = self.field.matrices(t, x).ok()?.0;
+        let mut diagonal: Vec<f64> = (0..size).map(|j| metric[j * size + j].abs()).collect();
+        if size == n && self.field.residuals(t, x).is_ok() {
+            let mut mass = Vec::new();
+            self.field.mass(&mut mass);
+            let momenta = self.field.model().system.momenta();
+            for j in 0..if mass.is_empty() { 0 } else { n } {
+                if momenta.get(j) == self.field.equations.v.get(j) {
+                    let m = mass[j * n + j].abs();
+                    diagonal[j] = if m > 0.0 { 1.0 / m } else { 0.0 };
+                }
+            }
+        }
+        Some(diagonal)
+    }
+
+    /// Whether a step of these errors was turned down for what is no error of the method:
+    /// components whose errors do not get smaller with the step.
+    pub(super) fn learns(&mut self, h: f64, weights: &[f64]) -> bool {
+        let Some(errors) = self.integrator.errors().map(<[f64]>::to_vec) else { return false };
+        if errors.iter().any(|e| !e.is_finite()) {
+            self.scales.rejected = None;
+            return false;
+        }
+        let Some((t, longer, before)) = self.scales.rejected.take() else {
+            self.scales.rejected = Some((self.t, h, errors));
+            return false;
+        };
+        if t != self.t || h.abs() >= longer.abs() {
+            self.scales.rejected = Some((self.t, h, errors));
+            return false;
+        }
+        let ratio = (h / longer).abs();
+        if ratio > SHORTER {
+            self.scales.rejected = Some((t, longer, before));
+            return false;
+        }
+        let x = self.x.clone();
+        if let Some(metric) = self.metric_diagonal(&x) {
+            self.scales.measure(metric, &x);
+        }
+        let mut learned = false;
+        for i in 0..errors.len() {
+            let is_high = errors[i] * weights[i] > 0.5;
+            if !is_high || errors[i] < FALLS * ratio * before[i] {
+                continue;
+            }
+            let most = SMALL * self.scales.reach(i, h).max(self.scales.own[i]);
+            let floor = 4.0 * errors[i];
+            if floor <= most && floor > self.scales.floor[i] {
+                self.scales.floor[i] = floor;
+                learned = true;
+            }
+        }
+        self.scales.rejected = Some((self.t, h, errors));
+        learned
+    }
+
+    /// The first step: where accelerations change by a tenth or so, shortened by what the
+    /// tolerance asks of the order.
+    pub(super) fn first_length(&mut self, rates: &[f64], end: f64) -> f64 {
+        let n = self.field.n;
+        let moving = n + self.field.size;
+        let longest = (end - self.t).abs();
+        let forward = if end >= self.t { 1.0 } else { -1.0 };
+        let x = self.x.clone();
+        let metric = self.metric_diagonal(&x).unwrap_or_default();
+        let weight = |j: usize| metric.get(j).copied().filter(|g| *g > 0.0).unwrap_or(0.0);
+        let norm = |v: &[f64]| -> f64 {
+            v.iter().enumerate().map(|(j, a)| weight(j) * a * a).sum::<f64>().sqrt()
+        };
+        let (speed, force) = (norm(&x[n..moving]), norm(&rates[n..moving]));
+        let mut length = 0.01 * longest;
+        if speed > 0.0 && force > 0.0 {
+            length = length.min(0.1 * speed / force);
+        }
+        let mut there = vec![0.0; x.len()];
+        for _ in 0..24 {
+            let h = forward * length;
+            let mut ahead: Vec<f64> = x.iter().zip(rates).map(|(x, d)| x + h * d).collect();
+            if self.field.size == n {
+                for i in 0..n {
+                    ahead[i] += 0.5 * h * h * rates[n + i] * self.own_is_rate(i);
+                }
+            }
+            use crate::integrators::Motion;
+            let is_ok = self.field.rates(self.t + h, &ahead, &mut there).is_ok();
+            let change: Vec<f64> = there[n..moving]
+                .iter()
+                .zip(&rates[n..moving])
+                .map(|(a, b)| a - b)
+                .collect();
+            let (change, whole) = (norm(&change), force.max(norm(&there[n..moving])));
+            if is_ok && (change <= 0.3 * whole || whole == 0.0) {
+                break;
+            }
+            length *= 0.1;
+        }
+        let order = f64::from(self.integrator.order());
+        let part = (self.control.tolerance.min(1.0)).powf(1.0 / (order + 1.0));
+        length * (2.0 * part).min(1.0)
+    }
+
+    /// 1 where an own velocity is the rate of its position.
+    fn own_is_rate(&self, i: usize) -> f64 {
+        let velocities = self.field.model().system.velocities();
+        let equations = &self.field.equations;
+        if velocities.get(i) == equations.v.get(i) { 1.0 } else { 0.0 }
+    }
+
+    /// ‖q̇‖ over ‖q‖ where masses are equal.
+    pub(super) fn speed(&mut self, x: &[f64], rates: &[f64]) -> f64 {
+        let n = self.field.n;
+        let mut mass = Vec::new();
+        if self.field.residuals(self.t, x).is_ok() {
+            self.field.mass(&mut mass);
+        }
+        let weight = |i: usize| if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
+        let sum = |v: &[f64]| -> f64 { (0..n).map(|i| weight(i) * v[i] * v[i]).sum() };
+        let (moved, length) = (sum(&rates[..n]).sqrt(), sum(&x[..n]).sqrt());
+        // Coordinates that are all 0 have no length to go by, but the run has.
+        if moved == 0.0 {
+            0.0
+        } else if length == 0.0 {
+            10.0 / self.control.span
+        } else {
+            moved / length
+        }
+    }
+
+    /// How often a state has changed by its own size, given the lengths of its components'
+    /// paths; those that rounding moves do not count.
+    pub fn times(&self, paths: &[f64]) -> f64 {
+        let scales = &self.scales;
+        let parts = paths.iter().zip(scales.own.iter().zip(&scales.floor));
+        let counted = parts.filter(|(_, (own, floor))| self.control.tolerance * **own > **floor);
+        let most = counted.fold(0f64, |m, (path, (own, _))| m.max(path / own));
+        most / (2.0 * std::f64::consts::PI)
+    }
+
+    /// How fast the state changes by its own size, at most: 1 / a time.
+    pub(super) fn fastest(&self, x: &[f64], rates: &[f64]) -> f64 {
+        let sizes = (0..x.len()).map(|i| {
+            let own = self.scales.own.get(i).copied().unwrap_or(0.0);
+            (rates[i].abs(), x[i].abs().max(own))
+        });
+        let rates = sizes.filter(|s| s.1 > 0.0).map(|(rate, size)| rate / size);
+        let own: Vec<f64> = rates.filter(|rate| rate.is_finite()).collect();
+        largest(&own).max(1.0 / self.control.span)
+    }
+}
