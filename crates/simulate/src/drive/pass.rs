@@ -16,6 +16,9 @@ use std::ops::ControlFlow;
 /// What is called at each output and at each step.
 pub(super) type Record<'r, 'm> = dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()> + 'r;
 
+/// The part of a projection's correction that counts as an error.
+const SHARE: f64 = 0.15;
+
 /// What one pass carries from step to step.
 pub(super) struct Pass<'o> {
     pub(super) end: f64,
@@ -28,6 +31,8 @@ pub(super) struct Pass<'o> {
     pub(super) rates: Vec<f64>,
     pub(super) next: Vec<f64>,
     raw: Vec<f64>,
+    /// The errors of the last step, component by component, as far as they are known.
+    pub(super) errors: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) between: Vec<f64>,
     /// Rank of the constraints on the way.
@@ -151,6 +156,7 @@ impl<'m> Driver<'m> {
             rates: vec![0.0; size],
             next: vec![0.0; size],
             raw: vec![0.0; size],
+            errors: vec![0.0; size],
             weights: vec![0.0; size],
             between: vec![0.0; size],
             rejected_last: false,
@@ -221,6 +227,9 @@ impl<'m> Driver<'m> {
         self.feed_back(usual);
         let adapts = self.adapts();
         let constant = self.control.step.is_some();
+        if adapts {
+            self.suspect(h, pass);
+        }
         let (rates, weights) = (&pass.rates, &pass.weights);
         let tolerance = self.control.tolerance;
         let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
@@ -234,6 +243,10 @@ impl<'m> Driver<'m> {
                 return Ok(None);
             }
         };
+        pass.errors.fill(0.0);
+        if let Some(errors) = self.integrator.errors() {
+            pass.errors.copy_from_slice(errors);
+        }
         let mut arrival = Arrival {
             t: match self.control.step {
                 _ if is_last => pass.end,
@@ -301,13 +314,18 @@ impl<'m> Driver<'m> {
         if adapts && error > 1.0 {
             let order = f64::from(self.integrator.estimate_order());
             let factor = if error.is_finite() { 0.9 * error.powf(-1.0 / order) } else { 0.2 };
-            let factor = if self.learns(h, &pass.weights) { 1.0 } else { factor.clamp(0.2, 0.9) };
+            let factor = if self.learns(h, pass) { 1.0 } else { factor.clamp(0.2, 0.9) };
             self.reject(pass, h, factor)?;
             return Ok(None);
         }
         if adapts && self.is_torn(arrival.t, &pass.next) {
             self.reject(pass, h, 0.5)?;
             return Ok(None);
+        }
+        if std::env::var("DBG").is_ok() {
+            let mut w: Vec<(f64, usize)> = pass.errors.iter().zip(&pass.weights).enumerate().map(|(i,(e,w))| (e*w,i)).collect();
+            w.sort_by(|a,b| b.0.total_cmp(&a.0));
+            eprintln!("t {:.6e} h {:.3e} err {:.2e} comps {:?} own {:.2e} x {:.2e} corr {:.1e}", self.t, h, error, &w[..3], self.scales.own[w[0].1], self.x[w[0].1], pass.last_correction);
         }
         arrival.error = error;
         Ok(Some(arrival))
@@ -339,19 +357,24 @@ impl<'m> Driver<'m> {
         }
         self.drift.position = self.drift.position.max(drift.position);
         self.drift.velocity = self.drift.velocity.max(drift.velocity);
-        let size = pass.next.len();
-        let moved: f64 =
-            (0..size).map(|i| ((pass.next[i] - pass.raw[i]) * pass.weights[i]).powi(2)).sum();
         // A step that leaves the constraints by more than the tolerance is not good
         // enough. A correction of the size of rounding says nothing of the step: a
         // shorter one leaves as much, near a position where the constraints hold only
         // weakly.
-        let correction = 0.25 * (moved / size as f64).sqrt();
+        let moved: Vec<f64> =
+            pass.next.iter().zip(&pass.raw).map(|(a, b)| SHARE * (a - b).abs()).collect();
+        let correction = moved.iter().zip(&pass.weights).fold(0f64, |m, (e, w)| m.max(e * w));
         let found = self.projection.found;
         let is_rounding = found.position.max(found.velocity) <= ROUNDING
             || (pass.rejected_last && correction >= 0.3 * pass.last_correction);
         pass.last_correction = correction;
-        Ok(Some(if is_rounding { 0.0 } else { correction }))
+        if is_rounding {
+            return Ok(Some(0.0));
+        }
+        for (error, moved) in pass.errors.iter_mut().zip(moved) {
+            *error = error.max(moved);
+        }
+        Ok(Some(correction))
     }
 
     /// Records the outputs inside of a step.
@@ -429,6 +452,7 @@ impl<'m> Driver<'m> {
             return Ok(ControlFlow::Break(()));
         }
         if self.adapts() {
+            self.limited_by(pass);
             self.h = h * self.growth(arrival.error, pass.rejected_last);
             if arrival.turned {
                 self.h = 0.3 * h;

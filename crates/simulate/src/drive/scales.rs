@@ -20,6 +20,8 @@
 //! The work done on the system, last in a state, moves nothing and has no size here.
 
 use super::Driver;
+use super::pass::Pass;
+use crate::integrators::Step;
 use crate::linalg::largest;
 
 /// Part of its largest value that a velocity keeps as its size.
@@ -28,8 +30,17 @@ const KEEPS: f64 = 0.1;
 const DIGITS: f64 = 4.0 * f64::EPSILON;
 /// A step shorter by this tells a rounding error from one of the method.
 const SHORTER: f64 = 0.5;
-/// What falls less than this beside the step itself is no error of the method.
+/// What falls less than this beside the square of the step is no error of the method.
 const FALLS: f64 = 0.6;
+/// Errors above this part of what is allowed limit the steps.
+const LOW: f64 = 0.01;
+/// A component below this part of what the energy could do to it hardly moves.
+const HARDLY: f64 = 1e-4;
+/// After this many steps it is looked at again.
+const VOUCHED: u32 = 16;
+/// What a component without a size may be off by, of what the energy could do to it and the
+/// tolerance.
+const SHARE: f64 = 1e-3;
 /// An error taken for rounding is below this part of what the energy could do.
 const SMALL: f64 = 1e-8;
 
@@ -42,12 +53,16 @@ pub(super) struct Scales {
     pub(super) own: Vec<f64>,
     /// r, where it was learned.
     floor: Vec<f64>,
-    /// The largest √(Σ g_j v_j²), g the diagonal of the metric.
+    /// The largest √(Σ g_j v_j²), g the diagonal of the metric, or of v̇ in a step.
     speed: f64,
     /// The diagonal of the metric of the own velocities, where it was last seen.
     metric: Vec<f64>,
     /// A step that was turned down: from where, its length, and its errors.
     rejected: Option<(f64, f64, Vec<f64>)>,
+    /// The component that limited the last step.
+    suspected: Option<usize>,
+    /// So many steps are not looked at.
+    vouched: u32,
 }
 
 impl Scales {
@@ -80,10 +95,14 @@ impl Scales {
     }
 
     /// The metric at a state, for what the energy could do.
-    fn measure(&mut self, metric: Vec<f64>, x: &[f64]) {
-        let v = &x[self.origin.len()..x.len() - 1];
-        let sum: f64 = metric.iter().zip(v).map(|(g, v)| g * v * v).sum();
-        self.speed = self.speed.max(sum.sqrt());
+    fn measure(&mut self, metric: Vec<f64>, x: &[f64], rates: &[f64], h: f64) {
+        let inside = self.origin.len()..x.len() - 1;
+        let norm = |v: &[f64]| -> f64 {
+            let parts = metric.iter().zip(v).map(|(g, v)| g.sqrt() * v.abs());
+            parts.fold(0f64, f64::max)
+        };
+        let speed = norm(&x[inside.clone()]).max(norm(&rates[inside]) * h.abs());
+        self.speed = self.speed.max(speed);
         self.metric = metric;
     }
 
@@ -157,46 +176,94 @@ impl Driver<'_> {
         Some(diagonal)
     }
 
-    /// Whether a step of these errors was turned down for what is no error of the method:
-    /// components whose errors do not get smaller with the step.
-    pub(super) fn learns(&mut self, h: f64, weights: &[f64]) -> bool {
-        let Some(errors) = self.integrator.errors().map(<[f64]>::to_vec) else { return false };
+    /// Whether a step was turned down for what is no error of the method: components whose
+    /// errors do not get smaller with the step.
+    pub(super) fn learns(&mut self, h: f64, pass: &Pass) -> bool {
+        let errors = pass.errors.clone();
         if errors.iter().any(|e| !e.is_finite()) {
             self.scales.rejected = None;
             return false;
         }
-        let Some((t, longer, before)) = self.scales.rejected.take() else {
-            self.scales.rejected = Some((self.t, h, errors));
-            return false;
+        let (t, longer, before) = match self.scales.rejected.take() {
+            Some(last) if last.0 == self.t && h.abs() < last.1.abs() => last,
+            _ => {
+                self.scales.rejected = Some((self.t, h, errors));
+                return false;
+            }
         };
-        if t != self.t || h.abs() >= longer.abs() {
-            self.scales.rejected = Some((self.t, h, errors));
-            return false;
-        }
-        let ratio = (h / longer).abs();
-        if ratio > SHORTER {
+        if (h / longer).abs() > SHORTER {
             self.scales.rejected = Some((t, longer, before));
             return false;
         }
+        let learned = self.compare(pass, (longer, &before), (h, &errors));
+        self.scales.rejected = Some((self.t, h, errors));
+        learned
+    }
+
+    /// Learns from the errors of a step and a much shorter one from the same state.
+    fn compare(&mut self, pass: &Pass, long: (f64, &[f64]), short: (f64, &[f64])) -> bool {
         let x = self.x.clone();
         if let Some(metric) = self.metric_diagonal(&x) {
-            self.scales.measure(metric, &x);
+            self.scales.measure(metric, &x, &pass.rates, short.0);
         }
+        let ratio = (short.0 / long.0).abs();
         let mut learned = false;
-        for i in 0..errors.len() {
-            let is_high = errors[i] * weights[i] > 0.5;
-            if !is_high || errors[i] < FALLS * ratio * before[i] {
+        for i in 0..x.len() {
+            let (before, error) = (long.1[i], short.1[i]);
+            if !(before * pass.weights[i] > LOW) || error < FALLS * ratio * ratio * before {
                 continue;
             }
-            let most = SMALL * self.scales.reach(i, h).max(self.scales.own[i]);
-            let floor = 4.0 * errors[i];
+            let reach = self.scales.reach(i, long.0);
+            let most = SMALL * reach.max(self.scales.own[i]);
+            let floor = (4.0 * error.max(before)).max(SHARE * self.control.tolerance * reach);
             if floor <= most && floor > self.scales.floor[i] {
                 self.scales.floor[i] = floor;
                 learned = true;
             }
         }
-        self.scales.rejected = Some((self.t, h, errors));
         learned
+    }
+
+    /// Where a component that hardly moves limits the steps, looks with a shorter one whether
+    /// its errors are those of the method.
+    pub(super) fn suspect(&mut self, h: f64, pass: &mut Pass) {
+        let Some(i) = self.scales.suspected.take() else { return };
+        if self.scales.vouched > 0 {
+            self.scales.vouched -= 1;
+            return;
+        }
+        let x = self.x.clone();
+        if self.scales.metric.is_empty()
+            && let Some(metric) = self.metric_diagonal(&x)
+        {
+            self.scales.measure(metric, &x, &pass.rates, h);
+        }
+        if self.scales.own[i] > HARDLY * self.scales.reach(i, h) {
+            return;
+        }
+        self.scales.vouched = VOUCHED;
+        let (tolerance, constant) = (self.control.tolerance, false);
+        let mut tried = Vec::new();
+        for h in [h, 0.25 * h] {
+            let (rates, weights) = (&pass.rates, &pass.weights);
+            let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
+            if self.integrator.step(&mut self.field, step, &mut pass.next).is_err() {
+                return;
+            }
+            let Some(errors) = self.integrator.errors() else { return };
+            tried.push(errors.to_vec());
+        }
+        if self.compare(pass, (h, &tried[0]), (0.25 * h, &tried[1])) {
+            self.scales.vouched = 0;
+            self.weigh(&mut pass.weights, &pass.rates, h);
+        }
+    }
+
+    /// Remembers which component limits the steps.
+    pub(super) fn limited_by(&mut self, pass: &Pass) {
+        let errors = pass.errors.iter().zip(&pass.weights).map(|(e, w)| e * w);
+        let worst = errors.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        self.scales.suspected = worst.filter(|w| w.1 > LOW).map(|w| w.0);
     }
 
     /// The first step: where accelerations change by a tenth or so, shortened by what the
