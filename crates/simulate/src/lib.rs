@@ -74,6 +74,7 @@ pub mod start;
 pub mod state;
 pub mod states;
 pub mod terms;
+pub mod verify;
 
 pub use certificate::Gauss;
 pub use compare::agreement;

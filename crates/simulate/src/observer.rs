@@ -234,6 +234,13 @@ impl Observer {
         (self.output[self.layout.energy], linalg::dot(velocity, momentum).abs())
     }
 
+    /// M_ii at the field's last state.
+    pub fn masses(&mut self, field: &Field, t: f64, x: &[f64]) -> Vec<f64> {
+        self.evaluate(field, t, x);
+        let mass = self.layout.mass.dense(&self.output);
+        (0..self.n).map(|i| mass[i * self.n + i]).collect()
+    }
+
     /// Velocities and momenta at the field's last state.
     pub fn state(&mut self, field: &Field, t: f64, x: &[f64]) -> State {
         self.evaluate(field, t, x);

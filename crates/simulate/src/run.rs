@@ -16,6 +16,7 @@ use crate::setting::{Setting, Table};
 use crate::start::{self, Start};
 use crate::state::State;
 use crate::terms::Tolerances;
+use crate::verify::Verification;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation, for_system};
 use dalembert_model::diagnostic::Diagnostic;
 use std::ops::ControlFlow;
@@ -204,6 +205,38 @@ pub struct RunReport {
     pub largest_multipliers: Vec<(f64, f64)>,
     /// The events that happened, in order.
     pub happenings: Vec<Happening>,
+    /// How far it went, coordinate by coordinate.
+    pub sizes: Sizes,
+    /// How far off it may be, if that was estimated.
+    pub error: Verification,
+}
+
+/// The sizes of a motion, coordinate by coordinate.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    /// The largest |q − q₀|.
+    pub travel: Vec<f64>,
+    /// The largest |q|.
+    pub position: Vec<f64>,
+    /// The largest |q̇|.
+    pub speed: Vec<f64>,
+    /// M_ii at the end.
+    pub mass: Vec<f64>,
+}
+
+impl Sizes {
+    fn new(q: &[f64]) -> Sizes {
+        let zero = vec![0.0; q.len()];
+        Sizes { travel: zero.clone(), position: zero.clone(), speed: zero.clone(), mass: zero }
+    }
+
+    fn see(&mut self, first: &[f64], x: &[f64], rates: &[f64]) {
+        for (i, first) in first.iter().enumerate() {
+            self.travel[i] = self.travel[i].max((x[i] - first).abs());
+            self.position[i] = self.position[i].max(x[i].abs());
+            self.speed[i] = self.speed[i].max(rates[i].abs());
+        }
+    }
 }
 
 impl RunReport {
@@ -218,7 +251,7 @@ impl RunReport {
         match self.end {
             End::Failed(_) => failed.insert(0, "the run ended early".to_owned()),
             End::Interrupted => failed.insert(0, "the run was interrupted".to_owned()),
-            _ => {}
+            _ => failed.extend(self.error.fault()),
         }
         if failed.is_empty() { Ok(()) } else { Err(failed) }
     }
@@ -306,7 +339,7 @@ pub fn run_watched(
     travel(setting, options, start, record, watch)
 }
 
-fn travel(
+pub(crate) fn travel(
     setting: &Setting,
     options: &RunOptions,
     start: Start,
@@ -337,6 +370,7 @@ fn travel(
     let driver = &mut journey.driver;
     let (t, x) = (driver.t, driver.x.clone());
     let last = journey.observer.observe(&mut driver.field, t, &x).ok();
+    journey.sizes.mass = journey.observer.masses(&driver.field, t, &x);
     journey.finish();
     Ok(RunReport {
         end,
@@ -353,6 +387,8 @@ fn travel(
         tolerance: options.tolerance,
         largest_multipliers: journey.largest_multipliers,
         happenings: journey.happenings,
+        sizes: journey.sizes,
+        error: Verification::NotAsked,
     })
 }
 
@@ -389,6 +425,8 @@ pub(crate) struct Journey<'a> {
     energies: Energies,
     /// ∫|ẋ| dt of each component.
     paths: Vec<f64>,
+    sizes: Sizes,
+    first: Vec<f64>,
     conserved: bool,
     followed: bool,
 }
@@ -473,6 +511,8 @@ impl<'a> Journey<'a> {
             largest_multipliers: Vec::new(),
             energies,
             paths: Vec::new(),
+            sizes: Sizes::new(&state.q),
+            first: state.q.clone(),
             conserved,
             followed,
         })
@@ -516,7 +556,7 @@ impl<'a> Journey<'a> {
             let largest = &mut self.largest_multipliers;
             let (setting, energies) = (self.setting, &mut self.energies);
             self.paths.resize(self.driver.x.len(), 0.0);
-            let paths = &mut self.paths;
+            let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
             let size = self.driver.x.len();
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
@@ -528,6 +568,7 @@ impl<'a> Journey<'a> {
                         Ok(observation) => {
                             gauss.see(&observation.gauss);
                             keep_largest(largest, &observation);
+                            sizes.see(first, sample.x, &observation.state.velocity);
                             if !at_steps || sample.is_step {
                                 let is_early = forward * (sample.t - middle) <= 0.0;
                                 energies.see(setting, field, sample.t, sample.x, is_early);
@@ -545,6 +586,7 @@ impl<'a> Journey<'a> {
                 } else if field.rates(sample.t, sample.x, &mut dx).is_ok() {
                     let is_early = forward * (sample.t - middle) <= 0.0;
                     energies.see(setting, field, sample.t, sample.x, is_early);
+                    sizes.see(first, sample.x, &dx);
                     let length = (sample.t - last_t).abs();
                     paths.iter_mut().zip(&dx).for_each(|(path, d)| *path += d.abs() * length);
                     last_t = sample.t;

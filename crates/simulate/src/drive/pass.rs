@@ -169,6 +169,7 @@ impl<'m> Driver<'m> {
         let mut pass = pass;
         self.scales.begin(self.field.n, &x);
         self.scales.see(&x);
+        self.weigh_masses();
         self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
         if self.h == 0.0 {
             self.h = forward * self.first_step(&pass.rates, end);
@@ -321,11 +322,6 @@ impl<'m> Driver<'m> {
         if adapts && self.is_torn(arrival.t, &pass.next) {
             self.reject(pass, h, 0.5)?;
             return Ok(None);
-        }
-        if std::env::var("DBG").is_ok() {
-            let mut w: Vec<(f64, usize)> = pass.errors.iter().zip(&pass.weights).enumerate().map(|(i,(e,w))| (e*w,i)).collect();
-            w.sort_by(|a,b| b.0.total_cmp(&a.0));
-            eprintln!("t {:.6e} h {:.3e} err {:.2e} comps {:?} own {:.2e} x {:.2e} corr {:.1e}", self.t, h, error, &w[..3], self.scales.own[w[0].1], self.x[w[0].1], pass.last_correction);
         }
         arrival.error = error;
         Ok(Some(arrival))

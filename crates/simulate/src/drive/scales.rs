@@ -8,7 +8,8 @@
 //! velocity the larger of what it is and a tenth of what it was at most; at the beginning
 //! both are what the step at hand gives them, |q̇| h and |v̇| h. So no unit enters, and no
 //! choice of the origin: a motion of 1e-12 is followed as well as one of 1. What rounding
-//! leaves of a number, r = 4 ε |x|, is always allowed.
+//! leaves of a number, r = 4 ε |x|, is always allowed; where constraints bring the rounding
+//! errors of one coordinate to another, |x| is that of the largest in units of equal mass.
 //!
 //! A component that only rounding moves has no size: its error does not get smaller with
 //! the step. Neither has one that is moved only by what others do later (the last link of a
@@ -21,7 +22,7 @@
 
 use super::Driver;
 use super::pass::Pass;
-use crate::integrators::Step;
+use crate::integrators::{Motion, Step};
 use crate::linalg::largest;
 
 /// Part of its largest value that a velocity keeps as its size.
@@ -57,6 +58,9 @@ pub(super) struct Scales {
     speed: f64,
     /// The diagonal of the metric of the own velocities, where it was last seen.
     metric: Vec<f64>,
+    /// M_ii, and the diagonal of the metric, where there are constraints.
+    mass: Vec<f64>,
+    joined_metric: Vec<f64>,
     /// A step that was turned down: from where, its length, and its errors.
     rejected: Option<(f64, f64, Vec<f64>)>,
     /// The component that limited the last step.
@@ -130,6 +134,16 @@ impl Scales {
         tolerance * size + self.floor[i].max(DIGITS * x[i].abs())
     }
 
+    /// The largest of positions and of velocities, in units of equal mass, where constraints
+    /// join them.
+    fn joined(&self, x: &[f64]) -> [f64; 2] {
+        let n = self.origin.len();
+        let most = |x: &[f64], g: &[f64]| {
+            x.iter().zip(g).fold(0f64, |m, (x, g)| m.max(g.sqrt() * x.abs()))
+        };
+        [most(&x[..n], &self.mass), most(&x[n..], &self.joined_metric)]
+    }
+
     /// What the energy of the motion could do to a component in a step, at most.
     fn reach(&self, i: usize, h: f64) -> f64 {
         let n = self.origin.len();
@@ -150,9 +164,38 @@ impl Driver<'_> {
 
     /// The inverses of what each component may be off by in a step h; 0 for one without size.
     pub(super) fn weigh(&self, weights: &mut [f64], rates: &[f64], h: f64) {
+        let scales = &self.scales;
+        let (n, [far, fast]) = (self.field.n, scales.joined(&self.x));
         for (i, weight) in weights.iter_mut().enumerate() {
-            let allowed = self.scales.allowed(i, self.control.tolerance, &self.x, rates, h);
+            let (whole, g) = match i < n {
+                true => (far, scales.mass.get(i)),
+                false => (fast, scales.joined_metric.get(i - n)),
+            };
+            let joined = g.filter(|g| **g > 0.0).map_or(0.0, |g| DIGITS * whole / g.sqrt());
+            let mut allowed = scales.allowed(i, self.control.tolerance, &self.x, rates, h);
+            if allowed > 0.0 {
+                allowed += joined;
+            }
             *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
+        }
+    }
+
+    /// Looks at the masses, where constraints join coordinates.
+    pub(super) fn weigh_masses(&mut self) {
+        if self.field.equations.rows.is_empty() {
+            return;
+        }
+        let x = self.x.clone();
+        let n = self.field.n;
+        if let Some(metric) = self.metric_diagonal(&x) {
+            self.scales.joined_metric = metric;
+        }
+        let mut mass = Vec::new();
+        if self.field.residuals(self.t, &x).is_ok() {
+            self.field.mass(&mut mass);
+        }
+        if !mass.is_empty() {
+            self.scales.mass = (0..n).map(|i| mass[i * n + i].abs()).collect();
         }
     }
 
@@ -293,7 +336,6 @@ impl Driver<'_> {
                     ahead[i] += 0.5 * h * h * rates[n + i] * self.own_is_rate(i);
                 }
             }
-            use crate::integrators::Motion;
             let is_ok = self.field.rates(self.t + h, &ahead, &mut there).is_ok();
             let change: Vec<f64> = there[n..moving]
                 .iter()
@@ -301,7 +343,9 @@ impl Driver<'_> {
                 .map(|(a, b)| a - b)
                 .collect();
             let (change, whole) = (norm(&change), force.max(norm(&there[n..moving])));
-            if is_ok && (change <= 0.3 * whole || whole == 0.0) {
+            // What hardly changes the velocities is no time of the motion.
+            let is_slow = speed > 0.0 && length * whole <= 0.1 * speed;
+            if is_ok && (change <= 0.3 * whole || whole == 0.0 || is_slow) {
                 break;
             }
             length *= 0.1;
