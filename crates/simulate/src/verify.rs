@@ -1,8 +1,8 @@
 //! The global error of a run, estimated by a second one.
 //!
-//! The second run has a tenth of the tolerance and steps of at most 1/500 of the time, so
-//! that it meets what the first may have stepped over; at constant steps it has half of
-//! them. Its error is far below that of the first, so their difference is the error of the
+//! The second run has a tenth of the tolerance and steps of at most 1/500 of the time (longer
+//! for large systems, a quarter of the first one's at most), so that it meets what the first
+//! may have stepped over; at constant steps it has half of them. Its error is far below that of the first, so their difference is the error of the
 //! first, which is the run that is written. What is reported is twice the difference, at
 //! least a fifth of the worst of the coordinates that move together, since a difference may
 //! happen to vanish.
@@ -35,8 +35,13 @@ pub const WITHIN: f64 = 100.0;
 const DIGITS: f64 = 1e-2;
 /// The second run's tolerance, as a part of the first one's.
 const TIGHTER: f64 = 0.1;
-/// The second run's longest step, as a part of the time.
-const LONGEST: f64 = 1.0 / 500.0;
+/// The second run has at least so many steps, fewer where each costs much: for coordinates
+/// and constraints of this number,
+const STEPS: (f64, f64) = (500.0, 20.0);
+/// but this many times those of the first.
+const TIMES: f64 = 4.0;
+/// The same beside a run that is made again, which has steps of at most that.
+const SHORTER: f64 = 0.37;
 /// Times at which states are compared.
 const CHECKS: usize = 64;
 /// The estimate is this many times the difference,
@@ -49,8 +54,10 @@ const SMALLEST: f64 = 1e-14;
 const MOST: u32 = 4;
 /// Most work, in evaluations of the first run; and what is always allowed.
 const WORK: (f64, f64) = (64.0, 1e5);
-/// A coordinate below this part of the others, where masses are equal, is moved by rounding.
-const ROUNDING: f64 = 1e-12;
+/// A coordinate below this part of the others, where masses are equal, is moved by rounding,
+const ROUNDING: f64 = 1e-14;
+/// and one below this if two runs differ in it by so much of itself.
+const UNRESOLVED: (f64, f64) = (1e-11, 0.05);
 
 /// Whether the error of a run is known.
 #[derive(Clone, Debug, Default)]
@@ -228,6 +235,10 @@ pub fn run_verified_from(
     sink: &mut dyn Sink,
 ) -> Result<RunReport, RunError> {
     let asked = options.tolerance;
+    let span = (options.end - start.state.t).abs();
+    let system = &setting.model.system;
+    let size = (system.n_coordinates() + system.constraints.len()) as f64;
+    let usual = (STEPS.0 * (STEPS.1 / size).powi(2)).min(STEPS.0);
     let mut options = options.clone();
     let mut first_work = 0.0;
     let mut work = 0.0;
@@ -245,6 +256,8 @@ pub fn run_verified_from(
             return finish(setting, &options, &start, rows, sink, run, Err(why));
         }
         let step = run.report.choice.step;
+        let steps = run.report.statistics.steps as f64;
+        let count = usual.max((TIMES * steps).min(STEPS.0)).max(1.0);
         let mut second = options.clone();
         let mut words = String::new();
         let mut tries = Vec::new();
@@ -258,7 +271,8 @@ pub fn run_verified_from(
                 // A looser one tells more than enough, where a tighter one cannot be made.
                 for factor in [TIGHTER, 1.0 / TIGHTER] {
                     second.tolerance = options.tolerance * factor;
-                    second.longest = Some(LONGEST * (options.end - start.state.t).abs());
+                    let part = if tightened == 0 { 1.0 } else { SHORTER };
+                    second.longest = Some(part * span / count);
                     tries.push(second.clone());
                 }
             }
@@ -298,17 +312,19 @@ pub fn run_verified_from(
             first_work = work;
         }
         let excess = if estimate.differs.is_some() { 1e3 } else { estimate.relative / estimate.bound };
-        let tolerance = (options.tolerance * (0.3 / excess).min(0.1)).max(SMALLEST);
+        let tolerance = (options.tolerance * (0.3 / excess).clamp(1e-3, 0.1)).max(SMALLEST);
         let order = 4.0;
         let ahead = work * (options.tolerance / tolerance).powf(1.0 / order);
         estimate.rounding = options.tolerance <= SMALLEST
-            || before.is_some_and(|before| estimate.relative > 0.5 * before);
+            || before.is_some_and(|before| estimate.relative < 0.1 && estimate.relative > 0.5 * before);
         estimate.spent = tightened >= MOST || work + ahead > (WORK.0 * first_work).max(WORK.1);
         if estimate.holds() || step.is_some() || estimate.rounding || estimate.spent {
             return finish(setting, &options, &start, rows, sink, run, Ok((estimate, other)));
         }
         before = Some(estimate.relative);
         options.tolerance = tolerance;
+        // What the first run may have stepped over it must not step over again.
+        options.longest = Some(span / count);
         tightened += 1;
     }
 }
@@ -413,23 +429,24 @@ fn row_error(others: &[State], state: &State) -> StateError {
 fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> ErrorEstimate {
     let parts = energy::parts(setting);
     let (a, b) = (&run.report, &other.report);
-    let scale = Scale::new(&a.sizes, &b.sizes, tolerance);
     let mut estimate = ErrorEstimate::default();
     let jumps = jumps(a, b, &mut estimate);
     let (mut whole, mut end) = (StateError::default(), StateError::default());
     let mut shared = vec![0f64; parts.len()];
-    let late = run.states.len().saturating_sub(CHECKS / 12);
-    for (at, state) in run.states.iter().enumerate() {
+    let mut differences = Vec::new();
+    for state in &run.states {
         let inside = |jump: &(f64, f64)| state.t >= jump.0 && state.t <= jump.1;
         if jumps.iter().any(inside) {
             continue;
         }
         let Some(same) = other.states.iter().find(|o| o.t == state.t) else { continue };
         let difference = StateError::between(state, same);
-        if at >= late {
-            scale.share(&difference, &parts, &mut shared);
-        }
         whole.widen(&difference);
+        differences.push(difference);
+    }
+    let scale = Scale::new(&a.sizes, &b.sizes, &whole, tolerance);
+    for late in differences.iter().rev().take(1 + CHECKS / 12) {
+        scale.share(late, &parts, &mut shared);
     }
     if let (Some(last), Some(theirs)) = (&a.last, &b.last)
         && std::mem::discriminant(&a.end) == std::mem::discriminant(&b.end)
@@ -518,7 +535,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn new(a: &Sizes, b: &Sizes, tolerance: f64) -> Scale {
+    fn new(a: &Sizes, b: &Sizes, whole: &StateError, tolerance: f64) -> Scale {
         let larger = |a: &[f64], b: &[f64]| -> Vec<f64> {
             a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
         };
@@ -527,7 +544,12 @@ impl Scale {
         let energy = |i: usize| speed[i] * a.mass[i].abs().sqrt();
         let fastest = (0..speed.len()).map(energy).fold(0f64, f64::max);
         let moves = (0..speed.len())
-            .map(|i| travel[i] > 0.0 && !(a.mass[i] > 0.0 && energy(i) <= ROUNDING * fastest))
+            .map(|i| {
+                let is_below = |part: f64| a.mass[i] > 0.0 && energy(i) <= part * fastest;
+                let is_open = whole.velocity.get(i).is_some_and(|e| *e > UNRESOLVED.1 * speed[i]);
+                let is_noise = is_below(ROUNDING) || is_open && is_below(UNRESOLVED.0);
+                travel[i] > 0.0 && !is_noise
+            })
             .collect();
         let digits = |list: &[f64]| -> Vec<f64> {
             list.iter().map(|x| 4.0 * f64::EPSILON * x / tolerance).collect()
