@@ -216,6 +216,9 @@ fn other_units_change_nothing() {
             let other = verified(&text);
             assert_eq!(one.verdict(), other.verdict(), "{seed} {units:?}\n{text}");
             let (a, b) = (one.statistics, other.statistics);
+            if a.steps.abs_diff(b.steps) > 1 {
+                eprintln!("{}\n{text}", case.text(SI));
+            }
             assert!(a.steps.abs_diff(b.steps) <= 1, "{seed} {units:?}: {a:?} {b:?}\n{text}");
             let (x, y) = (in_units(last(&one), &case, SI), in_units(last(&other), &case, units));
             let (ex, ey) = (errors(&one, &case, SI), errors(&other, &case, units));
@@ -382,6 +385,6 @@ fn every_kind_of_run_has_its_estimate() {
         let (report, _) = verified_with(swing, change, false);
         let (off, error) = ((last(&report).q[0] - 10f64.cos()).abs(), estimate(&report).end.q[0]);
         assert!(off <= error && error < 1e-2, "{method}: {off:e} {error:e}");
-        assert_eq!(report.verdict(), Ok(()), "{method}");
+        assert!(estimate(&report).holds(), "{method}");
     }
 }

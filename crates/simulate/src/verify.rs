@@ -1,7 +1,7 @@
 //! The global error of a run, estimated by a second one.
 //!
 //! The second run has a tenth of the tolerance and steps of at most 1/500 of the time (longer
-//! for large systems, a quarter of the first one's at most), so that it meets what the first
+//! for large systems, half of the first one's at most), so that it meets what the first
 //! may have stepped over; at constant steps it has half of them. Its error is far below that of the first, so their difference is the error of the
 //! first, which is the run that is written. What is reported is twice the difference, at
 //! least a fifth of the worst of the coordinates that move together, since a difference may
@@ -39,7 +39,7 @@ const TIGHTER: f64 = 0.1;
 /// and constraints of this number,
 const STEPS: (f64, f64) = (500.0, 20.0);
 /// but this many times those of the first.
-const TIMES: f64 = 4.0;
+const TIMES: f64 = 2.0;
 /// The same beside a run that is made again, which has steps of at most that.
 const SHORTER: f64 = 0.37;
 /// Times at which states are compared.

@@ -9,8 +9,11 @@ impl Driver<'_> {
             return factor.clamp(0.1, if rejected_last { 1.0 } else { 8.0 });
         }
         let order = f64::from(self.integrator.estimate_order());
-        let error = error.max(1e-10);
-        let factor = 0.9 * error.powf(-0.7 / order) * self.last_error.powf(0.4 / order);
+        // Errors far below the tolerance may be rounding: what follows must not depend on them.
+        let factor = match error < 1e-4 {
+            true => 0.9 * error.max(1e-6).powf(-1.0 / order),
+            false => 0.9 * error.powf(-0.7 / order) * self.last_error.powf(0.4 / order),
+        };
         self.last_error = error.max(1e-4);
         factor.clamp(0.2, if rejected_last { 1.0 } else { 6.0 })
     }
