@@ -301,7 +301,7 @@ fn relative(rows: &[f64], x: &[f64], residuals: &[f64], noise: &[f64], metric: &
         // tell the size of the terms that cancel in it.
         let own = terms.max(1e-2 * whole);
         let inside = noise.get(j).map_or(0.0, |noise| noise / f64::EPSILON);
-        let scale = if own < 1e-4 * inside { inside } else { own };
+        let scale = own.max(0.1 * inside);
         worst = worst.max(if scale > 0.0 { r.abs() / scale } else { 1.0 });
     }
     worst

@@ -259,6 +259,10 @@ pub fn run_verified_from(
         let steps = run.report.statistics.steps as f64;
         let count = usual.max((TIMES * steps).min(STEPS.0)).max(1.0);
         let mut second = options.clone();
+        // Of the second run nothing is shown.
+        if !rows && span > 0.0 {
+            (second.every, second.times) = (Some(span), Vec::new());
+        }
         let mut words = String::new();
         let mut tries = Vec::new();
         match step {
@@ -277,13 +281,10 @@ pub fn run_verified_from(
                 }
             }
         }
-        if rows {
-            let times = output_times(start.state.t, options.end, options.every);
-            tries.iter_mut().for_each(|o| o.times.extend(&times));
-        }
         let mut other = None;
         for second in &tries {
-            let found = trace(setting, second, &start, Shown::Nothing, sink)?;
+            let shown = if rows { Shown::Kept } else { Shown::Nothing };
+            let found = trace(setting, second, &start, shown, sink)?;
             work += found.report.evaluations as f64;
             let is_done = !matches!(found.report.end, End::Failed(_));
             if step.is_none() {
@@ -358,6 +359,8 @@ fn finish(
 /// Which rows of a run are shown, and by what they are compared.
 enum Shown<'a> {
     Nothing,
+    /// None, but all are kept.
+    Kept,
     Rows(Option<&'a [State]>),
 }
 
@@ -372,31 +375,35 @@ fn trace(
     let (from, to) = (start.state.t, options.end);
     let checks: Vec<f64> =
         (1..=CHECKS).map(|k| from + (to - from) * k as f64 / CHECKS as f64).collect();
-    let own: Vec<u64> = match options.end.is_finite() && options.every.is_none_or(|e| e != 0.0) {
-        true => output_times(from, to, options.every).iter().map(|t| t.to_bits()).collect(),
+    let forward = if to >= from { 1.0 } else { -1.0 };
+    // Those that were not asked for are not shown.
+    let hidden: Vec<f64> = match options.every.is_none_or(|every| every != 0.0) && to.is_finite() {
+        true => {
+            let own = output_times(from, to, options.every);
+            let is_own = |t: f64| {
+                own.binary_search_by(|o| (forward * o).total_cmp(&(forward * t))).is_ok()
+                    || options.times.contains(&t)
+            };
+            checks.iter().copied().filter(|&t| !is_own(t)).collect()
+        }
         false => Vec::new(),
     };
-    let own: std::collections::HashSet<u64> =
-        own.into_iter().chain(options.times.iter().map(|t| t.to_bits())).collect();
-    let hidden: std::collections::HashSet<u64> =
-        checks.iter().map(|t| t.to_bits()).filter(|t| !own.contains(t)).collect();
     let mut options = options.clone();
     options.times.extend(&checks);
     let mut states: Vec<State> = Vec::new();
     let cell = std::cell::RefCell::new(sink);
-    let keeps_all = matches!(shown, Shown::Nothing);
+    let keeps_all = matches!(shown, Shown::Kept);
     let report = travel(
         setting,
         &options,
         start.clone(),
         &mut |row| {
-            let is_check = checks.contains(&row.state.t);
-            if is_check || (keeps_all && own.contains(&row.state.t.to_bits())) {
+            if keeps_all || checks.contains(&row.state.t) {
                 states.push(row.state.clone());
             }
             match &shown {
-                Shown::Rows(others) if !hidden.contains(&row.state.t.to_bits()) => {
-                    let error = others.map(|others| row_error(others, &row.state));
+                Shown::Rows(others) if !hidden.contains(&row.state.t) => {
+                    let error = others.map(|others| row_error(others, &row.state, forward));
                     cell.borrow_mut().record(row, error.as_ref())
                 }
                 _ => ControlFlow::Continue(()),
@@ -404,13 +411,13 @@ fn trace(
         },
         &mut |progress| cell.borrow_mut().watch(progress),
     )?;
-    states.sort_by(|a, b| ((to - from).signum() * (a.t - b.t)).total_cmp(&0.0));
     Ok(Trace { states, report })
 }
 
 /// Twice the difference to the other run at the same time; NaN where it has none.
-fn row_error(others: &[State], state: &State) -> StateError {
-    let same = others.iter().find(|o| o.t == state.t);
+fn row_error(others: &[State], state: &State, forward: f64) -> StateError {
+    let at = others.partition_point(|o| forward * o.t < forward * state.t);
+    let same = others.get(at).filter(|o| o.t == state.t);
     let mut error = match same {
         Some(other) => StateError::between(state, other),
         None => StateError {

@@ -22,7 +22,7 @@
 
 use super::Driver;
 use super::pass::Pass;
-use crate::integrators::{Motion, Step};
+use crate::integrators::{Motion, Needs, Step};
 use crate::linalg::largest;
 
 /// Part of its largest value that a velocity keeps as its size.
@@ -175,6 +175,13 @@ impl Driver<'_> {
             let mut allowed = scales.allowed(i, self.control.tolerance, &self.x, rates, h);
             if allowed > 0.0 {
                 allowed += joined;
+            }
+            // A method that solves for positions has velocities as their differences.
+            if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
+                let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
+                let by_others =
+                    g.filter(|g| **g > 0.0).map_or(0.0, |g| far / g.sqrt());
+                allowed += DIGITS * own.max(by_others) / h.abs();
             }
             *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
         }
