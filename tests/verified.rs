@@ -30,7 +30,11 @@ impl Sink for Rows {
     }
 }
 
-fn verified_with(text: &str, change: impl FnOnce(&mut RunOptions), rows: bool) -> (RunReport, Rows) {
+fn verified_with(
+    text: &str,
+    change: impl FnOnce(&mut RunOptions),
+    rows: bool,
+) -> (RunReport, Rows) {
     let model = model(text);
     let setting = Setting::new(&model).expect("values");
     let mut options = RunOptions::of_model(&setting);

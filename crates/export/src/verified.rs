@@ -86,7 +86,11 @@ pub(crate) fn text(verification: &Verification, page: &mut String) {
             "  {:<18} {:.1e}, made smaller {} from {:.1e}; errors are amplified {:.1e} times",
             "local tolerance",
             estimate.tolerance,
-            if estimate.tightened == 1 { "once".to_owned() } else { format!("{} times", estimate.tightened) },
+            if estimate.tightened == 1 {
+                "once".to_owned()
+            } else {
+                format!("{} times", estimate.tightened)
+            },
             estimate.asked,
             estimate.amplification
         );

@@ -32,8 +32,11 @@ impl Arena {
         if terms.len() < MOST {
             match self.node(id) {
                 Node::Sum { constant, start, len } => {
-                    let items: Vec<_> =
-                        self.items(start, len).iter().map(|item| (item.expr, item.number)).collect();
+                    let items: Vec<_> = self
+                        .items(start, len)
+                        .iter()
+                        .map(|item| (item.expr, item.number))
+                        .collect();
                     let constant = self.value(constant).clone();
                     let constant = self.number(constant);
                     if constant != ExprId::ZERO {
@@ -51,7 +54,8 @@ impl Arena {
                     return;
                 }
                 Node::Product { start, len } => {
-                    let bases: Vec<ExprId> = self.items(start, len).iter().map(|i| i.expr).collect();
+                    let bases: Vec<ExprId> =
+                        self.items(start, len).iter().map(|i| i.expr).collect();
                     let moving: Vec<ExprId> =
                         bases.into_iter().filter(|&base| self.is_moving(base)).collect();
                     // One sum, to the first power, times what is constant.

@@ -189,7 +189,8 @@ impl Energies {
             let symbols = exprs.symbols_of(&[term]);
             let owner = symbols.iter().find_map(|&s| owners.of(s));
             // Time alone: it belongs to what changes with time.
-            let by_time = || symbols.contains(&Symbol::TIME).then(|| active.iter().position(|a| *a));
+            let by_time =
+                || symbols.contains(&Symbol::TIME).then(|| active.iter().position(|a| *a));
             owner.map(|i| groups[i].0).or_else(|| by_time().flatten())
         };
         let mut energies: Vec<Vec<ExprId>> = vec![Vec::new(); count];

@@ -602,11 +602,8 @@ impl<'a> Journey<'a> {
             let times_run = times_before + self.driver.times(&self.paths);
             self.certificate.characteristic_times = times_run;
             self.certificate.energy_balance = self.followed.then_some(self.energies.balance());
-            self.certificate.energy_bound = self.holds_energy.bound(
-                self.energies.early(),
-                times_run,
-                self.options.tolerance,
-            );
+            self.certificate.energy_bound =
+                self.holds_energy.bound(self.energies.early(), times_run, self.options.tolerance);
             self.choice.step = self.driver.constant_step();
             self.look_for_stiffness();
             if self.conserved {

@@ -296,7 +296,8 @@ pub fn run_verified_from(
                 break;
             }
         }
-        let Some(other) = other.filter(|o| !matches!(o.report.end, End::Failed(_) | End::Interrupted))
+        let Some(other) =
+            other.filter(|o| !matches!(o.report.end, End::Failed(_) | End::Interrupted))
         else {
             let why = "the second run did not come to its end".to_owned();
             return finish(setting, &options, &start, rows, sink, run, Err(why));
@@ -312,12 +313,14 @@ pub fn run_verified_from(
         if first_work == 0.0 {
             first_work = work;
         }
-        let excess = if estimate.differs.is_some() { 1e3 } else { estimate.relative / estimate.bound };
+        let excess =
+            if estimate.differs.is_some() { 1e3 } else { estimate.relative / estimate.bound };
         let tolerance = (options.tolerance * (0.3 / excess).clamp(1e-3, 0.1)).max(SMALLEST);
         let order = 4.0;
         let ahead = work * (options.tolerance / tolerance).powf(1.0 / order);
         estimate.rounding = options.tolerance <= SMALLEST
-            || before.is_some_and(|before| estimate.relative < 0.1 && estimate.relative > 0.5 * before);
+            || before
+                .is_some_and(|before| estimate.relative < 0.1 && estimate.relative > 0.5 * before);
         estimate.spent = tightened >= MOST || work + ahead > (WORK.0 * first_work).max(WORK.1);
         if estimate.holds() || step.is_some() || estimate.rounding || estimate.spent {
             return finish(setting, &options, &start, rows, sink, run, Ok((estimate, other)));

@@ -121,8 +121,12 @@ fn simulate_model(
     }
     let plot = args.plot.as_deref().map(|path| (path, &shown[..]));
     let recorder = Recorder::new(columns, args.out.as_deref(), plot).map_err(Trouble::Usage)?;
-    let mut sink =
-        Session { setting: &setting, recorder, line: ProgressLine::new(), interrupt: Interrupt::listen() };
+    let mut sink = Session {
+        setting: &setting,
+        recorder,
+        line: ProgressLine::new(),
+        interrupt: Interrupt::listen(),
+    };
     let result = match args.no_verify {
         true => {
             // Both closures write to it, never at the same time.

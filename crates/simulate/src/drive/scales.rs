@@ -152,7 +152,13 @@ impl Scales {
             _ => 0.0,
         };
         // A position goes by its velocity, if there is one of each.
-        if i >= n { by(i - n) } else if self.metric.len() == n { by(i) * h.abs() } else { 0.0 }
+        if i >= n {
+            by(i - n)
+        } else if self.metric.len() == n {
+            by(i) * h.abs()
+        } else {
+            0.0
+        }
     }
 }
 
@@ -179,8 +185,7 @@ impl Driver<'_> {
             // A method that solves for positions has velocities as their differences.
             if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
                 let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
-                let by_others =
-                    g.filter(|g| **g > 0.0).map_or(0.0, |g| far / g.sqrt());
+                let by_others = g.filter(|g| **g > 0.0).map_or(0.0, |g| far / g.sqrt());
                 allowed += DIGITS * own.max(by_others) / h.abs();
             }
             *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
@@ -344,11 +349,8 @@ impl Driver<'_> {
                 }
             }
             let is_ok = self.field.rates(self.t + h, &ahead, &mut there).is_ok();
-            let change: Vec<f64> = there[n..moving]
-                .iter()
-                .zip(&rates[n..moving])
-                .map(|(a, b)| a - b)
-                .collect();
+            let change: Vec<f64> =
+                there[n..moving].iter().zip(&rates[n..moving]).map(|(a, b)| a - b).collect();
             let (change, whole) = (norm(&change), force.max(norm(&there[n..moving])));
             // What hardly changes the velocities is no time of the motion.
             let is_slow = speed > 0.0 && length * whole <= 0.1 * speed;

@@ -10,9 +10,10 @@ impl Driver<'_> {
         }
         let order = f64::from(self.integrator.estimate_order());
         // Errors far below the tolerance may be rounding: what follows must not depend on them.
-        let factor = match error < 1e-4 {
-            true => 0.9 * error.max(1e-6).powf(-1.0 / order),
-            false => 0.9 * error.powf(-0.7 / order) * self.last_error.powf(0.4 / order),
+        let factor = match error {
+            e if e < 1e-6 => 5.0,
+            e if e < 1e-4 => 0.9 * error.powf(-1.0 / order),
+            _ => 0.9 * error.powf(-0.7 / order) * self.last_error.powf(0.4 / order),
         };
         self.last_error = error.max(1e-4);
         factor.clamp(0.2, if rejected_last { 1.0 } else { 6.0 })
@@ -22,7 +23,10 @@ impl Driver<'_> {
     pub(super) fn first_step(&mut self, rates: &[f64], end: f64) -> f64 {
         let longest = (end - self.t).abs();
         let shortest = (16.0 * smallest_step(self.t, end)).min(longest);
-        self.first_length(rates, end).clamp(shortest, longest)
+        // A power of two of the whole, so that times of a simple motion are exact.
+        let part = self.first_length(rates, end) / longest;
+        let length = if part > 0.0 { longest * part.log2().floor().exp2() } else { longest };
+        length.clamp(shortest, longest)
     }
 }
 
