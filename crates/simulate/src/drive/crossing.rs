@@ -278,8 +278,8 @@ impl<'m> Driver<'m> {
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
         let mut h = pass.forward * pass.length.min(0.5 / mark.speed);
         for _ in 0..12 {
-            if let Some(mut crossing) = self.collocate(pass, &mark, h, false) {
-                let (tail, is_noise) = self.tail(&crossing.passage, &pass.weights);
+            if let Some(mut crossing) = self.collocate(&mark, h, false) {
+                let (tail, is_noise) = self.tail(&crossing.passage);
                 let is_good = tail <= 1.0 || is_noise && tail * self.control.tolerance <= NOISE;
                 if is_good && self.between(&crossing.passage) <= allowed {
                     crossing.at = 0.0;
@@ -359,7 +359,7 @@ impl<'m> Driver<'m> {
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
         let mut h = 2.0 * (when - mark.t);
         for round in 0..8 {
-            let Some(mut crossing) = self.collocate(pass, mark, h, true) else {
+            let Some(mut crossing) = self.collocate(mark, h, true) else {
                 // Its end may lie where the rank drops, if it slows down on the way there.
                 if round == 0 {
                     h *= 1.6;
@@ -401,7 +401,7 @@ impl<'m> Driver<'m> {
                 }
                 crossing.change = Some(change);
             }
-            let (tail, is_noise) = self.tail(&crossing.passage, &pass.weights);
+            let (tail, is_noise) = self.tail(&crossing.passage);
             return match self.between(&crossing.passage) <= allowed {
                 true if tail <= 1.0 => Tried::Crossed(Box::new(crossing)),
                 true if is_noise && tail * self.control.tolerance <= NOISE => {

@@ -168,8 +168,30 @@ impl Driver<'_> {
         self.scales.inherit(&before.scales);
     }
 
+    /// The same for steps whose size does not follow the error, and across singular
+    /// positions: sizes are those of the coordinates themselves, and of the largest in units
+    /// of equal mass.
+    pub(super) fn weigh_together(&self, weights: &mut [f64]) {
+        let scales = &self.scales;
+        let n = self.field.n;
+        let own: Vec<f64> = self.x.iter().zip(&scales.own).map(|(x, o)| x.abs().max(*o)).collect();
+        let [far, fast] = scales.joined(&own);
+        for (i, weight) in weights.iter_mut().enumerate() {
+            let (whole, g) = match i < n {
+                true => (far, scales.mass.get(i)),
+                false => (fast, scales.joined_metric.get(i - n)),
+            };
+            let others = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
+            let size = if i + 1 < self.x.len() { own[i].max(others) } else { 0.0 };
+            *weight = if size > 0.0 { 1.0 / (self.control.tolerance * size) } else { 0.0 };
+        }
+    }
+
     /// The inverses of what each component may be off by in a step h; 0 for one without size.
     pub(super) fn weigh(&self, weights: &mut [f64], rates: &[f64], h: f64) {
+        if self.control.step.is_some() {
+            return self.weigh_together(weights);
+        }
         let scales = &self.scales;
         let (n, [far, fast]) = (self.field.n, scales.joined(&self.x));
         for (i, weight) in weights.iter_mut().enumerate() {
