@@ -314,7 +314,7 @@ impl<'m> Driver<'m> {
             if distance <= super::step_size::smallest_step(mark.t, pass.end) {
                 continue;
             }
-            match self.cross_from(pass, &mark, when) {
+            match self.cross_from(&mark, when) {
                 Tried::Crossed(crossing) => {
                     return self.take_across(pass, *crossing, record).map(Some);
                 }
@@ -355,7 +355,7 @@ impl<'m> Driver<'m> {
         Ok(None)
     }
 
-    fn cross_from(&mut self, pass: &Pass, mark: &Mark, when: f64) -> Tried {
+    fn cross_from(&mut self, mark: &Mark, when: f64) -> Tried {
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
         let mut h = 2.0 * (when - mark.t);
         for round in 0..8 {

@@ -291,7 +291,11 @@ impl Driver<'_> {
                 continue;
             }
             let reach = self.scales.reach(i, long.0);
-            let most = SMALL * reach.max(self.scales.own[i]);
+            // Projections leave rounding errors of positions as large as positions are.
+            let [far, _] = self.scales.joined(&x);
+            let mass = self.scales.mass.get(i).filter(|m| **m > 0.0);
+            let across = mass.map_or(0.0, |m| far / m.sqrt());
+            let most = SMALL * reach.max(self.scales.own[i]).max(across);
             let floor = (4.0 * error.max(before)).max(SHARE * self.control.tolerance * reach);
             if floor <= most && floor > self.scales.floor[i] {
                 self.scales.floor[i] = floor;
@@ -380,6 +384,10 @@ impl Driver<'_> {
                 break;
             }
             length *= 0.1;
+        }
+        // Nothing happens.
+        if force == 0.0 && norm(&there[n..moving]) == 0.0 {
+            return 0.125 * longest;
         }
         let order = f64::from(self.integrator.order());
         let part = (self.control.tolerance.min(1.0)).powf(1.0 / (order + 1.0));
