@@ -39,6 +39,11 @@ const LOW: f64 = 0.01;
 const HARDLY: f64 = 1e-4;
 /// After this many steps it is looked at again.
 const VOUCHED: u32 = 16;
+/// Where constraints join coordinates none is measured by less than this part of the largest
+/// in units of equal mass: each is what the others leave to it.
+const TOGETHER: f64 = 1e-3;
+/// The shortest first step that is looked for, as a part of the run.
+const LEAST: f64 = 1e-6;
 /// What a component without a size may be off by, of what the energy could do to it and the
 /// tolerance.
 const SHARE: f64 = 1e-3;
@@ -193,16 +198,26 @@ impl Driver<'_> {
             return self.weigh_together(weights);
         }
         let scales = &self.scales;
-        let (n, [far, fast]) = (self.field.n, scales.joined(&self.x));
+        let sizes: Vec<f64> =
+            self.x.iter().zip(&scales.own).map(|(x, own)| x.abs().max(*own)).collect();
+        let (n, [far, fast]) = (self.field.n, scales.joined(&sizes));
+        let far = far.max(fast * h.abs());
+        // At rest, it is what would bring them somewhere in the time of the run.
+        let together = fast.max(far / self.control.span);
         for (i, weight) in weights.iter_mut().enumerate() {
             let (whole, g) = match i < n {
                 true => (far, scales.mass.get(i)),
                 false => (fast, scales.joined_metric.get(i - n)),
             };
-            let joined = g.filter(|g| **g > 0.0).map_or(0.0, |g| DIGITS * whole / g.sqrt());
-            let mut allowed = scales.allowed(i, self.control.tolerance, &self.x, rates, h);
-            if allowed > 0.0 {
-                allowed += joined;
+            let joined = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
+            let most = match g.filter(|g| i >= n && **g > 0.0) {
+                Some(g) => together / g.sqrt(),
+                None => joined,
+            };
+            let tolerance = self.control.tolerance;
+            let mut allowed = scales.allowed(i, tolerance, &self.x, rates, h);
+            if allowed > 0.0 && most > 0.0 {
+                allowed = (allowed + DIGITS * joined).max(TOGETHER * tolerance * most);
             }
             // A method that solves for positions has velocities as their differences.
             if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
@@ -221,7 +236,12 @@ impl Driver<'_> {
         }
         let x = self.x.clone();
         let n = self.field.n;
-        if let Some(metric) = self.metric_diagonal(&x) {
+        let size = self.field.size;
+        let mut held = vec![false; size];
+        let rows = self.field.equations.jacobian.rows.iter();
+        rows.flatten().for_each(|entry| held[entry.0] = true);
+        if let Some(mut metric) = self.metric_diagonal(&x) {
+            metric.iter_mut().zip(&held).filter(|m| !m.1).for_each(|m| *m.0 = 0.0);
             self.scales.joined_metric = metric;
         }
         let mut mass = Vec::new();
@@ -229,7 +249,9 @@ impl Driver<'_> {
             self.field.mass(&mut mass);
         }
         if !mass.is_empty() {
-            self.scales.mass = (0..n).map(|i| mass[i * n + i].abs()).collect();
+            let is_held = |i: usize| size != n || held[i];
+            let own = (0..n).map(|i| if is_held(i) { mass[i * n + i].abs() } else { 0.0 });
+            self.scales.mass = own.collect();
         }
     }
 
@@ -366,7 +388,8 @@ impl Driver<'_> {
             length = length.min(0.1 * speed / force);
         }
         let mut there = vec![0.0; x.len()];
-        for _ in 0..24 {
+        // Shorter ones tell nothing where all begins at 0; rejections find them if need be.
+        while length > LEAST * longest {
             let h = forward * length;
             let mut ahead: Vec<f64> = x.iter().zip(rates).map(|(x, d)| x + h * d).collect();
             if self.field.size == n {
@@ -410,7 +433,9 @@ impl Driver<'_> {
         }
         let weight = |i: usize| if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
         let sum = |v: &[f64]| -> f64 { (0..n).map(|i| weight(i) * v[i] * v[i]).sum() };
-        let (moved, length) = (sum(&rates[..n]).sqrt(), sum(&x[..n]).sqrt());
+        let own = |i: usize| self.scales.own.get(i).copied().unwrap_or(0.0);
+        let sizes: Vec<f64> = (0..n).map(|i| x[i].abs().max(own(i))).collect();
+        let (moved, length) = (sum(&rates[..n]).sqrt(), sum(&sizes).sqrt());
         // Coordinates that are all 0 have no length to go by, but the run has.
         if moved == 0.0 {
             0.0
