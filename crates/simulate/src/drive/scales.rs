@@ -458,7 +458,7 @@ impl Driver<'_> {
 
     /// How fast the state changes by its own size, at most: 1 / a time.
     pub(super) fn fastest(&self, x: &[f64], rates: &[f64]) -> f64 {
-        let sizes = (0..x.len()).map(|i| {
+        let sizes = (0..x.len() - 1).map(|i| {
             let own = self.scales.own.get(i).copied().unwrap_or(0.0);
             (rates[i].abs(), x[i].abs().max(own))
         });
