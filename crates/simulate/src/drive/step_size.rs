@@ -11,7 +11,7 @@ impl Driver<'_> {
         let order = f64::from(self.integrator.estimate_order());
         // Errors far below the tolerance may be rounding: what follows must not depend on them.
         let factor = match error {
-            e if e < 1e-6 => 5.0,
+            e if e < 1e-5 => 3.5,
             e if e < 1e-4 => 0.9 * error.powf(-1.0 / order),
             _ => 0.9 * error.powf(-0.7 / order) * self.last_error.powf(0.4 / order),
         };
