@@ -23,7 +23,7 @@ use dalembert::simulate::Setting;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Local error relative to max(1, |x|).
+/// Local error relative to the size of the motion.
 const TOLERANCE: f64 = 1e-14;
 
 /// What one case came to.
@@ -171,7 +171,7 @@ fn main() -> ExitCode {
          *Test Set for IVP Solvers*, the IFToMM benchmarks, the worked examples of the papers, \
          or a closed form. The models are in `gallery/benchmarks/`, the values and their sources \
          in `tests/data/cases.json`. All run with Lagrange's equations, DOP853 and projection, \
-         with a local error of {tolerance:.0e} relative to max(1, |x|).\n"
+         with a local error of {tolerance:.0e} relative to the size of the motion.\n"
     );
     println!(
         "The error is the largest relative one of all positions, velocities, accelerations, \

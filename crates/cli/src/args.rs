@@ -151,9 +151,18 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME")]
     pub every: Option<f64>,
 
-    /// Local error relative to max(1, |x|), from 1e-15 to 0.1; 1e-9 by default.
+    /// Local error relative to the size of the motion in each coordinate, from 1e-15 to 0.1;
+    /// 1e-9 by default.
     #[arg(long, value_name = "TOLERANCE")]
     pub tol: Option<f64>,
+
+    /// Leaves out the second run by which the global error is estimated.
+    #[arg(long)]
+    pub no_verify: bool,
+
+    /// The estimated error of each position and velocity as columns too.
+    #[arg(long, conflicts_with = "no_verify")]
+    pub errors: bool,
 
     /// Constant steps of this size instead of controlled ones.
     #[arg(long, value_name = "TIME")]
@@ -216,6 +225,8 @@ impl Run {
             t_end: None,
             every: None,
             tol: None,
+            no_verify: false,
+            errors: false,
             step: None,
             method: None,
             formulation: None,

@@ -6,6 +6,7 @@ use dalembert::export::summary::Written;
 use dalembert::export::table::Columns;
 use dalembert::simulate::Setting;
 use dalembert::simulate::observer::Observation;
+use dalembert::simulate::verify::StateError;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -55,9 +56,26 @@ impl Recorder {
         Ok(Recorder { columns, table, plot, row: Vec::new(), rows: 0 })
     }
 
+    /// Forgets all rows: the run is made again.
+    pub fn restart(&mut self) {
+        self.rows = 0;
+        if let Some((_, chosen)) = &mut self.plot {
+            chosen.clear();
+        }
+        if let Some(table) = &mut self.table {
+            (table.sink, table.fault) = (None, None);
+        }
+    }
+
     /// Takes one row; breaks if it could not be written.
-    pub fn record(&mut self, setting: &Setting, observation: &Observation) -> ControlFlow<()> {
+    pub fn record(
+        &mut self,
+        setting: &Setting,
+        observation: &Observation,
+        error: Option<&StateError>,
+    ) -> ControlFlow<()> {
         self.columns.row(setting, observation, &mut self.row);
+        self.columns.row_errors(error, &mut self.row);
         self.rows += 1;
         if let Some((_, chosen)) = &mut self.plot {
             chosen.row(&self.row);

@@ -99,6 +99,11 @@ impl Chosen {
         }
     }
 
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.values.iter_mut().for_each(Vec::clear);
+    }
+
     /// The figure of all rows.
     pub fn figure(&self, title: &str, columns: &Columns) -> Figure {
         let values = |column: usize| {

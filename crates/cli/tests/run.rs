@@ -72,7 +72,8 @@ fn the_object_has_every_field() {
         keys(&value),
         [
             "format", "system", "t", "state", "start", "steps", "rejected", "evaluations", "switches",
-            "method", "method_choice", "formulation", "seconds", "certificate", "constraints", "events",
+            "method", "method_choice", "formulation", "seconds", "certificate", "error_estimate",
+            "constraints", "events",
             "energy_of_events", "end", "files", "verdict", "diagnostics",
         ]
     );

@@ -18,6 +18,7 @@ pub mod summary;
 pub mod table;
 pub mod text;
 mod typeset;
+pub mod verified;
 
 pub use analysis::AnalysisPage;
 pub use derivation::Derivation;

@@ -2,12 +2,14 @@
 
 use crate::happened;
 use crate::text::width;
+use crate::verified;
 use dalembert_expr::Notation;
 use dalembert_model::system::{Energy, Model};
 use dalembert_simulate::drive::{End, Failure, Jolt, Jumps, Stuck};
 use dalembert_simulate::field::FieldError;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::state::State;
+use dalembert_simulate::verify::Verification;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -57,7 +59,10 @@ impl RunPage<'_> {
     /// The verdict in words.
     pub fn verdict(&self) -> String {
         match self.report.verdict() {
-            Ok(()) => "pass".to_owned(),
+            Ok(()) => match self.report.error {
+                Verification::NotAsked => "pass, without an estimate of the error".to_owned(),
+                _ => "pass".to_owned(),
+            },
             Err(failed) => failed.join("; "),
         }
     }
@@ -102,6 +107,7 @@ impl RunPage<'_> {
                 "rank_changes": self.rank_changes(),
                 "rank": {"smallest": if smallest == usize::MAX { 0 } else { smallest }, "largest": largest},
             },
+            "error_estimate": verified::to_json(&report.error, &self.model.exprs, &self.model.system),
             "constraints": self.constraints(),
             "events": happened::to_json(self.model, report),
             "energy_of_events": number(report.energy_of_events()),
@@ -174,10 +180,13 @@ impl RunPage<'_> {
         let widest = rows.iter().map(|r| width(&r.0)).max().unwrap_or(0);
         let most = 24;
         let _ = writeln!(page, "\nat the end");
+        let errors = verified::at_end(&report.error, &self.model.exprs, system);
         for (name, value) in rows.iter().take(most) {
             let pad = " ".repeat(widest - width(name));
-            let space = if value.is_sign_negative() { "" } else { " " };
-            let _ = writeln!(page, "  {name}{pad}  {space}{value:?}");
+            let error = errors.iter().find(|e| e.0 == *name).map(|e| e.1);
+            let text = verified::standing(*value, error);
+            let space = if text.starts_with('-') { "" } else { " " };
+            let _ = writeln!(page, "  {name}{pad}  {space}{text}");
         }
         if rows.len() > most {
             let _ = writeln!(page, "  … and {} more; `--json` has them all", rows.len() - most);
@@ -369,6 +378,7 @@ impl RunPage<'_> {
             let value = if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") };
             let _ = writeln!(page, "  {name:<18} {value:>8}  {mark} {bound:.1e}");
         }
+        verified::text(&self.report.error, page);
         if certificate.energy_balance.is_none() && self.report.last.is_some() {
             let _ = writeln!(page, "  {:<18} not followed in this chart", "energy balance");
         }

@@ -4,6 +4,7 @@ use dalembert_expr::{ExprId, text_name};
 use dalembert_model::system::{Energy, System};
 use dalembert_simulate::observer::Observation;
 use dalembert_simulate::setting::Setting;
+use dalembert_simulate::verify::StateError;
 
 /// A number read off an observation.
 type Reading = fn(&Observation) -> f64;
@@ -23,6 +24,8 @@ pub struct Columns {
     /// Values of the `observe`s that are no column already.
     observes: Vec<ExprId>,
     balance: Vec<Reading>,
+    /// How many columns of errors there are.
+    errors: usize,
 }
 
 impl Columns {
@@ -60,7 +63,28 @@ impl Columns {
             }
         }
         let labels = names.iter().map(|name| label(name)).collect();
-        Columns { names, labels, momenta, forces, observes, balance }
+        Columns { names, labels, momenta, forces, observes, balance, errors: 0 }
+    }
+
+    /// The same with the estimated errors of positions, velocities and momenta.
+    pub fn with_errors(mut self, setting: &Setting) -> Columns {
+        let n = setting.model.system.n_coordinates();
+        self.errors = if self.momenta { 3 * n } else { 2 * n };
+        let names: Vec<String> =
+            self.names[1..=self.errors].iter().map(|name| format!("error({name})")).collect();
+        self.labels.extend(names.iter().cloned());
+        self.names.extend(names);
+        self
+    }
+
+    /// The errors of one row, behind its values; NaN where they are not known.
+    pub fn row_errors(&self, error: Option<&StateError>, row: &mut Vec<f64>) {
+        let before = row.len();
+        if let Some(error) = error {
+            let all = error.q.iter().chain(&error.velocity).chain(&error.momentum);
+            row.extend(all.copied().take(self.errors));
+        }
+        row.resize(before + self.errors, f64::NAN);
     }
 
     /// The values of one row; what is not unique is NaN.

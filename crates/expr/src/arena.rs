@@ -192,7 +192,7 @@ impl Exprs {
 
     /// The expression as a sum of exact multiples of distinct expressions; a constant is a
     /// multiple of one.
-    pub fn terms(&self, id: ExprId) -> Vec<(Number, ExprId)> {
+    pub fn multiples(&self, id: ExprId) -> Vec<(Number, ExprId)> {
         let arena = self.arena.borrow();
         match arena.node(id) {
             Node::Number(n) if n == NumberId::ZERO => Vec::new(),

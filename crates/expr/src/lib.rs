@@ -43,6 +43,7 @@ mod solve;
 mod substitute;
 mod switches;
 mod symbol;
+mod terms;
 pub mod zero;
 
 pub use arena::{ExprId, Exprs};

@@ -33,8 +33,15 @@ pub struct Gauss {
 }
 
 impl Gauss {
-    /// The certificate of accelerations and forces.
-    pub fn new(terms: &Terms, accelerations: &[f64], force: &[f64], outcome: &Outcome) -> Gauss {
+    /// The certificate of accelerations and forces. Where all of them vanish, what is left is
+    /// measured by the rounding of `natural` accelerations, of the size that velocities give.
+    pub fn new(
+        terms: &Terms,
+        accelerations: &[f64],
+        force: &[f64],
+        outcome: &Outcome,
+        natural: &[f64],
+    ) -> Gauss {
         let n = terms.n;
         let (coordinates, rows) = units(terms);
         let lambda = &outcome.multipliers;
@@ -55,7 +62,7 @@ impl Gauss {
                 let metric = &noise.metric[i * n..(i + 1) * n];
                 let moved: f64 = metric.iter().zip(accelerations).map(|(m, a)| m * a.abs()).sum();
                 noise.force[i] + moved
-            });
+            }) + rounding(row, natural);
             stationarity.take(coordinates[i], left, noise, size);
             outside = outside.max(left.abs() - 16.0 * noise);
             whole = whole.max(size);
@@ -69,6 +76,7 @@ impl Gauss {
         }
         for j in 0..terms.m {
             let (left, noise, size) = row(terms, accelerations, j);
+            let noise = noise + rounding(&terms.jacobian[j * n..(j + 1) * n], natural);
             feasibility.take(rows[j], left, noise, size);
         }
         let of_forces = (stationarity.residual, stationarity.size);
@@ -98,6 +106,11 @@ impl Gauss {
             if left == 0.0 { worst } else { worst.max(left / size.max(f64::MIN_POSITIVE)) }
         })
     }
+}
+
+/// A few rounding errors of a row times natural accelerations.
+fn rounding(row: &[f64], natural: &[f64]) -> f64 {
+    4.0 * f64::EPSILON * row.iter().zip(natural).map(|(a, x)| (a * x).abs()).sum::<f64>()
 }
 
 /// A residual of row j, its noise, and the size of its terms.
@@ -164,7 +177,7 @@ mod tests {
         let force: Vec<f64> =
             (0..2).map(|i| METRIC[3 * i] * accelerations[i] - TERMS.force[i]).collect();
         let outcome = Outcome { multipliers: vec![-1.0], ..Outcome::default() };
-        Gauss::new(&TERMS, accelerations, &force, &outcome)
+        Gauss::new(&TERMS, accelerations, &force, &outcome, &[])
     }
 
     #[test]

@@ -410,7 +410,8 @@ fn solve(
     if equations.rows.len() != terms.m {
         outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force, None)?;
     }
-    let gauss = Gauss::new(&terms, &accelerations, &constraint_force, &outcome);
+    let gauss =
+        Gauss::new(&terms, &accelerations, &constraint_force, &outcome, &reference.numbers.natural);
     let system = &setting.model.system;
     system.write_multipliers(&mut outcome.multipliers);
     system.write_flags(&mut outcome.indeterminate);

@@ -185,6 +185,22 @@ pub fn velocity_extents(positions: &[f64], velocities: &[f64], duration: f64) ->
     positions.iter().zip(velocities).map(|(s, v)| (s * rate).max(v.abs())).collect()
 }
 
+/// Accelerations of the size that a motion with these velocities has where it is curved at all:
+/// each velocity at the rate at which the fastest coordinate moves through its extent, or
+/// once in the time of a run. What is far below their rounding is nothing.
+pub fn natural_accelerations(
+    positions: &[f64],
+    velocities: &[f64],
+    extents: &[f64],
+    duration: f64,
+) -> Vec<f64> {
+    let extent = |i: usize| positions[i].abs().max(extents.get(i).copied().unwrap_or(0.0));
+    let rates = velocities.iter().enumerate().map(|(i, v)| v.abs() / extent(i));
+    let once = if duration > 0.0 { 1.0 / duration } else { 0.0 };
+    let rate = rates.filter(|r| r.is_finite()).fold(once, f64::max);
+    velocities.iter().map(|v| v.abs() * rate).collect()
+}
+
 fn entries(matrix: &Jacobian) -> impl Iterator<Item = ExprId> + '_ {
     matrix.rows.iter().flatten().map(|e| e.1)
 }

@@ -618,6 +618,11 @@ impl<'m> Field<'m> {
         }
     }
 
+    /// The time that a run takes, as the model says.
+    pub fn duration(&self) -> f64 {
+        self.setting.duration()
+    }
+
     /// The model.
     pub fn model(&self) -> &'m Model {
         self.setting.model

@@ -2,7 +2,7 @@
 
 use crate::coupled::CoupledError;
 use crate::eliminations::{Elimination, Scratch, SolveError};
-use crate::extent::Geometry;
+use crate::extent::{Geometry, natural_accelerations};
 use crate::law::Frozen;
 use crate::newton::{self, NewtonError};
 use crate::noise::Noisy;
@@ -50,6 +50,8 @@ pub struct Numbers {
     pub drift_noise: Vec<f64>,
     /// What Γ_ii is made of nearby.
     pub inertia: Vec<f64>,
+    /// Accelerations of the size that the velocities give.
+    pub natural: Vec<f64>,
     /// F and C as functions of the multipliers that occur in them, if any does; their
     /// numbers above are those at the solution.
     law: Option<(Frozen, Table)>,
@@ -86,7 +88,10 @@ impl Numbers {
             newton::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
         }
         let geometry = Geometry::of_equations(&setting.model.exprs, equations);
-        let inertia = geometry.reach(setting, &table);
+        let lengths = geometry.lengths(setting, &table);
+        let inertia = geometry.reach_within(setting, &table, &lengths);
+        let natural =
+            natural_accelerations(&state.q, &state.velocity, &lengths, setting.duration());
         let mut roots: Vec<ExprId> = Vec::new();
         let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
             let start = roots.len();
@@ -130,6 +135,7 @@ impl Numbers {
             jacobian_noise: dense(&equations.jacobian, &noise(&jacobian)),
             drift_noise: noise(&drift),
             inertia,
+            natural,
             law,
         };
         if numbers.law.is_some() {

@@ -5,9 +5,11 @@ use crate::blur::{LEFT, TRIES, beside, spread, widen, widen_rows};
 use crate::certificate::Gauss;
 use crate::eliminations::Scratch;
 use crate::evaluate::recovered;
-use crate::field::{Feedback, Field, FieldError, continuity};
+use crate::extent::natural_accelerations;
+use crate::field::{Feedback, Field, FieldError};
 use crate::integrators::Motion;
 use crate::linalg;
+use crate::on_branches::OnBranches;
 use crate::outcome::Outcome;
 use crate::setting::{Setting, Table};
 use crate::state::State;
@@ -52,13 +54,7 @@ pub struct Observation {
 
 /// Compiled observations.
 pub struct Observer {
-    branches: Box<dyn Function>,
-    branch_registers: Registers,
-    values: Vec<ExprId>,
-    plain: usize,
-    /// The angles that may be continued; how often their cuts were passed comes last among
-    /// the inputs.
-    angles: Vec<ExprId>,
+    branches: OnBranches,
     function: Box<dyn Function>,
     registers: Registers,
     input: Vec<f64>,
@@ -181,30 +177,14 @@ impl Observer {
         variables.extend(&equations.v);
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
         variables.extend(equations.multipliers.iter().map(|m| m.1));
-        // On the branches that the field is on: at a turn, the signs of rounding are
-        // not those of the motion.
-        let plain_energy = roots[layout.energy];
-        let (mut roots, switches) = exprs.freeze_switches(&roots);
-        let windings = continuity::windings(exprs, &switches);
-        let energy = (plain_energy, roots[layout.energy]);
-        roots[layout.energy] =
-            continuity::continued(exprs, energy, &variables, &switches, &windings);
-        let values: Vec<ExprId> = switches.iter().map(|s| s.plain).collect();
-        let branches = compile(Tape::lower(exprs, &values, &symbols, &variables));
-        let mut branch_registers = branches.scratch();
-        branches.prepare(&mut branch_registers, &constants);
-        let plain = variables.len();
-        variables.extend(switches.iter().map(|s| s.mode));
-        variables.extend(windings.iter().map(|w| w.2));
+        let energy = layout.energy..layout.energy + 1;
+        let given = (&symbols[..], &constants[..]);
+        let (roots, branches) = OnBranches::freeze(exprs, &roots, energy, given, &mut variables);
         let function = compile(Tape::lower(exprs, &roots, &symbols, &variables));
         let mut registers = function.scratch();
         function.prepare(&mut registers, &constants);
         Ok(Observer {
             branches,
-            branch_registers,
-            values,
-            plain,
-            angles: windings.iter().map(|w| w.0).collect(),
             input: vec![0.0; variables.len()],
             output: vec![0.0; function.outputs()],
             function,
@@ -224,18 +204,8 @@ impl Observer {
         self.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
         let behind = 1 + n + size + field.auxiliary().len();
         self.input[1 + n + size..behind].copy_from_slice(field.auxiliary());
-        self.input[behind..self.plain].copy_from_slice(field.multipliers_in_forces());
-        if !self.values.is_empty() {
-            let (input, modes) = self.input.split_at_mut(self.plain);
-            let (modes, windings) = modes.split_at_mut(self.values.len());
-            self.branches.call(&mut self.branch_registers, input, modes);
-            for (mode, &value) in modes.iter_mut().zip(&self.values) {
-                *mode = field.mode_of(value).unwrap_or(*mode);
-            }
-            for (winding, &angle) in windings.iter_mut().zip(&self.angles) {
-                *winding = field.winding_of(angle);
-            }
-        }
+        self.input[behind..self.branches.first].copy_from_slice(field.multipliers_in_forces());
+        self.branches.set(field, &mut self.input);
         self.function.call(&mut self.registers, &self.input, &mut self.output);
     }
 
@@ -246,6 +216,13 @@ impl Observer {
         let velocity = &self.output[self.layout.velocity.clone()];
         let momentum = &self.output[self.layout.momentum.clone()];
         (self.output[self.layout.energy], linalg::dot(velocity, momentum).abs())
+    }
+
+    /// M_ii at the field's last state.
+    pub fn masses(&mut self, field: &Field, t: f64, x: &[f64]) -> Vec<f64> {
+        self.evaluate(field, t, x);
+        let mass = self.layout.mass.dense(&self.output);
+        (0..self.n).map(|i| mass[i * self.n + i]).collect()
     }
 
     /// Velocities and momenta at the field's last state.
@@ -363,9 +340,12 @@ impl Observer {
         // Of what the state may be off by, a projection leaves little.
         let left = blurred.map(|b| b.times(LEFT));
         let terms = Terms { noise: left.as_ref().map(Blurred::noise), ..terms };
+        let velocity = &output[layout.velocity.clone()];
+        let natural =
+            natural_accelerations(&x[..n], velocity, &field.noise().extents, field.duration());
         // Accelerations that were not solved for are no solution to be certified.
         let gauss = match field.known_rates {
-            None => Gauss::new(&terms, &accelerations, &constraint_force, &certified),
+            None => Gauss::new(&terms, &accelerations, &constraint_force, &certified, &natural),
             Some(_) => Gauss::default(),
         };
         let system = &field.model().system;

@@ -127,7 +127,9 @@ impl Projection {
             self.drift.clear();
             self.drift.extend(phi.iter().map(|r| -r));
             field.position_jacobian(&mut self.matrix);
-            drift.position = relative(&self.matrix, &x[..n], &self.drift, &field.noise().positions);
+            field.mass(&mut self.mass);
+            let noise = &field.noise().positions;
+            drift.position = relative(&self.matrix, &x[..n], &self.drift, noise, &self.mass);
             if last == f64::INFINITY {
                 self.found.position = drift.position;
             }
@@ -135,7 +137,6 @@ impl Projection {
                 break;
             }
             last = drift.position;
-            field.mass(&mut self.mass);
             let all: Vec<usize> = (0..self.drift.len()).collect();
             let chosen = self.positions.as_ref().unwrap_or(&all);
             pick(&self.matrix, &self.drift, n, chosen, &mut self.picked, &mut self.picked_drift);
@@ -171,12 +172,12 @@ impl Projection {
             }
             self.mass.clear();
             self.mass.extend_from_slice(metric);
-            drift.velocity =
-                relative(&self.rows, &x[n..n + size], &self.drift, &field.noise().velocities);
+            let noise = &field.noise().velocities;
+            drift.velocity = relative(&self.rows, &x[n..n + size], &self.drift, noise, &self.mass);
             if last == f64::INFINITY {
                 // Correcting positions by a rounding error may move ψ by many.
                 self.found.velocity =
-                    relative(&self.rows, &x[n..n + size], &self.entry, &field.noise().velocities);
+                    relative(&self.rows, &x[n..n + size], &self.entry, noise, &self.mass);
             }
             if drift.velocity <= 4.0 * f64::EPSILON || !(drift.velocity < 0.5 * last) {
                 break;
@@ -228,16 +229,21 @@ impl Projection {
         let mut drift = Drift::default();
         if !phi.is_empty() {
             field.position_jacobian(&mut self.matrix);
-            drift.position = relative(&self.matrix, &x[..n], &phi, &field.noise().positions);
+            field.mass(&mut self.mass);
+            let noise = &field.noise().positions;
+            drift.position = relative(&self.matrix, &x[..n], &phi, noise, &self.mass);
         }
         if !psi.is_empty() {
             let wanted = places(field);
-            let (_, jacobian) = field.matrices(t, x)?;
+            let (metric, jacobian) = field.matrices(t, x)?;
+            self.mass.clear();
+            self.mass.extend_from_slice(metric);
             self.rows.clear();
             for row in wanted {
                 self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
             }
-            drift.velocity = relative(&self.rows, &x[n..n + size], &psi, &field.noise().velocities);
+            let noise = &field.noise().velocities;
+            drift.velocity = relative(&self.rows, &x[n..n + size], &psi, noise, &self.mass);
         }
         Ok(drift)
     }
@@ -290,28 +296,26 @@ pub(crate) fn solve(
     Ok(())
 }
 
-/// The largest residual relative to Σ|a_i x_i| of its row; where that vanishes,
-/// relative to what it would be for components of the size that others have.
-fn relative(rows: &[f64], x: &[f64], residuals: &[f64], noise: &[f64]) -> f64 {
+/// The largest residual relative to Σ|a_i x_i| of its row; where that vanishes, relative to
+/// what it would be for components of the size that others have where masses are equal.
+fn relative(rows: &[f64], x: &[f64], residuals: &[f64], noise: &[f64], metric: &[f64]) -> f64 {
     let n = x.len();
-    let sizes: Vec<f64> = (0..residuals.len())
-        .map(|j| rows[j * n..(j + 1) * n].iter().zip(x).map(|(a, x)| (a * x).abs()).sum())
-        .collect();
-    let longest = x.iter().fold(0f64, |m, v| m.max(v.abs()));
-    let length =
-        |j: usize| -> f64 { rows[j * n..(j + 1) * n].iter().map(|a| a.abs()).sum::<f64>() };
-    let largest = (0..residuals.len()).fold(0f64, |m, j| m.max(length(j)));
+    let unit = |i: usize| metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
+    let longest = (0..n).fold(0f64, |m, i| m.max(unit(i) * x[i].abs()));
+    // A component without mass has only itself to go by.
+    let size = |i: usize| if unit(i) > 0.0 { longest / unit(i) } else { x[i].abs() };
     let mut worst = 0f64;
-    for (j, (r, size)) in residuals.iter().zip(&sizes).enumerate() {
-        if *r != 0.0 {
-            // A row that only says that something is 0 has no terms to measure by; one
-            // whose gradient vanishes on the constraints has not even these, and its
-            // rounding errors tell the size of the terms that cancel in it.
-            let (own, least) = (size.max(1e-2 * length(j) * longest), 1e-4 * largest * longest);
-            let terms = || noise.get(j).map_or(0.0, |noise| noise / f64::EPSILON);
-            let scale = if own < least { least.max(terms()) } else { own };
-            worst = worst.max(if scale > 0.0 { r.abs() / scale } else { r.abs() });
-        }
+    for (j, r) in residuals.iter().enumerate().filter(|(_, r)| **r != 0.0) {
+        let row = &rows[j * n..(j + 1) * n];
+        let terms = row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+        let whole = row.iter().enumerate().map(|(i, a)| a.abs() * size(i)).sum::<f64>();
+        // A row that only says that something is 0 has no terms to measure by; one whose
+        // gradient vanishes on the constraints has not even these, and its rounding errors
+        // tell the size of the terms that cancel in it.
+        let own = terms.max(1e-2 * whole);
+        let inside = noise.get(j).map_or(0.0, |noise| noise / f64::EPSILON);
+        let scale = own.max(0.1 * inside);
+        worst = worst.max(if scale > 0.0 { r.abs() / scale } else { 1.0 });
     }
     worst
 }

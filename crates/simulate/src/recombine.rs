@@ -101,7 +101,7 @@ fn eliminate(
         let residual = exprs.substitute(&[system.constraints[constraint].residual], values)[0];
         let small = exprs.count_nodes(&[residual]) <= NODES;
         let residual = if small { exprs.expand(residual) } else { residual };
-        let terms = exprs.terms(residual);
+        let terms = exprs.multiples(residual);
         if terms.len() > LARGEST {
             continue;
         }

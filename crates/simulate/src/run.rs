@@ -5,12 +5,12 @@ use crate::drive::{
     Control, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
 };
 use crate::eliminations::Elimination;
+use crate::energy::Energies;
 use crate::evaluate::{Reference, Refusal};
 use crate::field::Field;
 use crate::happenings::{Happening, Rhythm};
 use crate::impulse::Impulses;
 use crate::integrators::Motion;
-use crate::linalg;
 use crate::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::observer::{Observation, Observer};
 use crate::report::EvalError;
@@ -19,6 +19,7 @@ use crate::setup;
 use crate::start::{self, Start};
 use crate::state::State;
 use crate::terms::Tolerances;
+use crate::verify::Verification;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation, for_system};
 use dalembert_model::diagnostic::Diagnostic;
 use std::ops::ControlFlow;
@@ -33,7 +34,7 @@ pub struct RunOptions {
     pub every: Option<f64>,
     /// Further times of output, in any order.
     pub times: Vec<f64>,
-    /// Local error relative to max(1, |x|).
+    /// Local error relative to the motion's own size in each component.
     pub tolerance: f64,
     /// A constant step.
     pub step: Option<f64>,
@@ -49,6 +50,8 @@ pub struct RunOptions {
     pub choices: Choices,
     /// Most steps.
     pub most_steps: u64,
+    /// The longest step, where steps are not constant.
+    pub longest: Option<f64>,
     /// Whether the model's events happen.
     pub events: bool,
 }
@@ -75,6 +78,7 @@ impl RunOptions {
             stabilize: Stabilize::default(),
             choices: Choices::default(),
             most_steps: 50_000_000,
+            longest: None,
             events: true,
         }
     }
@@ -98,7 +102,8 @@ pub struct Certificate {
     pub position_residual: f64,
     /// |ψ| relative to each row's scale.
     pub velocity_residual: f64,
-    /// |E − E₀ − W| relative to the largest energy; `None` where W is not followed.
+    /// |E − E₀ − W| relative to what the motion exchanges, of the part where it is largest;
+    /// `None` where W is not followed.
     pub energy_balance: Option<f64>,
     /// Integrals of the motion, by name, with their drift.
     pub invariants: Vec<(String, f64)>,
@@ -207,6 +212,38 @@ pub struct RunReport {
     pub undecided: Vec<Undecided>,
     /// Impulses of constraints whose velocities jump in time.
     pub jolts: Vec<Jolt>,
+    /// How far it went, coordinate by coordinate.
+    pub sizes: Sizes,
+    /// How far off it may be, if that was estimated.
+    pub error: Verification,
+}
+
+/// The sizes of a motion, coordinate by coordinate.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    /// The largest |q − q₀|.
+    pub travel: Vec<f64>,
+    /// The largest |q|.
+    pub position: Vec<f64>,
+    /// The largest |q̇|.
+    pub speed: Vec<f64>,
+    /// M_ii at the end.
+    pub mass: Vec<f64>,
+}
+
+impl Sizes {
+    fn new(q: &[f64]) -> Sizes {
+        let zero = vec![0.0; q.len()];
+        Sizes { travel: zero.clone(), position: zero.clone(), speed: zero.clone(), mass: zero }
+    }
+
+    fn see(&mut self, first: &[f64], x: &[f64], rates: &[f64]) {
+        for (i, first) in first.iter().enumerate() {
+            self.travel[i] = self.travel[i].max((x[i] - first).abs());
+            self.position[i] = self.position[i].max(x[i].abs());
+            self.speed[i] = self.speed[i].max(rates[i].abs());
+        }
+    }
 }
 
 impl RunReport {
@@ -221,7 +258,7 @@ impl RunReport {
         match self.end {
             End::Failed(_) => failed.insert(0, "the run ended early".to_owned()),
             End::Interrupted => failed.insert(0, "the run was interrupted".to_owned()),
-            _ => {}
+            _ => failed.extend(self.error.fault()),
         }
         if failed.is_empty() { Ok(()) } else { Err(failed) }
     }
@@ -308,7 +345,7 @@ pub fn run_watched(
     travel(setting, options, start, record, watch)
 }
 
-fn travel(
+pub(crate) fn travel(
     setting: &Setting,
     options: &RunOptions,
     start: Start,
@@ -331,6 +368,7 @@ fn travel(
     let driver = &mut journey.driver;
     let (t, x) = (driver.t, driver.x.clone());
     let last = journey.observer.observe(&mut driver.field, t, &x).ok();
+    journey.sizes.mass = journey.observer.masses(&driver.field, t, &x);
     journey.finish();
     Ok(RunReport {
         end,
@@ -349,6 +387,8 @@ fn travel(
         happenings: journey.happenings,
         undecided: journey.undecided,
         jolts: journey.jolts,
+        sizes: journey.sizes,
+        error: Verification::NotAsked,
     })
 }
 
@@ -384,8 +424,13 @@ pub(crate) struct Journey<'a> {
     choice: Choice,
     holds_energy: HoldsEnergy,
     charts: u32,
+    began: f64,
     largest_multipliers: Vec<(f64, f64)>,
-    first_energy: f64,
+    energies: Energies,
+    /// ∫|ẋ| dt of each component.
+    paths: Vec<f64>,
+    sizes: Sizes,
+    first: Vec<f64>,
     conserved: bool,
     followed: bool,
 }
@@ -434,13 +479,14 @@ impl<'a> Journey<'a> {
         };
         let name = if options.method == AUTO { "dop853" } else { &options.method };
         let integrator = integrator_for(setting, options, name, &mut field)?;
+        let energies = Energies::new(setting, &equations).map_err(RunError::Formulation)?;
         let compiled = clock.elapsed() - derived;
         let mut x = state.q.clone();
         x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
         x.push(0.0);
         let choice = Choice::new(options, integrator.as_ref());
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
-        let control = control_of(options, options.method == AUTO);
+        let control = control_of(options, state.t, options.method == AUTO);
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
         let impulses = watch.is_some().then(|| Impulses::new(setting));
         let mut driver = Driver::new(field, integrator, control, state.t, x);
@@ -468,8 +514,12 @@ impl<'a> Journey<'a> {
             choice,
             holds_energy,
             charts: 1,
+            began: state.t,
             largest_multipliers: Vec::new(),
-            first_energy: f64::NAN,
+            energies,
+            paths: Vec::new(),
+            sizes: Sizes::new(&state.q),
+            first: state.q.clone(),
             conserved,
             followed,
         })
@@ -491,7 +541,6 @@ impl<'a> Journey<'a> {
         let (t, x) = (self.driver.t, self.driver.x.clone());
         match self.observer.observe(&mut self.driver.field, t, &x) {
             Ok(first) => {
-                self.first_energy = first.energy;
                 gauss.see(&first.gauss);
                 keep_largest(&mut self.largest_multipliers, &first);
                 if record(&first).is_break() {
@@ -500,20 +549,13 @@ impl<'a> Journey<'a> {
             }
             Err(error) => return Ok(End::Failed(Failure::Field(error))),
         }
-        let mut energy = Energy {
-            first: self.first_energy,
-            scale: 1f64.max(self.first_energy.abs()),
-            worst: 0.0,
-            drift: 0.0,
-            jumps: 0.0,
-            early: 0.0,
-        };
+        self.energies.see(self.setting, &self.driver.field, t, &x, true);
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
         let at_steps = self.holds_energy != HoldsEnergy::No;
         let middle = 0.5 * (self.driver.t + end);
         let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
-        let mut times_run = 0.0;
+        let mut times_before = 0.0;
         let mut done = 0;
         let mut events = match self.driver.arm(end) {
             Ok(events) => events,
@@ -535,25 +577,26 @@ impl<'a> Journey<'a> {
             }
             let observer = &mut self.observer;
             let largest = &mut self.largest_multipliers;
+            let (setting, energies) = (self.setting, &mut self.energies);
+            self.paths.resize(self.driver.x.len(), 0.0);
+            let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
             let size = self.driver.x.len();
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
             let mut failure = None;
             let by_events = self.happenings.iter().fold(self.jumped, |sum, h| sum + h.energy);
             let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
-                let work = sample.x[size - 1];
-                energy.jumps = by_events + sample.jumped;
+                energies.jumps = by_events + sample.jumped;
                 if sample.is_output {
                     done += 1;
                     match observer.observe(field, sample.t, sample.x) {
                         Ok(observation) => {
                             gauss.see(&observation.gauss);
                             keep_largest(largest, &observation);
-                            let state = &observation.state;
-                            let size = linalg::dot(&state.velocity, &state.momentum).abs();
+                            sizes.see(first, sample.x, &observation.state.velocity);
                             if !at_steps || sample.is_step {
                                 let is_early = forward * (sample.t - middle) <= 0.0;
-                                energy.see(observation.energy, size, work, is_early);
+                                energies.see(setting, field, sample.t, sample.x, is_early);
                             }
                             recorded = sample.t;
                             if record(&observation).is_break() {
@@ -566,13 +609,11 @@ impl<'a> Journey<'a> {
                         }
                     }
                 } else if field.rates(sample.t, sample.x, &mut dx).is_ok() {
-                    let (value, twice) = observer.energy(field, sample.t, sample.x);
-                    energy.see(value, twice, work, forward * (sample.t - middle) <= 0.0);
-                    let speed = dx[..size - 1]
-                        .iter()
-                        .zip(sample.x)
-                        .fold(0f64, |m, (d, x)| m.max(d.abs() / x.abs().max(1.0)));
-                    times_run += speed * (sample.t - last_t).abs() / (2.0 * std::f64::consts::PI);
+                    let is_early = forward * (sample.t - middle) <= 0.0;
+                    energies.see(setting, field, sample.t, sample.x, is_early);
+                    sizes.see(first, sample.x, &dx);
+                    let length = (sample.t - last_t).abs();
+                    paths.iter_mut().zip(&dx).for_each(|(path, d)| *path += d.abs() * length);
                     last_t = sample.t;
                 }
                 if !sample.is_step {
@@ -583,24 +624,24 @@ impl<'a> Journey<'a> {
                 watch(progress)
             });
             self.certificate.gauss = gauss.residual();
+            let times_run = times_before + self.driver.times(&self.paths);
             self.certificate.characteristic_times = times_run;
-            self.certificate.energy_balance = self.followed.then_some(energy.worst / energy.scale);
-            self.certificate.energy_bound = self.holds_energy.bound(
-                energy.early / energy.scale,
-                times_run,
-                self.options.tolerance,
-            );
+            self.certificate.energy_balance = self.followed.then_some(self.energies.balance());
+            self.certificate.energy_bound =
+                self.holds_energy.bound(self.energies.early(), times_run, self.options.tolerance);
             self.choice.step = self.driver.constant_step();
             self.look_for_stiffness();
             if self.conserved {
-                let drift = energy.drift / energy.scale;
-                self.certificate.invariants = vec![("energy".to_owned(), drift)];
+                self.certificate.invariants = vec![("energy".to_owned(), self.energies.drift())];
             }
             if let Some(error) = failure {
                 return Ok(End::Failed(Failure::Field(error)));
             }
             match outcome {
-                End::ChartWorn => self.change_chart()?,
+                End::ChartWorn => {
+                    times_before = times_run;
+                    self.change_chart()?;
+                }
                 End::Stiff => self.change_method()?,
                 End::Events(list) => events = list,
                 End::PiledUp { event, t } => {
@@ -651,13 +692,18 @@ impl<'a> Journey<'a> {
         let mut field = Field::new(self.setting, &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);
         self.observer = Observer::new(self.setting, &equations).map_err(RunError::Formulation)?;
+        let mut energies =
+            Energies::new(self.setting, &equations).map_err(RunError::Formulation)?;
+        std::mem::swap(&mut energies, &mut self.energies);
+        self.energies.go_on(energies);
+        self.paths.clear();
         let system = &self.setting.model.system;
         let mut next = state.q.clone();
         next.extend(self.setting.numbers(&equations.own, &state.table(system)));
         next.push(x[x.len() - 1]);
         let integrator = integrator_for(self.setting, self.options, self.choice.name, &mut field)?;
         let leaves = self.options.method == AUTO && self.choice.changes.is_empty();
-        let mut control = control_of(self.options, leaves);
+        let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
         let h = self.driver.h;
         let mut watch = match self.options.events {
@@ -668,8 +714,10 @@ impl<'a> Journey<'a> {
             new.inherit(old);
         }
         let way = self.driver.way();
-        self.driver = Driver::new(field, integrator, control, t, next);
-        self.driver.set_way(way);
+        let mut driver = Driver::new(field, integrator, control, t, next);
+        driver.inherit_scales(&self.driver);
+        driver.set_way(way);
+        self.driver = driver;
         self.driver.watch(watch);
         self.driver.h = h;
         self.charts += 1;
@@ -700,13 +748,15 @@ impl<'a> Journey<'a> {
     }
 }
 
-fn control_of(options: &RunOptions, leaves_when_stiff: bool) -> Control {
+fn control_of(options: &RunOptions, start: f64, leaves_when_stiff: bool) -> Control {
     Control {
         tolerance: options.tolerance,
         step: options.step,
         stabilize: options.stabilize,
         most_steps: options.most_steps,
         leaves_when_stiff,
+        span: (options.end - start).abs().max(f64::MIN_POSITIVE),
+        longest: options.longest,
     }
 }
 
@@ -729,30 +779,5 @@ impl Measure {
     fn residual(&self) -> f64 {
         let ratio = |(left, whole): (f64, f64)| if left == 0.0 { 0.0 } else { left / whole };
         ratio(self.forces).max(ratio(self.rows))
-    }
-}
-
-/// Energy on the way.
-struct Energy {
-    first: f64,
-    scale: f64,
-    worst: f64,
-    drift: f64,
-    /// What events added; W has it too.
-    jumps: f64,
-    /// The drift in the first half.
-    early: f64,
-}
-
-impl Energy {
-    /// Potential energy may balance kinetic: the larger of what an energy consists
-    /// of is its scale.
-    fn see(&mut self, energy: f64, size: f64, work: f64, is_early: bool) {
-        self.scale = self.scale.max(energy.abs()).max(size);
-        self.worst = self.worst.max((energy - self.first - work).abs());
-        self.drift = self.drift.max((energy - self.first - self.jumps).abs());
-        if is_early {
-            self.early = self.drift;
-        }
     }
 }

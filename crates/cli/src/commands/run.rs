@@ -15,9 +15,11 @@ use dalembert::failures;
 use dalembert::model::codes::Code;
 use dalembert::simulate::complete::{self, CompletionError};
 use dalembert::simulate::drive::Stabilize;
+use dalembert::simulate::observer::Observation;
 use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::report::EvalError;
-use dalembert::simulate::run::{RunError, RunOptions, run_watched};
+use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
+use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
 use dalembert::{Diagnostic, Loaded, Model, Options};
 use serde_json::json;
@@ -121,36 +123,39 @@ fn simulate_model(
     let setting = Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
     let options = run_options(args, &setting, ignored);
     let canonical = options.formulation.name() == "hamilton";
-    let columns = Columns::new(&setting, canonical, args.forces);
+    let mut columns = Columns::new(&setting, canonical, args.forces);
+    if args.errors {
+        columns = columns.with_errors(&setting);
+    }
     if shown.is_empty() {
         let names = setting.model.system.coordinates.iter().map(|c| c.name.clone());
         shown.push(Shown::coordinates(names));
     }
     let plot = args.plot.as_deref().map(|path| (path, &shown[..]));
     let recorder = Recorder::new(columns, args.out.as_deref(), plot).map_err(Trouble::Usage)?;
-    // Both closures write to it, never at the same time.
-    let recorder = RefCell::new(recorder);
-    let interrupt = Interrupt::listen();
-    let mut line = ProgressLine::new();
+    let mut sink = Session {
+        setting: &setting,
+        recorder,
+        line: ProgressLine::new(),
+        interrupt: Interrupt::listen(),
+    };
     progress::stage("deriving and compiling the equations");
-    let result = run_watched(
-        &setting,
-        &options,
-        &mut |observation| {
-            interrupt.guard();
-            recorder.borrow_mut().record(&setting, observation)
-        },
-        &mut |progress| {
-            line.step(progress);
-            match interrupt.is_asked() {
-                true => ControlFlow::Break(()),
-                false => recorder.borrow_mut().flush(),
-            }
-        },
-    );
-    line.clear();
-    let (files, fault) = recorder.into_inner().finish(&setting.model.system.title);
-    interrupt.release();
+    let result = match args.no_verify {
+        true => {
+            // Both closures write to it, never at the same time.
+            let sink = RefCell::new(&mut sink);
+            run_watched(
+                &setting,
+                &options,
+                &mut |row| sink.borrow_mut().record(row, None),
+                &mut |progress| sink.borrow_mut().watch(progress),
+            )
+        }
+        false => run_verified(&setting, &options, args.errors, &mut sink),
+    };
+    sink.line.clear();
+    let (files, fault) = sink.recorder.finish(&setting.model.system.title);
+    sink.interrupt.release();
     let finished = result.map_err(Trouble::Run)?;
     if let Some(Fault::Open(words)) = fault {
         return Err(Trouble::Usage(words));
@@ -172,6 +177,33 @@ fn simulate_model(
         return Ok(Status::NumbersFailed);
     }
     Ok(if finished.verdict().is_err() { Status::NumbersFailed } else { Status::Fine })
+}
+
+/// Where the rows of a run go, and who is told how far it is.
+struct Session<'a> {
+    setting: &'a Setting<'a>,
+    recorder: Recorder,
+    line: ProgressLine,
+    interrupt: Interrupt,
+}
+
+impl Sink for Session<'_> {
+    fn restart(&mut self) {
+        self.recorder.restart();
+    }
+
+    fn record(&mut self, row: &Observation, error: Option<&StateError>) -> ControlFlow<()> {
+        self.interrupt.guard();
+        self.recorder.record(self.setting, row, error)
+    }
+
+    fn watch(&mut self, progress: Progress) -> ControlFlow<()> {
+        self.line.step(progress);
+        match self.interrupt.is_asked() {
+            true => ControlFlow::Break(()),
+            false => self.recorder.flush(),
+        }
+    }
 }
 
 /// What the model asks for, unless the arguments ask otherwise.

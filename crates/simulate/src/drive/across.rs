@@ -2,13 +2,12 @@
 
 use super::Driver;
 use super::collocation::Passage;
-use super::pass::Pass;
 use super::rank_change::RankChange;
 use crate::integrators::Motion;
 
 /// Ratios below this are a loss of rank.
 pub(super) const LOST: f64 = 1e-5;
-/// What is more than this, relative to max(1, |x|), is not taken for noise.
+/// What is more than this, relative to the sizes of the motion, is not taken for noise.
 pub(super) const NOISE: f64 = 1e-10;
 /// Most sweeps over the nodes.
 const SWEEPS: usize = 80;
@@ -69,15 +68,11 @@ impl Driver<'_> {
 
     /// A step of collocation from a mark. `None` if it does not converge.
     /// From a regular mark its rates are known; from another only the velocities are.
-    pub(super) fn collocate(
-        &mut self,
-        pass: &Pass,
-        mark: &Mark,
-        h: f64,
-        is_regular: bool,
-    ) -> Option<Crossing> {
+    pub(super) fn collocate(&mut self, mark: &Mark, h: f64, is_regular: bool) -> Option<Crossing> {
         let nodes = self.crossings.rule.nodes.clone();
         let size = mark.x.len();
+        let mut weights = vec![0.0; size];
+        self.weigh_together(&mut weights);
         self.use_set(&mark.set);
         let mut rates = vec![0.0; size];
         self.field.rates(mark.t, &mark.x, &mut rates).ok()?;
@@ -111,7 +106,7 @@ impl Driver<'_> {
                 }
                 let set = sets[i].clone();
                 let (_, rates) = self.visit(mark.t + nodes[i] * h, x, Some(&set))?;
-                for (at, weight) in pass.weights.iter().enumerate() {
+                for (at, weight) in weights.iter().enumerate() {
                     change = change.max((h * (rates[at] - f[i][at]) * weight).abs());
                 }
                 f[i] = rates;
@@ -128,7 +123,8 @@ impl Driver<'_> {
             let coefficients = self.crossings.rule.coefficients(&f);
             let passage = Passage { t: mark.t, h, start: mark.x.clone(), coefficients };
             let (end, _) = self.visit(mark.t + h, passage.state(1.0), None)?;
-            let moved = end.iter().zip(&ended).map(|(a, b)| (a - b).abs() / a.abs().max(1.0));
+            let parts = end.iter().zip(&ended).zip(&weights);
+            let moved = parts.map(|((a, b), w)| (a - b).abs() * w * self.control.tolerance);
             if !ended.is_empty()
                 && moved.fold(0.0, f64::max) <= self.control.tolerance.max(0.1 * NOISE)
             {
@@ -268,14 +264,14 @@ impl Driver<'_> {
     /// The last coefficients in units of the tolerance, which is what the polynomial leaves
     /// out, and whether they have stopped to fall.
     pub(super) fn tail(&self, passage: &Passage) -> (f64, bool) {
+        let mut weights = vec![0.0; passage.start.len()];
+        self.weigh_together(&mut weights);
         let count = passage.coefficients.len();
         let size = passage.start.len();
         let part = |row: &Vec<f64>| {
-            let square = |(f, x): (&f64, &f64)| {
-                let weight = 1.0 / (self.control.tolerance * x.abs().max(1.0));
-                (passage.h * f * weight / (4.0 * count as f64)).powi(2)
-            };
-            (row.iter().zip(&passage.start).map(square).sum::<f64>() / size as f64).sqrt()
+            let square =
+                |(f, weight): (&f64, &f64)| (passage.h * f * weight / (4.0 * count as f64)).powi(2);
+            (row.iter().zip(&weights).map(square).sum::<f64>() / size as f64).sqrt()
         };
         let largest = |rows: &[Vec<f64>]| rows.iter().map(part).fold(0.0, f64::max);
         let last = largest(&passage.coefficients[count - 2..]);

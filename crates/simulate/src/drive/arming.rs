@@ -78,7 +78,7 @@ impl Driver<'_> {
             if self.prepare_rates(&mut rates).is_err() {
                 return Ok(Vec::new());
             }
-            self.first = self.first_step(&rates, end)?;
+            self.first = self.first_step(&rates, end);
         }
         Ok(self.decide(&at_zero, true))
     }

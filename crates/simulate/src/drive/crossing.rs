@@ -96,7 +96,7 @@ impl<'m> Driver<'m> {
         if !self.crosses() {
             return;
         }
-        let speed = self.speed(&self.x, &pass.rates);
+        let speed = self.speed(&self.x.clone(), &pass.rates);
         let crossings = &mut self.crossings;
         let (t, x) = (self.t, self.x.clone());
         crossings.margins.see(&mut self.field, t, &x);
@@ -119,13 +119,6 @@ impl<'m> Driver<'m> {
     /// Forgets the way: what is smooth begins anew here.
     pub(super) fn forget(&mut self) {
         self.crossings.trail.clear();
-    }
-
-    /// ‖q̇‖, relative to the size of q.
-    fn speed(&self, x: &[f64], rates: &[f64]) -> f64 {
-        let n = self.field.n;
-        let parts = rates[..n].iter().zip(x).map(|(d, x)| d / x.abs().max(1.0));
-        parts.map(|p| p * p).sum::<f64>().sqrt()
     }
 
     /// The length of steps before they are shortened by what is ahead.
@@ -286,7 +279,7 @@ impl<'m> Driver<'m> {
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
         let mut h = pass.forward * pass.length.min(0.5 / mark.speed);
         for _ in 0..12 {
-            if let Some(mut crossing) = self.collocate(pass, &mark, h, false) {
+            if let Some(mut crossing) = self.collocate(&mark, h, false) {
                 let (tail, is_noise) = self.tail(&crossing.passage);
                 let is_good = tail <= 1.0 || is_noise && tail * self.control.tolerance <= NOISE;
                 if is_good && self.between(&crossing.passage) <= allowed {
@@ -322,7 +315,7 @@ impl<'m> Driver<'m> {
             if distance <= super::step_size::smallest_step(mark.t, pass.end) {
                 continue;
             }
-            match self.cross_from(pass, &mark, when) {
+            match self.cross_from(&mark, when) {
                 Tried::Crossed(crossing) => {
                     return self.take_across(pass, *crossing, record).map(Some);
                 }
@@ -363,11 +356,11 @@ impl<'m> Driver<'m> {
         Ok(None)
     }
 
-    fn cross_from(&mut self, pass: &Pass, mark: &Mark, when: f64) -> Tried {
+    fn cross_from(&mut self, mark: &Mark, when: f64) -> Tried {
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
         let mut h = 2.0 * (when - mark.t);
         for round in 0..8 {
-            let Some(mut crossing) = self.collocate(pass, mark, h, true) else {
+            let Some(mut crossing) = self.collocate(mark, h, true) else {
                 // Its end may lie where the rank drops, if it slows down on the way there.
                 if round == 0 {
                     h *= 1.6;

@@ -150,7 +150,8 @@ impl<'m> Driver<'m> {
     /// Takes a step of a length; its error, or `None` if there is no such step.
     pub(super) fn step_by(&mut self, pass: &mut Pass, h: f64) -> Option<f64> {
         let (rates, weights) = (&pass.rates, &pass.weights);
-        let step = Step { t: self.t, h, x: &self.x, rates, weights, constant: false };
+        let (tolerance, constant) = (self.control.tolerance, false);
+        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
         let error = self.integrator.step(&mut self.field, step, &mut pass.next).ok()?;
         (error.is_finite() && pass.next.iter().all(|x| x.is_finite())).then_some(error)
     }

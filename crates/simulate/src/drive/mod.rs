@@ -1,7 +1,8 @@
 //! The driver: step sizes, projection, switches and output, for any integrator.
 //!
 //! Steps are accepted if the error estimate and the projection's correction are
-//! below the tolerance, local error relative to max(1, |x|). Step sizes follow a PI
+//! below the tolerance, local error relative to the motion's own size in each component
+//! ([`scales`]). Step sizes follow a PI
 //! controller (Hairer & Wanner II, IV.2). After an accepted step the state is
 //! projected onto the constraints; states between steps come from the dense output
 //! and are projected too.
@@ -20,6 +21,7 @@ mod pass;
 mod rank_change;
 mod rows;
 mod sample;
+mod scales;
 mod step_size;
 mod stick;
 mod stiff;
@@ -72,7 +74,7 @@ impl Stabilize {
 /// What the driver is asked for.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// Local error relative to max(1, |x|).
+    /// Local error relative to the motion's own size in each component.
     pub tolerance: f64,
     /// A constant step instead.
     pub step: Option<f64>,
@@ -82,6 +84,10 @@ pub struct Control {
     pub most_steps: u64,
     /// Whether to end where the problem turns out to be stiff.
     pub leaves_when_stiff: bool,
+    /// The time from the start to the end of the whole run.
+    pub span: f64,
+    /// The longest step.
+    pub longest: Option<f64>,
 }
 
 /// Counts of a run.
@@ -244,6 +250,7 @@ pub struct Driver<'m> {
     pub jolts: Vec<Jolt>,
     /// The energy that jumps in time have brought.
     pub jumped: f64,
+    scales: scales::Scales,
 }
 
 /// Rows are dependent below this, at projected states.
@@ -295,6 +302,7 @@ impl<'m> Driver<'m> {
             undecided: Vec::new(),
             jolts: Vec::new(),
             jumped: 0.0,
+            scales: scales::Scales::default(),
         }
     }
 

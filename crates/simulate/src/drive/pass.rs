@@ -21,6 +21,9 @@ const WEAK: f64 = 1e-7;
 /// What is called at each output and at each step.
 pub(super) type Record<'r, 'm> = dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()> + 'r;
 
+/// The part of a projection's correction that counts as an error.
+const SHARE: f64 = 0.15;
+
 /// What one pass carries from step to step.
 pub(super) struct Pass<'o> {
     pub(super) end: f64,
@@ -33,6 +36,8 @@ pub(super) struct Pass<'o> {
     pub(super) rates: Vec<f64>,
     pub(super) next: Vec<f64>,
     raw: Vec<f64>,
+    /// The errors of the last step, component by component, as far as they are known.
+    pub(super) errors: Vec<f64>,
     pub(super) weights: Vec<f64>,
     pub(super) between: Vec<f64>,
     /// Where a switch turned, on the polynomial of the step.
@@ -171,6 +176,7 @@ impl<'m> Driver<'m> {
             rates: vec![0.0; size],
             next: vec![0.0; size],
             raw: vec![0.0; size],
+            errors: vec![0.0; size],
             weights: vec![0.0; size],
             between: vec![0.0; size],
             turn: vec![0.0; size],
@@ -182,9 +188,12 @@ impl<'m> Driver<'m> {
             taken: 0.0,
         };
         let mut pass = pass;
+        self.scales.begin(self.field.n, &x);
+        self.scales.see(&x);
+        self.weigh_masses();
         self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
         if self.h == 0.0 {
-            self.h = forward * self.first_step(&pass.rates, end)?;
+            self.h = forward * self.first_step(&pass.rates, end);
         }
         // Without an estimate the first step is the step.
         if self.control.step.is_none() && !self.integrator.estimates() {
@@ -193,7 +202,7 @@ impl<'m> Driver<'m> {
             self.chooses_step = true;
         }
         self.forget();
-        self.weigh(&mut pass.weights);
+        self.weigh(&mut pass.weights, &pass.rates, self.h);
         self.mark(&pass);
         Ok(pass)
     }
@@ -234,6 +243,9 @@ impl<'m> Driver<'m> {
         }
         let remaining = pass.end - self.t;
         let mut h = self.control.step.map_or(self.h, |step| pass.forward * step.abs());
+        if let Some(longest) = self.control.longest.filter(|_| self.control.step.is_none()) {
+            h = pass.forward * h.abs().min(longest);
+        }
         // Feedback goes by this one: what is left at the end may be tiny.
         let usual = h;
         // Constant steps add up with rounding; a step of what it leaves is no step.
@@ -247,12 +259,16 @@ impl<'m> Driver<'m> {
         if h.abs() < smallest && !is_last {
             return Err(Failure::StepTooSmall { step: h });
         }
-        self.weigh(&mut pass.weights);
+        self.weigh(&mut pass.weights, &pass.rates, h);
         self.feed_back(usual);
         let adapts = self.adapts();
         let constant = self.control.step.is_some();
+        if adapts {
+            self.suspect(h, pass);
+        }
         let (rates, weights) = (&pass.rates, &pass.weights);
-        let step = Step { t: self.t, h, x: &self.x, rates, weights, constant };
+        let tolerance = self.control.tolerance;
+        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
         let mut error = match self.integrator.step(&mut self.field, step, &mut pass.next) {
             Ok(error) if error.is_finite() && pass.next.iter().all(|x| x.is_finite()) => error,
             Ok(_) => f64::INFINITY,
@@ -264,6 +280,10 @@ impl<'m> Driver<'m> {
                 return Ok(None);
             }
         };
+        pass.errors.fill(0.0);
+        if let Some(errors) = self.integrator.errors() {
+            pass.errors.copy_from_slice(errors);
+        }
         let mut arrival = Arrival {
             t: match self.control.step {
                 _ if is_last => pass.end,
@@ -348,7 +368,8 @@ impl<'m> Driver<'m> {
         if adapts && error > 1.0 {
             let order = f64::from(self.integrator.estimate_order());
             let factor = if error.is_finite() { 0.9 * error.powf(-1.0 / order) } else { 0.2 };
-            self.reject(pass, h, factor.clamp(0.2, 0.9))?;
+            let factor = if self.learns(h, pass) { 1.0 } else { factor.clamp(0.2, 0.9) };
+            self.reject(pass, h, factor)?;
             return Ok(None);
         }
         if adapts && self.is_torn(arrival.t, &pass.next) {
@@ -385,21 +406,26 @@ impl<'m> Driver<'m> {
         }
         self.drift.position = self.drift.position.max(drift.position);
         self.drift.velocity = self.drift.velocity.max(drift.velocity);
-        let size = pass.next.len();
-        let moved: f64 =
-            (0..size).map(|i| ((pass.next[i] - pass.raw[i]) * pass.weights[i]).powi(2)).sum();
         // A step that leaves the constraints by more than the tolerance is not good
         // enough. A correction of the size of rounding says nothing of the step: a
         // shorter one leaves as much, near a position where the constraints hold only
         // weakly.
-        let correction = 0.25 * (moved / size as f64).sqrt();
+        let moved: Vec<f64> =
+            pass.next.iter().zip(&pass.raw).map(|(a, b)| SHARE * (a - b).abs()).collect();
+        let correction = moved.iter().zip(&pass.weights).fold(0f64, |m, (e, w)| m.max(e * w));
         let found = self.projection.found;
         let is_rounding = found.position.max(found.velocity) <= ROUNDING
             || (pass.rejected_last
                 && correction >= 0.3 * pass.last_correction
                 && found.position.max(found.velocity) <= WEAK);
         pass.last_correction = correction;
-        Ok(Some(if is_rounding { 0.0 } else { correction }))
+        if is_rounding {
+            return Ok(Some(0.0));
+        }
+        for (error, moved) in pass.errors.iter_mut().zip(moved) {
+            *error = error.max(moved);
+        }
+        Ok(Some(correction))
     }
 
     /// How many outputs are inside of a step.
@@ -448,6 +474,7 @@ impl<'m> Driver<'m> {
         (pass.origin, pass.taken) =
             if arrival.turned { (self.t, 0.0) } else { (pass.origin, pass.taken + 1.0) };
         self.x.copy_from_slice(&pass.next);
+        self.scales.see(&pass.next);
         if let Some(watch) = &mut self.events {
             let (t, why) = (self.t, Open::Later);
             let left = watch.commit().into_iter();
@@ -488,6 +515,7 @@ impl<'m> Driver<'m> {
             return Ok(ControlFlow::Break(()));
         }
         if self.adapts() {
+            self.limited_by(pass);
             self.h = h * self.growth(arrival.error, pass.rejected_last);
             if arrival.turned {
                 self.h = 0.3 * h;

@@ -148,10 +148,7 @@ impl Driver<'_> {
         let (mut there, mut before, mut guards) = (Vec::new(), Vec::new(), Vec::new());
         self.field.branches(t, &x, &mut there, &mut before)?;
         // Time may be what turns a switch.
-        let fastest = rates
-            .iter()
-            .zip(&x)
-            .fold(1f64 / t.abs().max(1.0), |m, (rate, x)| m.max(rate.abs() / x.abs().max(1.0)));
+        let fastest = self.fastest(&x, &rates);
         let dt = AHEAD / fastest * if self.is_backward { -1.0 } else { 1.0 };
         let ahead: Vec<f64> = x.iter().zip(&rates).map(|(x, rate)| x + dt * rate).collect();
         self.field.branches(t + dt, &ahead, &mut there, &mut guards)?;

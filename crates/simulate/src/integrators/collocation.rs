@@ -148,7 +148,7 @@ impl Gauss {
                     let sum: f64 =
                         (0..s).map(|j| self.mu[i * s + j] * self.increments[j][at]).sum();
                     let value = step.x[at] + (sum + self.lost[at]);
-                    changes.see(value - *y, value, sum);
+                    changes.see(value - *y, value, sum, step.weights[at]);
                     weighted = weighted.max((value - *y).abs() * step.weights[at]);
                     *y = value;
                 }

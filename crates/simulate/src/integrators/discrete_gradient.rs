@@ -91,7 +91,7 @@ impl DiscreteGradient {
             let mut changes = Changes::default();
             for i in 0..size {
                 let by = step.h * linalg::dot(&matrix[i * size..(i + 1) * size], &slope);
-                changes.see(by - moved[i], x1[i], by);
+                changes.see(by - moved[i], x1[i], by, step.weights[i]);
                 moved[i] = by;
             }
             if settling.see(changes.largest()) {

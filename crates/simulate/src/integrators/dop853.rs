@@ -26,6 +26,8 @@ pub struct Dop853 {
     /// Coefficients of the dense output.
     dense: Vec<Vec<f64>>,
     stiffness: Option<Stiffness>,
+    /// Error estimates of the last step.
+    errors: Vec<f64>,
 }
 
 /// From here on h|λ| is at the edge of the region of stability.
@@ -43,6 +45,7 @@ pub fn new(size: usize) -> Dop853 {
         new: vec![0.0; size],
         dense: vec![vec![0.0; size]; 7],
         stiffness: None,
+        errors: vec![0.0; size],
     }
 }
 
@@ -59,15 +62,16 @@ impl Dop853 {
     }
 
     /// |λ| as |f(x) − f(x̂)| / |x − x̂| for the two states at the end of a step, whose
-    /// difference is mostly along the fastest motion: Hairer & Wanner II, IV.2. The work
-    /// done on the system, last in a state, moves nothing.
-    fn look(&self, last: &[f64]) -> Option<Stiffness> {
+    /// difference is mostly along the fastest motion, each component in units of what it may
+    /// be off by: Hairer & Wanner II, IV.2. The work done on the system, last in a state,
+    /// moves nothing.
+    fn look(&self, last: &[f64], weights: &[f64]) -> Option<Stiffness> {
         let moved = self.size.saturating_sub(1);
         let (mut rates, mut states) = (0.0, 0.0);
         let (mut component, mut most) = (0, 0.0);
         for i in 0..moved {
-            let by = self.k[STAGES][i] - self.k[STAGES - 1][i];
-            let apart = self.new[i] - last[i];
+            let by = (self.k[STAGES][i] - self.k[STAGES - 1][i]) * weights[i];
+            let apart = (self.new[i] - last[i]) * weights[i];
             rates += by * by;
             states += apart * apart;
             if apart.abs() > most {
@@ -137,19 +141,29 @@ impl Integrator for Dop853 {
         let last = std::mem::replace(&mut self.new, self.y.clone());
         next.copy_from_slice(&self.y);
         motion.rates(t + h, &self.new, &mut self.k[STAGES])?;
-        self.stiffness = self.look(&last);
-        // Two estimates, combined so that the result behaves like order 8.
-        let (mut five, mut three) = (0.0, 0.0);
+        self.stiffness = self.look(&last, weights);
+        // Two estimates, combined so that the result behaves like order 8; the component
+        // that is off most counts, so that others do not hide it.
+        let mut largest = 0f64;
         for (at, weight) in weights.iter().enumerate() {
-            five += (self.error(E5, at) * weight).powi(2);
-            three += (self.error(E3, at) * weight).powi(2);
+            let (five, three) = (self.error(E5, at), self.error(E3, at));
+            // In its own units a component may be so small that its square is 0.
+            let size = five.abs().max(three.abs());
+            let error = if size > 0.0 {
+                let (five, three) = (five / size, three / size);
+                h.abs() * size * (five * five / (five * five + 0.01 * three * three).sqrt())
+            } else {
+                0.0
+            };
+            self.errors[at] = error;
+            let error = error * weight;
+            largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
         }
-        let denominator = five + 0.01 * three;
-        if denominator == 0.0 {
-            return Ok(0.0);
-        }
-        let count = weights.iter().filter(|w| **w > 0.0).count().max(1) as f64;
-        Ok(h.abs() * five / (denominator * count).sqrt())
+        Ok(largest)
+    }
+
+    fn errors(&self) -> Option<&[f64]> {
+        Some(&self.errors)
     }
 
     fn prepare_dense(&mut self, motion: &mut dyn Motion) -> Result<(), FieldError> {

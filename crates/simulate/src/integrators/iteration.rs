@@ -7,19 +7,29 @@ const SMALL: f64 = 1e-11;
 /// Components far below the largest may consist of what is left of larger ones.
 const FLOOR: f64 = 1e-3;
 
-/// The changes of one round, each with the size of the number and of its parts.
+/// The changes of one round, each with the size of the number and of its parts, in units
+/// of what its component may be off by.
 #[derive(Default)]
-pub(super) struct Changes(Vec<(f64, f64)>);
+pub(super) struct Changes {
+    weighted: Vec<(f64, f64)>,
+    /// Those of components without a unit, which count where no other does.
+    bare: Vec<(f64, f64)>,
+}
 
 impl Changes {
-    pub(super) fn see(&mut self, change: f64, value: f64, part: f64) {
-        self.0.push((change.abs(), value.abs().max(part.abs())));
+    pub(super) fn see(&mut self, change: f64, value: f64, part: f64, weight: f64) {
+        let (change, size) = (change.abs(), value.abs().max(part.abs()));
+        match weight > 0.0 {
+            true => self.weighted.push((weight * change, weight * size)),
+            false => self.bare.push((change, size)),
+        }
     }
 
     /// The largest, relative to its size.
     pub(super) fn largest(&self) -> f64 {
-        let largest = self.0.iter().fold(0f64, |m, c| m.max(c.1));
-        self.0.iter().fold(0f64, |m, (change, size)| {
+        let list = if self.weighted.is_empty() { &self.bare } else { &self.weighted };
+        let largest = list.iter().fold(0f64, |m, c| m.max(c.1));
+        list.iter().fold(0f64, |m, (change, size)| {
             if change.is_nan() {
                 return f64::INFINITY;
             }

@@ -102,8 +102,10 @@ pub struct Step<'a> {
     pub x: &'a [f64],
     /// The rates there.
     pub rates: &'a [f64],
-    /// The inverses of what each component may be off by.
+    /// The inverses of what each component may be off by; 0 where that is not asked.
     pub weights: &'a [f64],
+    /// The tolerance that the weights go by.
+    pub tolerance: f64,
     /// Whether all steps have this size: equations of a step are solved up to rounding
     /// then, whatever the tolerance.
     pub constant: bool,
@@ -186,6 +188,11 @@ pub trait Integrator {
 
     /// How stiff the problem looked in the last step, where this can be told.
     fn stiffness(&self) -> Option<Stiffness> {
+        None
+    }
+
+    /// The error estimates of the last step, component by component, where there are such.
+    fn errors(&self) -> Option<&[f64]> {
         None
     }
 

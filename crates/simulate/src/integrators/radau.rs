@@ -93,6 +93,8 @@ pub struct Radau {
     was_rejected: bool,
     /// Steps until the simplified method is tried again.
     whole: u32,
+    /// Error estimates of the last step.
+    errors: Vec<f64>,
 }
 
 struct Jacobian {
@@ -131,6 +133,7 @@ pub fn new(_: usize) -> Radau {
         accepted: None,
         was_rejected: false,
         whole: 0,
+        errors: Vec::new(),
     }
 }
 
@@ -313,8 +316,9 @@ impl Radau {
     fn limits(step: &Step) -> (f64, f64) {
         let inside = step.x.len() - 1;
         // Solved far better than the step's error, but not beyond rounding.
-        let tolerance = step.weights[..inside].iter().fold(0f64, |m, w| m.max(*w)).recip();
-        let rounding = 10.0 * f64::EPSILON / tolerance;
+        let tolerance = step.tolerance;
+        let sizes = step.x[..inside].iter().zip(step.weights).map(|(x, w)| (x * w).abs());
+        let rounding = 10.0 * f64::EPSILON * sizes.fold(1.0 / tolerance, f64::max);
         let limit = match step.constant {
             true => 0.02 * rounding,
             false => rounding.max(0.03f64.min(tolerance.sqrt())),
@@ -441,6 +445,9 @@ impl Radau {
             factors.solve_real(&mut error);
             size = norm(&error);
         }
+        error.truncate(inside);
+        error.push(0.0);
+        self.errors = error;
         size
     }
 }
@@ -464,6 +471,10 @@ impl Integrator for Radau {
 
     fn needs(&self) -> Needs {
         Needs::Residual
+    }
+
+    fn errors(&self) -> Option<&[f64]> {
+        (!self.errors.is_empty()).then_some(&self.errors)
     }
 
     fn properties(&self) -> Properties {

@@ -117,7 +117,7 @@ impl Rattle {
                 let pull: f64 = (0..m).map(|k| g0[k * n + i] * self.impulses[0][k]).sum();
                 let by = 0.5 * h * f0[i] - pull;
                 let half = step.x[n + i] + (by + self.lost[n + i]);
-                momenta.see(half - early[n + i], half, pull);
+                momenta.see(half - early[n + i], half, pull, step.weights[n + i]);
                 early[n + i] = half;
                 late[n + i] = half;
             }
@@ -126,7 +126,7 @@ impl Rattle {
             for i in 0..n {
                 let by = 0.5 * h * (h_p0[i] + h_p1[i]);
                 let q = step.x[i] + (by + self.lost[i]);
-                positions.see(q - late[i], q, by);
+                positions.see(q - late[i], q, by, step.weights[i]);
                 late[i] = q;
             }
             if m > 0 {
@@ -169,7 +169,7 @@ impl Rattle {
                 let pull: f64 = (0..m).map(|k| g1[k * n + i] * self.impulses[1][k]).sum();
                 gains[i] = 0.5 * h * f1[i] - pull;
                 let p = late[n + i] + gains[i];
-                changes.see(p - ends[n + i], p, pull);
+                changes.see(p - ends[n + i], p, pull, step.weights[n + i]);
                 ends[n + i] = p;
             }
             let Some((matrix, order)) = &lu1 else { break };

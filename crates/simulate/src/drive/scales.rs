@@ -1,0 +1,469 @@
+//! What local errors are measured by: the motion's own size in each component.
+//!
+//! ```text
+//! allowed_i = tol s_i + r_i
+//! ```
+//!
+//! The size s of a position is how far it has traveled from where it began, that of a
+//! velocity the larger of what it is and a tenth of what it was at most; at the beginning
+//! both are what the step at hand gives them, |q̇| h and |v̇| h. So no unit enters, and no
+//! choice of the origin: a motion of 1e-12 is followed as well as one of 1. What rounding
+//! leaves of a number, r = 4 ε |x|, is always allowed; where constraints bring the rounding
+//! errors of one coordinate to another, |x| is that of the largest in units of equal mass.
+//!
+//! A component that only rounding moves has no size: its error does not get smaller with
+//! the step. Neither has one that is moved only by what others do later (the last link of a
+//! chain at rest), where each step has an error as large as what it moves. Where a step was
+//! turned down because of such a component and a much shorter one is no better, its error is
+//! taken as r from there on, as long as that is far below what the energy of the motion
+//! could do to it.
+//!
+//! The work done on the system, last in a state, moves nothing and has no size here.
+
+use super::Driver;
+use super::pass::Pass;
+use crate::integrators::{Motion, Needs, Step};
+use crate::linalg::largest;
+
+/// Part of its largest value that a velocity keeps as its size.
+const KEEPS: f64 = 0.1;
+/// Rounding errors of a number, in units of its last digit.
+const DIGITS: f64 = 4.0 * f64::EPSILON;
+/// A step shorter by this tells a rounding error from one of the method.
+const SHORTER: f64 = 0.5;
+/// What falls less than this beside the square of the step is no error of the method.
+const FALLS: f64 = 0.6;
+/// Errors above this part of what is allowed limit the steps.
+const LOW: f64 = 0.01;
+/// A component below this part of what the energy could do to it hardly moves.
+const HARDLY: f64 = 1e-4;
+/// After this many steps it is looked at again.
+const VOUCHED: u32 = 16;
+/// Where constraints join coordinates none is measured by less than this part of the largest
+/// in units of equal mass: each is what the others leave to it.
+const TOGETHER: f64 = 1e-3;
+/// The shortest first step that is looked for, as a part of the run.
+const LEAST: f64 = 1e-6;
+/// What a component without a size may be off by, of what the energy could do to it and the
+/// tolerance.
+const SHARE: f64 = 1e-3;
+/// An error taken for rounding is below this part of what the energy could do.
+const SMALL: f64 = 1e-8;
+
+/// The sizes of a motion's components.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scales {
+    /// Where positions began.
+    origin: Vec<f64>,
+    /// The largest travel of positions, the largest |v|.
+    pub(super) own: Vec<f64>,
+    /// r, where it was learned.
+    floor: Vec<f64>,
+    /// The largest √(Σ g_j v_j²), g the diagonal of the metric, or of v̇ in a step.
+    speed: f64,
+    /// The diagonal of the metric of the own velocities, where it was last seen.
+    metric: Vec<f64>,
+    /// M_ii, and the diagonal of the metric, where there are constraints.
+    mass: Vec<f64>,
+    joined_metric: Vec<f64>,
+    /// A step that was turned down: from where, its length, and its errors.
+    rejected: Option<(f64, f64, Vec<f64>)>,
+    /// The component that limited the last step.
+    suspected: Option<usize>,
+    /// So many steps are not looked at.
+    vouched: u32,
+}
+
+impl Scales {
+    /// Begins at a state.
+    pub(super) fn begin(&mut self, n: usize, x: &[f64]) {
+        if self.origin.len() != n {
+            self.origin = x[..n].to_vec();
+        }
+        self.own.resize(x.len(), 0.0);
+        self.floor.resize(x.len(), 0.0);
+    }
+
+    /// Takes over the positions of a motion in other velocities.
+    pub(super) fn inherit(&mut self, before: &Scales) {
+        let n = before.origin.len();
+        self.origin.clone_from(&before.origin);
+        self.own = before.own[..n].to_vec();
+        self.floor = before.floor[..n].to_vec();
+    }
+
+    /// Takes a state into account.
+    pub(super) fn see(&mut self, x: &[f64]) {
+        let n = self.origin.len();
+        for i in 0..x.len().saturating_sub(1) {
+            let size = if i < n { (x[i] - self.origin[i]).abs() } else { x[i].abs() };
+            if size > self.own[i] {
+                self.own[i] = size;
+            }
+        }
+    }
+
+    /// The metric at a state, for what the energy could do.
+    fn measure(&mut self, metric: Vec<f64>, x: &[f64], rates: &[f64], h: f64) {
+        let inside = self.origin.len()..x.len() - 1;
+        let norm = |v: &[f64]| -> f64 {
+            let parts = metric.iter().zip(v).map(|(g, v)| g.sqrt() * v.abs());
+            parts.fold(0f64, f64::max)
+        };
+        let speed = norm(&x[inside.clone()]).max(norm(&rates[inside]) * h.abs());
+        self.speed = self.speed.max(speed);
+        self.metric = metric;
+    }
+
+    /// The size of a component at a state with these rates, for a step h; 0 if it has none.
+    pub(super) fn size(&self, i: usize, x: &[f64], rates: &[f64], h: f64) -> f64 {
+        let n = self.origin.len();
+        if i + 1 >= x.len() {
+            return 0.0;
+        }
+        let by_step = (rates[i] * h).abs();
+        if i >= n {
+            return x[i].abs().max(KEEPS * self.own[i]).max(by_step);
+        }
+        // From rest a position goes with the square of the time.
+        let by_rate = if x.len() == 2 * n + 1 { 0.5 * (rates[n + i] * h * h).abs() } else { 0.0 };
+        self.own[i].max((x[i] - self.origin[i]).abs()).max(by_step).max(by_rate)
+    }
+
+    /// What a component may be off by; 0 if it has no size.
+    fn allowed(&self, i: usize, tolerance: f64, x: &[f64], rates: &[f64], h: f64) -> f64 {
+        let size = self.size(i, x, rates, h);
+        if size == 0.0 && self.floor[i] == 0.0 {
+            return 0.0;
+        }
+        tolerance * size + self.floor[i].max(DIGITS * x[i].abs())
+    }
+
+    /// The largest of positions and of velocities, in units of equal mass, where constraints
+    /// join them.
+    fn joined(&self, x: &[f64]) -> [f64; 2] {
+        let n = self.origin.len();
+        let most = |x: &[f64], g: &[f64]| {
+            x.iter().zip(g).fold(0f64, |m, (x, g)| m.max(g.sqrt() * x.abs()))
+        };
+        [most(&x[..n], &self.mass), most(&x[n..], &self.joined_metric)]
+    }
+
+    /// What the energy of the motion could do to a component in a step, at most.
+    fn reach(&self, i: usize, h: f64) -> f64 {
+        let n = self.origin.len();
+        let by = |j: usize| match self.metric.get(j) {
+            Some(g) if *g > 0.0 => self.speed / g.sqrt(),
+            _ => 0.0,
+        };
+        // A position goes by its velocity, if there is one of each.
+        if i >= n {
+            by(i - n)
+        } else if self.metric.len() == n {
+            by(i) * h.abs()
+        } else {
+            0.0
+        }
+    }
+}
+
+impl Driver<'_> {
+    /// Takes over the sizes of positions from a motion in other velocities.
+    pub fn inherit_scales(&mut self, before: &Driver) {
+        self.scales.inherit(&before.scales);
+    }
+
+    /// The same for steps whose size does not follow the error, and across singular
+    /// positions: sizes are those of the coordinates themselves, and of the largest in units
+    /// of equal mass.
+    pub(super) fn weigh_together(&self, weights: &mut [f64]) {
+        let scales = &self.scales;
+        let n = self.field.n;
+        let own: Vec<f64> = self.x.iter().zip(&scales.own).map(|(x, o)| x.abs().max(*o)).collect();
+        let [far, fast] = scales.joined(&own);
+        for (i, weight) in weights.iter_mut().enumerate() {
+            let (whole, g) = match i < n {
+                true => (far, scales.mass.get(i)),
+                false => (fast, scales.joined_metric.get(i - n)),
+            };
+            let others = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
+            let size = if i + 1 < self.x.len() { own[i].max(others) } else { 0.0 };
+            *weight = if size > 0.0 { 1.0 / (self.control.tolerance * size) } else { 0.0 };
+        }
+    }
+
+    /// The inverses of what each component may be off by in a step h; 0 for one without size.
+    pub(super) fn weigh(&self, weights: &mut [f64], rates: &[f64], h: f64) {
+        if self.control.step.is_some() {
+            return self.weigh_together(weights);
+        }
+        let scales = &self.scales;
+        let sizes: Vec<f64> =
+            self.x.iter().zip(&scales.own).map(|(x, own)| x.abs().max(*own)).collect();
+        let (n, [far, fast]) = (self.field.n, scales.joined(&sizes));
+        let far = far.max(fast * h.abs());
+        // At rest, it is what would bring them somewhere in the time of the run.
+        let together = fast.max(far / self.control.span);
+        for (i, weight) in weights.iter_mut().enumerate() {
+            let (whole, g) = match i < n {
+                true => (far, scales.mass.get(i)),
+                false => (fast, scales.joined_metric.get(i - n)),
+            };
+            let joined = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
+            let most = match g.filter(|g| i >= n && **g > 0.0) {
+                Some(g) => together / g.sqrt(),
+                None => joined,
+            };
+            let tolerance = self.control.tolerance;
+            let mut allowed = scales.allowed(i, tolerance, &self.x, rates, h);
+            if allowed > 0.0 && most > 0.0 {
+                allowed = (allowed + DIGITS * joined).max(TOGETHER * tolerance * most);
+            }
+            // A method that solves for positions has velocities as their differences.
+            if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
+                let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
+                let by_others = g.filter(|g| **g > 0.0).map_or(0.0, |g| far / g.sqrt());
+                allowed += DIGITS * own.max(by_others) / h.abs();
+            }
+            *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
+        }
+    }
+
+    /// Looks at the masses, where constraints join coordinates.
+    pub(super) fn weigh_masses(&mut self) {
+        if self.field.equations.rows.is_empty() {
+            return;
+        }
+        let x = self.x.clone();
+        let n = self.field.n;
+        let size = self.field.size;
+        let mut held = vec![false; size];
+        let rows = self.field.equations.jacobian.rows.iter();
+        rows.flatten().for_each(|entry| held[entry.0] = true);
+        if let Some(mut metric) = self.metric_diagonal(&x) {
+            metric.iter_mut().zip(&held).filter(|m| !m.1).for_each(|m| *m.0 = 0.0);
+            self.scales.joined_metric = metric;
+        }
+        let mut mass = Vec::new();
+        if self.field.residuals(self.t, &x).is_ok() {
+            self.field.mass(&mut mass);
+        }
+        if !mass.is_empty() {
+            let is_held = |i: usize| size != n || held[i];
+            let own = (0..n).map(|i| if is_held(i) { mass[i * n + i].abs() } else { 0.0 });
+            self.scales.mass = own.collect();
+        }
+    }
+
+    /// The diagonal of the metric of the own velocities; 1/M_jj for momenta, where M is known.
+    pub(super) fn metric_diagonal(&mut self, x: &[f64]) -> Option<Vec<f64>> {
+        let size = self.field.size;
+        let (t, n) = (self.t, self.field.n);
+        let metric = self.field.matrices(t, x).ok()?.0;
+        let mut diagonal: Vec<f64> = (0..size).map(|j| metric[j * size + j].abs()).collect();
+        if size == n && self.field.residuals(t, x).is_ok() {
+            let mut mass = Vec::new();
+            self.field.mass(&mut mass);
+            let momenta = self.field.model().system.momenta();
+            for j in 0..if mass.is_empty() { 0 } else { n } {
+                if momenta.get(j) == self.field.equations.v.get(j) {
+                    let m = mass[j * n + j].abs();
+                    diagonal[j] = if m > 0.0 { 1.0 / m } else { 0.0 };
+                }
+            }
+        }
+        Some(diagonal)
+    }
+
+    /// Whether a step was turned down for what is no error of the method: components whose
+    /// errors do not get smaller with the step.
+    pub(super) fn learns(&mut self, h: f64, pass: &Pass) -> bool {
+        let errors = pass.errors.clone();
+        if errors.iter().any(|e| !e.is_finite()) {
+            self.scales.rejected = None;
+            return false;
+        }
+        let (t, longer, before) = match self.scales.rejected.take() {
+            Some(last) if last.0 == self.t && h.abs() < last.1.abs() => last,
+            _ => {
+                self.scales.rejected = Some((self.t, h, errors));
+                return false;
+            }
+        };
+        if (h / longer).abs() > SHORTER {
+            self.scales.rejected = Some((t, longer, before));
+            return false;
+        }
+        let learned = self.compare(pass, (longer, &before), (h, &errors));
+        self.scales.rejected = Some((self.t, h, errors));
+        learned
+    }
+
+    /// Learns from the errors of a step and a much shorter one from the same state.
+    fn compare(&mut self, pass: &Pass, long: (f64, &[f64]), short: (f64, &[f64])) -> bool {
+        let x = self.x.clone();
+        if let Some(metric) = self.metric_diagonal(&x) {
+            self.scales.measure(metric, &x, &pass.rates, short.0);
+        }
+        let ratio = (short.0 / long.0).abs();
+        let mut learned = false;
+        for i in 0..x.len() {
+            let (before, error) = (long.1[i], short.1[i]);
+            if !(before * pass.weights[i] > LOW) || error < FALLS * ratio * ratio * before {
+                continue;
+            }
+            let reach = self.scales.reach(i, long.0);
+            // Projections leave rounding errors of positions as large as positions are.
+            let [far, _] = self.scales.joined(&x);
+            let mass = self.scales.mass.get(i).filter(|m| **m > 0.0);
+            let across = mass.map_or(0.0, |m| far / m.sqrt());
+            let most = SMALL * reach.max(self.scales.own[i]).max(across);
+            let floor = (4.0 * error.max(before)).max(SHARE * self.control.tolerance * reach);
+            if floor <= most && floor > self.scales.floor[i] {
+                self.scales.floor[i] = floor;
+                learned = true;
+            }
+        }
+        learned
+    }
+
+    /// Where a component that hardly moves limits the steps, looks with a shorter one whether
+    /// its errors are those of the method.
+    pub(super) fn suspect(&mut self, h: f64, pass: &mut Pass) {
+        let Some(i) = self.scales.suspected.take() else { return };
+        if self.scales.vouched > 0 {
+            self.scales.vouched -= 1;
+            return;
+        }
+        let x = self.x.clone();
+        if self.scales.metric.is_empty()
+            && let Some(metric) = self.metric_diagonal(&x)
+        {
+            self.scales.measure(metric, &x, &pass.rates, h);
+        }
+        if self.scales.own[i] > HARDLY * self.scales.reach(i, h) {
+            return;
+        }
+        self.scales.vouched = VOUCHED;
+        let (tolerance, constant) = (self.control.tolerance, false);
+        let mut tried = Vec::new();
+        for h in [h, 0.25 * h] {
+            let (rates, weights) = (&pass.rates, &pass.weights);
+            let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
+            if self.integrator.step(&mut self.field, step, &mut pass.next).is_err() {
+                return;
+            }
+            let Some(errors) = self.integrator.errors() else { return };
+            tried.push(errors.to_vec());
+        }
+        if self.compare(pass, (h, &tried[0]), (0.25 * h, &tried[1])) {
+            self.scales.vouched = 0;
+            self.weigh(&mut pass.weights, &pass.rates, h);
+        }
+    }
+
+    /// Remembers which component limits the steps.
+    pub(super) fn limited_by(&mut self, pass: &Pass) {
+        let errors = pass.errors.iter().zip(&pass.weights).map(|(e, w)| e * w);
+        let worst = errors.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
+        self.scales.suspected = worst.filter(|w| w.1 > LOW).map(|w| w.0);
+    }
+
+    /// The first step: where accelerations change by a tenth or so, shortened by what the
+    /// tolerance asks of the order.
+    pub(super) fn first_length(&mut self, rates: &[f64], end: f64) -> f64 {
+        let n = self.field.n;
+        let moving = n + self.field.size;
+        let longest = (end - self.t).abs();
+        let forward = if end >= self.t { 1.0 } else { -1.0 };
+        let x = self.x.clone();
+        let metric = self.metric_diagonal(&x).unwrap_or_default();
+        let weight = |j: usize| metric.get(j).copied().filter(|g| *g > 0.0).unwrap_or(0.0);
+        let norm = |v: &[f64]| -> f64 {
+            v.iter().enumerate().map(|(j, a)| weight(j) * a * a).sum::<f64>().sqrt()
+        };
+        let (speed, force) = (norm(&x[n..moving]), norm(&rates[n..moving]));
+        let mut length = 0.01 * longest;
+        if speed > 0.0 && force > 0.0 {
+            length = length.min(0.1 * speed / force);
+        }
+        let mut there = vec![0.0; x.len()];
+        // Shorter ones tell nothing where all begins at 0; rejections find them if need be.
+        while length > LEAST * longest {
+            let h = forward * length;
+            let mut ahead: Vec<f64> = x.iter().zip(rates).map(|(x, d)| x + h * d).collect();
+            if self.field.size == n {
+                for i in 0..n {
+                    ahead[i] += 0.5 * h * h * rates[n + i] * self.own_is_rate(i);
+                }
+            }
+            let is_ok = self.field.rates(self.t + h, &ahead, &mut there).is_ok();
+            let change: Vec<f64> =
+                there[n..moving].iter().zip(&rates[n..moving]).map(|(a, b)| a - b).collect();
+            let (change, whole) = (norm(&change), force.max(norm(&there[n..moving])));
+            // What hardly changes the velocities is no time of the motion.
+            let is_slow = speed > 0.0 && length * whole <= 0.1 * speed;
+            if is_ok && (change <= 0.3 * whole || whole == 0.0 || is_slow) {
+                break;
+            }
+            length *= 0.1;
+        }
+        // Nothing happens.
+        if force == 0.0 && norm(&there[n..moving]) == 0.0 {
+            return 0.125 * longest;
+        }
+        let order = f64::from(self.integrator.order());
+        let part = (self.control.tolerance.min(1.0)).powf(1.0 / (order + 1.0));
+        length * (2.0 * part).min(1.0)
+    }
+
+    /// 1 where an own velocity is the rate of its position.
+    fn own_is_rate(&self, i: usize) -> f64 {
+        let velocities = self.field.model().system.velocities();
+        let equations = &self.field.equations;
+        if velocities.get(i) == equations.v.get(i) { 1.0 } else { 0.0 }
+    }
+
+    /// ‖q̇‖ over ‖q‖ where masses are equal.
+    pub(super) fn speed(&mut self, x: &[f64], rates: &[f64]) -> f64 {
+        let n = self.field.n;
+        let mut mass = Vec::new();
+        if self.field.residuals(self.t, x).is_ok() {
+            self.field.mass(&mut mass);
+        }
+        let weight = |i: usize| if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
+        let sum = |v: &[f64]| -> f64 { (0..n).map(|i| weight(i) * v[i] * v[i]).sum() };
+        let own = |i: usize| self.scales.own.get(i).copied().unwrap_or(0.0);
+        let sizes: Vec<f64> = (0..n).map(|i| x[i].abs().max(own(i))).collect();
+        let (moved, length) = (sum(&rates[..n]).sqrt(), sum(&sizes).sqrt());
+        // Coordinates that are all 0 have no length to go by, but the run has.
+        if moved == 0.0 {
+            0.0
+        } else if length == 0.0 {
+            10.0 / self.control.span
+        } else {
+            moved / length
+        }
+    }
+
+    /// How often a state has changed by its own size, given the lengths of its components'
+    /// paths; those that rounding moves do not count.
+    pub fn times(&self, paths: &[f64]) -> f64 {
+        let scales = &self.scales;
+        let parts = paths.iter().zip(scales.own.iter().zip(&scales.floor));
+        let counted = parts.filter(|(_, (own, floor))| self.control.tolerance * **own > **floor);
+        let most = counted.fold(0f64, |m, (path, (own, _))| m.max(path / own));
+        most / (2.0 * std::f64::consts::PI)
+    }
+
+    /// How fast the state changes by its own size, at most: 1 / a time.
+    pub(super) fn fastest(&self, x: &[f64], rates: &[f64]) -> f64 {
+        let sizes = (0..x.len() - 1).map(|i| {
+            let own = self.scales.own.get(i).copied().unwrap_or(0.0);
+            (rates[i].abs(), x[i].abs().max(own))
+        });
+        let rates = sizes.filter(|s| s.1 > 0.0).map(|(rate, size)| rate / size);
+        let own: Vec<f64> = rates.filter(|rate| rate.is_finite()).collect();
+        largest(&own).max(1.0 / self.control.span)
+    }
+}
