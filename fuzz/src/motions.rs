@@ -116,7 +116,7 @@ impl Writer<'_> {
 /// The motion of a seed, told in one way.
 fn tell(seed: u64, telling: &Telling) -> Told {
     let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    (0..4).for_each(|_| drop(r.next()));
+    (0..4).for_each(|_| _ = r.next());
     let writer = Writer { telling, text: String::new(), lengths: Vec::new() };
     match r.below(6) {
         0 => linkage(writer, &mut r),
@@ -320,7 +320,7 @@ fn ended(report: &RunReport, told: &Told) -> Ended {
 /// The ways in which the motion of a seed is told beside the plain one.
 fn tellings(seed: u64) -> Vec<Telling> {
     let mut r = Random(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
-    (0..4).for_each(|_| drop(r.next()));
+    (0..4).for_each(|_| _ = r.next());
     let other = ["hamilton", "maggi", "bracket", "poincare"][r.below(4) as usize];
     let nothing = [1e-17, 1e-20, 1e-30, 1e-60, 1e-200][r.below(5) as usize];
     vec![

@@ -30,12 +30,28 @@ pub fn beside(x: &[f64], extents: &[f64], number: u64) -> Vec<f64> {
     x.iter().enumerate().map(&mut nudge).collect()
 }
 
-/// Raises the parts of rows of `n` entries that are noise to twice what changed.
-pub fn widen_rows(parts: &mut [f64], n: usize, here: &[f64], there: &[f64]) {
+/// Units in which the entries of a row compare: of equal mass, as it is here or nearby. 0 for a
+/// coordinate that has none.
+pub fn units(metric: &[f64], inertia: &[f64], n: usize) -> Vec<f64> {
+    let mass = |i: usize| metric[i * n + i].abs().max(inertia.get(i).copied().unwrap_or(0.0));
+    (0..n).map(|i| if mass(i) > 0.0 { mass(i).sqrt().recip() } else { 0.0 }).collect()
+}
+
+/// Raises the parts of rows that are noise to twice what changed, in the units of the entries.
+pub fn widen_rows(parts: &mut [f64], units: &[f64], here: &[f64], there: &[f64]) {
+    let n = units.len();
     for (j, part) in parts.iter_mut().enumerate() {
         let (a, b) = (&here[j * n..(j + 1) * n], &there[j * n..(j + 1) * n]);
-        let change = a.iter().zip(b).fold(0f64, |m, (a, b)| m.max(2.0 * (a - b).abs()));
-        let size = crate::linalg::largest(a);
+        let massive = a.iter().zip(units).fold(0f64, |m, (a, u)| m.max((a * u).abs()));
+        // A coordinate without mass counts for as much as the others.
+        let unit = |i: usize| match units[i] {
+            u if u > 0.0 => u,
+            _ if a[i] != 0.0 && massive > 0.0 => massive / a[i].abs(),
+            _ if massive > 0.0 => 0.0,
+            _ => 1.0,
+        };
+        let change = (0..n).fold(0f64, |m, i| m.max(2.0 * unit(i) * (a[i] - b[i]).abs()));
+        let size = (0..n).fold(0f64, |m, i| m.max(unit(i) * a[i].abs()));
         if change > 0.0 && change.is_finite() {
             *part = part.max(if size > 0.0 { change / size } else { 1.0 });
         }

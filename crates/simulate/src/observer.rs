@@ -1,7 +1,7 @@
 //! A state seen from outside: positions, velocities, momenta, accelerations, forces
 //! and energy, whatever the variables it is moved in.
 
-use crate::blur::{LEFT, TRIES, beside, spread, widen, widen_rows};
+use crate::blur::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
 use crate::certificate::Gauss;
 use crate::eliminations::Scratch;
 use crate::evaluate::recovered;
@@ -245,9 +245,11 @@ impl Observer {
         let mut blurred =
             Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], drift: vec![0.0; m] };
         let mut parts = vec![0.0; m];
+        let mass = self.layout.mass.dense(&self.output);
+        let units = units(&mass, &field.noise().mass_inertia, n);
         for number in 0..TRIES {
             self.evaluate(field, t, &beside(x, &field.noise().extents, number));
-            widen_rows(&mut parts, n, &rows, &self.layout.jacobian.dense(&self.output));
+            widen_rows(&mut parts, &units, &rows, &self.layout.jacobian.dense(&self.output));
             widen(&mut blurred.drift, &right, &self.output[self.layout.drift.clone()]);
         }
         spread(&mut blurred.jacobian, n, &rows, &parts);

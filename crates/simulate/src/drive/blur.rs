@@ -1,7 +1,7 @@
 //! The noise of the rows, as far as it comes from the state; see [`crate::blur`].
 
 use super::Driver;
-use crate::blur::{TRIES, beside, spread, widen, widen_rows};
+use crate::blur::{TRIES, beside, spread, units, widen, widen_rows};
 use crate::field::FieldError;
 
 impl Driver<'_> {
@@ -24,23 +24,31 @@ impl Driver<'_> {
             let noise = &self.rounding;
             [&noise.jacobian, &noise.drift, &noise.position_jacobian].map(Vec::clone)
         };
-        let rows = self.field.matrices(t, x)?.1.to_vec();
+        let inertia = self.field.noise().inertia.clone();
+        let (metric, rows) = self.field.matrices(t, x)?;
+        let (own, rows) = (units(metric, &inertia, inertia.len()), rows.to_vec());
         let right = self.field.drift().to_vec();
         let (n, size) = (self.field.n, self.field.size);
+        let mut mass = Vec::new();
         let mut parts = vec![0.0; right.len()];
         let (mut here, mut there) = (Vec::new(), Vec::new());
         self.field.residuals(t, x)?;
         self.field.position_jacobian(&mut here);
+        self.field.mass(&mut mass);
+        let positions = match mass.is_empty() {
+            true => Vec::new(),
+            false => units(&mass, &self.field.noise().mass_inertia, n),
+        };
         let mut position_parts = vec![0.0; here.len() / n.max(1)];
         for number in 0..TRIES {
             let x = beside(x, &self.field.noise().extents, number);
             // Where there are no values beside the state, nothing is known of its noise.
             let Ok((_, moved)) = self.field.matrices(t, &x) else { continue };
-            widen_rows(&mut parts, size, &rows, moved);
+            widen_rows(&mut parts, &own, &rows, moved);
             widen(&mut drift, &right, self.field.drift());
             if self.field.residuals(t, &x).is_ok() {
                 self.field.position_jacobian(&mut there);
-                widen_rows(&mut position_parts, n, &here, &there);
+                widen_rows(&mut position_parts, &positions, &here, &there);
             }
         }
         spread(&mut jacobian, size, &rows, &parts);
