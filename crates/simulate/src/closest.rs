@@ -239,8 +239,8 @@ impl Problem<'_> {
         let mut outcome = self.step(&here, Some(&self.guess), Some(1e-7));
         for _ in 0..MOST {
             let Some(towards) = outcome else { break };
-            let length = linalg::norm(&towards.v_dot);
-            if length <= 4.0 * f64::EPSILON * linalg::norm(&here.x) {
+            let length = self.length(&towards.v_dot, &here);
+            if length <= 4.0 * f64::EPSILON {
                 break;
             }
             let Some(metric) = self.metric_at(&here) else { break };
@@ -248,7 +248,7 @@ impl Problem<'_> {
             let next = self.newton(jacobian, &here, &metric, &towards).and_then(|step| {
                 let next = self.along(jacobian, &here, &step, 1.0)?;
                 let outcome = self.step(&next, Some(&self.guess), Some(1e-7))?;
-                let shorter = linalg::norm(&outcome.v_dot) < 0.5 * length;
+                let shorter = self.length(&outcome.v_dot, &next) < 0.5 * length;
                 let near = self.distance(&metric, &next.x) <= distance * (1.0 + 1e-12);
                 (shorter && near).then_some((next, outcome))
             });
@@ -269,6 +269,13 @@ impl Problem<'_> {
             (here, outcome) = (next, Some(outcome_there));
         }
         here
+    }
+
+    /// The length of a step, relative to the size that each unknown has or is given.
+    fn length(&self, step: &[f64], at: &Point) -> f64 {
+        let size = |i: usize| at.x[i].abs().max(self.scales.extent(i)).max(at.reach[i]);
+        let parts = step.iter().enumerate().filter(|(_, d)| **d != 0.0);
+        parts.fold(0f64, |m, (i, d)| m.max(d.abs() / size(i).max(f64::MIN_POSITIVE)))
     }
 
     /// A fraction of a step, then back to the equations; `None` if that fails.

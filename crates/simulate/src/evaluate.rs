@@ -443,13 +443,21 @@ pub fn recovered(
         return multipliers(terms, constraint_force, rank);
     }
     let own = self::constraint_force(terms, &solution.v_dot);
+    // In units of equal mass rounding of the largest force is in all of them.
+    let units = units(terms);
+    let inertia = |i: usize| -> f64 {
+        let row = &terms.metric[i * n..(i + 1) * n];
+        row.iter().zip(&solution.v_dot).map(|(m, a)| (m * a).abs()).sum()
+    };
+    let largest = (0..n)
+        .map(|i| units[i] * (inertia(i) + terms.force[i].abs()))
+        .filter(|size| size.is_finite())
+        .fold(0.0, f64::max);
     let mut differs = false;
     let difference: Vec<f64> = (0..n)
         .map(|i| {
-            let row = &terms.metric[i * n..(i + 1) * n];
-            let size: f64 = row.iter().zip(&solution.v_dot).map(|(m, a)| (m * a).abs()).sum();
             let noise = terms.noise.map_or(0.0, |noise| noise.force[i]);
-            let slack = 64.0 * (noise + f64::EPSILON * (size + terms.force[i].abs()));
+            let slack = 64.0 * (noise + f64::EPSILON * largest / units[i]);
             let left = constraint_force[i] - own[i];
             let left = if left.abs() <= slack { 0.0 } else { left };
             differs |= left != 0.0;
@@ -486,16 +494,36 @@ pub fn multipliers(
         }
     }
     let ideal: Vec<f64> = constraint_force.iter().zip(terms.nonideal).map(|(a, b)| a - b).collect();
-    let zero = vec![0.0; m];
+    let zero = vec![0.0; m * m];
+    // A coordinate that a row hardly touches says nothing of its multiplier but rounding.
+    let units = units(terms);
+    let most =
+        |of: &dyn Fn(usize) -> f64| (0..n).map(|i| units[i] * of(i).abs()).fold(0.0, f64::max);
+    let rows: Vec<f64> = (0..m).map(|j| most(&|i| terms.jacobian[j * n + i])).collect();
+    let force = most(&|i| ideal[i]);
+    let digit = |i: usize, size: f64| {
+        let noise = 4.0 * f64::EPSILON * size / units[i];
+        if noise.is_finite() { noise } else { 0.0 }
+    };
+    let rows_noise: Vec<f64> = (0..n)
+        .flat_map(|i| rows.iter().map(move |row| (i, *row)))
+        .map(|(i, r)| digit(i, r))
+        .collect();
+    let force_noise: Vec<f64> = (0..n).map(|i| digit(i, force)).collect();
     let problem = Terms {
         n: m,
         m: n,
         metric: &identity,
-        force: &zero,
-        nonideal: &zero,
+        force: &zero[..m],
+        nonideal: &zero[..m],
         jacobian: &transposed,
         drift: &ideal,
-        noise: None,
+        noise: Some(Noise {
+            metric: &zero,
+            force: &zero[..m],
+            jacobian: &rows_noise,
+            drift: &force_noise,
+        }),
         inertia: &[],
     };
     let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
@@ -504,6 +532,15 @@ pub fn multipliers(
         .solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)
         .map_err(Refusal::Solve)?;
     Ok(outcome.v_dot)
+}
+
+/// Units of equal mass of the coordinates; 1 where there are none.
+fn units(terms: &Terms) -> Vec<f64> {
+    let mut scaled = Scaled::default();
+    match scaled.set(terms) {
+        Ok(()) => scaled.coordinates,
+        Err(_) => vec![1.0; terms.n],
+    }
 }
 
 /// x without its components along the vectors: the shortest of x + span.

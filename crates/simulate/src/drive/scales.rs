@@ -231,28 +231,26 @@ impl Driver<'_> {
 
     /// Looks at the masses, where constraints join coordinates.
     pub(super) fn weigh_masses(&mut self) {
-        if self.field.equations.rows.is_empty() {
+        // What a chart has solved joins them too.
+        let is_charted = self.field.equations.chart.is_some();
+        if self.field.equations.rows.is_empty() && !is_charted {
             return;
         }
         let x = self.x.clone();
         let n = self.field.n;
         let size = self.field.size;
-        let mut held = vec![false; size];
+        let mut held = vec![is_charted; size];
         let rows = self.field.equations.jacobian.rows.iter();
         rows.flatten().for_each(|entry| held[entry.0] = true);
         if let Some(mut metric) = self.metric_diagonal(&x) {
             metric.iter_mut().zip(&held).filter(|m| !m.1).for_each(|m| *m.0 = 0.0);
             self.scales.joined_metric = metric;
         }
-        let mut mass = Vec::new();
-        if self.field.residuals(self.t, &x).is_ok() {
-            self.field.mass(&mut mass);
-        }
-        if !mass.is_empty() {
-            let is_held = |i: usize| size != n || held[i];
-            let own = (0..n).map(|i| if is_held(i) { mass[i * n + i].abs() } else { 0.0 });
-            self.scales.mass = own.collect();
-        }
+        let mut mass = self.field.mass_diagonal(self.t, &x);
+        let is_held = |i: usize| size != n || held[i];
+        let finite = |m: f64| if m.is_finite() { m.abs() } else { 0.0 };
+        (0..n).for_each(|i| mass[i] = if is_held(i) { finite(mass[i]) } else { 0.0 });
+        self.scales.mass = mass;
     }
 
     /// The diagonal of the metric of the own velocities; 1/M_jj for momenta, where M is known.

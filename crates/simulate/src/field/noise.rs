@@ -38,16 +38,7 @@ impl Field<'_> {
         self.load(t, x)?;
         let (n, size) = (self.n, self.size);
         let equations = &self.equations;
-        let mut table = Table::default();
-        table.set(Symbol::TIME, t);
-        table.set_all(&equations.q, &x[..n]);
-        table.set_all(&equations.v, &x[n..n + size]);
-        if let Some(auxiliary) = &equations.auxiliary {
-            table.set_all(&auxiliary.symbols, &self.work.auxiliary);
-        }
-        for (multiplier, &value) in equations.multipliers.iter().zip(&self.work.coupled.lambda) {
-            table.set(multiplier.1, value);
-        }
+        let table = self.table(t, x);
         let exprs = &self.setting.model.exprs;
         let geometry = Geometry::of_equations(exprs, equations);
         let mut extents = geometry.extents(self.setting, &table);
@@ -97,6 +88,35 @@ impl Field<'_> {
             extents,
         };
         Ok(())
+    }
+
+    /// Values for the symbols of the equations at the state that was loaded last.
+    fn table(&self, t: f64, x: &[f64]) -> Table {
+        let (n, size) = (self.n, self.size);
+        let equations = &self.equations;
+        let mut table = Table::default();
+        table.set(Symbol::TIME, t);
+        table.set_all(&equations.q, &x[..n]);
+        table.set_all(&equations.v, &x[n..n + size]);
+        if let Some(auxiliary) = &equations.auxiliary {
+            table.set_all(&auxiliary.symbols, &self.work.auxiliary);
+        }
+        for (multiplier, &value) in equations.multipliers.iter().zip(&self.work.coupled.lambda) {
+            table.set(multiplier.1, value);
+        }
+        table
+    }
+
+    /// M_ii at a state; NaN where it has no value.
+    pub fn mass_diagonal(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
+        if self.load(t, x).is_err() {
+            return vec![f64::NAN; self.n];
+        }
+        let entry = |(i, row): (usize, &Vec<(usize, ExprId)>)| {
+            row.iter().find(|e| e.0 == i).map_or(ExprId::ZERO, |e| e.1)
+        };
+        let roots: Vec<ExprId> = self.whole_mass.rows.iter().enumerate().map(entry).collect();
+        self.setting.numbers(&roots, &self.table(t, x))
     }
 
     /// Noise as last found.
