@@ -74,7 +74,7 @@ fn the_object_has_every_field() {
             "format", "system", "t", "state", "start", "steps", "rejected", "evaluations", "switches",
             "method", "method_choice", "formulation", "seconds", "certificate", "error_estimate",
             "constraints", "events",
-            "energy_of_events", "end", "files", "verdict", "diagnostics",
+            "energy_of_events", "impulses", "end", "files", "verdict", "diagnostics",
         ]
     );
     assert_eq!(value["format"], 1);

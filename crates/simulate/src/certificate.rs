@@ -44,6 +44,10 @@ impl Gauss {
     ) -> Gauss {
         let n = terms.n;
         let (coordinates, rows) = units(terms);
+        // Rounding of the largest is in all of them, in units of equal mass.
+        let parts = natural.iter().zip(&coordinates).map(|(a, c)| a / c);
+        let most = parts.filter(|x| x.is_finite()).fold(0.0, f64::max);
+        let natural: Vec<f64> = coordinates.iter().map(|c| c * most).collect();
         let lambda = &outcome.multipliers;
         let mut stationarity = Relative::default();
         let (mut outside, mut whole) = (0f64, 0f64);
@@ -62,7 +66,7 @@ impl Gauss {
                 let metric = &noise.metric[i * n..(i + 1) * n];
                 let moved: f64 = metric.iter().zip(accelerations).map(|(m, a)| m * a.abs()).sum();
                 noise.force[i] + moved
-            }) + rounding(row, natural);
+            }) + rounding(row, &natural);
             stationarity.take(coordinates[i], left, noise, size);
             outside = outside.max(left.abs() - 16.0 * noise);
             whole = whole.max(size);
@@ -76,7 +80,7 @@ impl Gauss {
         }
         for j in 0..terms.m {
             let (left, noise, size) = row(terms, accelerations, j);
-            let noise = noise + rounding(&terms.jacobian[j * n..(j + 1) * n], natural);
+            let noise = noise + rounding(&terms.jacobian[j * n..(j + 1) * n], &natural);
             feasibility.take(rows[j], left, noise, size);
         }
         let of_forces = (stationarity.residual, stationarity.size);

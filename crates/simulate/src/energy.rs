@@ -28,6 +28,9 @@ use dalembert_model::system::{Action, Energy, Level, System, Unknown};
 /// Rounding errors add up: so many times the bound for one evaluation.
 const NOISE: f64 = 8.0;
 
+/// Velocities below this part of the others, where masses are equal, are rounding.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
 /// Which part each coordinate belongs to: parts are numbered from 0.
 pub fn parts(setting: &Setting) -> Vec<usize> {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
@@ -149,10 +152,10 @@ impl Exchange {
         self.largest.max(self.rest.1 - self.rest.0)
     }
 
-    /// An error relative to what was exchanged.
-    fn relative(&self, error: f64) -> f64 {
+    /// An error relative to what was exchanged, or the least that could be.
+    fn relative(&self, error: f64, least: f64) -> f64 {
         let error = (error - NOISE * self.noise).max(0.0);
-        if error == 0.0 { 0.0 } else { error / self.scale() }
+        if error == 0.0 { 0.0 } else { error / self.scale().max(least) }
     }
 }
 
@@ -181,7 +184,7 @@ impl Energies {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = equations.on_constraints(exprs);
         let picture = Picture::new(exprs, system)?;
-        let parts = parts(setting);
+        let parts = mixed(setting, &equations, parts(setting));
         let groups = groups(setting, &parts);
         let owners = Owners::new(system);
         let count = groups.iter().map(|g| g.0 + 1).max().unwrap_or(1);
@@ -319,8 +322,35 @@ impl Energies {
     }
 
     fn largest(&self, error: impl Fn(&Exchange) -> f64) -> f64 {
-        self.exchanges.iter().fold(0f64, |m, own| m.max(own.relative(error(own))))
+        // A part that only rounding of the others moves has energies of the square of it.
+        let all: f64 = self.exchanges.iter().map(Exchange::scale).sum();
+        let least = ROUNDING * ROUNDING * all;
+        self.exchanges.iter().fold(0f64, |m, own| m.max(own.relative(error(own), least)))
     }
+}
+
+/// Parts, with those as one whose velocities the variables of the equations mix: errors of
+/// one are errors of the other.
+fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: Vec<usize>) -> Vec<usize> {
+    let exprs = &setting.model.exprs;
+    let mut joined = Joined((0..parts.len()).collect());
+    for (i, part) in parts.iter().enumerate() {
+        let first = parts.iter().position(|p| p == part).unwrap_or(i);
+        joined.join(&[first, i]);
+    }
+    let mut owner: Vec<Option<usize>> = vec![None; equations.v.len()];
+    for (i, &rate) in equations.kinematics.iter().enumerate() {
+        for symbol in exprs.symbols_of(&[rate]) {
+            if let Some(at) = equations.v.iter().position(|v| *v == symbol) {
+                let first = *owner[at].get_or_insert(i);
+                joined.join(&[first, i]);
+            }
+            if let Some(at) = equations.q.iter().position(|q| *q == symbol) {
+                joined.join(&[at, i]);
+            }
+        }
+    }
+    joined.numbered()
 }
 
 /// For each coordinate its group, and whether work is done on that.

@@ -623,6 +623,11 @@ impl<'m> Field<'m> {
         self.setting.duration()
     }
 
+    /// The model and its parameters.
+    pub fn setting(&self) -> &'m Setting<'m> {
+        self.setting
+    }
+
     /// The model.
     pub fn model(&self) -> &'m Model {
         self.setting.model

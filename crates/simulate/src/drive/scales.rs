@@ -42,6 +42,8 @@ const VOUCHED: u32 = 16;
 /// Where constraints join coordinates none is measured by less than this part of the largest
 /// in units of equal mass: each is what the others leave to it.
 const TOGETHER: f64 = 1e-3;
+/// The same where only forces and masses join them.
+const COUPLED: f64 = 1e-6;
 /// The shortest first step that is looked for, as a part of the run.
 const LEAST: f64 = 1e-6;
 /// What a component without a size may be off by, of what the energy could do to it and the
@@ -66,8 +68,13 @@ pub(super) struct Scales {
     /// M_ii, and the diagonal of the metric, where there are constraints.
     mass: Vec<f64>,
     joined_metric: Vec<f64>,
+    /// The same of all coordinates, and which part each belongs to.
+    all: [Vec<f64>; 2],
+    parts: Vec<usize>,
     /// A step that was turned down: from where, its length, and its errors.
     rejected: Option<(f64, f64, Vec<f64>)>,
+    /// Whether the velocities are those of the coordinates.
+    is_rate: bool,
     /// The component that limited the last step.
     suspected: Option<usize>,
     /// So many steps are not looked at.
@@ -126,7 +133,10 @@ impl Scales {
             return x[i].abs().max(KEEPS * self.own[i]).max(by_step);
         }
         // From rest a position goes with the square of the time.
-        let by_rate = if x.len() == 2 * n + 1 { 0.5 * (rates[n + i] * h * h).abs() } else { 0.0 };
+        let by_rate = match self.is_rate {
+            true => 0.5 * (rates[n + i] * h * h).abs(),
+            false => 0.0,
+        };
         self.own[i].max((x[i] - self.origin[i]).abs()).max(by_step).max(by_rate)
     }
 
@@ -147,6 +157,21 @@ impl Scales {
             x.iter().zip(g).fold(0f64, |m, (x, g)| m.max(g.sqrt() * x.abs()))
         };
         [most(&x[..n], &self.mass), most(&x[n..], &self.joined_metric)]
+    }
+
+    /// The largest of the positions and of the velocities that a component is coupled to, in its
+    /// own units.
+    fn coupled(&self, i: usize, x: &[f64]) -> f64 {
+        let n = self.origin.len();
+        let (at, x, masses) = match i < n {
+            true => (i, &x[..n], &self.all[0]),
+            false => (i - n, &x[n..], &self.all[1]),
+        };
+        let Some(own) = masses.get(at).filter(|g| **g > 0.0) else { return 0.0 };
+        // Velocities that are not those of the coordinates belong to all of them.
+        let is_near = |j: usize| masses.len() != n || self.parts.get(j) == self.parts.get(at);
+        let others = x.iter().zip(masses).enumerate().filter(|(j, _)| is_near(*j));
+        others.fold(0f64, |m, (_, (x, g))| m.max(g.sqrt() * x.abs())) / own.sqrt()
     }
 
     /// What the energy of the motion could do to a component in a step, at most.
@@ -219,6 +244,15 @@ impl Driver<'_> {
             if allowed > 0.0 && most > 0.0 {
                 allowed = (allowed + DIGITS * joined).max(TOGETHER * tolerance * most);
             }
+            if allowed > 0.0 {
+                let coupled = scales.coupled(i, &sizes);
+                // At rest, velocities are what the positions are in the time of the run.
+                let still = match i < n || !scales.is_rate {
+                    true => 0.0,
+                    false => scales.coupled(i - n, &sizes) / self.control.span,
+                };
+                allowed = allowed.max(COUPLED * tolerance * coupled.max(still));
+            }
             // A method that solves for positions has velocities as their differences.
             if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
                 let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
@@ -231,12 +265,20 @@ impl Driver<'_> {
 
     /// Looks at the masses, where constraints join coordinates.
     pub(super) fn weigh_masses(&mut self) {
+        let x = self.x.clone();
+        let masses = self.field.mass_diagonal(self.t, &x);
+        let finite = |m: &f64| if m.is_finite() { m.abs() } else { 0.0 };
+        let metric = self.metric_diagonal(&x).unwrap_or_default();
+        self.scales.all = [masses.iter().map(finite).collect(), metric.iter().map(finite).collect()];
+        self.scales.is_rate = self.field.equations.v == self.field.model().system.velocities();
+        if self.scales.parts.is_empty() {
+            self.scales.parts = crate::energy::parts(self.field.setting());
+        }
         // What a chart has solved joins them too.
         let is_charted = self.field.equations.chart.is_some();
         if self.field.equations.rows.is_empty() && !is_charted {
             return;
         }
-        let x = self.x.clone();
         let n = self.field.n;
         let size = self.field.size;
         let mut held = vec![is_charted; size];
@@ -246,11 +288,9 @@ impl Driver<'_> {
             metric.iter_mut().zip(&held).filter(|m| !m.1).for_each(|m| *m.0 = 0.0);
             self.scales.joined_metric = metric;
         }
-        let mut mass = self.field.mass_diagonal(self.t, &x);
         let is_held = |i: usize| size != n || held[i];
-        let finite = |m: f64| if m.is_finite() { m.abs() } else { 0.0 };
-        (0..n).for_each(|i| mass[i] = if is_held(i) { finite(mass[i]) } else { 0.0 });
-        self.scales.mass = mass;
+        let mass = masses.iter().enumerate().map(|(i, m)| if is_held(i) { finite(m) } else { 0.0 });
+        self.scales.mass = mass.collect();
     }
 
     /// The diagonal of the metric of the own velocities; 1/M_jj for momenta, where M is known.
@@ -259,13 +299,12 @@ impl Driver<'_> {
         let (t, n) = (self.t, self.field.n);
         let metric = self.field.matrices(t, x).ok()?.0;
         let mut diagonal: Vec<f64> = (0..size).map(|j| metric[j * size + j].abs()).collect();
-        if size == n && self.field.residuals(t, x).is_ok() {
-            let mut mass = Vec::new();
-            self.field.mass(&mut mass);
-            let momenta = self.field.model().system.momenta();
-            for j in 0..if mass.is_empty() { 0 } else { n } {
-                if momenta.get(j) == self.field.equations.v.get(j) {
-                    let m = mass[j * n + j].abs();
+        let momenta = self.field.model().system.momenta();
+        if size == n && momenta.iter().any(|p| self.field.equations.v.contains(p)) {
+            let mass = self.field.mass_diagonal(t, x);
+            for j in 0..n {
+                if momenta[j] == self.field.equations.v[j] {
+                    let m = mass[j].abs();
                     diagonal[j] = if m > 0.0 { 1.0 / m } else { 0.0 };
                 }
             }
