@@ -271,11 +271,21 @@ impl Problem<'_> {
         here
     }
 
-    /// The length of a step, relative to the size that each unknown has or is given.
+    /// The size that an unknown has or is given.
+    fn size(&self, i: usize, at: &Point) -> f64 {
+        let own = |i: usize| at.x[i].abs().max(self.scales.extent(i)).max(at.reach[i]);
+        // Where nothing gives one, any will do that is not 0.
+        match (own(i), (0..at.x.len()).map(own).fold(0.0, f64::max)) {
+            (own, _) if own > 0.0 => own,
+            (_, largest) if largest > 0.0 => largest,
+            _ => 1.0,
+        }
+    }
+
+    /// The length of a step, relative to these.
     fn length(&self, step: &[f64], at: &Point) -> f64 {
-        let size = |i: usize| at.x[i].abs().max(self.scales.extent(i)).max(at.reach[i]);
         let parts = step.iter().enumerate().filter(|(_, d)| **d != 0.0);
-        parts.fold(0f64, |m, (i, d)| m.max(d.abs() / size(i).max(f64::MIN_POSITIVE)))
+        parts.fold(0f64, |m, (i, d)| m.max(d.abs() / self.size(i, at)))
     }
 
     /// A fraction of a step, then back to the equations; `None` if that fails.
@@ -312,11 +322,12 @@ impl Problem<'_> {
             sum
         };
         let before = pull(here);
+        let sizes: Vec<f64> =
+            (0..n).map(|i| self.size(i, here).max(towards.v_dot[i].abs())).collect();
         let mut curved = metric.to_vec();
         for i in 0..n {
             let mut x = here.x.clone();
-            let scale = x[i].abs().max(self.scales.extent(i)).max(linalg::norm(&towards.v_dot));
-            let small = 1e-7 * if scale > 0.0 { scale } else { 1.0 };
+            let small = 1e-7 * sizes[i];
             x[i] += small;
             let after = pull(&self.point(jacobian, x)?);
             for j in 0..n {
@@ -327,12 +338,17 @@ impl Problem<'_> {
         }
         // Only along the solution set must this be positive; JᵀJ makes it so
         // across, and changes nothing else.
-        let size = |list: &[f64]| list.iter().map(|x| x * x).sum::<f64>();
-        let weight = size(&curved).sqrt() / size(&here.jacobian).max(f64::MIN_POSITIVE);
+        let most =
+            (0..n * n).map(|k| (curved[k] * sizes[k / n] * sizes[k % n]).abs()).fold(0.0, f64::max);
         for j in 0..m {
             let row = &here.jacobian[j * n..(j + 1) * n];
+            let square: f64 = row.iter().zip(&sizes).map(|(a, s)| (a * s).powi(2)).sum();
+            if !(square > 0.0) {
+                continue;
+            }
+            let weight = 64.0 * most / square;
             for i in 0..n {
-                (0..n).for_each(|k| curved[i * n + k] += 64.0 * weight * row[i] * row[k]);
+                (0..n).for_each(|k| curved[i * n + k] += weight * row[i] * row[k]);
             }
         }
         let away: Vec<f64> = self.guess.iter().zip(&here.x).map(|(g, x)| g - x).collect();

@@ -269,7 +269,8 @@ impl Driver<'_> {
         let masses = self.field.mass_diagonal(self.t, &x);
         let finite = |m: &f64| if m.is_finite() { m.abs() } else { 0.0 };
         let metric = self.metric_diagonal(&x).unwrap_or_default();
-        self.scales.all = [masses.iter().map(finite).collect(), metric.iter().map(finite).collect()];
+        self.scales.all =
+            [masses.iter().map(finite).collect(), metric.iter().map(finite).collect()];
         self.scales.is_rate = self.field.equations.v == self.field.model().system.velocities();
         if self.scales.parts.is_empty() {
             self.scales.parts = crate::energy::parts(self.field.setting());
