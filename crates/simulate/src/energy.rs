@@ -174,6 +174,9 @@ pub(crate) struct Energies {
     seen: u64,
     /// What events added; W has it too.
     pub(crate) jumps: f64,
+    /// What fields that are switched in time added to the parts on which work is done; W has
+    /// it too.
+    pub(crate) switched: f64,
 }
 
 impl Energies {
@@ -245,13 +248,15 @@ impl Energies {
             exchanges: Vec::new(),
             seen: 0,
             jumps: 0.0,
+            switched: 0.0,
         })
     }
 
     /// Goes on in other variables.
     pub(crate) fn go_on(&mut self, from: Energies) {
         if from.exchanges.len() == self.active.len() {
-            (self.exchanges, self.jumps) = (from.exchanges, from.jumps);
+            self.exchanges = from.exchanges;
+            (self.jumps, self.switched) = (from.jumps, from.switched);
         }
     }
 
@@ -284,12 +289,15 @@ impl Energies {
                 });
             }
             let own = &mut self.exchanges[group];
-            let work = if self.active[group] { work } else { self.jumps };
+            let (work, jumps) = match self.active[group] {
+                true => (work, self.jumps + self.switched),
+                false => (self.jumps, self.jumps),
+            };
             own.rest = (own.rest.0.min(rest), own.rest.1.max(rest));
             own.largest = own.largest.max(twice.abs()).max(work.abs());
             let larger = |a: f64, b: f64| if b.is_nan() { f64::INFINITY } else { a.max(b) };
             own.worst = larger(own.worst, (energy - own.first - work).abs());
-            own.drift = larger(own.drift, (energy - own.first - self.jumps).abs());
+            own.drift = larger(own.drift, (energy - own.first - jumps).abs());
             if let Some(noise) = &noise {
                 own.noise = own.noise.max(noise[group]);
             }

@@ -584,9 +584,11 @@ impl<'a> Journey<'a> {
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
             let mut failure = None;
-            let by_events = self.happenings.iter().fold(self.jumped, |sum, h| sum + h.energy);
+            let by_events = self.happenings.iter().fold(0.0, |sum, h| sum + h.energy);
+            let by_switches = self.jumped;
             let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
-                energies.jumps = by_events + sample.jumped;
+                energies.jumps = by_events;
+                energies.switched = by_switches + sample.jumped;
                 if sample.is_output {
                     done += 1;
                     match observer.observe(field, sample.t, sample.x) {

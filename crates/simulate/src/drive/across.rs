@@ -71,8 +71,6 @@ impl Driver<'_> {
     pub(super) fn collocate(&mut self, mark: &Mark, h: f64, is_regular: bool) -> Option<Crossing> {
         let nodes = self.crossings.rule.nodes.clone();
         let size = mark.x.len();
-        let mut weights = vec![0.0; size];
-        self.weigh_together(&mut weights);
         self.use_set(&mark.set);
         let mut rates = vec![0.0; size];
         self.field.rates(mark.t, &mark.x, &mut rates).ok()?;
@@ -94,6 +92,8 @@ impl Driver<'_> {
         }
         let from = known.len() - nodes.len();
         let mut f: Vec<Vec<f64>> = known.into_iter().skip(from).map(|k| k.1).collect();
+        let mut weights = vec![0.0; size];
+        self.weigh_together(&mut weights, &moved(&f, h));
         let mut best = f64::INFINITY;
         let mut stalled = 0;
         let mut ended = Vec::new();
@@ -265,7 +265,7 @@ impl Driver<'_> {
     /// out, and whether they have stopped to fall.
     pub(super) fn tail(&self, passage: &Passage) -> (f64, bool) {
         let mut weights = vec![0.0; passage.start.len()];
-        self.weigh_together(&mut weights);
+        self.weigh_together(&mut weights, &moved(&passage.coefficients, passage.h));
         let count = passage.coefficients.len();
         let size = passage.start.len();
         let part = |row: &Vec<f64>| {
@@ -280,20 +280,26 @@ impl Driver<'_> {
     }
 
     /// What is left of the constraints at a fraction of a passage, relative to the terms at
-    /// its beginning: at t* rows may have none.
-    pub(super) fn drift_on(&mut self, passage: &Passage, theta: f64) -> f64 {
-        let (t, x) = (passage.t + theta * passage.h, passage.state(theta));
-        let beside = (passage.t, passage.start.as_slice());
-        let drift = self.projection.drift_beside(&mut self.field, (t, &x), beside);
+    /// another, its beginning or its end: at t* rows may have none.
+    pub(super) fn drift_on(&mut self, passage: &Passage, theta: f64, beside: f64) -> f64 {
+        let at = |theta: f64| (passage.t + theta * passage.h, passage.state(theta));
+        let ((t, x), (beside_t, beside)) = (at(theta), at(beside));
+        let drift = self.projection.drift_beside(&mut self.field, (t, &x), (beside_t, &beside));
         drift.map_or(f64::INFINITY, |drift| drift.position.max(drift.velocity))
     }
 
     /// The largest of these between the nodes.
-    pub(super) fn between(&mut self, passage: &Passage) -> f64 {
+    pub(super) fn between(&mut self, passage: &Passage, beside: f64) -> f64 {
         let nodes = self.crossings.rule.nodes.clone();
         let middles = nodes.windows(2).map(|pair| 0.5 * (pair[0] + pair[1]));
-        middles.fold(0.0, |worst, theta| self.drift_on(passage, theta).max(worst))
+        middles.fold(0.0, |worst, theta| self.drift_on(passage, theta, beside).max(worst))
     }
+}
+
+/// By how much rates move each component in a step, at most.
+fn moved(rates: &[Vec<f64>], h: f64) -> Vec<f64> {
+    let most = |i: usize| rates.iter().fold(0f64, |m, f| m.max((h * f[i]).abs()));
+    (0..rates.first().map_or(0, Vec::len)).map(most).collect()
 }
 
 /// The node nearest to a fraction.

@@ -10,8 +10,9 @@
 //!
 //! for the smallest τ at which it counts, 10⁻¹³ of the largest: the sign of the first
 //! derivative that does not vanish, unless what does not vanish is only rounding. τ grows by
-//! doubling to a thousand first steps, along single steps of the classical method of Runge.
-//! If g is not above its rounding errors by then, nothing is decided.
+//! doubling to a thousand first steps, along single steps of the classical method of Runge,
+//! and on until g is above its rounding errors, as long as these steps follow the motion: the
+//! integral of s is what g changes by. If g is not above them by then, nothing is decided.
 //!
 //! An event happens if the motion leaves to the side to which its crossings count: up if it
 //! is rising, down if it is falling, away from the side it came from if that is known. One
@@ -25,8 +26,10 @@ use crate::integrators::Motion;
 use dalembert_model::system::Action;
 use dalembert_model::tree::Direction;
 
-/// τ begins at this power of two of a step, and ends at this one.
+/// τ begins at this power of two of a step, and ends at this one if that is enough.
 const POWERS: std::ops::RangeInclusive<i32> = -44..=10;
+/// What the integral and the change of a function may differ by beyond, as a part of it.
+const FOLLOWS: f64 = 0.1;
 /// Values below this part of the largest do not count.
 const COUNTS: f64 = 1e-13;
 
@@ -185,10 +188,15 @@ impl Driver<'_> {
         let value = watch.value(field, event, t, &x);
         let mut before = first.unwrap_or(0.0);
         let mut gone: Vec<f64> = Vec::new();
-        for tau in POWERS.map(|power| length * 2f64.powi(power)).take_while(|&tau| tau <= longest) {
+        let mut largest = 0f64;
+        for power in *POWERS.start().. {
+            let (tau, is_beyond) = (length * 2f64.powi(power), power > *POWERS.end());
+            if !(tau > 0.0 && tau <= longest) || is_beyond && largest > threshold {
+                break;
+            }
             let Some((ahead, rates)) = ahead(field, (t, &x), &rates, forward * tau) else { break };
             let now = t + forward * tau;
-            gone.push(match watch.slope_at(field, event, (now, &ahead), &rates[..moving]) {
+            let moved = match watch.slope_at(field, event, (now, &ahead), &rates[..moving]) {
                 // Simpson's rule; at the first τ the middle is taken to be the mean.
                 Some(slope) => {
                     let start = first.unwrap_or(0.0);
@@ -197,9 +205,19 @@ impl Driver<'_> {
                     forward * tau * (start + 4.0 * middle + slope) / 6.0
                 }
                 None => watch.value(field, event, now, &ahead) - value,
-            });
+            };
+            if is_beyond {
+                let change = watch.value(field, event, now, &ahead) - value;
+                let off = (change - moved).abs();
+                if !(off <= threshold.max(FOLLOWS * moved.abs())) {
+                    break;
+                }
+            }
+            if moved.abs() > largest {
+                largest = moved.abs();
+            }
+            gone.push(moved);
         }
-        let largest = gone.iter().fold(0f64, |m, g| if g.abs() > m { g.abs() } else { m });
         if largest > threshold {
             let first = gone.iter().find(|g| g.abs() > COUNTS * largest);
             heading.side = first.map_or(0, |g| sign(*g));

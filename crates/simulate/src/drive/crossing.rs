@@ -64,6 +64,8 @@ const TRAIL: usize = 12;
 const REACH: f64 = 2.0;
 /// And no nearer than this, if they would have to be shorter.
 const NEAREST: f64 = 0.05;
+/// Steps within this part of the run are no way from a position.
+const THERE: f64 = 1e-7;
 /// Older ends of steps are tried up to this distance.
 const FAR: f64 = 8.0;
 /// The middle, as a part of the step, in which t* has to be.
@@ -190,9 +192,16 @@ impl<'m> Driver<'m> {
         if !is_singular || !self.crosses() {
             return Err(failure);
         }
+        // Steps that are so short have not left where the trail begins.
+        let begins = self.crossings.trail.len() == 1
+            || self
+                .crossings
+                .trail
+                .front()
+                .is_some_and(|first| (self.t - first.t).abs() <= THERE * pass.length);
         if let Failure::RankLost { expected, found, constraints } = &failure
             && found > expected
-            && self.crossings.trail.len() == 1
+            && begins
         {
             let change = RankChange {
                 t: self.crossings.trail[0].t,
@@ -204,13 +213,29 @@ impl<'m> Driver<'m> {
             };
             return self.depart(pass, change, record);
         }
-        if self.crossings.trail.len() == 1 {
+        if begins {
             let mark = self.crossings.trail[0].clone();
             let now = (self.t, std::mem::replace(&mut self.x, mark.x));
             self.t = mark.t;
             if let explained @ Failure::Unresolved(_) = self.singular_start(failure.clone()) {
                 return Err(explained);
             }
+            // What begins as too few rows demand is no motion of them all: components that
+            // are at rest would have to go otherwise from the first, however short the step.
+            let (drift, expected, rank) = (self.drift, self.expected, pass.rank);
+            let set = self.row_set();
+            if let Some((change, _)) = self.lower_here() {
+                let beside = self.beside();
+                let chosen = self.projection.choose(&mut self.field, self.t, &beside, RANK);
+                chosen.map_err(Failure::Field)?;
+                match self.depart(pass, change, record) {
+                    // Rows that depend on each other on all of the constraints.
+                    Err(Failure::Unresolved(_)) => self.rank_changes.pop(),
+                    left => return left,
+                };
+            }
+            (self.drift, self.expected, pass.rank) = (drift, expected, rank);
+            self.use_set(&set);
             (self.t, self.x) = now;
         }
         if !self.crossings.refused
@@ -221,33 +246,44 @@ impl<'m> Driver<'m> {
         Err(failure)
     }
 
+    /// A state beside the driver's, on the constraints or not.
+    fn beside(&self) -> Vec<f64> {
+        around(&self.x, &self.field.noise().extents)
+    }
+
+    /// The change of rank at the driver's state if the rank is higher everywhere around, and
+    /// the verdict there. The rows of around are in use afterwards.
+    fn lower_here(&mut self) -> Option<(RankChange, outcome::Motion)> {
+        let (t, x, beside) = (self.t, self.x.clone(), self.beside());
+        let here = self.field.choose_rows(t, &x, RANK).ok()?;
+        let (at, motion) = (here.rank.jacobian, here.motion);
+        let constraints = self.dependent_rows();
+        // Of another kind where the constraints are independent, or none.
+        let before = self.field.choose_rows(t, &beside, RANK).ok()?.rank.jacobian;
+        let after = Some(before);
+        let change = RankChange { t, before, at, after, constraints, stopped: None };
+        (at < before).then_some((change, motion))
+    }
+
     /// What a failure at the start means where the rank is higher everywhere around.
     pub(super) fn singular_start(&mut self, failure: Failure) -> Failure {
-        let (t, x) = (self.t, self.x.clone());
-        let rank_at = |this: &mut Self, x: &[f64]| {
-            let outcome = this.field.choose_rows(t, x, RANK).ok()?;
-            Some((outcome.rank.jacobian, outcome.motion))
-        };
-        // Of another kind where the constraints are independent, or none.
-        let beside = around(&x, &self.field.noise().extents);
-        let Some((before, _)) = rank_at(self, &beside) else { return failure };
-        let Some((at, motion)) = rank_at(self, &x) else { return failure };
         let is_singular = matches!(
             failure,
             Failure::Field(FieldError::NoMotion(_)) | Failure::StepTooSmall { .. }
         );
-        if at >= before || !is_singular {
+        let Some((change, motion)) = self.lower_here().filter(|_| is_singular) else {
             return failure;
-        }
-        let constraints = self.dependent_rows();
+        };
+        let (t, x) = (self.t, self.x.clone());
         let mut rates = vec![0.0; x.len()];
-        let moves = self.field.rates(t, &x, &mut rates).is_ok();
+        let moves = self.field.choose_rows(t, &x, RANK).is_ok()
+            && self.field.rates(t, &x, &mut rates).is_ok();
         let why = match motion {
             outcome::Motion::Inconsistent => Unresolved::NoBranch,
             _ if moves && self.speed(&x, &rates) <= self.control.tolerance => Unresolved::AtRest,
             _ => return failure,
         };
-        let change = RankChange { t, before, at, after: None, constraints, stopped: Some(why) };
+        let change = RankChange { after: None, stopped: Some(why), ..change };
         self.rank_changes.push(change.clone());
         Failure::Unresolved(change)
     }
@@ -282,7 +318,7 @@ impl<'m> Driver<'m> {
             if let Some(mut crossing) = self.collocate(&mark, h, false) {
                 let (tail, is_noise) = self.tail(&crossing.passage);
                 let is_good = tail <= 1.0 || is_noise && tail * self.control.tolerance <= NOISE;
-                if is_good && self.between(&crossing.passage) <= allowed {
+                if is_good && self.between(&crossing.passage, 1.0) <= allowed {
                     crossing.at = 0.0;
                     crossing.change = Some(change);
                     self.h = 0.25 * h;
@@ -395,7 +431,7 @@ impl<'m> Driver<'m> {
                     return Tried::AtRest(change, Box::new(crossing));
                 }
                 // Beside the constraints it is no position of the motion: a near miss.
-                if self.drift_on(&crossing.passage, at) <= allowed {
+                if self.drift_on(&crossing.passage, at, 0.0) <= allowed {
                     let stopped = Some(Unresolved::NotSmooth);
                     let change = RankChange { stopped, after: None, ..change.clone() };
                     self.crossings.missed = Some(change);
@@ -403,7 +439,7 @@ impl<'m> Driver<'m> {
                 crossing.change = Some(change);
             }
             let (tail, is_noise) = self.tail(&crossing.passage);
-            return match self.between(&crossing.passage) <= allowed {
+            return match self.between(&crossing.passage, 0.0) <= allowed {
                 true if tail <= 1.0 => Tried::Crossed(Box::new(crossing)),
                 true if is_noise && tail * self.control.tolerance <= NOISE => {
                     Tried::Noisy(Box::new(crossing), tail)
@@ -452,7 +488,10 @@ impl<'m> Driver<'m> {
         if (theta - at).abs() >= NEAR {
             self.hold(t, &mut next).map_err(Failure::Field)?;
         }
-        let beside = (passage.t, passage.start.as_slice());
+        // It may begin where rows have no terms.
+        let end = passage.t + passage.h;
+        let beside = if at == 0.0 { (end, passage.state(1.0)) } else { (passage.t, passage.start) };
+        let beside = (beside.0, beside.1.as_slice());
         let drift = self.projection.drift_beside(&mut self.field, (t, &next), beside);
         let drift = drift.map_err(Failure::Field)?;
         self.drift.position = self.drift.position.max(drift.position);

@@ -178,6 +178,11 @@ fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
             Walk::Returns(_) => {}
         }
     }
+    // Times closer than this are one instant.
+    let instant = 64.0 * smallest_step(look.t, end) / look.h.abs();
+    // What is at zero at the end of the run, to rounding, has not passed it.
+    let last = (end - look.t) / look.h - instant;
+    crossings.retain(|crossing| crossing.theta < last);
     let first = crossings.iter().min_by(|a, b| a.theta.total_cmp(&b.theta));
     let (theta, leader) = match (first, piled) {
         (None, None) => (f64::INFINITY, 0),
@@ -192,8 +197,6 @@ fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
         return Sight::Nothing;
     }
     look.watch.lost.fill(false);
-    // Times closer than this are one instant.
-    let instant = 64.0 * smallest_step(look.t, end) / look.h.abs();
     let together = crossings.iter().filter(|c| c.theta <= theta + instant);
     let mut events: Vec<usize> = together.map(|c| c.event).collect();
     events.sort_unstable();

@@ -17,17 +17,17 @@ use crate::field::Field;
 pub(super) const HALVES: i32 = 46;
 /// A value this many times the usual one is a pole, not a zero.
 const POLE: f64 = 10.0;
-/// A value beside a boundary that is this part of the usual one, and of one a little further
-/// from it, is 0 at the boundary.
-const VANISHES: (f64, f64) = (1e-3, 1e-2);
+/// A value beside a boundary that is this part of the usual one is 0 at the boundary, if it
+/// is of the same sign as those a little further from it and keeps to falling on the way:
+/// these are the distances, as parts of the step, and the part it is of the value there.
+const VANISHES: f64 = 1e-3;
+const FALLS: [(f64, f64); 2] = [(1e-7, 1e-2), (1e-10, 0.25)];
 /// A value this part of the usual one, on both sides of zero, jumps through it.
 const JUMPS: f64 = 1e-3;
 /// The part of a step in which a jump that has happened may be met again.
 const JUST: f64 = 1e-6;
 /// A value this part of the usual one is 0 at a cut.
 const ROUNDED: f64 = 1e-9;
-/// How much further, as a part of the step.
-const BESIDE: f64 = 1e-7;
 
 /// The sides of an event on the way, from θ on.
 pub(super) type Sides = Vec<(f64, i8)>;
@@ -99,13 +99,16 @@ impl Look<'_, '_> {
         let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
         self.watch.usual[event] = usual;
         // Whether the value at a sample is that of a zero at the boundary beside it.
-        let vanishes = |at: usize, inside: &mut dyn Iterator<Item = &(f64, Vec<f64>)>| {
-            let (theta, size) = (samples[at].0, samples[at].1[event].abs());
-            let mut inside = inside;
-            let far = Iterator::find(&mut inside, |s| (s.0 - theta).abs() >= BESIDE);
-            far.is_some_and(|far| {
-                size <= VANISHES.0 * usual && size <= VANISHES.1 * far.1[event].abs()
-            })
+        let vanishes = |at: usize, inside: &[&(f64, Vec<f64>)]| {
+            let (theta, value) = (samples[at].0, samples[at].1[event]);
+            let falls = |&(distance, part): &(f64, f64)| {
+                let far = inside.iter().find(|s| (s.0 - theta).abs() >= distance);
+                far.is_some_and(|far| {
+                    let far = far.1[event];
+                    value.abs() <= part * far.abs() && sign(value) * sign(far) >= 0
+                })
+            };
+            value.abs() <= VANISHES * usual && FALLS.iter().all(falls)
         };
         // Whether it has no value, or had none up to a zero at the end of the last step.
         let mut is_lost = arm.lost;
@@ -117,7 +120,7 @@ impl Look<'_, '_> {
                 if !is_lost
                     && side != 0
                     && at > 0
-                    && vanishes(at - 1, &mut samples[..at].iter().rev())
+                    && vanishes(at - 1, &samples[..at].iter().rev().collect::<Vec<_>>())
                     && self.watch.counts(event, side)
                 {
                     return (sides, Walk::Ends(samples[at - 1].0));
@@ -137,7 +140,7 @@ impl Look<'_, '_> {
                 // value by rounding.
                 let is_new = !(arm.happened && side == 0) && theta - since > ROUNDED;
                 if is_new
-                    && vanishes(at, &mut samples[at..].iter())
+                    && vanishes(at, &samples[at..].iter().collect::<Vec<_>>())
                     && self.watch.counts(event, -ahead)
                 {
                     return (sides, Walk::Ends(*theta));

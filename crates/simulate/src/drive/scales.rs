@@ -199,12 +199,14 @@ impl Driver<'_> {
     }
 
     /// The same for steps whose size does not follow the error, and across singular
-    /// positions: sizes are those of the coordinates themselves, and of the largest in units
-    /// of equal mass.
-    pub(super) fn weigh_together(&self, weights: &mut [f64]) {
+    /// positions: sizes are those of the coordinates themselves, of what the step `moves`
+    /// them by, and of the largest in units of equal mass.
+    pub(super) fn weigh_together(&self, weights: &mut [f64], moves: &[f64]) {
         let scales = &self.scales;
         let n = self.field.n;
-        let own: Vec<f64> = self.x.iter().zip(&scales.own).map(|(x, o)| x.abs().max(*o)).collect();
+        let moved = |i: usize| moves.get(i).map_or(0.0, |m| m.abs());
+        let sizes = self.x.iter().zip(&scales.own).map(|(x, o)| x.abs().max(*o));
+        let own: Vec<f64> = sizes.enumerate().map(|(i, size)| size.max(moved(i))).collect();
         let [far, fast] = scales.joined(&own);
         for (i, weight) in weights.iter_mut().enumerate() {
             let (whole, g) = match i < n {
@@ -220,7 +222,7 @@ impl Driver<'_> {
     /// The inverses of what each component may be off by in a step h; 0 for one without size.
     pub(super) fn weigh(&self, weights: &mut [f64], rates: &[f64], h: f64) {
         if self.control.step.is_some() {
-            return self.weigh_together(weights);
+            return self.weigh_together(weights, &[]);
         }
         let scales = &self.scales;
         let sizes: Vec<f64> =

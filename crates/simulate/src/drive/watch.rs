@@ -11,13 +11,14 @@
 
 use crate::field::{Field, FieldError};
 use crate::linalg;
-use crate::observer::Observer;
+use crate::observer::{Observation, Observer};
 use crate::setting::{Setting, Table};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::Unknown;
 use dalembert_model::tree::Direction;
 
 /// Values this many times the rounding errors at zero have left it.
@@ -28,7 +29,7 @@ const SLOPE: f64 = 1e-11;
 const START: f64 = 64.0 * f64::EPSILON;
 /// Values after a jump are above this part of the usual ones.
 const JUMP: f64 = 1e-3;
-/// Relative error of what is read off an observation.
+/// Error of what is read off an observation, relative to its terms.
 const OBSERVED: f64 = 1e-12;
 
 /// Where an event stands.
@@ -103,6 +104,8 @@ pub struct Watch<'m> {
     input: Vec<f64>,
     variables: Vec<Symbol>,
     observer: Option<Observer>,
+    /// The last observation.
+    seen: Option<Observation>,
     pub(super) arms: Vec<Arm>,
     /// The sides at the end of the step that is tried.
     pub(super) pending: Vec<i8>,
@@ -202,6 +205,7 @@ impl<'m> Watch<'m> {
             input: vec![0.0; variables.len()],
             variables,
             observer,
+            seen: None,
         }))
     }
 
@@ -245,10 +249,8 @@ impl<'m> Watch<'m> {
     /// The values of all functions; NaN where one has none.
     pub(super) fn values(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<f64> {
         let loaded = self.load(field, t, x);
-        let table = self.observer.as_mut().and_then(|observer| {
-            let observation = observer.observe(field, t, x).ok()?;
-            Some(observation.table(&self.setting.model.system))
-        });
+        self.seen = self.observer.as_mut().and_then(|o| o.observe(field, t, x).ok());
+        let table = self.seen.as_ref().map(|seen| seen.table(&self.setting.model.system));
         let value = |kind: &Kind| match (kind, &table) {
             (Kind::Plain(at, _), _) if loaded.is_ok() => self.values.output[*at],
             (Kind::Observed(function), Some(table)) => self.setting.number(*function, table),
@@ -302,7 +304,7 @@ impl<'m> Watch<'m> {
     }
 
     /// Bounds on the rounding errors of the values at the state that was evaluated last.
-    fn noise(&self, values: &[f64]) -> Vec<f64> {
+    fn noise(&self, field: &mut Field, values: &[f64]) -> Vec<f64> {
         let mut table = Table::default();
         table.set_all(&self.variables, &self.input);
         let roots: Vec<ExprId> = self
@@ -318,7 +320,9 @@ impl<'m> Watch<'m> {
         all.map(|((noisy, kind), value)| match kind {
             Kind::Plain(..) if noisy.noise.is_finite() => noisy.noise,
             Kind::Plain(..) => 0.0,
-            Kind::Observed(_) => OBSERVED * value.abs().max(1.0),
+            Kind::Observed(function) => {
+                OBSERVED * value.abs().max(self.observed_terms(field, *function))
+            }
         })
         .collect()
     }
@@ -339,14 +343,64 @@ impl<'m> Watch<'m> {
         kinds
             .map(|kind| match kind {
                 Kind::Plain(at, _) => self.entries[*at].iter().map(term).sum(),
-                Kind::Observed(_) => 1.0,
+                // Their errors are above rounding, and in `noise`.
+                Kind::Observed(_) => 0.0,
             })
             .collect()
     }
 
+    /// How large the terms of a function are that is read off the last observation, if
+    /// accelerations, multipliers and reactions count with what forces as large as those at
+    /// hand would give: they are differences of these.
+    fn observed_terms(&self, field: &mut Field, function: ExprId) -> f64 {
+        let (exprs, system) = (&self.setting.model.exprs, &self.setting.model.system);
+        let Some(seen) = &self.seen else { return 0.0 };
+        let n = system.n_coordinates();
+        let mut mass = Vec::new();
+        let mut x = self.input[1..=field.n + field.size].to_vec();
+        x.push(0.0);
+        if field.residuals(self.input[0], &x).is_ok() {
+            field.mass(&mut mass);
+        }
+        let force = |i: usize| seen.momentum_rates[i].abs().max(seen.constraint_force[i].abs());
+        let rate = |i: usize| {
+            let by_force = mass.get(i * n + i).filter(|m| **m > 0.0).map_or(0.0, |m| force(i) / m);
+            seen.accelerations[i].abs().max(by_force)
+        };
+        let multiplier = |row: usize| {
+            let entries = || seen.jacobian[row * n..(row + 1) * n].iter().enumerate();
+            let whole: f64 = entries().map(|(_, a)| a * a).sum();
+            let forces: f64 = entries().map(|(i, a)| a.abs() * force(i)).sum();
+            seen.multipliers[row].abs().max(if whole > 0.0 { forces / whole } else { 0.0 })
+        };
+        let table = seen.table(system);
+        let (accelerations, momentum_rates) = (system.accelerations(), system.momentum_rates());
+        let place = |list: &[Symbol], symbol: Symbol| list.iter().position(|s| *s == symbol);
+        let size = |symbol: Symbol| -> f64 {
+            if let Some(i) = place(&accelerations, symbol) {
+                return rate(i);
+            }
+            if let Some(i) = place(&momentum_rates, symbol) {
+                return force(i);
+            }
+            match system.unknowns.iter().find(|u| u.0 == symbol).map(|u| u.1) {
+                Some(Unknown::Multiplier(row)) => multiplier(row),
+                Some(Unknown::Share(i, row)) => seen.jacobian[row * n + i].abs() * multiplier(row),
+                Some(Unknown::Reaction(i)) => force(i),
+                None => table.get(symbol).unwrap_or(0.0).abs(),
+            }
+        };
+        let symbols = exprs.symbols_of(&[function]);
+        let gradient = exprs.jacobian(&[function], &symbols);
+        let (places, slopes): (Vec<usize>, Vec<ExprId>) = gradient.rows[0].iter().copied().unzip();
+        let slopes = self.setting.numbers(&slopes, &table);
+        let terms = places.iter().zip(slopes).map(|(at, slope)| (slope * size(symbols[*at])).abs());
+        terms.filter(|term| term.is_finite()).sum()
+    }
+
     /// Values below these are zero, at the state that was evaluated last.
-    fn thresholds(&mut self, field: &Field, values: &[f64]) -> Vec<f64> {
-        let (noise, terms) = (self.noise(values), self.terms(field.n));
+    fn thresholds(&mut self, field: &mut Field, values: &[f64]) -> Vec<f64> {
+        let (noise, terms) = (self.noise(field, values), self.terms(field.n));
         noise.iter().zip(terms).map(|(noise, terms)| LEFT * noise.max(START * terms)).collect()
     }
 
@@ -390,7 +444,7 @@ impl<'m> Watch<'m> {
         let old = self.arms.clone();
         let values_before = before.map(|before| self.values(field, t, before));
         let values = self.values(field, t, x);
-        let noise = self.noise(&values);
+        let noise = self.noise(field, &values);
         let thresholds = self.thresholds(field, &values);
         for (at, &value) in values.iter().enumerate() {
             let size = if value.is_finite() { value.abs() } else { 0.0 };
