@@ -286,3 +286,108 @@ fn a_run_backwards_is_decided_in_its_own_direction() {
     assert_eq!((&report.end, found.len(), found[0]), (&End::Finished, 2, 2.0));
     assert!((found[1] - 1.0).abs() < 1e-13, "{found:?}");
 }
+
+/// A power of ten for a unit.
+fn unit(random: &mut Random) -> f64 {
+    10f64.powi(random.below(17) as i32 - 8)
+}
+
+/// What is laid on a floor stays there in any units of length, time and mass: 80 of them.
+#[test]
+fn no_unit_decides() {
+    for seed in 0..80 {
+        let mut random = Random::new(seed);
+        let (l, t, m) = (unit(&mut random), unit(&mut random), unit(&mut random));
+        let floor = *random.pick(&[0.0, 0.1, -3.7, 41.0]) * l;
+        let shape = *random.pick(&["-10", "-s", "-s^2", "-1e-3", "-1 - s"]);
+        let text = format!(
+            "let s = t/{t:?}\ncoord y\nkinetic {m:?}*y'^2/2\nforce y: {:?}*({shape})\n\
+             start y = {floor:?}\nevent hit: y = {floor:?} falling -> y' = -y'/2\n\
+             event below: y = {:?} falling\nrun t = 0..{:?}",
+            m * l / (t * t),
+            floor - 1e-3 * l,
+            3.0 * t,
+        );
+        let (report, _) = ran(&text, |_| {});
+        assert!(matches!(report.end, End::PiledUp { event: 0, .. }), "{seed}: {text}");
+        assert!(report.last.as_ref().expect("a state").state.t < 0.1 * t, "{seed}: {text}");
+        assert!(report.undecided.is_empty() && times(&report, 1).is_empty(), "{seed}: {text}");
+    }
+}
+
+/// A bead leaves a sphere of radius R where its multiplier vanishes, cos θ = (v²/gR + 2)/3 if
+/// it has v at the top; at once if that is 1. 60 of them, in units of any size.
+#[test]
+fn a_multiplier_vanishes_in_any_units() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let (l, t, m) = (unit(&mut random), unit(&mut random), unit(&mut random));
+        let (r, g) = (l * (1.5 + random.signed()), l / (t * t) * (5.5 + 4.0 * random.signed()));
+        let part = if random.one_in(2) { 1.0 } else { 0.1 + 0.4 * random.signed().abs() };
+        let text = format!(
+            "coord x, y\nkinetic {m:?}*(x'^2 + y'^2)/2\npotential {:?}*y\n\
+             constraint sphere: x^2 + y^2 = {:?}\nstart x = 0, y ~ {r:?}, x' = {:?}\n\
+             event off: multiplier(sphere) = 0 falling -> stop\nrun t = 0..{:?}",
+            m * g,
+            r * r,
+            (part * g * r).sqrt(),
+            20.0 * (r / g).sqrt(),
+        );
+        let (report, _) = ran(&text, |_| {});
+        assert_eq!(report.end, End::Stopped { event: 0 }, "{seed}: {text}");
+        let last = report.last.as_ref().expect("a state");
+        let (found, exact) = (last.state.q[1] / r, (part + 2.0) / 3.0);
+        assert!((found - exact).abs() < 1e-7, "{seed}: {found} {exact}\n{text}");
+        assert_eq!(last.state.t == 0.0, part == 1.0, "{seed}: {text}");
+    }
+}
+
+/// A ball that is back on its floor when the run ends, to rounding, has not hit it: 60 of
+/// them, by the methods in turn, forwards and backwards.
+#[test]
+fn what_is_at_zero_at_the_end_has_not_passed_it() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let (v, g) = (2.0 + random.signed(), 10f64.powf(2.0 * random.signed()));
+        let flights = 1 + random.below(4);
+        let (start, end) = match random.one_in(2) {
+            true => (0.0, flights as f64 * 2.0 * v / g),
+            false => (flights as f64 * 2.0 * v / g, 0.0),
+        };
+        let up = if end > start { v } else { -v };
+        let method = *random.pick(&["dop853", "gauss6", "radau"]);
+        let text = format!(
+            "coord y\nkinetic y'^2/2\npotential {g:?}*y\nstart y = 0, y' = {up:?}\n\
+             event hit: y = 0 falling -> y' = -y'\nrun t = {start:?}..{end:?}"
+        );
+        let (report, _) = ran(&text, |o| o.method = method.to_owned());
+        assert_eq!(times(&report, 0).len(), flights - 1, "{seed}, {method}: {text}");
+        assert_eq!(report.end, End::Finished, "{seed}, {method}: {text}");
+    }
+}
+
+/// √(x − a) ± c and √(a − x) ± c: what is not 0 where its values end has no zero there, and
+/// what is 0 beside has one, not two. 160 of them.
+#[test]
+fn a_zero_beside_an_end_is_one() {
+    for seed in 0..160 {
+        let mut random = Random::new(seed);
+        let a = (100.0 * (5.0 + 3.0 * random.signed())).round() / 100.0;
+        let c = 10f64.powf(-1.0 - 4.0 * random.signed().abs());
+        let (inside, zero) = match random.one_in(2) {
+            true => (format!("x - {a}"), a + c * c),
+            false => (format!("{a} - x"), a - c * c),
+        };
+        let crosses = random.one_in(2);
+        let sign = if crosses { "-" } else { "+" };
+        let method = *random.pick(&["dop853", "gauss4", "gauss6", "radau"]);
+        let text = format!(
+            "coord x\nkinetic x'^2/2\nevent a: sqrt({inside}) {sign} {c:?} = 0\n\
+             start x = 0, x' = 1\nrun t = 0..10"
+        );
+        let (report, _) = ran(&text, |o| o.method = method.to_owned());
+        let found = times(&report, 0);
+        assert_eq!(found.len(), usize::from(crosses), "{seed}, {method}: {found:?}\n{text}");
+        assert!(found.iter().all(|t| (t - zero).abs() < 1e-9), "{seed}: {found:?} {zero}\n{text}");
+    }
+}

@@ -392,3 +392,27 @@ fn every_kind_of_run_has_its_estimate() {
         assert!(estimate(&report).holds(), "{method}");
     }
 }
+
+/// A section that an oscillator reaches when the run ends is met by one run and not by
+/// another; that is no difference. 40 of them.
+#[test]
+fn an_event_at_the_end_is_no_difference() {
+    for seed in 0..40 {
+        let mut random = Random(seed);
+        let rate = 0.3 + 0.07 * random.below(50) as f64;
+        let quarters = 1 + 2 * random.below(6);
+        let text = format!(
+            "coord x\nkinetic x'^2/2\npotential {rate:?}^2*x^2/2\nstart x = 1\n\
+             event zero: x = 0\nrun t = 0..{quarters}*pi/(2*{rate:?})"
+        );
+        let method = ["dop853", "gauss4", "gauss6", "radau"][random.below(4) as usize];
+        let tolerance = 10f64.powi(-5 - random.below(6) as i32);
+        let change = |o: &mut RunOptions| {
+            (o.method, o.tolerance) = (method.to_owned(), tolerance);
+        };
+        let (report, _) = verified_with(&text, change, false);
+        assert_eq!(report.verdict(), Ok(()), "{seed}: {text}");
+        let missed = (quarters as usize).div_ceil(2) - report.happenings.len();
+        assert!(missed <= 1, "{seed}: {text}");
+    }
+}

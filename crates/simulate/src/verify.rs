@@ -440,7 +440,9 @@ fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Err
     let parts = energy::parts(setting);
     let (a, b) = (&run.report, &other.report);
     let mut estimate = ErrorEstimate::default();
-    let jumps = jumps(a, b, &mut estimate);
+    let span =
+        a.last.as_ref().zip(run.states.first()).map_or(0.0, |(l, f)| (l.state.t - f.t).abs());
+    let jumps = jumps(a, b, WITHIN * tolerance * span, &mut estimate);
     let (mut whole, mut end) = (StateError::default(), StateError::default());
     let mut shared = vec![0f64; parts.len()];
     let mut differences = Vec::new();
@@ -502,9 +504,22 @@ fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Err
     estimate
 }
 
-/// The times between the same events of two runs, where the states differ by a jump.
-fn jumps(a: &RunReport, b: &RunReport, estimate: &mut ErrorEstimate) -> Vec<(f64, f64)> {
-    let pairs = a.happenings.iter().zip(&b.happenings);
+/// The times between the same events of two runs, where the states differ by a jump. What
+/// changes nothing and happens as near to the end as times may be off may be missed by one.
+fn jumps(a: &RunReport, b: &RunReport, near: f64, estimate: &mut ErrorEstimate) -> Vec<(f64, f64)> {
+    let finished = matches!((&a.end, &b.end), (End::Finished, End::Finished));
+    let end = a.last.as_ref().filter(|_| finished).map(|last| last.state.t);
+    let (mut first, mut second) = (&a.happenings[..], &b.happenings[..]);
+    while first.len() != second.len() {
+        let longer = if first.len() > second.len() { &mut first } else { &mut second };
+        let Some((last, others)) = longer.split_last() else { break };
+        let is_late = end.is_some_and(|end| (last.t - end).abs() <= near);
+        if last.change.is_some() || !is_late {
+            break;
+        }
+        *longer = others;
+    }
+    let pairs = first.iter().zip(second);
     let mut jumps = Vec::new();
     let mut apart = 0f64;
     for (one, two) in pairs {
@@ -520,7 +535,7 @@ fn jumps(a: &RunReport, b: &RunReport, estimate: &mut ErrorEstimate) -> Vec<(f64
             jumps.push((one.t.min(two.t), one.t.max(two.t)));
         }
     }
-    let counts = [a.happenings.len(), b.happenings.len()];
+    let counts = [first.len(), second.len()];
     let piles_up = matches!((&a.end, &b.end), (End::PiledUp { .. }, End::PiledUp { .. }));
     if counts[0] != counts[1] && !piles_up && estimate.differs.is_none() {
         estimate.differs = Some(format!(

@@ -17,11 +17,12 @@ use crate::field::Field;
 pub(super) const HALVES: i32 = 46;
 /// A value this many times the usual one is a pole, not a zero.
 const POLE: f64 = 10.0;
-/// A value beside a boundary that is this part of the usual one is 0 at the boundary, if it
-/// is of the same sign as those a little further from it and keeps to falling on the way:
-/// these are the distances, as parts of the step, and the part it is of the value there.
+/// A value beside a boundary that is above this part of the usual one is not 0 there,
 const VANISHES: f64 = 1e-3;
-const FALLS: [(f64, f64); 2] = [(1e-7, 1e-2), (1e-10, 0.25)];
+/// nor is one whose limit is above this part of the value at the first of the distances
+const LIMIT: f64 = 0.05;
+/// d, 16 d and 256 d, as parts of the step (for times of the size of a step).
+const BESIDE: f64 = 1e-10;
 /// A value this part of the usual one, on both sides of zero, jumps through it.
 const JUMPS: f64 = 1e-3;
 /// The part of a step in which a jump that has happened may be met again.
@@ -98,18 +99,6 @@ impl Look<'_, '_> {
         sizes.sort_by(f64::total_cmp);
         let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
         self.watch.usual[event] = usual;
-        // Whether the value at a sample is that of a zero at the boundary beside it.
-        let vanishes = |at: usize, inside: &[&(f64, Vec<f64>)]| {
-            let (theta, value) = (samples[at].0, samples[at].1[event]);
-            let falls = |&(distance, part): &(f64, f64)| {
-                let far = inside.iter().find(|s| (s.0 - theta).abs() >= distance);
-                far.is_some_and(|far| {
-                    let far = far.1[event];
-                    value.abs() <= part * far.abs() && sign(value) * sign(far) >= 0
-                })
-            };
-            value.abs() <= VANISHES * usual && FALLS.iter().all(falls)
-        };
         // Whether it has no value, or had none up to a zero at the end of the last step.
         let mut is_lost = arm.lost;
         let mut since = if arm.lost { f64::NEG_INFINITY } else { 0.0 };
@@ -120,8 +109,8 @@ impl Look<'_, '_> {
                 if !is_lost
                     && side != 0
                     && at > 0
-                    && vanishes(at - 1, &samples[..at].iter().rev().collect::<Vec<_>>())
                     && self.watch.counts(event, side)
+                    && self.vanishes(event, &samples[at - 1], -1.0)
                 {
                     return (sides, Walk::Ends(samples[at - 1].0));
                 }
@@ -140,8 +129,8 @@ impl Look<'_, '_> {
                 // value by rounding.
                 let is_new = !(arm.happened && side == 0) && theta - since > ROUNDED;
                 if is_new
-                    && vanishes(at, &samples[at..].iter().collect::<Vec<_>>())
                     && self.watch.counts(event, -ahead)
+                    && self.vanishes(event, &samples[at], 1.0)
                 {
                     return (sides, Walk::Ends(*theta));
                 }
@@ -196,6 +185,26 @@ impl Look<'_, '_> {
         }
         self.watch.lost[event] = is_lost;
         (sides, Walk::Through)
+    }
+
+    /// Whether a function is 0 at the boundary beside which a sample is; its values are to the
+    /// right of it (+1) or to the left (−1). With g = c + k δᵖ at the distance δ,
+    ///
+    /// ```text
+    /// c = (g₁ g₃ − g₂²) / (g₁ + g₃ − 2 g₂)     at d, 16 d, 256 d
+    /// ```
+    ///
+    /// Where it is of another sign beside the boundary it passes zero there, not at it.
+    fn vanishes(&mut self, event: usize, beside: &(f64, Vec<f64>), inward: f64) -> bool {
+        let (theta, value) = (beside.0, beside.1[event]);
+        if !(value.abs() <= VANISHES * self.watch.usual[event]) {
+            return false;
+        }
+        let d = BESIDE * (1.0 + (self.t / self.h).abs());
+        let [a, b, c] = [1.0, 16.0, 256.0].map(|far| self.one(event, theta + inward * far * d));
+        let bend = a + c - 2.0 * b;
+        let limit = if bend == 0.0 { a } else { (a * c - b * b) / bend };
+        limit.abs() <= LIMIT * a.abs() && sign(value) * sign(a) >= 0
     }
 
     /// Where the function changes its sign between two samples, and its size there;
