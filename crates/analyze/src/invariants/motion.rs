@@ -73,7 +73,7 @@ impl Trajectory {
         self.errors.get_or_init(|| {
             let options = RunOptions { tolerance: LOOSE, ..self.options.clone() };
             let others = match simulate(setting, &options, &self.start, &Watch::nobody()) {
-                Ok(Ok((states, ..))) => states,
+                Ok(Ok(found)) => found.states,
                 _ => Vec::new(),
             };
             let apart = |a: &[f64], b: &[f64]| -> Vec<f64> {
@@ -214,7 +214,7 @@ fn travel(
         options.every = Some((options.end - t).abs() / 100.0);
         options.tolerance = TOLERANCE;
         match simulate(setting, &options, start, watch)? {
-            Ok((states, times, rest)) => {
+            Ok(Simulated { states, times, rest }) => {
                 // As the certificate of a run has it.
                 let allowed = 100.0 * TOLERANCE * (1.0 + times);
                 let (start, errors) = (start.clone(), OnceCell::new());
@@ -227,14 +227,22 @@ fn travel(
     Ok(Err(why))
 }
 
-/// The states of one run, how many characteristic times it took, and what rounding may do to
-/// positions, velocities and momenta in a unit of time where the system is at rest.
+/// One run.
+struct Simulated {
+    states: Vec<State>,
+    /// How many characteristic times it took.
+    times: f64,
+    /// See [`Trajectory::rest`].
+    rest: Vec<f64>,
+}
+
+/// Simulates from a start.
 fn simulate(
     setting: &Setting,
     options: &RunOptions,
     start: &Start,
     watch: &Watch,
-) -> Result<Result<(Vec<State>, f64, Vec<f64>), String>, Interrupted> {
+) -> Result<Result<Simulated, String>, Interrupted> {
     let mut states: Vec<State> = Vec::new();
     let mut interrupted = false;
     let mut record = |seen: &dalembert_simulate::observer::Observation| {
@@ -277,5 +285,6 @@ fn simulate(
     let position = velocity.iter().map(|a| a * span);
     let momentum = velocity.iter().zip(&sizes.mass).map(|(a, m)| a * m.abs());
     let rest = position.chain(velocity.iter().copied()).chain(momentum).collect();
-    Ok(Ok((states, certificate.characteristic_times, rest)))
+    let times = certificate.characteristic_times;
+    Ok(Ok(Simulated { states, times, rest }))
 }
