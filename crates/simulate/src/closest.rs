@@ -93,6 +93,7 @@ const MOST: usize = 80;
 /// Guesses tried when the first is a singular point.
 const ATTEMPTS: u32 = 12;
 
+#[derive(Clone)]
 struct Point {
     x: Vec<f64>,
     residuals: Vec<f64>,
@@ -117,7 +118,16 @@ impl Problem<'_> {
             // Ranks are first decided generously, as rows may be dependent on the
             // solution set only; what then stays unmet is tried to the letter.
             let coarse = self.reach(&jacobian, point, Some(1e-7));
-            let point = if coarse.is_met() { coarse } else { self.reach(&jacobian, coarse, None) };
+            let point = match (coarse.is_met(), coarse.is_rounding()) {
+                (_, true) => coarse,
+                (false, false) => self.reach(&jacobian, coarse, None),
+                // Near a singular point of the equations a residual of ε is a distance of √ε,
+                // and what is left there looks as if nothing could be done about it.
+                (true, false) => {
+                    let exact = self.reach(&jacobian, coarse.clone(), None);
+                    if exact.is_rounding() { exact } else { coarse }
+                }
+            };
             if point.is_met() {
                 let point = if self.nearest { self.polish(&jacobian, point) } else { point };
                 let rank = self.step(&point, None, Some(1e-7)).map_or(0, |o| o.rank.jacobian);
@@ -526,14 +536,24 @@ impl Point {
 
     /// Which equations are met, up to what can be told.
     fn met(&self) -> Vec<bool> {
-        let rows = self.residuals.iter().zip(&self.noise).enumerate();
-        rows.map(|(at, (r, noise))| {
-            let relative = 1e-11 * self.scale(at, &self.x);
+        let rounding = self.rounding().into_iter().zip(&self.residuals).enumerate();
+        rounding.map(|(at, (e, r))| r.abs() <= e.max(1e-11 * self.scale(at, &self.x))).collect()
+    }
+
+    /// How much of each equation may be rounding.
+    fn rounding(&self) -> Vec<f64> {
+        let rows = self.noise.iter().enumerate();
+        rows.map(|(at, noise)| {
             let rounding = 64.0 * f64::EPSILON * self.scale(at, &self.reach);
             let digits = 4.0 * (self.scale(at, &self.digits) + self.held[at]);
-            r.abs() <= (64.0 * noise).max(relative).max(rounding).max(digits)
+            (64.0 * noise).max(rounding).max(digits)
         })
         .collect()
+    }
+
+    /// Met up to rounding.
+    fn is_rounding(&self) -> bool {
+        self.residuals.iter().zip(self.rounding()).all(|(r, e)| r.abs() <= e)
     }
 
     fn is_met(&self) -> bool {

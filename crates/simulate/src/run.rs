@@ -229,12 +229,21 @@ pub struct Sizes {
     pub speed: Vec<f64>,
     /// M_ii at the end.
     pub mass: Vec<f64>,
+    /// What rounding errors of the forces do to each q̈, where these balance at the start and at
+    /// the end; 0 elsewhere.
+    pub rest: Vec<f64>,
 }
 
 impl Sizes {
     fn new(q: &[f64]) -> Sizes {
         let zero = vec![0.0; q.len()];
-        Sizes { travel: zero.clone(), position: zero.clone(), speed: zero.clone(), mass: zero }
+        Sizes {
+            travel: zero.clone(),
+            position: zero.clone(),
+            speed: zero.clone(),
+            mass: zero.clone(),
+            rest: zero,
+        }
     }
 
     fn see(&mut self, first: &[f64], x: &[f64], rates: &[f64]) {
@@ -362,6 +371,8 @@ pub(crate) fn travel(
     times.extend(options.times.iter().copied().filter(inside));
     times.sort_by(|a, b| (forward * a).total_cmp(&(forward * b)));
     times.dedup();
+    let (t, x) = (journey.driver.t, journey.driver.x.clone());
+    let at_first = journey.driver.rest_noise(t, &x);
     let clock = Instant::now();
     let end = journey.travel(&times, options.end, record, watch)?;
     journey.seconds.integrate = clock.elapsed().as_secs_f64() - journey.overhead.as_secs_f64();
@@ -369,6 +380,9 @@ pub(crate) fn travel(
     let (t, x) = (driver.t, driver.x.clone());
     let last = journey.observer.observe(&mut driver.field, t, &x).ok();
     journey.sizes.mass = journey.observer.masses(&driver.field, t, &x);
+    let rest = driver.rest_noise(t, &x);
+    journey.sizes.rest =
+        rest.iter().zip(&at_first).map(|(a, b)| if *b > 0.0 { *a } else { 0.0 }).collect();
     journey.finish();
     Ok(RunReport {
         end,

@@ -8,13 +8,17 @@ use dalembert_model::system::Energy;
 /// Up to `count` states that satisfy the constraints, near the start: positions
 /// moved by up to a fifth of their size (or of 1), velocities drawn anew. Fewer
 /// where the constraints leave nothing to move. The `=` equations of the start do
-/// not bind them.
+/// not bind them. Singular positions, where fewer rows are independent than at the start, are
+/// left out: they are no more typical of the others than a start would be that lies in one.
 pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) -> Vec<State> {
     let by_momenta = matches!(setting.model.system.energy, Energy::Hamiltonian { .. });
     let center = &start.state;
     let rate = if by_momenta { &center.momentum } else { &center.velocity };
     let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
     let mut states = Vec::new();
+    let own = Guess { q: center.q.clone(), rate: rate.clone(), by_momenta };
+    let freedom =
+        start::from(setting, center.t, &own, false).map_or(usize::MAX, |s| s.free_positions);
     for _ in 0..4 * count {
         if states.len() == count {
             break;
@@ -25,7 +29,9 @@ pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) 
             rate: rate.iter().map(|&v| v + 0.5 * size * random.next()).collect(),
             by_momenta,
         };
-        if let Ok(found) = start::from(setting, center.t + 0.3 * random.next(), &guess, false) {
+        if let Ok(found) = start::from(setting, center.t + 0.3 * random.next(), &guess, false)
+            && found.free_positions <= freedom
+        {
             states.push(found.state);
         }
     }

@@ -302,7 +302,7 @@ pub fn run_verified_from(
             let why = "the second run did not come to its end".to_owned();
             return finish(setting, &options, &start, rows, sink, run, Err(why));
         };
-        let mut estimate = compare(setting, &run, &other, options.tolerance);
+        let mut estimate = compare(setting, &run, &other, options.tolerance, span);
         estimate.method = words;
         (estimate.asked, estimate.tolerance) = (asked, options.tolerance);
         (estimate.tightened, estimate.constant) = (tightened, step.is_some());
@@ -436,7 +436,13 @@ fn row_error(others: &[State], state: &State, forward: f64) -> StateError {
 }
 
 /// The error of a run by another.
-fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> ErrorEstimate {
+fn compare(
+    setting: &Setting,
+    run: &Trace,
+    other: &Trace,
+    tolerance: f64,
+    span: f64,
+) -> ErrorEstimate {
     let parts = energy::parts(setting);
     let (a, b) = (&run.report, &other.report);
     let mut estimate = ErrorEstimate::default();
@@ -456,7 +462,7 @@ fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Err
         whole.widen(&difference);
         differences.push(difference);
     }
-    let scale = Scale::new(&a.sizes, &b.sizes, &whole, tolerance);
+    let scale = Scale::new(&a.sizes, &b.sizes, &whole, tolerance, span);
     for late in differences.iter().rev().take(1 + CHECKS / 12) {
         scale.share(late, &parts, &mut shared);
     }
@@ -560,7 +566,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn new(a: &Sizes, b: &Sizes, whole: &StateError, tolerance: f64) -> Scale {
+    fn new(a: &Sizes, b: &Sizes, whole: &StateError, tolerance: f64, span: f64) -> Scale {
         let larger = |a: &[f64], b: &[f64]| -> Vec<f64> {
             a.iter().zip(b).map(|(a, b)| a.max(*b)).collect()
         };
@@ -573,7 +579,8 @@ impl Scale {
                 let is_below = |part: f64| a.mass[i] > 0.0 && energy(i) <= part * fastest;
                 let is_open = whole.velocity.get(i).is_some_and(|e| *e > UNRESOLVED.1 * speed[i]);
                 let is_noise = is_below(ROUNDING) || is_open && is_below(UNRESOLVED.0);
-                travel[i] > 0.0 && !is_noise
+                let is_rest = speed[i] <= span * a.rest[i].min(b.rest[i]);
+                travel[i] > 0.0 && !is_noise && !is_rest
             })
             .collect();
         let digits = |list: &[f64]| -> Vec<f64> {

@@ -58,6 +58,9 @@ pub enum Seen {
 struct Trajectory {
     states: Vec<State>,
     allowed: f64,
+    /// What rounding may do to positions, velocities and momenta in a unit of time, where the
+    /// system is at rest.
+    rest: Vec<f64>,
     /// How it was made, for its errors.
     start: Start,
     options: RunOptions,
@@ -70,7 +73,7 @@ impl Trajectory {
         self.errors.get_or_init(|| {
             let options = RunOptions { tolerance: LOOSE, ..self.options.clone() };
             let others = match simulate(setting, &options, &self.start, &Watch::nobody()) {
-                Ok(Ok((states, _))) => states,
+                Ok(Ok(found)) => found.states,
                 _ => Vec::new(),
             };
             let apart = |a: &[f64], b: &[f64]| -> Vec<f64> {
@@ -150,7 +153,17 @@ impl Motions {
                 .collect();
             let sizes = values.iter().map(|v| v[..parts].iter().fold(0f64, |m, x| m.max(x.abs())));
             let size = sizes.fold(0f64, f64::max);
-            let change = |at: usize| (values[at][0] - values[0][0]).abs();
+            // At rest there is nothing but rounding.
+            let by_rest = |at: usize| -> f64 {
+                let time = (trajectory.states[at].t - trajectory.states[0].t).abs();
+                let slopes = slopes.rows[0].iter().map(|e| e.0).zip(&values[at][parts..]);
+                let parts = slopes.map(|(j, slope)| (slope * trajectory.rest[j]).abs());
+                parts.filter(|part| *part > 0.0).sum::<f64>() * time
+            };
+            let change = |at: usize| {
+                let change = (values[at][0] - values[0][0]).abs();
+                if change <= by_rest(at) { 0.0 } else { change }
+            };
             // NaN must not pass for small.
             let stays = |at: usize, unsure: f64| change(at) <= trajectory.allowed * size + unsure;
             let relative = |at: usize| if change(at) == 0.0 { 0.0 } else { change(at) / size };
@@ -201,11 +214,11 @@ fn travel(
         options.every = Some((options.end - t).abs() / 100.0);
         options.tolerance = TOLERANCE;
         match simulate(setting, &options, start, watch)? {
-            Ok((states, times)) => {
+            Ok(Simulated { states, times, rest }) => {
                 // As the certificate of a run has it.
                 let allowed = 100.0 * TOLERANCE * (1.0 + times);
                 let (start, errors) = (start.clone(), OnceCell::new());
-                return Ok(Ok(Trajectory { states, allowed, start, options, errors }));
+                return Ok(Ok(Trajectory { states, allowed, rest, start, options, errors }));
             }
             Err(error) => why = error,
         }
@@ -214,13 +227,22 @@ fn travel(
     Ok(Err(why))
 }
 
-/// The states of one run, and how many characteristic times it took.
+/// One run.
+struct Simulated {
+    states: Vec<State>,
+    /// How many characteristic times it took.
+    times: f64,
+    /// See [`Trajectory::rest`].
+    rest: Vec<f64>,
+}
+
+/// Simulates from a start.
 fn simulate(
     setting: &Setting,
     options: &RunOptions,
     start: &Start,
     watch: &Watch,
-) -> Result<Result<(Vec<State>, f64), String>, Interrupted> {
+) -> Result<Result<Simulated, String>, Interrupted> {
     let mut states: Vec<State> = Vec::new();
     let mut interrupted = false;
     let mut record = |seen: &dalembert_simulate::observer::Observation| {
@@ -254,5 +276,15 @@ fn simulate(
     if states.len() < 2 || states.iter().all(|s| s.t == states[0].t) {
         return Ok(Err("the motion cannot be simulated from here".to_owned()));
     }
-    Ok(Ok((states, certificate.characteristic_times)))
+    let sizes = &report.sizes;
+    let span = states.last().map_or(0.0, |last| (last.t - states[0].t).abs());
+    let moved = sizes.rest.iter().zip(&sizes.speed);
+    // Velocities that are more than that are no rounding errors.
+    let velocity: Vec<f64> =
+        moved.map(|(rest, speed)| if *speed <= rest * span { *rest } else { 0.0 }).collect();
+    let position = velocity.iter().map(|a| a * span);
+    let momentum = velocity.iter().zip(&sizes.mass).map(|(a, m)| a * m.abs());
+    let rest = position.chain(velocity.iter().copied()).chain(momentum).collect();
+    let times = certificate.characteristic_times;
+    Ok(Ok(Simulated { states, times, rest }))
 }

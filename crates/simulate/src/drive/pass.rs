@@ -191,6 +191,7 @@ impl<'m> Driver<'m> {
         self.scales.begin(self.field.n, &x);
         self.scales.see(&x);
         self.weigh_masses();
+        self.weigh_rest();
         self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
         if self.h == 0.0 {
             self.h = forward * self.first_step(&pass.rates, end);

@@ -18,6 +18,10 @@
 //! taken as r from there on, as long as that is far below what the energy of the motion
 //! could do to it.
 //!
+//! Where a system begins at rest, rounding errors δ of the forces that balance there move it, and
+//! as long as it is no faster than they can have made it, δ h is allowed to velocities and δ h²
+//! to positions.
+//!
 //! The work done on the system, last in a state, moves nothing and has no size here.
 
 use super::Driver;
@@ -61,6 +65,8 @@ pub(super) struct Scales {
     pub(super) own: Vec<f64>,
     /// r, where it was learned.
     floor: Vec<f64>,
+    /// What rounding does to v̇ where the motion begins at rest; empty if it does not.
+    rest: Vec<f64>,
     /// The largest √(Σ g_j v_j²), g the diagonal of the metric, or of v̇ in a step.
     speed: f64,
     /// The diagonal of the metric of the own velocities, where it was last seen.
@@ -149,6 +155,26 @@ impl Scales {
         tolerance * size + self.floor[i].max(DIGITS * x[i].abs())
     }
 
+    /// What rounding errors of the forces that balance may do to a component in a step h of a
+    /// run, while that is all that moves it.
+    fn at_rest(&self, i: usize, x: &[f64], h: f64, span: f64) -> f64 {
+        let n = self.origin.len();
+        let Some(&noise) = self.rest.get(if i < n { i } else { i - n }) else { return 0.0 };
+        let is_rate = self.rest.len() == n;
+        let velocity = match (i < n, is_rate) {
+            (false, _) => x[i],
+            (true, true) => x[n + i],
+            (true, false) => return 0.0,
+        };
+        if velocity.abs() > noise * span {
+            0.0
+        } else if i < n {
+            noise * h * h
+        } else {
+            noise * h.abs()
+        }
+    }
+
     /// The largest of positions and of velocities, in units of equal mass, where constraints
     /// join them.
     fn joined(&self, x: &[f64]) -> [f64; 2] {
@@ -193,6 +219,16 @@ impl Scales {
 }
 
 impl Driver<'_> {
+    /// See [`Field::rest_noise`](crate::field::Field::rest_noise), for q̈; 0 where the own
+    /// velocities are others.
+    pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
+        let n = self.field.n;
+        if (0..n).any(|i| self.own_is_rate(i) == 0.0) {
+            return vec![0.0; n];
+        }
+        self.field.rest_noise(t, x)
+    }
+
     /// Takes over the sizes of positions from a motion in other velocities.
     pub fn inherit_scales(&mut self, before: &Driver) {
         self.scales.inherit(&before.scales);
@@ -254,7 +290,17 @@ impl Driver<'_> {
                     false => scales.coupled(i - n, &sizes) / self.control.span,
                 };
                 allowed = allowed.max(COUPLED * tolerance * coupled.max(still));
+                // What has no mass is where the constraints put it, on their scale.
+                let (list, at) = match i < n {
+                    true => (&scales.all[0], i),
+                    false => (&scales.all[1], i - n),
+                };
+                if list.get(at) == Some(&0.0) && (i < n || scales.is_rate) {
+                    let extent = self.field.noise().extents.get(i).copied().unwrap_or(0.0);
+                    allowed = (allowed + DIGITS * extent).max(TOGETHER * tolerance * extent);
+                }
             }
+            allowed += scales.at_rest(i, &self.x, h, self.control.span);
             // A method that solves for positions has velocities as their differences.
             if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
                 let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
@@ -263,6 +309,13 @@ impl Driver<'_> {
             }
             *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
         }
+    }
+
+    /// Looks whether the motion begins at rest.
+    pub(super) fn weigh_rest(&mut self) {
+        let x = self.x.clone();
+        let rest = self.field.rest_noise(self.t, &x);
+        self.scales.rest = if rest.iter().any(|a| *a > 0.0) { rest } else { Vec::new() };
     }
 
     /// Looks at the masses, where constraints join coordinates.

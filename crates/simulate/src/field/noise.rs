@@ -2,6 +2,7 @@
 
 use super::{Field, FieldError};
 use crate::extent::{Geometry, velocity_extents};
+use crate::integrators::Motion;
 use crate::setting::Table;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 
@@ -88,6 +89,37 @@ impl Field<'_> {
             extents,
         };
         Ok(())
+    }
+
+    /// Bounds on what rounding does to each v̇ where a state is at rest: where v̇ is no more than
+    /// the rounding errors of the forces that balance there,
+    ///
+    /// ```text
+    /// Γ_ii |v̇_i| ≤ 16 (δF_i + ε Σ_j |A_ji λ_j|)
+    /// ```
+    ///
+    /// and 0 for all others.
+    pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
+        const FACTOR: f64 = 16.0;
+        let (n, size) = (self.n, self.size);
+        let mut rates = vec![0.0; n + size + 1];
+        if self.rates(t, x, &mut rates).is_err() {
+            return vec![0.0; size];
+        }
+        let equations = &self.equations;
+        let roots: Vec<ExprId> =
+            equations.force.iter().chain(&equations.nonideal).copied().collect();
+        let values = self.setting.evaluate(&roots, &self.table(t, x));
+        let multipliers = self.multipliers();
+        let bound = |i: usize| {
+            let rows = self.work.jacobian.chunks(size.max(1)).zip(&multipliers);
+            let held: f64 = rows.map(|(row, l)| (row[i] * l).abs()).sum();
+            let metric = self.work.metric[i * size + i].abs();
+            let force = values[i].noise + values[size + i].noise;
+            let noise = FACTOR * (force + f64::EPSILON * held) / metric;
+            if noise.is_finite() && rates[n + i].abs() <= noise { noise } else { 0.0 }
+        };
+        (0..size).map(bound).collect()
     }
 
     /// Values for the symbols of the equations at the state that was loaded last.
