@@ -172,7 +172,7 @@ impl Projection {
             }
             self.mass.clear();
             self.mass.extend_from_slice(metric);
-            let noise = &field.noise().velocities;
+            let noise = &moving_noise(field, &x[n..n + size]);
             drift.velocity = relative(&self.rows, &x[n..n + size], &self.drift, noise, &self.mass);
             if last == f64::INFINITY {
                 // Correcting positions by a rounding error may move ψ by many.
@@ -242,7 +242,7 @@ impl Projection {
             for row in wanted {
                 self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
             }
-            let noise = &field.noise().velocities;
+            let noise = &moving_noise(field, &x[n..n + size]);
             drift.velocity = relative(&self.rows, &x[n..n + size], &psi, noise, &self.mass);
         }
         Ok(drift)
@@ -270,6 +270,18 @@ fn pick(
 fn places(field: &Field) -> Vec<usize> {
     let residuals = field.equations.velocity_residuals.iter();
     residuals.filter_map(|r| field.equations.rows.iter().position(|row| *row == r.0)).collect()
+}
+
+/// Rounding errors of ψ at velocities v: those where noise was looked at, which may have been
+/// a state at rest, and those of the entries of A there times v.
+fn moving_noise(field: &Field, v: &[f64]) -> Vec<f64> {
+    let (noise, size) = (field.noise(), v.len());
+    let of_row = |row: usize| -> f64 {
+        let entries = noise.rows.get(row * size..(row + 1) * size).unwrap_or_default();
+        entries.iter().zip(v).map(|(a, v)| a * v.abs()).sum()
+    };
+    let rows = places(field).into_iter().enumerate();
+    rows.map(|(j, row)| of_row(row).max(noise.velocities.get(j).copied().unwrap_or(0.0))).collect()
 }
 
 /// The shortest correction. A metric that is indefinite on these rows (other ones may remove its

@@ -405,7 +405,7 @@ impl Driver<'_> {
             if !(before * pass.weights[i] > LOW) || error < FALLS * ratio * ratio * before {
                 continue;
             }
-            let reach = self.scales.reach(i, long.0);
+            let reach = self.reach(i, long.0);
             // Projections leave rounding errors of positions as large as positions are.
             let [far, _] = self.scales.joined(&x);
             let mass = self.scales.mass.get(i).filter(|m| **m > 0.0);
@@ -434,7 +434,7 @@ impl Driver<'_> {
         {
             self.scales.measure(metric, &x, &pass.rates, h);
         }
-        if self.scales.own[i] > HARDLY * self.scales.reach(i, h) {
+        if self.scales.own[i] > HARDLY * self.reach(i, h) {
             return;
         }
         self.scales.vouched = VOUCHED;
@@ -508,6 +508,13 @@ impl Driver<'_> {
         let order = f64::from(self.integrator.order());
         let part = (self.control.tolerance.min(1.0)).powf(1.0 / (order + 1.0));
         length * (2.0 * part).min(1.0)
+    }
+
+    /// What the energy could do to a component in a step; 0 for the position of a momentum,
+    /// which is no rate.
+    fn reach(&self, i: usize, h: f64) -> f64 {
+        let is_known = i >= self.field.n || self.own_is_rate(i) > 0.0;
+        if is_known { self.scales.reach(i, h) } else { 0.0 }
     }
 
     /// 1 where an own velocity is the rate of its position.

@@ -23,6 +23,8 @@ pub struct FieldNoise {
     pub positions: Vec<f64>,
     /// Of ψ.
     pub velocities: Vec<f64>,
+    /// Of A by rounding alone, whatever the state is known to.
+    pub rows: Vec<f64>,
     /// What Γ_ii is made of nearby.
     pub inertia: Vec<f64>,
     /// What M_ii is made of nearby.
@@ -78,12 +80,13 @@ impl Field<'_> {
         self.noise = FieldNoise {
             metric,
             force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
-            jacobian,
             drift: drift.to_vec(),
             position_jacobian,
             mass,
             positions: positions.to_vec(),
             velocities: velocities.to_vec(),
+            rows: jacobian.clone(),
+            jacobian,
             inertia,
             mass_inertia,
             extents,
