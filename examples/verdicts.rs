@@ -40,7 +40,7 @@ fn main() {
 }
 
 fn verdict(name: &str) -> Result<String, String> {
-    let input = Input::open(&format!("gallery:{name}")).map_err(|e| e.to_string())?;
+    let input = Input::open(&format!("gallery:{name}")).map_err(|_| "no such page")?;
     let loaded = dalembert::load(&input, &Options::default());
     let mut model = loaded.model.ok_or("the model has faults")?;
     recombine(&mut model);

@@ -26,7 +26,8 @@ fn end(report: &RunReport) -> &[f64] {
 /// A body on a ball joint balances above it, whatever is left in the zeros of its quaternion.
 #[test]
 fn a_body_on_a_ball_joint_within_rounding_of_the_identity() {
-    for size in ["0", "1e-300", "1e-40", "1e-30", "1e-20", "1e-17", "1e-15", "1e-13", "1e-10", "1e-8"]
+    for size in
+        ["0", "1e-300", "1e-40", "1e-30", "1e-20", "1e-17", "1e-15", "1e-13", "1e-10", "1e-8"]
     {
         let text = format!(
             "coord r[1..3], e[1..4]\ngravity [0, 0, -9.81]\n\
@@ -147,12 +148,9 @@ fn bricards_mechanism_beside_the_identity() {
         }
         let mut options = RunOptions::of_model(&setting);
         options.end = 0.05;
-        let report = dalembert::simulate::run::run_from(
-            &setting,
-            &options,
-            start,
-            &mut |_| ControlFlow::Continue(()),
-        )
+        let report = dalembert::simulate::run::run_from(&setting, &options, start, &mut |_| {
+            ControlFlow::Continue(())
+        })
         .expect("it runs");
         assert_eq!(report.verdict(), Ok(()), "{size}: {:?}", report.end);
     }

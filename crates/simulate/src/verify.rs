@@ -302,7 +302,7 @@ pub fn run_verified_from(
             let why = "the second run did not come to its end".to_owned();
             return finish(setting, &options, &start, rows, sink, run, Err(why));
         };
-        let mut estimate = compare(setting, &run, &other, options.tolerance, span);
+        let mut estimate = compare(setting, &run, &other, options.tolerance);
         estimate.method = words;
         (estimate.asked, estimate.tolerance) = (asked, options.tolerance);
         (estimate.tightened, estimate.constant) = (tightened, step.is_some());
@@ -436,13 +436,7 @@ fn row_error(others: &[State], state: &State, forward: f64) -> StateError {
 }
 
 /// The error of a run by another.
-fn compare(
-    setting: &Setting,
-    run: &Trace,
-    other: &Trace,
-    tolerance: f64,
-    span: f64,
-) -> ErrorEstimate {
+fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> ErrorEstimate {
     let parts = energy::parts(setting);
     let (a, b) = (&run.report, &other.report);
     let mut estimate = ErrorEstimate::default();

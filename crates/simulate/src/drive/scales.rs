@@ -79,6 +79,8 @@ pub(super) struct Scales {
     parts: Vec<usize>,
     /// A step that was turned down: from where, its length, and its errors.
     rejected: Option<(f64, f64, Vec<f64>)>,
+    /// What rounding does to the rates of velocities, where the motion began.
+    shaken: Vec<f64>,
     /// Whether the velocities are those of the coordinates.
     is_rate: bool,
     /// The component that limited the last step.
@@ -301,6 +303,12 @@ impl Driver<'_> {
                 }
             }
             allowed += scales.at_rest(i, &self.x, h, self.control.span);
+            // Rounding of the forces at hand is in every velocity, however short the step; it is
+            // no more than rounding where it is far below the velocity itself.
+            if i >= n && allowed > 0.0 {
+                let shaken = scales.shaken.get(i - n).map_or(0.0, |noise| noise * h.abs());
+                allowed += shaken.min(SMALL * scales.own[i]);
+            }
             // A method that solves for positions has velocities as their differences.
             if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
                 let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
@@ -316,6 +324,7 @@ impl Driver<'_> {
         let x = self.x.clone();
         let rest = self.field.rest_noise(self.t, &x);
         self.scales.rest = if rest.iter().any(|a| *a > 0.0) { rest } else { Vec::new() };
+        self.scales.shaken = self.field.rate_noise(self.t, &x).1;
     }
 
     /// Looks at the masses, where constraints join coordinates.

@@ -103,11 +103,18 @@ impl Field<'_> {
     ///
     /// and 0 for all others.
     pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
+        let (rates, noise) = self.rate_noise(t, x);
+        let at = |(i, noise): (usize, f64)| if rates[i].abs() <= noise { noise } else { 0.0 };
+        noise.into_iter().enumerate().map(at).collect()
+    }
+
+    /// v̇ at a state, and what rounding may have done to it: 16 (δF_i + ε Σ_j |A_ji λ_j|) / Γ_ii.
+    pub fn rate_noise(&mut self, t: f64, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
         const FACTOR: f64 = 16.0;
         let (n, size) = (self.n, self.size);
         let mut rates = vec![0.0; n + size + 1];
         if self.rates(t, x, &mut rates).is_err() {
-            return vec![0.0; size];
+            return (vec![0.0; size], vec![0.0; size]);
         }
         let equations = &self.equations;
         let roots: Vec<ExprId> =
@@ -120,9 +127,10 @@ impl Field<'_> {
             let metric = self.work.metric[i * size + i].abs();
             let force = values[i].noise + values[size + i].noise;
             let noise = FACTOR * (force + f64::EPSILON * held) / metric;
-            if noise.is_finite() && rates[n + i].abs() <= noise { noise } else { 0.0 }
+            if noise.is_finite() { noise } else { 0.0 }
         };
-        (0..size).map(bound).collect()
+        let noise = (0..size).map(bound).collect();
+        (rates[n..n + size].to_vec(), noise)
     }
 
     /// Values for the symbols of the equations at the state that was loaded last.
