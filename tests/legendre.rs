@@ -119,7 +119,7 @@ fn an_oscillator_at_relativistic_speeds_by_momenta() {
         for method in ["dop853", "radau", "gauss6"] {
             let report = by(&text, "hamilton", |options| {
                 options.method = method.to_owned();
-                options.tolerance = if method == "gauss6" { 1e-11 } else { 1e-9 };
+                options.tolerance = if method == "radau" { 1e-9 } else { 1e-11 };
             });
             let found = end(&report);
             assert_eq!(report.end, End::Finished, "{method} {text}");
@@ -159,6 +159,8 @@ fn a_quartic_hamiltonian_goes_through_zero() {
             let report = by(&text, "hamilton", |options| {
                 options.method = method.to_owned();
                 options.step = (method == "rattle").then_some(1e-3);
+                // Gauss's estimate is that of a lower order, and says less of the error.
+                options.tolerance = if method == "gauss6" { 1e-11 } else { 1e-9 };
             });
             let state = &report.last.as_ref().expect("an end").state;
             assert_eq!(report.end, End::Finished, "{method} {text}");
