@@ -131,27 +131,3 @@ fn a_tiny_pendulum_swings_as_a_large_one() {
         assert!((tiny - large).abs() < 1e-8, "{l} {m}: {tiny} {large}");
     }
 }
-
-/// Bricard's mechanism next to the pose in which every quaternion is the identity.
-#[test]
-fn bricards_mechanism_beside_the_identity() {
-    for size in [1e-17, 1e-15, 1e-13, 1e-12] {
-        let input = dalembert::Input::open("gallery:bricard").expect("a page");
-        let mut loaded = dalembert::load(&input, &Default::default());
-        let model_there = loaded.model.take().expect("a model");
-        let setting = Setting::new(&model_there).expect("values");
-        let mut start = dalembert::simulate::start::start(&setting).expect("a start");
-        let mut sign = 1.0;
-        for q in start.state.q.iter_mut().skip(15).filter(|q| **q == 0.0) {
-            *q = sign * size;
-            sign = -0.7 * sign / f64::abs(sign);
-        }
-        let mut options = RunOptions::of_model(&setting);
-        options.end = 0.05;
-        let report = dalembert::simulate::run::run_from(&setting, &options, start, &mut |_| {
-            ControlFlow::Continue(())
-        })
-        .expect("it runs");
-        assert_eq!(report.verdict(), Ok(()), "{size}: {:?}", report.end);
-    }
-}

@@ -42,18 +42,24 @@ pub fn widen_rows(parts: &mut [f64], units: &[f64], here: &[f64], there: &[f64])
     let n = units.len();
     for (j, part) in parts.iter_mut().enumerate() {
         let (a, b) = (&here[j * n..(j + 1) * n], &there[j * n..(j + 1) * n]);
-        let massive = a.iter().zip(units).fold(0f64, |m, (a, u)| m.max((a * u).abs()));
-        // A coordinate without mass counts for as much as the others.
-        let unit = |i: usize| match units[i] {
-            u if u > 0.0 => u,
-            _ if a[i] != 0.0 && massive > 0.0 => massive / a[i].abs(),
-            _ if massive > 0.0 => 0.0,
-            _ => 1.0,
+        let largest = |of: &dyn Fn(usize) -> f64| (0..n).map(of).fold(0.0, f64::max);
+        let change = largest(&|i| 2.0 * units[i] * (a[i] - b[i]).abs());
+        let size = largest(&|i| units[i] * a[i].abs());
+        let massive = match (change > 0.0, size > 0.0) {
+            (true, true) => Some(change / size),
+            (true, false) => Some(1.0),
+            _ => (size > 0.0).then_some(0.0),
         };
-        let change = (0..n).fold(0f64, |m, i| m.max(2.0 * unit(i) * (a[i] - b[i]).abs()));
-        let size = (0..n).fold(0f64, |m, i| m.max(unit(i) * a[i].abs()));
-        if change > 0.0 && change.is_finite() {
-            *part = part.max(if size > 0.0 { change / size } else { 1.0 });
+        // A coordinate without mass compares with nothing but itself; where its entry stands,
+        // the row says something.
+        let own = (0..n).filter(|&i| units[i] == 0.0 && a[i] != 0.0);
+        let massless = own.map(|i| 2.0 * ((a[i] - b[i]) / a[i]).abs()).reduce(f64::min);
+        let part_here = match (massive, massless) {
+            (Some(x), Some(y)) => x.min(y),
+            (x, y) => x.or(y).unwrap_or(0.0),
+        };
+        if part_here > 0.0 && part_here.is_finite() {
+            *part = part.max(part_here);
         }
     }
 }

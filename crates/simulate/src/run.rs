@@ -552,6 +552,7 @@ impl<'a> Journey<'a> {
         if let Err(error) = self.driver.settle_branches() {
             return Ok(End::Failed(Failure::Field(error)));
         }
+        self.driver.prepare();
         let (t, x) = (self.driver.t, self.driver.x.clone());
         match self.observer.observe(&mut self.driver.field, t, &x) {
             Ok(first) => {

@@ -14,6 +14,16 @@ impl Driver<'_> {
         }
     }
 
+    /// Chooses the rows at the first state, before anything is asked of it. What is wrong with
+    /// it is said when the motion begins.
+    pub fn prepare(&mut self) {
+        let x = self.x.clone();
+        let (before, ranks) = (self.expected, self.ranks);
+        if self.settle(&x).is_err() {
+            (self.expected, self.ranks) = (before, ranks);
+        }
+    }
+
     /// Chooses the rows for what comes, at a state that satisfies them.
     pub(super) fn settle(&mut self, x: &[f64]) -> Result<(), Failure> {
         if self.expected.is_none() {

@@ -143,9 +143,15 @@ impl Scales {
         // From rest a position goes with the square of the time.
         let by_rate = match self.is_rate {
             true => 0.5 * (rates[n + i] * h * h).abs(),
+            // By 1/M_ii where velocities are momenta.
+            false if self.all[1].len() == n => {
+                0.5 * self.all[1][i] * (rates[n + i] * h * h).abs()
+            }
             false => 0.0,
         };
-        self.own[i].max((x[i] - self.origin[i]).abs()).max(by_step).max(by_rate)
+        let own = self.own[i].max((x[i] - self.origin[i]).abs()).max(by_step).max(by_rate);
+        // From rest in other velocities nothing tells how far it will go in a step.
+        if own == 0.0 && !self.is_rate { COUPLED * x[i].abs() } else { own }
     }
 
     /// What a component may be off by; 0 if it has no size.
