@@ -35,7 +35,10 @@ fn found_in(text: &str) -> Vec<String> {
 /// Redundant rows and singular masses, all on purpose.
 const GALLERY: &[(&str, &str)] = &[
     ("nonideal-dependent-rows", "note[constraint-implied]: constraint `again` follows from `once`"),
-    ("parallelogram", "note[constraint-implied]: constraint `middle` follows from `left` and `right`"),
+    (
+        "parallelogram",
+        "note[constraint-implied]: constraint `middle` follows from `left` and `right`",
+    ),
     (
         "singular-wheel",
         "note[massless-coordinate]: `y` has no mass, though a force acts on it: the constraints alone move it",

@@ -144,9 +144,7 @@ impl Scales {
         let by_rate = match self.is_rate {
             true => 0.5 * (rates[n + i] * h * h).abs(),
             // By 1/M_ii where velocities are momenta.
-            false if self.all[1].len() == n => {
-                0.5 * self.all[1][i] * (rates[n + i] * h * h).abs()
-            }
+            false if self.all[1].len() == n => 0.5 * self.all[1][i] * (rates[n + i] * h * h).abs(),
             false => 0.0,
         };
         let own = self.own[i].max((x[i] - self.origin[i]).abs()).max(by_step).max(by_rate);
@@ -308,7 +306,9 @@ impl Driver<'_> {
                     allowed = (allowed + DIGITS * extent).max(TOGETHER * tolerance * extent);
                 }
             }
-            allowed += scales.at_rest(i, &self.x, h, self.control.span);
+            if allowed > 0.0 {
+                allowed += scales.at_rest(i, &self.x, h, self.control.span);
+            }
             // Rounding of the forces at hand is in every velocity, however short the step; it is
             // no more than rounding where it is far below the velocity itself.
             if i >= n && allowed > 0.0 {
