@@ -357,7 +357,7 @@ fn difference(plain: &Ended, other: &Ended) -> Option<String> {
     plain.q.iter().enumerate().find_map(|(i, q)| {
         let apart = (q - other.q[i]).abs();
         let allowed = plain.error[i] + other.error[i] + 1e-13 * size;
-        let differs = !(apart <= allowed);
+        let differs = apart.is_nan() || apart > allowed;
         differs.then(|| format!("coordinate {i} differs by {apart:.2e}, allowed {allowed:.2e}"))
     })
 }
