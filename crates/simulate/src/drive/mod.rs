@@ -2,7 +2,7 @@
 //!
 //! Steps are accepted if the error estimate and the projection's correction are
 //! below the tolerance, local error relative to the motion's own size in each component
-//! ([`scales`]). Step sizes follow a PI
+//! (`scales`). Step sizes follow a PI
 //! controller (Hairer & Wanner II, IV.2). After an accepted step the state is
 //! projected onto the constraints; states between steps come from the dense output
 //! and are projected too.
