@@ -1,4 +1,6 @@
-//! The fuzzers of models and of motions, each for as many seconds as `DALEMBERT_FUZZ_SECONDS` says; without it, nothing.
+//! The fuzzers of models and of motions, for as many seconds as `DALEMBERT_FUZZ_SECONDS` says;
+//! without it, nothing. Motions are counted, fifty to a second, so that the same ones are
+//! tried everywhere.
 //!
 //! `cargo xtask test` starts them by this test: `cargo run --package dalembert-fuzz` would
 //! choose other features of some packages than the tests do, and build most of the
@@ -21,9 +23,11 @@ fn no_input_crashes_or_hangs() {
 
 #[test]
 fn a_motion_told_in_other_ways_is_the_same() {
-    let Some(seconds) = std::env::var_os("DALEMBERT_FUZZ_SECONDS") else { return };
+    let seconds = std::env::var("DALEMBERT_FUZZ_SECONDS").ok().and_then(|s| s.parse::<u64>().ok());
+    let Some(seconds) = seconds else { return };
     let _turn = TURN.lock();
     let mut fuzzer = Command::new(env!("CARGO_BIN_EXE_dalembert-motions"));
-    let status = fuzzer.arg("--seconds").arg(seconds).status().expect("the fuzzer starts");
+    let count = (50 * seconds).to_string();
+    let status = fuzzer.arg("--motions").arg(count).status().expect("the fuzzer starts");
     assert!(status.success(), "the pair of models that differs is printed above");
 }
