@@ -29,8 +29,10 @@ use crate::start::{self, Start};
 use crate::state::State;
 use std::ops::ControlFlow;
 
-/// A run may be off by this many tolerances.
+/// A run may be off by this many tolerances,
 pub const WITHIN: f64 = 100.0;
+/// but by no more than this, whatever was asked for: a motion.
+const MOST_OFF: f64 = 0.1;
 /// Where steps are constant no tolerance was asked for: two digits have to stand.
 const DIGITS: f64 = 1e-2;
 /// The second run's tolerance, as a part of the first one's.
@@ -306,7 +308,8 @@ pub fn run_verified_from(
         estimate.method = words;
         (estimate.asked, estimate.tolerance) = (asked, options.tolerance);
         (estimate.tightened, estimate.constant) = (tightened, step.is_some());
-        estimate.bound = if step.is_some() { DIGITS.max(WITHIN * asked) } else { WITHIN * asked };
+        let within = (WITHIN * asked).min(MOST_OFF);
+        estimate.bound = if step.is_some() { DIGITS.max(within) } else { within };
         let local = if step.is_some() { f64::EPSILON } else { options.tolerance };
         estimate.amplification = estimate.relative / local;
         work += run.report.evaluations as f64;
@@ -442,7 +445,7 @@ fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Err
     let mut estimate = ErrorEstimate::default();
     let span =
         a.last.as_ref().zip(run.states.first()).map_or(0.0, |(l, f)| (l.state.t - f.t).abs());
-    let jumps = jumps(a, b, WITHIN * tolerance * span, &mut estimate);
+    let jumps = jumps(setting, a, b, WITHIN * tolerance * span, &mut estimate);
     let (mut whole, mut end) = (StateError::default(), StateError::default());
     let mut shared = vec![0f64; parts.len()];
     let mut differences = Vec::new();
@@ -506,7 +509,13 @@ fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Err
 
 /// The times between the same events of two runs, where the states differ by a jump. What
 /// changes nothing and happens as near to the end as times may be off may be missed by one.
-fn jumps(a: &RunReport, b: &RunReport, near: f64, estimate: &mut ErrorEstimate) -> Vec<(f64, f64)> {
+fn jumps(
+    setting: &Setting,
+    a: &RunReport,
+    b: &RunReport,
+    near: f64,
+    estimate: &mut ErrorEstimate,
+) -> Vec<(f64, f64)> {
     let finished = matches!((&a.end, &b.end), (End::Finished, End::Finished));
     let end = a.last.as_ref().filter(|_| finished).map(|last| last.state.t);
     let (mut first, mut second) = (&a.happenings[..], &b.happenings[..]);
@@ -536,6 +545,15 @@ fn jumps(a: &RunReport, b: &RunReport, near: f64, estimate: &mut ErrorEstimate) 
         }
     }
     let counts = [first.len(), second.len()];
+    let extra = first.get(counts[1]).or(second.get(counts[0]));
+    if let Some(extra) = extra.filter(|e| end.is_some_and(|end| (e.t - end).abs() <= near)) {
+        let differs = format!(
+            "`{}` happens as near to the end as times are known, t = {}: the end is before it \
+             or after it",
+            setting.model.system.events[extra.event].name, extra.t
+        );
+        estimate.differs.get_or_insert(differs);
+    }
     let piles_up = matches!((&a.end, &b.end), (End::PiledUp { .. }, End::PiledUp { .. }));
     if counts[0] != counts[1] && !piles_up && estimate.differs.is_none() {
         estimate.differs = Some(format!(
@@ -577,10 +595,17 @@ impl Scale {
                 travel[i] > 0.0 && !is_noise && !is_rest
             })
             .collect();
-        let digits = |list: &[f64]| -> Vec<f64> {
-            list.iter().map(|x| 4.0 * f64::EPSILON * x / tolerance).collect()
+        let digits = |x: f64| 4.0 * f64::EPSILON * x / tolerance;
+        // The digits that a position has of its travel are those its velocity can have.
+        let fast = |i: usize| match travel[i] > 0.0 {
+            true => speed[i] * (position[i] / travel[i]).max(1.0),
+            false => speed[i],
         };
-        Scale { digits: [digits(&position), digits(&speed)], own: [travel, speed], moves }
+        let rounding = [
+            position.iter().map(|x| digits(*x)).collect(),
+            (0..speed.len()).map(|i| digits(fast(i))).collect(),
+        ];
+        Scale { digits: rounding, own: [travel, speed], moves }
     }
 
     fn ratios<'s>(&'s self, error: &'s StateError) -> impl Iterator<Item = (usize, f64)> + 's {
