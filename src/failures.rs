@@ -1,6 +1,7 @@
 //! Why a run ended before its time, said at the line of the model that caused it.
 
 use dalembert_expr::{ExprId, Notation};
+use dalembert_gauss::outcome::Motion;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
@@ -9,7 +10,6 @@ use dalembert_model::tree::{EnergyKind, File, StatementKind};
 use dalembert_simulate::drive::{End, Failure, Jumps, Open, Stuck, Undecided};
 use dalembert_simulate::field::FieldError;
 use dalembert_simulate::observer::Observation;
-use dalembert_simulate::outcome::Motion;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::setting::{Setting, Table};
 use dalembert_simulate::state::State;

@@ -34,6 +34,7 @@ pub use dalembert_analyze as analyze;
 pub use dalembert_derive as formulations;
 pub use dalembert_export as export;
 pub use dalembert_expr as expr;
+pub use dalembert_gauss as gauss;
 pub use dalembert_model as model;
 pub use dalembert_simulate as simulate;
 

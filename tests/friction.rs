@@ -2,7 +2,7 @@
 //! motion sticks, and where there is no common solution.
 
 use dalembert::formulations::by_name;
-use dalembert::simulate::coupled::CoupledError;
+use dalembert::gauss::coupled::CoupledError;
 use dalembert::simulate::drive::End;
 use dalembert::simulate::evaluate::Refusal;
 use dalembert::simulate::report::{self, EvalError, Options};

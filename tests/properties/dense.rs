@@ -1,6 +1,6 @@
 //! Small dense matrices, enough to write formulas out.
 
-use dalembert::simulate::linalg::{lu, svd::Svd};
+use dalembert::gauss::linalg::{lu, svd::Svd};
 
 /// A matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]

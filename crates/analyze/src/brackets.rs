@@ -20,8 +20,8 @@ use dalembert_derive::formulations::{Formulation, bracket};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{Chart, Choices, EquationsOfMotion, Shape};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_gauss::linalg::lu;
 use dalembert_model::system::{Level, System};
-use dalembert_simulate::linalg::lu;
 
 /// Up to this many variables (q, p̃) the Jacobiator is written out.
 const LARGEST: usize = 14;

@@ -17,8 +17,8 @@ use crate::rows::{Forms, parameter_values};
 use crate::shown::Shown;
 use dalembert_derive::matrix::{self, Inverse};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_gauss::linalg::svd::Svd;
 use dalembert_model::system::Level;
-use dalembert_simulate::linalg::svd::Svd;
 use dalembert_simulate::{Setting, State};
 
 /// Forms of more nodes are left alone.

@@ -9,8 +9,9 @@
 //! the whole constraint force Qᶜ = Aᵀλ + C (the convex problem of
 //! `dalembert_simulate`).
 
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::{Numbers, linalg};
+use dalembert_gauss::linalg;
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_simulate::Numbers;
 
 /// Sizes below this, relative to the largest term, are zero.
 const ZERO: f64 = 1e-9;

@@ -9,8 +9,8 @@
 
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Symbol, SymbolKind};
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::linalg::{largest, norm};
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_gauss::linalg::{largest, norm};
 use dalembert_simulate::numbers::dense;
 use dalembert_simulate::{Numbers, Setting, State};
 

@@ -6,8 +6,8 @@
 //! the kernel of φ_q, then back by Newton's method with the rank of the start.
 
 use dalembert_expr::{ExprId, Symbol};
+use dalembert_gauss::linalg::svd::Svd;
 use dalembert_model::system::{Energy, Level};
-use dalembert_simulate::linalg::svd::Svd;
 use dalembert_simulate::numbers::dense;
 use dalembert_simulate::start::{self, Guess};
 use dalembert_simulate::states::random_states;

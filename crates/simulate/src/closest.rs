@@ -11,13 +11,13 @@
 //! Dependent equations and a singular metric do no harm. What cannot be met is
 //! reported with what is left over, never least-squared away in silence.
 
-use crate::eliminations::Scratch;
-use crate::linalg;
-use crate::outcome::Outcome;
-use crate::scale;
 use crate::setting::{Setting, Table};
-use crate::terms::{Terms, Tolerances};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_gauss::eliminations::Scratch;
+use dalembert_gauss::linalg;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::scale;
+use dalembert_gauss::terms::{Terms, Tolerances};
 
 /// Equations for unknowns, and a guess of them.
 pub struct Problem<'a> {
@@ -411,7 +411,9 @@ impl Problem<'_> {
         };
         let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
         let mut outcome = Outcome::default();
-        crate::DEFAULT.solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome).ok()?;
+        dalembert_gauss::DEFAULT
+            .solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome)
+            .ok()?;
         (outcome.v_dot.len() == n && outcome.v_dot.iter().all(|d| d.is_finite())).then_some(outcome)
     }
 
@@ -502,8 +504,12 @@ impl Problem<'_> {
         let tolerances =
             Tolerances { rank: Some(1e-7), least_squares: true, ..Tolerances::default() };
         let mut outcome = Outcome::default();
-        let solved =
-            crate::DEFAULT.solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome);
+        let solved = dalembert_gauss::DEFAULT.solve(
+            &mut Scratch::default(),
+            &terms,
+            &tolerances,
+            &mut outcome,
+        );
         (solved.is_ok() && outcome.v_dot.len() == n && outcome.multipliers.len() == first)
             .then_some(outcome)
     }

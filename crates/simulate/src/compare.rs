@@ -1,8 +1,8 @@
 //! How far answers are apart.
 
 use crate::evaluate::{Answer, Evaluation};
-use crate::outcome::Motion;
-use crate::terms::Terms;
+use dalembert_gauss::outcome::Motion;
+use dalembert_gauss::terms::Terms;
 
 /// The largest relative difference between the answers that exist: of q̈ relative
 /// to the largest acceleration, of Qᶜ relative to the largest force. `None` if

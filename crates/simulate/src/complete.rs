@@ -21,17 +21,17 @@
 //!
 //! and is appended; χ₂ itself is kept for the start.
 
-use crate::linalg::lu;
 use crate::numbers::Numbers;
-use crate::outcome::{Motion, Outcome};
 use crate::report;
 use crate::setting::Setting;
 use crate::start::{self, Guess, Start, StartError};
 use crate::state::State;
-use crate::terms::Tolerances;
 use dalembert_derive::matrix::{self, Inverse};
 use dalembert_derive::{Choices, EquationsOfMotion, for_system, picture};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_gauss::linalg::lu;
+use dalembert_gauss::outcome::{Motion, Outcome};
+use dalembert_gauss::terms::Tolerances;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
@@ -322,8 +322,12 @@ fn forceless(
             let Ok(numbers) = Numbers::new(&setting, &equations, state) else { continue };
             let mut outcome = Outcome::default();
             let mut scratch = Default::default();
-            let solved =
-                crate::DEFAULT.solve(&mut scratch, &numbers.terms(), tolerances, &mut outcome);
+            let solved = dalembert_gauss::DEFAULT.solve(
+                &mut scratch,
+                &numbers.terms(),
+                tolerances,
+                &mut outcome,
+            );
             if solved.is_err() || !outcome.motion.exists() || outcome.indeterminate[first + at] {
                 continue;
             }
@@ -499,7 +503,12 @@ fn next(model: &Model, tolerances: &Tolerances) -> Result<Vec<Implied>, Completi
         let Ok(numbers) = Numbers::new(&setting, &equations, state) else { continue };
         let mut outcome = Outcome::default();
         let mut scratch = Default::default();
-        let solved = crate::DEFAULT.solve(&mut scratch, &numbers.terms(), tolerances, &mut outcome);
+        let solved = dalembert_gauss::DEFAULT.solve(
+            &mut scratch,
+            &numbers.terms(),
+            tolerances,
+            &mut outcome,
+        );
         if solved.is_err() || outcome.motion == Motion::Unique {
             continue;
         }

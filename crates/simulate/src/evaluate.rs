@@ -2,18 +2,19 @@
 //! same quantities so that they compare: q̈, the constraint force Qᶜ of
 //! M q̈ = Q + Qᶜ, and the multipliers of least norm for the rows as written.
 
-use crate::certificate::Gauss;
-use crate::coupled::CoupledError;
-use crate::eliminations::{Elimination, Scratch, SolveError};
-use crate::linalg::{self, lu};
 use crate::newton::NewtonError;
 use crate::numbers::Numbers;
-use crate::outcome::{Motion, Outcome};
-use crate::scale::Scaled;
 use crate::setting::Setting;
 use crate::state::State;
-use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation};
+use dalembert_gauss::certificate::Gauss;
+use dalembert_gauss::coupled::CoupledError;
+use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
+use dalembert_gauss::linalg::{self, lu};
+use dalembert_gauss::multipliers::{constraint_force, recovered};
+use dalembert_gauss::outcome::{Motion, Outcome};
+use dalembert_gauss::scale::Scaled;
+use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, Level};
 
@@ -181,7 +182,7 @@ impl Reference {
         let numbers = Numbers::new(setting, equations, state)
             .map_err(|error| Refusal::numbers(error, setting))?;
         let mut outcome = Outcome::default();
-        crate::DEFAULT
+        dalembert_gauss::DEFAULT
             .solve(&mut Scratch::default(), &numbers.terms(), tolerances, &mut outcome)
             .map_err(Refusal::Solve)?;
         Ok(Reference { equations: equations.clone(), numbers, outcome })
@@ -253,7 +254,12 @@ impl Reference {
         };
         let mut outcome = Outcome::default();
         let mut scratch = Scratch::default();
-        match crate::DEFAULT.solve(&mut scratch, &problem, &Tolerances::default(), &mut outcome) {
+        match dalembert_gauss::DEFAULT.solve(
+            &mut scratch,
+            &problem,
+            &Tolerances::default(),
+            &mut outcome,
+        ) {
             Ok(()) => outcome.independent.iter().map(|&at| rows[at]).collect(),
             Err(_) => rows,
         }
@@ -408,7 +414,8 @@ fn solve(
     }
     let constraint_force = constraint_force(&terms, &accelerations);
     if equations.rows.len() != terms.m {
-        outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force, None)?;
+        outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force, None)
+            .map_err(Refusal::Solve)?;
     }
     let gauss =
         Gauss::new(&terms, &accelerations, &constraint_force, &outcome, &reference.numbers.natural);
@@ -420,127 +427,6 @@ fn solve(
         return Err(Refusal::Residual(gauss.residual));
     }
     Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss })
-}
-
-/// Qᶜ = M q̈ − Q.
-fn constraint_force(terms: &Terms, accelerations: &[f64]) -> Vec<f64> {
-    let mut force = vec![0.0; terms.n];
-    linalg::multiply(terms.metric, terms.n, accelerations, &mut force);
-    force.iter().zip(terms.force).map(|(a, b)| a - b).collect()
-}
-
-/// The shortest λ behind a constraint force, given a solution: its own λ, and what
-/// the difference of the forces adds. Differences that rounding explains add
-/// nothing, so that rows which hardly hold anything do not turn it into multipliers.
-pub fn recovered(
-    terms: &Terms,
-    solution: &Outcome,
-    constraint_force: &[f64],
-    rank: Option<f64>,
-) -> Result<Vec<f64>, Refusal> {
-    let n = terms.n;
-    if solution.v_dot.len() != n || solution.multipliers.len() != terms.m {
-        return multipliers(terms, constraint_force, rank);
-    }
-    let own = self::constraint_force(terms, &solution.v_dot);
-    // In units of equal mass rounding of the largest force is in all of them.
-    let units = units(terms);
-    let inertia = |i: usize| -> f64 {
-        let row = &terms.metric[i * n..(i + 1) * n];
-        row.iter().zip(&solution.v_dot).map(|(m, a)| (m * a).abs()).sum()
-    };
-    let largest = (0..n)
-        .map(|i| units[i] * (inertia(i) + terms.force[i].abs()))
-        .filter(|size| size.is_finite())
-        .fold(0.0, f64::max);
-    let mut differs = false;
-    let difference: Vec<f64> = (0..n)
-        .map(|i| {
-            let noise = terms.noise.map_or(0.0, |noise| noise.force[i]);
-            let slack = 64.0 * (noise + f64::EPSILON * largest / units[i]);
-            let left = constraint_force[i] - own[i];
-            let left = if left.abs() <= slack { 0.0 } else { left };
-            differs |= left != 0.0;
-            left + terms.nonideal[i]
-        })
-        .collect();
-    let mut lambda = solution.multipliers.clone();
-    if differs {
-        for (l, more) in lambda.iter_mut().zip(multipliers(terms, &difference, rank)?) {
-            *l += more;
-        }
-    }
-    Ok(lambda)
-}
-
-/// The shortest λ with Aᵀλ = Qᶜ − C: the universal problem once more, with the
-/// identity as the metric and Aᵀ as the constraints.
-/// `rank` is the tolerance of ranks, where the state is known less well than to rounding.
-pub fn multipliers(
-    terms: &Terms,
-    constraint_force: &[f64],
-    rank: Option<f64>,
-) -> Result<Vec<f64>, Refusal> {
-    let (n, m) = (terms.n, terms.m);
-    if m == 0 {
-        return Ok(Vec::new());
-    }
-    let mut identity = vec![0.0; m * m];
-    (0..m).for_each(|i| identity[i * m + i] = 1.0);
-    let mut transposed = vec![0.0; n * m];
-    for j in 0..m {
-        for i in 0..n {
-            transposed[i * m + j] = terms.jacobian[j * n + i];
-        }
-    }
-    let ideal: Vec<f64> = constraint_force.iter().zip(terms.nonideal).map(|(a, b)| a - b).collect();
-    let zero = vec![0.0; m * m];
-    // A coordinate that a row hardly touches says nothing of its multiplier but rounding.
-    let units = units(terms);
-    let most =
-        |of: &dyn Fn(usize) -> f64| (0..n).map(|i| units[i] * of(i).abs()).fold(0.0, f64::max);
-    let rows: Vec<f64> = (0..m).map(|j| most(&|i| terms.jacobian[j * n + i])).collect();
-    let force = most(&|i| ideal[i]);
-    let digit = |i: usize, size: f64| {
-        let noise = 4.0 * f64::EPSILON * size / units[i];
-        if noise.is_finite() { noise } else { 0.0 }
-    };
-    let rows_noise: Vec<f64> = (0..n)
-        .flat_map(|i| rows.iter().map(move |row| (i, *row)))
-        .map(|(i, r)| digit(i, r))
-        .collect();
-    let force_noise: Vec<f64> = (0..n).map(|i| digit(i, force)).collect();
-    let problem = Terms {
-        n: m,
-        m: n,
-        metric: &identity,
-        force: &zero[..m],
-        nonideal: &zero[..m],
-        jacobian: &transposed,
-        drift: &ideal,
-        noise: Some(Noise {
-            metric: &zero,
-            force: &zero[..m],
-            jacobian: &rows_noise,
-            drift: &force_noise,
-        }),
-        inertia: &[],
-    };
-    let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
-    let mut outcome = Outcome::default();
-    crate::DEFAULT
-        .solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)
-        .map_err(Refusal::Solve)?;
-    Ok(outcome.v_dot)
-}
-
-/// Units of equal mass of the coordinates; 1 where there are none.
-fn units(terms: &Terms) -> Vec<f64> {
-    let mut scaled = Scaled::default();
-    match scaled.set(terms) {
-        Ok(()) => scaled.coordinates,
-        Err(_) => vec![1.0; terms.n],
-    }
 }
 
 /// x without its components along the vectors: the shortest of x + span.

@@ -20,14 +20,14 @@
 
 use crate::closest::{Problem, Unmet};
 use crate::drive::Failure;
-use crate::eliminations::Scratch;
-use crate::linalg;
-use crate::outcome::Outcome;
 use crate::setting::{Setting, Table};
 use crate::start::Native;
 use crate::state::State;
-use crate::terms::{Terms, Tolerances};
 use dalembert_expr::{ExprId, Jacobian, Symbol, SymbolKind};
+use dalembert_gauss::eliminations::Scratch;
+use dalembert_gauss::linalg;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::{Terms, Tolerances};
 use dalembert_model::system::{Action, Energy, Level};
 
 /// Rows are dependent below this.
@@ -291,7 +291,7 @@ impl<'m> Impulses<'m> {
             let tolerances =
                 Tolerances { rank: Some(RANK), least_squares: true, ..Tolerances::default() };
             let mut outcome = Outcome::default();
-            crate::DEFAULT
+            dalembert_gauss::DEFAULT
                 .solve(&mut Scratch::default(), &terms, &tolerances, &mut outcome)
                 .ok()?;
             if outcome.v_dot.len() != n || outcome.v_dot.iter().any(|d| !d.is_finite()) {

@@ -5,13 +5,13 @@
 //! it lies on the branch it was found on. Few branches are all tried, which tells whether
 //! there is exactly one solution where the forces are affine in λ on each.
 
-use crate::coupled::{Coupled, CoupledError, Forces, Law};
-use crate::eliminations::{Elimination, Scratch};
-use crate::outcome::Outcome;
 use crate::setting::{Setting, Table};
-use crate::terms::{Terms, Tolerances};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Switch, SwitchKind, Symbol};
+use dalembert_gauss::coupled::{Coupled, CoupledError, Forces, Law};
+use dalembert_gauss::eliminations::{Elimination, Scratch};
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::{Terms, Tolerances};
 
 /// Up to so many switches that depend on multipliers, all their branches are tried.
 const ALL_BRANCHES: usize = 6;

@@ -4,10 +4,10 @@
 //! Exact in one step where the relation is linear, and ended where only its rounding
 //! is left, which is evaluated with it.
 
-use crate::coupled::CoupledError;
 use crate::search::{self, Lost, Relation, Room};
 use crate::setting::{Setting, Table};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_gauss::coupled::CoupledError;
 
 /// Why no solution was found.
 #[derive(Clone, Debug, PartialEq)]

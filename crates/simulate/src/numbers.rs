@@ -1,17 +1,17 @@
 //! The normal form in numbers: Γ, F, C, A, b and what surrounds them at a state.
 
-use crate::coupled::CoupledError;
-use crate::eliminations::{Elimination, Scratch, SolveError};
 use crate::extent::{Geometry, natural_accelerations};
 use crate::law::Frozen;
 use crate::newton::{self, NewtonError};
 use crate::noise::Noisy;
-use crate::outcome::Outcome;
 use crate::setting::{Setting, Table};
 use crate::state::State;
-use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian};
+use dalembert_gauss::coupled::CoupledError;
+use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 
 /// Numbers of the normal form. Matrices are dense, row by row.
 #[derive(Clone, Debug, Default)]
@@ -142,7 +142,7 @@ impl Numbers {
             let mut outcome = Outcome::default();
             let tolerances = Tolerances::default();
             numbers
-                .solve(setting, equations, crate::DEFAULT, &tolerances, &mut outcome)
+                .solve(setting, equations, dalembert_gauss::DEFAULT, &tolerances, &mut outcome)
                 .map_err(NewtonError::Coupled)?;
         }
         Ok(numbers)

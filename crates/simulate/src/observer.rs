@@ -2,22 +2,22 @@
 //! and energy, whatever the variables it is moved in.
 
 use crate::blur::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
-use crate::certificate::Gauss;
-use crate::eliminations::Scratch;
-use crate::evaluate::recovered;
 use crate::extent::natural_accelerations;
 use crate::field::{Feedback, Field, FieldError};
 use crate::integrators::Motion;
-use crate::linalg;
 use crate::on_branches::OnBranches;
-use crate::outcome::Outcome;
 use crate::setting::{Setting, Table};
 use crate::state::State;
-use crate::terms::{Noise, Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_gauss::certificate::Gauss;
+use dalembert_gauss::eliminations::Scratch;
+use dalembert_gauss::linalg;
+use dalembert_gauss::multipliers::recovered;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, System, Unknown};
 use std::ops::Range;
@@ -332,7 +332,7 @@ impl Observer {
         let rank = Some(1e-9);
         let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
         let noise = blurred.as_ref().map(Blurred::noise);
-        crate::DEFAULT
+        dalembert_gauss::DEFAULT
             .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, &mut self.outcome)
             .map_err(FieldError::Solve)?;
         let lambda = recovered(&terms, &self.outcome, &constraint_force, rank)

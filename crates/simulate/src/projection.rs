@@ -9,10 +9,10 @@
 //! the same rank-aware solve serves: dependent rows and a singular metric do no
 //! harm. The projections in q̇, s and p are the same motion back.
 
-use crate::eliminations::{Scratch, SolveError};
 use crate::field::{Field, FieldError};
-use crate::outcome::Outcome;
-use crate::terms::{Noise, Terms, Tolerances};
+use dalembert_gauss::eliminations::{Scratch, SolveError};
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 
 /// Room for projections.
 #[derive(Default)]
@@ -293,13 +293,13 @@ pub(crate) fn solve(
     outcome: &mut Outcome,
 ) -> Result<(), FieldError> {
     let tolerances = Tolerances { rank: Some(rank), least_squares: true, ..Tolerances::default() };
-    let mut found = crate::DEFAULT.solve(scratch, terms, &tolerances, outcome);
+    let mut found = dalembert_gauss::DEFAULT.solve(scratch, terms, &tolerances, outcome);
     if let Err(SolveError::IndefiniteMetric { .. }) = found {
         let n = terms.n;
         let mut sizes = vec![0.0; n * n];
         (0..n).for_each(|i| sizes[i * n + i] = terms.metric[i * n + i].abs());
         let terms = Terms { metric: &sizes, ..*terms };
-        found = crate::DEFAULT.solve(scratch, &terms, &tolerances, outcome);
+        found = dalembert_gauss::DEFAULT.solve(scratch, &terms, &tolerances, outcome);
     }
     found?;
     if outcome.v_dot.len() != terms.n {

@@ -2,18 +2,18 @@
 
 use crate::compare::agreement;
 use crate::complete::{self, CompletionError, Implied};
-use crate::eliminations::Elimination;
 use crate::evaluate::{Answer, Reference, Refusal, evaluate};
 use crate::newton::{self, NewtonError};
 use crate::numbers::Numbers;
-use crate::outcome::Outcome;
 use crate::recombine::recombine;
 use crate::setting::{MissingValues, Setting, Table};
 use crate::start::{self, Start, StartError};
 use crate::state::State;
-use crate::terms::Tolerances;
 use dalembert_derive::{Choices, Formulation, for_system};
 use dalembert_expr::{ExprId, Symbol};
+use dalembert_gauss::eliminations::Elimination;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::Tolerances;
 use dalembert_model::system::{Energy, Model};
 
 /// What to evaluate, and how.
@@ -36,10 +36,10 @@ impl Options {
     pub fn of_model(model: &Model) -> Options {
         let run = &model.system.run;
         let formulation = run.formulation.as_deref().and_then(dalembert_derive::by_name);
-        let elimination = run.elimination.as_deref().and_then(crate::by_name);
+        let elimination = run.elimination.as_deref().and_then(dalembert_gauss::by_name);
         Options {
             formulations: vec![formulation.unwrap_or_else(|| for_system(&model.system))],
-            eliminations: vec![elimination.unwrap_or(crate::DEFAULT)],
+            eliminations: vec![elimination.unwrap_or(dalembert_gauss::DEFAULT)],
             complete: false,
             choices: Choices::default(),
             tolerances: Tolerances::default(),
@@ -159,7 +159,7 @@ fn native_implied(setting: &Setting, state: &State, tolerances: &Tolerances) -> 
     let Ok(numbers) = Numbers::new(setting, &equations, state) else { return Vec::new() };
     let mut outcome = Outcome::default();
     let mut scratch = Default::default();
-    match crate::DEFAULT.solve(&mut scratch, &numbers.terms(), tolerances, &mut outcome) {
+    match dalembert_gauss::DEFAULT.solve(&mut scratch, &numbers.terms(), tolerances, &mut outcome) {
         Ok(()) => complete::implied(setting, &equations, &numbers, &outcome),
         Err(_) => Vec::new(),
     }
@@ -177,7 +177,7 @@ fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
     let relative = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
     // What is no more than the rounding of other coordinates is not there.
     let [of_q, of_velocity] =
-        [&state.q, &state.velocity].map(|x| crate::scale::reach(&numbers.metric, x));
+        [&state.q, &state.velocity].map(|x| dalembert_gauss::scale::reach(&numbers.metric, x));
     let rounding = |j: usize, reach: &[f64]| 16.0 * f64::EPSILON * row(j, reach);
     for (&(j, _), noisy) in equations.configuration_residuals.iter().zip(&numbers.configuration) {
         let size = row(j, &state.q).max(noisy.noise / f64::EPSILON);

@@ -1,10 +1,8 @@
 //! A run: from a model to a certified trajectory.
 
-use crate::certificate::Gauss;
 use crate::drive::{
     Control, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
 };
-use crate::eliminations::Elimination;
 use crate::energy::Energies;
 use crate::evaluate::{Reference, Refusal};
 use crate::field::Field;
@@ -18,9 +16,11 @@ use crate::setting::{Setting, Table};
 use crate::setup;
 use crate::start::{self, Start};
 use crate::state::State;
-use crate::terms::Tolerances;
 use crate::verify::Verification;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation, for_system};
+use dalembert_gauss::certificate::Gauss;
+use dalembert_gauss::eliminations::Elimination;
+use dalembert_gauss::terms::Tolerances;
 use dalembert_model::diagnostic::Diagnostic;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -73,8 +73,8 @@ impl RunOptions {
             elimination: run
                 .elimination
                 .as_deref()
-                .and_then(crate::by_name)
-                .unwrap_or(crate::DEFAULT),
+                .and_then(dalembert_gauss::by_name)
+                .unwrap_or(dalembert_gauss::DEFAULT),
             stabilize: Stabilize::default(),
             choices: Choices::default(),
             most_steps: 50_000_000,

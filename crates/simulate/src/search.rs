@@ -16,7 +16,7 @@
 //! steps of which none helps. It fails if f has no zero, is not a gradient of a convex function and
 //! stuck in a valley, or is nowhere defined between the guess and 0.
 
-use crate::linalg::{dot, largest, lu, multiply};
+use dalembert_gauss::linalg::{dot, largest, lu, multiply};
 
 /// f and its derivatives.
 pub(crate) trait Relation {

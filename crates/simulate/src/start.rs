@@ -352,7 +352,7 @@ fn geometry(
 }
 
 fn inverse(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
-    use crate::linalg::lu;
+    use dalembert_gauss::linalg::lu;
     let mut factors = matrix.to_vec();
     let mut order = vec![0; n];
     if !lu::factor(&mut factors, n, &mut order) {

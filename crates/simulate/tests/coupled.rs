@@ -1,12 +1,13 @@
 //! Forces that depend on multipliers, against one dense system for v̇ and λ together.
 
+#[path = "../../gauss/tests/common/mod.rs"]
 mod common;
 
 use common::Random;
 use dalembert_expr::SwitchKind;
-use dalembert_simulate::coupled::{Coupled, CoupledError, Forces, Law};
+use dalembert_gauss::coupled::{Coupled, CoupledError, Forces, Law};
+use dalembert_gauss::linalg::lu;
 use dalembert_simulate::law::{Attempt, only_branch};
-use dalembert_simulate::linalg::lu;
 use dalembert_simulate::{EVERY, Outcome, Scratch, SolveError, Terms, Tolerances};
 
 /// F + C = f + D φ(λ), half of it in C.

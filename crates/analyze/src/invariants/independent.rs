@@ -6,7 +6,7 @@
 
 use super::identity::Identity;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
-use dalembert_simulate::linalg::{self, svd::Svd};
+use dalembert_gauss::linalg::{self, svd::Svd};
 use dalembert_simulate::numbers::dense;
 use dalembert_simulate::{Noisy, Setting, State};
 

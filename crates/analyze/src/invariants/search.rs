@@ -10,8 +10,8 @@ use super::identity::Identity;
 use super::library::Column;
 use dalembert_derive::matrix;
 use dalembert_expr::ExprId;
+use dalembert_gauss::linalg::{self, qr, svd::Svd};
 use dalembert_model::system::Level;
-use dalembert_simulate::linalg::{self, qr, svd::Svd};
 use dalembert_simulate::states::random_states;
 use dalembert_simulate::{Setting, Start, State};
 

@@ -10,8 +10,8 @@
 //! numbers gives a defective eigenvalue to more than half its digits, while the rank of the
 //! matrix is certain.
 
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::linalg::{dot, largest, norm};
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_gauss::linalg::{dot, largest, norm};
 
 /// A complex number.
 pub type Complex = [f64; 2];
@@ -245,7 +245,7 @@ pub fn project(a: &[f64], n: usize, v: &[f64]) -> Vec<f64> {
     let mut result = vec![0.0; k * k];
     let mut image = vec![0.0; n];
     for j in 0..k {
-        dalembert_simulate::linalg::multiply(a, n, &v[j * n..(j + 1) * n], &mut image);
+        dalembert_gauss::linalg::multiply(a, n, &v[j * n..(j + 1) * n], &mut image);
         (0..k).for_each(|i| result[i * k + j] = dot(&v[i * n..(i + 1) * n], &image));
     }
     result

@@ -32,8 +32,8 @@
 use super::LinearizeError;
 use dalembert_derive::{Choices, EquationsOfMotion, for_system};
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol, SymbolKind};
+use dalembert_gauss::linalg::lu;
 use dalembert_simulate::law;
-use dalembert_simulate::linalg::lu;
 use dalembert_simulate::numbers::dense;
 use dalembert_simulate::{
     DEFAULT, Motion, Noisy, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances,
@@ -274,7 +274,7 @@ impl Point {
 
     /// The change of rows of the slopes along (δq, δv, δt).
     pub fn change(&self, rows: std::ops::Range<usize>, along: &[f64]) -> Vec<f64> {
-        rows.map(|at| dalembert_simulate::linalg::dot(self.row(at), along)).collect()
+        rows.map(|at| dalembert_gauss::linalg::dot(self.row(at), along)).collect()
     }
 
     /// δq̇ and δa along a direction (δq, δv, δt) in which the constraints stay satisfied.

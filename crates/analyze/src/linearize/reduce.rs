@@ -26,7 +26,7 @@ use super::LinearizeError;
 use super::rates::{Point, Rates};
 use super::steady;
 use super::symmetry::Symmetry;
-use dalembert_simulate::linalg::{dot, largest, lu, norm};
+use dalembert_gauss::linalg::{dot, largest, lu, norm};
 
 /// Pivots below this, relative to the first, are none.
 const PIVOT: f64 = 1e-9;

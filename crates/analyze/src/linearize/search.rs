@@ -17,8 +17,8 @@ use super::solve::{Ended, Equations, Values};
 use super::steady::{Given, by_momenta, largest_force, multiplier_sizes, scales};
 use super::symmetry::{Symmetries, Symmetry};
 use dalembert_expr::{ExprId, Jacobian, Number, Symbol, SymbolKind};
+use dalembert_gauss::linalg::{largest, norm};
 use dalembert_simulate::State;
-use dalembert_simulate::linalg::{largest, norm};
 use std::cell::OnceCell;
 
 /// What a search was left with where it failed.

@@ -10,8 +10,8 @@
 //! of such unknowns from the equations, and near a state of rest those hold entries that tend to
 //! zero with the velocities.
 
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::linalg::{dot, norm};
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_gauss::linalg::{dot, norm};
 
 /// The equations at a point: residuals, their rounding noise, and the Jacobian by rows.
 pub(crate) struct Values {

@@ -23,8 +23,8 @@
 use super::LinearizeError;
 use super::eigen::{self, Complex, Deflated};
 use super::reduce::Reduced;
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::linalg::{dot, multiply, norm};
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_gauss::linalg::{dot, multiply, norm};
 
 /// The spectrum of a steady state on the constraints.
 #[derive(Clone, Debug, Default)]

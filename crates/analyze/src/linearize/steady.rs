@@ -7,11 +7,11 @@
 use super::rates::{Point, Rates};
 use super::symmetry::{Symmetries, Symmetry};
 use dalembert_expr::{ExprId, Symbol};
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_gauss::linalg::{largest, norm};
+use dalembert_gauss::scale::Scaled;
 use dalembert_model::system::{Energy, Level};
 use dalembert_model::tree::StartRelation;
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::linalg::{largest, norm};
-use dalembert_simulate::scale::Scaled;
 use dalembert_simulate::{Setting, State};
 
 /// What the start says of a quantity with `=`.

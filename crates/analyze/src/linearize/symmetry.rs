@@ -27,8 +27,8 @@
 //! only no steady motion found.
 
 use super::rates::{Point, Rates};
-use dalembert_simulate::linalg::largest;
-use dalembert_simulate::linalg::svd::Svd;
+use dalembert_gauss::linalg::largest;
+use dalembert_gauss::linalg::svd::Svd;
 
 /// Turns are looked for up to this many coordinates; shifts always.
 const MOST_TURNED: usize = 12;
@@ -55,7 +55,7 @@ impl Symmetry {
     /// B x.
     pub fn turned(&self, x: &[f64]) -> Vec<f64> {
         let mut y = vec![0.0; x.len()];
-        dalembert_simulate::linalg::multiply(&self.turn, x.len(), x, &mut y);
+        dalembert_gauss::linalg::multiply(&self.turn, x.len(), x, &mut y);
         y
     }
 

@@ -19,9 +19,9 @@ use super::reduce::Reduced;
 use super::spectrum::{Mode, Spectrum};
 use crate::rows;
 use dalembert_expr::ExprId;
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_gauss::linalg::{dot, multiply};
 use dalembert_model::system::{Energy, Level, Model};
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::linalg::{dot, multiply};
 
 /// What can be said about stability.
 #[derive(Clone, Copy, Debug, PartialEq)]

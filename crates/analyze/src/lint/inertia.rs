@@ -15,10 +15,10 @@
 
 use super::{Sampled, Subject};
 use dalembert_expr::{ExprId, Symbol};
+use dalembert_gauss::linalg::svd::Svd;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, Level};
-use dalembert_simulate::linalg::svd::Svd;
 use dalembert_simulate::numbers::dense;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Diagnostic> {

@@ -19,12 +19,12 @@
 
 use super::{Sampled, Subject};
 use dalembert_expr::{ExprId, Symbol};
+use dalembert_gauss::linalg::svd::Svd;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
 use dalembert_model::system::{CheckKind, Energy};
 use dalembert_simulate::State;
-use dalembert_simulate::linalg::svd::Svd;
 use dalembert_simulate::numbers::dense;
 
 /// Relative to the largest, what rounding leaves of a direction.

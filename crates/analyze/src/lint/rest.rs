@@ -5,10 +5,10 @@
 
 use super::{Sampled, Subject};
 use dalembert_expr::{ExprId, Symbol};
+use dalembert_gauss::linalg::{self, svd::Svd};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Action, Energy, Level};
-use dalembert_simulate::linalg::{self, svd::Svd};
 
 pub(super) fn findings(subject: &Subject) -> Vec<Diagnostic> {
     let Some(sampled) = &subject.numbers else { return Vec::new() };

@@ -4,11 +4,11 @@
 //! other rows. Such rows do no harm; their multipliers are not unique.
 
 use super::{Sampled, Subject, listed};
+use dalembert_gauss::linalg::{self, svd::Svd};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
 use dalembert_simulate::State;
-use dalembert_simulate::linalg::{self, svd::Svd};
 
 /// A row this near to others is one of them.
 const NEAR: f64 = 1e-9;

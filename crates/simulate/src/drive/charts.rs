@@ -1,7 +1,7 @@
 //! When the chart of the velocities has to be changed.
 
 use super::Driver;
-use crate::linalg;
+use dalembert_gauss::linalg;
 
 /// Entries of S above this wear a chart out.
 const WORN: f64 = 10.0;

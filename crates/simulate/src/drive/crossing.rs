@@ -28,8 +28,8 @@ use super::rank_change::{RankChange, Unresolved};
 use super::{Driver, End, Failure, RANK, Sample, Stabilize};
 use crate::field::FieldError;
 use crate::integrators::Motion;
-use crate::outcome;
 use crate::projection::Drift;
+use dalembert_gauss::outcome;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 

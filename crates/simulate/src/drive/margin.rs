@@ -7,7 +7,7 @@
 //! |t − t*|.
 
 use crate::field::Field;
-use crate::linalg::{norm, qr, zeros};
+use dalembert_gauss::linalg::{norm, qr, zeros};
 
 /// The largest length of each row so far.
 #[derive(Clone, Debug, Default)]

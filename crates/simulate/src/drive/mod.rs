@@ -30,9 +30,9 @@ mod watch;
 
 use crate::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::integrators::{Integrator, Stiffness};
-use crate::outcome;
 use crate::projection::{Drift, Projection};
 pub use arming::{Open, Undecided};
+use dalembert_gauss::outcome;
 pub use jump::{Jolt, Jumps};
 use std::ops::ControlFlow;
 pub use stick::Stuck;

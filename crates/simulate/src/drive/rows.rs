@@ -2,8 +2,8 @@
 
 use super::{Driver, Failure, RANK, Stabilize};
 use crate::field::FieldError;
-use crate::outcome;
 use crate::projection::Drift;
+use dalembert_gauss::outcome;
 
 impl Driver<'_> {
     /// Projects, if that is how drift is held; else tells what is left.

@@ -6,7 +6,7 @@
 //! reach zero. Where a function begins or ceases to have a value that place is narrowed
 //! down, and it is sampled at 2⁻ᵏ of the way from there: it may be 0 right beside it.
 
-use crate::linalg;
+use dalembert_gauss::linalg;
 
 /// A fraction θ of the step, and the values there.
 pub(super) type Samples = Vec<(f64, Vec<f64>)>;

@@ -27,7 +27,7 @@
 use super::Driver;
 use super::pass::Pass;
 use crate::integrators::{Motion, Needs, Step};
-use crate::linalg::largest;
+use dalembert_gauss::linalg::largest;
 
 /// Part of its largest value that a velocity keeps as its size.
 const KEEPS: f64 = 0.1;

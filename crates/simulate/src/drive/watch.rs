@@ -10,13 +10,13 @@
 //! is armed by the direction of the motion, which `arming` finds.
 
 use crate::field::{Field, FieldError};
-use crate::linalg;
 use crate::observer::{Observation, Observer};
 use crate::setting::{Setting, Table};
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
+use dalembert_gauss::linalg;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Unknown;
 use dalembert_model::tree::Direction;

@@ -2,13 +2,13 @@
 //! a state is on, and the solution on them.
 
 use super::{Field, FieldError};
-use crate::coupled::{CoupledError, Forces, Law};
-use crate::eliminations::{Elimination, Scratch};
 use crate::law::{self, Attempt};
-use crate::outcome::{self, Outcome};
-use crate::terms::{Terms, Tolerances};
 use dalembert_compile::{Function, Scratch as Registers};
 use dalembert_expr::SwitchKind;
+use dalembert_gauss::coupled::{CoupledError, Forces, Law};
+use dalembert_gauss::eliminations::{Elimination, Scratch};
+use dalembert_gauss::outcome::{self, Outcome};
+use dalembert_gauss::terms::{Terms, Tolerances};
 
 /// Forces as functions of the multipliers that occur in them: F, C, the power, D.
 pub(super) struct Coupling {
@@ -190,7 +190,7 @@ fn certain(
         return Ok(());
     }
     let residual = outcome.stationarity.max(outcome.feasibility);
-    for other in crate::ALL.iter().filter(|other| other.name() != elimination.name()) {
+    for other in dalembert_gauss::ALL.iter().filter(|other| other.name() != elimination.name()) {
         if other.solve(scratch, terms, tolerances, outcome).is_ok() && is_certain(outcome) {
             return Ok(());
         }

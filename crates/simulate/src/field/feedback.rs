@@ -1,9 +1,9 @@
 //! Drift held by the rates themselves: Baumgarte's terms, and feedback of the constraints.
 
 use super::{Field, FieldError};
-use crate::outcome::Outcome;
 use crate::projection;
-use crate::terms::Terms;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::Terms;
 
 impl Field<'_> {
     /// Adds feedback to b.

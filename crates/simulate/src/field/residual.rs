@@ -20,8 +20,8 @@
 use super::kept::{Compiled, entries};
 use super::{Field, FieldError, places};
 use crate::integrators::{Motion, ResidualForm};
-use crate::linalg::lu;
 use dalembert_expr::{ExprId, Jacobian, Symbol, SymbolKind};
+use dalembert_gauss::linalg::lu;
 
 /// The compiled residual and its derivatives.
 pub(crate) struct Part {

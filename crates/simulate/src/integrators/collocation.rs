@@ -32,7 +32,7 @@
 use super::iteration::{Changes, Settling};
 use super::{Integrator, Motion, Needs, Properties, Step};
 use crate::field::FieldError;
-use crate::linalg;
+use dalembert_gauss::linalg;
 
 /// The numbers of one method.
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ use super::iteration::{Changes, Settling};
 use super::rattle::hermite;
 use super::{Integrator, Motion, Needs, Properties, Step, Structure};
 use crate::field::FieldError;
-use crate::linalg;
+use dalembert_gauss::linalg;
 
 /// Its name.
 pub const NAME: &str = "discrete-gradient";

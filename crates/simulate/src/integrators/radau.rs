@@ -28,8 +28,8 @@
 use super::collocation::{lagrange, polynomial};
 use super::{Integrator, Motion, Needs, Properties, ResidualForm, Step};
 use crate::field::FieldError;
-use crate::linalg::complex::{self, Complex};
-use crate::linalg::lu;
+use dalembert_gauss::linalg::complex::{self, Complex};
+use dalembert_gauss::linalg::lu;
 
 /// Its name.
 pub const NAME: &str = "radau";
@@ -173,7 +173,7 @@ impl Factors {
             if !(largest > 0.0) || !largest.is_finite() {
                 return None;
             }
-            let factor = crate::linalg::power_of_two(-largest.log2());
+            let factor = dalembert_gauss::linalg::power_of_two(-largest.log2());
             factors.scale[i] = factor;
             real[row.clone()].iter_mut().for_each(|v| *v *= factor);
             factors.complex[row].iter_mut().for_each(|v| *v = (v.0 * factor, v.1 * factor));
@@ -380,7 +380,7 @@ impl Radau {
                     if !(largest > 0.0) || !largest.is_finite() {
                         return Newton::Stuck;
                     }
-                    let scale = crate::linalg::power_of_two(-largest.log2());
+                    let scale = dalembert_gauss::linalg::power_of_two(-largest.log2());
                     line.iter_mut().for_each(|v| *v *= scale);
                     right[i * n + row] = -scale * residuals[i][row];
                 }

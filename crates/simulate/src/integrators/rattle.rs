@@ -25,7 +25,7 @@
 use super::iteration::{Changes, Settling};
 use super::{Canonical, Integrator, Motion, Needs, Properties, Step};
 use crate::field::FieldError;
-use crate::linalg::{self, lu};
+use dalembert_gauss::linalg::{self, lu};
 
 /// Its name.
 pub const NAME: &str = "rattle";

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::{
+use dalembert_gauss::{
     ALL, EVERY, Motion, Noise, Outcome, Route, Scratch, SolveError, Terms, Tolerances,
 };
 

@@ -57,14 +57,14 @@ pub fn multiply_transposed(a: &[f64], cols: usize, x: &[f64], y: &mut [f64]) {
 }
 
 /// Sets a vector to `len` zeros, keeping its storage.
-pub(crate) fn zeros(v: &mut Vec<f64>, len: usize) {
+pub fn zeros(v: &mut Vec<f64>, len: usize) {
     v.clear();
     v.resize(len, 0.0);
 }
 
 /// The power of two nearest to 2^x on a logarithmic scale. Multiplication by it is exact. The
 /// exponent is kept within ±480 so that the product of two such factors is still a number.
-pub(crate) fn power_of_two(x: f64) -> f64 {
+pub fn power_of_two(x: f64) -> f64 {
     // A cast of NaN gives zero, hence the factor one.
     let exponent = x.round().clamp(-480.0, 480.0) as i64;
     f64::from_bits(((1023 + exponent) as u64) << 52)

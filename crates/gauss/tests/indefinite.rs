@@ -3,7 +3,7 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::{ALL, EVERY, Motion, SolveError};
+use dalembert_gauss::{ALL, EVERY, Motion, SolveError};
 
 /// Γ = [Y N] G [Y N]ᵀ with a given N-block of G, and A = R Yᵀ: a problem with the wanted K.
 struct Case {

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::{ALL, Motion, SolveError};
+use dalembert_gauss::{ALL, Motion, SolveError};
 
 const PRIME: i128 = (1 << 61) - 1;
 

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::linalg::{cholesky, ldl, lu, qr, svd::Svd};
+use dalembert_gauss::linalg::{cholesky, ldl, lu, qr, svd::Svd};
 
 fn product(a: &[f64], b: &[f64], rows: usize, inner: usize, cols: usize) -> Vec<f64> {
     let mut c = vec![0.0; rows * cols];

@@ -2,8 +2,8 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::linalg::svd::Svd;
-use dalembert_simulate::{ALL, EVERY, Motion, Outcome, Scratch, SolveError, Tolerances};
+use dalembert_gauss::linalg::svd::Svd;
+use dalembert_gauss::{ALL, EVERY, Motion, Outcome, Scratch, SolveError, Tolerances};
 
 /// A random problem: n 1..8, m 0..n+3, a third of the metrics singular, half of the problems with
 /// dependent rows. Returns v̇ and some multipliers.

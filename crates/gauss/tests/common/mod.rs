@@ -2,7 +2,7 @@
 // Each test file uses a part of this module; index loops read like the formulas.
 #![allow(dead_code, clippy::needless_range_loop)]
 
-use dalembert_simulate::{Elimination, Outcome, Scratch, SolveError, Terms, Tolerances};
+use dalembert_gauss::{Elimination, Outcome, Scratch, SolveError, Terms, Tolerances};
 
 /// Knuth's MMIX generator; the high bits are good enough for test data.
 pub struct Random(pub u64);

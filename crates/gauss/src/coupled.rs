@@ -424,7 +424,7 @@ impl Coupled {
         for j in (0..m).filter(|&j| is_open(j)) {
             // e_j less its part in range A is along ker Aᵀ.
             let row = &terms.jacobian[j * n..(j + 1) * n];
-            let Ok(shortest) = crate::evaluate::multipliers(&plain, row, None) else {
+            let Ok(shortest) = crate::multipliers::shortest(&plain, row, None) else {
                 return Some(first);
             };
             let zeta = |k: usize| f64::from(u8::from(k == j)) - shortest[k];

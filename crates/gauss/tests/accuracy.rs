@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::{EVERY, Motion, Tolerances};
+use dalembert_gauss::{EVERY, Motion, Tolerances};
 
 /// Rounds to a multiple of 2^−bits, so that F and b below are exact and the solution is known.
 fn round(x: f64, bits: i32) -> f64 {

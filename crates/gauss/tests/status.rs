@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::{ALL, EVERY, Motion, Noise, Outcome, Scratch, SolveError, Tolerances};
+use dalembert_gauss::{ALL, EVERY, Motion, Noise, Outcome, Scratch, SolveError, Tolerances};
 
 /// A problem of the wanted status. Coordinates are mixed so that nothing is aligned with axes.
 fn build(random: &mut Random, motion: Motion, aligned: bool) -> (Problem, Vec<Vec<f64>>) {
@@ -204,7 +204,7 @@ fn noise_decides_what_is_zero() {
         let o = p.solve(*e).unwrap();
         assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Motion::Unique, 2, 2));
         let mut o = Outcome::default();
-        let terms = dalembert_simulate::Terms { noise: Some(noise), ..p.terms() };
+        let terms = dalembert_gauss::Terms { noise: Some(noise), ..p.terms() };
         e.solve(&mut Scratch::default(), &terms, &Tolerances::default(), &mut o).unwrap();
         assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Motion::GaugeFree, 1, 1));
         assert_eq!(o.null, vec![vec![0.0, 1.0]]);
@@ -227,7 +227,7 @@ fn noisy_dependent_rows_are_dependent() {
         let (a, b) = (vec![level; p.n * p.m], vec![level; p.m]);
         let (c, d) = (vec![0.0; p.n * p.n], vec![0.0; p.n]);
         let noise = Noise { metric: &c, force: &d, jacobian: &a, drift: &b };
-        let terms = dalembert_simulate::Terms { noise: Some(noise), ..q.terms() };
+        let terms = dalembert_gauss::Terms { noise: Some(noise), ..q.terms() };
         let (mut s, mut o) = (Scratch::default(), Outcome::default());
         ALL[2].solve(&mut s, &terms, &Tolerances::default(), &mut o).unwrap();
         let clean = p.solve(ALL[2]).unwrap();

@@ -5,7 +5,7 @@
 
 mod common;
 use common::*;
-use dalembert_simulate::{ALL, EVERY, Motion, SolveError};
+use dalembert_gauss::{ALL, EVERY, Motion, SolveError};
 
 fn close(a: &[f64], b: &[f64]) {
     assert!(

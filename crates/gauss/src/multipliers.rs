@@ -1,0 +1,128 @@
+//! Multipliers behind a constraint force: λ of least norm with Aᵀλ = Qᶜ − C.
+//!
+//! It is the problem of this crate once more, with the identity as its metric and Aᵀ as its rows.
+
+use crate::eliminations::{DEFAULT, Scratch, SolveError};
+use crate::linalg::multiply;
+use crate::outcome::Outcome;
+use crate::scale::Scaled;
+use crate::terms::{Noise, Terms, Tolerances};
+
+/// Qᶜ = M q̈ − Q.
+pub fn constraint_force(terms: &Terms, accelerations: &[f64]) -> Vec<f64> {
+    let mut force = vec![0.0; terms.n];
+    multiply(terms.metric, terms.n, accelerations, &mut force);
+    force.iter().zip(terms.force).map(|(a, b)| a - b).collect()
+}
+
+/// The shortest λ behind a constraint force, given a solution: its own λ, and what
+/// the difference of the forces adds. Differences that rounding explains add
+/// nothing, so that rows which hardly hold anything do not turn it into multipliers.
+pub fn recovered(
+    terms: &Terms,
+    solution: &Outcome,
+    constraint_force: &[f64],
+    rank: Option<f64>,
+) -> Result<Vec<f64>, SolveError> {
+    let n = terms.n;
+    if solution.v_dot.len() != n || solution.multipliers.len() != terms.m {
+        return shortest(terms, constraint_force, rank);
+    }
+    let own = self::constraint_force(terms, &solution.v_dot);
+    // In units of equal mass rounding of the largest force is in all of them.
+    let units = units(terms);
+    let inertia = |i: usize| -> f64 {
+        let row = &terms.metric[i * n..(i + 1) * n];
+        row.iter().zip(&solution.v_dot).map(|(m, a)| (m * a).abs()).sum()
+    };
+    let largest = (0..n)
+        .map(|i| units[i] * (inertia(i) + terms.force[i].abs()))
+        .filter(|size| size.is_finite())
+        .fold(0.0, f64::max);
+    let mut differs = false;
+    let difference: Vec<f64> = (0..n)
+        .map(|i| {
+            let noise = terms.noise.map_or(0.0, |noise| noise.force[i]);
+            let slack = 64.0 * (noise + f64::EPSILON * largest / units[i]);
+            let left = constraint_force[i] - own[i];
+            let left = if left.abs() <= slack { 0.0 } else { left };
+            differs |= left != 0.0;
+            left + terms.nonideal[i]
+        })
+        .collect();
+    let mut lambda = solution.multipliers.clone();
+    if differs {
+        for (l, more) in lambda.iter_mut().zip(shortest(terms, &difference, rank)?) {
+            *l += more;
+        }
+    }
+    Ok(lambda)
+}
+
+/// The shortest λ with Aᵀλ = Qᶜ − C: the universal problem once more, with the
+/// identity as the metric and Aᵀ as the constraints.
+/// `rank` is the tolerance of ranks, where the state is known less well than to rounding.
+pub fn shortest(
+    terms: &Terms,
+    constraint_force: &[f64],
+    rank: Option<f64>,
+) -> Result<Vec<f64>, SolveError> {
+    let (n, m) = (terms.n, terms.m);
+    if m == 0 {
+        return Ok(Vec::new());
+    }
+    let mut identity = vec![0.0; m * m];
+    (0..m).for_each(|i| identity[i * m + i] = 1.0);
+    let mut transposed = vec![0.0; n * m];
+    for j in 0..m {
+        for i in 0..n {
+            transposed[i * m + j] = terms.jacobian[j * n + i];
+        }
+    }
+    let ideal: Vec<f64> = constraint_force.iter().zip(terms.nonideal).map(|(a, b)| a - b).collect();
+    let zero = vec![0.0; m * m];
+    // A coordinate that a row hardly touches says nothing of its multiplier but rounding.
+    let units = units(terms);
+    let most =
+        |of: &dyn Fn(usize) -> f64| (0..n).map(|i| units[i] * of(i).abs()).fold(0.0, f64::max);
+    let rows: Vec<f64> = (0..m).map(|j| most(&|i| terms.jacobian[j * n + i])).collect();
+    let force = most(&|i| ideal[i]);
+    let digit = |i: usize, size: f64| {
+        let noise = 4.0 * f64::EPSILON * size / units[i];
+        if noise.is_finite() { noise } else { 0.0 }
+    };
+    let rows_noise: Vec<f64> = (0..n)
+        .flat_map(|i| rows.iter().map(move |row| (i, *row)))
+        .map(|(i, r)| digit(i, r))
+        .collect();
+    let force_noise: Vec<f64> = (0..n).map(|i| digit(i, force)).collect();
+    let problem = Terms {
+        n: m,
+        m: n,
+        metric: &identity,
+        force: &zero[..m],
+        nonideal: &zero[..m],
+        jacobian: &transposed,
+        drift: &ideal,
+        noise: Some(Noise {
+            metric: &zero,
+            force: &zero[..m],
+            jacobian: &rows_noise,
+            drift: &force_noise,
+        }),
+        inertia: &[],
+    };
+    let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
+    let mut outcome = Outcome::default();
+    DEFAULT.solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)?;
+    Ok(outcome.v_dot)
+}
+
+/// Units of equal mass of the coordinates; 1 where there are none.
+fn units(terms: &Terms) -> Vec<f64> {
+    let mut scaled = Scaled::default();
+    match scaled.set(terms) {
+        Ok(()) => scaled.coordinates,
+        Err(_) => vec![1.0; terms.n],
+    }
+}
