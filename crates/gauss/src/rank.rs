@@ -112,6 +112,18 @@ impl Decision {
         }
     }
 
+    /// Factors Γ̃ ≻ 0 in the order that was decided; false if it is not.
+    pub fn refactor_metric(&mut self, scaled: &Scaled) -> bool {
+        let n = scaled.n;
+        zeros(&mut self.metric_factor, n * n);
+        for (i, &p) in self.metric_order.iter().enumerate() {
+            for (j, &q) in self.metric_order[..=i].iter().enumerate() {
+                self.metric_factor[i * n + j] = scaled.metric[p * n + q];
+            }
+        }
+        cholesky::factor(&mut self.metric_factor, n).is_ok()
+    }
+
     /// The rank of a Γ̃ with eigenvalues of both signs, by its singular values.
     fn rank_of_indefinite(&mut self, scaled: &Scaled) -> usize {
         let n = scaled.n;

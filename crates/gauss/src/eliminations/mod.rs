@@ -32,7 +32,8 @@ pub struct Source {
     pub equations: &'static str,
 }
 
-/// A way to solve the problem at one state.
+/// A way to solve the problem at one state, in equilibrated units, once units, ranks and the
+/// order of rows are decided. What it does not do itself is done for all of them.
 pub trait Elimination: Sync {
     /// The name by which a user chooses it.
     fn name(&self) -> &'static str;
@@ -40,15 +41,42 @@ pub trait Elimination: Sync {
     /// Where it comes from.
     fn source(&self) -> Source;
 
-    /// Solves the problem. A problem without a motion is not an error: `outcome.motion` says so.
-    /// After an error the contents of `outcome` have no meaning.
-    fn solve(
+    /// Whether it needs Γ ≻ 0.
+    fn needs_regular(&self) -> bool {
+        false
+    }
+
+    /// Factors what it solves with, at the metric and the rows in `scratch`. False if that is
+    /// singular; then the null space takes over.
+    fn factor(&self, scratch: &mut Scratch, terms: &Terms) -> bool;
+
+    /// Finds x in `scratch` with what was factored, for the forces and right-hand sides there.
+    /// False if it is not a number.
+    fn back_substitute(&self, scratch: &mut Scratch, terms: &Terms) -> bool;
+}
+
+impl dyn Elimination + '_ {
+    /// Decides, factors, solves and certifies. A problem without a motion is not an error:
+    /// `outcome.motion` says so. After an error the contents of `outcome` have no meaning.
+    pub fn solve(
         &self,
         scratch: &mut Scratch,
         terms: &Terms,
         tolerances: &Tolerances,
         outcome: &mut Outcome,
-    ) -> Result<(), SolveError>;
+    ) -> Result<(), SolveError> {
+        let proceeds = shared::begin(scratch, terms, tolerances, outcome)?;
+        if self.needs_regular() {
+            shared::refuse_singular(scratch, terms, outcome)?;
+        }
+        if !proceeds {
+            return Ok(());
+        }
+        if !(self.factor(scratch, terms) && self.back_substitute(scratch, terms)) {
+            null_space::solve_free(scratch);
+        }
+        shared::finish(scratch, terms, outcome)
+    }
 }
 
 /// The explicit list. An elimination is a module with a static `ELIMINATION`; the module line

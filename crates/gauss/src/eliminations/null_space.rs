@@ -9,10 +9,9 @@
 //! is definite on the free directions; if it is not, z is the basic solution. This is the most
 //! accurate of the eliminations, or ties for it, over almost all data, and it is the default.
 
-use super::{Elimination, Scratch, SolveError, Source, shared};
-use crate::linalg::{cholesky, dot, multiply, qr, zeros};
-use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use super::{Elimination, Scratch, Source};
+use crate::linalg::{cholesky, dot, lq, multiply, zeros};
+use crate::terms::Terms;
 
 pub(super) static ELIMINATION: NullSpace = NullSpace;
 
@@ -27,37 +26,41 @@ impl Elimination for NullSpace {
         Source { work: "Greenwood, Advanced Dynamics", equations: "(2.5), (2.33)" }
     }
 
-    fn solve(
-        &self,
-        scratch: &mut Scratch,
-        terms: &Terms,
-        tolerances: &Tolerances,
-        outcome: &mut Outcome,
-    ) -> Result<(), SolveError> {
-        if !shared::begin(scratch, terms, tolerances, outcome)? {
-            return Ok(());
-        }
+    fn factor(&self, _: &mut Scratch, _: &Terms) -> bool {
+        // The rows and K are factored where ranks are decided.
+        true
+    }
+
+    fn back_substitute(&self, scratch: &mut Scratch, _: &Terms) -> bool {
         solve_free(scratch);
-        shared::finish(scratch, terms, outcome)
+        true
     }
 }
 
 /// x = y + N z with the factored K, refined once; also the fallback of eliminations whose own
 /// matrix is singular.
 pub(super) fn solve_free(s: &mut Scratch) {
-    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    solve_once(s);
+    improve(s);
+}
+
+/// x = y + N z.
+pub(super) fn solve_once(s: &mut Scratch) {
     s.solution.clone_from(&s.particular);
     s.right.clone_from(&s.remaining);
     add_free(s);
-    // The residuals of both equations, solved for again: A y' = b − A x, then z'.
+}
+
+/// The residuals of both equations, solved for again: A y' = b − A x, then z'.
+pub(super) fn improve(s: &mut Scratch) {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
     zeros(&mut s.right, n);
     for (k, &j) in s.decision.order[..r].iter().enumerate() {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
         s.right[k] = s.scaled.drift[j] - dot(row, &s.solution);
     }
-    let live = s.decision.live;
-    qr::solve_upper_transposed(&s.rows_qr, live, r, &mut s.right);
-    qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.right);
+    lq::solve_lower(&s.rows_lq, n, r, &mut s.right);
+    lq::apply_q(&s.rows_lq, n, r, &s.rows_tau, &mut s.right);
     s.solution.iter_mut().zip(&s.right).for_each(|(x, y)| *x += y);
     multiply(&s.scaled.metric, n, &s.solution, &mut s.right);
     s.right.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
@@ -69,12 +72,7 @@ fn add_free(s: &mut Scratch) {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     let free = n - r;
     zeros(&mut s.left, free);
-    for i in 0..n {
-        let g = s.right[i];
-        for k in 0..free {
-            s.left[k] += s.basis[i * free + k] * g;
-        }
-    }
+    multiply(&s.basis, n, &s.right, &mut s.left);
     zeros(&mut s.work, free);
     cholesky::solve_pivoted(
         &s.reduced,
@@ -84,7 +82,7 @@ fn add_free(s: &mut Scratch) {
         &mut s.left,
         &mut s.work,
     );
-    for i in 0..n {
-        s.solution[i] += dot(&s.basis[i * free..(i + 1) * free], &s.left);
+    for (vector, z) in s.basis.chunks_exact(n.max(1)).zip(&s.left) {
+        s.solution.iter_mut().zip(vector).for_each(|(x, v)| *x += v * z);
     }
 }

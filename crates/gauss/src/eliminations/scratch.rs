@@ -13,12 +13,12 @@ pub struct Scratch {
     pub(super) scaled: Scaled,
     /// The ranks and the order of rows.
     pub(super) decision: Decision,
-    /// QR of the ordered rows, transposed: n × live, reflections in the first r columns.
-    pub(super) rows_qr: Vec<f64>,
+    /// The ordered rows factored as L Qᵀ: live × n, reflections in the first r.
+    pub(super) rows_lq: Vec<f64>,
     pub(super) rows_tau: Vec<f64>,
-    /// N, n × (n − r): its columns span ker Ã.
+    /// Nᵀ, (n − r) × n: its rows span ker Ã.
     pub(super) basis: Vec<f64>,
-    /// R₁⁻¹R₂, r × (live − r): how dependent rows follow from independent ones.
+    /// L₁⁻ᵀL₂ᵀ, r × (live − r): how dependent rows follow from independent ones.
     pub(super) weights: Vec<f64>,
     /// A solution of Ã y = b̃ orthogonal to ker Ã, in the least-squares sense if need be.
     pub(super) particular: Vec<f64>,
@@ -30,6 +30,8 @@ pub struct Scratch {
     pub(super) reduced_rank: usize,
     /// Basis of ker Γ̃ ∩ ker Ã in equilibrated units, one vector per row of n.
     pub(super) null: Vec<f64>,
+    /// Condition number of what a literal elimination inverts.
+    pub(super) condition: Option<f64>,
     /// The solution x in equilibrated units.
     pub(super) solution: Vec<f64>,
     /// The multipliers μ in equilibrated units, all rows.

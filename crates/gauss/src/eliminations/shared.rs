@@ -8,7 +8,7 @@
 //! along ker Aᵀ in the user's scaling of rows, since "least norm" is said of the rows as written.
 
 use super::{Scratch, SolveError, status};
-use crate::linalg::{cholesky, dot, multiply, multiply_transposed, norm, qr, zeros};
+use crate::linalg::{cholesky, dot, lq, multiply, multiply_transposed, norm, zeros};
 use crate::outcome::{Motion, Outcome};
 use crate::terms::{Terms, Tolerances};
 
@@ -24,7 +24,7 @@ pub(super) fn begin(
 ) -> Result<bool, SolveError> {
     outcome.v_dot.clear();
     outcome.multipliers.clear();
-    outcome.condition = None;
+    (outcome.condition, scratch.condition) = (None, None);
     outcome.coupling = None;
     (outcome.stationarity, outcome.feasibility) = (0.0, 0.0);
     terms.check()?;
@@ -53,19 +53,17 @@ fn decide(
     status::diagnose(scratch, terms, tolerances, outcome)
 }
 
-/// As [`begin`], for an elimination that needs Γ ≻ 0.
-pub(super) fn begin_regular(
-    scratch: &mut Scratch,
+/// Refuses a Γ that is not positive definite, for an elimination that needs it.
+pub(super) fn refuse_singular(
+    scratch: &Scratch,
     terms: &Terms,
-    tolerances: &Tolerances,
-    outcome: &mut Outcome,
-) -> Result<bool, SolveError> {
-    let proceed = begin(scratch, terms, tolerances, outcome)?;
+    outcome: &Outcome,
+) -> Result<(), SolveError> {
     let (rank, size) = (outcome.rank.metric, terms.n);
     if let Some((pivot, coordinate)) = scratch.decision.negative {
         return Err(SolveError::NegativeDirection { pivot, coordinate });
     }
-    if rank < size { Err(SolveError::SingularMetric { rank, size }) } else { Ok(proceed) }
+    if rank < size { Err(SolveError::SingularMetric { rank, size }) } else { Ok(()) }
 }
 
 /// Takes `scratch.solution` to the user's units and completes the outcome.
@@ -96,38 +94,44 @@ pub(super) fn finish(
             outcome.v_dot[i] = s.solution[i] * s.scaled.coordinates[i];
         }
     }
+    outcome.condition = s.condition;
     find_multipliers(s, outcome);
-    certify(s, outcome);
+    (outcome.stationarity, outcome.feasibility) = certify(s);
     if outcome.multipliers.iter().any(|v| !v.is_finite()) {
         return Err(SolveError::Overflow { what: "multipliers" });
     }
     Ok(())
 }
 
-/// y with Ã y = b̃ on the independent rows, orthogonal to ker Ã: y = Y R₁⁻ᵀ b̃₁. Refined, because
+/// y with Ã y = b̃ on the independent rows, orthogonal to ker Ã: y = Y L₁⁻¹ b̃₁. Refined, because
 /// reflections mix coordinates: without it, rounding of the largest entries of y would reach rows
 /// that do not touch them and look like a contradiction there.
 pub(super) fn solve_rows(s: &mut Scratch, r: usize) {
-    let (n, live) = (s.scaled.n, s.decision.live);
-    zeros(&mut s.particular, n);
+    zeros(&mut s.particular, s.scaled.n);
     for _ in 0..3 {
-        zeros(&mut s.work, n);
-        for (k, &j) in s.decision.order[..r].iter().enumerate() {
-            let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-            s.work[k] = s.scaled.drift[j] - dot(row, &s.particular);
-        }
-        qr::solve_upper_transposed(&s.rows_qr, live, r, &mut s.work);
-        qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.work);
-        s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
+        improve_rows(s, r);
     }
+}
+
+/// Adds to y what is left of its rows: y ← y + Y L₁⁻¹(b̃₁ − Ã₁y).
+pub(super) fn improve_rows(s: &mut Scratch, r: usize) {
+    let n = s.scaled.n;
+    zeros(&mut s.work, n);
+    for (k, &j) in s.decision.order[..r].iter().enumerate() {
+        let row = &s.scaled.jacobian[j * n..(j + 1) * n];
+        s.work[k] = s.scaled.drift[j] - dot(row, &s.particular);
+    }
+    lq::solve_lower(&s.rows_lq, n, r, &mut s.work);
+    lq::apply_q(&s.rows_lq, n, r, &s.rows_tau, &mut s.work);
+    s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
 }
 
 /// `left` ← N Nᵀ `left`: the part of a force that the constraints cannot balance.
 pub(super) fn keep_free(s: &mut Scratch) {
-    let (n, r, live) = (s.scaled.n, s.decision.jacobian, s.decision.live);
-    qr::apply_q_transposed(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.left);
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    lq::apply_q_transposed(&s.rows_lq, n, r, &s.rows_tau, &mut s.left);
     s.left[..r].fill(0.0);
-    qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.left);
+    lq::apply_q(&s.rows_lq, n, r, &s.rows_tau, &mut s.left);
 }
 
 /// Divides a vector by its largest entry, so that this entry becomes one.
@@ -228,7 +232,7 @@ fn find_multipliers(s: &mut Scratch, outcome: &mut Outcome) {
     outcome.multipliers.extend(s.multipliers.iter().zip(&s.scaled.rows).map(|(mu, d)| mu * d));
 }
 
-/// Takes λ = d μ to its least norm. The columns [−R₁⁻¹R₂; I] span ker Ãᵀ; weights at the level of
+/// Takes λ = d μ to its least norm. The columns [−L₁⁻ᵀL₂ᵀ; I] span ker Ãᵀ; weights at the level of
 /// rounding are zero, since large ratios of row scales would otherwise make them count.
 fn shorten_multipliers(s: &mut Scratch, dependent: usize) {
     let (m, r) = (s.scaled.m, s.decision.jacobian);
@@ -250,12 +254,12 @@ fn shorten_multipliers(s: &mut Scratch, dependent: usize) {
 }
 
 /// Adds to μ the basic solution of Ã₁ᵀ μ₁ = `s.left`.
-fn add_basic(s: &mut Scratch, r: usize) {
-    let (n, live) = (s.scaled.n, s.decision.live);
+pub(super) fn add_basic(s: &mut Scratch, r: usize) {
+    let n = s.scaled.n;
     s.work.clear();
     s.work.extend_from_slice(&s.left);
-    qr::apply_q_transposed(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.work);
-    qr::solve_upper(&s.rows_qr, live, r, &mut s.work);
+    lq::apply_q_transposed(&s.rows_lq, n, r, &s.rows_tau, &mut s.work);
+    lq::solve_lower_transposed(&s.rows_lq, n, r, &mut s.work);
     for k in 0..r {
         s.multipliers[s.decision.order[k]] += s.work[k];
     }
@@ -263,7 +267,7 @@ fn add_basic(s: &mut Scratch, r: usize) {
 
 /// ρ_N and ρ_A, in equilibrated units. Where forces and accelerations are rounding and nothing
 /// else, so is what is left of them, hence both are what goes beyond the noise.
-fn certify(s: &mut Scratch, outcome: &mut Outcome) {
+pub(super) fn certify(s: &mut Scratch) -> (f64, f64) {
     let (n, m) = (s.scaled.n, s.scaled.m);
     let size = norm(&s.solution);
     let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b };
@@ -284,7 +288,7 @@ fn certify(s: &mut Scratch, outcome: &mut Outcome) {
         s.left[i] = beyond(s.left[i], noise);
     }
     let whole = norm(&s.scaled.metric) * size + norm(&s.scaled.force);
-    outcome.stationarity = ratio(norm(&s.left), whole);
+    let stationarity = ratio(norm(&s.left), whole);
     s.work.clear();
     for j in 0..m {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
@@ -294,5 +298,5 @@ fn certify(s: &mut Scratch, outcome: &mut Outcome) {
     }
     // At rest in equilibrium the size is that of what the forces alone would do.
     let whole = norm(&s.scaled.jacobian) * (size + norm(&s.scaled.force)) + norm(&s.scaled.drift);
-    outcome.feasibility = ratio(norm(&s.work), whole);
+    (stationarity, ratio(norm(&s.work), whole))
 }

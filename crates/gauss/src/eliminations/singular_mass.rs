@@ -10,10 +10,9 @@
 //! equilibrated units, because 𝓜 stacks forces on accelerations and its conditioning depends on
 //! their ratio. Γ ⪰ 0 is enough.
 
-use super::{Elimination, Scratch, SolveError, Source, shared};
+use super::{Elimination, Scratch, Source};
 use crate::linalg::{dot, multiply, zeros};
-use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use crate::terms::Terms;
 
 pub(super) static ELIMINATION: SingularMass = SingularMass;
 
@@ -28,22 +27,9 @@ impl Elimination for SingularMass {
         Source { work: "Udwadia & Phohomsiri 2006", equations: "(2.12), (2.14)" }
     }
 
-    fn solve(
-        &self,
-        scratch: &mut Scratch,
-        terms: &Terms,
-        tolerances: &Tolerances,
-        outcome: &mut Outcome,
-    ) -> Result<(), SolveError> {
-        if !shared::begin(scratch, terms, tolerances, outcome)? {
-            return Ok(());
-        }
-        let r = outcome.rank.jacobian;
-        let rank = outcome.rank.metric_and_jacobian;
-        let s = scratch;
-        let (n, m) = (terms.n, terms.m);
+    fn factor(&self, s: &mut Scratch, _: &Terms) -> bool {
+        let (n, m, r) = (s.scaled.n, s.scaled.m, s.decision.jacobian);
         s.svd.decompose(&s.scaled.jacobian, m, n);
-
         zeros(&mut s.matrix, (n + m) * n);
         zeros(&mut s.work, n);
         for column in 0..n {
@@ -56,7 +42,12 @@ impl Elimination for SingularMass {
         }
         s.matrix[n * n..].copy_from_slice(&s.scaled.jacobian);
         s.stacked_svd.decompose(&s.matrix, n + m, n);
+        true
+    }
 
+    fn back_substitute(&self, s: &mut Scratch, _: &Terms) -> bool {
+        let (n, m, r) = (s.scaled.n, s.scaled.m, s.decision.jacobian);
+        let rank = r + s.reduced_rank;
         zeros(&mut s.solution, n);
         zeros(&mut s.left, n);
         // The second pass refines: 𝓜⁺ is applied to the residual of the first.
@@ -72,6 +63,6 @@ impl Elimination for SingularMass {
             s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.left);
             s.solution.iter_mut().zip(&s.left).for_each(|(x, correction)| *x += correction);
         }
-        shared::finish(s, terms, outcome)
+        true
     }
 }

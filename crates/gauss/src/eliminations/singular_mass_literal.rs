@@ -9,10 +9,9 @@
 //! leaves a large least-squares residual and the error grows like cond(𝓜)², which itself depends
 //! on units. `condition` states cond(𝓜). Use `singular-mass` instead.
 
-use super::{Elimination, Scratch, SolveError, Source, shared};
+use super::{Elimination, Scratch, Source};
 use crate::linalg::zeros;
-use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use crate::terms::Terms;
 
 /// Relative cutoff of singular values.
 pub(super) const CUTOFF: f64 = 1e-12;
@@ -30,18 +29,8 @@ impl Elimination for SingularMassLiteral {
         Source { work: "Udwadia & Phohomsiri 2006", equations: "(2.14)" }
     }
 
-    fn solve(
-        &self,
-        scratch: &mut Scratch,
-        terms: &Terms,
-        tolerances: &Tolerances,
-        outcome: &mut Outcome,
-    ) -> Result<(), SolveError> {
-        if !shared::begin(scratch, terms, tolerances, outcome)? {
-            return Ok(());
-        }
+    fn factor(&self, s: &mut Scratch, terms: &Terms) -> bool {
         let (n, m) = (terms.n, terms.m);
-        let s = scratch;
         s.svd.decompose(terms.jacobian, m, n);
         let rank = s.svd.rank(CUTOFF);
         zeros(&mut s.matrix, (n + m) * n);
@@ -56,16 +45,20 @@ impl Elimination for SingularMassLiteral {
             }
         }
         s.matrix[n * n..].copy_from_slice(terms.jacobian);
+        s.stacked_svd.decompose(&s.matrix, n + m, n);
+        let (rank, sigma) = (s.stacked_svd.rank(CUTOFF), &s.stacked_svd.sigma);
+        s.condition = Some(if rank == 0 { 1.0 } else { sigma[0] / sigma[rank - 1] });
+        true
+    }
+
+    fn back_substitute(&self, s: &mut Scratch, terms: &Terms) -> bool {
         s.right.clear();
         s.right.extend(terms.force.iter().zip(terms.nonideal).map(|(f, c)| f + c));
         s.right.extend_from_slice(terms.drift);
-        s.stacked_svd.decompose(&s.matrix, n + m, n);
+        zeros(&mut s.solution, terms.n);
         let rank = s.stacked_svd.rank(CUTOFF);
-        zeros(&mut s.solution, n);
         s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.solution);
-        let sigma = &s.stacked_svd.sigma;
-        outcome.condition = Some(if rank == 0 { 1.0 } else { sigma[0] / sigma[rank - 1] });
         s.solution.iter_mut().zip(&s.scaled.coordinates).for_each(|(x, c)| *x /= c);
-        shared::finish(s, terms, outcome)
+        true
     }
 }

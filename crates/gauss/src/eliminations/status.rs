@@ -12,7 +12,7 @@
 
 use super::shared::{NOISE, solve_rows, unit_largest};
 use super::{Scratch, SolveError};
-use crate::linalg::{cholesky, dot, largest, multiply, norm, qr, zeros};
+use crate::linalg::{cholesky, dot, largest, lq, multiply, multiply_transposed, norm, qr, zeros};
 use crate::outcome::{Conflict, Hidden, Motion, Outcome, Rank};
 use crate::terms::{Terms, Tolerances};
 
@@ -74,29 +74,31 @@ pub(super) fn diagnose(
     Ok(())
 }
 
-/// QR of the ordered rows, the basis [Y N], and the weights R₁⁻¹R₂ of dependent rows.
-fn factor_rows(s: &mut Scratch) {
+/// L Qᵀ of the ordered rows, the basis [Y N], and the weights L₁⁻ᵀL₂ᵀ of dependent rows.
+pub(super) fn factor_rows(s: &mut Scratch) {
     let (n, r, live) = (s.scaled.n, s.decision.jacobian, s.decision.live);
-    zeros(&mut s.rows_qr, n * live);
-    for (k, &j) in s.decision.order[..live].iter().enumerate() {
-        for i in 0..n {
-            s.rows_qr[i * live + k] = s.scaled.jacobian[j * n + i];
-        }
+    s.rows_lq.clear();
+    for &j in &s.decision.order[..live] {
+        s.rows_lq.extend_from_slice(&s.scaled.jacobian[j * n..(j + 1) * n]);
     }
     zeros(&mut s.rows_tau, r);
-    qr::factor(&mut s.rows_qr, n, live, r, &mut s.rows_tau);
+    lq::factor(&mut s.rows_lq, n, r, &mut s.rows_tau);
     let free = n - r;
-    zeros(&mut s.basis, n * free);
-    (0..free).for_each(|k| s.basis[(r + k) * free + k] = 1.0);
-    qr::apply_q_to_columns(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.basis, free);
+    zeros(&mut s.basis, free * n);
+    for k in 0..free {
+        let column = &mut s.basis[k * n..(k + 1) * n];
+        column[r + k] = 1.0;
+        lq::apply_q(&s.rows_lq, n, r, &s.rows_tau, column);
+    }
     let dependent = live - r;
     zeros(&mut s.weights, r * dependent);
+    if dependent == 0 {
+        return;
+    }
     zeros(&mut s.work, r);
     for k in 0..dependent {
-        for i in 0..r {
-            s.work[i] = s.rows_qr[i * live + r + k];
-        }
-        qr::solve_upper(&s.rows_qr, live, r, &mut s.work);
+        s.work.copy_from_slice(&s.rows_lq[(r + k) * n..(r + k) * n + r]);
+        lq::solve_lower_transposed(&s.rows_lq, n, r, &mut s.work);
         for i in 0..r {
             s.weights[i * dependent + k] = s.work[i];
         }
@@ -160,11 +162,11 @@ fn project_drift(s: &mut Scratch) {
     if live == r {
         solve_rows(s, r);
     } else {
-        // Rᵀ z = b̃ with R = [R₁ R₂]: a tall triangle, factored once more.
+        // L z = b̃ with L of all rows: a tall triangle, factored once more.
         zeros(&mut s.matrix, live * r);
         for k in 0..live {
             for i in 0..r.min(k + 1) {
-                s.matrix[k * r + i] = s.rows_qr[i * live + k];
+                s.matrix[k * r + i] = s.rows_lq[k * n + i];
             }
         }
         zeros(&mut s.extra, r);
@@ -180,7 +182,7 @@ fn project_drift(s: &mut Scratch) {
             qr::apply_q_transposed(&s.matrix, live, r, r, &s.extra, &mut s.work);
             qr::solve_upper(&s.matrix, r, r, &mut s.work);
             s.work[r..].fill(0.0);
-            qr::apply_q(&s.rows_qr, n, live, r, &s.rows_tau, &mut s.work);
+            lq::apply_q(&s.rows_lq, n, r, &s.rows_tau, &mut s.work);
             s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
         }
         for j in 0..m {
@@ -203,40 +205,25 @@ fn write_residual(s: &Scratch, terms: &Terms, conflict: &mut Conflict) {
 fn reduce_metric(s: &mut Scratch) -> bool {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     let free = n - r;
-    zeros(&mut s.remaining, n);
-    multiply(&s.scaled.metric, n, &s.particular, &mut s.remaining);
-    s.remaining.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
-
-    zeros(&mut s.matrix, n * free);
-    for i in 0..n {
-        for k in 0..free {
-            s.matrix[i * free + k] =
-                (0..n).map(|j| s.scaled.metric[i * n + j] * s.basis[j * free + k]).sum();
-        }
-    }
-    zeros(&mut s.reduced, free * free);
-    for i in 0..free {
-        for k in 0..=i {
-            let sum: f64 = (0..n).map(|j| s.basis[j * free + i] * s.matrix[j * free + k]).sum();
-            s.reduced[i * free + k] = sum;
-            s.reduced[k * free + i] = sum;
-        }
-    }
+    find_remaining(s);
+    form_reduced(s);
     s.extra.clear();
     if s.scaled.noisy {
         // |N|ᵀ noise |N|
-        zeros(&mut s.matrix, n * free);
-        for i in 0..n {
-            let row = &s.scaled.metric_noise[i * n..(i + 1) * n];
-            for k in 0..free {
-                let column = (0..n).map(|j| row[j] * s.basis[j * free + k].abs());
-                s.matrix[i * free + k] = column.sum();
+        let absolute = |v: &[f64], of: &[f64]| -> f64 {
+            v.iter().zip(of).map(|(v, size)| v.abs() * size).sum()
+        };
+        zeros(&mut s.matrix, free * n);
+        for k in 0..free {
+            let vector = &s.basis[k * n..(k + 1) * n];
+            for i in 0..n {
+                s.matrix[k * n + i] = absolute(vector, &s.scaled.metric_noise[i * n..(i + 1) * n]);
             }
         }
         for i in 0..free {
+            let vector = &s.basis[i * n..(i + 1) * n];
             for k in 0..free {
-                let entry = (0..n).map(|j| s.basis[j * free + i].abs() * s.matrix[j * free + k]);
-                s.extra.push(entry.sum());
+                s.extra.push(absolute(vector, &s.matrix[k * n..(k + 1) * n]));
             }
         }
     }
@@ -244,6 +231,37 @@ fn reduce_metric(s: &mut Scratch) -> bool {
     let found = s.decision.decide_reduced(&mut s.reduced, free, &s.extra, &mut s.reduced_order, n);
     s.reduced_rank = found.rank;
     found.negative.is_none()
+}
+
+/// F̃ − Γ̃y.
+pub(super) fn find_remaining(s: &mut Scratch) {
+    zeros(&mut s.remaining, s.scaled.n);
+    multiply(&s.scaled.metric, s.scaled.n, &s.particular, &mut s.remaining);
+    s.remaining.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
+}
+
+/// K = NᵀΓ̃N, both triangles.
+pub(super) fn form_reduced(s: &mut Scratch) {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    let free = n - r;
+    if r == 0 {
+        // N is the identity.
+        s.reduced.clone_from(&s.scaled.metric);
+        return;
+    }
+    zeros(&mut s.matrix, free * n);
+    for k in 0..free {
+        let vector = &s.basis[k * n..(k + 1) * n];
+        multiply(&s.scaled.metric, n, vector, &mut s.matrix[k * n..(k + 1) * n]);
+    }
+    zeros(&mut s.reduced, free * free);
+    for i in 0..free {
+        for k in 0..=i {
+            let sum = dot(&s.basis[i * n..(i + 1) * n], &s.matrix[k * n..(k + 1) * n]);
+            s.reduced[i * free + k] = sum;
+            s.reduced[k * free + i] = sum;
+        }
+    }
 }
 
 /// Whether Γ̃ν = 0 for the null vectors ν of K, which for Γ ⪰ 0 follows from νᵀΓν = 0.
@@ -285,9 +303,9 @@ fn find_null_vectors(s: &mut Scratch, outcome: &mut Outcome) {
             &mut s.work,
         );
         let length = norm(&s.extra);
-        for i in 0..n {
-            s.null[which * n + i] = dot(&s.basis[i * free..(i + 1) * free], &s.extra) / length;
-        }
+        let vector = &mut s.null[which * n..(which + 1) * n];
+        multiply_transposed(&s.basis, n, &s.extra, vector);
+        vector.iter_mut().for_each(|x| *x /= length);
     }
     echelon(&mut s.null, count, n);
     for vector in s.null.chunks_exact(n) {

@@ -9,10 +9,9 @@
 //! row-normalized B, so dependent rows need no treatment. Refined once. It needs Γ ≻ 0 and refuses
 //! others.
 
-use super::{Elimination, Scratch, SolveError, Source, shared};
+use super::{Elimination, Scratch, Source, shared};
 use crate::linalg::{cholesky, dot, multiply, norm, qr, zeros};
-use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use crate::terms::Terms;
 
 pub(super) static ELIMINATION: UdwadiaKalaba = UdwadiaKalaba;
 
@@ -27,24 +26,24 @@ impl Elimination for UdwadiaKalaba {
         Source { work: "Udwadia & Phohomsiri 2006", equations: "(4.24)" }
     }
 
-    fn solve(
-        &self,
-        scratch: &mut Scratch,
-        terms: &Terms,
-        tolerances: &Tolerances,
-        outcome: &mut Outcome,
-    ) -> Result<(), SolveError> {
-        if !shared::begin_regular(scratch, terms, tolerances, outcome)? {
-            return Ok(());
-        }
-        solve_scaled(scratch);
-        shared::finish(scratch, terms, outcome)
+    fn needs_regular(&self) -> bool {
+        true
+    }
+
+    fn factor(&self, s: &mut Scratch, _: &Terms) -> bool {
+        let is_regular = s.decision.refactor_metric(&s.scaled);
+        factor_b(s);
+        is_regular
+    }
+
+    fn back_substitute(&self, s: &mut Scratch, _: &Terms) -> bool {
+        solve_scaled(s);
+        true
     }
 }
 
 fn solve_scaled(s: &mut Scratch) {
     let (n, live) = (s.scaled.n, s.decision.live);
-    factor_b(s);
     s.left.clone_from(&s.scaled.force);
     s.right.clear();
     s.right.extend(s.decision.order[..live].iter().map(|&j| s.scaled.drift[j]));

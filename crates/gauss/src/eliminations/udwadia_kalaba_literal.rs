@@ -11,10 +11,9 @@
 //! and cond B. It needs M ≻ 0. Use `udwadia-kalaba` instead.
 
 use super::singular_mass_literal::CUTOFF;
-use super::{Elimination, Scratch, SolveError, Source, shared};
+use super::{Elimination, Scratch, Source};
 use crate::linalg::{dot, multiply, zeros};
-use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use crate::terms::Terms;
 
 pub(super) static ELIMINATION: UdwadiaKalabaLiteral = UdwadiaKalabaLiteral;
 
@@ -29,18 +28,12 @@ impl Elimination for UdwadiaKalabaLiteral {
         Source { work: "Udwadia & Phohomsiri 2006", equations: "(4.24)" }
     }
 
-    fn solve(
-        &self,
-        scratch: &mut Scratch,
-        terms: &Terms,
-        tolerances: &Tolerances,
-        outcome: &mut Outcome,
-    ) -> Result<(), SolveError> {
-        if !shared::begin_regular(scratch, terms, tolerances, outcome)? {
-            return Ok(());
-        }
+    fn needs_regular(&self) -> bool {
+        true
+    }
+
+    fn factor(&self, s: &mut Scratch, terms: &Terms) -> bool {
         let (n, m) = (terms.n, terms.m);
-        let s = scratch;
         // M = V diag(σ) Vᵀ for M ≻ 0, so M^(−1/2) = V diag(σ^(−1/2)) Vᵀ. The factor is symmetric.
         s.svd.decompose(terms.metric, n, n);
         zeros(&mut s.factor, n * n);
@@ -53,23 +46,34 @@ impl Elimination for UdwadiaKalabaLiteral {
                 }
             }
         }
+        // B = A M^(−1/2), row by row.
+        zeros(&mut s.matrix, m * n);
+        for j in 0..m {
+            let row = &terms.jacobian[j * n..(j + 1) * n];
+            multiply(&s.factor, n, row, &mut s.matrix[j * n..(j + 1) * n]);
+        }
+        s.stacked_svd.decompose(&s.matrix, m, n);
+        let (rank, sigma) = (s.stacked_svd.rank(CUTOFF), &s.stacked_svd.sigma);
         let condition_m = if n == 0 { 1.0 } else { s.svd.sigma[0] / s.svd.sigma[n - 1] };
+        let condition_b = if rank == 0 { 1.0 } else { sigma[0] / sigma[rank - 1] };
+        s.condition = Some(condition_m.max(condition_b));
+        true
+    }
+
+    fn back_substitute(&self, s: &mut Scratch, terms: &Terms) -> bool {
+        let (n, m) = (terms.n, terms.m);
         // a = M^(−1/2) M^(−1/2) Q.
         zeros(&mut s.work, n);
         multiply(&s.factor, n, terms.force, &mut s.work);
         zeros(&mut s.solution, n);
         multiply(&s.factor, n, &s.work, &mut s.solution);
-        // B = A M^(−1/2), row by row.
-        zeros(&mut s.matrix, m * n);
         zeros(&mut s.right, m);
         for j in 0..m {
             let row = &terms.jacobian[j * n..(j + 1) * n];
-            multiply(&s.factor, n, row, &mut s.matrix[j * n..(j + 1) * n]);
             s.right[j] = terms.drift[j] - dot(row, &s.solution);
         }
-        s.stacked_svd.decompose(&s.matrix, m, n);
-        let rank = s.stacked_svd.rank(CUTOFF);
         // B⁺(b − A a) + (I − B⁺B) M^(−1/2) C.
+        let rank = s.stacked_svd.rank(CUTOFF);
         s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.work);
         zeros(&mut s.left, n);
         multiply(&s.factor, n, terms.nonideal, &mut s.left);
@@ -77,12 +81,9 @@ impl Elimination for UdwadiaKalabaLiteral {
         s.work.iter_mut().zip(&s.left).for_each(|(w, c)| *w += c);
         zeros(&mut s.extra, n);
         multiply(&s.factor, n, &s.work, &mut s.extra);
-        let sigma = &s.stacked_svd.sigma;
-        let condition_b = if rank == 0 { 1.0 } else { sigma[0] / sigma[rank - 1] };
-        outcome.condition = Some(condition_m.max(condition_b));
         for i in 0..n {
             s.solution[i] = (s.solution[i] + s.extra[i]) / s.scaled.coordinates[i];
         }
-        shared::finish(s, terms, outcome)
+        true
     }
 }

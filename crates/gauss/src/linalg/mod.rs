@@ -11,13 +11,27 @@
 pub mod cholesky;
 pub mod complex;
 pub mod ldl;
+pub mod lq;
 pub mod lu;
 pub mod qr;
 pub mod svd;
 
 /// Inner product of two vectors; the shorter length counts.
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(a, b)| a * b).sum()
+    let n = x.len().min(y.len());
+    let (x, y) = (&x[..n], &y[..n]);
+    // Four sums at once: one would wait for each of its additions.
+    let (mut fours, mut rest) = ([0.0; 4], 0.0);
+    let (chunks_x, chunks_y) = (x.chunks_exact(4), y.chunks_exact(4));
+    for (a, b) in chunks_x.remainder().iter().zip(chunks_y.remainder()) {
+        rest += a * b;
+    }
+    for (a, b) in chunks_x.zip(chunks_y) {
+        for k in 0..4 {
+            fours[k] += a[k] * b[k];
+        }
+    }
+    (fours[0] + fours[2]) + (fours[1] + fours[3]) + rest
 }
 
 /// Largest absolute entry, zero for an empty vector. NaN entries are passed over.
