@@ -47,6 +47,7 @@ pub mod scale;
 pub mod terms;
 
 pub use certificate::Gauss;
+pub use eliminations::factored::Factored;
 pub use eliminations::{ALL, DEFAULT, EVERY, Elimination, Scratch, SolveError, Source, by_name};
 pub use outcome::{Conflict, Hidden, Motion, Outcome, Rank, Route};
 pub use terms::{Noise, Terms, Tolerances};

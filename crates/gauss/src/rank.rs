@@ -112,6 +112,16 @@ impl Decision {
         }
     }
 
+    /// Takes over what was decided on all rows, for the independent ones among them.
+    pub(crate) fn adopt(&mut self, other: &Decision, rows: &[usize]) {
+        self.metric = other.metric;
+        self.metric_order.clone_from(&other.metric_order);
+        (self.jacobian, self.live) = (rows.len(), rows.len());
+        self.order.clear();
+        let place = |row: &usize| rows.iter().position(|r| r == row).unwrap_or(0);
+        self.order.extend(other.order[..rows.len()].iter().map(place));
+    }
+
     /// Factors Γ̃ ≻ 0 in the order that was decided; false if it is not.
     pub fn refactor_metric(&mut self, scaled: &Scaled) -> bool {
         let n = scaled.n;

@@ -90,6 +90,57 @@ impl Scaled {
         Ok(())
     }
 
+    /// Takes over the units of another problem for some of its rows; the entries come with
+    /// [`refill`](Scaled::refill).
+    pub(crate) fn adopt(&mut self, other: &Scaled, rows: &[usize]) {
+        (self.n, self.m) = (other.n, rows.len());
+        (self.noisy, self.is_light) = (false, other.is_light);
+        self.coordinates.clone_from(&other.coordinates);
+        self.massless.clone_from(&other.massless);
+        self.rows.clear();
+        self.rows.extend(rows.iter().map(|&row| other.rows[row]));
+        let (n, m) = (self.n, self.m);
+        zeros(&mut self.metric, n * n);
+        zeros(&mut self.jacobian, m * n);
+        zeros(&mut self.force, n);
+        zeros(&mut self.drift, m);
+        zeros(&mut self.metric_noise, n * n);
+        zeros(&mut self.jacobian_noise, m * n);
+        zeros(&mut self.force_noise, n);
+        zeros(&mut self.drift_noise, m);
+    }
+
+    /// Takes Γ and A in the units there are.
+    pub(crate) fn refill(&mut self, terms: &Terms) {
+        let n = self.n;
+        for i in 0..n {
+            let c = self.coordinates[i];
+            for j in 0..=i {
+                let (k, l) = (i * n + j, j * n + i);
+                let massless = self.massless[i] || self.massless[j];
+                let sum = 0.5 * terms.metric[k] + 0.5 * terms.metric[l];
+                let value = if massless { 0.0 } else { sum * c * self.coordinates[j] };
+                (self.metric[k], self.metric[l]) = (value, value);
+            }
+        }
+        let rows = self.jacobian.chunks_exact_mut(n.max(1));
+        for ((own, row), d) in rows.zip(terms.jacobian.chunks_exact(n.max(1))).zip(&self.rows) {
+            for ((own, a), c) in own.iter_mut().zip(row).zip(&self.coordinates) {
+                *own = a * c * d;
+            }
+        }
+    }
+
+    /// Takes F + C and b in the units there are.
+    pub(crate) fn refill_right(&mut self, terms: &Terms) {
+        for i in 0..self.n {
+            self.force[i] = (terms.force[i] + terms.nonideal[i]) * self.coordinates[i];
+        }
+        for j in 0..self.m {
+            self.drift[j] = terms.drift[j] * self.rows[j];
+        }
+    }
+
     fn take_entries(&mut self, terms: &Terms) {
         let (n, m) = (terms.n, terms.m);
         let noise_at = |of: Option<&[f64]>, k: usize| of.map_or(0.0, |v| v[k].abs());

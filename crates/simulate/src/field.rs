@@ -36,6 +36,7 @@ use crate::state::State;
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::{EquationsOfMotion, Shape};
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
+use dalembert_gauss::Factored;
 use dalembert_gauss::coupled::{Coupled, CoupledError};
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
 use dalembert_gauss::outcome::{self, Outcome};
@@ -122,6 +123,15 @@ struct Layout {
     row_power: Range<usize>,
 }
 
+/// How solutions were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// With ranks, units and verdict decided.
+    pub decisions: u64,
+    /// On the decision of another state.
+    pub frozen: u64,
+}
+
 /// How drift off the constraints is held.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Feedback {
@@ -162,13 +172,15 @@ pub struct Field<'m> {
     kept: Kept,
     parts: Parts,
     /// Rows in use.
-    pub rows: Vec<usize>,
+    rows: Vec<usize>,
     /// Held by feedback.
     pub feedback: Feedback,
     /// Rates that are known otherwise, where solving for them would only add noise.
     pub known_rates: Option<Vec<f64>>,
     /// Calls of the rates so far.
     pub evaluations: u64,
+    /// How solutions were found so far.
+    pub counts: Counts,
 }
 
 /// φ, ψ and their derivatives with respect to q and v.
@@ -216,6 +228,9 @@ struct Work {
     chosen_drift: Vec<f64>,
     scratch: Scratch,
     outcome: Outcome,
+    factored: Factored,
+    /// Whether the last solution is on the decision of another state.
+    is_frozen: bool,
     unknowns: Vec<f64>,
     search: Room,
 }
@@ -428,6 +443,7 @@ impl<'m> Field<'m> {
             parts: Parts::default(),
             equations,
             evaluations: 0,
+            counts: Counts::default(),
         };
         field.keep_continuous(&held);
         field
@@ -575,8 +591,27 @@ impl<'m> Field<'m> {
                 )?;
             }
         }
+        self.counts.decisions += 1;
+        work.is_frozen = false;
+        match &self.coupling {
+            None => _ = work.factored.adopt(&work.scratch, &work.outcome),
+            Some(_) => work.factored.forget(),
+        }
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
+    }
+
+    /// The rows in use.
+    pub fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
+    /// Uses other rows.
+    pub fn use_rows(&mut self, rows: &[usize]) {
+        if self.rows != rows {
+            self.rows = rows.to_vec();
+            self.work.factored.forget();
+        }
     }
 
     /// φ and ψ at a state.
@@ -670,14 +705,20 @@ impl<'m> Field<'m> {
         }
         all
     }
-}
 
-impl Motion for Field<'_> {
-    fn size(&self) -> usize {
-        self.n + self.size + 1
+    /// The rates, checked by Gauss's principle also where they are found on the decision of
+    /// another state.
+    pub fn certified_rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
+        self.find_rates(t, x, dx, true)
     }
 
-    fn rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
+    fn find_rates(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        dx: &mut [f64],
+        certified: bool,
+    ) -> Result<(), FieldError> {
         self.evaluate(t, x)?;
         if let Some(known) = &self.known_rates {
             dx.copy_from_slice(known);
@@ -687,6 +728,9 @@ impl Motion for Field<'_> {
             self.baumgarte(t, x, rate)?;
         }
         self.solve()?;
+        if certified {
+            self.certify()?;
+        }
         if self.coupling.is_some() {
             self.work.coupled.check()?;
         }
@@ -706,6 +750,16 @@ impl Motion for Field<'_> {
             return Err(FieldError::NotFinite { what: "rate", index });
         }
         Ok(())
+    }
+}
+
+impl Motion for Field<'_> {
+    fn size(&self) -> usize {
+        self.n + self.size + 1
+    }
+
+    fn rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
+        self.find_rates(t, x, dx, false)
     }
 
     fn residual_form(&mut self) -> Option<&mut dyn ResidualForm> {

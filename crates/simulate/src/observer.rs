@@ -4,7 +4,6 @@
 use crate::blur::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
 use crate::extent::natural_accelerations;
 use crate::field::{Feedback, Field, FieldError};
-use crate::integrators::Motion;
 use crate::on_branches::OnBranches;
 use crate::setting::{Setting, Table};
 use crate::state::State;
@@ -266,12 +265,12 @@ impl Observer {
         let mut dx = vec![0.0; x.len()];
         // The motion itself, without what pulls it back to the constraints.
         let feedback = std::mem::replace(&mut field.feedback, Feedback::None);
-        let rates = field.rates(t, x, &mut dx);
+        let rates = field.certified_rates(t, x, &mut dx);
         field.feedback = feedback;
         rates?;
         // Dependent rows differ by what the state is off by.
         let solved = field.equations.chart.as_ref().map_or(0, |c| c.rows.len());
-        let is_full = field.rows.len() + solved == self.m;
+        let is_full = field.rows().len() + solved == self.m;
         let blurred = (!is_full).then(|| self.blurred(field, t, x));
         self.evaluate(field, t, x);
         let (n, size, layout) = (self.n, self.size, &self.layout);

@@ -186,7 +186,7 @@ impl Projection {
             let chosen: Vec<usize> = places(field)
                 .iter()
                 .enumerate()
-                .filter(|(_, row)| field.rows.contains(row))
+                .filter(|(_, row)| field.rows().contains(row))
                 .map(|(at, _)| at)
                 .collect();
             pick(&self.rows, &self.drift, size, &chosen, &mut self.picked, &mut self.picked_drift);

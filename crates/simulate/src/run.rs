@@ -8,7 +8,6 @@ use crate::evaluate::{Reference, Refusal};
 use crate::field::Field;
 use crate::happenings::{Happening, Rhythm};
 use crate::impulse::Impulses;
-use crate::integrators::Motion;
 use crate::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::observer::{Observation, Observer};
 use crate::report::EvalError;
@@ -625,7 +624,7 @@ impl<'a> Journey<'a> {
                             return ControlFlow::Break(());
                         }
                     }
-                } else if field.rates(sample.t, sample.x, &mut dx).is_ok() {
+                } else if field.certified_rates(sample.t, sample.x, &mut dx).is_ok() {
                     let is_early = forward * (sample.t - middle) <= 0.0;
                     energies.see(setting, field, sample.t, sample.x, is_early);
                     sizes.see(first, sample.x, &dx);
@@ -702,7 +701,7 @@ impl<'a> Journey<'a> {
         let clock = Instant::now();
         let (t, x) = (self.driver.t, self.driver.x.clone());
         let mut dx = vec![0.0; x.len()];
-        let _ = self.driver.field.rates(t, &x, &mut dx);
+        let _ = self.driver.field.certified_rates(t, &x, &mut dx);
         let state = self.observer.state(&self.driver.field, t, &x);
         self.finish();
         let equations = derive(self.setting, self.options, &state)?;

@@ -6,6 +6,7 @@
 //! each one's own algebra, so that they check each other.
 
 mod error;
+pub mod factored;
 mod scratch;
 mod shared;
 mod status;

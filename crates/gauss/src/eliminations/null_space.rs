@@ -9,8 +9,9 @@
 //! is definite on the free directions; if it is not, z is the basic solution. This is the most
 //! accurate of the eliminations, or ties for it, over almost all data, and it is the default.
 
+use super::shared::take_rows;
 use super::{Elimination, Scratch, Source};
-use crate::linalg::{cholesky, dot, lq, multiply, zeros};
+use crate::linalg::{cholesky, dot, multiply, zeros};
 use crate::terms::Terms;
 
 pub(super) static ELIMINATION: NullSpace = NullSpace;
@@ -40,27 +41,23 @@ impl Elimination for NullSpace {
 /// x = y + N z with the factored K, refined once; also the fallback of eliminations whose own
 /// matrix is singular.
 pub(super) fn solve_free(s: &mut Scratch) {
-    solve_once(s);
-    improve(s);
-}
-
-/// x = y + N z.
-pub(super) fn solve_once(s: &mut Scratch) {
     s.solution.clone_from(&s.particular);
     s.right.clone_from(&s.remaining);
     add_free(s);
+    if s.refines {
+        improve(s);
+    }
 }
 
 /// The residuals of both equations, solved for again: A y' = b − A x, then z'.
-pub(super) fn improve(s: &mut Scratch) {
+fn improve(s: &mut Scratch) {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     zeros(&mut s.right, n);
     for (k, &j) in s.decision.order[..r].iter().enumerate() {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
         s.right[k] = s.scaled.drift[j] - dot(row, &s.solution);
     }
-    lq::solve_lower(&s.rows_lq, n, r, &mut s.right);
-    lq::apply_q(&s.rows_lq, n, r, &s.rows_tau, &mut s.right);
+    take_rows(&s.rows_lq, &s.rows_tau, r, &mut s.right);
     s.solution.iter_mut().zip(&s.right).for_each(|(x, y)| *x += y);
     multiply(&s.scaled.metric, n, &s.solution, &mut s.right);
     s.right.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);

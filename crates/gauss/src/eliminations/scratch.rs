@@ -30,6 +30,8 @@ pub struct Scratch {
     pub(super) reduced_rank: usize,
     /// Basis of ker Γ̃ ∩ ker Ã in equilibrated units, one vector per row of n.
     pub(super) null: Vec<f64>,
+    /// Whether solutions are refined.
+    pub(super) refines: bool,
     /// Condition number of what a literal elimination inverts.
     pub(super) condition: Option<f64>,
     /// The solution x in equilibrated units.

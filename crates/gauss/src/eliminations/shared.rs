@@ -28,6 +28,7 @@ pub(super) fn begin(
     outcome.coupling = None;
     (outcome.stationarity, outcome.feasibility) = (0.0, 0.0);
     terms.check()?;
+    scratch.refines = true;
     decide(scratch, terms, tolerances, outcome)?;
     // With the unit of the mass nearby, a mass that is small and yet all there is to a free
     // direction drowns in rounding. If in its own unit the motion is unique, it is.
@@ -108,22 +109,32 @@ pub(super) fn finish(
 /// that do not touch them and look like a contradiction there.
 pub(super) fn solve_rows(s: &mut Scratch, r: usize) {
     zeros(&mut s.particular, s.scaled.n);
-    for _ in 0..3 {
-        improve_rows(s, r);
+    for (k, &j) in s.decision.order[..r].iter().enumerate() {
+        s.particular[k] = s.scaled.drift[j];
+    }
+    take_rows(&s.rows_lq, &s.rows_tau, r, &mut s.particular);
+    for _ in 0..if s.refines { 2 } else { 0 } {
+        zeros(&mut s.work, s.scaled.n);
+        find_left_of_rows(s, r);
+        take_rows(&s.rows_lq, &s.rows_tau, r, &mut s.work);
+        s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
     }
 }
 
-/// Adds to y what is left of its rows: y ← y + Y L₁⁻¹(b̃₁ − Ã₁y).
-pub(super) fn improve_rows(s: &mut Scratch, r: usize) {
+/// b̃ − Ãy on the independent rows.
+fn find_left_of_rows(s: &mut Scratch, r: usize) {
     let n = s.scaled.n;
-    zeros(&mut s.work, n);
     for (k, &j) in s.decision.order[..r].iter().enumerate() {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
         s.work[k] = s.scaled.drift[j] - dot(row, &s.particular);
     }
-    lq::solve_lower(&s.rows_lq, n, r, &mut s.work);
-    lq::apply_q(&s.rows_lq, n, r, &s.rows_tau, &mut s.work);
-    s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
+}
+
+/// x ← Y L₁⁻¹ x for an x with r entries and zeros behind them.
+pub(super) fn take_rows(rows_lq: &[f64], rows_tau: &[f64], r: usize, x: &mut [f64]) {
+    let n = x.len();
+    lq::solve_lower(rows_lq, n, r, x);
+    lq::apply_q(rows_lq, n, r, rows_tau, x);
 }
 
 /// `left` ← N Nᵀ `left`: the part of a force that the constraints cannot balance.

@@ -44,13 +44,13 @@ pub(super) struct Crossing {
 impl Driver<'_> {
     pub(super) fn row_set(&self) -> RowSet {
         RowSet {
-            rows: self.field.rows.clone(),
+            rows: self.field.rows().to_vec(),
             positions: self.projection.positions().map(<[usize]>::to_vec),
         }
     }
 
     pub(super) fn use_set(&mut self, set: &RowSet) {
-        self.field.rows.clone_from(&set.rows);
+        self.field.use_rows(&set.rows);
         self.projection.use_positions(set.positions.clone());
     }
 

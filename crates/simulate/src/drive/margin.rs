@@ -24,7 +24,7 @@ pub struct Margins {
 impl Margins {
     /// Rows of the field in coordinates of equal mass: transposed, n × count.
     fn load(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
-        let (n, rows) = (field.size, field.rows.clone());
+        let (n, rows) = (field.size, field.rows().to_vec());
         let (metric, jacobian) = field.matrices(t, x).ok()?;
         let count = rows.len();
         zeros(&mut self.matrix, n * count);
@@ -48,7 +48,7 @@ impl Margins {
     /// Takes the lengths of the rows at a state into account.
     pub fn see(&mut self, field: &mut Field, t: f64, x: &[f64]) {
         let Some(count) = self.load(field, t, x) else { return };
-        for (k, &row) in field.rows.iter().enumerate() {
+        for (k, &row) in field.rows().iter().enumerate() {
             let column: Vec<f64> = self.matrix.iter().skip(k).step_by(count).copied().collect();
             self.longest[row] = self.longest[row].max(norm(&column));
         }
@@ -57,7 +57,7 @@ impl Margins {
     /// Factors the rows at a state; the number of pivots.
     fn factor(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
         let count = self.load(field, t, x)?;
-        for (k, &row) in field.rows.iter().enumerate() {
+        for (k, &row) in field.rows().iter().enumerate() {
             let longest = self.longest[row];
             if longest > 0.0 {
                 self.matrix.iter_mut().skip(k).step_by(count).for_each(|a| *a /= longest);
@@ -72,7 +72,7 @@ impl Margins {
     /// The margin at a state, of the rows in use; 1 if there are none.
     pub fn margin(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
         let steps = self.factor(field, t, x)?;
-        let count = field.rows.len();
+        let count = field.rows().len();
         Some(steps.checked_sub(1).map_or(1.0, |k| self.matrix[k * count + k].abs()))
     }
 
@@ -86,7 +86,7 @@ impl Margins {
         margin: f64,
     ) -> Option<(Vec<usize>, Vec<usize>)> {
         let steps = self.factor(field, t, x)?;
-        let count = field.rows.len();
+        let count = field.rows().len();
         let rank = (0..steps).take_while(|k| self.matrix[k * count + k].abs() > margin).count();
         let mut dependent = vec![false; count];
         for k in rank..count {
@@ -100,8 +100,8 @@ impl Margins {
                 dependent[self.pivots[i]] |= weight.abs() > margin;
             }
         }
-        let rows = field.rows.iter().zip(&dependent).filter(|(_, d)| **d);
-        let mut kept: Vec<usize> = self.pivots[..rank].iter().map(|&k| field.rows[k]).collect();
+        let rows = field.rows().iter().zip(&dependent).filter(|(_, d)| **d);
+        let mut kept: Vec<usize> = self.pivots[..rank].iter().map(|&k| field.rows()[k]).collect();
         kept.sort_unstable();
         Some((kept, rows.map(|(&row, _)| row).collect()))
     }

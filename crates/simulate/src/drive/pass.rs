@@ -12,7 +12,7 @@ use super::{
     Driver, End, Failure, HELD, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD, Undecided,
 };
 use crate::field::Field;
-use crate::integrators::{Motion, Step};
+use crate::integrators::Step;
 use std::ops::ControlFlow;
 
 /// Larger residuals than this are never what rounding leaves of weak constraints.
@@ -106,7 +106,7 @@ impl<'m> Driver<'m> {
             {
                 return Ok(End::Stiff);
             }
-            self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
+            self.field.certified_rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
             self.mark(&pass);
         }
         Ok(End::Finished)
@@ -192,7 +192,7 @@ impl<'m> Driver<'m> {
         self.scales.see(&x);
         self.weigh_masses();
         self.weigh_rest();
-        self.field.rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
+        self.field.certified_rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
         if self.h == 0.0 {
             self.h = forward * self.first_step(&pass.rates, end);
         }

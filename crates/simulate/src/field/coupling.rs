@@ -129,14 +129,23 @@ impl Field<'_> {
         };
         let tolerances =
             Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
+        let by = self.elimination;
+        let (factored, outcome) = (&mut work.factored, &mut work.outcome);
+        work.is_frozen = self.coupling.is_none()
+            && factored.is_decided()
+            && factored.refactor(by, &terms)
+            && factored.solve(by, &terms, &mut outcome.v_dot, &mut outcome.multipliers);
+        if work.is_frozen {
+            self.counts.frozen += 1;
+            outcome.motion = outcome::Motion::Unique;
+            return Ok(());
+        }
+        self.counts.decisions += 1;
         match &self.coupling {
-            None => certain(
-                self.elimination,
-                &mut work.scratch,
-                &terms,
-                &tolerances,
-                &mut work.outcome,
-            )?,
+            None => {
+                certain(by, &mut work.scratch, &terms, &tolerances, outcome)?;
+                factored.adopt(&work.scratch, outcome);
+            }
             Some(coupling) => {
                 let place = |row: &Option<usize>| -> Option<usize> {
                     self.rows.iter().position(|r| Some(*r) == *row)
@@ -173,6 +182,23 @@ impl Field<'_> {
             outcome::Motion::Unique | outcome::Motion::Inconsistent => Ok(()),
             motion => Err(FieldError::NoMotion(motion)),
         }
+    }
+}
+
+impl Field<'_> {
+    /// Checks the last solution by Gauss's principle, if it is on the decision of another state;
+    /// all others have been. One that misses it is solved for again.
+    pub(super) fn certify(&mut self) -> Result<(), FieldError> {
+        if !self.work.is_frozen {
+            return Ok(());
+        }
+        let outcome = &mut self.work.outcome;
+        (outcome.stationarity, outcome.feasibility) = self.work.factored.residuals();
+        if is_certain(outcome) {
+            return Ok(());
+        }
+        self.work.factored.forget();
+        self.solve()
     }
 }
 
