@@ -96,7 +96,6 @@ impl Scaled {
         (self.n, self.m) = (other.n, rows.len());
         (self.noisy, self.is_light) = (false, other.is_light);
         self.coordinates.clone_from(&other.coordinates);
-        self.massless.clone_from(&other.massless);
         self.rows.clear();
         self.rows.extend(rows.iter().map(|&row| other.rows[row]));
         let (n, m) = (self.n, self.m);
@@ -110,16 +109,16 @@ impl Scaled {
         zeros(&mut self.drift_noise, m);
     }
 
-    /// Takes Γ and A in the units there are.
+    /// Takes Γ and A in the units there are. A coordinate without mass where units were decided
+    /// may have one beside that state.
     pub(crate) fn refill(&mut self, terms: &Terms) {
         let n = self.n;
         for i in 0..n {
             let c = self.coordinates[i];
             for j in 0..=i {
                 let (k, l) = (i * n + j, j * n + i);
-                let massless = self.massless[i] || self.massless[j];
                 let sum = 0.5 * terms.metric[k] + 0.5 * terms.metric[l];
-                let value = if massless { 0.0 } else { sum * c * self.coordinates[j] };
+                let value = sum * c * self.coordinates[j];
                 (self.metric[k], self.metric[l]) = (value, value);
             }
         }
