@@ -135,3 +135,31 @@ fn what_is_not_unique_is_never_frozen() {
     assert_eq!(outcome.motion, Motion::GaugeFree);
     assert!(!Factored::default().adopt(&scratch, &outcome));
 }
+
+#[test]
+fn a_coordinate_without_mass_at_the_decision_may_have_one_beside_it() {
+    // A quaternion's scalar at the identity: its mass is that of the others' squares.
+    let at = |e: f64| Problem {
+        n: 2,
+        m: 1,
+        metric: vec![e * e, -e, -e, 1.0],
+        force: vec![0.3 * e, -1.0],
+        nonideal: vec![0.0; 2],
+        jacobian: vec![1.0, e],
+        drift: vec![-0.2],
+    };
+    for elimination in ALL.iter().filter(|e| !e.needs_regular()) {
+        let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+        let tolerances = Tolerances::default();
+        elimination.solve(&mut scratch, &at(0.0).terms(), &tolerances, &mut outcome).unwrap();
+        assert_eq!(outcome.motion, Motion::Unique);
+        let mut factored = Factored::default();
+        assert!(factored.adopt(&scratch, &outcome));
+        let right = at(0.3).solve(*elimination).unwrap();
+        let (mut v_dot, mut multipliers) = (Vec::new(), Vec::new());
+        assert!(factored.refactor(*elimination, &at(0.3).terms()));
+        assert!(factored.solve(*elimination, &at(0.3).terms(), &mut v_dot, &mut multipliers));
+        assert!(error(&v_dot, &right.v_dot) < 1e-14, "{v_dot:?} {right:?}");
+        assert!(error(&multipliers, &right.multipliers) < 1e-14, "{multipliers:?}");
+    }
+}

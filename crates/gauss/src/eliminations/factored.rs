@@ -16,7 +16,7 @@
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, Scratch, null_space};
-use crate::linalg::{cholesky, multiply, norm, zeros};
+use crate::linalg::{cholesky, dot, multiply, sized, zeros};
 use crate::outcome::{Motion, Outcome};
 use crate::terms::Terms;
 
@@ -77,7 +77,9 @@ impl Factored {
             return false;
         }
         s.scaled.refill(terms);
-        factor_rows(s);
+        if r > 0 {
+            factor_rows(s);
+        }
         if has_fallen(&s.rows_lq, n, &self.rows) {
             return false;
         }
@@ -114,7 +116,7 @@ impl Factored {
         v_dot.extend(s.solution.iter().zip(&s.scaled.coordinates).map(|(x, c)| x * c));
         zeros(&mut s.multipliers, r);
         if r > 0 {
-            zeros(&mut s.left, n);
+            sized(&mut s.left, n);
             multiply(&s.scaled.metric, n, &s.solution, &mut s.left);
             s.left.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g -= f);
             shared::add_basic(s, r);
@@ -138,7 +140,7 @@ fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
 
 fn pivot(l: &[f64], cols: usize, k: usize) -> f64 {
     let row = &l[k * cols..k * cols + k + 1];
-    row[k].abs() / norm(row)
+    row[k].abs() / dot(row, row).sqrt()
 }
 
 fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {

@@ -11,7 +11,7 @@
 
 use super::shared::take_rows;
 use super::{Elimination, Scratch, Source};
-use crate::linalg::{cholesky, dot, multiply, zeros};
+use crate::linalg::{cholesky, dot, multiply, sized, zeros};
 use crate::terms::Terms;
 
 pub(super) static ELIMINATION: NullSpace = NullSpace;
@@ -68,9 +68,13 @@ fn improve(s: &mut Scratch) {
 fn add_free(s: &mut Scratch) {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     let free = n - r;
-    zeros(&mut s.left, free);
-    multiply(&s.basis, n, &s.right, &mut s.left);
-    zeros(&mut s.work, free);
+    if r == 0 {
+        s.left.clone_from(&s.right);
+    } else {
+        sized(&mut s.left, free);
+        multiply(&s.basis, n, &s.right, &mut s.left);
+    }
+    sized(&mut s.work, free);
     cholesky::solve_pivoted(
         &s.reduced,
         free,
@@ -79,6 +83,10 @@ fn add_free(s: &mut Scratch) {
         &mut s.left,
         &mut s.work,
     );
+    if r == 0 {
+        s.solution.iter_mut().zip(&s.left).for_each(|(x, z)| *x += z);
+        return;
+    }
     for (vector, z) in s.basis.chunks_exact(n.max(1)).zip(&s.left) {
         s.solution.iter_mut().zip(vector).for_each(|(x, v)| *x += v * z);
     }

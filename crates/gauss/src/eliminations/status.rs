@@ -12,7 +12,9 @@
 
 use super::shared::{NOISE, solve_rows, unit_largest};
 use super::{Scratch, SolveError};
-use crate::linalg::{cholesky, dot, largest, lq, multiply, multiply_transposed, norm, qr, zeros};
+use crate::linalg::{
+    cholesky, dot, largest, lq, multiply, multiply_transposed, norm, qr, sized, zeros,
+};
 use crate::outcome::{Conflict, Hidden, Motion, Outcome, Rank};
 use crate::terms::{Terms, Tolerances};
 
@@ -81,7 +83,7 @@ pub(super) fn factor_rows(s: &mut Scratch) {
     for &j in &s.decision.order[..live] {
         s.rows_lq.extend_from_slice(&s.scaled.jacobian[j * n..(j + 1) * n]);
     }
-    zeros(&mut s.rows_tau, r);
+    sized(&mut s.rows_tau, r);
     lq::factor(&mut s.rows_lq, n, r, &mut s.rows_tau);
     let free = n - r;
     zeros(&mut s.basis, free * n);
@@ -95,7 +97,7 @@ pub(super) fn factor_rows(s: &mut Scratch) {
     if dependent == 0 {
         return;
     }
-    zeros(&mut s.work, r);
+    sized(&mut s.work, r);
     for k in 0..dependent {
         s.work.copy_from_slice(&s.rows_lq[(r + k) * n..(r + k) * n + r]);
         lq::solve_lower_transposed(&s.rows_lq, n, r, &mut s.work);
@@ -235,7 +237,12 @@ fn reduce_metric(s: &mut Scratch) -> bool {
 
 /// F̃ − Γ̃y.
 pub(super) fn find_remaining(s: &mut Scratch) {
-    zeros(&mut s.remaining, s.scaled.n);
+    if s.decision.jacobian == 0 {
+        // y = 0.
+        s.remaining.clone_from(&s.scaled.force);
+        return;
+    }
+    sized(&mut s.remaining, s.scaled.n);
     multiply(&s.scaled.metric, s.scaled.n, &s.particular, &mut s.remaining);
     s.remaining.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g = f - *g);
 }
@@ -249,12 +256,12 @@ pub(super) fn form_reduced(s: &mut Scratch) {
         s.reduced.clone_from(&s.scaled.metric);
         return;
     }
-    zeros(&mut s.matrix, free * n);
+    sized(&mut s.matrix, free * n);
     for k in 0..free {
         let vector = &s.basis[k * n..(k + 1) * n];
         multiply(&s.scaled.metric, n, vector, &mut s.matrix[k * n..(k + 1) * n]);
     }
-    zeros(&mut s.reduced, free * free);
+    sized(&mut s.reduced, free * free);
     for i in 0..free {
         for k in 0..=i {
             let sum = dot(&s.basis[i * n..(i + 1) * n], &s.matrix[k * n..(k + 1) * n]);

@@ -17,6 +17,7 @@ pub mod qr;
 pub mod svd;
 
 /// Inner product of two vectors; the shorter length counts.
+#[inline]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len().min(y.len());
     let (x, y) = (&x[..n], &y[..n]);
@@ -40,6 +41,7 @@ pub fn largest(x: &[f64]) -> f64 {
 }
 
 /// Euclidean norm, safe against overflow and underflow of the squares.
+#[inline]
 pub fn norm(x: &[f64]) -> f64 {
     let plain: f64 = x.iter().map(|v| v * v).sum();
     if (1e-280..1e280).contains(&plain) {
@@ -67,6 +69,14 @@ pub fn multiply_transposed(a: &[f64], cols: usize, x: &[f64], y: &mut [f64]) {
         for (y, a) in y.iter_mut().zip(&a[i * cols..(i + 1) * cols]) {
             *y += a * x;
         }
+    }
+}
+
+/// Sets the length of a vector that is going to be filled, keeping its storage.
+#[inline]
+pub fn sized(v: &mut Vec<f64>, len: usize) {
+    if v.len() != len {
+        v.resize(len, 0.0);
     }
 }
 
