@@ -217,6 +217,9 @@ struct Work {
     coupled: Coupled,
     places: Vec<Option<usize>>,
     input: Vec<f64>,
+    /// The input of the terms at hand, and whether these are as evaluated.
+    evaluated: Vec<f64>,
+    is_fresh: bool,
     auxiliary: Vec<f64>,
     output: Vec<f64>,
     residual_output: Vec<f64>,
@@ -512,11 +515,19 @@ impl<'m> Field<'m> {
         Ok(())
     }
 
-    /// Evaluates the terms of the normal form into the work space.
+    /// Evaluates the terms of the normal form into the work space. Where they were evaluated
+    /// last they are not again.
     fn evaluate(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
         self.load(t, x)?;
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
+        let same = work.input.iter().zip(&work.evaluated).all(|(a, b)| a.to_bits() == b.to_bits());
+        if work.is_fresh && same {
+            return Ok(());
+        }
+        work.evaluated.clone_from(&work.input);
+        // Forces by multipliers are written over.
+        work.is_fresh = self.coupling.is_none();
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
         for (place, value) in layout.metric.iter().zip(&work.output[layout.metric_at..]) {

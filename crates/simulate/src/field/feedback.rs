@@ -14,6 +14,7 @@ impl Field<'_> {
             self.equations.velocity_residuals.iter().map(|r| r.0).collect();
         let (phi, psi) = self.residuals(t, x)?;
         let (phi, psi) = (phi.to_vec(), psi.to_vec());
+        self.work.is_fresh = false;
         for (place, row) in self.equations.rows.iter().enumerate() {
             let position = positions.iter().position(|r| r == row);
             if let Some(at) = velocities.iter().position(|r| r == row) {
