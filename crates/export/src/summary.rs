@@ -89,6 +89,8 @@ impl RunPage<'_> {
             "rejected": report.statistics.rejected,
             "evaluations": report.evaluations,
             "switches": report.statistics.switches,
+            "decisions": report.statistics.decisions,
+            "frozen": report.statistics.frozen,
             "method": report.method,
             "method_choice": self.choice(),
             "formulation": report.formulation,

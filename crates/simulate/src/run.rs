@@ -747,6 +747,8 @@ impl<'a> Journey<'a> {
         self.statistics.steps += driver.statistics.steps;
         self.statistics.rejected += driver.statistics.rejected;
         self.statistics.switches += driver.statistics.switches;
+        self.statistics.decisions += driver.field.counts.decisions;
+        self.statistics.frozen += driver.field.counts.frozen;
         self.evaluations += driver.field.evaluations;
         self.undecided.extend(&driver.undecided);
         self.jolts.extend(driver.jolts.iter().cloned());

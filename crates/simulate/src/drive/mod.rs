@@ -99,6 +99,10 @@ pub struct Statistics {
     pub rejected: u64,
     /// Turns of switching functions.
     pub switches: u64,
+    /// Solutions for which units, ranks and verdict were decided.
+    pub decisions: u64,
+    /// Solutions that went by a decision made before.
+    pub frozen: u64,
 }
 
 /// Why a run ended before its time.

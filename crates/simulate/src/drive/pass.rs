@@ -411,9 +411,8 @@ impl<'m> Driver<'m> {
         // enough. A correction of the size of rounding says nothing of the step: a
         // shorter one leaves as much, near a position where the constraints hold only
         // weakly.
-        let moved: Vec<f64> =
-            pass.next.iter().zip(&pass.raw).map(|(a, b)| SHARE * (a - b).abs()).collect();
-        let correction = moved.iter().zip(&pass.weights).fold(0f64, |m, (e, w)| m.max(e * w));
+        let moved = || pass.next.iter().zip(&pass.raw).map(|(a, b)| SHARE * (a - b).abs());
+        let correction = moved().zip(&pass.weights).fold(0f64, |m, (e, w)| m.max(e * w));
         let found = self.projection.found;
         let is_rounding = found.position.max(found.velocity) <= ROUNDING
             || (pass.rejected_last
@@ -423,7 +422,7 @@ impl<'m> Driver<'m> {
         if is_rounding {
             return Ok(Some(0.0));
         }
-        for (error, moved) in pass.errors.iter_mut().zip(moved) {
+        for (error, moved) in pass.errors.iter_mut().zip(moved()) {
             *error = error.max(moved);
         }
         Ok(Some(correction))
@@ -470,7 +469,7 @@ impl<'m> Driver<'m> {
         if pass.tiny_steps > STANDSTILL && self.control.step.is_none() {
             return Err(Failure::StepTooSmall { step: h });
         }
-        let start = (self.t, self.x.clone());
+        let start = arrival.turned.then(|| (self.t, self.x.clone()));
         self.t = arrival.t;
         (pass.origin, pass.taken) =
             if arrival.turned { (self.t, 0.0) } else { (pass.origin, pass.taken + 1.0) };
@@ -481,7 +480,7 @@ impl<'m> Driver<'m> {
             let left = watch.commit().into_iter();
             self.undecided.extend(left.map(|event| Undecided { event, t, why }));
         }
-        if arrival.turned {
+        if let Some(start) = start {
             self.statistics.switches += 1;
             pass.recent_switches += 1;
             if pass.recent_switches > 60 {
@@ -497,8 +496,7 @@ impl<'m> Driver<'m> {
             pass.recent_switches = 0;
         }
         self.note_slack(arrival.turned)?;
-        let x = self.x.clone();
-        self.settle(&x)?;
+        self.settle_here()?;
         let (expected, found) = (pass.rank, self.field.outcome().rank.jacobian);
         if found != expected {
             // Those that are dependent, be it from here on or until here.

@@ -24,6 +24,14 @@ impl Driver<'_> {
         }
     }
 
+    /// Chooses the rows for what comes, at the driver's state.
+    pub(super) fn settle_here(&mut self) -> Result<(), Failure> {
+        let x = std::mem::take(&mut self.x);
+        let settled = self.settle(&x);
+        self.x = x;
+        settled
+    }
+
     /// Chooses the rows for what comes, at a state that satisfies them.
     pub(super) fn settle(&mut self, x: &[f64]) -> Result<(), Failure> {
         if self.expected.is_none() {

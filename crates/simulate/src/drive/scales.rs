@@ -87,6 +87,8 @@ pub(super) struct Scales {
     suspected: Option<usize>,
     /// So many steps are not looked at.
     vouched: u32,
+    /// Room for the sizes of a state.
+    sizes: Vec<f64>,
 }
 
 impl Scales {
@@ -262,13 +264,14 @@ impl Driver<'_> {
     }
 
     /// The inverses of what each component may be off by in a step h; 0 for one without size.
-    pub(super) fn weigh(&self, weights: &mut [f64], rates: &[f64], h: f64) {
+    pub(super) fn weigh(&mut self, weights: &mut [f64], rates: &[f64], h: f64) {
         if self.control.step.is_some() {
             return self.weigh_together(weights, &[]);
         }
+        let mut sizes = std::mem::take(&mut self.scales.sizes);
+        sizes.clear();
+        sizes.extend(self.x.iter().zip(&self.scales.own).map(|(x, own)| x.abs().max(*own)));
         let scales = &self.scales;
-        let sizes: Vec<f64> =
-            self.x.iter().zip(&scales.own).map(|(x, own)| x.abs().max(*own)).collect();
         let (n, [far, fast]) = (self.field.n, scales.joined(&sizes));
         let far = far.max(fast * h.abs());
         // At rest, it is what would bring them somewhere in the time of the run.
@@ -323,6 +326,7 @@ impl Driver<'_> {
             }
             *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
         }
+        self.scales.sizes = sizes;
     }
 
     /// Looks whether the motion begins at rest.

@@ -23,6 +23,7 @@ pub struct Dop853 {
     h: f64,
     old: Vec<f64>,
     new: Vec<f64>,
+    last: Vec<f64>,
     /// Coefficients of the dense output.
     dense: Vec<Vec<f64>>,
     stiffness: Option<Stiffness>,
@@ -43,6 +44,7 @@ pub fn new(size: usize) -> Dop853 {
         h: 0.0,
         old: vec![0.0; size],
         new: vec![0.0; size],
+        last: vec![0.0; size],
         dense: vec![vec![0.0; size]; 7],
         stiffness: None,
         errors: vec![0.0; size],
@@ -52,13 +54,11 @@ pub fn new(size: usize) -> Dop853 {
 impl Dop853 {
     /// y = x + h Σ a_i k_i
     fn combine(&mut self, row: Row) {
-        self.y.copy_from_slice(&self.old);
+        self.y.fill(0.0);
         for &(stage, a) in row {
-            let factor = self.h * a;
-            for (y, k) in self.y.iter_mut().zip(&self.k[stage]) {
-                *y = factor.mul_add(*k, *y);
-            }
+            self.y.iter_mut().zip(&self.k[stage]).for_each(|(y, k)| *y += a * k);
         }
+        self.y.iter_mut().zip(&self.old).for_each(|(y, x)| *y = x + self.h * *y);
     }
 
     /// |λ| as |f(x) − f(x̂)| / |x − x̂| for the two states at the end of a step, whose
@@ -86,8 +86,11 @@ impl Dop853 {
     }
 
     /// Σ e_i k_i, component by component.
-    fn error(&self, row: Row, component: usize) -> f64 {
-        row.iter().map(|&(stage, e)| e * self.k[stage][component]).sum()
+    fn error(k: &[Vec<f64>], row: Row, into: &mut [f64]) {
+        into.fill(0.0);
+        for &(stage, e) in row {
+            into.iter_mut().zip(&k[stage]).for_each(|(sum, k)| *sum += e * k);
+        }
     }
 }
 
@@ -138,15 +141,19 @@ impl Integrator for Dop853 {
         // The last stage and the new state are both at t + h.
         self.new.copy_from_slice(&self.y);
         self.combine(B);
-        let last = std::mem::replace(&mut self.new, self.y.clone());
+        // `last` is the state of the last stage, `new` that of the step.
+        std::mem::swap(&mut self.last, &mut self.new);
+        self.new.copy_from_slice(&self.y);
         next.copy_from_slice(&self.y);
         motion.rates(t + h, &self.new, &mut self.k[STAGES])?;
-        self.stiffness = self.look(&last, weights);
+        self.stiffness = self.look(&self.last, weights);
         // Two estimates, combined so that the result behaves like order 8; the component
         // that is off most counts, so that others do not hide it.
+        Self::error(&self.k, E5, &mut self.y);
+        Self::error(&self.k, E3, &mut self.errors);
         let mut largest = 0f64;
         for (at, weight) in weights.iter().enumerate() {
-            let (five, three) = (self.error(E5, at), self.error(E3, at));
+            let (five, three) = (self.y[at], self.errors[at]);
             // In its own units a component may be so small that its square is 0.
             let size = five.abs().max(three.abs());
             let error = if size > 0.0 {
@@ -178,10 +185,11 @@ impl Integrator for Dop853 {
             self.dense[0][at] = delta;
             self.dense[1][at] = h * first - delta;
             self.dense[2][at] = 2.0 * delta - h * (last + first);
-            for (power, row) in D.iter().enumerate() {
-                self.dense[3 + power][at] = h * self.error(row, at);
-            }
             debug_assert!(old.is_finite());
+        }
+        for (power, row) in D.iter().enumerate() {
+            Self::error(&self.k, row, &mut self.dense[3 + power]);
+            self.dense[3 + power].iter_mut().for_each(|sum| *sum *= h);
         }
         Ok(())
     }

@@ -1,0 +1,66 @@
+//! How much a step allocates, counted by an allocator: the difference between a long run and a
+//! short one, so that what is made once does not count.
+#![allow(unsafe_code)]
+
+use dalembert::simulate::Setting;
+use dalembert::simulate::run::{RunOptions, run};
+use dalembert::{Input, Options};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: everything is done by the system's allocator; a counter of the thread is no memory of it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Allocations and steps of a run to a time.
+fn count(setting: &Setting, end: f64) -> (u64, u64) {
+    let mut options = RunOptions::of_model(setting);
+    (options.method, options.tolerance, options.end) = ("dop853".to_owned(), 1e-9, end);
+    options.every = Some(end);
+    let before = COUNT.with(Cell::get);
+    let report = run(setting, &options, &mut |_| ControlFlow::Continue(())).expect("a run");
+    (COUNT.with(Cell::get) - before, report.statistics.steps + report.statistics.rejected)
+}
+
+#[test]
+fn steps_allocate_nothing() {
+    let mut wrong = Vec::new();
+    for page in
+        ["spherical-pendulum", "double-pendulum", "heavy-top", "benchmarks/andrews", "knife-edge"]
+    {
+        let input = Input::open(&format!("gallery:{page}")).ok().expect("a page");
+        let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+        let setting = Setting::new(&model).expect("values");
+        let end = RunOptions::of_model(&setting).end;
+        let (short, long) = (count(&setting, 0.5 * end), count(&setting, end));
+        let (allocations, steps) = (long.0.saturating_sub(short.0), long.1 - short.1);
+        println!("{page:24} {:.2} a step", allocations as f64 / steps as f64);
+        if allocations > 0 {
+            wrong.push((page, allocations, steps));
+        }
+    }
+    assert!(wrong.is_empty(), "allocations in steps: {wrong:?}");
+}

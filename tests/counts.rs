@@ -1,0 +1,65 @@
+//! What a motion costs, counted: a change of the code that makes one dearer moves a number here.
+//!
+//! Never seconds. The numbers are those of this machine's arithmetic; a step more or less is no
+//! matter, an evaluation more in each is.
+
+use dalembert::simulate::Setting;
+use dalembert::simulate::run::{RunOptions, run};
+use dalembert::{Input, Options};
+use std::ops::ControlFlow;
+
+/// Evaluations, decisions and frozen solutions a step, in tenths, rounded up.
+struct Cost {
+    page: &'static str,
+    evaluations: u64,
+    decisions: u64,
+}
+
+const fn cost(page: &'static str, evaluations: u64, decisions: u64) -> Cost {
+    Cost { page, evaluations, decisions }
+}
+
+/// Smooth motions by `dop853`: twelve stages, one of them at the state itself, and what the
+/// projection needs; one decision.
+const COSTS: &[Cost] = &[
+    cost("spherical-pendulum", 141, 11),
+    cost("double-pendulum", 131, 11),
+    cost("heavy-top", 131, 11),
+    cost("rolling-disk", 141, 11),
+    cost("knife-edge", 141, 11),
+    cost("parallelogram", 141, 11),
+    cost("quaternion-body", 141, 11),
+    cost("benchmarks/andrews", 141, 11),
+    cost("benchmarks/euler-top", 141, 11),
+    cost("benchmarks/paraboloid", 141, 11),
+];
+
+#[test]
+fn a_step_costs_its_stages_and_one_decision() {
+    let mut wrong = Vec::new();
+    for cost in COSTS {
+        let input = Input::open(&format!("gallery:{}", cost.page)).ok().expect("a page");
+        let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+        let setting = Setting::new(&model).expect("values");
+        let mut options = RunOptions::of_model(&setting);
+        (options.method, options.tolerance) = ("dop853".to_owned(), 1e-9);
+        // Outputs cost one evaluation each.
+        options.every = Some(options.end);
+        let report = run(&setting, &options, &mut |_| ControlFlow::Continue(())).expect("a run");
+        let tries = report.statistics.steps + report.statistics.rejected;
+        let tenths = |count: u64| (10 * count).div_ceil(tries);
+        let (evaluations, decisions) =
+            (tenths(report.evaluations), tenths(report.statistics.decisions));
+        let share = report.statistics.frozen as f64
+            / (report.statistics.frozen + report.statistics.decisions) as f64;
+        println!(
+            "{:24} {tries:4} steps  {evaluations} {decisions}  frozen {:.1} %",
+            cost.page,
+            100.0 * share
+        );
+        if evaluations > cost.evaluations || decisions > cost.decisions {
+            wrong.push((cost.page, evaluations, decisions));
+        }
+    }
+    assert!(wrong.is_empty(), "evaluations and decisions a step, in tenths: {wrong:?}");
+}
