@@ -8,7 +8,7 @@ use dalembert::simulate::run::{RunOptions, run};
 use dalembert::{Input, Options};
 use std::ops::ControlFlow;
 
-/// Evaluations, decisions and frozen solutions a step, in tenths, rounded up.
+/// Evaluations and decisions a step, in tenths, rounded up.
 struct Cost {
     page: &'static str,
     evaluations: u64,
@@ -23,15 +23,15 @@ const fn cost(page: &'static str, evaluations: u64, decisions: u64) -> Cost {
 /// projection needs; one decision.
 const COSTS: &[Cost] = &[
     cost("spherical-pendulum", 141, 11),
-    cost("double-pendulum", 131, 11),
-    cost("heavy-top", 131, 11),
-    cost("rolling-disk", 141, 11),
-    cost("knife-edge", 141, 11),
-    cost("parallelogram", 141, 11),
-    cost("quaternion-body", 141, 11),
-    cost("benchmarks/andrews", 141, 11),
-    cost("benchmarks/euler-top", 141, 11),
-    cost("benchmarks/paraboloid", 141, 11),
+    cost("double-pendulum", 122, 11),
+    cost("heavy-top", 122, 11),
+    cost("rolling-disk", 135, 11),
+    cost("knife-edge", 130, 11),
+    cost("nonholonomic-particle", 141, 11),
+    cost("quaternion-body", 142, 11),
+    cost("benchmarks/andrews", 142, 11),
+    cost("benchmarks/euler-top", 147, 12),
+    cost("benchmarks/paraboloid", 147, 11),
 ];
 
 #[test]
@@ -50,14 +50,14 @@ fn a_step_costs_its_stages_and_one_decision() {
         let tenths = |count: u64| (10 * count).div_ceil(tries);
         let (evaluations, decisions) =
             (tenths(report.evaluations), tenths(report.statistics.decisions));
-        let share = report.statistics.frozen as f64
-            / (report.statistics.frozen + report.statistics.decisions) as f64;
+        let (frozen, decided) = (report.statistics.frozen, report.statistics.decided);
+        let share = frozen as f64 / (frozen + decided) as f64;
         println!(
             "{:24} {tries:4} steps  {evaluations} {decisions}  frozen {:.1} %",
             cost.page,
             100.0 * share
         );
-        if evaluations > cost.evaluations || decisions > cost.decisions {
+        if evaluations > cost.evaluations || decisions > cost.decisions || share < 0.95 {
             wrong.push((cost.page, evaluations, decisions));
         }
     }

@@ -72,7 +72,7 @@ fn the_object_has_every_field() {
         keys(&value),
         [
             "format", "system", "t", "state", "start", "steps", "rejected", "evaluations", "switches",
-            "decisions", "frozen",
+            "decisions", "frozen", "decided",
             "method", "method_choice", "formulation", "seconds", "certificate", "error_estimate",
             "constraints", "events",
             "energy_of_events", "impulses", "end", "files", "verdict", "diagnostics",

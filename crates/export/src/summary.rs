@@ -91,6 +91,7 @@ impl RunPage<'_> {
             "switches": report.statistics.switches,
             "decisions": report.statistics.decisions,
             "frozen": report.statistics.frozen,
+            "decided": report.statistics.decided,
             "method": report.method,
             "method_choice": self.choice(),
             "formulation": report.formulation,

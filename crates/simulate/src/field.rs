@@ -126,10 +126,13 @@ struct Layout {
 /// How solutions were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// With ranks, units and verdict decided.
+    /// Units, ranks and verdict decided at states on the constraints.
     pub decisions: u64,
     /// On the decision of another state.
     pub frozen: u64,
+    /// Decided where a decision was to serve: a pivot had fallen, or forces depend on
+    /// multipliers.
+    pub decided: u64,
 }
 
 /// How drift off the constraints is held.

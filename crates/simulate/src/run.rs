@@ -749,6 +749,7 @@ impl<'a> Journey<'a> {
         self.statistics.switches += driver.statistics.switches;
         self.statistics.decisions += driver.field.counts.decisions;
         self.statistics.frozen += driver.field.counts.frozen;
+        self.statistics.decided += driver.field.counts.decided;
         self.evaluations += driver.field.evaluations;
         self.undecided.extend(&driver.undecided);
         self.jolts.extend(driver.jolts.iter().cloned());

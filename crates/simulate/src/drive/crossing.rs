@@ -60,6 +60,10 @@ impl Default for Crossings {
 const NODES: usize = 16;
 /// Ends of steps that are kept.
 const TRAIL: usize = 12;
+/// Steps whose ends tell where the motion goes,
+const AHEAD: usize = 4;
+/// and what the margin has fallen to there, if it vanishes.
+const GOES_ON: f64 = 0.5;
 /// Crossings begin at most this many steps before the position.
 const REACH: f64 = 2.0;
 /// And no nearer than this, if they would have to be shorter.
@@ -175,7 +179,29 @@ impl<'m> Driver<'m> {
             self.h = self.h.signum() * self.h.abs().min(0.5 * distance);
             return Ok(None);
         }
+        if !self.falls_until(when) {
+            return Ok(None);
+        }
         self.cross(pass, when, record)
+    }
+
+    /// Whether the margin goes on falling on the way to where it seems to vanish: rows that only
+    /// become shorter for a while do not. The way is the polynomial through the last steps.
+    fn falls_until(&mut self, when: f64) -> bool {
+        let trail = &self.crossings.trail;
+        let last = trail.iter().rev().take(AHEAD);
+        let Some(margin) = trail.back().filter(|_| trail.len() >= AHEAD).map(|m| m.margin) else {
+            return true;
+        };
+        let mut there = vec![0.0; self.x.len()];
+        for mark in last.clone() {
+            let others = last.clone().filter(|other| other.t != mark.t);
+            let weight: f64 = others.map(|o| (when - o.t) / (mark.t - o.t)).product();
+            there.iter_mut().zip(&mark.x).for_each(|(sum, x)| *sum += weight * x);
+        }
+        let margins = &mut self.crossings.margins;
+        let ahead = margins.margin(&mut self.field, when, &there);
+        ahead.is_none_or(|ahead| ahead < GOES_ON * margin)
     }
 
     /// After a failure: whether the rank drops here, and the motion can be carried on.

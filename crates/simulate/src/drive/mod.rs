@@ -99,10 +99,12 @@ pub struct Statistics {
     pub rejected: u64,
     /// Turns of switching functions.
     pub switches: u64,
-    /// Solutions for which units, ranks and verdict were decided.
+    /// States at which units, ranks and verdict were decided.
     pub decisions: u64,
-    /// Solutions that went by a decision made before.
+    /// Rates that went by a decision made before.
     pub frozen: u64,
+    /// Rates for which they were decided once more.
+    pub decided: u64,
 }
 
 /// Why a run ended before its time.

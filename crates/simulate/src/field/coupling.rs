@@ -140,7 +140,7 @@ impl Field<'_> {
             outcome.motion = outcome::Motion::Unique;
             return Ok(());
         }
-        self.counts.decisions += 1;
+        self.counts.decided += 1;
         match &self.coupling {
             None => {
                 certain(by, &mut work.scratch, &terms, &tolerances, outcome)?;
