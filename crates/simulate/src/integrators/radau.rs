@@ -36,8 +36,8 @@ pub const NAME: &str = "radau";
 
 /// Most Newton iterations.
 const MOST: usize = 10;
-/// Rounding that leaves this part of the tolerance does no harm.
-const HARMLESS: f64 = 0.01;
+/// Rounding that leaves as much of the tolerance is left alone: a shorter step leaves no less.
+const HARMLESS: f64 = 1.0;
 /// The unknowns w may belong to a state that is off by this part of the tolerance.
 const NEAR: f64 = 0.1;
 /// Changes up to so many times what rounding was seen to do may be rounding.
@@ -364,7 +364,7 @@ impl Radau {
     }
 
     /// What rounding of the stages and of their slopes does to the stages, in units of the
-    /// tolerance, where `solve` brings residuals to changes; no more than does no harm. Slopes
+    /// tolerance, where `solve` brings residuals to changes; no more than is left alone. Slopes
     /// are differences of positions by the step, so that it may be more than the rounding of
     /// the positions. It is seen by stages that differ in their last digits.
     fn rounding(
