@@ -18,13 +18,13 @@
 //!
 //! The error estimate compares the rates at both ends with the polynomial through those
 //! at the nodes. Let d be what it misses there, and D the highest derivative of that
-//! polynomial. For ẋ = λx with z = hλ both tell how fast a motion is,
+//! polynomial by the part of the step. For ẋ = λx with z = hλ both tell how fast a motion is,
 //!
 //! ```text
-//! d = K z^s f,   K = s!/(2s)!,     h D = z^{s−1} f,     error = K² z^{2s+1} x / (2s + 1)
+//! d = K z^s f,   K = s!/(2s)!,     D = z^{s−1} f,     error = K² z^{2s+1} x / (2s + 1)
 //! ```
 //!
-//! and the estimate is h K |d| ẑ^{s−1} with ẑ = |d| / (K |h D|): of h^{2s}, one less than the
+//! and the estimate is h K |d| ẑ^{s−1} with ẑ = |d| / (K |D|): of h^{2s}, one less than the
 //! error of a step, so that the sum over a motion goes with the tolerance. What is smooth, a
 //! polynomial of lower degree, is neither in d nor in D. Measured by |f| instead, a small
 //! fast motion on top of a large slow one would be taken for one as small as the square of
@@ -69,7 +69,7 @@ pub struct Gauss {
     basis: Vec<Vec<f64>>,
     /// Weights of the rates at the nodes in their polynomial at 0 and 1.
     ends: [Vec<f64>; 2],
-    /// and in h D.
+    /// and in D.
     highest: Vec<f64>,
     /// K.
     share: f64,
