@@ -74,6 +74,8 @@ const THERE: f64 = 1e-7;
 const FAR: f64 = 8.0;
 /// The middle, as a part of the step, in which t* has to be.
 const MIDDLE: f64 = 0.02;
+/// A position is known up to this part of the way to it.
+const BEHIND: f64 = 0.1;
 /// Around t* the polynomial is better than a projection.
 const NEAR: f64 = 0.08;
 
@@ -456,8 +458,11 @@ impl<'m> Driver<'m> {
                     let change = RankChange { stopped, after: None, ..change };
                     return Tried::AtRest(change, Box::new(crossing));
                 }
-                // Beside the constraints it is no position of the motion: a near miss.
-                if self.drift_on(&crossing.passage, at, 0.0) <= allowed {
+                // Beside the constraints it is no position of the motion: a near miss. Neither is
+                // one that the motion has left behind without meeting it.
+                let behind = h.signum() * (self.t - change.t);
+                let is_ahead = behind <= BEHIND * (when - mark.t).abs();
+                if is_ahead && self.drift_on(&crossing.passage, at, 0.0) <= allowed {
                     let stopped = Some(Unresolved::NotSmooth);
                     let change = RankChange { stopped, after: None, ..change.clone() };
                     self.crossings.missed = Some(change);

@@ -142,14 +142,19 @@ impl Scales {
         if i >= n {
             return x[i].abs().max(KEEPS * self.own[i]).max(by_step);
         }
-        // From rest a position goes with the square of the time.
-        let by_rate = match self.is_rate {
-            true => 0.5 * (rates[n + i] * h * h).abs(),
-            // By 1/M_ii where velocities are momenta.
-            false if self.all[1].len() == n => 0.5 * self.all[1][i] * (rates[n + i] * h * h).abs(),
-            false => 0.0,
-        };
-        let own = self.own[i].max((x[i] - self.origin[i]).abs()).max(by_step).max(by_rate);
+        let mut own = self.own[i].max((x[i] - self.origin[i]).abs());
+        if own == 0.0 {
+            // From rest a position goes with the square of the time; by 1/M_ii where velocities
+            // are momenta. Later it goes by its velocity: a force does less than this to what
+            // cannot be faster, or is held.
+            let by_force = |factor: f64| 0.5 * factor * (rates[n + i] * h * h).abs();
+            own = match self.is_rate {
+                true => by_force(1.0),
+                false if self.all[1].len() == n => by_force(self.all[1][i]),
+                false => 0.0,
+            };
+        }
+        let own = own.max(by_step);
         // From rest in other velocities nothing tells how far it will go in a step.
         if own == 0.0 && !self.is_rate { COUPLED * x[i].abs() } else { own }
     }

@@ -17,13 +17,21 @@
 //! problems that are not stiff.
 //!
 //! The error estimate compares the rates at both ends with the polynomial through those
-//! at the nodes. With d what it misses there, which is of h^s, the estimate is
-//! h |d|²/|f|, up to a factor: of h^{2s+1}, as the error itself, and free of units. It is
-//! taken component by component: a fast one that is smooth would hide what others miss. For
-//! ẋ = λx the ratio of the two is 5, 7 and 9 for s = 2, 3, 4 before the factor. (A
-//! combination of both ends in which the leading terms of d cancel would vanish for every
-//! linear system, where the residual of the collocation polynomial is a multiple of
-//! Legendre's P_s.)
+//! at the nodes. Let d be what it misses there, and D the highest derivative of that
+//! polynomial by the part of the step. For ẋ = λx with z = hλ both tell how fast a motion is,
+//!
+//! ```text
+//! d = K z^s f,   K = s!/(2s)!,     D = z^{s−1} f,     error = K² z^{2s+1} x / (2s + 1)
+//! ```
+//!
+//! and the estimate is h K |d| ẑ^{s−1} with ẑ = |d| / (K |D|): of h^{2s}, one less than the
+//! error of a step, so that the sum over a motion goes with the tolerance. What is smooth, a
+//! polynomial of lower degree, is neither in d nor in D. Measured by |f| instead, a small
+//! fast motion on top of a large slow one would be taken for one as small as the square of
+//! what it is. It is taken component by component: a fast one that is smooth would hide what
+//! others miss. (A combination of both ends in which the leading terms of d cancel would vanish
+//! for every linear system, where the residual of the collocation polynomial is a multiple
+//! of Legendre's P_s.)
 //!
 //! The dense output integrates the polynomial through the rates at the nodes and at both
 //! ends, and a cubic brings it to x₁. The rates at the nodes are off by h^{s+1}, so it is
@@ -44,12 +52,14 @@ pub(super) struct Table {
     pub(super) pairs: &'static [(usize, usize, f64)],
 }
 
-/// With an error estimate, the stages may move by this part of the tolerance.
+/// With an error estimate, the stages may be off by this part of the tolerance,
 const CLOSE: f64 = 1e-3;
+/// where they converge like this as long as it is not known,
+const UNKNOWN: f64 = 0.9;
 /// and after so many rounds a shorter step is cheaper.
 const PATIENCE: usize = 40;
-/// The factor of the estimate.
-const SHARE: f64 = 0.3;
+/// The largest ẑ: the iteration converges for hardly longer steps, and D may happen to be 0.
+const FASTEST: f64 = 2.0;
 
 /// A Gauss method and its last step.
 pub struct Gauss {
@@ -59,6 +69,10 @@ pub struct Gauss {
     basis: Vec<Vec<f64>>,
     /// Weights of the rates at the nodes in their polynomial at 0 and 1.
     ends: [Vec<f64>; 2],
+    /// and in D.
+    highest: Vec<f64>,
+    /// K.
+    share: f64,
     /// Rates at the nodes.
     k: Vec<Vec<f64>>,
     /// Increments L.
@@ -94,7 +108,11 @@ impl Gauss {
         let at = |x: f64| -> Vec<f64> {
             lagrange(table.nodes).iter().map(|l| polynomial(l, x)).collect()
         };
+        let factorial = |n: usize| (1..=n).map(|i| i as f64).product::<f64>();
+        let highest = lagrange(table.nodes).iter().map(|l| l[s - 1] * factorial(s - 1)).collect();
         Gauss {
+            highest,
+            share: factorial(s) / factorial(2 * s),
             mu,
             basis: lagrange(&nodes),
             ends: [at(0.0), at(1.0)],
@@ -138,6 +156,7 @@ impl Gauss {
     fn iterate(&mut self, motion: &mut dyn Motion, step: &Step) -> Result<(), FieldError> {
         let (s, h) = (self.table.nodes.len(), step.h);
         let mut settling = Settling::default();
+        let mut before = f64::INFINITY;
         while !settling.is_lost() && (step.constant || settling.rounds < PATIENCE) {
             for (j, increment) in self.increments.iter_mut().enumerate() {
                 let factor = h * self.table.weights[j];
@@ -158,7 +177,12 @@ impl Gauss {
                 }
             }
             let is_settled = settling.see(changes.largest());
-            let is_close = !step.constant && weighted <= CLOSE;
+            // What is left is the sum of the changes to come. The first change is no change
+            // of this step, so that the second has none to be compared with.
+            let theta = if settling.rounds > 2 { weighted / before } else { UNKNOWN };
+            let is_close =
+                !step.constant && (weighted == 0.0 || theta * weighted <= (1.0 - theta) * CLOSE);
+            before = weighted;
             if settling.rounds > 1 && (is_settled || is_close) {
                 return Ok(());
             }
@@ -200,7 +224,7 @@ impl Integrator for Gauss {
     }
 
     fn estimate_order(&self) -> u32 {
-        2 * self.table.nodes.len() as u32 + 1
+        2 * self.table.nodes.len() as u32
     }
 
     fn step(
@@ -231,14 +255,15 @@ impl Integrator for Gauss {
             let sum: f64 = self.ends[end].iter().zip(&self.k).map(|(w, k)| w * k[i]).sum();
             rates[i] - sum
         };
+        let power = self.k.len() as i32 - 1;
         let mut largest = 0f64;
         for (i, weight) in step.weights.iter().enumerate() {
             let ends = [&self.first, &self.last];
             let missed = (0..2).fold(0f64, |m, end| m.max(miss(end, ends[end], i).abs()));
-            let size = ends.into_iter().fold(0f64, |m, f| m.max(f[i].abs()));
-            // One that rests at both ends misses all there is.
-            let part = if missed < size { missed / size } else { 1.0 };
-            let error = SHARE * step.h.abs() * missed * part;
+            let highest: f64 = self.highest.iter().zip(&self.k).map(|(w, k)| w * k[i]).sum();
+            let known = FASTEST * self.share * highest.abs();
+            let fast = if missed < known { FASTEST * missed / known } else { FASTEST };
+            let error = step.h.abs() * self.share * missed * fast.powi(power);
             self.errors[i] = error;
             let error = error * weight;
             largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };

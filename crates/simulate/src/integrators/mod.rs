@@ -6,6 +6,7 @@ use crate::field::FieldError;
 mod collocation;
 mod dop853_table;
 mod iteration;
+mod radau_newton;
 
 /// What an integrator moves: the rates of a state, and what else there is to know of
 /// them if it was asked for before ([`Needs`]).

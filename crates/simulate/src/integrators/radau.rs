@@ -26,6 +26,7 @@
 //! output is the polynomial through the stages, of order 3.
 
 use super::collocation::{lagrange, polynomial};
+use super::radau_newton::{Largest, Newton};
 use super::{Integrator, Motion, Needs, Properties, ResidualForm, Step};
 use crate::field::FieldError;
 use dalembert_gauss::linalg::complex::{self, Complex};
@@ -35,9 +36,7 @@ use dalembert_gauss::linalg::lu;
 pub const NAME: &str = "radau";
 
 /// Most Newton iterations.
-const MOST: usize = 10;
-/// Changes of this part of the tolerance that do not get smaller are left alone.
-const HARMLESS: f64 = 0.01;
+pub(super) const MOST: usize = 10;
 /// Larger systems are not solved as a whole.
 const LARGEST: usize = 150;
 /// So many steps are solved as a whole before the simplified method is tried again.
@@ -45,7 +44,7 @@ const WHOLE: u32 = 20;
 /// √6
 const S6: f64 = 2.449489742783178;
 /// Nodes.
-const C: [f64; 3] = [(4.0 - S6) / 10.0, (4.0 + S6) / 10.0, 1.0];
+pub(super) const C: [f64; 3] = [(4.0 - S6) / 10.0, (4.0 + S6) / 10.0, 1.0];
 /// A.
 const A: [[f64; 3]; 3] = [
     [(88.0 - 7.0 * S6) / 360.0, (296.0 - 169.0 * S6) / 1800.0, (-2.0 + 3.0 * S6) / 225.0],
@@ -71,23 +70,23 @@ const T_INVERSE: [[f64; 3]; 3] = [
 
 /// The method and its last step.
 pub struct Radau {
-    inverse: [[f64; 3]; 3],
-    y: Vec<f64>,
+    pub(super) inverse: [[f64; 3]; 3],
+    pub(super) y: Vec<f64>,
     /// Increments of all unknowns at the stages.
-    z: [Vec<f64>; 3],
+    pub(super) z: [Vec<f64>; 3],
     /// The state the last step began at, and its increments with those of the work.
     old: Vec<f64>,
     dense: [Vec<f64>; 3],
     t: f64,
     h: f64,
     has_step: bool,
-    rows: (Vec<usize>, Vec<usize>),
-    jacobian: Option<Jacobian>,
-    factors: Option<Factors>,
+    pub(super) rows: (Vec<usize>, Vec<usize>),
+    pub(super) jacobian: Option<Jacobian>,
+    pub(super) factors: Option<Factors>,
     /// How fast Newton's method converged last.
-    contraction: f64,
+    pub(super) contraction: f64,
     /// Iterations of the last step, for the controller.
-    iterations: usize,
+    pub(super) iterations: usize,
     /// Step size and error of the last accepted step.
     accepted: Option<(f64, f64)>,
     was_rejected: bool,
@@ -97,14 +96,14 @@ pub struct Radau {
     errors: Vec<f64>,
 }
 
-struct Jacobian {
-    by_rate: Vec<f64>,
-    by: Vec<f64>,
+pub(super) struct Jacobian {
+    pub(super) by_rate: Vec<f64>,
+    pub(super) by: Vec<f64>,
     /// Whether it belongs to the state at hand.
     is_fresh: bool,
 }
 
-struct Factors {
+pub(super) struct Factors {
     h: f64,
     /// Rows are brought to a largest entry of 1.
     scale: Vec<f64>,
@@ -184,6 +183,22 @@ impl Factors {
         .then_some(factors)
     }
 
+    /// The changes of the stages that take residuals away.
+    pub(super) fn changes(&self, residuals: &[Vec<f64>; 3]) -> [Vec<f64>; 3] {
+        let n = self.scale.len();
+        let part = |row: &[f64; 3], i: usize| -> f64 {
+            -(row[0] * residuals[0][i] + row[1] * residuals[1][i] + row[2] * residuals[2][i])
+        };
+        let mut real: Vec<f64> = (0..n).map(|i| part(&T_INVERSE[0], i)).collect();
+        let mut pair: Vec<Complex> =
+            (0..n).map(|i| (part(&T_INVERSE[1], i), part(&T_INVERSE[2], i))).collect();
+        self.solve_real(&mut real);
+        self.solve_complex(&mut pair);
+        T.map(|row| {
+            (0..n).map(|i| row[0] * real[i] + row[1] * pair[i].0 + row[2] * pair[i].1).collect()
+        })
+    }
+
     fn solve_real(&self, x: &mut [f64]) {
         let mut work = vec![0.0; x.len()];
         x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
@@ -195,13 +210,6 @@ impl Factors {
         x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x = (x.0 * s, x.1 * s));
         complex::solve(&self.complex, x.len(), &self.complex_order, x, &mut work);
     }
-}
-
-/// How a Newton iteration ended.
-enum Newton {
-    Solved,
-    /// With an old Jacobian: a new one may help.
-    Stuck,
 }
 
 impl Radau {
@@ -237,181 +245,12 @@ impl Radau {
     }
 
     /// The slopes of the polynomial through the stages.
-    fn rates(&self, stage: usize, inside: usize, h: f64) -> Vec<f64> {
+    pub(super) fn rates(&self, stage: usize, inside: usize, h: f64) -> Vec<f64> {
         let row = &self.inverse[stage];
         let z = &self.z;
         (0..inside)
             .map(|i| (row[0] * z[0][i] + row[1] * z[1][i] + row[2] * z[2][i]) / h)
             .collect()
-    }
-
-    fn newton(
-        &mut self,
-        form: &mut dyn ResidualForm,
-        step: &Step,
-        power: &mut [f64; 3],
-    ) -> Result<Newton, FieldError> {
-        let (n, inside) = (self.y.len(), step.x.len() - 1);
-        let Some(factors) = &self.factors else { return Ok(Newton::Stuck) };
-        let (limit, rounding) = Radau::limits(step);
-        // Nothing else helps where the step must not change.
-        let most = if step.constant { 5 * MOST } else { MOST };
-        let mut before = f64::INFINITY;
-        let mut eta = 1.0;
-        let mut residuals = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
-        for round in 0..most {
-            self.residuals(form, step, &mut residuals, power);
-            if residuals.iter().flatten().any(|r| !r.is_finite()) {
-                return Ok(Newton::Stuck);
-            }
-            let part = |row: &[f64; 3], i: usize| -> f64 {
-                -(row[0] * residuals[0][i] + row[1] * residuals[1][i] + row[2] * residuals[2][i])
-            };
-            let mut real: Vec<f64> = (0..n).map(|i| part(&T_INVERSE[0], i)).collect();
-            let mut pair: Vec<Complex> =
-                (0..n).map(|i| (part(&T_INVERSE[1], i), part(&T_INVERSE[2], i))).collect();
-            factors.solve_real(&mut real);
-            factors.solve_complex(&mut pair);
-            let mut sum = 0.0;
-            for i in 0..n {
-                for (stage, row) in T.iter().enumerate() {
-                    let change = row[0] * real[i] + row[1] * pair[i].0 + row[2] * pair[i].1;
-                    self.z[stage][i] += change;
-                    if i < inside {
-                        sum += (change * step.weights[i]).powi(2);
-                    }
-                }
-            }
-            let size = (sum / (3 * inside).max(1) as f64).sqrt();
-            if !size.is_finite() {
-                return Ok(Newton::Stuck);
-            }
-            if round > 0 {
-                let theta = size / before.max(f64::MIN_POSITIVE);
-                self.contraction = if round == 1 { theta } else { (theta * self.contraction).sqrt() };
-                let left = (most - 1 - round) as i32;
-                if theta >= 0.99 {
-                    // As small as rounding allows is as good as solved.
-                    return Ok(if size <= rounding { Newton::Solved } else { Newton::Stuck });
-                }
-                eta = theta / (1.0 - theta);
-                if eta * size * theta.powi(left) > limit && round > 2 && size > rounding {
-                    return Ok(Newton::Stuck);
-                }
-                if theta > 0.5 && size <= rounding {
-                    return Ok(Newton::Solved);
-                }
-            }
-            self.iterations = round + 1;
-            if size == 0.0 || (round > 0 && eta * size <= limit) || size <= 1e-3 * limit {
-                return Ok(Newton::Solved);
-            }
-            before = size;
-        }
-        Ok(Newton::Stuck)
-    }
-
-    /// The smallest change that ends an iteration, and what rounding leaves, in units of the
-    /// tolerance.
-    fn limits(step: &Step) -> (f64, f64) {
-        let inside = step.x.len() - 1;
-        // Solved far better than the step's error, but not beyond rounding.
-        let tolerance = step.tolerance;
-        let sizes = step.x[..inside].iter().zip(step.weights).map(|(x, w)| (x * w).abs());
-        let rounding = 10.0 * f64::EPSILON * sizes.fold(1.0 / tolerance, f64::max);
-        let limit = match step.constant {
-            true => 0.02 * rounding,
-            false => rounding.max(0.03f64.min(tolerance.sqrt())),
-        };
-        // Rates are differences of positions by the step: rounding may leave more of them,
-        // and does no harm while it is far below the tolerance.
-        let rounding = if step.constant { rounding } else { rounding.max(HARMLESS) };
-        (limit, rounding)
-    }
-
-    /// R at the three stages, and the powers there.
-    fn residuals(
-        &self,
-        form: &mut dyn ResidualForm,
-        step: &Step,
-        residuals: &mut [Vec<f64>; 3],
-        power: &mut [f64; 3],
-    ) {
-        let inside = step.x.len() - 1;
-        for i in 0..3 {
-            let stage: Vec<f64> = self.y.iter().zip(&self.z[i]).map(|(y, z)| y + z).collect();
-            let rates = self.rates(i, inside, step.h);
-            power[i] = form.residual(step.t + C[i] * step.h, &stage, &rates, &mut residuals[i]);
-        }
-    }
-
-    /// Newton's method for all stages at once, each with its own Jacobian.
-    fn whole_newton(
-        &mut self,
-        form: &mut dyn ResidualForm,
-        step: &Step,
-        power: &mut [f64; 3],
-    ) -> Newton {
-        let (n, inside) = (self.y.len(), step.x.len() - 1);
-        let size = 3 * n;
-        let (limit, rounding) = Radau::limits(step);
-        let mut residuals = [vec![0.0; n], vec![0.0; n], vec![0.0; n]];
-        let (mut by_rate, mut by) = (vec![0.0; n * n], vec![0.0; n * n]);
-        let (mut matrix, mut order) = (vec![0.0; size * size], vec![0; size]);
-        let (mut right, mut work) = (vec![0.0; size], vec![0.0; size]);
-        let mut before = f64::INFINITY;
-        for round in 0..MOST {
-            self.residuals(form, step, &mut residuals, power);
-            for i in 0..3 {
-                let stage: Vec<f64> = self.y.iter().zip(&self.z[i]).map(|(y, z)| y + z).collect();
-                let rates = self.rates(i, inside, step.h);
-                let t = step.t + C[i] * step.h;
-                form.slopes(t, &stage, &rates, &mut by_rate, &mut by);
-                for row in 0..n {
-                    let line = &mut matrix[(i * n + row) * size..(i * n + row + 1) * size];
-                    for j in 0..3 {
-                        let factor = self.inverse[i][j] / step.h;
-                        for column in 0..n {
-                            let own = if i == j { by[row * n + column] } else { 0.0 };
-                            line[j * n + column] = factor * by_rate[row * n + column] + own;
-                        }
-                    }
-                    let largest = line.iter().fold(0f64, |m, v| m.max(v.abs()));
-                    if !(largest > 0.0) || !largest.is_finite() {
-                        return Newton::Stuck;
-                    }
-                    let scale = dalembert_gauss::linalg::power_of_two(-largest.log2());
-                    line.iter_mut().for_each(|v| *v *= scale);
-                    right[i * n + row] = -scale * residuals[i][row];
-                }
-            }
-            if !lu::factor(&mut matrix, size, &mut order) {
-                return Newton::Stuck;
-            }
-            lu::solve(&matrix, size, &order, &mut right, &mut work);
-            let mut sum = 0.0;
-            for (stage, z) in self.z.iter_mut().enumerate() {
-                for (i, z) in z.iter_mut().enumerate() {
-                    let change = right[stage * n + i];
-                    *z += change;
-                    if i < inside {
-                        sum += (change * step.weights[i]).powi(2);
-                    }
-                }
-            }
-            let change = (sum / (3 * inside).max(1) as f64).sqrt();
-            if !change.is_finite() || (round > 3 && change > before && change > rounding) {
-                return Newton::Stuck;
-            }
-            self.iterations = round + 1;
-            // It converges quadratically: what is left is far less than the last change.
-            if change <= limit || (change <= rounding && change > 0.1 * before) {
-                self.residuals(form, step, &mut residuals, power);
-                return Newton::Solved;
-            }
-            before = change;
-        }
-        Newton::Stuck
     }
 
     /// The error against the embedded method of order 3, through the real factors.
@@ -425,9 +264,9 @@ impl Radau {
             })
             .collect();
         let norm = |error: &[f64]| -> f64 {
-            let pairs = error[..inside].iter().zip(step.weights);
-            let sum: f64 = pairs.map(|(e, w)| (e * w).powi(2)).sum();
-            (sum / inside.max(1) as f64).sqrt()
+            let mut largest = Largest::default();
+            error[..inside].iter().zip(step.weights).for_each(|(e, w)| largest.see(e * w));
+            largest.0
         };
         let mut error = vec![0.0; n];
         form.residual(step.t, &self.y, &rates, &mut error);
