@@ -50,6 +50,8 @@ const CHECKS: usize = 64;
 const SAFETY: f64 = 2.0;
 /// and this part of the worst relative one among coordinates that move together.
 const SHARED: f64 = 0.2;
+/// What counts of the difference at an output at the next one.
+const FADES: f64 = 0.8;
 /// The smallest local tolerance.
 const SMALLEST: f64 = 1e-14;
 /// Most runs with a smaller tolerance.
@@ -399,6 +401,7 @@ fn trace(
     let mut states: Vec<State> = Vec::new();
     let cell = std::cell::RefCell::new(sink);
     let keeps_all = matches!(shown, Shown::Kept);
+    let mut held = StateError::default();
     let report = travel(
         setting,
         &options,
@@ -409,7 +412,8 @@ fn trace(
             }
             match &shown {
                 Shown::Rows(others) if !hidden.contains(&row.state.t) => {
-                    let error = others.map(|others| row_error(others, &row.state, forward));
+                    let error =
+                        others.map(|others| row_error(others, &row.state, forward, &mut held));
                     cell.borrow_mut().record(row, error.as_ref())
                 }
                 _ => ControlFlow::Continue(()),
@@ -420,8 +424,9 @@ fn trace(
     Ok(Trace { states, report })
 }
 
-/// Twice the difference to the other run at the same time; NaN where it has none.
-fn row_error(others: &[State], state: &State, forward: f64) -> StateError {
+/// Twice the difference to the other run at the same time, or to that of the rows before, which
+/// fades: a difference may happen to vanish. NaN where there is none.
+fn row_error(others: &[State], state: &State, forward: f64, held: &mut StateError) -> StateError {
     let at = others.partition_point(|o| forward * o.t < forward * state.t);
     let same = others.get(at).filter(|o| o.t == state.t);
     let mut error = match same {
@@ -432,8 +437,12 @@ fn row_error(others: &[State], state: &State, forward: f64) -> StateError {
             momentum: vec![f64::NAN; state.momentum.len()],
         },
     };
-    for list in error.lists() {
-        list.iter_mut().for_each(|e| *e *= SAFETY);
+    for (list, held) in error.lists().into_iter().zip(held.lists()) {
+        held.resize(list.len(), 0.0);
+        for (e, held) in list.iter_mut().zip(held.iter_mut()) {
+            *held = if e.is_nan() { FADES * *held } else { e.max(FADES * *held) };
+            *e = if e.is_nan() { f64::NAN } else { SAFETY * *held };
+        }
     }
     error
 }
