@@ -23,7 +23,7 @@ pub struct FieldNoise {
     pub positions: Vec<f64>,
     /// Of ψ.
     pub velocities: Vec<f64>,
-    /// Of A by rounding alone, whatever the state is known to.
+    /// Of A by rounding, and by that of the positions at which it is evaluated.
     pub rows: Vec<f64>,
     /// What Γ_ii is made of nearby.
     pub inertia: Vec<f64>,
@@ -47,6 +47,10 @@ impl Field<'_> {
         let mut extents = geometry.extents(self.setting, &table);
         let lengths = geometry.lengths(self.setting, &table);
         let inertia = geometry.reach_within(self.setting, &table, &lengths);
+        // A position is known to a rounding error of its own size, or of the one it has on the
+        // constraints: no projection leaves less.
+        let known = lengths.iter().zip(x).map(|(s, q)| s.max(q.abs()));
+        let slopes = geometry.slopes_within(self.setting, &table, &known.collect::<Vec<f64>>());
         let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
         let mass_inertia = mass.reach_within(self.setting, &table, &lengths);
         let own = &x[n..n + size];
@@ -73,6 +77,11 @@ impl Field<'_> {
             next += count;
             crate::numbers::dense(m, &noise[next - count..next])
         });
+        let digits: Vec<f64> = entries(&equations.jacobian)
+            .iter()
+            .map(|entry| f64::EPSILON * slopes.get(entry).copied().unwrap_or(0.0))
+            .collect();
+        let digits = crate::numbers::dense(&equations.jacobian, &digits);
         let (force, rest) = noise[vectors..].split_at(size);
         let (nonideal, rest) = rest.split_at(size);
         let (drift, rest) = rest.split_at(equations.drift.len());
@@ -85,7 +94,7 @@ impl Field<'_> {
             mass,
             positions: positions.to_vec(),
             velocities: velocities.to_vec(),
-            rows: jacobian.clone(),
+            rows: jacobian.iter().zip(digits).map(|(a, b)| a + b).collect(),
             jacobian,
             inertia,
             mass_inertia,
