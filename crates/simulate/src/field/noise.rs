@@ -21,7 +21,7 @@ pub struct FieldNoise {
     pub mass: Vec<f64>,
     /// Of φ.
     pub positions: Vec<f64>,
-    /// Of ψ.
+    /// Of ψ where all velocities are 0.
     pub velocities: Vec<f64>,
     /// Of A by rounding, and by that of the positions at which it is evaluated.
     pub rows: Vec<f64>,
@@ -65,12 +65,18 @@ impl Field<'_> {
         let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
         let vectors = roots.len();
         roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
-        let positions = &equations.configuration_residuals;
-        roots.extend(positions.iter().chain(&equations.velocity_residuals).map(|r| r.1));
-        let values = self.setting.evaluate(&roots, &table);
+        roots.extend(equations.configuration_residuals.iter().map(|r| r.1));
         // What is not known to be noisy is taken as exact.
-        let noise: Vec<f64> =
-            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect();
+        let noise_of = |roots: &[ExprId], table: &Table| -> Vec<f64> {
+            let values = self.setting.evaluate(roots, table);
+            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect()
+        };
+        let noise = noise_of(&roots, &table);
+        // What velocities add to it goes by those at hand, not by those here.
+        let mut still = table;
+        still.set_all(&equations.v, &vec![0.0; size]);
+        let rows: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
+        let velocities = noise_of(&rows, &still);
         let mut next = 0;
         let [metric, jacobian, position_jacobian, mass] = matrices.map(|m| {
             let count = m.nonzeros();
@@ -84,8 +90,7 @@ impl Field<'_> {
         let digits = crate::numbers::dense(&equations.jacobian, &digits);
         let (force, rest) = noise[vectors..].split_at(size);
         let (nonideal, rest) = rest.split_at(size);
-        let (drift, rest) = rest.split_at(equations.drift.len());
-        let (positions, velocities) = rest.split_at(positions.len());
+        let (drift, positions) = rest.split_at(equations.drift.len());
         self.noise = FieldNoise {
             metric,
             force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
@@ -93,7 +98,7 @@ impl Field<'_> {
             position_jacobian,
             mass,
             positions: positions.to_vec(),
-            velocities: velocities.to_vec(),
+            velocities,
             rows: jacobian.iter().zip(digits).map(|(a, b)| a + b).collect(),
             jacobian,
             inertia,
