@@ -136,10 +136,11 @@ impl Projection {
             if last == f64::INFINITY {
                 self.found.position = drift.position;
             }
-            if drift.position <= 4.0 * f64::EPSILON || !(drift.position < 0.5 * last) {
+            let left = measure.by_terms(&self.drift, chosen);
+            if left <= 4.0 * f64::EPSILON || !(left < 0.5 * last) {
                 break;
             }
-            last = drift.position;
+            last = left;
             pick(&self.matrix, &self.drift, n, chosen, &mut self.picked, &mut self.picked_drift);
             let terms = Terms {
                 n,
@@ -182,10 +183,11 @@ impl Projection {
                 // Correcting positions by a rounding error may move ψ by many.
                 self.found.velocity = measure.largest(&self.entry, &chosen);
             }
-            if drift.velocity <= 4.0 * f64::EPSILON || !(drift.velocity < 0.5 * last) {
+            let left = measure.by_terms(&self.drift, &chosen);
+            if left <= 4.0 * f64::EPSILON || !(left < 0.5 * last) {
                 break;
             }
-            last = drift.velocity;
+            last = left;
             pick(&self.rows, &self.drift, size, &chosen, &mut self.picked, &mut self.picked_drift);
             let terms = Terms {
                 n: size,
@@ -337,29 +339,44 @@ impl Measure<'_> {
     /// that is, is held as well as it can be evaluated: beyond its rounding errors, what is left
     /// of it counts by its own terms, however large those are that cancel.
     fn largest(&self, residuals: &[f64], used: &[usize]) -> f64 {
-        let (n, x) = (self.x.len(), self.x);
-        let unit = |i: usize| self.metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
-        let longest = (0..n).fold(0f64, |m, i| m.max(unit(i) * x[i].abs()));
-        // A component without mass has only itself to go by.
-        let size = |i: usize| if unit(i) > 0.0 { longest / unit(i) } else { x[i].abs() };
-        let ratio = |r: f64, scale: f64| match r > 0.0 {
-            true if scale > 0.0 => r / scale,
-            true => 1.0,
-            false => 0.0,
-        };
         let mut worst = 0f64;
         for (j, r) in residuals.iter().map(|r| r.abs()).enumerate().filter(|(_, r)| *r != 0.0) {
-            let row = &self.rows[j * n..(j + 1) * n];
-            let terms = row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
-            let whole = row.iter().enumerate().map(|(i, a)| a.abs() * size(i)).sum::<f64>();
-            // A row that only says that something is 0 has no terms to measure by.
-            let own = terms.max(1e-2 * whole);
-            let noise = self.noise.get(j).copied().unwrap_or(0.0);
+            let (own, noise) = (self.terms(j), self.noise.get(j).copied().unwrap_or(0.0));
             worst = worst.max(ratio(r, own.max(0.1 * noise / f64::EPSILON)));
             if used.contains(&j) {
                 worst = worst.max(ratio(r - EXPLAINED * noise, own));
             }
         }
         worst
+    }
+
+    /// The largest residual of the rows in use relative to their own terms. Corrections go on
+    /// while this gets less, whatever rounding would explain.
+    fn by_terms(&self, residuals: &[f64], used: &[usize]) -> f64 {
+        used.iter().fold(0f64, |m, &j| m.max(ratio(residuals[j].abs(), self.terms(j))))
+    }
+
+    /// The size of the terms of a row.
+    fn terms(&self, j: usize) -> f64 {
+        let (n, x) = (self.x.len(), self.x);
+        let row = &self.rows[j * n..(j + 1) * n];
+        let unit = |i: usize| self.metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
+        let longest = (0..n).fold(0f64, |m, i| m.max(unit(i) * x[i].abs()));
+        // A component without mass has only itself to go by.
+        let size = |i: usize| if unit(i) > 0.0 { longest / unit(i) } else { x[i].abs() };
+        let terms = row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+        let entries = row.iter().enumerate().filter(|(_, a)| **a != 0.0);
+        let whole = entries.map(|(i, a)| a.abs() * size(i)).sum::<f64>();
+        // A row that only says that something is 0 has no terms to measure by.
+        terms.max(1e-2 * whole)
+    }
+}
+
+/// A residual relative to a scale, if there is one.
+fn ratio(r: f64, scale: f64) -> f64 {
+    match r > 0.0 {
+        true if scale > 0.0 => r / scale,
+        true => 1.0,
+        false => 0.0,
     }
 }
