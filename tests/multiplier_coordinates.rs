@@ -171,3 +171,66 @@ fn a_multiplier_held_at_a_wrong_value_is_told() {
     let words = format!("{error:?}");
     assert!(words.contains("`lam` is held at 3"), "{words}");
 }
+
+/// A double pendulum with both rods written by coordinates, from angles against the vertical that
+/// are random or special: rods that hang, stand or lie, in line or folded.
+#[test]
+fn double_pendulums_by_coordinates() {
+    let right = std::f64::consts::FRAC_PI_2;
+    let special = [0.0, 2.0 * right, right, -right, 0.6435011087932844];
+    let mut random = Random(41);
+    random.next();
+    for seed in 0..16 {
+        let (m1, m2, g) = (1.0 + 0.5 * random.next(), 1.0 + 0.5 * random.next(), 9.81);
+        let any = 3.0 * random.next();
+        let first = if seed % 6 < 5 { special[seed % 5] } else { any };
+        // In line, next to it, folded, or any.
+        let second = match seed % 4 {
+            0 => first,
+            1 => first + 10f64.powi(-5 - 2 * (seed as i32 / 4)),
+            2 => first + 2.0 * right,
+            _ => 3.0 * random.next(),
+        };
+        let moves = if seed % 3 == 0 { 0.0 } else { 1.0 };
+        let spins = [moves * random.next(), moves * random.next()];
+        let place = |a: f64, w: f64| [a.sin(), -a.cos(), w * a.cos(), w * a.sin()];
+        let (p, r) = (place(first, spins[0]), place(second, spins[1]));
+        let (rods, masses) = (
+            ["x1^2 + y1^2 - 1", "(x2 - x1)^2 + (y2 - y1)^2 - 1"],
+            format!("kinetic ({m1}*(x1'^2 + y1'^2) + {m2}*(x2'^2 + y2'^2))/2"),
+        );
+        let pair = Pair {
+            energies: format!("{masses}\npotential {g}*({m1}*y1 + {m2}*y2)"),
+            coordinates: "x1, y1, x2, y2",
+            rewritten: rods.map(str::to_owned).to_vec(),
+            kept: Vec::new(),
+            start: format!(
+                "start x1 ~ {}, y1 ~ {}, x2 ~ {}, y2 ~ {}, x1' ~ {}, y1' ~ {}, x2' ~ {}, y2' ~ {}",
+                p[0],
+                p[1],
+                p[0] + r[0],
+                p[1] + r[1],
+                p[2],
+                p[3],
+                p[2] + r[2],
+                p[3] + r[3]
+            ),
+        };
+        let text = |text: String| text.replace("0..1.5", "0..0.4");
+        let real = ended(&text(pair.real()), false);
+        let written = ended(&text(pair.by_coordinates()), true);
+        let off = (0..4).fold(0f64, |m, i| {
+            let (a, b) = (&real.state, &written.state);
+            m.max((a.q[i] - b.q[i]).abs()).max((a.velocity[i] - b.velocity[i]).abs())
+        });
+        let forces = (0..2).fold(0f64, |m, k| {
+            let (lambda, coordinate) = (real.multipliers[k], written.state.q[4 + k]);
+            m.max((lambda + coordinate).abs() / lambda.abs().max(1.0))
+        });
+        assert!(
+            off < 1e-7 && forces < 1e-6,
+            "{seed}: {off:e} {forces:e}\n{}",
+            pair.by_coordinates()
+        );
+    }
+}

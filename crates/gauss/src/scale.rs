@@ -3,8 +3,8 @@
 //! With v̇ = c x and rows multiplied by d the problem becomes Γ̃ = c Γ c, F̃ = c (F + C), Ã = d A c,
 //! b̃ = d b and λ = d μ. Coordinates with mass take c_i = Γ_ii^(−1/2). A coordinate without mass
 //! takes its size from the rows that touch it, by the logarithmic least squares of Curtis & Reid
-//! 1972: c and d minimize Σ (log|A_ji| + log c_i + log d_j)² over the entries that do not vanish,
-//! with the massive c held fixed. A coordinate in a row that has mass nearby and next to none at
+//! 1972: c and d minimize Σ (log|A_ji| + log c_i + log d_j)² over the entries that do not vanish
+//! beside others, with the massive c held fixed. A coordinate in a row that has mass nearby and next to none at
 //! this very state takes its unit from the mass nearby: with the unit of the mass that it has
 //! here, all rows it is in would seem to say the same. Rows are then brought to unit length. All
 //! factors are powers of two, so scaling is exact. Changing the unit of a coordinate, of a row, or of mass changes c and d and leaves the
@@ -18,6 +18,9 @@ use crate::terms::Terms;
 
 /// A mass below this part of what it is made of nearby is small at this state only.
 const LIGHT: f64 = 1e-10;
+/// Entries so many powers of two below the largest of their row or column, in units found so far,
+/// do not tell its size: they are small at this state only, or rounding of a zero.
+const CLOSE: f64 = 13.0;
 
 /// The problem in equilibrated units, with the factors that lead back.
 #[derive(Clone, Debug, Default)]
@@ -359,10 +362,12 @@ impl Scaled {
     }
 }
 
-/// Mean of the values that are not −∞, which stands for a zero entry or an unknown factor.
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// Mean of the values within [`CLOSE`] of the largest; −∞ stands for a zero entry or an unknown
+/// factor.
+fn mean(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let most = values.clone().fold(f64::NEG_INFINITY, f64::max);
     let (sum, count) = values
-        .filter(|v| *v != f64::NEG_INFINITY)
+        .filter(|v| *v != f64::NEG_INFINITY && *v >= most - CLOSE)
         .fold((0.0, 0), |(sum, count), v| (sum + v, count + 1));
     if count == 0 { None } else { Some(sum / f64::from(count)) }
 }

@@ -3,7 +3,7 @@
 mod common;
 use common::*;
 use dalembert_gauss::{
-    ALL, EVERY, Motion, Noise, Outcome, Route, Scratch, SolveError, Terms, Tolerances,
+    ALL, DEFAULT, EVERY, Motion, Noise, Outcome, Route, Scratch, SolveError, Terms, Tolerances,
 };
 
 #[test]
@@ -189,6 +189,36 @@ fn dependent_rows_are_found_under_ill_conditioned_metrics() {
     }
     println!("uncertain {doubts} of 2400, worst error/cond {worst:e}");
     assert!(doubts < 400 && worst < 1e-13);
+}
+
+/// w″ = 20 x″ + 4 y″ + s z″ for a w without mass: its unit goes by what it is made of, however small
+/// s is, and so does the answer.
+#[test]
+fn small_entries_of_a_row_leave_the_unit_of_what_it_determines() {
+    let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+    for power in 0..20 {
+        let small = 10f64.powi(-power);
+        let n = 4;
+        let mut metric = vec![0.0; n * n];
+        (0..3).for_each(|i| metric[i * n + i] = 1.0);
+        let p = Problem {
+            n,
+            m: 1,
+            metric,
+            force: vec![1.0, -2.0, 3.0, 0.0],
+            nonideal: vec![0.0; n],
+            jacobian: vec![20.0, 4.0, small, -1.0],
+            drift: vec![0.0],
+        };
+        DEFAULT
+            .solve(&mut scratch, &p.terms(), &Tolerances::default(), &mut outcome)
+            .expect("numbers");
+        assert_eq!(outcome.motion, Motion::Unique, "{small:e}");
+        let expected = [1.0, -2.0, 3.0, 12.0 + 3.0 * small];
+        for (a, b) in outcome.v_dot.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-12, "{small:e}: {a} {b}");
+        }
+    }
 }
 
 #[test]

@@ -115,6 +115,28 @@ impl Geometry {
             .collect()
     }
 
+    /// By how much functions other than the constraints change, to first order, where each
+    /// symbol changes by its extent: Σ_k |c₁| s_k. The last digits of a state change them by
+    /// that times ε.
+    pub fn slopes_within(
+        &self,
+        setting: &Setting,
+        table: &Table,
+        extents: &[f64],
+    ) -> FxHashMap<ExprId, f64> {
+        let mut slopes: FxHashMap<ExprId, f64> = FxHashMap::default();
+        for (k, &extent) in extents.iter().enumerate().filter(|(_, s)| **s > 0.0) {
+            let functions = &self.functions[k][self.constraints[k]..];
+            let list = setting.series(functions, table, self.symbols[k]);
+            for (function, series) in functions.iter().zip(list) {
+                let change = series.coefficients[1].abs() * extent;
+                *slopes.entry(*function).or_default() +=
+                    if change.is_finite() { change } else { 0.0 };
+            }
+        }
+        slopes
+    }
+
     /// The reach of the masses at a state.
     pub fn reach(&self, setting: &Setting, table: &Table) -> Vec<f64> {
         self.reach_within(setting, table, &self.lengths(setting, table))

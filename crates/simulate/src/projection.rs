@@ -129,16 +129,18 @@ impl Projection {
             field.position_jacobian(&mut self.matrix);
             field.mass(&mut self.mass);
             let noise = &field.noise().positions;
-            drift.position = relative(&self.matrix, &x[..n], &self.drift, noise, &self.mass);
+            let all: Vec<usize> = (0..self.drift.len()).collect();
+            let chosen = self.positions.as_ref().unwrap_or(&all);
+            let measure = Measure { rows: &self.matrix, x: &x[..n], noise, metric: &self.mass };
+            drift.position = measure.largest(&self.drift, chosen);
             if last == f64::INFINITY {
                 self.found.position = drift.position;
             }
-            if drift.position <= 4.0 * f64::EPSILON || !(drift.position < 0.5 * last) {
+            let left = measure.by_terms(&self.drift, chosen);
+            if left <= 4.0 * f64::EPSILON || !(left < 0.5 * last) {
                 break;
             }
-            last = drift.position;
-            let all: Vec<usize> = (0..self.drift.len()).collect();
-            let chosen = self.positions.as_ref().unwrap_or(&all);
+            last = left;
             pick(&self.matrix, &self.drift, n, chosen, &mut self.picked, &mut self.picked_drift);
             let terms = Terms {
                 n,
@@ -173,22 +175,19 @@ impl Projection {
             self.mass.clear();
             self.mass.extend_from_slice(metric);
             let noise = &moving_noise(field, &x[n..n + size]);
-            drift.velocity = relative(&self.rows, &x[n..n + size], &self.drift, noise, &self.mass);
+            let chosen = in_use(field);
+            let v = &x[n..n + size];
+            let measure = Measure { rows: &self.rows, x: v, noise, metric: &self.mass };
+            drift.velocity = measure.largest(&self.drift, &chosen);
             if last == f64::INFINITY {
                 // Correcting positions by a rounding error may move ψ by many.
-                self.found.velocity =
-                    relative(&self.rows, &x[n..n + size], &self.entry, noise, &self.mass);
+                self.found.velocity = measure.largest(&self.entry, &chosen);
             }
-            if drift.velocity <= 4.0 * f64::EPSILON || !(drift.velocity < 0.5 * last) {
+            let left = measure.by_terms(&self.drift, &chosen);
+            if left <= 4.0 * f64::EPSILON || !(left < 0.5 * last) {
                 break;
             }
-            last = drift.velocity;
-            let chosen: Vec<usize> = places(field)
-                .iter()
-                .enumerate()
-                .filter(|(_, row)| field.rows().contains(row))
-                .map(|(at, _)| at)
-                .collect();
+            last = left;
             pick(&self.rows, &self.drift, size, &chosen, &mut self.picked, &mut self.picked_drift);
             let terms = Terms {
                 n: size,
@@ -231,7 +230,10 @@ impl Projection {
             field.position_jacobian(&mut self.matrix);
             field.mass(&mut self.mass);
             let noise = &field.noise().positions;
-            drift.position = relative(&self.matrix, &x[..n], &phi, noise, &self.mass);
+            let all: Vec<usize> = (0..phi.len()).collect();
+            let chosen = self.positions.as_ref().unwrap_or(&all);
+            let measure = Measure { rows: &self.matrix, x: &x[..n], noise, metric: &self.mass };
+            drift.position = measure.largest(&phi, chosen);
         }
         if !psi.is_empty() {
             let wanted = places(field);
@@ -243,7 +245,9 @@ impl Projection {
                 self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
             }
             let noise = &moving_noise(field, &x[n..n + size]);
-            drift.velocity = relative(&self.rows, &x[n..n + size], &psi, noise, &self.mass);
+            let v = &x[n..n + size];
+            let measure = Measure { rows: &self.rows, x: v, noise, metric: &self.mass };
+            drift.velocity = measure.largest(&psi, &in_use(field));
         }
         Ok(drift)
     }
@@ -272,8 +276,13 @@ fn places(field: &Field) -> Vec<usize> {
     residuals.filter_map(|r| field.equations.rows.iter().position(|row| *row == r.0)).collect()
 }
 
-/// Rounding errors of ψ at velocities v: those where noise was looked at, which may have been
-/// a state at rest, and those of the entries of A there times v.
+/// The velocity residuals whose rows of A are in use.
+fn in_use(field: &Field) -> Vec<usize> {
+    let rows = places(field).into_iter().enumerate();
+    rows.filter(|(_, row)| field.rows().contains(row)).map(|(at, _)| at).collect()
+}
+
+/// Rounding errors of ψ at velocities v: of what it is at rest, and of the entries of A times v.
 fn moving_noise(field: &Field, v: &[f64]) -> Vec<f64> {
     let (noise, size) = (field.noise(), v.len());
     let of_row = |row: usize| -> f64 {
@@ -281,7 +290,7 @@ fn moving_noise(field: &Field, v: &[f64]) -> Vec<f64> {
         entries.iter().zip(v).map(|(a, v)| a * v.abs()).sum()
     };
     let rows = places(field).into_iter().enumerate();
-    rows.map(|(j, row)| of_row(row).max(noise.velocities.get(j).copied().unwrap_or(0.0))).collect()
+    rows.map(|(j, row)| of_row(row) + noise.velocities.get(j).copied().unwrap_or(0.0)).collect()
 }
 
 /// The shortest correction. A metric that is indefinite on these rows (other ones may remove its
@@ -308,26 +317,66 @@ pub(crate) fn solve(
     Ok(())
 }
 
-/// The largest residual relative to Σ|a_i x_i| of its row; where that vanishes, relative to
-/// what it would be for components of the size that others have where masses are equal.
-fn relative(rows: &[f64], x: &[f64], residuals: &[f64], noise: &[f64], metric: &[f64]) -> f64 {
-    let n = x.len();
-    let unit = |i: usize| metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
-    let longest = (0..n).fold(0f64, |m, i| m.max(unit(i) * x[i].abs()));
-    // A component without mass has only itself to go by.
-    let size = |i: usize| if unit(i) > 0.0 { longest / unit(i) } else { x[i].abs() };
-    let mut worst = 0f64;
-    for (j, r) in residuals.iter().enumerate().filter(|(_, r)| **r != 0.0) {
-        let row = &rows[j * n..(j + 1) * n];
-        let terms = row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
-        let whole = row.iter().enumerate().map(|(i, a)| a.abs() * size(i)).sum::<f64>();
-        // A row that only says that something is 0 has no terms to measure by; one whose
-        // gradient vanishes on the constraints has not even these, and its rounding errors
-        // tell the size of the terms that cancel in it.
-        let own = terms.max(1e-2 * whole);
-        let inside = noise.get(j).map_or(0.0, |noise| noise / f64::EPSILON);
-        let scale = own.max(0.1 * inside);
-        worst = worst.max(if scale > 0.0 { r.abs() / scale } else { 1.0 });
+/// Rounding errors add up to no more than this many of their bounds.
+const EXPLAINED: f64 = 16.0;
+
+/// By what residuals are measured.
+struct Measure<'a> {
+    /// A, row by row.
+    rows: &'a [f64],
+    x: &'a [f64],
+    /// Rounding errors of the residuals.
+    noise: &'a [f64],
+    metric: &'a [f64],
+}
+
+impl Measure<'_> {
+    /// The largest residual relative to Σ|a_i x_i| of its row; where that vanishes, relative to
+    /// what it would be for components of the size that others have where masses are equal.
+    ///
+    /// A row whose gradient vanishes on the constraints has not even these terms, and its
+    /// rounding errors tell the size of those that cancel in it. Such a row is not in use. One
+    /// that is, is held as well as it can be evaluated: beyond its rounding errors, what is left
+    /// of it counts by its own terms, however large those are that cancel.
+    fn largest(&self, residuals: &[f64], used: &[usize]) -> f64 {
+        let mut worst = 0f64;
+        for (j, r) in residuals.iter().map(|r| r.abs()).enumerate().filter(|(_, r)| *r != 0.0) {
+            let (own, noise) = (self.terms(j), self.noise.get(j).copied().unwrap_or(0.0));
+            worst = worst.max(ratio(r, own.max(0.1 * noise / f64::EPSILON)));
+            if used.contains(&j) {
+                worst = worst.max(ratio(r - EXPLAINED * noise, own));
+            }
+        }
+        worst
     }
-    worst
+
+    /// The largest residual of the rows in use relative to their own terms. Corrections go on
+    /// while this gets less, whatever rounding would explain.
+    fn by_terms(&self, residuals: &[f64], used: &[usize]) -> f64 {
+        used.iter().fold(0f64, |m, &j| m.max(ratio(residuals[j].abs(), self.terms(j))))
+    }
+
+    /// The size of the terms of a row.
+    fn terms(&self, j: usize) -> f64 {
+        let (n, x) = (self.x.len(), self.x);
+        let row = &self.rows[j * n..(j + 1) * n];
+        let unit = |i: usize| self.metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
+        let longest = (0..n).fold(0f64, |m, i| m.max(unit(i) * x[i].abs()));
+        // A component without mass has only itself to go by.
+        let size = |i: usize| if unit(i) > 0.0 { longest / unit(i) } else { x[i].abs() };
+        let terms = row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum::<f64>();
+        let entries = row.iter().enumerate().filter(|(_, a)| **a != 0.0);
+        let whole = entries.map(|(i, a)| a.abs() * size(i)).sum::<f64>();
+        // A row that only says that something is 0 has no terms to measure by.
+        terms.max(1e-2 * whole)
+    }
+}
+
+/// A residual relative to a scale, if there is one.
+fn ratio(r: f64, scale: f64) -> f64 {
+    match r > 0.0 {
+        true if scale > 0.0 => r / scale,
+        true => 1.0,
+        false => 0.0,
+    }
 }

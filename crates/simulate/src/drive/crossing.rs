@@ -274,9 +274,15 @@ impl<'m> Driver<'m> {
         Err(failure)
     }
 
-    /// A state beside the driver's, on the constraints or not.
+    /// A state beside the driver's, on the constraints if they have one there: rows that depend
+    /// on each other where they hold are independent off them, which is no change of rank.
     fn beside(&self) -> Vec<f64> {
-        around(&self.x, &self.field.noise().extents)
+        let mut x = around(&self.x, &self.field.noise().extents);
+        let n = self.field.n;
+        if let Some(q) = crate::start::place(self.field.setting(), self.t, &x[..n]) {
+            x[..n].copy_from_slice(&q);
+        }
+        x
     }
 
     /// The change of rank at the driver's state if the rank is higher everywhere around, and

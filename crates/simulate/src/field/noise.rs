@@ -21,9 +21,9 @@ pub struct FieldNoise {
     pub mass: Vec<f64>,
     /// Of φ.
     pub positions: Vec<f64>,
-    /// Of ψ.
+    /// Of ψ where all velocities are 0.
     pub velocities: Vec<f64>,
-    /// Of A by rounding alone, whatever the state is known to.
+    /// Of A by rounding, and by that of the positions at which it is evaluated.
     pub rows: Vec<f64>,
     /// What Γ_ii is made of nearby.
     pub inertia: Vec<f64>,
@@ -47,6 +47,10 @@ impl Field<'_> {
         let mut extents = geometry.extents(self.setting, &table);
         let lengths = geometry.lengths(self.setting, &table);
         let inertia = geometry.reach_within(self.setting, &table, &lengths);
+        // A position is known to a rounding error of its own size, or of the one it has on the
+        // constraints: no projection leaves less.
+        let known = lengths.iter().zip(x).map(|(s, q)| s.max(q.abs()));
+        let slopes = geometry.slopes_within(self.setting, &table, &known.collect::<Vec<f64>>());
         let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
         let mass_inertia = mass.reach_within(self.setting, &table, &lengths);
         let own = &x[n..n + size];
@@ -61,22 +65,32 @@ impl Field<'_> {
         let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
         let vectors = roots.len();
         roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
-        let positions = &equations.configuration_residuals;
-        roots.extend(positions.iter().chain(&equations.velocity_residuals).map(|r| r.1));
-        let values = self.setting.evaluate(&roots, &table);
+        roots.extend(equations.configuration_residuals.iter().map(|r| r.1));
         // What is not known to be noisy is taken as exact.
-        let noise: Vec<f64> =
-            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect();
+        let noise_of = |roots: &[ExprId], table: &Table| -> Vec<f64> {
+            let values = self.setting.evaluate(roots, table);
+            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect()
+        };
+        let noise = noise_of(&roots, &table);
+        // What velocities add to it goes by those at hand, not by those here.
+        let mut still = table;
+        still.set_all(&equations.v, &vec![0.0; size]);
+        let rows: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
+        let velocities = noise_of(&rows, &still);
         let mut next = 0;
         let [metric, jacobian, position_jacobian, mass] = matrices.map(|m| {
             let count = m.nonzeros();
             next += count;
             crate::numbers::dense(m, &noise[next - count..next])
         });
+        let digits: Vec<f64> = entries(&equations.jacobian)
+            .iter()
+            .map(|entry| f64::EPSILON * slopes.get(entry).copied().unwrap_or(0.0))
+            .collect();
+        let digits = crate::numbers::dense(&equations.jacobian, &digits);
         let (force, rest) = noise[vectors..].split_at(size);
         let (nonideal, rest) = rest.split_at(size);
-        let (drift, rest) = rest.split_at(equations.drift.len());
-        let (positions, velocities) = rest.split_at(positions.len());
+        let (drift, positions) = rest.split_at(equations.drift.len());
         self.noise = FieldNoise {
             metric,
             force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
@@ -84,8 +98,8 @@ impl Field<'_> {
             position_jacobian,
             mass,
             positions: positions.to_vec(),
-            velocities: velocities.to_vec(),
-            rows: jacobian.clone(),
+            velocities,
+            rows: jacobian.iter().zip(digits).map(|(a, b)| a + b).collect(),
             jacobian,
             inertia,
             mass_inertia,
