@@ -176,6 +176,8 @@ pub struct Field<'m> {
     parts: Parts,
     /// Rows in use.
     rows: Vec<usize>,
+    /// The row of A of each velocity residual.
+    velocity_rows: Vec<usize>,
     /// Held by feedback.
     pub feedback: Feedback,
     /// Rates that are known otherwise, where solving for them would only add noise.
@@ -441,6 +443,10 @@ impl<'m> Field<'m> {
             constants,
             work,
             rows: (0..m).collect(),
+            velocity_rows: {
+                let rows = equations.velocity_residuals.iter();
+                rows.filter_map(|r| equations.rows.iter().position(|row| *row == r.0)).collect()
+            },
             feedback: Feedback::None,
             known_rates: None,
             conserves: idle && follows,
@@ -641,6 +647,27 @@ impl<'m> Field<'m> {
         Ok((phi, &rest[..self.residuals.velocities]))
     }
 
+    /// How many position residuals there are.
+    pub fn position_count(&self) -> usize {
+        self.residuals.positions
+    }
+
+    /// φ of the last [`residuals`](Field::residuals).
+    pub fn position_residuals(&self) -> &[f64] {
+        &self.work.residual_output[..self.residuals.positions]
+    }
+
+    /// ψ of the last [`residuals`](Field::residuals).
+    pub fn velocity_residuals(&self) -> &[f64] {
+        let first = self.residuals.positions;
+        &self.work.residual_output[first..first + self.residuals.velocities]
+    }
+
+    /// The row of A of each velocity residual.
+    pub fn velocity_rows(&self) -> &[usize] {
+        &self.velocity_rows
+    }
+
     /// φ_q at the state of the last [`residuals`](Field::residuals), dense.
     pub fn position_jacobian(&self, matrix: &mut Vec<f64>) {
         matrix.clear();
@@ -691,6 +718,11 @@ impl<'m> Field<'m> {
     pub fn matrices(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
         self.evaluate(t, x)?;
         Ok((&self.work.metric, &self.work.jacobian))
+    }
+
+    /// Γ and A as last evaluated.
+    pub fn last_matrices(&self) -> (&[f64], &[f64]) {
+        (&self.work.metric, &self.work.jacobian)
     }
 
     /// The slopes of the dependent velocities in the chart: the entries of S, none if
