@@ -76,7 +76,9 @@ fn is_noticed(name: &str, model: &Model, state: &State, random: &mut Random) -> 
     assert!(found >= 0.9 * expected, "{name}: {found:e}, {expected:e}");
     let left = projection.project(&mut field, t, &mut wrong, RANK).expect("a projection");
     assert!(left.velocity <= 1e-13, "{name}: {left:?}");
-    assert_eq!(projection.found.velocity, found, "{name}");
+    // Positions may have moved by a rounding error.
+    let apart = (projection.found.velocity - found).abs();
+    assert!(apart <= 1e-9 * found, "{name}: {apart:e}");
     true
 }
 

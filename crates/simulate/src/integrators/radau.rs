@@ -285,6 +285,7 @@ impl Radau {
             size = norm(&error);
         }
         error.truncate(inside);
+        error.iter_mut().for_each(|e| *e = e.abs());
         error.push(0.0);
         self.errors = error;
         size
