@@ -112,10 +112,13 @@ impl Decision {
         }
     }
 
-    /// Takes over what was decided on all rows, for the independent ones among them.
-    pub(crate) fn adopt(&mut self, other: &Decision, rows: &[usize]) {
+    /// Takes over what was decided on all rows, for the independent ones among them and with
+    /// the coordinates in another order.
+    pub(crate) fn adopt(&mut self, other: &Decision, rows: &[usize], columns: &[usize]) {
         self.metric = other.metric;
-        self.metric_order.clone_from(&other.metric_order);
+        self.metric_order.clear();
+        let at = |i: &usize| columns.iter().position(|c| c == i).unwrap_or(0);
+        self.metric_order.extend(other.metric_order.iter().map(at));
         (self.jacobian, self.live) = (rows.len(), rows.len());
         self.order.clear();
         let place = |row: &usize| rows.iter().position(|r| r == row).unwrap_or(0);

@@ -93,17 +93,24 @@ impl Scaled {
         Ok(())
     }
 
-    /// Takes over the units of another problem for some of its rows; the entries come with
-    /// [`refill`](Scaled::refill).
-    pub(crate) fn adopt(&mut self, other: &Scaled, rows: &[usize]) {
-        (self.n, self.m) = (other.n, rows.len());
+    /// Takes over another problem, for some of its rows and with its coordinates in another
+    /// order. Noise is left out.
+    pub(crate) fn adopt(&mut self, other: &Scaled, rows: &[usize], columns: &[usize]) {
+        let (n, m) = (other.n, rows.len());
+        (self.n, self.m) = (n, m);
         (self.noisy, self.is_light) = (false, other.is_light);
-        self.coordinates.clone_from(&other.coordinates);
+        self.coordinates.clear();
+        self.coordinates.extend(columns.iter().map(|&i| other.coordinates[i]));
         self.rows.clear();
         self.rows.extend(rows.iter().map(|&row| other.rows[row]));
-        let (n, m) = (self.n, self.m);
-        zeros(&mut self.metric, n * n);
-        zeros(&mut self.jacobian, m * n);
+        self.metric.clear();
+        for &i in columns {
+            self.metric.extend(columns.iter().map(|&j| other.metric[i * n + j]));
+        }
+        self.jacobian.clear();
+        for &row in rows {
+            self.jacobian.extend(columns.iter().map(|&i| other.jacobian[row * n + i]));
+        }
         zeros(&mut self.force, n);
         zeros(&mut self.drift, m);
         zeros(&mut self.metric_noise, n * n);
@@ -112,31 +119,30 @@ impl Scaled {
         zeros(&mut self.drift_noise, m);
     }
 
-    /// Takes Γ and A in the units there are. A coordinate without mass where units were decided
-    /// may have one beside that state.
-    pub(crate) fn refill(&mut self, terms: &Terms) {
+    /// Takes Γ and A in the units and the order there are. A coordinate without mass where units
+    /// were decided may have one beside that state.
+    pub(crate) fn refill(&mut self, terms: &Terms, columns: &[usize]) {
         let n = self.n;
-        for i in 0..n {
+        for (i, &p) in columns.iter().enumerate() {
             let c = self.coordinates[i];
-            for j in 0..=i {
-                let (k, l) = (i * n + j, j * n + i);
-                let sum = 0.5 * terms.metric[k] + 0.5 * terms.metric[l];
+            for (j, &q) in columns[..=i].iter().enumerate() {
+                let sum = 0.5 * terms.metric[p * n + q] + 0.5 * terms.metric[q * n + p];
                 let value = sum * c * self.coordinates[j];
-                (self.metric[k], self.metric[l]) = (value, value);
+                (self.metric[i * n + j], self.metric[j * n + i]) = (value, value);
             }
         }
         let rows = self.jacobian.chunks_exact_mut(n.max(1));
         for ((own, row), d) in rows.zip(terms.jacobian.chunks_exact(n.max(1))).zip(&self.rows) {
-            for ((own, a), c) in own.iter_mut().zip(row).zip(&self.coordinates) {
-                *own = a * c * d;
+            for ((own, &i), c) in own.iter_mut().zip(columns).zip(&self.coordinates) {
+                *own = row[i] * c * d;
             }
         }
     }
 
-    /// Takes F + C and b in the units there are.
-    pub(crate) fn refill_right(&mut self, terms: &Terms) {
-        for i in 0..self.n {
-            self.force[i] = (terms.force[i] + terms.nonideal[i]) * self.coordinates[i];
+    /// Takes F + C and b in the units and the order there are.
+    pub(crate) fn refill_right(&mut self, terms: &Terms, columns: &[usize]) {
+        for ((force, &i), c) in self.force.iter_mut().zip(columns).zip(&self.coordinates) {
+            *force = (terms.force[i] + terms.nonideal[i]) * c;
         }
         for j in 0..self.m {
             self.drift[j] = terms.drift[j] * self.rows[j];

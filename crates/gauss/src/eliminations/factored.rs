@@ -12,11 +12,15 @@
 //! and nothing is compared with anything but the pivots: one that falls far below what it was,
 //! measured by its own row, asks for a new decision. Only problems with one motion and
 //! independent rows are frozen; all others are decided each time.
+//!
+//! Solutions are refined only where pivots are small. So that rounding of one coordinate does not
+//! reach another that no row joins to it, coordinates are ordered such that each reflection
+//! begins at the largest entry of its row: it then touches none that the row does not.
 
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, Scratch, null_space};
-use crate::linalg::{cholesky, dot, multiply, sized, zeros};
+use crate::linalg::{cholesky, dot, lq, multiply, sized, zeros};
 use crate::outcome::{Motion, Outcome};
 use crate::terms::Terms;
 
@@ -33,6 +37,8 @@ pub struct Factored {
     /// Pivots of the rows and of K at the decision, over the lengths of their rows.
     rows: Vec<f64>,
     free: Vec<f64>,
+    /// The coordinates in the order in which they are factored.
+    columns: Vec<usize>,
 }
 
 impl Factored {
@@ -50,33 +56,40 @@ impl Factored {
     /// them, in the order in which they are listed. False if the motion is not unique.
     pub fn adopt(&mut self, decided: &Scratch, outcome: &Outcome) -> bool {
         let (n, r) = (decided.scaled.n, decided.decision.jacobian);
-        self.is_decided = outcome.motion == Motion::Unique
-            && outcome.independent.len() == r
-            && r + decided.reduced_rank == n;
-        if !self.is_decided {
+        self.is_decided = false;
+        if outcome.motion != Motion::Unique
+            || outcome.independent.len() != r
+            || r + decided.reduced_rank < n
+        {
             return false;
         }
-        let s = &mut self.s;
-        let rows = &outcome.independent;
-        s.scaled.adopt(&decided.scaled, rows);
-        s.decision.adopt(&decided.decision, rows);
-        s.reduced_rank = decided.reduced_rank;
-        s.reduced_order.clone_from(&decided.reduced_order);
-        pivots(&decided.rows_lq, n, r, &mut self.rows);
-        pivots(&decided.reduced, n - r, n - r, &mut self.free);
+        let (s, rows) = (&mut self.s, &outcome.independent);
+        order_columns(decided, &mut s.matrix, &mut self.columns);
+        s.scaled.adopt(&decided.scaled, rows, &self.columns);
+        s.decision.adopt(&decided.decision, rows, &self.columns);
+        factor_rows(s);
+        pivots(&s.rows_lq, n, r, &mut self.rows);
+        form_reduced(s);
+        let free = n - r;
+        s.reduced_order.resize(free, 0);
+        zeros(&mut s.extra, free);
+        let found = cholesky::factor_pivoted(&mut s.reduced, free, &s.extra, &mut s.reduced_order);
+        s.reduced_rank = free;
+        pivots(&s.reduced, free, free, &mut self.free);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
-        s.refines = least < POOR;
-        true
+        s.refines = !(least >= POOR);
+        self.is_decided = found.rank == free;
+        self.is_decided
     }
 
     /// Factors Γ and A of another state. False if a pivot has fallen.
     pub fn refactor(&mut self, elimination: &dyn Elimination, terms: &Terms) -> bool {
         let s = &mut self.s;
         let (n, r) = (s.scaled.n, s.decision.jacobian);
-        if terms.n != n || terms.m != r {
+        if terms.n != n || terms.m != r || !elimination.freezes() {
             return false;
         }
-        s.scaled.refill(terms);
+        s.scaled.refill(terms, &self.columns);
         if r > 0 {
             factor_rows(s);
         }
@@ -106,14 +119,16 @@ impl Factored {
     ) -> bool {
         let s = &mut self.s;
         let (n, r) = (s.scaled.n, s.decision.jacobian);
-        s.scaled.refill_right(terms);
+        s.scaled.refill_right(terms, &self.columns);
         solve_rows(s, r);
         find_remaining(s);
         if !elimination.back_substitute(s, terms) {
             null_space::solve_free(s);
         }
-        v_dot.clear();
-        v_dot.extend(s.solution.iter().zip(&s.scaled.coordinates).map(|(x, c)| x * c));
+        sized(v_dot, n);
+        for (i, &column) in self.columns.iter().enumerate() {
+            v_dot[column] = s.solution[i] * s.scaled.coordinates[i];
+        }
         zeros(&mut s.multipliers, r);
         if r > 0 {
             sized(&mut s.left, n);
@@ -129,6 +144,31 @@ impl Factored {
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
         shared::certify(&mut self.s)
+    }
+}
+
+/// Orders coordinates so that each row, after the reflections of those before it, has its largest
+/// entry where its own reflection begins.
+fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize>) {
+    let (n, r) = (decided.scaled.n, decided.decision.jacobian);
+    columns.clear();
+    columns.extend(0..n);
+    work.clear();
+    for &row in &decided.decision.order[..r] {
+        work.extend_from_slice(&decided.scaled.jacobian[row * n..(row + 1) * n]);
+    }
+    let mut tau = [0.0];
+    for k in 0..r {
+        let largest =
+            (k..n).fold(
+                k,
+                |best, i| {
+                    if work[k * n + i].abs() > work[k * n + best].abs() { i } else { best }
+                },
+            );
+        columns.swap(k, largest);
+        work.chunks_exact_mut(n).for_each(|row| row.swap(k, largest));
+        lq::factor_from(work, n, k, k + 1, &mut tau);
     }
 }
 

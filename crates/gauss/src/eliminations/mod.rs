@@ -47,6 +47,12 @@ pub trait Elimination: Sync {
         false
     }
 
+    /// Whether it solves in the order and the units of a decision; one that follows a printed
+    /// formula step by step does not.
+    fn freezes(&self) -> bool {
+        true
+    }
+
     /// Factors what it solves with, at the metric and the rows in `scratch`. False if that is
     /// singular; then the null space takes over.
     fn factor(&self, scratch: &mut Scratch, terms: &Terms) -> bool;

@@ -29,6 +29,10 @@ impl Elimination for SingularMassLiteral {
         Source { work: "Udwadia & Phohomsiri 2006", equations: "(2.14)" }
     }
 
+    fn freezes(&self) -> bool {
+        false
+    }
+
     fn factor(&self, s: &mut Scratch, terms: &Terms) -> bool {
         let (n, m) = (terms.n, terms.m);
         s.svd.decompose(terms.jacobian, m, n);

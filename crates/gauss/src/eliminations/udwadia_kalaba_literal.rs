@@ -32,6 +32,10 @@ impl Elimination for UdwadiaKalabaLiteral {
         true
     }
 
+    fn freezes(&self) -> bool {
+        false
+    }
+
     fn factor(&self, s: &mut Scratch, terms: &Terms) -> bool {
         let (n, m) = (terms.n, terms.m);
         // M = V diag(σ) Vᵀ for M ≻ 0, so M^(−1/2) = V diag(σ^(−1/2)) Vᵀ. The factor is symmetric.

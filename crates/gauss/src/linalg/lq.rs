@@ -11,22 +11,28 @@ use super::{dot, norm};
 /// reflections to the rows after them too. `tau` needs `steps` entries, at most as many as there
 /// are columns.
 pub fn factor(a: &mut [f64], cols: usize, steps: usize, tau: &mut [f64]) {
-    for k in 0..steps {
+    factor_from(a, cols, 0, steps, tau);
+}
+
+/// The same from row `first` on, those before being factored; `tau` begins there.
+pub fn factor_from(a: &mut [f64], cols: usize, first: usize, steps: usize, tau: &mut [f64]) {
+    for k in first..steps {
+        let tau = &mut tau[k - first];
         let (head, others) = a.split_at_mut((k + 1) * cols);
         let row = &mut head[k * cols + k..];
         let (alpha, v) = row.split_first_mut().expect("a row is as long as its place");
         let tail = norm(v);
         if tail == 0.0 {
-            tau[k] = 0.0;
+            *tau = 0.0;
             continue;
         }
         let beta = -norm(&[*alpha, tail]).copysign(*alpha);
-        tau[k] = (beta - *alpha) / beta;
+        *tau = (beta - *alpha) / beta;
         let divisor = *alpha - beta;
         v.iter_mut().for_each(|v| *v /= divisor);
         *alpha = beta;
         for other in others.chunks_exact_mut(cols) {
-            reflect(v, tau[k], &mut other[k..]);
+            reflect(v, *tau, &mut other[k..]);
         }
     }
 }

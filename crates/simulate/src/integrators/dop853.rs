@@ -15,7 +15,8 @@ pub const NAME: &str = "dop853";
 /// The method and its last step.
 pub struct Dop853 {
     size: usize,
-    /// Rates at all stages.
+    /// The rates at the first stage; of the others, how they differ from these. Where rates are
+    /// constant nothing is rounded but their product with the step.
     k: Vec<Vec<f64>>,
     /// A stage's state.
     y: Vec<f64>,
@@ -52,13 +53,23 @@ pub fn new(size: usize) -> Dop853 {
 }
 
 impl Dop853 {
-    /// y = x + h Σ a_i k_i
-    fn combine(&mut self, row: Row) {
+    /// y = x + h Σ a_i k_i = x + h (c k₁ + Σ a_i (k_i − k₁)), c = Σ a_i
+    fn combine(&mut self, row: Row, c: f64) {
         self.y.fill(0.0);
-        for &(stage, a) in row {
+        for &(stage, a) in row.iter().filter(|entry| entry.0 > 0) {
             self.y.iter_mut().zip(&self.k[stage]).for_each(|(y, k)| *y += a * k);
         }
-        self.y.iter_mut().zip(&self.old).for_each(|(y, x)| *y = x + self.h * *y);
+        let first = self.old.iter().zip(&self.k[0]);
+        self.y.iter_mut().zip(first).for_each(|(y, (x, k))| *y = x + self.h * (c * k + *y));
+    }
+
+    /// The rates at a stage.
+    fn evaluate(&mut self, motion: &mut dyn Motion, stage: usize) -> Result<(), FieldError> {
+        let (first, others) = self.k.split_at_mut(1);
+        let k = &mut others[stage - 1];
+        motion.rates(self.t + C[stage] * self.h, &self.y, k)?;
+        k.iter_mut().zip(&first[0]).for_each(|(k, first)| *k -= first);
+        Ok(())
     }
 
     /// |λ| as |f(x) − f(x̂)| / |x − x̂| for the two states at the end of a step, whose
@@ -85,10 +96,10 @@ impl Dop853 {
         h_lambda.is_finite().then_some(Stiffness { h_lambda, limit: EDGE, component })
     }
 
-    /// Σ e_i k_i, component by component.
+    /// Σ e_i k_i, component by component, for e whose sum is 0.
     fn error(k: &[Vec<f64>], row: Row, into: &mut [f64]) {
         into.fill(0.0);
-        for &(stage, e) in row {
+        for &(stage, e) in row.iter().filter(|entry| entry.0 > 0) {
             into.iter_mut().zip(&k[stage]).for_each(|(sum, k)| *sum += e * k);
         }
     }
@@ -134,18 +145,17 @@ impl Integrator for Dop853 {
         self.old.copy_from_slice(x);
         self.k[0].copy_from_slice(rates);
         for stage in 1..STAGES {
-            self.combine(A[stage]);
-            let k = &mut self.k[stage];
-            motion.rates(t + C[stage] * h, &self.y, k)?;
+            self.combine(A[stage], C[stage]);
+            self.evaluate(motion, stage)?;
         }
         // The last stage and the new state are both at t + h.
         self.new.copy_from_slice(&self.y);
-        self.combine(B);
+        self.combine(B, 1.0);
         // `last` is the state of the last stage, `new` that of the step.
         std::mem::swap(&mut self.last, &mut self.new);
         self.new.copy_from_slice(&self.y);
         next.copy_from_slice(&self.y);
-        motion.rates(t + h, &self.new, &mut self.k[STAGES])?;
+        self.evaluate(motion, STAGES)?;
         self.stiffness = self.look(&self.last, weights);
         // Two estimates, combined so that the result behaves like order 8; the component
         // that is off most counts, so that others do not hide it.
@@ -175,13 +185,14 @@ impl Integrator for Dop853 {
 
     fn prepare_dense(&mut self, motion: &mut dyn Motion) -> Result<(), FieldError> {
         for stage in STAGES + 1..ALL_STAGES {
-            self.combine(A[stage]);
-            motion.rates(self.t + C[stage] * self.h, &self.y, &mut self.k[stage])?;
+            self.combine(A[stage], C[stage]);
+            self.evaluate(motion, stage)?;
         }
         let h = self.h;
         for at in 0..self.size {
             let (old, delta) = (self.old[at], self.new[at] - self.old[at]);
-            let (first, last) = (self.k[0][at], self.k[STAGES][at]);
+            let first = self.k[0][at];
+            let last = first + self.k[STAGES][at];
             self.dense[0][at] = delta;
             self.dense[1][at] = h * first - delta;
             self.dense[2][at] = 2.0 * delta - h * (last + first);
