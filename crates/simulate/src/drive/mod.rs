@@ -229,6 +229,8 @@ pub struct Driver<'m> {
     /// For each switch that has just turned, how far its guards may be on the old side: the
     /// turn was found on a polynomial, and the state was projected.
     slack: Vec<f64>,
+    /// How large guards were in the last steps.
+    guard_sizes: Vec<f64>,
     /// Switches the motion sticks at.
     stuck: Vec<usize>,
     is_backward: bool,
@@ -293,6 +295,7 @@ impl<'m> Driver<'m> {
             last_error: 1e-4,
             modes: Vec::new(),
             slack: Vec::new(),
+            guard_sizes: Vec::new(),
             stuck: Vec::new(),
             is_backward: false,
             rate: None,

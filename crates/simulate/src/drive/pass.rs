@@ -480,6 +480,7 @@ impl<'m> Driver<'m> {
             let left = watch.commit().into_iter();
             self.undecided.extend(left.map(|event| Undecided { event, t, why }));
         }
+        let mut turned_from = None;
         if let Some(start) = start {
             self.statistics.switches += 1;
             pass.recent_switches += 1;
@@ -492,10 +493,11 @@ impl<'m> Driver<'m> {
             let step: Vec<f64> = std::iter::once(h.abs()).chain(sizes).collect();
             self.carry_over(&before, (start.0, &start.1), (self.t, &pass.turn), &step)?;
             self.forget();
+            turned_from = Some(before);
         } else {
             pass.recent_switches = 0;
         }
-        self.note_slack(arrival.turned)?;
+        self.note_slack(turned_from.as_deref())?;
         self.settle_here()?;
         let (expected, found) = (pass.rank, self.field.outcome().rank.jacobian);
         if found != expected {

@@ -12,6 +12,10 @@ use dalembert_expr::SwitchKind;
 
 /// Guards below this part of their largest value in a step are 0.
 const ROUNDED: f64 = 1e-13;
+/// A guard that is this many times its noise has left 0.
+const LEAVES: f64 = 4.0;
+/// What counts of the size of a guard in the next step.
+const FADES: f64 = 0.5;
 
 impl Driver<'_> {
     /// Goes on from a turn, on the branches that lead away from it; if none does, the
@@ -35,11 +39,15 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Notes how far the guards of switches are on the other side than their branches, at
-    /// the state; `turned` if it is where some of them have turned.
-    pub(super) fn note_slack(&mut self, turned: bool) -> Result<(), Failure> {
-        if !turned && self.slack.is_empty() {
-            return Ok(());
+    /// Notes how far the guards of switches may be on the other side than their branches, at
+    /// the state. Where they have just turned, from the branches `before`, they ought to be 0: what
+    /// they are there is their noise, and until they have left it they have not turned again.
+    pub(super) fn note_slack(&mut self, before: Option<&[f64]>) -> Result<(), Failure> {
+        if before.is_none() {
+            self.guard_sizes.iter_mut().for_each(|size| *size *= FADES);
+            if self.slack.is_empty() {
+                return Ok(());
+            }
         }
         let (mut modes, mut guards) = (Vec::new(), Vec::new());
         let (t, x) = (self.t, self.x.clone());
@@ -48,12 +56,19 @@ impl Driver<'_> {
         let slack: Vec<f64> = (0..modes.len())
             .map(|at| {
                 let range = self.field.guards_of(at);
-                let nearest = range.fold(f64::INFINITY, |m, g| m.min(guards[g].abs()));
+                let nearest = range.clone().fold(f64::INFINITY, |m, g| m.min(guards[g].abs()));
                 let is_there = modes[at] == self.modes[at] || !nearest.is_finite();
-                match (is_there, turned) {
+                let old = old.get(at).copied().unwrap_or(0.0);
+                let has_turned = before.is_some_and(|before| before[at] != self.modes[at]);
+                if has_turned && nearest.is_finite() {
+                    let size = |g: usize| self.guard_sizes.get(g).copied().unwrap_or(0.0);
+                    return nearest.max(range.fold(0.0, |m, g| size(g).max(m)) * ROUNDED);
+                }
+                match (is_there, before.is_some()) {
+                    (true, _) if nearest <= LEAVES * old => old,
                     (true, _) => 0.0,
-                    (false, true) => nearest,
-                    (false, false) => old.get(at).copied().unwrap_or(0.0),
+                    (false, true) => nearest.max(old),
+                    (false, false) => old,
                 }
             })
             .collect();
@@ -101,13 +116,16 @@ impl Driver<'_> {
             values
         };
         let samples = Sampler { at: &mut at, deepest: &deepest, boundaries: guards }.sample(1.0);
-        // Just behind a turn a guard is on either side of 0 by rounding.
-        let mut largest = vec![0f64; guards];
+        // Just behind a turn a guard is on either side of 0 by rounding, which goes by what it
+        // was before, not by how far a short step takes it.
+        let mut largest = if self.slack.is_empty() { Vec::new() } else { self.guard_sizes.clone() };
+        largest.resize(guards, 0.0);
         for (_, values) in &samples {
             for (most, value) in largest.iter_mut().zip(values) {
-                *most = if value.abs() > *most { value.abs() } else { *most };
+                *most = if value.is_finite() { most.max(value.abs()) } else { *most };
             }
         }
+        self.guard_sizes.clone_from(&largest);
         let slack = |at: usize| self.slack.get(at).copied().unwrap_or(0.0);
         // The branches, but for switches that have just turned and are still beside it.
         let branches = |values: &[f64]| -> Vec<f64> {
