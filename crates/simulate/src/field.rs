@@ -178,6 +178,8 @@ pub struct Field<'m> {
     rows: Vec<usize>,
     /// The row of A of each velocity residual.
     velocity_rows: Vec<usize>,
+    /// Which own velocities are the rates of the positions at their places.
+    rates_of_positions: Vec<bool>,
     /// Held by feedback.
     pub feedback: Feedback,
     /// Rates that are known otherwise, where solving for them would only add noise.
@@ -443,6 +445,11 @@ impl<'m> Field<'m> {
             constants,
             work,
             rows: (0..m).collect(),
+            rates_of_positions: {
+                let velocities = system.velocities();
+                let pairs = (0..n).map(|i| velocities.get(i) == equations.v.get(i));
+                pairs.collect()
+            },
             velocity_rows: {
                 let rows = equations.velocity_residuals.iter();
                 rows.filter_map(|r| equations.rows.iter().position(|row| *row == r.0)).collect()
@@ -619,6 +626,11 @@ impl<'m> Field<'m> {
         }
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
+    }
+
+    /// Whether the own velocity at a place is the rate of the position there.
+    pub fn is_rate(&self, at: usize) -> bool {
+        self.rates_of_positions.get(at).copied().unwrap_or(false)
     }
 
     /// The rows in use.

@@ -4,6 +4,7 @@ use super::Driver;
 use super::collocation::Passage;
 use super::rank_change::RankChange;
 use crate::integrators::Motion;
+use std::rc::Rc;
 
 /// Ratios below this are a loss of rank.
 pub(super) const LOST: f64 = 1e-5;
@@ -19,11 +20,11 @@ pub(super) struct Mark {
     pub(super) x: Vec<f64>,
     pub(super) margin: f64,
     pub(super) speed: f64,
-    pub(super) set: RowSet,
+    pub(super) set: Rc<RowSet>,
 }
 
 /// Rows in use: of A, and of φ.
-#[derive(Clone)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowSet {
     pub(super) rows: Vec<usize>,
     pub(super) positions: Option<Vec<usize>>,
@@ -47,6 +48,16 @@ impl Driver<'_> {
             rows: self.field.rows().to_vec(),
             positions: self.projection.positions().map(<[usize]>::to_vec),
         }
+    }
+
+    /// The same as it was last time, if it is.
+    pub(super) fn same_set(&mut self) -> Rc<RowSet> {
+        let last = &self.crossings.set;
+        let positions = self.projection.positions();
+        if last.rows != self.field.rows() || last.positions.as_deref() != positions {
+            self.crossings.set = Rc::new(self.row_set());
+        }
+        self.crossings.set.clone()
     }
 
     pub(super) fn use_set(&mut self, set: &RowSet) {

@@ -19,7 +19,7 @@
 //! Only runs with error control and projection cross, and not in a chart: that wears out
 //! there.
 
-use super::across::{Crossing, LOST, Mark, NOISE, nearest};
+use super::across::{Crossing, LOST, Mark, NOISE, RowSet, nearest};
 use super::collocation::Collocation;
 use super::events::Sight;
 use super::margin::Margins;
@@ -32,12 +32,17 @@ use crate::projection::Drift;
 use dalembert_gauss::outcome;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 /// What the driver knows about singular positions.
 pub(super) struct Crossings {
     pub(super) rule: Collocation,
     pub(super) margins: Margins,
     trail: VecDeque<Mark>,
+    /// The rows in use at the last mark.
+    pub(super) set: Rc<RowSet>,
+    /// Room of a mark that is no more.
+    spare: Vec<f64>,
     /// The position ahead was tried in vain.
     refused: bool,
     /// A position on the constraints in which the rank drops and that could not be passed.
@@ -49,7 +54,9 @@ impl Default for Crossings {
         Crossings {
             rule: Collocation::new(NODES),
             margins: Margins::default(),
-            trail: VecDeque::new(),
+            trail: VecDeque::with_capacity(TRAIL + 1),
+            set: Rc::default(),
+            spare: Vec::new(),
             refused: false,
             missed: None,
         }
@@ -104,23 +111,25 @@ impl<'m> Driver<'m> {
         if !self.crosses() {
             return;
         }
-        let speed = self.speed(&self.x.clone(), &pass.rates);
+        let x = std::mem::take(&mut self.x);
+        let speed = self.speed(&x, &pass.rates);
         let crossings = &mut self.crossings;
-        let (t, x) = (self.t, self.x.clone());
-        crossings.margins.see(&mut self.field, t, &x);
-        let margin = crossings.margins.margin(&mut self.field, t, &x).unwrap_or(1.0);
+        let margin = crossings.margins.mark(&mut self.field, self.t, &x).unwrap_or(1.0);
         if crossings.trail.back().is_some_and(|last| margin > last.margin) {
             crossings.refused = false;
         }
-        let set = self.row_set();
-        let mark = Mark { t: self.t, x: self.x.clone(), margin, speed, set };
+        let mut room = std::mem::take(&mut crossings.spare);
+        room.clone_from(&x);
+        self.x = x;
+        let mark = Mark { t: self.t, x: room, margin, speed, set: self.same_set() };
         let trail = &mut self.crossings.trail;
         trail.push_back(mark);
         if trail.len() > TRAIL {
             // Steps that have become short leave the long ones before them in place.
             let gap = |i: &usize| (trail[i + 1].t - trail[i - 1].t).abs();
             let closest = (1..TRAIL).min_by(|a, b| gap(a).total_cmp(&gap(b)));
-            closest.map(|at| trail.remove(at));
+            let removed = closest.and_then(|at| trail.remove(at));
+            self.crossings.spare = removed.map(|mark| mark.x).unwrap_or_default();
         }
     }
 
@@ -150,11 +159,13 @@ impl<'m> Driver<'m> {
             }
         }
         let eta = 1e-4 * self.h;
-        let ahead: Vec<f64> = self.x.iter().zip(&pass.rates).map(|(x, d)| x + eta * d).collect();
-        let there = {
-            let margins = &mut self.crossings.margins;
-            margins.margin(&mut self.field, self.t + eta, &ahead)?
-        };
+        let mut ahead = std::mem::take(&mut self.crossings.spare);
+        ahead.clear();
+        ahead.extend(self.x.iter().zip(&pass.rates).map(|(x, d)| x + eta * d));
+        let margins = &mut self.crossings.margins;
+        let there = margins.margin(&mut self.field, self.t + eta, &ahead);
+        self.crossings.spare = ahead;
+        let there = there?;
         let slope = (margin - there) / eta.abs();
         (slope > 0.0 && margin < FAR * slope * usual)
             .then(|| self.t + pass.forward * margin / slope)
@@ -331,7 +342,7 @@ impl<'m> Driver<'m> {
         record: &mut Record<'_, 'm>,
     ) -> Result<ControlFlow<End>, Failure> {
         let mut mark = self.crossings.trail[0].clone();
-        mark.set = self.row_set();
+        mark.set = self.same_set();
         let rank = change.after.unwrap_or(change.before);
         let stop = |this: &mut Self, why: Unresolved| {
             let change = RankChange { after: None, stopped: Some(why), ..change.clone() };

@@ -7,7 +7,7 @@
 //! |t − t*|.
 
 use crate::field::Field;
-use dalembert_gauss::linalg::{norm, qr, zeros};
+use dalembert_gauss::linalg::{qr, sized, zeros};
 
 /// The largest length of each row so far.
 #[derive(Clone, Debug, Default)]
@@ -24,10 +24,12 @@ pub struct Margins {
 impl Margins {
     /// Rows of the field in coordinates of equal mass: transposed, n × count.
     fn load(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
-        let (n, rows) = (field.size, field.rows().to_vec());
-        let (metric, jacobian) = field.matrices(t, x).ok()?;
+        let n = field.size;
+        field.matrices(t, x).ok()?;
+        let (metric, jacobian) = field.last_matrices();
+        let rows = field.rows();
         let count = rows.len();
-        zeros(&mut self.matrix, n * count);
+        sized(&mut self.matrix, n * count);
         let mass = |i: usize| {
             let m = metric[i * n + i];
             if m > 0.0 { 1.0 / m.sqrt() } else { 1.0 }
@@ -45,18 +47,25 @@ impl Margins {
         self.matrix.iter().all(|a| a.is_finite()).then_some(count)
     }
 
-    /// Takes the lengths of the rows at a state into account.
-    pub fn see(&mut self, field: &mut Field, t: f64, x: &[f64]) {
-        let Some(count) = self.load(field, t, x) else { return };
+    /// The margin at a state on the way, whose rows' lengths are taken into account.
+    pub fn mark(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
+        let count = self.load(field, t, x)?;
         for (k, &row) in field.rows().iter().enumerate() {
-            let column: Vec<f64> = self.matrix.iter().skip(k).step_by(count).copied().collect();
-            self.longest[row] = self.longest[row].max(norm(&column));
+            let column = self.matrix.iter().skip(k).step_by(count);
+            let length = column.map(|a| a * a).sum::<f64>().sqrt();
+            self.longest[row] = self.longest[row].max(length);
         }
+        let steps = self.factor_loaded(field, count);
+        Some(steps.checked_sub(1).map_or(1.0, |k| self.matrix[k * count + k].abs()))
     }
 
     /// Factors the rows at a state; the number of pivots.
     fn factor(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
         let count = self.load(field, t, x)?;
+        Some(self.factor_loaded(field, count))
+    }
+
+    fn factor_loaded(&mut self, field: &Field, count: usize) -> usize {
         for (k, &row) in field.rows().iter().enumerate() {
             let longest = self.longest[row];
             if longest > 0.0 {
@@ -66,7 +75,7 @@ impl Margins {
         zeros(&mut self.tau, field.size.min(count));
         self.pivots.resize(count, 0);
         let (tau, pivots) = (&mut self.tau, &mut self.pivots);
-        Some(qr::factor_pivoted(&mut self.matrix, field.size, count, tau, pivots))
+        qr::factor_pivoted(&mut self.matrix, field.size, count, tau, pivots)
     }
 
     /// The margin at a state, of the rows in use; 1 if there are none.

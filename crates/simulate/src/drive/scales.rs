@@ -87,8 +87,9 @@ pub(super) struct Scales {
     suspected: Option<usize>,
     /// So many steps are not looked at.
     vouched: u32,
-    /// Room for the sizes of a state.
+    /// Room for the sizes of a state, and for M.
     sizes: Vec<f64>,
+    room: Vec<f64>,
 }
 
 impl Scales {
@@ -395,14 +396,15 @@ impl Driver<'_> {
     /// Whether a step was turned down for what is no error of the method: components whose
     /// errors do not get smaller with the step.
     pub(super) fn learns(&mut self, h: f64, pass: &Pass) -> bool {
-        let errors = pass.errors.clone();
-        if errors.iter().any(|e| !e.is_finite()) {
+        if pass.errors.iter().any(|e| !e.is_finite()) {
             self.scales.rejected = None;
             return false;
         }
-        let (t, longer, before) = match self.scales.rejected.take() {
+        let (t, longer, mut before) = match self.scales.rejected.take() {
             Some(last) if last.0 == self.t && h.abs() < last.1.abs() => last,
-            _ => {
+            last => {
+                let mut errors = last.map_or_else(Vec::new, |last| last.2);
+                errors.clone_from(&pass.errors);
                 self.scales.rejected = Some((self.t, h, errors));
                 return false;
             }
@@ -411,8 +413,9 @@ impl Driver<'_> {
             self.scales.rejected = Some((t, longer, before));
             return false;
         }
-        let learned = self.compare(pass, (longer, &before), (h, &errors));
-        self.scales.rejected = Some((self.t, h, errors));
+        let learned = self.compare(pass, (longer, &before), (h, &pass.errors));
+        before.clone_from(&pass.errors);
+        self.scales.rejected = Some((self.t, h, before));
         learned
     }
 
@@ -452,11 +455,11 @@ impl Driver<'_> {
             self.scales.vouched -= 1;
             return;
         }
-        let x = self.x.clone();
-        if self.scales.metric.is_empty()
-            && let Some(metric) = self.metric_diagonal(&x)
-        {
-            self.scales.measure(metric, &x, &pass.rates, h);
+        if self.scales.metric.is_empty() {
+            let x = self.x.clone();
+            if let Some(metric) = self.metric_diagonal(&x) {
+                self.scales.measure(metric, &x, &pass.rates, h);
+            }
         }
         if self.scales.own[i] > HARDLY * self.reach(i, h) {
             return;
@@ -543,23 +546,24 @@ impl Driver<'_> {
 
     /// 1 where an own velocity is the rate of its position.
     fn own_is_rate(&self, i: usize) -> f64 {
-        let velocities = self.field.model().system.velocities();
-        let equations = &self.field.equations;
-        if velocities.get(i) == equations.v.get(i) { 1.0 } else { 0.0 }
+        if self.field.is_rate(i) { 1.0 } else { 0.0 }
     }
 
     /// ‖q̇‖ over ‖q‖ where masses are equal.
     pub(super) fn speed(&mut self, x: &[f64], rates: &[f64]) -> f64 {
         let n = self.field.n;
-        let mut mass = Vec::new();
+        let mut mass = std::mem::take(&mut self.scales.room);
+        mass.clear();
         if self.field.residuals(self.t, x).is_ok() {
             self.field.mass(&mut mass);
         }
         let weight = |i: usize| if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
-        let sum = |v: &[f64]| -> f64 { (0..n).map(|i| weight(i) * v[i] * v[i]).sum() };
+        let sum =
+            |v: &dyn Fn(usize) -> f64| -> f64 { (0..n).map(|i| weight(i) * v(i) * v(i)).sum() };
         let own = |i: usize| self.scales.own.get(i).copied().unwrap_or(0.0);
-        let sizes: Vec<f64> = (0..n).map(|i| x[i].abs().max(own(i))).collect();
-        let (moved, length) = (sum(&rates[..n]).sqrt(), sum(&sizes).sqrt());
+        let moved = sum(&|i| rates[i]).sqrt();
+        let length = sum(&|i| x[i].abs().max(own(i))).sqrt();
+        self.scales.room = mass;
         // Coordinates that are all 0 have no length to go by, but the run has.
         if moved == 0.0 {
             0.0
