@@ -504,8 +504,10 @@ impl Driver<'_> {
         };
         let (speed, force) = (norm(&x[n..moving]), norm(&rates[n..moving]));
         let mut length = 0.01 * longest;
-        if speed > 0.0 && force > 0.0 {
-            length = length.min(0.1 * speed / force);
+        // What is so slow that it changes at once is at rest.
+        let turns = 0.1 * speed / force;
+        if turns > LEAST * longest {
+            length = length.min(turns);
         }
         let mut there = vec![0.0; x.len()];
         // Shorter ones tell nothing where all begins at 0; rejections find them if need be.
