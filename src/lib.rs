@@ -49,12 +49,24 @@ pub use input::{Input, InputError, Options};
 /// Reads and resolves a model. Never fails: faults are in the result.
 pub fn load(input: &Input, options: &Options) -> Loaded {
     use dalembert_model::load::{Beside, load_with};
+    use dalembert_model::resolve::Names;
     let read = |from: &str, name: &str| match &input.folder {
         Some(folder) => input::read_part(folder, &input.name, from, name),
         None => Err("there is no folder to read it from".to_owned()),
     };
-    let beside =
-        Beside { overrides: &options.set, at: options.at.as_deref(), observes: &options.observe };
+    let formulations: Vec<&str> = dalembert_derive::ALL.iter().map(|f| f.name()).collect();
+    let eliminations: Vec<&str> = dalembert_gauss::EVERY.iter().map(|e| e.name()).collect();
+    let methods: Vec<&str> = simulate::method::names().collect();
+    let beside = Beside {
+        overrides: &options.set,
+        at: options.at.as_deref(),
+        observes: &options.observe,
+        names: Names {
+            methods: &methods,
+            formulations: &formulations,
+            eliminations: &eliminations,
+        },
+    };
     load_with(&input.name, &input.text, input.syntax, &beside, options.limits, Some(&read))
 }
 

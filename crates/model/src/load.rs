@@ -80,6 +80,8 @@ pub struct Beside<'a> {
     pub at: Option<&'a str>,
     /// Further outputs, each what may stand after `observe`.
     pub observes: &'a [String],
+    /// The names that a `run` may choose from.
+    pub names: resolve::Names<'a>,
 }
 
 /// The same, with a way to read the files of parts.
@@ -127,7 +129,7 @@ pub fn load_with(
     let sources = Rc::new(sources);
     let model = resolve(
         &file,
-        resolve::Beside { overrides: &settings, state: &state },
+        resolve::Beside { overrides: &settings, state: &state, names: beside.names },
         &files,
         sources.clone(),
         limits,

@@ -196,7 +196,7 @@ pub enum RunOption {
     Every(Expr),
     /// `tol 1e-10`
     Tolerance(Expr),
-    /// `method taylor`
+    /// `method radau`
     Method(Name),
     /// `formulation hamilton`
     Formulation(Name),

@@ -12,6 +12,11 @@ use dalembert_model::system::{Energy, Level, System};
 /// The name that leaves the choice open.
 pub const AUTO: &str = "auto";
 
+/// The names by which an integrator can be chosen.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    std::iter::once(AUTO).chain(integrators::NAMES.iter().copied())
+}
+
 /// The integrator of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {

@@ -60,6 +60,20 @@ pub struct Beside<'a> {
     pub overrides: &'a [(Expr, Expr)],
     /// A state to evaluate at.
     pub state: &'a [(Expr, Expr)],
+    /// The names that a `run` may choose from.
+    pub names: Names<'a>,
+}
+
+/// Names of integrators, formulations and eliminations that a `run` may choose. They belong to
+/// who moves the model; where there are none, any name will do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names<'a> {
+    /// Of integrators.
+    pub methods: &'a [&'a str],
+    /// Of formulations.
+    pub formulations: &'a [&'a str],
+    /// Of eliminations.
+    pub eliminations: &'a [&'a str],
 }
 
 /// Resolves a file. Faults are added to `diagnostics`; the model is returned
@@ -324,6 +338,7 @@ struct Resolver<'a, 'd> {
     raw_overrides: &'a [(Expr, Expr)],
     /// The state asked for, as written.
     raw_state: &'a [(Expr, Expr)],
+    names: Names<'a>,
 }
 
 /// Placeholders for quantities that are known only when all energies are.
@@ -395,6 +410,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             files,
             raw_overrides: beside.overrides,
             raw_state: beside.state,
+            names: beside.names,
             specials,
         };
         resolver.set_role(Symbol::TIME, role::TIME);

@@ -8,31 +8,6 @@ use super::*;
 use crate::system::{Action, Check, CheckAt, CheckKind, Draw, Event, Level, Observe, Run, Start};
 use crate::tree::{RunOption, Shape, StartRelation, StatementKind};
 
-/// Names of integrators, formulations and eliminations a `run` may choose.
-pub const METHODS: &[&str] = &[
-    "auto",
-    "dop853",
-    "gauss4",
-    "gauss6",
-    "gauss8",
-    "radau",
-    "rattle",
-    "discrete-gradient",
-    "taylor",
-];
-/// Names of formulations.
-pub const FORMULATIONS: &[&str] =
-    &["lagrange", "poincare", "hamilton", "maggi", "bracket", "routh"];
-/// Names of eliminations.
-pub const ELIMINATIONS: &[&str] = &[
-    "multipliers",
-    "udwadia-kalaba",
-    "null-space",
-    "singular-mass",
-    "udwadia-kalaba-literal",
-    "singular-mass-literal",
-];
-
 const ANY: u16 = u16::MAX;
 
 const SETTABLE: &str =
@@ -310,12 +285,16 @@ impl<'a> Resolver<'a, '_> {
                     RunOption::Tolerance(expr) => {
                         run.tolerance = self.settle(|r| r.positive(expr, cx, "the tolerance"));
                     }
-                    RunOption::Method(name) => run.method = self.choice_of(name, METHODS, "method"),
+                    RunOption::Method(name) => {
+                        run.method = self.choice_of(name, self.names.methods, "method")
+                    }
                     RunOption::Formulation(name) => {
-                        run.formulation = self.choice_of(name, FORMULATIONS, "formulation");
+                        run.formulation =
+                            self.choice_of(name, self.names.formulations, "formulation");
                     }
                     RunOption::Elimination(name) => {
-                        run.elimination = self.choice_of(name, ELIMINATIONS, "elimination");
+                        run.elimination =
+                            self.choice_of(name, self.names.eliminations, "elimination");
                     }
                 }
             }
@@ -366,7 +345,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     fn choice_of(&mut self, name: &tree::Name, known: &[&str], what: &str) -> Option<String> {
-        if known.contains(&&*name.text) {
+        if known.is_empty() || known.contains(&&*name.text) {
             return Some(name.text.to_string());
         }
         let mut diagnostic = Diagnostic::fault(

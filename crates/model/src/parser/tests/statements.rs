@@ -155,7 +155,7 @@ fn starts_runs_and_observations() {
     };
     assert_eq!(items.len(), 4);
     assert_eq!(items[2].relation, StartRelation::Near);
-    let run = "run t = 0..10, every 0.01, tol 1e-10, method taylor, formulation hamilton, \
+    let run = "run t = 0..10, every 0.01, tol 1e-10, method radau, formulation hamilton, \
                elimination null-space";
     let StatementKind::Run(options) = statement(run) else { panic!("a run") };
     assert_eq!(options.len(), 6);
