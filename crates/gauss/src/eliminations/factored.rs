@@ -34,7 +34,7 @@ const POOR: f64 = 1e-2;
 pub struct Factored {
     s: Scratch,
     is_decided: bool,
-    /// Pivots of the rows and of K at the decision, over the lengths of their rows.
+    /// Squares of the pivots of the rows and of K at the decision, over those of their rows.
     rows: Vec<f64>,
     free: Vec<f64>,
     /// The coordinates in the order in which they are factored.
@@ -77,7 +77,7 @@ impl Factored {
         s.reduced_rank = free;
         pivots(&s.reduced, free, free, &mut self.free);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
-        s.refines = !(least >= POOR);
+        s.refines = !(least >= POOR * POOR);
         self.is_decided = found.rank == free;
         self.is_decided
     }
@@ -172,17 +172,24 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
     }
 }
 
-/// Diagonal entries of a triangle over the lengths of their rows.
+/// Squares of the diagonal entries of a triangle over those of the lengths of their rows.
 fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
     into.clear();
-    into.extend((0..count).map(|k| pivot(l, cols, k)));
+    into.extend((0..count).map(|k| {
+        let (pivot, row) = pivot(l, cols, k);
+        pivot / row
+    }));
 }
 
-fn pivot(l: &[f64], cols: usize, k: usize) -> f64 {
+/// The squares of a diagonal entry and of its row.
+fn pivot(l: &[f64], cols: usize, k: usize) -> (f64, f64) {
     let row = &l[k * cols..k * cols + k + 1];
-    row[k].abs() / dot(row, row).sqrt()
+    (row[k] * row[k], dot(row, row))
 }
 
 fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
-    before.iter().enumerate().any(|(k, before)| !(pivot(l, cols, k) >= FALLS * before))
+    before.iter().enumerate().any(|(k, before)| {
+        let (pivot, row) = pivot(l, cols, k);
+        !(pivot >= FALLS * FALLS * before * row)
+    })
 }

@@ -6,6 +6,8 @@
 //! must then be zero, and it is not. Only the symmetric part that the lower triangle states is
 //! used.
 
+use super::dot;
+
 /// What a pivoted factorization found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pivoted {
@@ -23,21 +25,17 @@ pub struct Pivoted {
 /// not positive.
 pub fn factor(a: &mut [f64], n: usize) -> Result<(), usize> {
     for j in 0..n {
-        let mut pivot = a[j * n + j];
-        for k in 0..j {
-            pivot -= a[j * n + k] * a[j * n + k];
-        }
+        let row = &a[j * n..j * n + j];
+        let pivot = a[j * n + j] - dot(row, row);
         if !(pivot > 0.0 && pivot.is_finite()) {
             return Err(j);
         }
         let root = pivot.sqrt();
         a[j * n + j] = root;
-        for i in j + 1..n {
-            let mut sum = a[i * n + j];
-            for k in 0..j {
-                sum -= a[i * n + k] * a[j * n + k];
-            }
-            a[i * n + j] = sum / root;
+        let (head, below) = a.split_at_mut((j + 1) * n);
+        let row = &head[j * n..j * n + j];
+        for other in below.chunks_exact_mut(n) {
+            other[j] = (other[j] - dot(&other[..j], row)) / root;
         }
     }
     Ok(())
@@ -160,23 +158,15 @@ pub fn solve_lower(l: &[f64], n: usize, k: usize, x: &mut [f64]) {
     // Zeros at the beginning stay zeros.
     let first = x[..k].iter().position(|v| *v != 0.0).unwrap_or(k);
     for i in first..k {
-        let mut sum = x[i];
-        for j in first..i {
-            sum -= l[i * n + j] * x[j];
-        }
-        x[i] = sum / l[i * n + i];
+        let row = &l[i * n..i * n + i + 1];
+        x[i] = (x[i] - dot(&row[first..i], &x[first..i])) / row[i];
     }
 }
 
 /// Solves Lᵀ x = b with the leading `k` × `k` lower triangle of a matrix with `n` columns.
 pub fn solve_lower_transposed(l: &[f64], n: usize, k: usize, x: &mut [f64]) {
-    for i in (0..k).rev() {
-        let mut sum = x[i];
-        for j in i + 1..k {
-            sum -= l[j * n + i] * x[j];
-        }
-        x[i] = sum / l[i * n + i];
-    }
+    // The same triangle as that of rows, and along them.
+    super::lq::solve_lower_transposed(l, n, k, x);
 }
 
 /// Solves A x = b with a pivoted factor; for a rank below `n` the basic solution, which is zero on

@@ -21,15 +21,24 @@ pub fn factor_from(a: &mut [f64], cols: usize, first: usize, steps: usize, tau: 
         let (head, others) = a.split_at_mut((k + 1) * cols);
         let row = &mut head[k * cols + k..];
         let (alpha, v) = row.split_first_mut().expect("a row is as long as its place");
-        let tail = norm(v);
-        if tail == 0.0 {
-            *tau = 0.0;
-            continue;
-        }
-        let beta = -norm(&[*alpha, tail]).copysign(*alpha);
-        *tau = (beta - *alpha) / beta;
+        let squares = dot(v, v);
+        let whole = squares + *alpha * *alpha;
+        // The plain sum does, unless it has lost all its digits.
+        let length = if (1e-280..1e280).contains(&squares) {
+            whole.sqrt()
+        } else {
+            let tail = norm(v);
+            if tail == 0.0 {
+                *tau = 0.0;
+                continue;
+            }
+            norm(&[*alpha, tail])
+        };
+        let beta = -length.copysign(*alpha);
         let divisor = *alpha - beta;
-        v.iter_mut().for_each(|v| *v /= divisor);
+        *tau = -divisor / beta;
+        let factor = divisor.recip();
+        v.iter_mut().for_each(|v| *v *= factor);
         *alpha = beta;
         for other in others.chunks_exact_mut(cols) {
             reflect(v, *tau, &mut other[k..]);
