@@ -4,7 +4,7 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use dalembert::simulate::field::Field;
-use dalembert::simulate::integrators::Motion;
+use dalembert::simulate::integrators::Problem;
 use dalembert::simulate::run::{RunOptions, run};
 use dalembert::simulate::{DEFAULT, Setting, start};
 use dalembert::{Input, Model, Options};

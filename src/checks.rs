@@ -166,7 +166,7 @@ impl<'m> Checker<'m> {
             CheckKind::Analyze { field, value } => self.analyze(field, value),
             CheckKind::Equal { left, right, within, at } => self.equal(left, right, *within, at),
             CheckKind::Agree { within } => self.agree(*within),
-            CheckKind::Motion(name) => self.motion(name),
+            CheckKind::Verdict(name) => self.motion(name),
             CheckKind::Fault(_) | CheckKind::Warning(_) => CheckOutcome::Holds(None),
         }
     }

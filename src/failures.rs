@@ -1,7 +1,7 @@
 //! Why a run ended before its time, said at the line of the model that caused it.
 
 use dalembert_expr::{ExprId, Notation};
-use dalembert_gauss::outcome::Motion;
+use dalembert_gauss::outcome::Verdict;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
@@ -218,14 +218,14 @@ impl Scene<'_> {
             }
             Failure::Field(FieldError::NoMotion(motion)) => {
                 let words = match motion {
-                    Motion::GaugeFree => "some accelerations are not determined",
-                    Motion::HiddenConstraint => "a direction without mass has a force on it",
+                    Verdict::GaugeFree => "some accelerations are not determined",
+                    Verdict::HiddenConstraint => "a direction without mass has a force on it",
                     _ => "the constraints contradict each other",
                 };
                 let message =
                     format!("the motion is not determined at t = {}: {words}", rounded(t));
                 let span = match motion {
-                    Motion::Inconsistent => self.system.constraints.first().map(|c| c.span),
+                    Verdict::Inconsistent => self.system.constraints.first().map(|c| c.span),
                     _ => energy_span(self.file, &[EnergyKind::Kinetic]),
                 };
                 Diagnostic::fault(

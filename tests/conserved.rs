@@ -12,7 +12,7 @@ use dalembert::expr::{ExprId, Symbol};
 use dalembert::model::load::Syntax;
 use dalembert::model::system::{Action, Event};
 use dalembert::simulate::states::random_states;
-use dalembert::simulate::{Motion, Reference, Setting, State, Tolerances, start};
+use dalembert::simulate::{Reference, Setting, State, Tolerances, Verdict, start};
 use dalembert::{Input, Loaded, Model, Options, checks, load};
 
 mod support;
@@ -369,7 +369,7 @@ fn the_identity_holds_for_any_field() {
                 let tolerances = Tolerances::default();
                 let reference =
                     Reference::new(&setting, &equations, &state, &tolerances).expect("numbers");
-                assert_eq!(reference.outcome.motion, Motion::Unique, "{name}");
+                assert_eq!(reference.outcome.motion, Verdict::Unique, "{name}");
                 let table = state.table(system);
                 let slopes = setting.numbers(&gradient, &table);
                 let n = system.n_coordinates();

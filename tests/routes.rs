@@ -9,7 +9,7 @@ mod support;
 
 use dalembert::formulations::Choices;
 use dalembert::simulate::report::Report;
-use dalembert::simulate::{Answer, Evaluation, Motion, Refusal, Setting, SolveError};
+use dalembert::simulate::{Answer, Evaluation, Refusal, Setting, SolveError, Verdict};
 use serde_json::Value;
 use support::oracle_model::*;
 
@@ -132,7 +132,7 @@ fn compare(oracle: &Value, answer: &Answer, evaluation: &Evaluation) -> f64 {
     let expected = &oracle["expected"];
     let outcome = &evaluation.outcome;
     let place = format!("{}: {} · {}", name(oracle), answer.formulation, answer.elimination);
-    assert_eq!(outcome.motion, Motion::Unique, "{place}");
+    assert_eq!(outcome.motion, Verdict::Unique, "{place}");
     let allowed = allowed(evaluation);
     let mut worst = 0f64;
     for (key, found) in [
@@ -229,7 +229,7 @@ fn an_undetermined_acceleration_is_named() {
     for (answer, evaluation) in found(&report) {
         let place = format!("{} · {}", answer.formulation, answer.elimination);
         let outcome = &evaluation.outcome;
-        assert_eq!(outcome.motion, Motion::GaugeFree, "{place}");
+        assert_eq!(outcome.motion, Verdict::GaugeFree, "{place}");
         assert_eq!(outcome.undetermined, [false, false, true], "{place}");
         assert_eq!(outcome.null, [[0.0, 0.0, 1.0]], "{place}");
         assert_eq!(outcome.rank.metric_and_jacobian, 2, "{place}");
@@ -258,7 +258,7 @@ fn a_hidden_constraint_is_stated() {
     for (answer, evaluation) in found(&report) {
         let place = format!("{} · {}", answer.formulation, answer.elimination);
         let outcome = &evaluation.outcome;
-        assert_eq!(outcome.motion, Motion::HiddenConstraint, "{place}");
+        assert_eq!(outcome.motion, Verdict::HiddenConstraint, "{place}");
         let hidden = outcome.hidden.as_ref().expect("evidence");
         let scale = nu[0] / hidden.direction[0];
         let direction: Vec<f64> = hidden.direction.iter().map(|x| scale * x).collect();

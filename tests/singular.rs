@@ -7,7 +7,7 @@ use dalembert::model::codes::Code;
 use dalembert::model::load::Syntax;
 use dalembert::model::system::Level;
 use dalembert::simulate::complete::{CompletionError, Implied, complete};
-use dalembert::simulate::{Evaluation, Motion, Report, StartError, State, Tolerances, report};
+use dalembert::simulate::{Evaluation, Report, StartError, State, Tolerances, Verdict, report};
 use dalembert::{Input, Model, Options};
 
 /// A page of the gallery with a further statement, and values set.
@@ -39,7 +39,7 @@ fn evaluation(report: &Report) -> &Evaluation {
     report.answers[0].result.as_ref().unwrap_or_else(|refusal| panic!("{refusal:?}"))
 }
 
-fn motion(report: &Report) -> Motion {
+fn motion(report: &Report) -> Verdict {
     evaluation(report).outcome.motion
 }
 
@@ -171,7 +171,7 @@ fn parts_equal_the_whole_for_all_masses() {
 
 fn same_motion(mut models: [Model; 2], m: [f64; 2], k: [f64; 2], case: &str) {
     let incomplete = m[0] == 0.0 || m[1] == 0.0;
-    let expected = if incomplete { Motion::HiddenConstraint } else { Motion::Unique };
+    let expected = if incomplete { Verdict::HiddenConstraint } else { Verdict::Unique };
     let mut found = Vec::new();
     for (model, names) in models.iter_mut().zip([WHOLE, PARTS]) {
         assert_eq!(motion(&at_start(model)), expected, "{case}");
@@ -184,7 +184,7 @@ fn same_motion(mut models: [Model; 2], m: [f64; 2], k: [f64; 2], case: &str) {
             let force = 1e-9 * k[0].max(k[1]);
             assert!(multiplier(model, &report, "hidden[1]").abs() <= force, "{case}");
         }
-        assert_eq!(motion(&report), Motion::Unique, "{case}");
+        assert_eq!(motion(&report), Verdict::Unique, "{case}");
         assert!(evaluation(&report).gauss.residual < 1e-12, "{case}");
         found.push(of(model, &report, &names));
     }
@@ -211,7 +211,7 @@ fn without_any_mass_there_is_statics() {
     for mut model in two_masses([0.0, 0.0], [40.0, 24.0], 0.0, 0.0) {
         let (added, report) = completed(&mut model);
         assert_eq!(added.len(), 2);
-        assert_eq!(motion(&report), Motion::Unique);
+        assert_eq!(motion(&report), Verdict::Unique);
         let found = evaluation(&report);
         let all = found.accelerations.iter().chain(&found.constraint_force);
         assert!(all.chain(&report.state.q).all(|x| x.abs() < 1e-12), "{found:?}");
@@ -259,12 +259,13 @@ fn wheel_from_parts() {
                 let mut whole = page("singular-wheel", "", &set);
                 let mut parts = text(WHEEL, &set);
                 let reports = [at_start(&mut whole), at_start(&mut parts)];
-                let expected = if m + inertia == 0.0 { Motion::GaugeFree } else { Motion::Unique };
+                let expected =
+                    if m + inertia == 0.0 { Verdict::GaugeFree } else { Verdict::Unique };
                 assert!(reports.iter().all(|r| motion(r) == expected), "{set}");
                 let a = of(&whole, &reports[0], &["theta", "y"]);
                 let b = of(&parts, &reports[1], &["wheel.theta", "load.y"]);
                 close(&b, &a, 1e-12, &set);
-                if expected == Motion::GaugeFree {
+                if expected == Verdict::GaugeFree {
                     assert_eq!(undetermined(&whole, &reports[0]), ["theta", "y"], "{set}");
                     continue;
                 }
@@ -289,7 +290,7 @@ fn a_particle_without_mass() {
     {
         let (added, report) = completed(model);
         assert!(added.is_empty());
-        assert_eq!(motion(&report), Motion::GaugeFree);
+        assert_eq!(motion(&report), Verdict::GaugeFree);
         assert_eq!(undetermined(model, &report), [names[2]]);
         found.push(of(model, &report, &names));
     }
@@ -298,7 +299,7 @@ fn a_particle_without_mass() {
     close(&found[0][9..], &[4.704363097553742, -19.625, 0.0], 1e-14, "Qᶜ is unique");
 
     let mut pulled = page("singular-wheel-and-particle", "force x: 1e-3", "");
-    assert_eq!(motion(&at_start(&mut pulled)), Motion::HiddenConstraint);
+    assert_eq!(motion(&at_start(&mut pulled)), Verdict::HiddenConstraint);
     let result = complete(&mut pulled, &Tolerances::default());
     assert!(matches!(result, Err(CompletionError::Contradiction(_))), "{result:?}");
 }
@@ -320,7 +321,7 @@ fn relation_hidden_among_rows() {
         assert_eq!(added.len(), 1, "{start}");
         assert_eq!(added[0].level, Level::Position);
         assert!(is_chi(&model, added[0].residual));
-        assert_eq!(motion(&report), Motion::Unique);
+        assert_eq!(motion(&report), Verdict::Unique);
         let State { q, velocity, .. } = &report.state;
         close(&[q[1], velocity[0], velocity[1]], &[q[0], -q[0], -q[0]], 1e-12, start);
         close(&evaluation(&report).accelerations, &[q[0], q[0]], 1e-12, start);
@@ -346,12 +347,12 @@ fn hidden_constraint_of_velocities() {
             ),
             "",
         );
-        assert_eq!(motion(&at_start(&mut model)), Motion::HiddenConstraint);
+        assert_eq!(motion(&at_start(&mut model)), Verdict::HiddenConstraint);
         let (added, report) = completed(&mut model);
         assert_eq!(added.len(), 1);
         assert_eq!(added[0].level, Level::Velocity);
         assert!(is_chi(&model, added[0].residual));
-        assert_eq!(motion(&report), Motion::Unique);
+        assert_eq!(motion(&report), Verdict::Unique);
         assert!(multiplier(&model, &report, "hidden[1]").abs() < 1e-12 * k.max(1.0));
         let rate = k / c * (x - y);
         let expected = [-k * (x - y) / 2.0, k / c * (v - rate)];
@@ -377,7 +378,7 @@ fn completion_in_two_rounds() {
     let (added, report) = completed(&mut model);
     assert_eq!(added.len(), 2);
     assert!(is_chi(&model, added[1].residual));
-    assert_eq!(motion(&report), Motion::Unique);
+    assert_eq!(motion(&report), Verdict::Unique);
     close(&report.state.q, &[2.0, 2.0, 0.0], 1e-12, "positions");
 
     // x = y from the first two rows; with the third z = 0.
@@ -395,7 +396,7 @@ fn completion_in_two_rounds() {
     let (added, report) = completed(&mut model);
     assert_eq!(added.len(), 2);
     assert!(is_chi(&model, added[1].residual));
-    assert_eq!(motion(&report), Motion::Unique);
+    assert_eq!(motion(&report), Verdict::Unique);
     close(&report.state.q, &[1.0, 1.0, 0.0], 1e-12, "positions");
     // The force on z is held by the constraint that nobody wrote.
     close(&evaluation(&report).accelerations, &[1.0, 1.0, 0.0], 1e-12, "accelerations");
@@ -465,7 +466,7 @@ fn an_implied_row_carries_no_force_even_if_that_takes_another() {
     assert_eq!(added.len(), 2, "{added:?}");
     let report = at_start(&mut model);
     let found = evaluation(&report);
-    assert_eq!(found.outcome.motion, Motion::Unique);
+    assert_eq!(found.outcome.motion, Verdict::Unique);
     assert!((found.accelerations[0] + 2.0).abs() < 1e-12, "{:?}", found.accelerations);
     assert!(found.outcome.multipliers.iter().all(|l| l.abs() < 1e-12));
 }

@@ -11,7 +11,7 @@ use dalembert::expr::{ExprId, Symbol};
 use dalembert::formulations::ALL as FORMULATIONS;
 use dalembert::model::system::{Energy, Level};
 use dalembert::simulate::{
-    ALL, Answer, Evaluation, Motion, Numbers, Refusal, SolveError, agreement,
+    ALL, Answer, Evaluation, Numbers, Refusal, SolveError, Verdict, agreement,
 };
 use dalembert::{Choices, Model};
 use std::collections::{BTreeMap, HashSet};
@@ -126,7 +126,7 @@ fn compare(found: &Evaluation, measure: &Measure) -> Result<[f64; 3], String> {
     }
     let ranks = (rank.metric, rank.jacobian, rank.metric_and_jacobian);
     let expected = (measure.rank_of_mass, measure.rank_of_rows, measure.rank_together);
-    if ranks != expected && outcome.motion != Motion::Inconsistent {
+    if ranks != expected && outcome.motion != Verdict::Inconsistent {
         return Err(format!("ranks {ranks:?} instead of {expected:?}"));
     }
     if outcome.undetermined != measure.undetermined
@@ -280,7 +280,7 @@ fn check_wrong(index: usize) -> Outcomes<Tried> {
     let model = load(&system);
     let case = Case::new(&model, index as u64, Place::Anywhere).expect("any state will do");
     let measure = Measure::new(&case.terms());
-    if measure.doubtful || measure.motion != Motion::Unique {
+    if measure.doubtful || measure.motion != Verdict::Unique {
         return Ok(tried);
     }
     tried.systems = 1;

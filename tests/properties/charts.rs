@@ -6,7 +6,7 @@ use crate::measure::{Measure, difference};
 use crate::support::share;
 use crate::system::System;
 use dalembert::formulations::{Chart, by_name};
-use dalembert::simulate::{DEFAULT, Motion, Reference, Tolerances};
+use dalembert::simulate::{DEFAULT, Reference, Tolerances, Verdict};
 use dalembert::{Choices, expr::ExprId};
 
 const SYSTEMS: usize = 1500;
@@ -32,7 +32,7 @@ fn check(index: usize) -> Outcomes<Tried> {
     let model = load(&system);
     let Some(case) = Case::new(&model, index as u64, Place::On) else { return Ok(tried) };
     let measure = Measure::new(&case.terms());
-    if measure.doubtful || measure.motion != Motion::Unique {
+    if measure.doubtful || measure.motion != Verdict::Unique {
         return Ok(tried);
     }
     let tolerances = Tolerances::default();

@@ -9,7 +9,7 @@ use crate::support::share;
 use crate::system::System;
 use dalembert::expr::{ExprId, Symbol};
 use dalembert::model::system::Energy;
-use dalembert::simulate::{Motion, Setting, State};
+use dalembert::simulate::{Setting, State, Verdict};
 
 const SYSTEMS: usize = 2000;
 
@@ -176,7 +176,7 @@ fn check_additions(index: usize) -> Outcomes<Tried> {
     // V + h φ: on the constraints λ changes by h, and q̈ by nothing.
     let positions: Vec<usize> =
         plain.iter().copied().filter(|&at| system.level(&system.rows[at]) == 0).collect();
-    if place == Place::On && !positions.is_empty() && outcome.motion == Motion::Unique {
+    if place == Place::On && !positions.is_empty() && outcome.motion == Verdict::Unique {
         let row = *random.pick(&positions);
         let residual = system.residual(&system.rows[row], 0);
         let h = format!("({b} + {a}*sin({last} + tt))");

@@ -2,7 +2,7 @@
 //! conditioned it is: what answers are compared with, and by which measure.
 
 use crate::dense::{Matrix, add, largest};
-use dalembert::simulate::{Motion, Terms};
+use dalembert::simulate::{Terms, Verdict};
 
 /// Singular values below this ratio are zero.
 const ZERO: f64 = 1e-10;
@@ -15,7 +15,7 @@ pub struct Measure {
     pub rank_of_mass: usize,
     pub rank_of_rows: usize,
     pub rank_together: usize,
-    pub motion: Motion,
+    pub motion: Verdict,
     /// Whether a rank or verdict is close to its threshold.
     pub doubtful: bool,
     /// cond B + cond NᵀMN.
@@ -110,13 +110,13 @@ impl Measure {
         let along = null.transposed().apply(&total);
         let hidden = largest(&along) / largest(&total).max(floor);
         let motion = if off > 1e-9 {
-            Motion::Inconsistent
+            Verdict::Inconsistent
         } else if null.columns > 0 && hidden > 1e-9 {
-            Motion::HiddenConstraint
+            Verdict::HiddenConstraint
         } else if null.columns > 0 {
-            Motion::GaugeFree
+            Verdict::GaugeFree
         } else {
-            Motion::Unique
+            Verdict::Unique
         };
         // Masses that differ by more have no common scale.
         let diagonal = || (0..n).map(|i| mass.at(i, i)).filter(|m| *m > 0.0);

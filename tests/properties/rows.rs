@@ -7,7 +7,7 @@ use crate::measure::{Measure, difference};
 use crate::random::Random;
 use crate::support::share;
 use crate::system::{Row, System, Units};
-use dalembert::simulate::Motion;
+use dalembert::simulate::Verdict;
 
 const SYSTEMS: usize = 2000;
 
@@ -108,14 +108,14 @@ fn check(index: usize) -> Outcomes<Tried> {
 
     // A row that does not follow changes the motion, or contradicts.
     let free = case.numbers.size > measure.rank_of_rows;
-    if free && outcome.motion == Motion::Unique {
+    if free && outcome.motion == Verdict::Unique {
         let level = longer.level(&longer.rows[rows]);
         let text = longer.residual(&longer.rows[rows], level);
         let letter = ['q', 'v', 'a'][level];
         let mut wrong = system.clone();
         wrong.rows.push(Row::Plain { level, text: format!("{text} + 0.7*{letter}1 + 0.2*tt^2") });
         let (found, other) = at_same_state(&wrong, &case);
-        tried.notice(if found.motion == Motion::Unique {
+        tried.notice(if found.motion == Verdict::Unique {
             apart(&measure, &other, &found.v_dot, &case)
         } else {
             f64::INFINITY

@@ -12,7 +12,7 @@ use dalembert::EquationsOfMotion;
 use dalembert::expr::{ExprId, Symbol};
 use dalembert::formulations::Shape;
 use dalembert::model::system::Energy;
-use dalembert::simulate::{Motion, Numbers};
+use dalembert::simulate::{Numbers, Verdict};
 
 const SYSTEMS: usize = 1500;
 
@@ -57,7 +57,7 @@ fn check_speeds(index: usize) -> Outcomes<Tried> {
     let model = load(&base);
     let case = Case::new(&model, index as u64, Place::Anywhere).expect("any state will do");
     let measure = Measure::new(&case.terms());
-    if measure.doubtful || measure.motion != Motion::Unique {
+    if measure.doubtful || measure.motion != Verdict::Unique {
         return Ok(tried);
     }
     tried.systems = 1;

@@ -10,7 +10,7 @@ use crate::system::{Kind, Row, Shape, System};
 use dalembert::Choices;
 use dalembert::formulations::{Formulation, by_name};
 use dalembert::simulate::{
-    ALL, Evaluation, Motion, Refusal, Setting, SolveError, State, Tolerances, complete, start,
+    ALL, Evaluation, Refusal, Setting, SolveError, State, Tolerances, Verdict, complete, start,
     states,
 };
 
@@ -57,7 +57,7 @@ fn evaluations(case: &Case) -> Outcomes<Vec<(String, Evaluation)>> {
 }
 
 /// Whether all routes give a verdict; the first that does not, in words.
-fn all_say(list: &[(String, Evaluation)], motion: Motion) -> Outcomes<()> {
+fn all_say(list: &[(String, Evaluation)], motion: Verdict) -> Outcomes<()> {
     for (name, found) in list {
         if found.outcome.motion != motion {
             let (is, not) = (found.outcome.motion.name(), motion.name());
@@ -92,7 +92,7 @@ fn check_verdicts(index: usize) -> Outcomes<Tried> {
     let mut line: Vec<f64> = system.frame.gauge.iter().map(|c| -number(c)).collect();
     line.push(1.0);
     let list = evaluations(&case).map_err(|why| fail(&system, why))?;
-    all_say(&list, Motion::GaugeFree).map_err(|why| fail(&system, why))?;
+    all_say(&list, Verdict::GaugeFree).map_err(|why| fail(&system, why))?;
     for (name, found) in &list {
         let null = &found.outcome.null;
         let fail = |why: String| fail(&system, format!("{name}: {why}"));
@@ -107,8 +107,8 @@ fn check_verdicts(index: usize) -> Outcomes<Tried> {
     let mut held = system.clone();
     held.rows.push(Row::Plain { level: 1, text: "w' + 0.5*w".into() });
     at_state(&held, &case.state, |case| {
-        all_say(&evaluations(case)?, Motion::Unique)?;
-        tried.notice(if all_say(&evaluations(case)?, Motion::GaugeFree).is_err() {
+        all_say(&evaluations(case)?, Verdict::Unique)?;
+        tried.notice(if all_say(&evaluations(case)?, Verdict::GaugeFree).is_err() {
             f64::INFINITY
         } else {
             0.0
@@ -123,7 +123,7 @@ fn check_verdicts(index: usize) -> Outcomes<Tried> {
     hidden.potential += &format!(" + {c}*w^2");
     at_state(&hidden, &case.state, |case| {
         let list = evaluations(case)?;
-        all_say(&list, Motion::HiddenConstraint)?;
+        all_say(&list, Verdict::HiddenConstraint)?;
         for (name, found) in &list {
             let Some(evidence) = &found.outcome.hidden else {
                 return Err(format!("{name}: no evidence"));
@@ -145,12 +145,12 @@ fn check_verdicts(index: usize) -> Outcomes<Tried> {
     let mut state = case.state.clone();
     state.q[n - 1] = 0.0;
     at_state(&hidden, &state, |case| {
-        tried.notice(if all_say(&evaluations(case)?, Motion::HiddenConstraint).is_err() {
+        tried.notice(if all_say(&evaluations(case)?, Verdict::HiddenConstraint).is_err() {
             f64::INFINITY
         } else {
             0.0
         });
-        all_say(&evaluations(case)?, Motion::GaugeFree)
+        all_say(&evaluations(case)?, Verdict::GaugeFree)
     })
     .map_err(|why| fail(&hidden, why))?;
 
@@ -168,11 +168,11 @@ fn check_verdicts(index: usize) -> Outcomes<Tried> {
         at_state(&contrary, &case.state, |case| {
             let list = evaluations(case)?;
             if offset == 0.0 {
-                let passes = all_say(&list, Motion::Inconsistent).is_ok();
+                let passes = all_say(&list, Verdict::Inconsistent).is_ok();
                 tried.notice(if passes { 0.0 } else { f64::INFINITY });
-                return all_say(&list, Motion::GaugeFree);
+                return all_say(&list, Verdict::GaugeFree);
             }
-            all_say(&list, Motion::Inconsistent)?;
+            all_say(&list, Verdict::Inconsistent)?;
             let rows = case.numbers.drift.len();
             let a = Matrix::new(rows, n, &case.numbers.jacobian);
             for (name, found) in &list {
@@ -245,7 +245,7 @@ fn check_completion(index: usize) -> Outcomes<Tried> {
         // Rows that no state near the guess satisfies are not at issue here.
         let Ok(found) = start::start(&setting) else { return Ok(tried) };
         let case = Case::at(setting, found.state);
-        if case.outcome().motion != Motion::HiddenConstraint {
+        if case.outcome().motion != Verdict::HiddenConstraint {
             return Err(fail(format!("{:?} before", case.outcome().motion)));
         }
     }
@@ -270,7 +270,7 @@ fn check_completion(index: usize) -> Outcomes<Tried> {
             continue;
         }
         let outcome = case.outcome();
-        if outcome.motion != Motion::Unique {
+        if outcome.motion != Verdict::Unique {
             return Err(fail(format!("{:?} after\n{:?}", outcome.motion, case.state)));
         }
         // The row only says what the forces say already, so it takes no force. Starts
@@ -288,7 +288,7 @@ fn check_completion(index: usize) -> Outcomes<Tried> {
         let state = State::of_velocities(&setting, away.t, away.q, away.velocity);
         let case = Case::at(setting, state.expect("p = L_q̇ is explicit"));
         let outcome = case.outcome();
-        if outcome.motion == Motion::Unique {
+        if outcome.motion == Verdict::Unique {
             let row = &case.numbers.jacobian[rows * n..];
             let pull = outcome.multipliers[rows].abs() * largest(row) / measure.sizes[1];
             tried.notice(pull / (measure.tolerance() + 1e-10));

@@ -8,7 +8,7 @@ use crate::support::share;
 use crate::system::{System, Units};
 use dalembert::Choices;
 use dalembert::formulations::{Formulation, by_name};
-use dalembert::simulate::{DEFAULT, Motion, Outcome, Setting, State};
+use dalembert::simulate::{DEFAULT, Outcome, Setting, State, Verdict};
 
 const SYSTEMS: usize = 2000;
 
@@ -109,7 +109,7 @@ fn check(index: usize) -> Outcomes<Tried> {
             difference(a, &measure.accelerations) / measure.sizes[0] / measure.tolerance()
         };
         // The shortest acceleration depends on units; what exists without it does not.
-        if outcome.motion == Motion::Unique {
+        if outcome.motion == Verdict::Unique {
             tried.hold("q̈", off(&accelerations)).map_err(&fail)?;
             // A forgotten unit shows.
             let first = units.coordinates[0] * units.time.powi(2);

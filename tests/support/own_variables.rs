@@ -6,7 +6,7 @@ use dalembert::expr::Symbol;
 use dalembert::formulations::{ALL, Chart, Choices, EquationsOfMotion, Shape, kernel};
 use dalembert::model::system::Energy;
 use dalembert::simulate::setting::Table;
-use dalembert::simulate::{Evaluation, Motion, Numbers, Reference, Setting, State};
+use dalembert::simulate::{Evaluation, Numbers, Reference, Setting, State, Verdict};
 use dalembert::{Model, derive};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -107,7 +107,7 @@ pub fn own_variables(oracle: &Value, model: &Model, total: &mut Total) {
         formulation_quantities(&mut ledger, &setting, &equations, &numbers, &at);
         for (elimination, evaluation) in found {
             let place = format!("{name} · {elimination}");
-            assert_eq!(evaluation.outcome.motion, Motion::Unique, "{place}");
+            assert_eq!(evaluation.outcome.motion, Verdict::Unique, "{place}");
             rates(&mut ledger, &place, &numbers, evaluation, name);
             energy(&mut ledger, &place, &setting, &state, evaluation);
         }

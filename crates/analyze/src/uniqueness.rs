@@ -10,13 +10,13 @@ use dalembert_expr::Exprs;
 use dalembert_model::system::System;
 use dalembert_simulate::complete::Implied;
 use dalembert_simulate::report::Report;
-use dalembert_simulate::{Evaluation, Motion, State};
+use dalembert_simulate::{Evaluation, State, Verdict};
 
 /// What is known of the motion at the start.
 #[derive(Clone, Debug)]
 pub struct Uniqueness {
     /// The verdict.
-    pub motion: Motion,
+    pub motion: Verdict,
     /// Rank of [M; A].
     pub rank: usize,
     /// Rank of M.
@@ -72,12 +72,12 @@ pub fn uniqueness(
             }
         };
         found.reasons.push(match outcome.motion {
-            Motion::HiddenConstraint => {
+            Verdict::HiddenConstraint => {
                 format!("nothing answers the force along {what}")
             }
             _ => format!("nothing determines the acceleration of {what}"),
         });
-        if outcome.motion == Motion::GaugeFree {
+        if outcome.motion == Verdict::GaugeFree {
             // Holding the coordinate that takes part most ends the freedom.
             let most = parts
                 .iter()
@@ -98,7 +98,7 @@ pub fn uniqueness(
         let line = format!("constraint {label}: {} = 0", exprs.to_source(implied.residual));
         found.missing.push(line);
     }
-    if outcome.motion == Motion::Inconsistent {
+    if outcome.motion == Verdict::Inconsistent {
         let rows: Vec<String> = outcome
             .conflict
             .iter()

@@ -8,7 +8,7 @@ use dalembert_analyze::brackets::Bracket;
 use dalembert_analyze::places::shown_words;
 use dalembert_expr::{ExprId, Notation, Symbol};
 use dalembert_model::system::Model;
-use dalembert_simulate::Motion;
+use dalembert_simulate::Verdict;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -221,10 +221,10 @@ impl AnalysisPage<'_> {
         let n = self.analysis.freedom.coordinates;
         let rank = format!("[M; A] has rank {} of {n}", unique.rank);
         let verdict = match unique.motion {
-            Motion::Unique => format!("is unique: {rank}"),
-            Motion::GaugeFree => format!("is not unique: {rank}"),
-            Motion::HiddenConstraint => format!("does not exist at the start: {rank}"),
-            Motion::Inconsistent => "does not exist at the start".to_owned(),
+            Verdict::Unique => format!("is unique: {rank}"),
+            Verdict::GaugeFree => format!("is not unique: {rank}"),
+            Verdict::HiddenConstraint => format!("does not exist at the start: {rank}"),
+            Verdict::Inconsistent => "does not exist at the start".to_owned(),
         };
         let _ = writeln!(
             page,
@@ -235,7 +235,7 @@ impl AnalysisPage<'_> {
         }
         if !unique.missing.is_empty() {
             let what = match unique.motion {
-                Motion::GaugeFree => "  a line that would determine it, for example",
+                Verdict::GaugeFree => "  a line that would determine it, for example",
                 _ => "  what the model implies, as lines to add",
             };
             let _ = writeln!(page, "{what}:");

@@ -4,7 +4,7 @@ use crate::text::{list, width};
 use dalembert_model::system::{Level, Model};
 use dalembert_simulate::complete::{Implied, Origin};
 use dalembert_simulate::report::{Report, Residual};
-use dalembert_simulate::{Answer, Evaluation, Motion, Refusal};
+use dalembert_simulate::{Answer, Evaluation, Refusal, Verdict};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -322,15 +322,15 @@ impl EvaluationPage<'_> {
             .map(|(name, _)| name.to_owned())
             .collect();
         match outcome.motion {
-            Motion::Unique => {}
-            Motion::GaugeFree => {
+            Verdict::Unique => {}
+            Verdict::GaugeFree => {
                 let _ = writeln!(
                     page,
                     "nothing determines the acceleration of {}: no mass and no constraint; the shortest one is shown",
                     list(undetermined, 8)
                 );
             }
-            Motion::HiddenConstraint => {
+            Verdict::HiddenConstraint => {
                 let value = outcome.hidden.as_ref().map_or(f64::NAN, |h| h.value);
                 let _ = writeln!(
                     page,
@@ -338,7 +338,7 @@ impl EvaluationPage<'_> {
                     list(undetermined, 8)
                 );
             }
-            Motion::Inconsistent => {
+            Verdict::Inconsistent => {
                 let rows: Vec<String> = match &outcome.conflict {
                     Some(conflict) => {
                         let largest = conflict.weights.iter().fold(0f64, |m, w| m.max(w.abs()));

@@ -6,7 +6,7 @@ use dalembert_analyze::linearize::{
     Complex, Kind, Linearization, LinearizeError, Mode, NotFound, Stability, Symmetry, Undecided,
 };
 use dalembert_model::system::Model;
-use dalembert_simulate::{Motion, StartError};
+use dalembert_simulate::{StartError, Verdict};
 use serde_json::{Map, Value, json};
 use std::f64::consts::PI;
 use std::fmt::Write;
@@ -508,11 +508,11 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
         LinearizeError::Solve { error, state } => format!("{error}, at {}", at(state)),
         LinearizeError::NoMotion { motion, undetermined, state } => {
             let why = match motion {
-                Motion::GaugeFree => format!(
+                Verdict::GaugeFree => format!(
                     "nothing determines the acceleration of {}: no mass and no constraint",
                     list(undetermined.iter().map(coordinate).collect(), 8)
                 ),
-                Motion::HiddenConstraint => format!(
+                Verdict::HiddenConstraint => format!(
                     "along {} there is no mass and no constraint, but a force: the model implies a constraint that it does not have; `--complete` appends it",
                     list(undetermined.iter().map(coordinate).collect(), 8)
                 ),

@@ -49,5 +49,5 @@ pub mod terms;
 pub use certificate::Gauss;
 pub use eliminations::factored::Factored;
 pub use eliminations::{ALL, DEFAULT, EVERY, Elimination, Scratch, SolveError, Source, by_name};
-pub use outcome::{Conflict, Hidden, Motion, Outcome, Rank, Route};
+pub use outcome::{Conflict, Hidden, Outcome, Rank, Route, Verdict};
 pub use terms::{Noise, Terms, Tolerances};

@@ -38,7 +38,7 @@ pub struct Rank {
 
 /// What the problem says about the motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Motion {
+pub enum Verdict {
     /// One acceleration.
     #[default]
     Unique,
@@ -51,20 +51,20 @@ pub enum Motion {
     Inconsistent,
 }
 
-impl Motion {
+impl Verdict {
     /// The word used in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Motion::Unique => "unique",
-            Motion::GaugeFree => "gauge-free",
-            Motion::HiddenConstraint => "hidden-constraint",
-            Motion::Inconsistent => "inconsistent",
+            Verdict::Unique => "unique",
+            Verdict::GaugeFree => "gauge-free",
+            Verdict::HiddenConstraint => "hidden-constraint",
+            Verdict::Inconsistent => "inconsistent",
         }
     }
 
     /// Whether accelerations exist.
     pub fn exists(self) -> bool {
-        matches!(self, Motion::Unique | Motion::GaugeFree)
+        matches!(self, Verdict::Unique | Verdict::GaugeFree)
     }
 }
 
@@ -99,7 +99,7 @@ pub struct Outcome {
     /// The ranks.
     pub rank: Rank,
     /// Whether the motion is unique, and if not, why.
-    pub motion: Motion,
+    pub motion: Verdict,
     /// v̇; empty if there is no motion. If it is not unique, the one of least Euclidean norm.
     pub v_dot: Vec<f64>,
     /// λ of least Euclidean norm for the rows as written; empty if there is no motion.

@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use dalembert_gauss::{EVERY, Motion, Tolerances};
+use dalembert_gauss::{EVERY, Tolerances, Verdict};
 
 /// Rounds to a multiple of 2^−bits, so that F and b below are exact and the solution is known.
 fn round(x: f64, bits: i32) -> f64 {
@@ -65,7 +65,7 @@ fn errors_are_those_of_the_table() {
             let (p, v) = draw(&mut random, cond_m, cond_a, dependent);
             for (k, e) in EVERY.iter().enumerate() {
                 let o = p.solve_with(*e, &Tolerances::default()).unwrap();
-                assert_eq!((o.motion, o.rank.jacobian), (Motion::Unique, 4), "{:?}", o.rank);
+                assert_eq!((o.motion, o.rank.jacobian), (Verdict::Unique, 4), "{:?}", o.rank);
                 errors[k].push(error(&o.v_dot, &v));
             }
         }
@@ -95,7 +95,7 @@ fn units_of_mass_do_not_matter() {
             let p = p.in_units(&[1.0; 8], &[1.0; 4], s);
             for (k, e) in EVERY.iter().enumerate() {
                 if let Ok(o) = p.solve(*e) {
-                    assert_eq!(o.motion, Motion::Unique);
+                    assert_eq!(o.motion, Verdict::Unique);
                     worst[k] = worst[k].max(error(&o.v_dot, &v));
                 }
             }

@@ -3,7 +3,7 @@
 mod common;
 use common::*;
 use dalembert_gauss::linalg::svd::Svd;
-use dalembert_gauss::{ALL, EVERY, Motion, Outcome, Scratch, SolveError, Tolerances};
+use dalembert_gauss::{ALL, EVERY, Outcome, Scratch, SolveError, Tolerances, Verdict};
 
 /// A random problem: n 1..8, m 0..n+3, a third of the metrics singular, half of the problems with
 /// dependent rows. Returns v̇ and some multipliers.
@@ -91,7 +91,7 @@ fn all_eliminations_find_the_known_solution() {
                 }
                 Err(error) => panic!("case {case}, {}: {error}", e.name()),
             }
-            assert_eq!(outcome.motion, Motion::Unique, "case {case} {} {p:?}", e.name());
+            assert_eq!(outcome.motion, Verdict::Unique, "case {case} {} {p:?}", e.name());
             let mismatch = error(&outcome.v_dot, &v) / kappa;
             worst[k] = worst[k].max(mismatch);
             // The printed formulas square condition numbers, so they are only looked at as a whole.
@@ -164,7 +164,7 @@ fn least_squares_are_the_same_for_all() {
 fn empty_problems() {
     for e in EVERY {
         let o = Problem::default().solve(*e).unwrap();
-        assert_eq!((o.motion, o.v_dot.len()), (Motion::Unique, 0));
+        assert_eq!((o.motion, o.v_dot.len()), (Verdict::Unique, 0));
         let free = Problem {
             n: 2,
             m: 0,
@@ -175,10 +175,10 @@ fn empty_problems() {
         };
         assert!(error(&free.solve(*e).unwrap().v_dot, &[1.0, 0.25]) < 1e-15);
         let rows = Problem { m: 2, drift: vec![0.0, 0.0], ..Problem::default() };
-        assert_eq!(rows.solve(*e).unwrap().motion, Motion::Unique);
+        assert_eq!(rows.solve(*e).unwrap().motion, Verdict::Unique);
         let rows = Problem { m: 2, drift: vec![0.0, 1.0], ..Problem::default() };
         let o = rows.solve(*e).unwrap();
-        assert_eq!(o.motion, Motion::Inconsistent);
+        assert_eq!(o.motion, Verdict::Inconsistent);
         assert_eq!(o.conflict.unwrap().weights, vec![0.0, 1.0]);
     }
 }

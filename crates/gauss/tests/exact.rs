@@ -2,7 +2,7 @@
 
 mod common;
 use common::*;
-use dalembert_gauss::{ALL, Motion, SolveError};
+use dalembert_gauss::{ALL, SolveError, Verdict};
 
 const PRIME: i128 = (1 << 61) - 1;
 
@@ -43,7 +43,7 @@ fn integers(v: &[f64], cols: usize) -> Vec<Vec<i128>> {
 }
 
 /// rank Γ, rank A, rank of both stacked, and the status.
-fn truth(p: &Problem) -> (usize, usize, usize, Motion) {
+fn truth(p: &Problem) -> (usize, usize, usize, Verdict) {
     let (n, m) = (p.n, p.m);
     let (g, a) = (integers(&p.metric, n), integers(&p.jacobian, n));
     let stacked = rank(g.iter().chain(&a).cloned().collect());
@@ -61,13 +61,13 @@ fn truth(p: &Problem) -> (usize, usize, usize, Motion) {
     let right = p.force.iter().chain(&p.drift);
     extended.iter_mut().zip(right).for_each(|(row, value)| row.push(*value as i128));
     let motion = if rank(with_b) > rank(a.clone()) {
-        Motion::Inconsistent
+        Verdict::Inconsistent
     } else if rank(extended) > rank(kkt) {
-        Motion::HiddenConstraint
+        Verdict::HiddenConstraint
     } else if stacked < n {
-        Motion::GaugeFree
+        Verdict::GaugeFree
     } else {
-        Motion::Unique
+        Verdict::Unique
     };
     (rank(g), rank(a), stacked, motion)
 }

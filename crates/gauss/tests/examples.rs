@@ -5,7 +5,7 @@
 
 mod common;
 use common::*;
-use dalembert_gauss::{ALL, EVERY, Motion, SolveError};
+use dalembert_gauss::{ALL, EVERY, SolveError, Verdict};
 
 fn close(a: &[f64], b: &[f64]) {
     assert!(
@@ -37,7 +37,7 @@ fn example_1_wheel() {
     for e in EVERY {
         match wheel().solve(*e) {
             Ok(o) => {
-                assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Motion::Unique, 1, 1));
+                assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Verdict::Unique, 1, 1));
                 close(&o.v_dot, &[6.2724841300716559, 1.5035945412229597]);
                 close(&o.multipliers, &[-19.625]);
             }
@@ -57,7 +57,7 @@ fn example_2_massless_particle_is_gauge_free() {
     p.jacobian.push(0.0);
     for e in EVERY.iter().filter(|e| !regular(e.name())) {
         let o = p.solve(*e).unwrap();
-        assert_eq!(o.motion, Motion::GaugeFree, "{}", e.name());
+        assert_eq!(o.motion, Verdict::GaugeFree, "{}", e.name());
         assert_eq!(o.motion.name(), "gauge-free");
         assert_eq!(o.null, vec![vec![0.0, 0.0, 1.0]]);
         assert_eq!(o.undetermined, vec![false, false, true]);
@@ -115,7 +115,7 @@ fn example_3_with_a_constraint_left_out() {
     assert_eq!(p.force, [-10.0, 0.0, -12.0]);
     for e in EVERY.iter().filter(|e| !regular(e.name())) {
         let o = p.solve(*e).unwrap();
-        assert_eq!(o.motion, Motion::HiddenConstraint);
+        assert_eq!(o.motion, Verdict::HiddenConstraint);
         let hidden = o.hidden.unwrap();
         close(&hidden.direction, &[1.0, 1.0, -1.0]);
         close(&[hidden.value, hidden.relative], &[2.0, 2.0 / 22.0]);
@@ -123,7 +123,7 @@ fn example_3_with_a_constraint_left_out() {
         assert_eq!(o.undetermined, vec![true; 3]);
         // On the hidden constraint the same rows leave the motion gauge-free.
         let o = two_masses(0.0, 2.5, [0.375, 0.375, 0.625]).solve(*e).unwrap();
-        assert_eq!(o.motion, Motion::GaugeFree);
+        assert_eq!(o.motion, Verdict::GaugeFree);
     }
 }
 
@@ -160,7 +160,7 @@ fn quaternion_body_and_dependent_nonideal_rows() {
     for e in EVERY {
         if !regular(e.name()) {
             let o = p.solve(*e).unwrap();
-            assert_eq!((o.motion, o.rank.metric), (Motion::Unique, 3));
+            assert_eq!((o.motion, o.rank.metric), (Verdict::Unique, 3));
             close(&o.v_dot, &v);
             close(&o.multipliers, &[-2.96875]);
         }

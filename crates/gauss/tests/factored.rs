@@ -3,7 +3,7 @@
 
 mod common;
 use common::*;
-use dalembert_gauss::{ALL, Factored, Motion, Outcome, Scratch, SolveError, Tolerances};
+use dalembert_gauss::{ALL, Factored, Outcome, Scratch, SolveError, Tolerances, Verdict};
 
 /// A random problem with independent rows and dependent ones behind them, in random units.
 fn problem(random: &mut Random, case: usize) -> (Problem, usize) {
@@ -69,12 +69,12 @@ fn a_frozen_decision_solves_the_states_beside_it() {
             }
             let mut factored = Factored::default();
             if !factored.adopt(&scratch, &outcome) {
-                assert_ne!(outcome.motion, Motion::Unique, "{}", elimination.name());
+                assert_ne!(outcome.motion, Verdict::Unique, "{}", elimination.name());
                 continue;
             }
             let q = beside(&mut random, &p, &outcome.independent, by);
             let Ok(right) = q.solve(*elimination) else { continue };
-            if right.motion != Motion::Unique {
+            if right.motion != Verdict::Unique {
                 continue;
             }
             let (mut v_dot, mut multipliers) = (Vec::new(), Vec::new());
@@ -132,7 +132,7 @@ fn what_is_not_unique_is_never_frozen() {
     let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
     let by = dalembert_gauss::DEFAULT;
     by.solve(&mut scratch, &p.terms(), &Tolerances::default(), &mut outcome).unwrap();
-    assert_eq!(outcome.motion, Motion::GaugeFree);
+    assert_eq!(outcome.motion, Verdict::GaugeFree);
     assert!(!Factored::default().adopt(&scratch, &outcome));
 }
 
@@ -152,7 +152,7 @@ fn a_coordinate_without_mass_at_the_decision_may_have_one_beside_it() {
         let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
         let tolerances = Tolerances::default();
         elimination.solve(&mut scratch, &at(0.0).terms(), &tolerances, &mut outcome).unwrap();
-        assert_eq!(outcome.motion, Motion::Unique);
+        assert_eq!(outcome.motion, Verdict::Unique);
         let mut factored = Factored::default();
         assert!(factored.adopt(&scratch, &outcome));
         let right = at(0.3).solve(*elimination).unwrap();

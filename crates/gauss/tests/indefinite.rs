@@ -3,7 +3,7 @@
 
 mod common;
 use common::*;
-use dalembert_gauss::{ALL, EVERY, Motion, SolveError};
+use dalembert_gauss::{ALL, EVERY, SolveError, Verdict};
 
 /// Γ = [Y N] G [Y N]ᵀ with a given N-block of G, and A = R Yᵀ: a problem with the wanted K.
 struct Case {
@@ -90,7 +90,7 @@ fn what_the_constraints_remove_may_be_negative() {
         for e in EVERY {
             match case.problem.solve(*e) {
                 Ok(o) => {
-                    assert_eq!(o.motion, Motion::Unique, "{} {:?}", e.name(), case.problem);
+                    assert_eq!(o.motion, Verdict::Unique, "{} {:?}", e.name(), case.problem);
                     let off = distance(&o.v_dot, &case.v_dot)
                         .max(distance(&o.multipliers, &case.multipliers));
                     assert!(off < 1e-10, "{number} {}: {off:e} {:?}", e.name(), case.problem);
@@ -140,11 +140,11 @@ fn a_gauge_coordinate_beside_a_negative_direction() {
         wide.nonideal.push(0.0);
         for e in [ALL[0], ALL[2], ALL[3]] {
             let o = wide.solve(e).unwrap();
-            assert_eq!(o.motion, Motion::GaugeFree);
+            assert_eq!(o.motion, Verdict::GaugeFree);
             assert!(distance(&o.v_dot[..n], &case.v_dot) < 1e-10 && o.v_dot[n] == 0.0, "{o:?}");
         }
         *wide.force.last_mut().unwrap() = 1.0;
-        assert_eq!(wide.solve(ALL[2]).unwrap().motion, Motion::HiddenConstraint);
+        assert_eq!(wide.solve(ALL[2]).unwrap().motion, Verdict::HiddenConstraint);
     }
 }
 
@@ -171,7 +171,7 @@ fn coordinates_with_mass_in_products_only() {
         p.drift = vec![-k * v[0] + v[1]];
         for e in [ALL[0], ALL[2], ALL[3]] {
             let o = p.solve(e).unwrap();
-            assert_eq!(o.motion, Motion::Unique);
+            assert_eq!(o.motion, Verdict::Unique);
             let off = (o.v_dot[0] / v[0] - 1.0).abs().max((o.v_dot[1] / v[1] - 1.0).abs());
             // The force is known to rounding of its larger term.
             let amplified = 1.0 + lambda.abs() / (mass * v_dot).abs();

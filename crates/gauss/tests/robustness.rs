@@ -3,7 +3,7 @@
 mod common;
 use common::*;
 use dalembert_gauss::{
-    ALL, DEFAULT, EVERY, Motion, Noise, Outcome, Route, Scratch, SolveError, Terms, Tolerances,
+    ALL, DEFAULT, EVERY, Noise, Outcome, Route, Scratch, SolveError, Terms, Tolerances, Verdict,
 };
 
 #[test]
@@ -139,19 +139,19 @@ fn ranks_near_the_tolerance() {
         let o = nearly_parallel(angle).solve(ALL[2]).unwrap();
         assert_eq!((o.rank.jacobian, o.rank.route), (rank, route), "{angle:e} {:?}", o.rank);
         assert_eq!(o.rank.uncertain.is_some(), doubt);
-        assert_eq!(o.motion, Motion::Unique);
+        assert_eq!(o.motion, Verdict::Unique);
     }
     // A tolerance above the drift makes such rows dependent, and small disagreement is forgiven.
     let drift = Tolerances { rank: Some(1e-8), ..Tolerances::default() };
     let mut p = nearly_parallel(1e-10);
     p.drift = vec![1.0, 1.0 + 1e-10];
     let o = p.solve_with(ALL[2], &drift).unwrap();
-    assert_eq!((o.rank.jacobian, o.motion), (1, Motion::Unique));
+    assert_eq!((o.rank.jacobian, o.motion), (1, Verdict::Unique));
     p.drift[1] = 1.5;
-    assert_eq!(p.solve_with(ALL[2], &drift).unwrap().motion, Motion::Inconsistent);
+    assert_eq!(p.solve_with(ALL[2], &drift).unwrap().motion, Verdict::Inconsistent);
     // Taken as written, the same rows have an answer, a large one.
     let o = p.solve(ALL[2]).unwrap();
-    assert_eq!((o.rank.jacobian, o.motion), (2, Motion::Unique));
+    assert_eq!((o.rank.jacobian, o.motion), (2, Verdict::Unique));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn dependent_rows_are_found_under_ill_conditioned_metrics() {
         p.pose(&mut random, &v, &l);
         for e in ALL {
             let o = p.solve(*e).unwrap();
-            assert_eq!((o.rank.jacobian, o.motion), (2, Motion::Unique), "{cond:e} {:?}", o.rank);
+            assert_eq!((o.rank.jacobian, o.motion), (2, Verdict::Unique), "{cond:e} {:?}", o.rank);
             doubts += usize::from(o.rank.uncertain.is_some());
             worst = worst.max(error(&o.v_dot, &v) / cond);
         }
@@ -213,7 +213,7 @@ fn small_entries_of_a_row_leave_the_unit_of_what_it_determines() {
         DEFAULT
             .solve(&mut scratch, &p.terms(), &Tolerances::default(), &mut outcome)
             .expect("numbers");
-        assert_eq!(outcome.motion, Motion::Unique, "{small:e}");
+        assert_eq!(outcome.motion, Verdict::Unique, "{small:e}");
         let expected = [1.0, -2.0, 3.0, 12.0 + 3.0 * small];
         for (a, b) in outcome.v_dot.iter().zip(expected) {
             assert!((a - b).abs() < 1e-12, "{small:e}: {a} {b}");

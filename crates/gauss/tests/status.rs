@@ -2,17 +2,17 @@
 
 mod common;
 use common::*;
-use dalembert_gauss::{ALL, EVERY, Motion, Noise, Outcome, Scratch, SolveError, Tolerances};
+use dalembert_gauss::{ALL, EVERY, Noise, Outcome, Scratch, SolveError, Tolerances, Verdict};
 
 /// A problem of the wanted status. Coordinates are mixed so that nothing is aligned with axes.
-fn build(random: &mut Random, motion: Motion, aligned: bool) -> (Problem, Vec<Vec<f64>>) {
-    let free_null = matches!(motion, Motion::GaugeFree | Motion::HiddenConstraint);
+fn build(random: &mut Random, motion: Verdict, aligned: bool) -> (Problem, Vec<Vec<f64>>) {
+    let free_null = matches!(motion, Verdict::GaugeFree | Verdict::HiddenConstraint);
     let null = if free_null { 1 + random.below(2) } else { 0 };
     let core = 1 + random.below(5);
     let n = core + null;
     let independent = 1 + random.below(core);
     let dependent =
-        if motion == Motion::Inconsistent { 1 + random.below(2) } else { random.below(3) };
+        if motion == Verdict::Inconsistent { 1 + random.below(2) } else { random.below(3) };
     let m = independent + dependent;
     let rank = core - random.below(independent.min(core) + 1).min(core - 1);
     // In x = T q the metric and the rows touch only the first `core` of x.
@@ -56,11 +56,11 @@ fn build(random: &mut Random, motion: Motion, aligned: bool) -> (Problem, Vec<Ve
     p.pose(random, &v, &l);
     match motion {
         // Any force with a component along ker Γ ∩ ker A, which is T⁻¹ of the last coordinates.
-        Motion::HiddenConstraint => {
+        Verdict::HiddenConstraint => {
             let size = 10f64.powf(-4.0 * (random.signed() + 1.0) / 2.0);
             (0..n).for_each(|j| p.force[j] += size * mix[core * n + j]);
         }
-        Motion::Inconsistent => {
+        Verdict::Inconsistent => {
             let size = 10f64.powf(-4.0 * (random.signed() + 1.0) / 2.0);
             p.drift[m - 1] += size.copysign(random.signed());
         }
@@ -81,7 +81,7 @@ fn the_status_is_found_in_any_units() {
     let mut worst = [0.0f64; 4];
     for case in 0..4000 {
         let all =
-            [Motion::Unique, Motion::GaugeFree, Motion::HiddenConstraint, Motion::Inconsistent];
+            [Verdict::Unique, Verdict::GaugeFree, Verdict::HiddenConstraint, Verdict::Inconsistent];
         let motion = all[case % 4];
         let (p, kernel) = build(&mut random, motion, case % 8 >= 4);
         let s: Vec<f64> = (0..p.n).map(|_| random.unit(6.0, 9.0)).collect();
@@ -104,7 +104,7 @@ fn the_status_is_found_in_any_units() {
                 (b.jacobian, b.metric, b.metric_and_jacobian)
             );
             counts[case % 4] += 1;
-            if motion == Motion::Unique {
+            if motion == Verdict::Unique {
                 let back: Vec<f64> = outcome.v_dot.iter().zip(&s).map(|(v, s)| v * s).collect();
                 worst[0] = worst[0].max(error(&back, &base.v_dot));
             }
@@ -170,14 +170,14 @@ fn the_status_is_found_in_any_units() {
 fn rounding_never_raises_a_contradiction() {
     let mut random = Random(22);
     for case in 0..2000 {
-        let (mut p, _) = build(&mut random, Motion::Unique, case % 2 == 0);
+        let (mut p, _) = build(&mut random, Verdict::Unique, case % 2 == 0);
         p.drift.iter_mut().for_each(|b| *b *= 1.0 + 1e-14 * random.signed());
         p.jacobian.iter_mut().for_each(|a| *a *= 1.0 + 2e-16 * random.signed());
         p.force.iter_mut().for_each(|f| *f *= 1.0 + 1e-14 * random.signed());
-        assert_eq!(p.solve(ALL[2]).unwrap().motion, Motion::Unique);
-        let (mut p, _) = build(&mut random, Motion::GaugeFree, case % 2 == 0);
+        assert_eq!(p.solve(ALL[2]).unwrap().motion, Verdict::Unique);
+        let (mut p, _) = build(&mut random, Verdict::GaugeFree, case % 2 == 0);
         p.force.iter_mut().for_each(|f| *f *= 1.0 + 1e-14 * random.signed());
-        assert_eq!(p.solve(ALL[2]).unwrap().motion, Motion::GaugeFree, "{case} {p:?}");
+        assert_eq!(p.solve(ALL[2]).unwrap().motion, Verdict::GaugeFree, "{case} {p:?}");
     }
 }
 
@@ -202,11 +202,11 @@ fn noise_decides_what_is_zero() {
     };
     for e in EVERY.iter().filter(|e| !e.name().starts_with("udwadia")) {
         let o = p.solve(*e).unwrap();
-        assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Motion::Unique, 2, 2));
+        assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Verdict::Unique, 2, 2));
         let mut o = Outcome::default();
         let terms = dalembert_gauss::Terms { noise: Some(noise), ..p.terms() };
         e.solve(&mut Scratch::default(), &terms, &Tolerances::default(), &mut o).unwrap();
-        assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Motion::GaugeFree, 1, 1));
+        assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Verdict::GaugeFree, 1, 1));
         assert_eq!(o.null, vec![vec![0.0, 1.0]]);
         assert_eq!(o.indeterminate, vec![false, true]);
         if !e.name().ends_with("literal") {
@@ -219,7 +219,7 @@ fn noise_decides_what_is_zero() {
 fn noisy_dependent_rows_are_dependent() {
     let mut random = Random(23);
     for _ in 0..500 {
-        let (p, _) = build(&mut random, Motion::Unique, false);
+        let (p, _) = build(&mut random, Verdict::Unique, false);
         let mut q = p.clone();
         let level = 1e-9;
         q.jacobian.iter_mut().for_each(|a| *a += level * random.signed());
@@ -239,13 +239,13 @@ fn noisy_dependent_rows_are_dependent() {
 #[test]
 fn the_checks_of_this_file_can_fail() {
     let mut random = Random(24);
-    let (p, _) = build(&mut random, Motion::Inconsistent, false);
-    assert_eq!(p.solve(ALL[2]).unwrap().motion, Motion::Inconsistent);
+    let (p, _) = build(&mut random, Verdict::Inconsistent, false);
+    assert_eq!(p.solve(ALL[2]).unwrap().motion, Verdict::Inconsistent);
     let loose = Tolerances { inconsistent: 1e9, ..Tolerances::default() };
-    assert_ne!(p.solve_with(ALL[2], &loose).unwrap().motion, Motion::Inconsistent);
-    let (q, _) = build(&mut random, Motion::HiddenConstraint, false);
+    assert_ne!(p.solve_with(ALL[2], &loose).unwrap().motion, Verdict::Inconsistent);
+    let (q, _) = build(&mut random, Verdict::HiddenConstraint, false);
     let loose = Tolerances { hidden: 1e9, ..Tolerances::default() };
-    assert_eq!(q.solve_with(ALL[2], &loose).unwrap().motion, Motion::GaugeFree);
+    assert_eq!(q.solve_with(ALL[2], &loose).unwrap().motion, Verdict::GaugeFree);
     let p = Problem {
         n: 1,
         metric: vec![-1.0],

@@ -361,7 +361,7 @@ pub enum CheckKind {
         within: Option<ExprId>,
     },
     /// The verdict on the motion.
-    Motion(String),
+    Verdict(String),
     /// A field of the analysis.
     Analyze {
         /// Its name.

@@ -463,7 +463,7 @@ pub enum CheckKind {
         within: Option<Expr>,
     },
     /// `motion gauge-free`
-    Motion(Name),
+    Verdict(Name),
     /// `analyze rank = 2`: field and expected JSON text.
     Analyze {
         /// Field of `dal analyze --json`.

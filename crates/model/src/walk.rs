@@ -94,7 +94,7 @@ pub fn of_check(kind: &CheckKind) -> Vec<&Expr> {
         }
         CheckKind::Agree { within } => within.iter().collect(),
         CheckKind::Conserve { value, within } => std::iter::once(value).chain(within).collect(),
-        CheckKind::Motion(_)
+        CheckKind::Verdict(_)
         | CheckKind::Analyze { .. }
         | CheckKind::Fault(_)
         | CheckKind::Warning(_) => Vec::new(),

@@ -1,7 +1,7 @@
 //! How far answers are apart.
 
 use crate::evaluate::{Answer, Evaluation};
-use dalembert_gauss::outcome::Motion;
+use dalembert_gauss::outcome::Verdict;
 use dalembert_gauss::terms::Terms;
 
 /// The largest relative difference between the answers that exist: of q̈ relative
@@ -16,7 +16,7 @@ pub fn agreement(answers: &[Answer], terms: &Terms) -> Option<f64> {
     if found.iter().any(|e| e.outcome.motion != first.outcome.motion) {
         return Some(f64::INFINITY);
     }
-    if !matches!(first.outcome.motion, Motion::Unique | Motion::GaugeFree) {
+    if !matches!(first.outcome.motion, Verdict::Unique | Verdict::GaugeFree) {
         return Some(0.0);
     }
     let scales = Scales::new(terms, first);

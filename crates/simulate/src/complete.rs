@@ -30,7 +30,7 @@ use dalembert_derive::matrix::{self, Inverse};
 use dalembert_derive::{Choices, EquationsOfMotion, for_system, picture};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_gauss::linalg::lu;
-use dalembert_gauss::outcome::{Motion, Outcome};
+use dalembert_gauss::outcome::{Outcome, Verdict};
 use dalembert_gauss::terms::Tolerances;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
@@ -75,9 +75,9 @@ pub fn implied(
     outcome: &Outcome,
 ) -> Vec<Implied> {
     match outcome.motion {
-        Motion::HiddenConstraint | Motion::GaugeFree => massless(setting, equations, numbers),
-        Motion::Inconsistent => dependent(setting, equations, numbers),
-        Motion::Unique => Vec::new(),
+        Verdict::HiddenConstraint | Verdict::GaugeFree => massless(setting, equations, numbers),
+        Verdict::Inconsistent => dependent(setting, equations, numbers),
+        Verdict::Unique => Vec::new(),
     }
 }
 
@@ -509,7 +509,7 @@ fn next(model: &Model, tolerances: &Tolerances) -> Result<Vec<Implied>, Completi
             tolerances,
             &mut outcome,
         );
-        if solved.is_err() || outcome.motion == Motion::Unique {
+        if solved.is_err() || outcome.motion == Verdict::Unique {
             continue;
         }
         let list: Vec<Implied> = implied(&setting, &equations, &numbers, &outcome)

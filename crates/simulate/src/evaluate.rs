@@ -12,7 +12,7 @@ use dalembert_gauss::coupled::CoupledError;
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
 use dalembert_gauss::linalg::{self, lu};
 use dalembert_gauss::multipliers::{constraint_force, recovered};
-use dalembert_gauss::outcome::{Motion, Outcome};
+use dalembert_gauss::outcome::{Outcome, Verdict};
 use dalembert_gauss::scale::Scaled;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_model::diagnostic::Diagnostic;
@@ -375,8 +375,8 @@ fn solve(
         // Rows that the chart left out as dependent hold only if they agree.
         let gauss = Gauss::feasibility(&terms, &accelerations);
         let agrees = accelerations.is_empty() || gauss <= tolerances.inconsistent;
-        if !agrees && reference.outcome.motion == Motion::Inconsistent {
-            outcome.motion = Motion::Inconsistent;
+        if !agrees && reference.outcome.motion == Verdict::Inconsistent {
+            outcome.motion = Verdict::Inconsistent;
             outcome.v_dot.clear();
             accelerations.clear();
         }
@@ -390,10 +390,10 @@ fn solve(
     outcome.null = null;
     outcome.indeterminate = reference.outcome.indeterminate.clone();
     // Evidence is in coordinates and rows, whatever the variables.
-    outcome.hidden = (outcome.motion == Motion::HiddenConstraint)
+    outcome.hidden = (outcome.motion == Verdict::HiddenConstraint)
         .then(|| reference.outcome.hidden.clone())
         .flatten();
-    outcome.conflict = (outcome.motion == Motion::Inconsistent)
+    outcome.conflict = (outcome.motion == Verdict::Inconsistent)
         .then(|| reference.outcome.conflict.clone())
         .flatten();
     if !outcome.motion.exists() {

@@ -26,7 +26,7 @@ pub use self::noise::FieldNoise;
 use self::coupling::Coupling;
 use self::implicit::Implicit;
 use self::kept::{Kept, Parts};
-use crate::integrators::{Canonical, Motion, ResidualForm, Structure};
+use crate::integrators::{Canonical, Problem, ResidualForm, Structure};
 use crate::law;
 use crate::newton;
 use crate::power::power_and_mass;
@@ -55,7 +55,7 @@ pub enum FieldError {
         index: usize,
     },
     /// No acceleration, or not one.
-    NoMotion(outcome::Motion),
+    NoMotion(outcome::Verdict),
     /// The elimination failed.
     Solve(SolveError),
     /// The velocities behind the momenta (or the reverse) were not found.
@@ -747,7 +747,7 @@ impl<'m> Field<'m> {
         &self.work.residual_output[self.residuals.slopes..]
     }
 
-    /// The solution of the last [`rates`](Motion::rates) or
+    /// The solution of the last [`rates`](Problem::rates) or
     /// [`choose_rows`](Field::choose_rows).
     pub fn outcome(&self) -> &Outcome {
         &self.work.outcome
@@ -811,7 +811,7 @@ impl<'m> Field<'m> {
     }
 }
 
-impl Motion for Field<'_> {
+impl Problem for Field<'_> {
     fn size(&self) -> usize {
         self.n + self.size + 1
     }

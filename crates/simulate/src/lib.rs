@@ -54,8 +54,8 @@ pub mod verify;
 
 pub use compare::agreement;
 pub use dalembert_gauss::{
-    ALL, Conflict, DEFAULT, EVERY, Elimination, Gauss, Hidden, Motion, Noise, Outcome, Rank, Route,
-    Scratch, SolveError, Source, Terms, Tolerances, by_name,
+    ALL, Conflict, DEFAULT, EVERY, Elimination, Gauss, Hidden, Noise, Outcome, Rank, Route,
+    Scratch, SolveError, Source, Terms, Tolerances, Verdict, by_name,
 };
 pub use evaluate::{Answer, Evaluation, Reference, Refusal, evaluate};
 pub use noise::Noisy;

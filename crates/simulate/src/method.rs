@@ -2,7 +2,7 @@
 
 use crate::drive::Stabilize;
 use crate::field::Field;
-use crate::integrators::{self, Integrator, Motion, Needs, Stiffness};
+use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
 use crate::run::{RunError, RunOptions};
 use crate::setting::Setting;
 use dalembert_derive::EquationsOfMotion;

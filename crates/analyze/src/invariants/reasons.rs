@@ -6,7 +6,7 @@ use super::symbolic::OnConstraints;
 use dalembert_derive::matrix;
 use dalembert_expr::ExprId;
 use dalembert_model::system::{Constraint, Force, Level};
-use dalembert_simulate::{Motion, Reference, Setting, State, Tolerances};
+use dalembert_simulate::{Reference, Setting, State, Tolerances, Verdict};
 
 /// A coordinate that does not occur in L, and what becomes of its momentum.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +56,7 @@ pub fn constraint_forces(setting: &Setting, states: &[State]) -> Vec<(usize, Vec
     let force = |state: &State| {
         let reference = Reference::new(setting, &equations, state, &Tolerances::default()).ok()?;
         let (numbers, outcome) = (&reference.numbers, &reference.outcome);
-        if outcome.motion != Motion::Unique || numbers.size != model.system.n_coordinates() {
+        if outcome.motion != Verdict::Unique || numbers.size != model.system.n_coordinates() {
             return None;
         }
         let mut force = numbers.nonideal.clone();

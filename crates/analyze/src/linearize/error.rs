@@ -3,7 +3,7 @@
 use crate::watch::Interrupted;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_simulate::newton::NewtonError;
-use dalembert_simulate::{Motion, SolveError, StartError, State};
+use dalembert_simulate::{SolveError, StartError, State, Verdict};
 
 /// Why there is no linearisation.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub enum LinearizeError {
     /// There is no motion at a state, or more than one.
     NoMotion {
         /// The verdict.
-        motion: Motion,
+        motion: Verdict,
         /// The coordinates whose acceleration is not determined.
         undetermined: Vec<usize>,
         /// The state.

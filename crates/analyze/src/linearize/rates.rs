@@ -36,7 +36,7 @@ use dalembert_gauss::linalg::lu;
 use dalembert_simulate::law;
 use dalembert_simulate::numbers::dense;
 use dalembert_simulate::{
-    DEFAULT, Motion, Noisy, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances,
+    DEFAULT, Noisy, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances, Verdict,
 };
 
 /// Rows that depend on each other only where the constraints hold are dependent at a state that
@@ -186,7 +186,7 @@ impl<'s> Rates<'s> {
         DEFAULT
             .solve(&mut Scratch::default(), &numbers.terms(), &tolerances, &mut outcome)
             .map_err(|error| LinearizeError::Solve { error, state: Box::new(state.clone()) })?;
-        if outcome.motion != Motion::Unique {
+        if outcome.motion != Verdict::Unique {
             let undetermined = (0..self.n).filter(|&i| outcome.undetermined[i]).collect();
             return Err(LinearizeError::NoMotion {
                 motion: outcome.motion,

@@ -3,10 +3,11 @@
 use dalembert::export::EvaluationPage;
 use dalembert::export::text::list;
 use dalembert::expr::Symbol;
+use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
 use dalembert::simulate::complete::Origin;
 use dalembert::simulate::report::{self, Options, Report};
-use dalembert::simulate::{Evaluation, Motion, Setting, Start, StartError, start};
+use dalembert::simulate::{Evaluation, Setting, Start, StartError, start};
 use dalembert::{Diagnostic, Model};
 use serde_json::{Value, json};
 
@@ -98,20 +99,20 @@ impl Verdict {
         let free =
             named(system.coordinates.iter().map(|c| &c.name).collect(), &outcome.undetermined);
         match outcome.motion {
-            Motion::Unique => {}
-            Motion::GaugeFree => {
+            outcome::Verdict::Unique => {}
+            outcome::Verdict::GaugeFree => {
                 lines.push(format!(
                     "  undetermined      {}: no mass and no constraint",
                     list(free, 8)
                 ));
             }
-            Motion::HiddenConstraint => {
+            outcome::Verdict::HiddenConstraint => {
                 lines.push(format!(
                     "  no acceleration   {}: a force, no mass and no constraint",
                     list(free, 8)
                 ));
             }
-            Motion::Inconsistent => {
+            outcome::Verdict::Inconsistent => {
                 lines.push(
                     "  no acceleration   the differentiated constraints contradict each other"
                         .to_owned(),

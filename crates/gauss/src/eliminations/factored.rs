@@ -21,7 +21,7 @@ use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, Scratch, null_space};
 use crate::linalg::{cholesky, dot, lq, multiply, sized, zeros};
-use crate::outcome::{Motion, Outcome};
+use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
 
 /// A pivot has fallen if it is below this part of what it was at the decision.
@@ -57,7 +57,7 @@ impl Factored {
     pub fn adopt(&mut self, decided: &Scratch, outcome: &Outcome) -> bool {
         let (n, r) = (decided.scaled.n, decided.decision.jacobian);
         self.is_decided = false;
-        if outcome.motion != Motion::Unique
+        if outcome.motion != Verdict::Unique
             || outcome.independent.len() != r
             || r + decided.reduced_rank < n
         {

@@ -9,7 +9,7 @@
 
 use super::{Scratch, SolveError, status};
 use crate::linalg::{cholesky, dot, lq, multiply, multiply_transposed, norm, zeros};
-use crate::outcome::{Motion, Outcome};
+use crate::outcome::{Outcome, Verdict};
 use crate::terms::{Terms, Tolerances};
 
 /// Factor on the noise bounds.
@@ -32,9 +32,10 @@ pub(super) fn begin(
     decide(scratch, terms, tolerances, outcome)?;
     // With the unit of the mass nearby, a mass that is small and yet all there is to a free
     // direction drowns in rounding. If in its own unit the motion is unique, it is.
-    if scratch.scaled.is_light && outcome.motion != Motion::Unique {
+    if scratch.scaled.is_light && outcome.motion != Verdict::Unique {
         let own = Terms { inertia: &[], ..*terms };
-        if decide(scratch, &own, tolerances, outcome).is_err() || outcome.motion != Motion::Unique {
+        if decide(scratch, &own, tolerances, outcome).is_err() || outcome.motion != Verdict::Unique
+        {
             decide(scratch, terms, tolerances, outcome)?;
         }
     }

@@ -15,7 +15,7 @@ use super::{Scratch, SolveError};
 use crate::linalg::{
     cholesky, dot, largest, lq, multiply, multiply_transposed, norm, qr, sized, zeros,
 };
-use crate::outcome::{Conflict, Hidden, Motion, Outcome, Rank};
+use crate::outcome::{Conflict, Hidden, Outcome, Rank, Verdict};
 use crate::terms::{Terms, Tolerances};
 
 /// Entries of a reduced null vector below this are zero.
@@ -64,13 +64,13 @@ pub(super) fn diagnose(
         outcome.hidden = find_hidden(scratch, terms, tolerances, outcome);
     }
     outcome.motion = if outcome.conflict.is_some() {
-        Motion::Inconsistent
+        Verdict::Inconsistent
     } else if outcome.hidden.is_some() {
-        Motion::HiddenConstraint
+        Verdict::HiddenConstraint
     } else if !outcome.null.is_empty() {
-        Motion::GaugeFree
+        Verdict::GaugeFree
     } else {
-        Motion::Unique
+        Verdict::Unique
     };
     flag(scratch, outcome);
     Ok(())

@@ -70,7 +70,7 @@ impl Parser<'_> {
             Some("conserve") if *next == Minus && !self.has_equals() => self.conserve(),
             Some("motion") if word_follows => {
                 self.bump();
-                self.word().map(CheckKind::Motion)
+                self.word().map(CheckKind::Verdict)
             }
             Some("fault") if word_follows => {
                 self.bump();

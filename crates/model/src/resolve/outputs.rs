@@ -688,7 +688,7 @@ impl<'a> Resolver<'a, '_> {
                 self.allow(id, value.span, ANY, "`conserve`")?;
                 CheckKind::Conserve { value: self.normalize(id), within: within(self, tolerance)? }
             }
-            tree::CheckKind::Motion(name) => {
+            tree::CheckKind::Verdict(name) => {
                 const MOTIONS: &[&str] =
                     &["unique", "gauge-free", "hidden-constraint", "inconsistent"];
                 if !MOTIONS.contains(&&*name.text) {
@@ -698,7 +698,7 @@ impl<'a> Resolver<'a, '_> {
                             .hint(format!("the verdicts are {}", MOTIONS.join(", "))),
                     ));
                 }
-                CheckKind::Motion(name.text.to_string())
+                CheckKind::Verdict(name.text.to_string())
             }
             tree::CheckKind::Analyze { field, value } => {
                 CheckKind::Analyze { field: field.clone(), value: value.clone() }

@@ -3,7 +3,7 @@
 use super::Driver;
 use super::collocation::Passage;
 use super::rank_change::RankChange;
-use crate::integrators::Motion;
+use crate::integrators::Problem;
 use std::rc::Rc;
 
 /// Ratios below this are a loss of rank.

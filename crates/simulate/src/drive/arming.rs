@@ -22,7 +22,7 @@
 
 use super::watch::sign;
 use super::{Driver, Failure};
-use crate::integrators::Motion;
+use crate::integrators::Problem;
 use dalembert_model::system::Action;
 use dalembert_model::tree::Direction;
 
@@ -228,7 +228,7 @@ impl Driver<'_> {
 
 /// A state ahead, and the rates there.
 fn ahead(
-    field: &mut dyn Motion,
+    field: &mut dyn Problem,
     (t, x): (f64, &[f64]),
     k1: &[f64],
     h: f64,

@@ -27,7 +27,7 @@ use super::pass::{Arrival, Pass, Record};
 use super::rank_change::{RankChange, Unresolved};
 use super::{Driver, End, Failure, RANK, Sample, Stabilize};
 use crate::field::FieldError;
-use crate::integrators::Motion;
+use crate::integrators::Problem;
 use crate::projection::Drift;
 use dalembert_gauss::outcome;
 use std::collections::VecDeque;
@@ -298,7 +298,7 @@ impl<'m> Driver<'m> {
 
     /// The change of rank at the driver's state if the rank is higher everywhere around, and
     /// the verdict there. The rows of around are in use afterwards.
-    fn lower_here(&mut self) -> Option<(RankChange, outcome::Motion)> {
+    fn lower_here(&mut self) -> Option<(RankChange, outcome::Verdict)> {
         let (t, x, beside) = (self.t, self.x.clone(), self.beside());
         let here = self.field.choose_rows(t, &x, RANK).ok()?;
         let (at, motion) = (here.rank.jacobian, here.motion);
@@ -324,7 +324,7 @@ impl<'m> Driver<'m> {
         let moves = self.field.choose_rows(t, &x, RANK).is_ok()
             && self.field.rates(t, &x, &mut rates).is_ok();
         let why = match motion {
-            outcome::Motion::Inconsistent => Unresolved::NoBranch,
+            outcome::Verdict::Inconsistent => Unresolved::NoBranch,
             _ if moves && self.speed(&x, &rates) <= self.control.tolerance => Unresolved::AtRest,
             _ => return failure,
         };
@@ -355,7 +355,7 @@ impl<'m> Driver<'m> {
         }
         // The step that showed the higher rank is not taken.
         self.drift = Drift::default();
-        self.expected = Some((rank, outcome::Motion::Unique));
+        self.expected = Some((rank, outcome::Verdict::Unique));
         pass.rank = rank;
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
         let mut h = pass.forward * pass.length.min(0.5 / mark.speed);

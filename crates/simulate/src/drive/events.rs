@@ -15,7 +15,7 @@ use super::step_size::smallest_step;
 use super::watch::Watch;
 use super::{Driver, Failure};
 use crate::field::FieldError;
-use crate::integrators::{Motion, Step};
+use crate::integrators::{Problem, Step};
 
 /// Most steps to land on a zero.
 const LANDINGS: usize = 5;

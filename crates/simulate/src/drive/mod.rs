@@ -237,7 +237,7 @@ pub struct Driver<'m> {
     /// Rate of feedback.
     rate: Option<f64>,
     /// Rank and verdict at the first state.
-    expected: Option<(usize, outcome::Motion)>,
+    expected: Option<(usize, outcome::Verdict)>,
     events: Option<Watch<'m>>,
     /// How many steps looked stiff, and how many since then did not.
     looks: (u32, u32),

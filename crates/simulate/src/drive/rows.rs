@@ -55,9 +55,9 @@ impl Driver<'_> {
         }
         self.ranks = (self.ranks.0.min(rank), self.ranks.1.max(rank));
         match motion {
-            outcome::Motion::Unique => Ok(()),
+            outcome::Verdict::Unique => Ok(()),
             // Off the constraints, where nothing holds them, dependent rows disagree.
-            outcome::Motion::Inconsistent if self.control.stabilize != Stabilize::Projection => {
+            outcome::Verdict::Inconsistent if self.control.stabilize != Stabilize::Projection => {
                 Ok(())
             }
             motion => Err(Failure::Field(FieldError::NoMotion(motion))),
@@ -65,7 +65,7 @@ impl Driver<'_> {
     }
 
     /// Rank and verdict at a state, and the rows in use from there on.
-    pub(super) fn choose(&mut self, x: &[f64]) -> Result<(usize, outcome::Motion), Failure> {
+    pub(super) fn choose(&mut self, x: &[f64]) -> Result<(usize, outcome::Verdict), Failure> {
         let outcome = self.field.choose_rows(self.t, x, RANK).map_err(Failure::Field)?;
         Ok((outcome.rank.jacobian, outcome.motion))
     }

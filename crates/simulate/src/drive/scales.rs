@@ -26,7 +26,7 @@
 
 use super::Driver;
 use super::pass::Pass;
-use crate::integrators::{Motion, Needs, Step};
+use crate::integrators::{Needs, Problem, Step};
 use dalembert_gauss::linalg::largest;
 
 /// Part of its largest value that a velocity keeps as its size.

@@ -11,7 +11,7 @@
 
 use super::{Driver, RANK};
 use crate::field::FieldError;
-use crate::integrators::Motion;
+use crate::integrators::Problem;
 use dalembert_expr::{ExprId, SwitchKind, Symbol};
 use dalembert_model::span::Span;
 

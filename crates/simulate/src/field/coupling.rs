@@ -137,7 +137,7 @@ impl Field<'_> {
             && factored.solve(by, &terms, &mut outcome.v_dot, &mut outcome.multipliers);
         if work.is_frozen {
             self.counts.frozen += 1;
-            outcome.motion = outcome::Motion::Unique;
+            outcome.motion = outcome::Verdict::Unique;
             return Ok(());
         }
         self.counts.decided += 1;
@@ -179,7 +179,7 @@ impl Field<'_> {
             }
         }
         match work.outcome.motion {
-            outcome::Motion::Unique | outcome::Motion::Inconsistent => Ok(()),
+            outcome::Verdict::Unique | outcome::Verdict::Inconsistent => Ok(()),
             motion => Err(FieldError::NoMotion(motion)),
         }
     }
@@ -227,7 +227,7 @@ fn certain(
 /// Whether a solution satisfies Gauss's principle. Rows that contradict each other, off the
 /// constraints, are met as well as can be.
 fn is_certain(outcome: &Outcome) -> bool {
-    outcome.motion != outcome::Motion::Unique
+    outcome.motion != outcome::Verdict::Unique
         || !(outcome.stationarity.max(outcome.feasibility) > crate::evaluate::RESIDUAL)
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Field, FieldError};
 use crate::extent::{Geometry, velocity_extents};
-use crate::integrators::Motion;
+use crate::integrators::Problem;
 use crate::setting::Table;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 

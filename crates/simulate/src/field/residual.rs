@@ -19,7 +19,7 @@
 
 use super::kept::{Compiled, entries};
 use super::{Field, FieldError, places};
-use crate::integrators::{Motion, ResidualForm};
+use crate::integrators::{Problem, ResidualForm};
 use dalembert_expr::{ExprId, Jacobian, Symbol, SymbolKind};
 use dalembert_gauss::linalg::lu;
 

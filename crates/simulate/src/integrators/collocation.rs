@@ -38,7 +38,7 @@
 //! of order s + 1.
 
 use super::iteration::{Changes, Settling};
-use super::{Integrator, Motion, Needs, Properties, Step};
+use super::{Integrator, Needs, Problem, Properties, Step};
 use crate::field::FieldError;
 use dalembert_gauss::linalg;
 
@@ -153,7 +153,7 @@ impl Gauss {
     }
 
     /// Iterates until the stages stand still.
-    fn iterate(&mut self, motion: &mut dyn Motion, step: &Step) -> Result<(), FieldError> {
+    fn iterate(&mut self, motion: &mut dyn Problem, step: &Step) -> Result<(), FieldError> {
         let (s, h) = (self.table.nodes.len(), step.h);
         let mut settling = Settling::default();
         let mut before = f64::INFINITY;
@@ -229,7 +229,7 @@ impl Integrator for Gauss {
 
     fn step(
         &mut self,
-        motion: &mut dyn Motion,
+        motion: &mut dyn Problem,
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
@@ -275,7 +275,7 @@ impl Integrator for Gauss {
         Some(&self.errors)
     }
 
-    fn prepare_dense(&mut self, _: &mut dyn Motion) -> Result<(), FieldError> {
+    fn prepare_dense(&mut self, _: &mut dyn Problem) -> Result<(), FieldError> {
         self.gap.fill(0.0);
         let mut end = vec![0.0; self.old.len()];
         self.interpolate(1.0, &mut end);

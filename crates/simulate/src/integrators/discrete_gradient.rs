@@ -20,7 +20,7 @@
 
 use super::iteration::{Changes, Settling};
 use super::rattle::hermite;
-use super::{Integrator, Motion, Needs, Properties, Step, Structure};
+use super::{Integrator, Problem, Needs, Properties, Step, Structure};
 use crate::field::FieldError;
 use dalembert_gauss::linalg;
 
@@ -141,7 +141,7 @@ impl Integrator for DiscreteGradient {
 
     fn step(
         &mut self,
-        motion: &mut dyn Motion,
+        motion: &mut dyn Problem,
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
@@ -162,7 +162,7 @@ impl Integrator for DiscreteGradient {
         Ok(0.0)
     }
 
-    fn prepare_dense(&mut self, motion: &mut dyn Motion) -> Result<(), FieldError> {
+    fn prepare_dense(&mut self, motion: &mut dyn Problem) -> Result<(), FieldError> {
         motion.rates(self.end, &self.new, &mut self.last)
     }
 

@@ -6,7 +6,7 @@
 //! the dense output. For problems that are smooth and not stiff.
 
 use super::dop853_table::{A, ALL_STAGES, B, C, D, E3, E5, Row, STAGES};
-use super::{Integrator, Motion, Needs, Step, Stiffness};
+use super::{Integrator, Problem, Needs, Step, Stiffness};
 use crate::field::FieldError;
 
 /// Its name.
@@ -64,7 +64,7 @@ impl Dop853 {
     }
 
     /// The rates at a stage.
-    fn evaluate(&mut self, motion: &mut dyn Motion, stage: usize) -> Result<(), FieldError> {
+    fn evaluate(&mut self, motion: &mut dyn Problem, stage: usize) -> Result<(), FieldError> {
         let (first, others) = self.k.split_at_mut(1);
         let k = &mut others[stage - 1];
         motion.rates(self.t + C[stage] * self.h, &self.y, k)?;
@@ -136,7 +136,7 @@ impl Integrator for Dop853 {
 
     fn step(
         &mut self,
-        motion: &mut dyn Motion,
+        motion: &mut dyn Problem,
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
@@ -183,7 +183,7 @@ impl Integrator for Dop853 {
         Some(&self.errors)
     }
 
-    fn prepare_dense(&mut self, motion: &mut dyn Motion) -> Result<(), FieldError> {
+    fn prepare_dense(&mut self, motion: &mut dyn Problem) -> Result<(), FieldError> {
         for stage in STAGES + 1..ALL_STAGES {
             self.combine(A[stage], C[stage]);
             self.evaluate(motion, stage)?;

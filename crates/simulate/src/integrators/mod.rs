@@ -10,7 +10,7 @@ mod radau_newton;
 
 /// What an integrator moves: the rates of a state, and what else there is to know of
 /// them if it was asked for before ([`Needs`]).
-pub trait Motion {
+pub trait Problem {
     /// Length of a state.
     fn size(&self) -> usize;
 
@@ -201,13 +201,13 @@ pub trait Integrator {
     /// tolerance.
     fn step(
         &mut self,
-        motion: &mut dyn Motion,
+        motion: &mut dyn Problem,
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError>;
 
     /// Prepares the dense output of the last step; may evaluate the rates.
-    fn prepare_dense(&mut self, motion: &mut dyn Motion) -> Result<(), FieldError>;
+    fn prepare_dense(&mut self, motion: &mut dyn Problem) -> Result<(), FieldError>;
 
     /// The state at a fraction θ of the last step.
     fn interpolate(&self, theta: f64, x: &mut [f64]);

@@ -27,7 +27,7 @@
 
 use super::collocation::{lagrange, polynomial};
 use super::radau_newton::{Largest, Newton};
-use super::{Integrator, Motion, Needs, Properties, ResidualForm, Step};
+use super::{Integrator, Problem, Needs, Properties, ResidualForm, Step};
 use crate::field::FieldError;
 use dalembert_gauss::linalg::complex::{self, Complex};
 use dalembert_gauss::linalg::lu;
@@ -331,7 +331,7 @@ impl Integrator for Radau {
 
     fn step(
         &mut self,
-        motion: &mut dyn Motion,
+        motion: &mut dyn Problem,
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
@@ -431,7 +431,7 @@ impl Integrator for Radau {
         Some(if (1.0..1.2).contains(&factor) && self.contraction < 1e-2 { 1.0 } else { factor })
     }
 
-    fn prepare_dense(&mut self, _: &mut dyn Motion) -> Result<(), FieldError> {
+    fn prepare_dense(&mut self, _: &mut dyn Problem) -> Result<(), FieldError> {
         Ok(())
     }
 

@@ -23,7 +23,7 @@
 //! as the ends are.
 
 use super::iteration::{Changes, Settling};
-use super::{Canonical, Integrator, Motion, Needs, Properties, Step};
+use super::{Canonical, Integrator, Problem, Needs, Properties, Step};
 use crate::field::FieldError;
 use dalembert_gauss::linalg::{self, lu};
 
@@ -232,7 +232,7 @@ impl Integrator for Rattle {
 
     fn step(
         &mut self,
-        motion: &mut dyn Motion,
+        motion: &mut dyn Problem,
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
@@ -258,7 +258,7 @@ impl Integrator for Rattle {
         Ok(0.0)
     }
 
-    fn prepare_dense(&mut self, motion: &mut dyn Motion) -> Result<(), FieldError> {
+    fn prepare_dense(&mut self, motion: &mut dyn Problem) -> Result<(), FieldError> {
         if !self.last_is_known {
             motion.rates(self.end, &self.new, &mut self.last)?;
             self.last_is_known = true;
