@@ -374,7 +374,8 @@ impl Driver<'_> {
         self.scales.mass = mass.collect();
     }
 
-    /// The diagonal of the metric of the own velocities; 1/M_jj for momenta, where M is known.
+    /// The diagonal of the metric of the own velocities, by the mass that each of them moves;
+    /// 1/M_jj for momenta, where M is known.
     pub(super) fn metric_diagonal(&mut self, x: &[f64]) -> Option<Vec<f64>> {
         let size = self.field.size;
         let (t, n) = (self.t, self.field.n);
@@ -389,6 +390,9 @@ impl Driver<'_> {
                     diagonal[j] = if m > 0.0 { 1.0 / m } else { 0.0 };
                 }
             }
+        } else if let Some(kinetic) = self.field.kinetic_diagonal(t, x) {
+            // Reduced momenta have no metric of their own: Γ is 1, whatever their units.
+            diagonal = kinetic;
         }
         Some(diagonal)
     }

@@ -164,6 +164,31 @@ impl Field<'_> {
         table
     }
 
+    /// The diagonal of KᵀMK at a state, K = ∂q̇/∂v: the mass that each own velocity moves, in
+    /// whatever units it has. `None` where velocities stand behind what is moved, or there is no
+    /// value.
+    pub fn kinetic_diagonal(&mut self, t: f64, x: &[f64]) -> Option<Vec<f64>> {
+        if self.equations.auxiliary.is_some() || self.load(t, x).is_err() {
+            return None;
+        }
+        let exprs = &self.setting.model.exprs;
+        let kinematics = exprs.jacobian(&self.equations.kinematics, &self.equations.v);
+        let entries = |m: &Jacobian| m.rows.iter().flatten().map(|e| e.1).collect::<Vec<_>>();
+        let table = self.table(t, x);
+        let (n, size) = (self.n, self.size);
+        let values = self.setting.numbers(&entries(&kinematics), &table);
+        let k = crate::numbers::dense(&kinematics, &values);
+        let values = self.setting.numbers(&entries(&self.whole_mass), &table);
+        let mass = crate::numbers::dense(&self.whole_mass, &values);
+        let diagonal = (0..size).map(|j| {
+            let column = |i: usize| k[i * size + j];
+            let row = |i: usize| (0..n).map(|l| mass[i * n + l] * column(l)).sum::<f64>();
+            (0..n).map(|i| column(i) * row(i)).sum::<f64>().abs()
+        });
+        let diagonal: Vec<f64> = diagonal.collect();
+        diagonal.iter().all(|g| g.is_finite()).then_some(diagonal)
+    }
+
     /// M_ii at a state; NaN where it has no value.
     pub fn mass_diagonal(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
         if self.load(t, x).is_err() {
