@@ -416,3 +416,41 @@ fn an_event_at_the_end_is_no_difference() {
         assert!(missed <= 1, "{seed}: {text}");
     }
 }
+
+/// Reduced momenta of different kinds (along the edge, about its point) are not of one size: every
+/// formulation of a knife edge goes the same way in other units of mass, length and time.
+#[test]
+fn every_formulation_in_other_units() {
+    for seed in 0..6 {
+        let part = |k: usize| f64::from((seed * 37 + k as u32 * 61) % 100) / 100.0;
+        let told = |m: f64, l: f64, t: f64| {
+            format!(
+                "coord x, y, phi\nkinetic ({:e})*(x'^2 + y'^2)/2 + ({:e})*phi'^2/2\n\
+                 potential -({:e})*x\nconstraint edge: x'*sin(phi) - y'*cos(phi) = 0\n\
+                 start phi = {:e}\nstart phi' = ({:e})\nstart x' ~ ({:e})\nrun t = 0..({:e})",
+                (0.3 + part(0)) * m,
+                (0.3 + part(1)) * m * l * l,
+                (0.2 + part(2)) * m * l / t / t,
+                0.3 + part(3),
+                (0.5 + part(4)) / t,
+                (0.4 + part(5)) * l / t,
+                3.0 * t
+            )
+        };
+        for formulation in ["lagrange", "poincare", "hamilton", "maggi", "bracket"] {
+            let run = |text: &str| {
+                let by = dalembert::formulations::by_name(formulation).expect("a formulation");
+                verified_with(text, |options| options.formulation = by, false).0
+            };
+            let plain = run(&told(1.0, 1.0, 1.0));
+            assert_eq!(plain.verdict(), Ok(()), "{formulation}");
+            for (m, l, t) in [(1e9, 1.0, 1.0), (1.0, 1e9, 1.0), (1.0, 1.0, 1e9), (1e-7, 1e8, 1e-9)]
+            {
+                let other = run(&told(m, l, t));
+                assert_eq!(other.verdict(), Ok(()), "{formulation} {m} {l} {t}");
+                let (a, b) = (plain.statistics, other.statistics);
+                assert!(a.steps.abs_diff(b.steps) <= 1, "{formulation} {m} {l} {t}: {a:?} {b:?}");
+            }
+        }
+    }
+}
