@@ -10,7 +10,7 @@
 //! nothing of the expressions they come from.
 //!
 //! ```
-//! use dalembert_gauss::{DEFAULT, Motion, Outcome, Scratch, Terms, Tolerances};
+//! use dalembert_gauss::{DEFAULT, Verdict, Outcome, Scratch, Terms, Tolerances};
 //! // A wheel on a slope: Udwadia & Phohomsiri 2006, example 1. The height has no mass.
 //! let terms = Terms {
 //!     n: 2,
@@ -25,7 +25,7 @@
 //! };
 //! let mut outcome = Outcome::default();
 //! DEFAULT.solve(&mut Scratch::default(), &terms, &Tolerances::default(), &mut outcome)?;
-//! assert_eq!(outcome.motion, Motion::Unique);
+//! assert_eq!(outcome.motion, Verdict::Unique);
 //! assert!((outcome.v_dot[0] - 19.625 * 0.25 / 0.75).abs() < 1e-14);
 //! # Ok::<(), dalembert_gauss::SolveError>(())
 //! ```
