@@ -22,7 +22,7 @@ const PAGES: &[(&str, &[&str])] = &[
 ];
 
 fn load(page: &str, set: &[&str]) -> Model {
-    let input = Input::open(&format!("gallery:{page}")).ok().expect("a page of the gallery");
+    let input = Input::open(&format!("gallery:{page}")).expect("a page of the gallery");
     let set = set.iter().map(|s| (*s).to_owned()).collect();
     let options = Options { set, ..Options::default() };
     dalembert::load(&input, &options).model.expect("no faults")
@@ -34,7 +34,7 @@ fn rates(c: &mut Criterion) {
         let model = load(page, set);
         let setting = Setting::new(&model).expect("parameters have values");
         let equations = dalembert::derive(&model, None).expect("applies");
-        let start = start::start(&setting).ok().expect("a start").state;
+        let start = start::start(&setting).expect("a start").state;
         let mut field = Field::new(&setting, &equations, DEFAULT);
         let mut x = start.q.clone();
         x.extend(&start.velocity);
@@ -63,7 +63,7 @@ fn runs(c: &mut Criterion) {
                 last = Some(row.state.t);
                 ControlFlow::Continue(())
             });
-            (report.ok().expect("a run").statistics.steps, last)
+            (report.expect("a run").statistics.steps, last)
         };
         println!("{page}: {} steps", once().0);
         group.bench_function(BenchmarkId::from_parameter(page), |b| b.iter(once));

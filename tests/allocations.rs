@@ -51,7 +51,7 @@ fn steps_allocate_nothing() {
     for page in
         ["spherical-pendulum", "double-pendulum", "heavy-top", "benchmarks/andrews", "knife-edge"]
     {
-        let input = Input::open(&format!("gallery:{page}")).ok().expect("a page");
+        let input = Input::open(&format!("gallery:{page}")).expect("a page");
         let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
         let setting = Setting::new(&model).expect("values");
         let end = RunOptions::of_model(&setting).end;

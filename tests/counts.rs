@@ -38,7 +38,7 @@ const COSTS: &[Cost] = &[
 fn a_step_costs_its_stages_and_one_decision() {
     let mut wrong = Vec::new();
     for cost in COSTS {
-        let input = Input::open(&format!("gallery:{}", cost.page)).ok().expect("a page");
+        let input = Input::open(&format!("gallery:{}", cost.page)).expect("a page");
         let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
         let setting = Setting::new(&model).expect("values");
         let mut options = RunOptions::of_model(&setting);

@@ -25,7 +25,7 @@ pub struct Terms<'a> {
     pub drift: &'a [f64],
     /// Bounds on the rounding errors of all the above, where they are known.
     pub noise: Option<Noise<'a>>,
-    /// What Γ_ii is made of at this state and nearby (see [`crate::extent`]), n entries; empty
+    /// What Γ_ii is made of at this state and nearby, n entries; empty
     /// where that is not known. A coordinate whose mass is small against it at this state only
     /// does not take its unit from that mass.
     pub inertia: &'a [f64],
