@@ -23,10 +23,11 @@
 //! Painlevé's paradox (1895), in which a rigid body that slides has no acceleration, or
 //! more than one.
 
-use crate::eliminations::{Elimination, Scratch, SolveError};
+use crate::eliminations::SolveError;
 use crate::linalg::lu;
 use crate::outcome::Outcome;
-use crate::terms::{Terms, Tolerances};
+use crate::solver::Solver;
+use crate::terms::Terms;
 
 /// Why forces and multipliers were not found together. Rows are constraints of the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -183,15 +184,31 @@ impl Coupled {
     /// Solves the problem of `terms`, whose forces are not looked at. `places` has the row
     /// of each multiplier that occurs, `None` for one that is 0. The outcome is that of the
     /// elimination at the forces found.
-    #[allow(clippy::too_many_arguments)]
     pub fn solve(
         &mut self,
         law: &mut dyn Law,
         terms: &Terms,
         places: &[Option<usize>],
-        elimination: &dyn Elimination,
-        tolerances: &Tolerances,
-        scratch: &mut Scratch,
+        solver: &mut Solver,
+        outcome: &mut Outcome,
+    ) -> Result<(), CoupledError> {
+        // On the way, a solution in the least-squares sense is as good as any.
+        let is_lenient = std::mem::replace(&mut solver.tolerances.least_squares, true);
+        let solved = self.search(law, terms, places, solver, outcome);
+        solver.tolerances.least_squares = is_lenient;
+        if solved.is_ok() && !is_lenient && !outcome.motion.exists() {
+            outcome.v_dot.clear();
+            outcome.multipliers.clear();
+        }
+        solved
+    }
+
+    fn search(
+        &mut self,
+        law: &mut dyn Law,
+        terms: &Terms,
+        places: &[Option<usize>],
+        solver: &mut Solver,
         outcome: &mut Outcome,
     ) -> Result<(), CoupledError> {
         // From the guess; then from nothing; then by whole steps, which get past places where
@@ -203,7 +220,7 @@ impl Coupled {
                 self.forget();
             }
             self.shortens = shortens;
-            match self.iterate(law, terms, places, elimination, tolerances, scratch, outcome) {
+            match self.iterate(law, terms, places, solver, outcome) {
                 Err(CoupledError::NotFound { residual }) => left = left.min(residual),
                 result => return result,
             }
@@ -211,21 +228,17 @@ impl Coupled {
         Err(CoupledError::NotFound { residual: left })
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn iterate(
         &mut self,
         law: &mut dyn Law,
         terms: &Terms,
         places: &[Option<usize>],
-        elimination: &dyn Elimination,
-        tolerances: &Tolerances,
-        scratch: &mut Scratch,
+        solver: &mut Solver,
         outcome: &mut Outcome,
     ) -> Result<(), CoupledError> {
         if !self.known {
             self.lambda.fill(0.0);
         }
-        let lenient = Tolerances { least_squares: true, ..*tolerances };
         let (mut best, mut fraction) = (f64::INFINITY, 1.0);
         let mut iterations = 0;
         let mut guesses = GUESSES.iter();
@@ -238,9 +251,7 @@ impl Coupled {
             if is_finite {
                 let problem =
                     Terms { force: &self.forces.force, nonideal: &self.forces.nonideal, ..*terms };
-                elimination
-                    .solve(scratch, &problem, &lenient, outcome)
-                    .map_err(CoupledError::Solve)?;
+                solver.solve(&problem, outcome).map_err(CoupledError::Solve)?;
                 residual = self.compare(terms, places, outcome);
             } else if iterations == 0 {
                 if self.guess(&mut guesses) {
@@ -249,15 +260,13 @@ impl Coupled {
                 // Let the elimination say what is not a number.
                 let problem =
                     Terms { force: &self.forces.force, nonideal: &self.forces.nonideal, ..*terms };
-                return elimination
-                    .solve(scratch, &problem, &lenient, outcome)
-                    .map_err(CoupledError::Solve);
+                return solver.solve(&problem, outcome).map_err(CoupledError::Solve);
             }
             iterations += 1;
             let stands = residual >= 0.5 * best && best <= LARGE;
             if residual <= SMALL && !self.is_looked_at {
                 self.is_looked_at = true;
-                self.newton(terms, places, elimination, &lenient, scratch)?;
+                self.newton(terms, places, solver)?;
             }
             if residual <= SMALL || stands || iterations > MOST {
                 self.residual = residual;
@@ -266,10 +275,6 @@ impl Coupled {
                 if !self.known {
                     self.forget();
                     return Err(CoupledError::NotFound { residual });
-                }
-                if !tolerances.least_squares && !outcome.motion.exists() {
-                    outcome.v_dot.clear();
-                    outcome.multipliers.clear();
                 }
                 return Ok(());
             }
@@ -291,7 +296,7 @@ impl Coupled {
             // have slopes where there is no constraint force, √(λ₁² + λ₂²) has none at 0.
             let is_first = !self.known && iterations == 1 && self.shortens;
             self.is_looked_at |= !is_first;
-            if is_first || !self.newton(terms, places, elimination, &lenient, scratch)? {
+            if is_first || !self.newton(terms, places, solver)? {
                 for ((s, l), f) in self.step.iter_mut().zip(&self.lambda).zip(&self.found) {
                     *s = l - f;
                 }
@@ -349,9 +354,7 @@ impl Coupled {
         &mut self,
         terms: &Terms,
         places: &[Option<usize>],
-        elimination: &dyn Elimination,
-        tolerances: &Tolerances,
-        scratch: &mut Scratch,
+        solver: &mut Solver,
     ) -> Result<bool, CoupledError> {
         let (n, m, count) = (terms.n, terms.m, places.len());
         if self.forces.slopes.iter().any(|d| !d.is_finite()) {
@@ -367,9 +370,7 @@ impl Coupled {
                     drift: &self.zero[..m],
                     ..*terms
                 };
-                elimination
-                    .solve(scratch, &problem, tolerances, &mut self.column)
-                    .map_err(CoupledError::Solve)?;
+                solver.solve(&problem, &mut self.column).map_err(CoupledError::Solve)?;
             }
             for (k, place) in places.iter().enumerate() {
                 let moved = place.and_then(|row| self.column.multipliers.get(row));

@@ -44,10 +44,12 @@ pub mod multipliers;
 pub mod outcome;
 pub mod rank;
 pub mod scale;
+pub mod solver;
 pub mod terms;
 
 pub use certificate::Gauss;
 pub use eliminations::factored::Factored;
 pub use eliminations::{ALL, DEFAULT, EVERY, Elimination, Scratch, SolveError, Source, by_name};
 pub use outcome::{Conflict, Hidden, Outcome, Rank, Route, Verdict};
+pub use solver::Solver;
 pub use terms::{Noise, Terms, Tolerances};

@@ -36,11 +36,11 @@ use crate::state::State;
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
 use dalembert_derive::{EquationsOfMotion, Shape};
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
-use dalembert_gauss::Factored;
 use dalembert_gauss::coupled::{Coupled, CoupledError};
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
 use dalembert_gauss::outcome::{self, Outcome};
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_gauss::{Factored, Solver};
 use dalembert_model::system::{Level, Model};
 use std::ops::Range;
 
@@ -598,15 +598,8 @@ impl<'m> Field<'m> {
                         let (scratch, outcome) = (&mut work.scratch, &mut work.outcome);
                         let places = &work.places;
                         let coupled = &mut work.coupled;
-                        coupled.solve(
-                            law,
-                            &terms,
-                            places,
-                            elimination,
-                            &tolerances,
-                            scratch,
-                            outcome,
-                        )?;
+                        let mut solver = Solver::new(elimination, &tolerances, scratch, None);
+                        coupled.solve(law, &terms, places, &mut solver, outcome)?;
                         match coupled.ambiguous(&terms, places, &outcome.indeterminate) {
                             None => Ok(()),
                             Some(place) => {
@@ -620,10 +613,7 @@ impl<'m> Field<'m> {
         }
         self.counts.decisions += 1;
         work.is_frozen = false;
-        match &self.coupling {
-            None => _ = work.factored.adopt(&work.scratch, &work.outcome),
-            Some(_) => work.factored.forget(),
-        }
+        work.factored.adopt(&work.scratch, &work.outcome);
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
     }

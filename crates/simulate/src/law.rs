@@ -8,6 +8,7 @@
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Switch, SwitchKind, Symbol};
+use dalembert_gauss::Solver;
 use dalembert_gauss::coupled::{Coupled, CoupledError, Forces, Law};
 use dalembert_gauss::eliminations::{Elimination, Scratch};
 use dalembert_gauss::outcome::Outcome;
@@ -169,7 +170,8 @@ impl Frozen {
             coupled.forget();
             let mut law = AtTable { frozen: self, setting, table };
             let places = &self.places;
-            coupled.solve(&mut law, terms, places, elimination, tolerances, &mut scratch, outcome)
+            let mut solver = Solver::new(elimination, tolerances, &mut scratch, None);
+            coupled.solve(&mut law, terms, places, &mut solver, outcome)
         };
         let mut failure = None;
         let modes = only_branch(&kinds, &mut |modes| {

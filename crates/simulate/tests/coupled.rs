@@ -5,6 +5,7 @@ mod common;
 
 use common::Random;
 use dalembert_expr::SwitchKind;
+use dalembert_gauss::Solver;
 use dalembert_gauss::coupled::{Coupled, CoupledError, Forces, Law};
 use dalembert_gauss::linalg::lu;
 use dalembert_simulate::law::{Attempt, only_branch};
@@ -184,9 +185,12 @@ fn compare(cases: usize, massless: usize, bend: f64) -> (usize, f64) {
                 &mut case,
                 &copy.terms(),
                 &places,
-                *elimination,
-                &Tolerances::default(),
-                &mut Scratch::default(),
+                &mut Solver::new(
+                    *elimination,
+                    &Tolerances::default(),
+                    &mut Scratch::default(),
+                    None,
+                ),
                 &mut outcome,
             );
             match solved {
@@ -291,9 +295,12 @@ fn dependent_rows() {
                     &mut twice,
                     &copy.terms(),
                     &places,
-                    dalembert_simulate::DEFAULT,
-                    &Tolerances::default(),
-                    &mut Scratch::default(),
+                    &mut Solver::new(
+                        dalembert_simulate::DEFAULT,
+                        &Tolerances::default(),
+                        &mut Scratch::default(),
+                        None,
+                    ),
                     &mut outcome,
                 )
                 .expect("a solution");

@@ -5,6 +5,7 @@ use super::{Field, FieldError};
 use crate::law::{self, Attempt};
 use dalembert_compile::{Function, Scratch as Registers};
 use dalembert_expr::SwitchKind;
+use dalembert_gauss::Solver;
 use dalembert_gauss::coupled::{CoupledError, Forces, Law};
 use dalembert_gauss::eliminations::{Elimination, Scratch};
 use dalembert_gauss::outcome::{self, Outcome};
@@ -140,9 +141,9 @@ impl Field<'_> {
             outcome.motion = outcome::Verdict::Unique;
             return Ok(());
         }
-        self.counts.decided += 1;
         match &self.coupling {
             None => {
+                self.counts.decided += 1;
                 certain(by, &mut work.scratch, &terms, &tolerances, outcome)?;
                 factored.adopt(&work.scratch, outcome);
             }
@@ -152,7 +153,7 @@ impl Field<'_> {
                 };
                 work.places.clear();
                 work.places.extend(coupling.rows.iter().map(place));
-                let elimination = self.elimination;
+                let counts = &mut self.counts;
                 coupling.solve(
                     &mut work.law_registers,
                     &mut work.input,
@@ -160,17 +161,26 @@ impl Field<'_> {
                     &mut |law| {
                         let (scratch, outcome) = (&mut work.scratch, &mut work.outcome);
                         let (coupled, places) = (&mut work.coupled, &work.places);
-                        coupled.solve(
-                            law,
-                            &terms,
-                            places,
-                            elimination,
-                            &tolerances,
-                            scratch,
-                            outcome,
-                        )
+                        let factored = Some(&mut work.factored);
+                        let mut solver = Solver::new(by, &tolerances, scratch, factored);
+                        let solved = coupled.solve(law, &terms, places, &mut solver, outcome);
+                        work.is_frozen = solver.counts.1 == 0;
+                        match work.is_frozen {
+                            true => counts.frozen += 1,
+                            false => counts.decided += 1,
+                        }
+                        solved
                     },
                 )?;
+                if work.is_frozen {
+                    // The last of the problems may have been a column of Newton's matrix.
+                    let forces = &work.coupled.forces;
+                    let at = Terms { force: &forces.force, nonideal: &forces.nonideal, ..terms };
+                    let outcome = &mut work.outcome;
+                    work.factored.solve(by, &at, &mut outcome.v_dot, &mut outcome.multipliers);
+                } else {
+                    work.factored.adopt(&work.scratch, &work.outcome);
+                }
                 work.outcome.coupling = Some(work.coupled.residual);
                 let forces = &work.coupled.forces;
                 work.output[layout.force.clone()].copy_from_slice(&forces.force);
