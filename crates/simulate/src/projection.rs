@@ -35,6 +35,9 @@ pub struct Drift {
     pub position: f64,
     /// Largest |ψ|.
     pub velocity: f64,
+    /// The largest of rows that are not in use, beyond rounding: rows that follow from those in
+    /// use hold where these do.
+    pub unused: f64,
 }
 
 /// Most Newton steps; from a state of an integration two are enough.
@@ -124,6 +127,7 @@ impl Projection {
                 break;
             }
             drift.position = level.largest(&level.residuals);
+            drift.unused = level.unused();
             if last == f64::INFINITY {
                 self.found.position = drift.position;
             }
@@ -137,6 +141,7 @@ impl Projection {
             is_there = false;
         }
         let mut last = f64::INFINITY;
+        let mut unused_velocity = 0.0;
         for _ in 0..MOST {
             if !std::mem::replace(&mut is_there, true) {
                 field.residuals(t, x)?;
@@ -146,6 +151,7 @@ impl Projection {
                 break;
             }
             drift.velocity = level.largest(&level.residuals);
+            unused_velocity = level.unused();
             if last == f64::INFINITY {
                 // Correcting positions by a rounding error may move ψ by many.
                 self.found.velocity = level.largest(&self.entry);
@@ -159,6 +165,7 @@ impl Projection {
             x[n..n + size].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
         }
+        drift.unused = drift.unused.max(unused_velocity);
         Ok(drift)
     }
 
@@ -311,6 +318,16 @@ impl Level {
             }
         }
         worst
+    }
+
+    /// The largest residual of rows that are not in use, beyond rounding.
+    fn unused(&self) -> f64 {
+        let rows = (0..self.residuals.len()).filter(|j| !self.used.contains(j));
+        rows.fold(0f64, |most, j| {
+            let (own, noise) = (self.terms[j], self.noise[j]);
+            let beyond = self.residuals[j].abs() - EXPLAINED * noise;
+            most.max(ratio(beyond, own.max(0.1 * noise / f64::EPSILON)))
+        })
     }
 
     /// The largest residual of the rows in use relative to their own terms. Corrections go on

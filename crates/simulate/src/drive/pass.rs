@@ -9,7 +9,8 @@
 use super::events::Sight;
 use super::step_size::smallest_step;
 use super::{
-    Driver, End, Failure, HELD, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD, Undecided,
+    Driver, End, Failure, HELD, IMPLIED, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD,
+    Undecided,
 };
 use crate::field::Field;
 use crate::integrators::Step;
@@ -404,6 +405,10 @@ impl<'m> Driver<'m> {
         let projects = self.control.stabilize == Stabilize::Projection;
         if adapts && projects && drift.position.max(drift.velocity) > HELD {
             return Ok(None);
+        }
+        if projects && adapts && drift.unused > IMPLIED {
+            let (ratio, constraints) = (drift.unused, self.dependent_rows());
+            return Err(Failure::NearlyDependent { ratio, constraints });
         }
         self.drift.position = self.drift.position.max(drift.position);
         self.drift.velocity = self.drift.velocity.max(drift.velocity);
