@@ -11,7 +11,7 @@
 //! e = max_i max_t |Δq_i| / (travel of q_i),  |Δq̇_i| / (largest |q̇_i|)
 //! ```
 //!
-//! The run passes if e is within 100 tolerances. If not, it is made again with a smaller
+//! The run passes if e is within 100 tolerances and a tenth. If not, it is made again with a smaller
 //! local tolerance, as far as rounding and a bound on the work allow; then it is *sensitive*,
 //! and e over the local tolerance is its amplification.
 //!

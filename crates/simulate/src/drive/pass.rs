@@ -50,6 +50,8 @@ pub(super) struct Pass<'o> {
     recent_switches: u32,
     tiny_steps: u32,
     last_correction: f64,
+    /// What is left of rows that are not in use, at the end of the step.
+    unused: f64,
     /// Constant steps are counted from here, so that their sum does not round.
     origin: f64,
     taken: f64,
@@ -185,6 +187,7 @@ impl<'m> Driver<'m> {
             recent_switches: 0,
             tiny_steps: 0,
             last_correction: f64::INFINITY,
+            unused: 0.0,
             origin: self.t,
             taken: 0.0,
         };
@@ -406,10 +409,7 @@ impl<'m> Driver<'m> {
         if adapts && projects && drift.position.max(drift.velocity) > HELD {
             return Ok(None);
         }
-        if projects && adapts && drift.unused > IMPLIED {
-            let (ratio, constraints) = (drift.unused, self.dependent_rows());
-            return Err(Failure::NearlyDependent { ratio, constraints });
-        }
+        pass.unused = if projects && adapts { drift.unused } else { 0.0 };
         self.drift.position = self.drift.position.max(drift.position);
         self.drift.velocity = self.drift.velocity.max(drift.velocity);
         // A step that leaves the constraints by more than the tolerance is not good
@@ -469,6 +469,7 @@ impl<'m> Driver<'m> {
         record: &mut Record<'_, 'm>,
     ) -> Result<ControlFlow<()>, Failure> {
         let h = arrival.whole;
+        let ratio = std::mem::take(&mut pass.unused);
         self.statistics.steps += 1;
         pass.tiny_steps = if h.abs() < 1e-9 * pass.length { pass.tiny_steps + 1 } else { 0 };
         if pass.tiny_steps > STANDSTILL && self.control.step.is_none() {
@@ -510,6 +511,11 @@ impl<'m> Driver<'m> {
             let constraints =
                 if found < expected { self.dependent_rows() } else { pass.dependent.clone() };
             return Err(Failure::RankLost { expected, found, constraints });
+        }
+        // Rows that follow from those in use hold where these do.
+        if ratio > IMPLIED {
+            let constraints = self.dependent_rows();
+            return Err(Failure::NearlyDependent { ratio, constraints });
         }
         let is_output = pass.outputs.first() == Some(&self.t);
         if is_output {
