@@ -269,7 +269,7 @@ const HELD: f64 = 1e-10;
 const UNHELD: Drift = Drift { position: f64::INFINITY, velocity: f64::INFINITY, unused: 0.0 };
 /// Rows that are left out because they depend on others are met like these; where more than
 /// this is left of them, relative to their terms, they do not.
-const IMPLIED: f64 = 2e-14;
+const IMPLIED: f64 = 5e-13;
 /// So many steps below a billionth of the run are a standstill.
 const STANDSTILL: u32 = 3000;
 /// Residuals below this, relative to the terms in their row, are rounding.
