@@ -230,6 +230,28 @@ impl Exprs {
         found
     }
 
+    /// The numbers that stand in expressions: coefficients, exponents and constants.
+    pub fn numbers_of(&self, roots: &[ExprId]) -> Vec<Number> {
+        let arena = &mut *self.arena.borrow_mut();
+        let mut found: Vec<NumberId> = Vec::new();
+        for id in arena.reachable(roots) {
+            match arena.node(id) {
+                Node::Number(number) => found.push(number),
+                Node::Sum { constant, start, len } => {
+                    found.push(constant);
+                    found.extend(arena.items(start, len).iter().map(|i| i.number));
+                }
+                Node::Product { start, len } => {
+                    found.extend(arena.items(start, len).iter().map(|i| i.number));
+                }
+                _ => {}
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|number| arena.value(number).clone()).collect()
+    }
+
     /// Whether a constant was folded that is too large or too small for a
     /// double since this was last asked.
     pub fn take_overflow(&self) -> bool {

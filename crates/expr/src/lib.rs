@@ -24,6 +24,7 @@ pub mod arena;
 pub mod ball;
 mod build;
 mod degree;
+mod difference;
 mod domain;
 pub mod eval;
 mod explicit;

@@ -186,6 +186,20 @@ impl Number {
     }
 
     /// Numerator and denominator.
+    /// How many decimal digits it has, without zeros before or behind them; `None` if they
+    /// never end.
+    pub fn decimal_digits(&self) -> Option<usize> {
+        let (mut n, mut d) = self.big();
+        for prime in [2, 5] {
+            let (prime, other) = (BigInt::from(prime), BigInt::from(10 / prime));
+            while (&d % &prime).is_zero() {
+                d /= &prime;
+                n *= &other;
+            }
+        }
+        d.is_one().then(|| n.magnitude().to_string().trim_end_matches('0').len())
+    }
+
     pub(crate) fn big(&self) -> (BigInt, BigInt) {
         match &self.0 {
             Repr::Small(n, d) => (BigInt::from(*n), BigInt::from(*d)),

@@ -75,6 +75,13 @@ pub enum Refusal {
     Solve(SolveError),
     /// The answer misses Gauss's principle by this much: doubles do not carry this route here.
     Residual(f64),
+    /// Rows that doubles take for dependent add something of their own to the others.
+    NearlyDependent {
+        /// What they add, relative to themselves.
+        ratio: f64,
+        /// The names of the constraints.
+        constraints: Vec<String>,
+    },
     /// Forces and the multipliers they depend on were not found together: why, and in words.
     Coupled(CoupledError, String),
 }
@@ -122,6 +129,16 @@ impl std::fmt::Display for Refusal {
                 f,
                 "what this route gives misses Gauss's principle by {residual:.1e}: at this state it loses too many digits"
             ),
+            Refusal::NearlyDependent { ratio, constraints } => {
+                let names: Vec<String> = constraints.iter().map(|c| format!("`{c}`")).collect();
+                write!(
+                    f,
+                    "the constraints {} nearly depend on each other, by {ratio:.1e}: doubles do \
+                     not tell what they determine; write what the difference of the rows says \
+                     as a constraint of its own",
+                    names.join(", ")
+                )
+            }
             Refusal::Coupled(_, words) => f.write_str(words),
         }
     }
@@ -164,7 +181,15 @@ impl Reference {
                 return Ok(canonical);
             }
         }
-        found
+        let found = found?;
+        if found.outcome.rank.jacobian < found.equations.rows.len()
+            && let Some(nearly) = setting.nearly_dependent(&found.equations, state)
+        {
+            let name = |&row: &usize| model.system.constraints[row].name.clone();
+            let constraints = nearly.constraints.iter().map(name).collect();
+            return Err(Refusal::NearlyDependent { ratio: nearly.ratio, constraints });
+        }
+        Ok(found)
     }
 
     /// Whether the variables are momenta.

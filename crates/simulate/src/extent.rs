@@ -29,6 +29,9 @@ use dalembert_expr::series::{Series, TERMS};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// Scales beyond this many times what constraints balance are none.
+const BEYOND: f64 = 1e5;
+
 /// Functions, and which of them depend on which symbol.
 #[derive(Clone, Debug, Default)]
 pub struct Geometry {
@@ -99,7 +102,8 @@ impl Geometry {
                 let own = table.get(self.symbols[k]).map_or(0.0, f64::abs);
                 let list = self.along(setting, table, k);
                 let (constraints, others) = list.split_at(self.constraints[k]);
-                median(constraints).or_else(|| median(others)).map_or(own, |s| s.max(own))
+                let scale = median(constraints).or_else(|| median(others));
+                scale.map_or(own, |s| within(s, constraints).max(own))
             })
             .collect()
     }
@@ -110,7 +114,8 @@ impl Geometry {
         (0..self.symbols.len())
             .map(|k| {
                 let functions = &self.functions[k][..self.constraints[k]];
-                median(&setting.series(functions, table, self.symbols[k])).unwrap_or(0.0)
+                let list = setting.series(functions, table, self.symbols[k]);
+                median(&list).map_or(0.0, |s| within(s, &list))
             })
             .collect()
     }
@@ -175,6 +180,18 @@ fn median(list: &[Series]) -> Option<f64> {
     let mut scales: Vec<f64> = list.iter().filter_map(extent).collect();
     scales.sort_unstable_by(f64::total_cmp);
     scales.get(scales.len() / 2).copied()
+}
+
+/// A scale, unless it is beyond all reason for the constraints as they stand: a coordinate is
+/// about as large as |c₀/c₁|, where it balances the other terms of a row, and a function that
+/// is all but linear (sin(10⁻¹³ z)) may know a scale of billions of that.
+fn within(scale: f64, constraints: &[Series]) -> f64 {
+    let balances = constraints.iter().filter(|c| c.is_significant(1)).map(|c| {
+        let size = c.coefficients[0].abs().max(c.sizes[0]);
+        size / c.coefficients[1].abs()
+    });
+    let most = balances.filter(|b| b.is_finite()).fold(0.0, f64::max);
+    if most > 0.0 && scale > BEYOND * most { most } else { scale }
 }
 
 /// The scale of one function, if it knows one.

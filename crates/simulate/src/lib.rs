@@ -30,6 +30,7 @@ pub mod evaluate;
 pub mod extent;
 pub mod field;
 pub mod happenings;
+pub mod implied;
 pub mod impulse;
 pub mod integrators;
 pub mod law;

@@ -14,13 +14,16 @@
 //! replaced by it, brought to the size of one: φ'_i = Σ_j w_ij φ_j. The set of motions is the same,
 //! and so is every constraint force; the multipliers of the rows as written are λ = Wᵀλ'.
 //!
-//! Rows that depend on each other exactly are left as they are: that is no difficulty. Rows
-//! that do so at one position only are not seen here; if a rank cannot be told there, the run says
-//! so.
+//! Terms that are nearly the same, as sin(x + εz) and sin x, are one term and the difference of
+//! the two, written so that it keeps its digits ([`Exprs::near_multiple`]).
+//!
+//! Rows that depend on each other exactly are left as they are: that is no difficulty. What
+//! combinations of terms do not show is left to [`implied`](crate::implied), which decides with
+//! more digits whether a row follows from the others, and to the run, which says where it does not.
 
 use dalembert_expr::{ExprId, Exprs, Number, Symbol};
 use dalembert_model::system::{Level, Model, Recombined, System, Unknown};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is left of a row, as a part of what it was, below which it nearly depends on the others.
 /// Nothing is lost where it does so for its units only: the rows say the same in any case.
@@ -29,6 +32,9 @@ const NEARLY: f64 = 1e-5;
 const LARGEST: usize = 128;
 /// Rows with more nodes than this are not multiplied out.
 const NODES: usize = 400;
+
+/// A term is compared with so many others at most.
+const MOST_TRIED: usize = 256;
 
 /// A row as terms, with what it is made of.
 struct Row {
@@ -95,6 +101,7 @@ fn eliminate(
                 && is_in_forces(exprs, system, *symbol)
         })
     };
+    let mut known = Known::default();
     let mut pivots: Vec<Row> = Vec::new();
     let mut by_pivot: FxHashMap<ExprId, usize> = FxHashMap::default();
     for &constraint in rows {
@@ -106,7 +113,7 @@ fn eliminate(
             continue;
         }
         let mut row = Row {
-            terms: terms.into_iter().map(|(number, term)| (term, number)).collect(),
+            terms: known.rewrite(exprs, terms),
             weights: FxHashMap::from_iter([(constraint, Number::ONE)]),
             pivot: ExprId::ONE,
         };
@@ -153,6 +160,59 @@ fn eliminate(
         row.pivot = pivot;
         by_pivot.insert(pivot, pivots.len());
         pivots.push(row);
+    }
+}
+
+/// The terms of the rows so far, by the symbols in them.
+#[derive(Default)]
+struct Known {
+    terms: FxHashSet<ExprId>,
+    by_symbol: FxHashMap<Symbol, Vec<ExprId>>,
+}
+
+impl Known {
+    /// A row in terms of those of the rows before it, where they are nearly its own.
+    fn rewrite(
+        &mut self,
+        exprs: &Exprs,
+        terms: Vec<(Number, ExprId)>,
+    ) -> FxHashMap<ExprId, Number> {
+        let mut row: FxHashMap<ExprId, Number> = FxHashMap::default();
+        let mut new = Vec::new();
+        for (number, term) in terms {
+            let near = if self.terms.contains(&term) { None } else { self.near(exprs, term) };
+            match near {
+                Some((other, ratio, parts)) => {
+                    add(&mut row, &FxHashMap::from_iter([(other, ratio)]), &number);
+                    for (part, expr) in parts {
+                        add(&mut row, &FxHashMap::from_iter([(expr, part)]), &number);
+                    }
+                }
+                None => {
+                    add(&mut row, &FxHashMap::from_iter([(term, Number::ONE)]), &number);
+                    new.push(term);
+                }
+            }
+        }
+        for term in new {
+            if self.terms.insert(term) {
+                for symbol in exprs.symbols_of(&[term]) {
+                    self.by_symbol.entry(symbol).or_default().push(term);
+                }
+            }
+        }
+        row
+    }
+
+    /// A known term that is nearly a multiple of this one.
+    fn near(&self, exprs: &Exprs, term: ExprId) -> Option<(ExprId, Number, Vec<(Number, ExprId)>)> {
+        let symbols = exprs.symbols_of(&[term]);
+        let mut tried: FxHashSet<ExprId> = FxHashSet::default();
+        let candidates = symbols.iter().filter_map(|s| self.by_symbol.get(s)).flatten();
+        candidates.filter(|&&c| tried.insert(c)).take(MOST_TRIED).find_map(|&other| {
+            let (ratio, parts) = exprs.near_multiple(other, term, NEARLY)?;
+            Some((other, ratio, parts))
+        })
     }
 }
 

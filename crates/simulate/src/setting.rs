@@ -1,16 +1,23 @@
 //! A model with numbers for its parameters.
 
+use crate::implied::{Nearly, nearly_dependent};
 use crate::noise::{Noisy, Running};
+use crate::state::State;
+use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::Model;
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
 /// A model and the values of its parameters.
 pub struct Setting<'m> {
     /// The model.
     pub model: &'m Model,
     parameters: FxHashMap<Symbol, f64>,
+    /// Whether rows that doubles take for dependent only nearly are; a property of the functions,
+    /// so that one state serves for all.
+    nearly: OnceCell<Option<Nearly>>,
 }
 
 /// Parameters that numbers need and that have no value, or none that is a number.
@@ -60,7 +67,7 @@ impl<'m> Setting<'m> {
             .map(|p| format!("`{}`", p.name))
             .collect();
         if missing.is_empty() {
-            Ok(Setting { model, parameters })
+            Ok(Setting { model, parameters, nearly: OnceCell::new() })
         } else {
             Err(MissingValues(missing))
         }
@@ -71,7 +78,16 @@ impl<'m> Setting<'m> {
     pub fn with(&self, parameter: Symbol, value: f64) -> Setting<'m> {
         let mut parameters = self.parameters.clone();
         parameters.insert(parameter, value);
-        Setting { model: self.model, parameters }
+        Setting { model: self.model, parameters, nearly: OnceCell::new() }
+    }
+
+    /// Rows that doubles take for dependent and that only nearly are, if there are any.
+    pub fn nearly_dependent(
+        &self,
+        equations: &EquationsOfMotion,
+        state: &State,
+    ) -> Option<&Nearly> {
+        self.nearly.get_or_init(|| nearly_dependent(self, equations, state)).as_ref()
     }
 
     /// The parameters and their values.

@@ -61,6 +61,23 @@ impl ExtendedBall {
         if sign == Sign::Neg { -size } else { size }
     }
 
+    /// Its midpoint times 2^shift, rounded.
+    pub fn to_f64_scaled(&self, shift: i64) -> f64 {
+        let mut middle = self.middle.clone();
+        let Some(exponent) = middle.exponent().filter(|_| !middle.is_zero()) else {
+            return 0.0;
+        };
+        let shifted = (exponent as i64 + shift).clamp(-4000, 4000);
+        middle.set_exponent(shifted as Exponent);
+        ExtendedBall { middle, radius: Magnitude::ZERO }.to_f64()
+    }
+
+    /// The ball that is its midpoint alone.
+    pub fn middle(mut self) -> ExtendedBall {
+        self.radius = Magnitude::ZERO;
+        self
+    }
+
     /// Whether the two have a number in common; they do if both enclose the
     /// same one.
     pub fn meets(&self, other: &ExtendedBall) -> bool {
@@ -107,6 +124,17 @@ impl Extended {
             constants: Rc::clone(&self.constants),
             reach: Cell::new(0),
         }
+    }
+
+    /// The number x·2^shift, for a finite double x.
+    pub fn double(&self, x: f64, shift: i64) -> ExtendedBall {
+        let mut middle = BigFloat::from_f64(x, self.precision);
+        middle.set_inexact(false);
+        if let Some(exponent) = middle.exponent().filter(|_| !middle.is_zero()) {
+            let limit = MAX_EXPONENT as i64;
+            middle.set_exponent((exponent as i64 + shift).clamp(-limit, limit) as Exponent);
+        }
+        ExtendedBall { middle, radius: Magnitude::ZERO }
     }
 
     /// An e such that all values so far lie between 2^−e and 2^e, 0 aside.
