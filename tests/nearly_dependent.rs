@@ -170,6 +170,9 @@ fn nearly_equal_terms_are_told_apart() {
         "sinh(x)*cos(x)",
     ] {
         for size in ["1e-2", "1e-5", "1e-7", "1e-9", "1e-11", "1e-13", "1e-16", "1e-30", "1e-300"] {
+            // High powers of 10⁻³⁰⁰ are beyond what numbers of a model can be.
+            let is_power = function.contains('^');
+            let size = if is_power && size == "1e-300" { "1e-45" } else { size };
             for start in ["0.5", "-0.3"] {
                 let moved = function.replace("exp", "E").replace('x', "w").replace('E', "exp");
                 let text = format!(
@@ -178,7 +181,8 @@ fn nearly_equal_terms_are_told_apart() {
                      constraint a: {function} + y + z = 1\nconstraint b: {moved} + y + z = 1\n\
                      start x = {start}, z = 0, y' ~ 1\nrun t = 0..1\n"
                 );
-                let (passes, z) = largest_z(&text).expect("it is told apart");
+                let (passes, z) =
+                    largest_z(&text).unwrap_or_else(|| panic!("not told apart:\n{text}"));
                 assert!(passes && z < 1e-8, "{function} {size} {start}: {passes} {z:e}");
             }
         }

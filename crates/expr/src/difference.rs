@@ -13,7 +13,7 @@
 //! integral of f′ over [u, w] is off by (δ/u)⁴ of the difference, which for the small δ asked
 //! for is less than its rounding.
 
-use crate::arena::{Arena, ExprId, Exprs, Node, NumberId};
+use crate::arena::{Arena, ExprId, Exprs, Item, Node, NumberId};
 use crate::build::item;
 use crate::function::Function;
 use crate::number::Number;
@@ -29,6 +29,9 @@ const MOST_FACTORS: usize = 6;
 const DEEPEST: u32 = 24;
 /// Simpson's rule serves differences below this.
 const SIMPSON: f64 = 1e-6;
+/// Of differences below this the second order is nothing in any arithmetic used here, while its
+/// coefficients may be too small for doubles.
+const FIRST_ORDER: f64 = 1e-60;
 
 impl Exprs {
     /// A term b as ratio · a + a sum of multiples, all of them smaller than `nearly` and none
@@ -58,6 +61,21 @@ impl Exprs {
         let most = nearly * ratio.to_f64().abs();
         let is_small = parts.iter().all(|p| p.0.to_f64().abs() < most);
         is_small.then_some((ratio, parts))
+    }
+}
+
+impl Exprs {
+    /// The logarithm of the size that a term has where symbols are about 1: sums in it may have
+    /// been made primitive, 1/(1 + 10⁻⁷x) to 1/(10⁷ + x), which is not 1 but 10⁻⁷.
+    pub fn log_size(&self, term: ExprId) -> f64 {
+        let arena = self.arena.borrow();
+        let Node::Product { start, len } = arena.node(term) else { return 0.0 };
+        let log = |item: &Item| {
+            let base = multiples(&arena, item.expr);
+            let most = largest(&base).map_or(1.0, |n| n.to_f64().abs());
+            most.ln() * arena.value(item.number).to_f64()
+        };
+        arena.items(start, len).iter().map(log).filter(|l| l.is_finite()).sum()
     }
 }
 
@@ -178,6 +196,8 @@ impl Arena {
         deep: u32,
     ) -> Option<Multiples> {
         let (size, unit) = self.small(u, w, nearly, deep)?;
+        let is_tiny = size.to_f64() < FIRST_ORDER;
+        let w = if is_tiny { u } else { w };
         let half = Number::ratio(1, 2)?;
         let sum = self.add(u, w);
         let half_id = self.number_id(half.clone());
@@ -193,11 +213,15 @@ impl Arena {
             arena.scale(number, x)
         };
         let call = |arena: &mut Arena, f: Function, x: ExprId| arena.call(f, &[x]);
+        // sin δ, sinh δ and atan δ are δ to first order.
+        let small = |arena: &mut Arena, f: Function, x: ExprId| {
+            if is_tiny { x } else { arena.call(f, &[x]) }
+        };
         let (two, one) = (Number::integer(2), Number::ONE);
         let product = |arena: &mut Arena, f: Function, g: Function, x: ExprId| {
-            let small = call(arena, g, x);
-            let (outer, small) = (call(arena, f, middle), over_size(arena, small));
-            arena.mul(outer, small)
+            let inner = small(arena, g, x);
+            let (outer, inner) = (call(arena, f, middle), over_size(arena, inner));
+            arena.mul(outer, inner)
         };
         use Function::*;
         let (number, expr) = match function {
@@ -215,7 +239,7 @@ impl Arena {
             Tan | Tanh => {
                 let (over, top) = if function == Tan { (Cos, Sin) } else { (Cosh, Sinh) };
                 let x = delta(self, one.clone());
-                let top = call(self, top, x);
+                let top = small(self, top, x);
                 let top = over_size(self, top);
                 let (below, other) = (call(self, over, u), call(self, over, w));
                 let below = self.mul(below, other);
@@ -227,7 +251,7 @@ impl Arena {
                 let product = self.mul(u, w);
                 let below = self.add(ExprId::ONE, product);
                 let quotient = self.div(x, below);
-                let angle = call(self, Atan, quotient);
+                let angle = small(self, Atan, quotient);
                 (one, over_size(self, angle))
             }
             Asin | Acos | Log if size.to_f64() < SIMPSON => {
@@ -350,9 +374,15 @@ impl Arena {
     fn of_bases(&mut self, a: ExprId, b: ExprId, nearly: f64, deep: u32) -> Option<Near> {
         let deep = deep.checked_sub(1)?;
         let (left, right) = (multiples(self, a), multiples(self, b));
-        let most = left.iter().max_by(|x, y| x.0.to_f64().abs().total_cmp(&y.0.to_f64().abs()))?;
-        let scale = match right.iter().find(|r| r.1 == most.1) {
-            Some(same) => same.0.mul(&most.0.recip()?),
+        let size = |number: &Number| number.to_f64().abs();
+        let most = left.iter().map(|l| size(&l.0)).fold(0.0, f64::max);
+        // By the largest term that both have.
+        let common = left.iter().filter_map(|l| {
+            let other = right.iter().find(|r| r.1 == l.1)?;
+            Some((&l.0, &other.0))
+        });
+        let scale = match common.max_by(|x, y| size(x.0).total_cmp(&size(y.0))) {
+            Some((own, other)) => other.mul(&own.recip()?),
             None => Number::ONE,
         };
         let inverse = scale.recip()?;
@@ -360,9 +390,10 @@ impl Arena {
         let parts = self.difference(a, w, nearly, deep)?;
         // A base that is not the other one nearly, for its own size.
         let size = largest(&parts).map_or(0.0, |n| n.to_f64().abs());
-        if size >= nearly * most.0.to_f64().abs().max(1.0) {
+        if size >= nearly * most.max(1.0) {
             return None;
         }
+        let w = if size < FIRST_ORDER { a } else { w };
         Some(Near { scale, w, parts })
     }
 

@@ -117,7 +117,7 @@ fn eliminate(
             weights: FxHashMap::from_iter([(constraint, Number::ONE)]),
             pivot: ExprId::ONE,
         };
-        let before = largest(&row.terms).map_or(0.0, |l| l.1.to_f64().abs());
+        let before = largest(exprs, &row.terms).map_or(f64::NEG_INFINITY, |l| l.2);
         while let Some(at) = row.terms.keys().filter_map(|t| by_pivot.get(t)).min().copied() {
             let pivot = &pivots[at];
             let (Some(own), Some(other)) =
@@ -130,14 +130,17 @@ fn eliminate(
             add(&mut row.terms, &pivot.terms, &factor);
             add(&mut row.weights, &pivot.weights, &factor);
         }
-        let Some((pivot, most)) = largest(&row.terms) else {
+        let Some((pivot, most, size)) = largest(exprs, &row.terms) else {
             // It depends on the others exactly, or contradicts them.
             continue;
         };
-        let left = most.to_f64().abs() / before;
+        let left = (size - before).exp();
+        // Brought to the size of one.
+        let unit =
+            Number::from_f64((size - most.to_f64().abs().ln()).exp()).filter(|u| !u.is_zero());
         if left < NEARLY
             && !row.weights.keys().any(|&r| in_force(r))
-            && let Some(inverse) = most.abs().recip()
+            && let Some(inverse) = unit.map_or(most.abs(), |u| most.abs().mul(&u)).recip()
         {
             let scale = |map: &FxHashMap<usize, Number>| -> Vec<(usize, f64)> {
                 let mut list: Vec<(usize, f64)> =
@@ -216,12 +219,13 @@ impl Known {
     }
 }
 
-/// The term with the largest multiple, but for the constant one.
-fn largest(terms: &FxHashMap<ExprId, Number>) -> Option<(ExprId, Number)> {
-    let size = |n: &Number| n.to_f64().abs();
+/// The largest term, but for the constant one, its number, and the logarithm of its size.
+fn largest(exprs: &Exprs, terms: &FxHashMap<ExprId, Number>) -> Option<(ExprId, Number, f64)> {
     let varying = terms.iter().filter(|(term, _)| **term != ExprId::ONE);
-    let most = varying.max_by(|a, b| size(a.1).total_cmp(&size(b.1)).then(b.0.cmp(a.0)));
-    most.map(|(&term, number)| (term, number.clone()))
+    let sized = varying
+        .map(|(&term, number)| (term, number, number.to_f64().abs().ln() + exprs.log_size(term)));
+    let most = sized.max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)));
+    most.map(|(term, number, size)| (term, number.clone(), size))
 }
 
 /// Whether forces depend on a symbol.
