@@ -242,3 +242,50 @@ fn what_doubles_do_not_hold_is_named() {
     }
     assert!(named >= 12, "{named}");
 }
+
+/// A platform on three equal parallel rods swings, and the third rod follows from the others; if
+/// its foot is off by a little, nothing moves. Numbers of sixteen digits are rounded ones, and
+/// their last digit decides nothing.
+#[test]
+fn the_third_rod_of_a_parallelogram() {
+    let text = |foot: &str| {
+        let rod = |p: &str, d: &str| format!("(x + {p}*cos(ph) - {d})^2 + (y + {p}*sin(ph))^2 = 1");
+        format!(
+            "param e = 1e-30\ncoord x, y, ph\nkinetic (x'^2 + y'^2 + ph'^2)/2\npotential 9*y\n\
+             constraint a: {}\nconstraint b: {}\nconstraint c: {}\n\
+             start x ~ 0, y ~ -1, ph ~ 0, x' ~ 1\nrun t = 0..1\n",
+            rod("0", "0"),
+            rod("0.6", "0.6"),
+            rod("0.3", foot)
+        )
+    };
+    for foot in ["0.3", "0.30000000000000004", "3/10", "sqrt(0.09)"] {
+        let mut model = load(&text(foot)).model.expect("a model");
+        recombine(&mut model);
+        let setting = Setting::new(&model).expect("values");
+        let mut far = 0f64;
+        let report = run(&setting, &RunOptions::of_model(&setting), &mut |o| {
+            far = far.max(o.state.q[0].abs());
+            ControlFlow::Continue(())
+        })
+        .unwrap_or_else(|error| panic!("{foot}: {error:?}"));
+        assert!(report.verdict().is_ok() && far > 0.3, "{foot}: {:?} {far}", report.end);
+    }
+    for foot in ["0.30000000001", "0.3000000000001", "(0.3 + 1e9*e)", "(0.3 + e^2)", "(0.3 + e)"] {
+        let mut model = load(&text(foot)).model.expect("a model");
+        recombine(&mut model);
+        let setting = Setting::new(&model).expect("values");
+        let mut far = 0f64;
+        let report = run(&setting, &RunOptions::of_model(&setting), &mut |o| {
+            far = far.max(o.state.q[0].abs());
+            ControlFlow::Continue(())
+        });
+        match report {
+            Err(RunError::Refused(Refusal::NearlyDependent { constraints, .. })) => {
+                assert_eq!(constraints, ["a", "b", "c"], "{foot}");
+            }
+            Ok(report) => assert!(report.verdict().is_err() || far < 1e-3, "{foot}: {far}"),
+            Err(_) => {}
+        }
+    }
+}

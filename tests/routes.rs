@@ -92,6 +92,7 @@ fn kind(refusal: &Refusal) -> &'static str {
         Refusal::Undefined => "undefined",
         Refusal::Coupled(..) => "coupled",
         Refusal::Residual(_) => "residual",
+        Refusal::NearlyDependent { .. } => "nearly dependent",
         Refusal::Solve(SolveError::SingularMetric { .. }) => "singular metric",
         Refusal::Solve(_) => "solve",
     }

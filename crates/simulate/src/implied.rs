@@ -15,9 +15,8 @@
 //! functions being analytic, near it. One with more nearly does, by that ratio. Two points must
 //! agree, as a ratio that changes from point to point is that of a singular position nearby.
 //!
-//! Numbers written with fifteen digits and more are rounded ones, and a ratio of the size of
-//! their rounding is nothing. Where the numbers are short decimals, fractions, roots or
-//! functions of those, they mean what they say.
+//! Numbers written with fifteen digits and more are rounded ones, and their last digit decides
+//! nothing. Short decimals, fractions, roots and functions of those mean what they say.
 
 use crate::extent::Geometry;
 use crate::setting::{Setting, Table};
@@ -45,12 +44,14 @@ const LOST: i64 = 112;
 const INDEPENDENT: f64 = 1e-9;
 /// The distances of the points from the state, in extents of the coordinates.
 const DISTANCES: [f64; 3] = [0.05, 0.008, 0.001];
-/// At two points the ratio is the same up to this factor.
+/// At two points the ratio is the same up to this factor,
 const SAME: f64 = 12.0;
+/// or at both it is less than at such a distance from a singular position.
+const NOWHERE: f64 = 1e-10;
 /// Decimals of so many digits are rounded numbers,
 const DIGITS: usize = 15;
-/// and what they determine to less than this they do not.
-const ROUNDED: f64 = 1e-13;
+/// and what they determine to less than so many halves of their last digit they do not.
+const HALVES: f64 = 30.0;
 /// Dense factors are made up to this many entries.
 const LARGEST: usize = 400_000;
 /// Steps in doubles, and steps in extended precision for each word of it.
@@ -68,14 +69,16 @@ pub fn nearly_dependent(
     for (at, distance) in DISTANCES.into_iter().enumerate() {
         let Some(found) = problem.at(distance, at as u64 + 1) else { continue };
         let found = found?;
-        if problem.is_rounded && found.ratio < ROUNDED {
+        if found.ratio < problem.rounding {
             return None;
         }
         match &first {
             None => first = Some(found),
             Some(before) => {
                 let factor = found.ratio / before.ratio;
-                return ((1.0 / SAME..SAME).contains(&factor)).then_some(found);
+                let is_same = (1.0 / SAME..SAME).contains(&factor);
+                let is_general = is_same || found.ratio.max(before.ratio) < NOWHERE;
+                return is_general.then_some(found);
             }
         }
     }
@@ -96,7 +99,8 @@ struct Problem<'s> {
     psi: Vec<Option<ExprId>>,
     /// Whether A depends on v.
     by_velocity: bool,
-    is_rounded: bool,
+    /// What rounded numbers leave open.
+    rounding: f64,
     entries: Vec<ExprId>,
 }
 
@@ -126,10 +130,9 @@ impl<'s> Problem<'s> {
         all.extend(phi.iter().chain(&psi).flatten());
         let parameters = system.parameters.iter();
         all.extend(parameters.clone().filter_map(|p| p.value));
-        let is_rounded = exprs
-            .numbers_of(&all)
-            .iter()
-            .any(|number| number.decimal_digits().is_some_and(|d| d >= DIGITS));
+        let digits = exprs.numbers_of(&all).into_iter().filter_map(|n| n.decimal_digits());
+        let fewest = digits.filter(|&d| d >= DIGITS).min();
+        let rounding = fewest.map_or(0.0, |d| HALVES * 5.0 * 10f64.powi(-(d as i32)));
         let known = |s: &Symbol| {
             *s == Symbol::TIME
                 || equations.q.contains(s)
@@ -157,7 +160,7 @@ impl<'s> Problem<'s> {
             phi,
             psi,
             by_velocity,
-            is_rounded,
+            rounding,
             entries,
             table,
         })
@@ -177,7 +180,8 @@ impl<'s> Problem<'s> {
         for v in &mut point.v {
             *v += distance * speed * random.next();
         }
-        let rows = self.settle(&mut point)?;
+        let lengths = self.lengths(&self.table_of(&point))?;
+        let rows = self.settle(&mut point, lengths)?;
         if rows.chosen.len() == self.equations.rows.len() {
             return Some(None);
         }
@@ -199,7 +203,7 @@ impl<'s> Problem<'s> {
     }
 
     /// Brings a point onto independent rows, in doubles, and factors these.
-    fn settle(&self, point: &mut Point) -> Option<Chosen> {
+    fn settle(&self, point: &mut Point, lengths: Vec<f64>) -> Option<Chosen> {
         for level in [0, 1] {
             if level == 1 && !self.by_velocity {
                 break;
@@ -209,7 +213,7 @@ impl<'s> Problem<'s> {
             let mut best = f64::INFINITY;
             for _ in 0..STEPS {
                 let table = self.table_of(point);
-                let chosen = self.choose(&table)?;
+                let chosen = self.choose(&table, &lengths)?;
                 let (part, exprs) = chosen.with(residuals);
                 if part.rows.is_empty() {
                     is_near = true;
@@ -236,11 +240,11 @@ impl<'s> Problem<'s> {
                 return None;
             }
         }
-        self.choose(&self.table_of(point))
+        self.choose(&self.table_of(point), &lengths)
     }
 
-    /// Independent rows at a point.
-    fn choose(&self, table: &Table) -> Option<Chosen> {
+    /// A at a point, in units of the coordinates.
+    fn matrix(&self, table: &Table) -> Option<Vec<f64>> {
         let (m, n) = (self.equations.rows.len(), self.equations.v.len());
         let values = self.setting.numbers(&self.entries, table);
         let mut rows = vec![0.0; m * n];
@@ -252,10 +256,26 @@ impl<'s> Problem<'s> {
             }
             rows[i * n + j] = value * self.units[j];
         }
+        Some(rows)
+    }
+
+    /// The lengths of the rows beside the constraints. There a row is not shorter than it is by
+    /// its nature; where it holds it may vanish, and say nothing.
+    fn lengths(&self, table: &Table) -> Option<Vec<f64>> {
+        let n = self.equations.v.len();
+        let rows = self.matrix(table)?;
+        Some((0..self.equations.rows.len()).map(|i| norm(&rows[i * n..(i + 1) * n])).collect())
+    }
+
+    /// Independent rows at a point.
+    fn choose(&self, table: &Table, lengths: &[f64]) -> Option<Chosen> {
+        let (m, n) = (self.equations.rows.len(), self.equations.v.len());
+        let rows = self.matrix(table)?;
+        let own = (0..m).map(|i| norm(&rows[i * n..(i + 1) * n]));
+        let lengths: Vec<f64> = own.zip(lengths).map(|(own, l)| own.max(*l)).collect();
         let mut across = vec![0.0; n * m];
         for i in 0..m {
-            let length = norm(&rows[i * n..(i + 1) * n]);
-            let inverse = if length > 0.0 { 1.0 / length } else { 0.0 };
+            let inverse = if lengths[i] > 0.0 { 1.0 / lengths[i] } else { 0.0 };
             for j in 0..n {
                 across[j * m + i] = rows[i * n + j] * inverse;
             }
@@ -265,7 +285,7 @@ impl<'s> Problem<'s> {
         let rank = (0..steps).take_while(|&k| across[k * m + k].abs() > INDEPENDENT).count();
         let mut chosen = order[..rank].to_vec();
         chosen.sort_unstable();
-        Some(Chosen { n, chosen, rows })
+        Some(Chosen { n, chosen, rows, lengths })
     }
 
     /// The decision at a point with more digits; without a bound for them, the way there only.
@@ -389,7 +409,7 @@ impl<'s> Problem<'s> {
             if whole.iter().all(|x| *x == 0.0) {
                 continue;
             }
-            let length = own as f64 + norm(&whole).log2();
+            let length = (own as f64 + norm(&whole).log2()).max(rows.lengths[row].log2());
             let mut shares = vec![0.0; rows.chosen.len()];
             let mut before = f64::INFINITY;
             let ratio = loop {
@@ -456,6 +476,7 @@ struct Chosen {
     n: usize,
     chosen: Vec<usize>,
     rows: Vec<f64>,
+    lengths: Vec<f64>,
 }
 
 /// Factored rows, A = L Qᵀ.
