@@ -586,10 +586,11 @@ impl Point {
         self.merit_from(0, weights)
     }
 
-    /// The merit of the equations from one on.
+    /// The merit of the equations from one on: a length, as squares of 10⁻²⁰⁰ are 0.
     fn merit_from(&self, first: usize, weights: &[f64]) -> f64 {
         let rows = self.residuals.iter().zip(weights).skip(first);
-        rows.map(|(r, w)| (r * w).powi(2)).sum()
+        let weighted: Vec<f64> = rows.map(|(r, w)| r * w).collect();
+        linalg::norm(&weighted)
     }
 
     fn size(&self) -> f64 {
