@@ -7,7 +7,7 @@ use super::{Field, canonical, continuity, residual, structure};
 use crate::integrators::Needs;
 use crate::projection::Projection;
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
-use dalembert_derive::{EquationsOfMotion, Shape};
+use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 
 /// The frozen expressions of a field, in the order of its outputs.
@@ -35,16 +35,11 @@ pub(super) struct Parts {
 /// equations, H_r and J_r of the bracket.
 pub(super) fn extra(equations: &EquationsOfMotion) -> Vec<ExprId> {
     let mut list = Vec::new();
-    if let (Some(Shape::Scalar(h)), Some(Shape::Matrix(j))) =
-        (equations.quantity("H_r"), equations.quantity("J_r"))
-    {
-        list.push(*h);
-        list.extend(entries(j));
-    } else if equations.formulation == "hamilton"
-        && let Some(Shape::Vector(f)) = equations.quantity("f")
-    {
-        list.extend(f);
+    if let Some(bracket) = &equations.bracket {
+        list.push(bracket.hamiltonian);
+        list.extend(entries(&bracket.structure));
     }
+    list.extend(equations.canonical.iter().flat_map(|canonical| &canonical.force));
     list
 }
 
