@@ -118,6 +118,12 @@ impl EquationsOfMotion {
         exprs.count_nodes(&self.roots())
     }
 
+    /// The row of A that each of [`multipliers`](Self::multipliers) belongs to.
+    pub fn multiplier_rows(&self) -> Vec<Option<usize>> {
+        let row_of = |constraint: usize| self.rows.iter().position(|&row| row == constraint);
+        self.multipliers.iter().map(|m| row_of(m.0)).collect()
+    }
+
     /// The equations on the constraints: with all [`levels`](Self::levels) 0.
     pub fn on_constraints(&self, exprs: &Exprs) -> EquationsOfMotion {
         let mut copy = self.clone();

@@ -380,7 +380,7 @@ impl<'m> Field<'m> {
             let rows = slopes.rows.iter().enumerate();
             Coupling {
                 function: lower(&outputs),
-                rows: law::places(&equations),
+                rows: equations.multiplier_rows(),
                 first_input: before_multipliers,
                 slopes: rows.flat_map(|(i, row)| row.iter().map(move |e| (e.0, i))).collect(),
             }

@@ -48,6 +48,11 @@ pub(super) fn entries(matrix: &Jacobian) -> Vec<ExprId> {
     matrix.rows.iter().flatten().map(|e| e.1).collect()
 }
 
+/// Puts entries, row by row, into a matrix of the same pattern.
+fn fill(matrix: &mut Jacobian, entries: &[ExprId]) {
+    matrix.rows.iter_mut().flatten().zip(entries).for_each(|(place, &e)| place.1 = e);
+}
+
 /// A compiled function with its registers and its last output.
 pub(super) struct Compiled {
     function: Box<dyn Function>,
@@ -94,6 +99,33 @@ impl Field<'_> {
         function.prepare(&mut registers, &self.constants);
         let output = vec![0.0; function.outputs()];
         Compiled { function, registers, output }
+    }
+
+    /// The equations with the branches of their terms frozen. What is not compiled into the
+    /// field is not frozen, and left out.
+    pub(super) fn frozen_equations(&self) -> EquationsOfMotion {
+        let (kept, layout) = (&self.kept, &self.layout);
+        let mut equations = self.equations.clone();
+        equations.kinematics = kept.terms[layout.kinematics.clone()].to_vec();
+        fill(&mut equations.metric, &kept.terms[layout.metric_at..]);
+        equations.force = kept.terms[layout.force.clone()].to_vec();
+        equations.nonideal = kept.terms[layout.nonideal.clone()].to_vec();
+        fill(&mut equations.jacobian, &kept.terms[layout.jacobian_at..]);
+        equations.drift = kept.terms[layout.drift.clone()].to_vec();
+        let residuals =
+            equations.configuration_residuals.iter_mut().chain(&mut equations.velocity_residuals);
+        residuals.zip(&kept.residuals).for_each(|(place, &e)| place.1 = e);
+        if let Some(auxiliary) = &mut equations.auxiliary {
+            let (residuals, slopes) = kept.implicit.split_at(auxiliary.residuals.len());
+            auxiliary.residuals = residuals.to_vec();
+            fill(&mut auxiliary.jacobian, slopes);
+        }
+        equations.lift = Jacobian { rows: Vec::new(), columns: self.size };
+        equations.lift_drift.clear();
+        equations.own.clear();
+        (equations.chart, equations.canonical, equations.bracket) = (None, None, None);
+        equations.intermediate.clear();
+        equations
     }
 
     /// Independent position rows at a state that satisfies the constraints.
