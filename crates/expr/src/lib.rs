@@ -38,6 +38,7 @@ mod print;
 mod reverse;
 mod sample;
 pub mod series;
+mod shared;
 mod simplify;
 mod solve;
 mod substitute;
