@@ -69,6 +69,12 @@ pub struct EquationsOfMotion {
     pub intermediate: Vec<Quantity>,
 }
 
+/// Threads may share equations.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<EquationsOfMotion>();
+};
+
 /// Unknowns w determined by r(w; q, v, t) = 0: the velocities behind momenta, or
 /// the momenta behind velocities, where no formula gives them.
 #[derive(Clone, Debug)]

@@ -122,6 +122,12 @@ pub struct Exprs {
     pub(crate) arena: Shared,
 }
 
+/// Threads may share expressions.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Exprs>();
+};
+
 impl Default for Exprs {
     fn default() -> Self {
         Self::new()

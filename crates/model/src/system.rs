@@ -23,6 +23,12 @@ pub struct Model {
     pub sources: Arc<Sources>,
 }
 
+/// Threads may share a model.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Model>();
+};
+
 /// A mechanical system, as written.
 #[derive(Clone, Debug)]
 pub struct System {
