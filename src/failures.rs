@@ -299,7 +299,7 @@ impl Scene<'_> {
     /// The coordinate of a term, where the own velocities are the coordinates'.
     fn coordinate(&self, what: &str, index: usize) -> Option<usize> {
         let n = self.system.n_coordinates();
-        let plain = matches!(self.report.formulation, "lagrange" | "hamilton");
+        let plain = self.report.variables.are_by_coordinate();
         match what {
             "metric" if plain => Some(index / n),
             "force" | "nonideal force" if plain => Some(index),

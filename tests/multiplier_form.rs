@@ -4,8 +4,7 @@
 mod support;
 
 use dalembert::expr::{ExprId, Jacobian, Symbol};
-use dalembert::formulations::{Choices, Shape, kernel};
-use dalembert::model::system::Energy;
+use dalembert::formulations::{Choices, kernel};
 use dalembert::simulate::report::Report;
 use dalembert::simulate::{Evaluation, Numbers, Setting};
 use dalembert::{Model, derive};
@@ -28,9 +27,8 @@ fn multiplier_form(oracle: &Value, model: &Model) -> bool {
     let setting = Setting::new(model).expect("values");
     let state = state(oracle, &setting);
     let hamilton = derive(model, Some("hamilton")).expect("applies");
-    let h = match (&system.energy, hamilton.quantity("H")) {
-        (Energy::Hamiltonian { hamiltonian, .. }, _) => *hamiltonian,
-        (_, Some(Shape::Scalar(h))) if hamilton.auxiliary.is_none() => *h,
+    let h = match &hamilton.canonical {
+        Some(canonical) if hamilton.auxiliary.is_none() => canonical.hamiltonian,
         _ => return false,
     };
     let (q, p) = (system.positions(), system.momenta());

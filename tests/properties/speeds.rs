@@ -282,7 +282,8 @@ fn check_long_form(index: usize) -> Outcomes<Tried> {
     let case = Case::new(&model, index as u64, Place::Anywhere).expect("any state will do");
     let (equations, numbers) = poincare(&case);
     let n = numbers.size;
-    let Some(Shape::Matrix(g)) = equations.quantity("G") else {
+    let shown = equations.intermediate.iter().find(|q| q.text == "G").map(|q| &q.value);
+    let Some(Shape::Matrix(g)) = shown else {
         return Err("no G".to_owned());
     };
     let g: Vec<ExprId> = (0..n * n).map(|k| g.get(k / n, k % n)).collect();

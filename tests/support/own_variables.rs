@@ -69,7 +69,8 @@ fn quantity(
     letter: &str,
     table: &Table,
 ) -> Option<Vec<f64>> {
-    Some(match equations.quantity(letter)? {
+    let shown = equations.intermediate.iter().find(|q| q.text == letter)?;
+    Some(match &shown.value {
         Shape::Scalar(e) => setting.numbers(&[*e], table),
         Shape::Vector(list) => setting.numbers(list, table),
         Shape::Matrix(m) => {

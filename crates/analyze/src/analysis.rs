@@ -91,7 +91,7 @@ impl Analysis {
             return None;
         }
         let exprs = &model.exprs;
-        let chart = bracket.equations.chart.as_ref()?;
+        let chart = &bracket.equations.chart.as_ref()?.chart;
         let names = model.system.coordinates.iter().enumerate();
         let free = names.filter(|(at, _)| !chart.columns.contains(at)).map(|(_, c)| c.name.clone());
         let p = bracket.equations.own.iter().map(|&e| brackets::readable(exprs, e));

@@ -18,7 +18,7 @@ use crate::places::Places;
 use crate::rows::Forms;
 use dalembert_derive::formulations::{Formulation, bracket};
 use dalembert_derive::picture::Picture;
-use dalembert_derive::{Chart, Choices, EquationsOfMotion, Shape};
+use dalembert_derive::{Chart, Choices, EquationsOfMotion};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_gauss::linalg::lu;
 use dalembert_model::system::{Level, System};
@@ -103,9 +103,7 @@ impl Bracket {
         let choices = Choices { chart: Some(chart), ..Choices::default() };
         let equations = bracket::FORMULATION.derive(exprs, system, &choices).ok()?;
         let equations = equations.on_constraints(exprs);
-        let Some(Shape::Matrix(structure)) = equations.quantity("J_r").cloned() else {
-            return None;
-        };
+        let structure = equations.bracket.as_ref()?.structure.clone();
         let variables: Vec<Symbol> = equations.q.iter().chain(&equations.v).copied().collect();
         let mut found = Bracket { equations, variables, structure, jacobiator: None };
         let entries: Vec<ExprId> = found.structure.rows.iter().flatten().map(|e| e.1).collect();

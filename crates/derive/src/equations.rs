@@ -1,6 +1,6 @@
 //! The normal form that all formulations share.
 
-use crate::chart::Chart;
+use crate::parts::{Canonical, ChartBasis, ReducedBracket, Variables};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 
 /// Where a formulation comes from.
@@ -17,6 +17,8 @@ pub struct Source {
 pub struct EquationsOfMotion {
     /// The formulation's name.
     pub formulation: &'static str,
+    /// What v is.
+    pub variables: Variables,
     /// The coordinates q.
     pub q: Vec<Symbol>,
     /// The velocity-like unknowns v: q̇, s, p, u, p̃, or q̇ and β.
@@ -53,15 +55,25 @@ pub struct EquationsOfMotion {
     pub multipliers: Vec<(usize, Symbol)>,
     /// The constraints that are built into v instead, and the coordinates whose
     /// velocities they give.
-    pub chart: Option<Chart>,
+    pub chart: Option<ChartBasis>,
+    /// H and ṗ without constraints, where v is p.
+    pub canonical: Option<Canonical>,
+    /// H_r and J_r, where v is p̃ and there is a J_r.
+    pub bracket: Option<ReducedBracket>,
     /// (constraint, φ): position-level constraints as written.
     pub configuration_residuals: Vec<(usize, ExprId)>,
     /// (constraint, ψ): velocity-level constraints and the rates of
     /// position-level ones, as far as v does not satisfy them by itself.
     pub velocity_residuals: Vec<(usize, ExprId)>,
-    /// What the formulation made on the way, for the reader.
+    /// What the formulation made on the way, for the reader alone.
     pub intermediate: Vec<Quantity>,
 }
+
+/// Threads may share equations.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<EquationsOfMotion>();
+};
 
 /// Unknowns w determined by r(w; q, v, t) = 0: the velocities behind momenta, or
 /// the momenta behind velocities, where no formula gives them.
@@ -112,9 +124,10 @@ impl EquationsOfMotion {
         exprs.count_nodes(&self.roots())
     }
 
-    /// The quantity of a letter.
-    pub fn quantity(&self, text: &str) -> Option<&Shape> {
-        self.intermediate.iter().find(|q| q.text == text).map(|q| &q.value)
+    /// The row of A that each of [`multipliers`](Self::multipliers) belongs to.
+    pub fn multiplier_rows(&self) -> Vec<Option<usize>> {
+        let row_of = |constraint: usize| self.rows.iter().position(|&row| row == constraint);
+        self.multipliers.iter().map(|m| row_of(m.0)).collect()
     }
 
     /// The equations on the constraints: with all [`levels`](Self::levels) 0.
@@ -162,6 +175,17 @@ impl EquationsOfMotion {
         if let Some(auxiliary) = &mut self.auxiliary {
             visit(&mut auxiliary.residuals);
             matrix(&mut auxiliary.jacobian, visit);
+        }
+        if let Some(chart) = &mut self.chart {
+            matrix(&mut chart.s, visit);
+        }
+        if let Some(canonical) = &mut self.canonical {
+            visit(std::slice::from_mut(&mut canonical.hamiltonian));
+            visit(&mut canonical.force);
+        }
+        if let Some(bracket) = &mut self.bracket {
+            visit(std::slice::from_mut(&mut bracket.hamiltonian));
+            matrix(&mut bracket.structure, visit);
         }
         for list in [&mut self.configuration_residuals, &mut self.velocity_residuals] {
             let mut values: Vec<ExprId> = list.iter().map(|r| r.1).collect();

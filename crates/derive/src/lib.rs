@@ -16,9 +16,13 @@ pub mod equations;
 pub mod formulations;
 pub mod kernel;
 pub mod matrix;
+pub mod parts;
 pub mod picture;
+pub mod residual;
 pub mod speeds;
 
 pub use chart::Chart;
 pub use equations::{Auxiliary, EquationsOfMotion, Quantity, Shape, Source};
 pub use formulations::{ALL, Choices, Formulation, by_name, for_system};
+pub use parts::{Canonical, ChartBasis, ReducedBracket, Variables};
+pub use residual::Residual;

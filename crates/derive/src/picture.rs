@@ -12,6 +12,7 @@
 use crate::equations::{Auxiliary, EquationsOfMotion, Quantity};
 use crate::kernel::{self, Dual, Rows};
 use crate::matrix::{self, Inverse};
+use crate::parts::Variables;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, System};
@@ -85,7 +86,7 @@ impl Picture {
     /// Every route in velocities is this one: K = I for Lagrange, W = G⁻¹ for
     /// Poincaré, S for Maggi.
     pub fn pull_back(&self, exprs: &Exprs, to: Velocities) -> EquationsOfMotion {
-        let Velocities { formulation, v, own, kinematics, lift, lift_drift } = to;
+        let Velocities { formulation, variables, v, own, kinematics, lift, lift_drift } = to;
         let transposed = matrix::transposed(&lift);
         let m_kappa = matrix::times(exprs, &self.metric, &lift_drift);
         let right: Vec<ExprId> = self
@@ -97,6 +98,7 @@ impl Picture {
         let a_kappa = matrix::times(exprs, &self.rows.jacobian, &lift_drift);
         let mut equations = EquationsOfMotion {
             formulation,
+            variables,
             q: self.q.clone(),
             v,
             own,
@@ -116,6 +118,8 @@ impl Picture {
             rows: (0..self.rows.drift.len()).collect(),
             multipliers: self.multipliers.clone(),
             chart: None,
+            canonical: None,
+            bracket: None,
             configuration_residuals: self.rows.configuration_residuals.clone(),
             velocity_residuals: self.rows.velocity_residuals.clone(),
             kinematics: self.velocities.iter().map(|&s| exprs.of_symbol(s)).collect(),
@@ -134,6 +138,8 @@ impl Picture {
 pub struct Velocities {
     /// The formulation's name.
     pub formulation: &'static str,
+    /// What v is.
+    pub variables: Variables,
     /// v.
     pub v: Vec<Symbol>,
     /// v in terms of q, q̇, t.

@@ -1,6 +1,6 @@
 //! What every document says, before it is typeset.
 
-use dalembert_derive::{EquationsOfMotion, Source};
+use dalembert_derive::{EquationsOfMotion, Source, Variables};
 use dalembert_expr::{Explicit, ExprId, Exprs, Jacobian};
 use dalembert_model::system::{Energy, Model};
 use std::borrow::Cow;
@@ -126,39 +126,39 @@ impl<'m> Derivation<'m> {
 
     /// The letters of this formulation, as text.
     pub(crate) fn letters(&self) -> Letters {
-        match self.equations.formulation {
-            "lagrange" => {
+        match self.equations.variables {
+            Variables::Velocities => {
                 Letters {
                     metric: "M", force: "Q", shows_force: true, rate: "q̈", kinematics: false
                 }
             }
-            "poincare" => Letters {
+            Variables::QuasiVelocities => Letters {
                 metric: "M_s",
                 force: "F_s",
                 shows_force: true,
                 rate: "ṡ",
                 kinematics: true,
             },
-            "hamilton" => Letters {
+            Variables::Momenta => Letters {
                 metric: "Γ",
                 force: "Γ f",
                 shows_force: false,
                 rate: "ṗ",
                 kinematics: true,
             },
-            "maggi" => Letters {
+            Variables::FreeVelocities => Letters {
                 metric: "SᵀMS",
                 force: "F",
                 shows_force: true,
                 rate: "u̇",
                 kinematics: true,
             },
-            "bracket" => {
+            Variables::ReducedMomenta => {
                 Letters {
                     metric: "", force: "F", shows_force: true, rate: "p̃̇", kinematics: true
                 }
             }
-            _ => {
+            Variables::VelocitiesAndMomenta => {
                 Letters {
                     metric: "Γ", force: "F", shows_force: true, rate: "v̇", kinematics: true
                 }
@@ -168,29 +168,29 @@ impl<'m> Derivation<'m> {
 
     /// The same letters in LaTeX.
     pub(crate) fn latex_letters(&self) -> Letters {
-        match self.equations.formulation {
-            "lagrange" => Letters {
+        match self.equations.variables {
+            Variables::Velocities => Letters {
                 metric: "M",
                 force: "Q",
                 shows_force: true,
                 rate: "\\ddot{q}",
                 kinematics: false,
             },
-            "poincare" => Letters {
+            Variables::QuasiVelocities => Letters {
                 metric: "M_s",
                 force: "F_s",
                 shows_force: true,
                 rate: "\\dot{s}",
                 kinematics: true,
             },
-            "hamilton" => Letters {
+            Variables::Momenta => Letters {
                 metric: "\\Gamma",
                 force: "\\Gamma f",
                 shows_force: false,
                 rate: "\\dot{p}",
                 kinematics: true,
             },
-            "maggi" => {
+            Variables::FreeVelocities => {
                 let metric = "S^{\\mathsf{T}} M S";
                 Letters {
                     metric,
@@ -200,14 +200,14 @@ impl<'m> Derivation<'m> {
                     kinematics: true,
                 }
             }
-            "bracket" => Letters {
+            Variables::ReducedMomenta => Letters {
                 metric: "",
                 force: "F",
                 shows_force: true,
                 rate: "\\dot{\\tilde{p}}",
                 kinematics: true,
             },
-            _ => Letters {
+            Variables::VelocitiesAndMomenta => Letters {
                 metric: "\\Gamma",
                 force: "F",
                 shows_force: true,

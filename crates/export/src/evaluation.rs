@@ -1,6 +1,7 @@
 //! Numbers at a state, as text for a terminal and as JSON.
 
 use crate::text::{list, width};
+use dalembert_derive::Variables;
 use dalembert_model::system::{Level, Model};
 use dalembert_simulate::complete::{Implied, Origin};
 use dalembert_simulate::report::{Report, Residual};
@@ -250,11 +251,11 @@ impl EvaluationPage<'_> {
             Err(refusal) => {
                 let _ = writeln!(page, "does not apply: {refusal}");
             }
-            Ok(evaluation) => self.text_evaluation(page, evaluation, answer.formulation),
+            Ok(evaluation) => self.text_evaluation(page, evaluation),
         }
     }
 
-    fn text_evaluation(&self, page: &mut String, evaluation: &Evaluation, formulation: &str) {
+    fn text_evaluation(&self, page: &mut String, evaluation: &Evaluation) {
         let outcome = &evaluation.outcome;
         let rank = &outcome.rank;
         let _ = writeln!(
@@ -283,7 +284,7 @@ impl EvaluationPage<'_> {
             .collect();
         let _ = writeln!(page, "\naccelerations");
         columns(page, &q_dd);
-        if formulation != "lagrange" {
+        if evaluation.variables != Variables::Velocities {
             let _ = writeln!(page, "rates");
             let rates: Vec<(String, f64)> =
                 evaluation.rates.iter().cloned().zip(outcome.v_dot.iter().copied()).collect();

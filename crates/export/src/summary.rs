@@ -47,8 +47,9 @@ impl RunPage<'_> {
         let state = self.last();
         let system = &self.model.system;
         let mut list = state.named(&self.model.exprs, system);
-        let canonical = matches!(self.report.formulation, "hamilton" | "bracket" | "routh");
-        if canonical && matches!(system.energy, Energy::Lagrangian { .. }) {
+        if self.report.variables.hold_momenta()
+            && matches!(system.energy, Energy::Lagrangian { .. })
+        {
             let names = system.momenta().into_iter();
             let names = names.map(|s| self.model.exprs.symbol_info(s).full_name());
             list.extend(names.zip(state.momentum.iter().copied()));

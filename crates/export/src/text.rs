@@ -1,7 +1,7 @@
 //! Unicode text for a terminal.
 
 use crate::derivation::{Derivation, Entry, Letters, dense, entries};
-use dalembert_derive::Shape;
+use dalembert_derive::{Shape, Variables};
 use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
 use dalembert_model::system::Energy;
 use std::fmt::Write;
@@ -156,7 +156,7 @@ impl Derivation<'_> {
     /// What v is, and what stands behind it without a formula.
     fn text_variables(&self, page: &mut String) {
         let equations = &self.equations;
-        if equations.formulation == "lagrange" && equations.auxiliary.is_none() {
+        if equations.variables == Variables::Velocities && equations.auxiliary.is_none() {
             return;
         }
         let name = |&s: &Symbol| self.exprs().symbol_text(s);

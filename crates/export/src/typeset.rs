@@ -2,7 +2,7 @@
 //! the LaTeX and HTML documents are two ways of writing it down.
 
 use crate::derivation::{Derivation, Letters, dense};
-use dalembert_derive::Shape;
+use dalembert_derive::{Shape, Variables};
 use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
 use dalembert_model::system::Energy;
 
@@ -149,7 +149,7 @@ impl Derivation<'_> {
     /// What v is, and what stands behind it without a formula.
     fn variable_blocks(&self, blocks: &mut Vec<Block>) {
         let equations = &self.equations;
-        if equations.formulation == "lagrange" && equations.auxiliary.is_none() {
+        if equations.variables == Variables::Velocities && equations.auxiliary.is_none() {
             return;
         }
         let names = |symbols: &[Symbol]| -> String {

@@ -7,11 +7,11 @@
 
 use crate::function::Function;
 use crate::number::Number;
+use crate::shared::Shared;
 use crate::symbol::{Symbol, SymbolInfo, SymbolKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-use std::cell::RefCell;
 use std::hash::Hasher;
 
 /// Handle of an expression: an index into its [`Exprs`]. What structs store.
@@ -87,6 +87,7 @@ pub(crate) enum Node {
 pub(crate) const FLAT_LIMIT: usize = 24;
 
 /// The state behind [`Exprs`].
+#[derive(Clone)]
 pub(crate) struct Arena {
     nodes: Vec<Node>,
     hashes: Vec<u32>,
@@ -113,9 +114,19 @@ pub(crate) struct Arena {
 /// An append-only collection of expressions. Expressions are made through
 /// [`Expr`](crate::Expr) handles with ordinary operators, or through the
 /// functions of this type on [`ExprId`]s.
+///
+/// Several threads may use one. A clone is cheap, ids made before are valid in both, and what is
+/// added to one is not in the other.
+#[derive(Clone)]
 pub struct Exprs {
-    pub(crate) arena: RefCell<Arena>,
+    pub(crate) arena: Shared,
 }
+
+/// Threads may share expressions.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Exprs>();
+};
 
 impl Default for Exprs {
     fn default() -> Self {
@@ -126,12 +137,12 @@ impl Default for Exprs {
 impl Exprs {
     /// An arena that holds 0, 1, π and t.
     pub fn new() -> Self {
-        Exprs { arena: RefCell::new(Arena::new()) }
+        Exprs { arena: Shared::new(Arena::new()) }
     }
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.arena.borrow().nodes.len()
+        self.arena.lock().nodes.len()
     }
 
     /// Never: 0, 1, π and t are always there.
@@ -141,50 +152,50 @@ impl Exprs {
 
     /// How many distinct nodes the given expressions consist of together.
     pub fn count_nodes(&self, roots: &[ExprId]) -> usize {
-        self.arena.borrow_mut().reachable(roots).len()
+        self.arena.lock().reachable(roots).len()
     }
 
     /// How many operands (edges) the given expressions consist of together.
     pub fn count_edges(&self, roots: &[ExprId]) -> usize {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         let order = arena.reachable(roots);
         order.iter().map(|&id| arena.children(id).len()).sum()
     }
 
     /// A new symbol. Symbols are told apart by identity, not by name.
     pub fn symbol(&self, name: &str, kind: SymbolKind) -> Symbol {
-        self.arena.borrow_mut().new_symbol(name, 0, kind)
+        self.arena.lock().new_symbol(name, 0, kind)
     }
 
     /// The symbol of a variable's time derivative; `None` for constants and time.
     pub fn rate(&self, symbol: Symbol) -> Option<Symbol> {
-        self.arena.borrow_mut().rate(symbol)
+        self.arena.lock().rate(symbol)
     }
 
     /// What is known of a symbol.
     pub fn symbol_info(&self, symbol: Symbol) -> SymbolInfo {
-        self.arena.borrow().symbols[symbol.index()].clone()
+        self.arena.lock().symbols[symbol.index()].clone()
     }
 
     /// The expression that is this symbol.
     pub fn of_symbol(&self, symbol: Symbol) -> ExprId {
-        self.arena.borrow().symbol_exprs[symbol.index()]
+        self.arena.lock().symbol_exprs[symbol.index()]
     }
 
     /// The expression that is this number.
     pub fn of_number(&self, number: Number) -> ExprId {
-        self.arena.borrow_mut().number(number)
+        self.arena.lock().number(number)
     }
 
     /// The number, if the expression is one.
     pub fn as_number(&self, id: ExprId) -> Option<Number> {
-        let arena = self.arena.borrow();
+        let arena = self.arena.lock();
         arena.as_number(id).cloned()
     }
 
     /// The symbol, if the expression is one.
     pub fn as_symbol(&self, id: ExprId) -> Option<Symbol> {
-        match self.arena.borrow().node(id) {
+        match self.arena.lock().node(id) {
             Node::Symbol(symbol) => Some(symbol),
             _ => None,
         }
@@ -193,7 +204,7 @@ impl Exprs {
     /// The expression as a sum of exact multiples of distinct expressions; a constant is a
     /// multiple of one.
     pub fn multiples(&self, id: ExprId) -> Vec<(Number, ExprId)> {
-        let arena = self.arena.borrow();
+        let arena = self.arena.lock();
         match arena.node(id) {
             Node::Number(n) if n == NumberId::ZERO => Vec::new(),
             Node::Number(n) => vec![(arena.value(n).clone(), ExprId::ONE)],
@@ -212,12 +223,12 @@ impl Exprs {
 
     /// The operands of an expression; none for numbers and symbols.
     pub fn operands(&self, id: ExprId) -> Vec<ExprId> {
-        self.arena.borrow().children(id).to_vec()
+        self.arena.lock().children(id).to_vec()
     }
 
     /// The symbols an expression holds, in the order of their creation.
     pub fn symbols_of(&self, roots: &[ExprId]) -> Vec<Symbol> {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         let order = arena.reachable(roots);
         let mut found: Vec<Symbol> = order
             .iter()
@@ -255,7 +266,7 @@ impl Exprs {
     /// Whether a constant was folded that is too large or too small for a
     /// double since this was last asked.
     pub fn take_overflow(&self) -> bool {
-        std::mem::take(&mut self.arena.borrow_mut().overflowed)
+        std::mem::take(&mut self.arena.lock().overflowed)
     }
 }
 
@@ -470,6 +481,22 @@ impl Arena {
             self.marks[id.index()].1 = slot as u32;
         }
         found
+    }
+
+    /// The number of the last [`Self::reachable`]: its slots are valid as long as this stays.
+    pub fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// What [`Self::reachable`] finds, its epoch, and the symbols in it but π, in its order.
+    pub fn plan(&mut self, roots: &[ExprId]) -> (Vec<ExprId>, u32, Vec<Symbol>) {
+        let order = self.reachable(roots);
+        let symbols = order.iter().filter_map(|&id| match self.node(id) {
+            Node::Symbol(symbol) if symbol != Symbol::PI => Some(symbol),
+            _ => None,
+        });
+        let symbols = symbols.collect();
+        (order, self.epoch, symbols)
     }
 
     /// The place of a node in the last [`Self::reachable`], if it was there.

@@ -10,13 +10,13 @@ impl Exprs {
     /// Functions that are 0 on the boundary of where an expression has a value, at its
     /// poles, and at the cuts of its angles. What a `solve` divides by is not among them.
     pub fn boundaries(&self, root: ExprId) -> Vec<ExprId> {
-        let order = self.arena.borrow_mut().reachable(&[root]);
+        let order = self.arena.lock().reachable(&[root]);
         let mut found = Vec::new();
         for id in order {
-            let node = self.arena.borrow().node(id);
+            let node = self.arena.lock().node(id);
             match node {
                 Node::Product { start, len } => {
-                    let arena = self.arena.borrow();
+                    let arena = self.arena.lock();
                     for item in arena.items(start, len) {
                         let exponent = arena.value(item.number);
                         if exponent.is_negative() || !exponent.is_integer() {
@@ -26,7 +26,7 @@ impl Exprs {
                 }
                 Node::Power(base, _) => found.push(base),
                 Node::Call { function, start, len } => {
-                    let argument = match self.arena.borrow().items(start, len).first() {
+                    let argument = match self.arena.lock().items(start, len).first() {
                         Some(item) => self.at(item.expr),
                         None => continue,
                     };
@@ -51,8 +51,8 @@ impl Exprs {
 
     /// The angles `atan2` in an expression.
     pub fn angles(&self, root: ExprId) -> Vec<ExprId> {
-        let order = self.arena.borrow_mut().reachable(&[root]);
-        let arena = self.arena.borrow();
+        let order = self.arena.lock().reachable(&[root]);
+        let arena = self.arena.lock();
         let is_angle =
             |id: &ExprId| matches!(arena.node(*id), Node::Call { function: Function::Atan2, .. });
         order.into_iter().filter(is_angle).collect()

@@ -8,7 +8,8 @@ use crate::number::Number;
 use crate::symbol::Symbol;
 use rustc_hash::FxHashMap;
 
-/// What an evaluation needs to know of its numbers.
+/// What an evaluation needs to know of its numbers. It has the arena to itself: none of these may
+/// use it.
 pub trait Arithmetic {
     /// A number of this kind.
     type Value: Clone;
@@ -38,8 +39,14 @@ impl Exprs {
         roots: &[ExprId],
         mut symbol: impl FnMut(Symbol) -> A::Value,
     ) -> Vec<A::Value> {
-        let arena = &mut *self.arena.borrow_mut();
-        let order = arena.reachable(roots);
+        let (order, epoch, symbols) = self.arena.lock().plan(roots);
+        // What was handed in may use the arena; it is asked before the walk.
+        let mut given = symbols.into_iter().map(&mut symbol).collect::<Vec<_>>().into_iter();
+        let arena = &mut *self.arena.lock();
+        if arena.epoch() != epoch {
+            // The nodes are the same; their marks were used for others.
+            arena.reachable(roots);
+        }
         let mut values: Vec<A::Value> = Vec::with_capacity(order.len());
         let mut solved: FxHashMap<u32, Vec<A::Value>> = FxHashMap::default();
         for &id in &order {
@@ -50,7 +57,7 @@ impl Exprs {
             let value = match arena.node(id) {
                 Node::Number(n) => arithmetic.number(arena.value(n)),
                 Node::Symbol(Symbol::PI) => arithmetic.pi(),
-                Node::Symbol(s) => symbol(s),
+                Node::Symbol(_) => given.next().unwrap_or_else(|| arithmetic.number(&Number::ZERO)),
                 Node::Sum { constant, start, len } => {
                     let mut total: Option<A::Value> = (constant != NumberId::ZERO)
                         .then(|| arithmetic.number(arena.value(constant)));

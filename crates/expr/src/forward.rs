@@ -37,25 +37,25 @@ impl Jacobian {
 impl Exprs {
     /// ∂(expression)/∂(symbol), all other symbols held.
     pub fn derivative(&self, id: ExprId, symbol: Symbol) -> ExprId {
-        self.arena.borrow_mut().derivative(id, symbol)
+        self.arena.lock().derivative(id, symbol)
     }
 
     /// The total time derivative: x becomes x′, t becomes 1, constants 0.
     pub fn time_derivative(&self, id: ExprId) -> ExprId {
-        self.arena.borrow_mut().time_derivative(id)
+        self.arena.lock().time_derivative(id)
     }
 
     /// The differentials of several expressions when each symbol changes at the
     /// given rate; symbols that `rates` does not name are held.
     pub fn directional(&self, roots: &[ExprId], rates: &[(Symbol, ExprId)]) -> Vec<ExprId> {
         let rates: FxHashMap<Symbol, ExprId> = rates.iter().copied().collect();
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         arena.tangents(roots, |_, symbol| rates.get(&symbol).copied().unwrap_or(ExprId::ZERO))
     }
 
     /// The Jacobian ∂rᵢ/∂xⱼ with its sparsity, in one pass over the graph.
     pub fn jacobian(&self, roots: &[ExprId], variables: &[Symbol]) -> Jacobian {
-        self.arena.borrow_mut().jacobian(roots, variables)
+        self.arena.lock().jacobian(roots, variables)
     }
 
     /// The Hessian of a function: the Jacobian of its gradient.

@@ -65,7 +65,7 @@ impl Exprs {
     /// A bound on the probability that [`rank_exact`](Exprs::rank_exact) is below the
     /// generic rank at each of several points.
     pub fn rank_chance(&self, matrix: &Jacobian, points: u32) -> f64 {
-        let profiles = self.arena.borrow_mut().profiles(&entries(matrix));
+        let profiles = self.arena.lock().profiles(&entries(matrix));
         // A minor has one entry of each row in each term.
         let degree: f64 = profiles.iter().fold(0.0, |sum, p| sum + p.degree);
         (degree / 2f64.powi(BITS)).min(1.0).powi(points as i32)
@@ -74,7 +74,7 @@ impl Exprs {
     /// Whether all entries are rational functions of their symbols, so that the exact
     /// rank is no bound but the rank.
     pub fn is_rational(&self, matrix: &Jacobian) -> bool {
-        self.arena.borrow_mut().profiles(&entries(matrix)).iter().all(|p| p.rational)
+        self.arena.lock().profiles(&entries(matrix)).iter().all(|p| p.rational)
     }
 
     /// The rank that is certain at a real point, each symbol given as (value,

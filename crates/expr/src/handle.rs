@@ -51,22 +51,22 @@ impl Exprs {
 
     /// The sum of the terms.
     pub fn sum(&self, terms: &[ExprId]) -> ExprId {
-        self.arena.borrow_mut().sum(terms)
+        self.arena.lock().sum(terms)
     }
 
     /// The product of the factors.
     pub fn product(&self, factors: &[ExprId]) -> ExprId {
-        self.arena.borrow_mut().product(factors)
+        self.arena.lock().product(factors)
     }
 
     /// A function of its arguments.
     pub fn call(&self, function: Function, arguments: &[ExprId]) -> ExprId {
-        self.arena.borrow_mut().call(function, arguments)
+        self.arena.lock().call(function, arguments)
     }
 
     /// base^exponent.
     pub fn pow(&self, base: ExprId, exponent: ExprId) -> ExprId {
-        self.arena.borrow_mut().pow(base, exponent)
+        self.arena.lock().pow(base, exponent)
     }
 }
 
@@ -86,7 +86,7 @@ impl<'e> Expr<'e> {
 
     /// The integer power.
     pub fn powi(self, n: i64) -> Expr<'e> {
-        self.with(self.exprs.arena.borrow_mut().powi(self.id, n))
+        self.with(self.exprs.arena.lock().powi(self.id, n))
     }
 
     /// The power.
@@ -96,7 +96,7 @@ impl<'e> Expr<'e> {
 
     /// The square root.
     pub fn sqrt(self) -> Expr<'e> {
-        self.with(self.exprs.arena.borrow_mut().sqrt(self.id))
+        self.with(self.exprs.arena.lock().sqrt(self.id))
     }
 
     /// sin x
@@ -171,7 +171,7 @@ macro_rules! operator {
         impl<'e> $trait for Expr<'e> {
             type Output = Expr<'e>;
             fn $method(self, other: Expr<'e>) -> Expr<'e> {
-                self.with(self.exprs.arena.borrow_mut().$method(self.id, other.id))
+                self.with(self.exprs.arena.lock().$method(self.id, other.id))
             }
         }
 
@@ -199,6 +199,6 @@ operator!(Div div);
 impl<'e> Neg for Expr<'e> {
     type Output = Expr<'e>;
     fn neg(self) -> Expr<'e> {
-        self.with(self.exprs.arena.borrow_mut().neg(self.id))
+        self.with(self.exprs.arena.lock().neg(self.id))
     }
 }

@@ -102,12 +102,7 @@ impl Exprs {
             }
             None => (u, u.abs().log()),
         });
-        let call = match self.arena.borrow().node(base) {
-            Node::Call { function, start, len: 1 } => {
-                Some((function, self.arena.borrow().items(start, 1)[0].expr))
-            }
-            _ => None,
-        };
+        let call = self.call_of_one(base);
         if let Some((function, a)) = call {
             let a = self.at(a);
             let of = |f: Function| self.at(self.call(f, &[a.id]));
@@ -152,8 +147,19 @@ impl Exprs {
         self.symbols_of(&[id]).contains(&x)
     }
 
+    /// The function and its argument, if the expression is a call with one.
+    fn call_of_one(&self, id: ExprId) -> Option<(Function, ExprId)> {
+        let arena = self.arena.lock();
+        match arena.node(id) {
+            Node::Call { function, start, len: 1 } => {
+                Some((function, arena.items(start, 1)[0].expr))
+            }
+            _ => None,
+        }
+    }
+
     fn sum_of(&self, id: ExprId) -> Option<(Number, Vec<(Number, ExprId)>)> {
-        let arena = self.arena.borrow();
+        let arena = self.arena.lock();
         match arena.node(id) {
             Node::Sum { constant, start, len } => {
                 let items = arena.items(start, len).iter();
@@ -165,7 +171,7 @@ impl Exprs {
     }
 
     fn factors_of(&self, id: ExprId) -> Vec<(ExprId, Number)> {
-        let arena = self.arena.borrow();
+        let arena = self.arena.lock();
         match arena.node(id) {
             Node::Product { start, len } => {
                 let items = arena.items(start, len).iter();

@@ -39,6 +39,7 @@ mod print;
 mod reverse;
 mod sample;
 pub mod series;
+mod shared;
 mod simplify;
 mod solve;
 mod substitute;

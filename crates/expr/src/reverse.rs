@@ -22,7 +22,7 @@ struct Guard {
 impl Exprs {
     /// The gradient ∂f/∂xᵢ.
     pub fn gradient(&self, id: ExprId, variables: &[Symbol]) -> Vec<ExprId> {
-        self.arena.borrow_mut().gradient(id, variables)
+        self.arena.lock().gradient(id, variables)
     }
 }
 

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// All solves of an arena and the matrices they share.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Solves {
     matrices: Vec<Vec<ExprId>>,
     matrix_ids: FxHashMap<Vec<ExprId>, u32>,
@@ -24,6 +24,7 @@ pub(crate) struct Solves {
     solve_ids: FxHashMap<(u32, Vec<ExprId>), u32>,
 }
 
+#[derive(Clone)]
 pub(crate) struct SolveData {
     pub matrix: u32,
     pub right: Vec<ExprId>,
@@ -54,7 +55,7 @@ impl Exprs {
     /// # Panics
     /// If `k` is not n×n for the n of `r`.
     pub fn solve(&self, k: &[ExprId], r: &[ExprId]) -> Vec<ExprId> {
-        self.arena.borrow_mut().solve(k, r)
+        self.arena.lock().solve(k, r)
     }
 }
 

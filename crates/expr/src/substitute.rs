@@ -16,7 +16,7 @@ impl Exprs {
                 kept.push(self.product(&[factor, id]));
                 continue;
             }
-            let arena = &mut *self.arena.borrow_mut();
+            let arena = &mut *self.arena.lock();
             if let Node::Sum { constant, start, len } = arena.node(id) {
                 let items = arena.items(start, len).to_vec();
                 let constant = arena.of_number_id(constant);
@@ -34,7 +34,8 @@ impl Exprs {
     /// put in is not replaced again).
     pub fn substitute(&self, roots: &[ExprId], replacements: &[(Symbol, ExprId)]) -> Vec<ExprId> {
         let map: FxHashMap<Symbol, ExprId> = replacements.iter().copied().collect();
-        self.substitute_with(roots, |symbol| map.get(&symbol).copied())
+        let image = |symbol: Symbol| map.get(&symbol).copied();
+        self.arena.lock().substitute(roots, &image, &FxHashMap::default())
     }
 
     /// The same, asking for each symbol's replacement.
@@ -43,7 +44,9 @@ impl Exprs {
         roots: &[ExprId],
         map: impl Fn(Symbol) -> Option<ExprId>,
     ) -> Vec<ExprId> {
-        self.arena.borrow_mut().substitute(roots, &map, &FxHashMap::default())
+        let symbols = self.symbols_of(roots).into_iter();
+        let list: Vec<(Symbol, ExprId)> = symbols.filter_map(|s| Some((s, map(s)?))).collect();
+        self.substitute(roots, &list)
     }
 
     /// The expressions with whole sub-expressions replaced.
@@ -57,7 +60,7 @@ impl Exprs {
         roots: &[ExprId],
         nodes: &FxHashMap<ExprId, ExprId>,
     ) -> Vec<ExprId> {
-        self.arena.borrow_mut().substitute(roots, &|_| None, nodes)
+        self.arena.lock().substitute(roots, &|_| None, nodes)
     }
 
     /// The solves of at most `largest` unknowns below an expression, operands
@@ -67,7 +70,7 @@ impl Exprs {
         root: ExprId,
         largest: usize,
     ) -> Vec<(ExprId, Vec<ExprId>, Vec<ExprId>)> {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         let mut seen: Vec<u32> = Vec::new();
         for id in arena.reachable(&[root]) {
             if let Node::Solve { solve, .. } = arena.node(id)

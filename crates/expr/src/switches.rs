@@ -56,17 +56,17 @@ impl Exprs {
     /// The expressions with all branches frozen, and the switches this took. The
     /// same argument is one switch.
     pub fn freeze_switches(&self, roots: &[ExprId]) -> (Vec<ExprId>, Vec<Switch>) {
-        let order = self.arena.borrow_mut().reachable(roots);
+        let order = self.arena.lock().reachable(roots);
         let mut image: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         let mut switches: Vec<Switch> = Vec::new();
         let mut signs: FxHashMap<ExprId, Symbol> = FxHashMap::default();
         let mut conditions: FxHashMap<ExprId, Symbol> = FxHashMap::default();
         let mut angles: FxHashMap<ExprId, ExprId> = FxHashMap::default();
         for id in order {
-            let node = self.arena.borrow().node(id);
+            let node = self.arena.lock().node(id);
             let Node::Call { function, start, len } = node else { continue };
             let arguments: Vec<ExprId> =
-                self.arena.borrow().items(start, len).iter().map(|i| i.expr).collect();
+                self.arena.lock().items(start, len).iter().map(|i| i.expr).collect();
             // What is inside has been frozen already: it comes earlier.
             let inner = || self.replace_nodes(&arguments, &image);
             match function {

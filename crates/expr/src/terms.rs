@@ -18,7 +18,7 @@ impl Exprs {
     /// assert_eq!(terms.len(), 3);
     /// ```
     pub fn terms(&self, id: ExprId) -> Vec<ExprId> {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         let mut terms = Vec::new();
         arena.split(id, &[], &mut terms);
         terms

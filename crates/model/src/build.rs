@@ -34,7 +34,7 @@ use dalembert_expr::Number;
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::ops::{Add, Div, Mul, Neg, RangeInclusive, Sub};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A tree larger than this gets a name of its own, so that what is used often is
 /// written, and evaluated, once.
@@ -613,7 +613,7 @@ impl<'b> ConstraintHandle<'b> {
 
 impl<'b> BodyHandle<'b> {
     fn member(&self, member: &str) -> Expr {
-        postfix(self.name.clone(), PostfixKind::Member(Rc::from(member)))
+        postfix(self.name.clone(), PostfixKind::Member(Arc::from(member)))
     }
 
     fn plain(&self, member: &str) -> Term<'b> {

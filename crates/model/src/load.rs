@@ -7,7 +7,7 @@ use crate::span::{SourceId, Sources};
 use crate::system::Model;
 use crate::tree::{File, PartSource, Statement, StatementKind};
 use rustc_hash::FxHashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What came of reading a model.
 pub struct Loaded {
@@ -18,7 +18,7 @@ pub struct Loaded {
     /// Everything there is to say about it.
     pub diagnostics: Vec<Diagnostic>,
     /// The texts it was read from.
-    pub sources: Rc<Sources>,
+    pub sources: Arc<Sources>,
 }
 
 impl std::fmt::Debug for Loaded {
@@ -126,7 +126,7 @@ pub fn load_with(
         Some(reader) => read_parts(&file, main, reader, &mut sources, &mut diagnostics),
         None => PartFiles::default(),
     };
-    let sources = Rc::new(sources);
+    let sources = Arc::new(sources);
     let model = resolve(
         &file,
         resolve::Beside { overrides: &settings, state: &state, names: beside.names },
@@ -150,7 +150,7 @@ fn read_parts(
 ) -> PartFiles {
     let mut files = PartFiles::default();
     // By full name, so that a file named twice is read once.
-    let mut known: FxHashMap<String, (SourceId, Rc<File>)> = FxHashMap::default();
+    let mut known: FxHashMap<String, (SourceId, Arc<File>)> = FxHashMap::default();
     let mut pending: Vec<(SourceId, Vec<String>)> = vec![(main, part_names(&file.statements))];
     while let Some((from, names)) = pending.pop() {
         for name in names {
@@ -164,7 +164,7 @@ fn read_parts(
                         let id = sources.add(full.clone(), text.clone());
                         let mut part = parser::parse(id, &text, markdown, diagnostics);
                         part.checks.clear();
-                        let part = Rc::new(part);
+                        let part = Arc::new(part);
                         pending.push((id, part_names(&part.statements)));
                         known.insert(full, (id, part.clone()));
                         part

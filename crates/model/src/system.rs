@@ -9,17 +9,25 @@
 use crate::span::{Sources, Span};
 use crate::tree;
 use dalembert_expr::{ExprId, Exprs, Symbol};
-use std::rc::Rc;
+use std::sync::Arc;
 
-/// A resolved model: the system and the arena its expressions live in.
+/// A resolved model: the system and the arena its expressions live in. Threads may share it; a clone
+/// is cheap, and what is added to one is not in the other.
+#[derive(Clone)]
 pub struct Model {
     /// The arena.
     pub exprs: Exprs,
     /// The system.
     pub system: System,
     /// The texts it was read from.
-    pub sources: Rc<Sources>,
+    pub sources: Arc<Sources>,
 }
+
+/// Threads may share a model.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Model>();
+};
 
 /// A mechanical system, as written.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 //! sin² + cos² in it has been found.
 
 use dalembert_expr::{ExprId, Exprs, Function};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What an expression of the language evaluates to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,15 +15,15 @@ pub(crate) enum Tensor {
     /// A single expression.
     Scalar(ExprId),
     /// A vector.
-    Vector(Rc<[ExprId]>),
+    Vector(Arc<[ExprId]>),
     /// A matrix, row by row.
     Matrix {
         /// How many columns.
         columns: usize,
         /// The entries.
-        data: Rc<[ExprId]>,
+        data: Arc<[ExprId]>,
         /// The angular velocity, if it is known to be a rotation.
-        spin: Option<Rc<Spin>>,
+        spin: Option<Arc<Spin>>,
     },
 }
 
@@ -154,7 +154,7 @@ impl Tensor {
                     }
                 }
                 let spin = match (spin, other_spin) {
-                    (Some(a), Some(b)) => Some(Rc::new(compose(exprs, data, a, right, b))),
+                    (Some(a), Some(b)) => Some(Arc::new(compose(exprs, data, a, right, b))),
                     _ => None,
                 };
                 Some(Tensor::Matrix { columns: *inner, data: out.into(), spin })
@@ -173,7 +173,7 @@ impl Tensor {
         // Rᵀ turns with −ω seen from the body, and the other way round.
         let spin = spin
             .as_ref()
-            .map(|s| Rc::new(Spin { inertial: minus(&s.body), body: minus(&s.inertial) }));
+            .map(|s| Arc::new(Spin { inertial: minus(&s.body), body: minus(&s.inertial) }));
         Some(Tensor::Matrix { columns: rows, data: turned.into(), spin })
     }
 
@@ -191,7 +191,7 @@ impl Tensor {
         let spin = rate.map(|rate| {
             let mut omega = [zero; 3];
             omega[place] = rate;
-            Rc::new(Spin { inertial: omega, body: omega })
+            Arc::new(Spin { inertial: omega, body: omega })
         });
         Tensor::Matrix { columns: 3, data: data.to_vec().into(), spin }
     }
@@ -222,7 +222,7 @@ impl Tensor {
                     (2 * (along + sign * exprs.at(turn[i])) / square).id
                 })
             };
-            Rc::new(Spin { inertial: omega(1), body: omega(-1) })
+            Arc::new(Spin { inertial: omega(1), body: omega(-1) })
         });
         let data: Vec<ExprId> = entries.iter().map(|&entry| (entry / square).id).collect();
         Tensor::Matrix { columns: 3, data: data.into(), spin }

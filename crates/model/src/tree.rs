@@ -5,13 +5,13 @@
 
 use crate::span::Span;
 use dalembert_expr::Number;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A name as written, in Unicode normal form C.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The characters.
-    pub text: Rc<str>,
+    pub text: Arc<str>,
     /// Where it stands.
     pub span: Span,
 }
@@ -62,7 +62,7 @@ pub enum ExprKind {
     /// A number, exact.
     Number(Number),
     /// A name.
-    Name(Rc<str>),
+    Name(Arc<str>),
     /// `[a, b, …]`, never empty.
     List(Vec<Expr>),
     /// `a + b - c`, two terms or more; the first sign is always `Plus`.
@@ -100,7 +100,7 @@ pub enum PostfixKind {
     /// `'`: the total time derivative.
     Prime,
     /// `.name`
-    Member(Rc<str>),
+    Member(Arc<str>),
     /// `[i, j]`
     Index(Vec<Expr>),
     /// `(a, b)`
@@ -378,14 +378,14 @@ pub enum StatementKind {
         /// Its range.
         range: Range,
         /// The statements.
-        body: Rc<Vec<Statement>>,
+        body: Arc<Vec<Statement>>,
     },
     /// `model M { … }`
     Model {
         /// Its name.
         name: Name,
         /// The statements.
-        body: Rc<Vec<Statement>>,
+        body: Arc<Vec<Statement>>,
     },
     /// `part a = M { m = 2 }`
     Part {

@@ -6,7 +6,7 @@ use crate::newton::NewtonError;
 use crate::numbers::Numbers;
 use crate::setting::Setting;
 use crate::state::State;
-use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation};
+use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation, Variables};
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::coupled::CoupledError;
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
@@ -38,6 +38,8 @@ pub struct Evaluation {
     /// The solution in the formulation's own variables; its ranks, multipliers and
     /// null directions are those of the whole system.
     pub outcome: Outcome,
+    /// What v is.
+    pub variables: Variables,
     /// Names of v̇.
     pub rates: Vec<String>,
     /// q̈; empty if there is none.
@@ -194,7 +196,7 @@ impl Reference {
 
     /// Whether the variables are momenta.
     fn is_canonical(&self) -> bool {
-        self.equations.formulation == "hamilton"
+        self.equations.variables == Variables::Momenta
     }
 
     /// The reference of a state.
@@ -374,6 +376,7 @@ fn solve(
     tolerances: &Tolerances,
 ) -> Result<Evaluation, Refusal> {
     let exprs = &setting.model.exprs;
+    let variables = equations.variables;
     let mut outcome = Outcome::default();
     numbers
         .clone()
@@ -396,7 +399,7 @@ fn solve(
         project_off(&mut accelerations, &null);
     }
     if let Some(chart) = &equations.chart {
-        outcome.rank.jacobian += chart.rows.len();
+        outcome.rank.jacobian += chart.chart.rows.len();
         // Rows that the chart left out as dependent hold only if they agree.
         let gauss = Gauss::feasibility(&terms, &accelerations);
         let agrees = accelerations.is_empty() || gauss <= tolerances.inconsistent;
@@ -425,6 +428,7 @@ fn solve(
         outcome.multipliers.clear();
         return Ok(Evaluation {
             outcome,
+            variables,
             rates,
             accelerations: Vec::new(),
             constraint_force: Vec::new(),
@@ -435,7 +439,14 @@ fn solve(
         // There are no constraints.
         let constraint_force = vec![0.0; terms.n];
         let gauss = Gauss { residual: outcome.stationarity, ..Gauss::default() };
-        return Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss });
+        return Ok(Evaluation {
+            outcome,
+            variables,
+            rates,
+            accelerations,
+            constraint_force,
+            gauss,
+        });
     }
     let constraint_force = constraint_force(&terms, &accelerations);
     if equations.rows.len() != terms.m {
@@ -451,7 +462,7 @@ fn solve(
     if gauss.residual > RESIDUAL {
         return Err(Refusal::Residual(gauss.residual));
     }
-    Ok(Evaluation { outcome, rates, accelerations, constraint_force, gauss })
+    Ok(Evaluation { outcome, variables, rates, accelerations, constraint_force, gauss })
 }
 
 /// x without its components along the vectors: the shortest of x + span.

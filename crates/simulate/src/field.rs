@@ -34,7 +34,7 @@ use crate::search::Room;
 use crate::setting::{Setting, Table};
 use crate::state::State;
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
-use dalembert_derive::{EquationsOfMotion, Shape};
+use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_gauss::coupled::{Coupled, CoupledError};
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
@@ -269,7 +269,7 @@ impl<'m> Field<'m> {
         let (power, row_power, mass) = power_and_mass(setting, &equations);
         let idle = power == ExprId::ZERO && row_power.iter().all(|&e| e == ExprId::ZERO);
         let system = &setting.model.system;
-        let solved = equations.chart.iter().flat_map(|c| c.rows.iter());
+        let solved = equations.chart.iter().flat_map(|c| c.chart.rows.iter());
         let follows = solved
             .map(|&row| &system.constraints[row])
             .all(|c| c.catastatic == Some(true) && (c.level != Level::Position || c.scleronomic));
@@ -313,9 +313,7 @@ impl<'m> Field<'m> {
         outputs.extend(entries(&mass));
         // S of a chart, to see when it wears out.
         let slopes = outputs.len();
-        if let (Some(_), Some(Shape::Matrix(s))) = (&equations.chart, equations.quantity("S")) {
-            outputs.extend(entries(s));
-        }
+        outputs.extend(equations.chart.iter().flat_map(|c| entries(&c.s)));
         let implicit: Vec<ExprId> = equations
             .auxiliary
             .iter()
@@ -382,7 +380,7 @@ impl<'m> Field<'m> {
             let rows = slopes.rows.iter().enumerate();
             Coupling {
                 function: lower(&outputs),
-                rows: law::places(&equations),
+                rows: equations.multiplier_rows(),
                 first_input: before_multipliers,
                 slopes: rows.flat_map(|(i, row)| row.iter().map(move |e| (e.0, i))).collect(),
             }

@@ -132,7 +132,7 @@ impl Frozen {
         let slopes = slopes(exprs, force, nonideal, &symbols);
         roots.extend(slopes.rows.iter().flatten().map(|e| e.1));
         Some(Frozen {
-            places: places(equations),
+            places: equations.multiplier_rows(),
             dependent: dependent(exprs, &switches, &symbols),
             symbols,
             roots,
@@ -210,12 +210,6 @@ impl Frozen {
             None => Ok(()),
         }
     }
-}
-
-/// The row of A that each multiplier in forces belongs to.
-pub fn places(equations: &EquationsOfMotion) -> Vec<Option<usize>> {
-    let rows = &equations.rows;
-    equations.multipliers.iter().map(|m| rows.iter().position(|&row| row == m.0)).collect()
 }
 
 /// Forces by the values of a table.

@@ -5,7 +5,7 @@ use crate::field::Field;
 use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
 use crate::run::{RunError, RunOptions};
 use crate::setting::Setting;
-use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::{EquationsOfMotion, Variables};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::{Energy, Level, System};
 
@@ -118,7 +118,7 @@ impl HoldsEnergy {
     ) -> HoldsEnergy {
         let properties = integrator.properties();
         let is_constant = options.step.is_some() || !integrator.estimates();
-        let is_canonical = field.equations.formulation == "hamilton"
+        let is_canonical = field.equations.canonical.is_some()
             && (field.equations.rows.is_empty() || properties.keeps_constraints);
         match is_constant && field.conserves_energy() {
             true if properties.keeps_energy => HoldsEnergy::UpToRounding,
@@ -186,7 +186,7 @@ pub(crate) fn refusal(
             )
         }),
         Needs::Canonical => {
-            if equations.formulation != "hamilton" {
+            if equations.canonical.is_none() {
                 return Some(format!(
                     "`{name}` moves positions and momenta: it needs `--formulation hamilton`, \
                      not `{}`",
@@ -228,7 +228,7 @@ fn forced(name: &str, system: &System, _: &EquationsOfMotion) -> Option<String> 
 
 fn structure(name: &str, setting: &Setting, equations: &EquationsOfMotion) -> Option<String> {
     let system = &setting.model.system;
-    if equations.formulation != "bracket" {
+    if equations.variables != Variables::ReducedMomenta {
         return Some(format!(
             "`{name}` moves by the reduced bracket: it needs `--formulation bracket`, not `{}`",
             equations.formulation
@@ -257,7 +257,7 @@ fn structure(name: &str, setting: &Setting, equations: &EquationsOfMotion) -> Op
     if setting.model.exprs.derivative(*energy, Symbol::TIME) != ExprId::ZERO {
         return Some(format!("`{name}` conserves the energy, but this one depends on time"));
     }
-    equations.quantity("J_r").is_none().then(|| {
+    equations.bracket.is_none().then(|| {
         format!(
             "`{name}` needs J_r, which is written out for energies quadratic in the velocities \
              and up to 24 coordinates"

@@ -8,8 +8,8 @@ use crate::on_branches::OnBranches;
 use crate::setting::{Setting, Table};
 use crate::state::State;
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
-use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
+use dalembert_derive::{EquationsOfMotion, Variables};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::eliminations::Scratch;
@@ -269,7 +269,7 @@ impl Observer {
         field.feedback = feedback;
         rates?;
         // Dependent rows differ by what the state is off by.
-        let solved = field.equations.chart.as_ref().map_or(0, |c| c.rows.len());
+        let solved = field.equations.chart.as_ref().map_or(0, |c| c.chart.rows.len());
         let is_full = field.rows().len() + solved == self.m;
         let blurred = (!is_full).then(|| self.blurred(field, t, x));
         self.evaluate(field, t, x);
@@ -292,7 +292,7 @@ impl Observer {
         };
         // Without constraints Hamilton's equations go on where there is no M.
         if self.m == 0
-            && field.equations.formulation == "hamilton"
+            && field.equations.variables == Variables::Momenta
             && mass.iter().any(|m| !m.is_finite())
         {
             return Ok(Observation {

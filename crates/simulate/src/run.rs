@@ -16,7 +16,7 @@ use crate::setup;
 use crate::start::{self, Start};
 use crate::state::State;
 use crate::verify::Verification;
-use dalembert_derive::{Choices, EquationsOfMotion, Formulation, for_system};
+use dalembert_derive::{Choices, EquationsOfMotion, Formulation, Variables, for_system};
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::eliminations::Elimination;
 use dalembert_gauss::terms::Tolerances;
@@ -198,6 +198,8 @@ pub struct RunReport {
     pub choice: Choice,
     /// The formulation.
     pub formulation: &'static str,
+    /// What its own velocities are.
+    pub variables: Variables,
     /// How often the chart was changed.
     pub charts: u32,
     /// The tolerance.
@@ -394,6 +396,7 @@ pub(crate) fn travel(
         method: journey.choice.name,
         choice: journey.choice,
         formulation: options.formulation.name(),
+        variables: options.formulation.variables(),
         charts: journey.charts,
         tolerance: options.tolerance,
         largest_multipliers: journey.largest_multipliers,
@@ -759,7 +762,7 @@ impl<'a> Journey<'a> {
         certificate.velocity_residual = certificate.velocity_residual.max(driver.drift.velocity);
         certificate.rank_changes.extend(driver.rank_changes.iter().cloned());
         // A chart has its own rows beside those it solves.
-        let more = driver.field.equations.chart.as_ref().map_or(0, |c| c.rows.len());
+        let more = driver.field.equations.chart.as_ref().map_or(0, |c| c.chart.rows.len());
         if driver.ranks.0 != usize::MAX {
             certificate.ranks.0 = certificate.ranks.0.min(driver.ranks.0 + more);
             certificate.ranks.1 = certificate.ranks.1.max(driver.ranks.1 + more);

@@ -3,6 +3,7 @@
 
 use super::identity::Identity;
 use super::symbolic::OnConstraints;
+use dalembert_derive::formulations::{Formulation, lagrange};
 use dalembert_derive::matrix;
 use dalembert_expr::ExprId;
 use dalembert_model::system::{Constraint, Force, Level};
@@ -49,10 +50,11 @@ pub struct Reasons<'a> {
 /// Qᶜ at states, where the motion is unique.
 pub fn constraint_forces(setting: &Setting, states: &[State]) -> Vec<(usize, Vec<f64>)> {
     let model = setting.model;
-    let lagrange = dalembert_derive::by_name("lagrange");
-    let equations =
-        lagrange.and_then(|l| l.derive(&model.exprs, &model.system, &Default::default()).ok());
-    let Some(equations) = equations else { return Vec::new() };
+    let Ok(equations) =
+        lagrange::FORMULATION.derive(&model.exprs, &model.system, &Default::default())
+    else {
+        return Vec::new();
+    };
     let force = |state: &State| {
         let reference = Reference::new(setting, &equations, state, &Tolerances::default()).ok()?;
         let (numbers, outcome) = (&reference.numbers, &reference.outcome);

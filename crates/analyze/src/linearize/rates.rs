@@ -1,6 +1,6 @@
 //! The equations of motion and their slopes at a state.
 //!
-//! With the accelerations a = v̇ and the multipliers λ as symbols of their own,
+//! With the accelerations a = v̇ and the multipliers λ as symbols of their own ([`Residual`]),
 //!
 //! ```text
 //! R(q, v, t; a, λ) = Γ a − F − C − Aᵀλ = 0        S(q, v, t; a) = A a − b = 0
@@ -14,8 +14,7 @@
 //! ```
 //!
 //! That is the problem of mechanics once more, with another right-hand side, and it is solved by
-//! the same elimination. No pseudo-inverse is differentiated; R_q holds the geometric stiffness
-//! −∂(Aᵀλ)/∂q by itself. All slopes come from the expressions.
+//! the same elimination. No pseudo-inverse is differentiated. All slopes come from the expressions.
 //!
 //! Where F and C depend on λ themselves (friction by a normal force), with D = ∂(F + C)/∂λ,
 //!
@@ -30,8 +29,8 @@
 //! no linear equations; where both sides agree, as of max(x, 0)² at 0, there are.
 
 use super::LinearizeError;
-use dalembert_derive::{Choices, EquationsOfMotion, for_system};
-use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol, SymbolKind};
+use dalembert_derive::{Choices, EquationsOfMotion, Residual, for_system};
+use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_gauss::linalg::lu;
 use dalembert_simulate::law;
 use dalembert_simulate::numbers::dense;
@@ -51,12 +50,8 @@ pub(crate) struct Rates<'s> {
     pub n: usize,
     /// Number of constraint rows.
     pub m: usize,
-    /// The symbols of a.
-    pub accelerations: Vec<Symbol>,
-    /// The symbols of λ.
-    pub multipliers: Vec<Symbol>,
-    /// R.
-    pub balance: Vec<ExprId>,
+    /// R and S, with the symbols of a and λ.
+    pub residual: Residual,
     /// k, R, S, φ and ψ, in this order, by (q, v, t).
     slopes: Jacobian,
     entries: Vec<ExprId>,
@@ -100,51 +95,15 @@ impl<'s> Rates<'s> {
             .derive(exprs, system, &Choices::default())
             .map_err(LinearizeError::Equations)?;
         let (n, m) = (equations.v.len(), equations.rows.len());
-        let symbols = |letter: &str, count: usize| -> Vec<Symbol> {
-            (1..=count)
-                .map(|i| exprs.symbol(&format!("{letter}[{i}]"), SymbolKind::Constant))
-                .collect()
-        };
-        let (accelerations, multipliers) = (symbols("a", n), symbols("lambda", m));
-        // The model's own names of multipliers give way to those used here.
-        let places = law::places(&equations);
-        let named = equations.multipliers.iter().zip(&places);
-        let own: Vec<(Symbol, ExprId)> = named
-            .map(|(m, place)| {
-                (m.1, place.map_or(ExprId::ZERO, |row| exprs.of_symbol(multipliers[row])))
-            })
-            .collect();
-        let force = exprs.substitute(&equations.force, &own);
-        let nonideal = exprs.substitute(&equations.nonideal, &own);
-        let coupled: Vec<usize> = places.into_iter().flatten().collect();
-        let by: Vec<Symbol> = coupled.iter().map(|&row| multipliers[row]).collect();
-        let coupling = law::slopes(exprs, &force, &nonideal, &by);
-        let times =
-            |value: ExprId, symbol: Symbol| exprs.at(value) * exprs.at(exprs.of_symbol(symbol));
-        let mut terms: Vec<Vec<ExprId>> = (0..n)
-            .map(|i| {
-                let inertia =
-                    equations.metric.rows[i].iter().map(|&(j, g)| times(g, accelerations[j]).id);
-                let applied = [force[i], nonideal[i]];
-                inertia.chain(applied.iter().map(|&f| (-exprs.at(f)).id)).collect()
-            })
-            .collect();
-        let mut binding = Vec::new();
-        for (r, row) in equations.jacobian.rows.iter().enumerate() {
-            let mut sum: Vec<ExprId> =
-                row.iter().map(|&(i, a)| times(a, accelerations[i]).id).collect();
-            sum.push((-exprs.at(equations.drift[r])).id);
-            binding.push(exprs.sum(&sum));
-            for &(i, a) in row {
-                terms[i].push((-times(a, multipliers[r])).id);
-            }
-        }
-        let balance: Vec<ExprId> = terms.iter().map(|list| exprs.sum(list)).collect();
-        let mut roots = equations.kinematics.clone();
-        roots.extend(&balance);
-        roots.extend(&binding);
-        roots.extend(equations.configuration_residuals.iter().map(|r| r.1));
-        roots.extend(equations.velocity_residuals.iter().map(|r| r.1));
+        let residual = Residual::new(exprs, &equations);
+        let coupled: Vec<usize> = equations.multiplier_rows().into_iter().flatten().collect();
+        let by: Vec<Symbol> = coupled.iter().map(|&row| residual.multipliers[row]).collect();
+        let coupling = law::slopes(exprs, &residual.force, &residual.nonideal, &by);
+        let mut roots = residual.kinematics.clone();
+        roots.extend(&residual.dynamics);
+        roots.extend(residual.rows.iter().map(|row| row.acceleration));
+        roots.extend(&residual.positions);
+        roots.extend(&residual.velocities);
         let mut variables = equations.q.clone();
         variables.extend(&equations.v);
         variables.push(Symbol::TIME);
@@ -157,9 +116,7 @@ impl<'s> Rates<'s> {
             equations,
             n,
             m,
-            accelerations,
-            multipliers,
-            balance,
+            residual,
             slopes,
             entries,
             coupling,
@@ -196,8 +153,8 @@ impl<'s> Rates<'s> {
         }
         let mut table = state.table(&self.setting.model.system);
         table.set_all(&self.equations.v, &numbers.v);
-        table.set_all(&self.accelerations, &outcome.v_dot);
-        table.set_all(&self.multipliers, &outcome.multipliers);
+        table.set_all(&self.residual.accelerations, &outcome.v_dot);
+        table.set_all(&self.residual.multipliers, &outcome.multipliers);
         let values = self.setting.evaluate(&self.entries, &table);
         let slopes = dense(&self.slopes, &values.iter().map(|v| v.value).collect::<Vec<_>>());
         let noise = dense(&self.slopes, &values.iter().map(|v| v.noise).collect::<Vec<_>>());
@@ -228,8 +185,8 @@ impl<'s> Rates<'s> {
         }
         let mut table = point.state.table(&self.setting.model.system);
         table.set_all(&self.equations.v, &point.v);
-        table.set_all(&self.accelerations, &point.outcome.v_dot);
-        table.set_all(&self.multipliers, &point.outcome.multipliers);
+        table.set_all(&self.residual.accelerations, &point.outcome.v_dot);
+        table.set_all(&self.residual.multipliers, &point.outcome.multipliers);
         let mut open = Vec::new();
         // What is inside of a switch comes before it.
         for switch in &self.switches {

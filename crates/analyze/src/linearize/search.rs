@@ -100,11 +100,11 @@ impl<'s, 'r> Search<'s, 'r> {
         let own: Vec<ExprId> = e.v.iter().map(|&s| exprs.of_symbol(s)).collect();
         let v = if by_momenta { &own } else { &moved };
         let mut replaced: Vec<(Symbol, ExprId)> =
-            (0..n).map(|i| (rates.accelerations[i], exprs.sum(&turned(v, i)))).collect();
+            (0..n).map(|i| (rates.residual.accelerations[i], exprs.sum(&turned(v, i)))).collect();
         if !by_momenta {
             replaced.extend(e.v.iter().copied().zip(moved.iter().copied()));
         }
-        let mut equations = rates.balance.clone();
+        let mut equations = rates.residual.dynamics.clone();
         equations.extend(e.configuration_residuals.iter().map(|r| r.1));
         equations.extend(e.velocity_residuals.iter().map(|r| r.1));
         let mut equations = exprs.substitute(&equations, &replaced);
@@ -114,7 +114,7 @@ impl<'s, 'r> Search<'s, 'r> {
             equations.extend((0..n).map(off));
             unknowns.extend(&e.v);
         }
-        unknowns.extend(&rates.multipliers);
+        unknowns.extend(&rates.residual.multipliers);
         unknowns.extend(&amounts);
         let velocities = rates.setting.model.system.velocities();
         Search {
@@ -274,7 +274,10 @@ impl<'s, 'r> Search<'s, 'r> {
         let problem = Equations {
             guess: free.iter().map(|&j| values[j]).collect(),
             sizes: free.iter().map(|&j| sizes[j]).collect(),
-            counted: free.iter().map(|&j| !self.rates.multipliers.contains(&unknowns[j])).collect(),
+            counted: free
+                .iter()
+                .map(|&j| !self.rates.residual.multipliers.contains(&unknowns[j]))
+                .collect(),
             at: &at,
         };
         let ended = problem.solve();

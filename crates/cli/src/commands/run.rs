@@ -12,6 +12,7 @@ use crate::show::Shown;
 use dalembert::export::RunPage;
 use dalembert::export::table::Columns;
 use dalembert::failures;
+use dalembert::formulations::Variables;
 use dalembert::model::codes::Code;
 use dalembert::simulate::complete::{self, CompletionError};
 use dalembert::simulate::drive::Stabilize;
@@ -122,7 +123,7 @@ fn simulate_model(
     let ignored = report::ignored(&args.ignore, model).map_err(Trouble::Told)?;
     let setting = Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
     let options = run_options(args, &setting, ignored);
-    let canonical = options.formulation.name() == "hamilton";
+    let canonical = options.formulation.variables() == Variables::Momenta;
     let mut columns = Columns::new(&setting, canonical, args.forces);
     if args.errors {
         columns = columns.with_errors(&setting);

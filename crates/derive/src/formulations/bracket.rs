@@ -27,6 +27,7 @@ use crate::chart::{Chart, Parametrised};
 use crate::equations::{Auxiliary, EquationsOfMotion, Shape, Source};
 use crate::kernel;
 use crate::matrix::{self, Inverse};
+use crate::parts::{ChartBasis, ReducedBracket, Variables};
 use crate::picture::{self, Picture};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
 use dalembert_model::diagnostic::Diagnostic;
@@ -52,6 +53,10 @@ impl Formulation for Bracket {
 
     fn heading(&self) -> &'static str {
         "Hamilton's equations on the constrained state space"
+    }
+
+    fn variables(&self) -> Variables {
+        Variables::ReducedMomenta
     }
 
     fn needs_regular_mass(&self) -> bool {
@@ -144,6 +149,7 @@ fn reduce(
 
     let mut equations = EquationsOfMotion {
         formulation: "bracket",
+        variables: Variables::ReducedMomenta,
         q: picture.q.clone(),
         v: names,
         own: matrix::times(exprs, &st, &p),
@@ -159,7 +165,9 @@ fn reduce(
         drift: Vec::new(),
         rows: Vec::new(),
         multipliers: Vec::new(),
-        chart: Some(parametrised.chart.clone()),
+        chart: Some(ChartBasis { chart: parametrised.chart.clone(), s: s.clone() }),
+        canonical: None,
+        bracket: None,
         configuration_residuals: picture.rows.configuration_residuals.clone(),
         velocity_residuals: Vec::new(),
         intermediate: parametrised.quantities(exprs),
@@ -247,7 +255,8 @@ fn structure(
     let list = &mut equations.intermediate;
     list.push(picture::quantity("H_r", "H_r", "the energy on the constraints", Shape::Scalar(h_r)));
     let meaning = "the structure matrix, rows and columns (q, p̃)";
-    list.push(picture::quantity("J_r", "J_r", meaning, Shape::Matrix(j_r)));
+    list.push(picture::quantity("J_r", "J_r", meaning, Shape::Matrix(j_r.clone())));
+    equations.bracket = Some(ReducedBracket { hamiltonian: h_r, structure: j_r });
 }
 
 /// B of J_r.

@@ -24,6 +24,7 @@ use super::{Choices, Formulation};
 use crate::equations::{Auxiliary, EquationsOfMotion, Shape, Source};
 use crate::kernel::{self, Dual, Rows};
 use crate::matrix::{self, Inverse};
+use crate::parts::{Canonical, Variables};
 use crate::picture;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
@@ -48,6 +49,10 @@ impl Formulation for Hamilton {
         "Hamilton's equations"
     }
 
+    fn variables(&self) -> Variables {
+        Variables::Momenta
+    }
+
     fn needs_regular_mass(&self) -> bool {
         true
     }
@@ -70,7 +75,7 @@ impl Formulation for Hamilton {
 }
 
 /// What the two ways to H arrive at.
-struct Canonical {
+struct Terms {
     metric: Jacobian,
     lift: Jacobian,
     kinematics: Vec<ExprId>,
@@ -95,17 +100,19 @@ fn by_h(exprs: &Exprs, system: &System, h: ExprId, h_p: &[ExprId]) -> EquationsO
         true => list.to_vec(),
         false => matrix::times(exprs, &metric, list),
     };
-    let canonical = Canonical {
+    let terms = Terms {
         kinematics: h_p.to_vec(),
         lift_drift: exprs.directional(h_p, &rates),
         force: times(&f),
         nonideal: times(&nonideal),
-        f,
+        f: f.clone(),
         metric: if plain { one(q.len()) } else { metric.clone() },
         lift: metric,
         rows: kernel::differentiate(exprs, system, &p, &p_dot, &rates, None),
     };
-    assemble(exprs, system, canonical)
+    let mut equations = assemble(exprs, system, terms);
+    equations.canonical = Some(Canonical { hamiltonian: h, force: f });
+    equations
 }
 
 fn by_l(
@@ -145,22 +152,26 @@ fn by_l(
     let dual = Dual { symbols: v.clone(), matrix: inverse, drift: drift.clone() };
     let rows =
         kernel::differentiate(exprs, system, &p, &system.accelerations(), &rates, Some(&dual));
-    let canonical = Canonical {
+    let terms = Terms {
         metric: if plain { one(n) } else { metric.clone() },
         lift: metric,
         kinematics: w.clone(),
         lift_drift: drift,
-        f,
+        f: f.clone(),
         force,
         nonideal,
         rows,
     };
-    let mut equations = assemble(exprs, system, canonical);
+    let mut equations = assemble(exprs, system, terms);
     let of_p: Vec<ExprId> = p.iter().map(|&s| exprs.of_symbol(s)).collect();
     let difference = |a: &[ExprId], b: &[ExprId]| -> Vec<ExprId> {
         a.iter().zip(b).map(|(&a, &b)| (exprs.at(a) - exprs.at(b)).id).collect()
     };
-    let meaning = "the Hamiltonian, p·q̇ − L";
+    let with_h = |equations: &mut EquationsOfMotion, h: ExprId| {
+        let meaning = "the Hamiltonian, p·q̇ − L";
+        equations.intermediate.insert(0, picture::quantity("H", "H", meaning, Shape::Scalar(h)));
+        equations.canonical = Some(Canonical { hamiltonian: h, force: f });
+    };
     if quadratic {
         // q̇ = M⁻¹(p − m̃);  H = ½(p − m̃)·q̇ − L|q̇=0
         let shifted = difference(&of_p, &picture::at_zero(exprs, momenta, &v));
@@ -169,13 +180,13 @@ fn by_l(
         let row: Vec<(usize, ExprId)> = velocities.iter().copied().enumerate().collect();
         let twice = exprs.at(matrix::dot(exprs, &row, &shifted));
         let h = (twice / exprs.integer(2) - exprs.at(rest)).id;
-        equations.intermediate.insert(0, picture::quantity("H", "H", meaning, Shape::Scalar(h)));
+        with_h(&mut equations, h);
         let replacements: Vec<(Symbol, ExprId)> = v.into_iter().zip(velocities).collect();
         equations.substitute(exprs, &replacements);
     } else {
         let row: Vec<(usize, ExprId)> = of_p.iter().copied().enumerate().collect();
         let h = (exprs.at(matrix::dot(exprs, &row, &w)) - exprs.at(lagrangian)).id;
-        equations.intermediate.insert(0, picture::quantity("H", "H", meaning, Shape::Scalar(h)));
+        with_h(&mut equations, h);
         let residuals = difference(momenta, &of_p);
         equations.auxiliary = Some(Auxiliary { symbols: v, residuals, jacobian: mass });
     }
@@ -187,12 +198,13 @@ fn one(n: usize) -> Jacobian {
     Jacobian { rows: (0..n).map(|i| vec![(i, ExprId::ONE)]).collect(), columns: n }
 }
 
-fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOfMotion {
+fn assemble(exprs: &Exprs, system: &System, terms: Terms) -> EquationsOfMotion {
     let p = system.momenta();
-    let Canonical { metric, lift, kinematics, lift_drift, f, force, nonideal, rows } = canonical;
+    let Terms { metric, lift, kinematics, lift_drift, f, force, nonideal, rows } = terms;
     let meaning = "ṗ without constraints, −H_q + Q′";
     EquationsOfMotion {
         formulation: "hamilton",
+        variables: Variables::Momenta,
         q: system.positions(),
         own: p.iter().map(|&s| exprs.of_symbol(s)).collect(),
         v: p,
@@ -207,6 +219,8 @@ fn assemble(exprs: &Exprs, system: &System, canonical: Canonical) -> EquationsOf
         rows: (0..rows.drift.len()).collect(),
         multipliers: kernel::multipliers_in_forces(exprs, system),
         chart: None,
+        canonical: None,
+        bracket: None,
         jacobian: rows.jacobian,
         drift: rows.drift,
         configuration_residuals: rows.configuration_residuals,

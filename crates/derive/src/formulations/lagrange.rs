@@ -15,6 +15,7 @@
 use super::{Choices, Formulation};
 use crate::equations::{EquationsOfMotion, Source};
 use crate::matrix;
+use crate::parts::Variables;
 use crate::picture::Picture;
 use dalembert_expr::{ExprId, Exprs};
 use dalembert_model::diagnostic::Diagnostic;
@@ -39,6 +40,10 @@ impl Formulation for Lagrange {
         "Lagrange's equations"
     }
 
+    fn variables(&self) -> Variables {
+        Variables::Velocities
+    }
+
     fn derive(
         &self,
         exprs: &Exprs,
@@ -51,6 +56,7 @@ impl Formulation for Lagrange {
         let k: Vec<ExprId> = picture.velocities.iter().map(|&s| exprs.of_symbol(s)).collect();
         Ok(EquationsOfMotion {
             formulation: self.name(),
+            variables: self.variables(),
             own: k.clone(),
             kinematics: k,
             lift: matrix::identity(n),
@@ -65,6 +71,8 @@ impl Formulation for Lagrange {
             rows: (0..picture.rows.drift.len()).collect(),
             multipliers: picture.multipliers,
             chart: None,
+            canonical: None,
+            bracket: None,
             jacobian: picture.rows.jacobian,
             drift: picture.rows.drift,
             configuration_residuals: picture.rows.configuration_residuals,

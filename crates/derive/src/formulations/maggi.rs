@@ -16,6 +16,7 @@ use crate::chart::Chart;
 use crate::equations::{EquationsOfMotion, Source};
 use crate::kernel;
 use crate::matrix;
+use crate::parts::{ChartBasis, Variables};
 use crate::picture::{self, Picture, Velocities};
 use dalembert_expr::{ExprId, Exprs, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
@@ -38,6 +39,10 @@ impl Formulation for Maggi {
 
     fn heading(&self) -> &'static str {
         "Maggi's equations"
+    }
+
+    fn variables(&self) -> Variables {
+        Variables::FreeVelocities
     }
 
     fn derive(
@@ -64,6 +69,7 @@ impl Formulation for Maggi {
             exprs,
             Velocities {
                 formulation: self.name(),
+                variables: self.variables(),
                 v: u,
                 own: of_u,
                 kinematics,
@@ -73,7 +79,7 @@ impl Formulation for Maggi {
         );
         equations.intermediate = parametrised.quantities(exprs);
         equations.levels = parametrised.levels;
-        equations.chart = Some(parametrised.chart);
+        equations.chart = Some(ChartBasis { chart: parametrised.chart, s: parametrised.s });
         keep_rows(&mut equations, |row| !picture.is_solvable(system, row));
         Ok(equations)
     }

@@ -2,6 +2,7 @@
 
 use crate::chart::Chart;
 use crate::equations::{EquationsOfMotion, Source};
+use crate::parts::Variables;
 use dalembert_expr::Exprs;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, System};
@@ -25,6 +26,9 @@ pub trait Formulation: Sync {
 
     /// What its equations are called.
     fn heading(&self) -> &'static str;
+
+    /// What the unknowns v of its equations are.
+    fn variables(&self) -> Variables;
 
     /// Whether it needs M ≻ 0.
     fn needs_regular_mass(&self) -> bool {

@@ -16,6 +16,7 @@ use super::{Choices, Formulation};
 use crate::equations::{EquationsOfMotion, Shape, Source};
 use crate::kernel;
 use crate::matrix::{self, Inverse};
+use crate::parts::Variables;
 use crate::picture::{self, Picture, Velocities};
 use crate::speeds;
 use dalembert_expr::{ExprId, Exprs};
@@ -39,6 +40,10 @@ impl Formulation for Poincare {
 
     fn heading(&self) -> &'static str {
         "Poincaré's equations"
+    }
+
+    fn variables(&self) -> Variables {
+        Variables::QuasiVelocities
     }
 
     fn derive(
@@ -66,6 +71,7 @@ impl Formulation for Poincare {
             exprs,
             Velocities {
                 formulation: self.name(),
+                variables: self.variables(),
                 v: speeds.symbols,
                 own: speeds.own,
                 kinematics,

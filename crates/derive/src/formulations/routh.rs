@@ -17,6 +17,7 @@ use super::{Choices, Formulation};
 use crate::equations::{Auxiliary, EquationsOfMotion, Shape, Source};
 use crate::kernel;
 use crate::matrix::{self, Inverse};
+use crate::parts::Variables;
 use crate::picture::{self, Picture, Velocities};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
@@ -39,6 +40,10 @@ impl Formulation for Routh {
 
     fn heading(&self) -> &'static str {
         "Routh's equations"
+    }
+
+    fn variables(&self) -> Variables {
+        Variables::VelocitiesAndMomenta
     }
 
     fn derive(
@@ -165,6 +170,7 @@ fn routhian(
     jacobian.columns = size;
     let mut equations = EquationsOfMotion {
         formulation: "routh",
+        variables: Variables::VelocitiesAndMomenta,
         q: picture.q.clone(),
         own: v.iter().map(|&s| exprs.of_symbol(s)).collect(),
         auxiliary: None,
@@ -181,6 +187,8 @@ fn routhian(
         rows,
         multipliers: picture.multipliers.clone(),
         chart: None,
+        canonical: None,
+        bracket: None,
         configuration_residuals: picture.rows.configuration_residuals.clone(),
         velocity_residuals: picture.rows.velocity_residuals.clone(),
         intermediate: vec![picture::quantity("R", "R", "the Routhian, L − β·q̇_c", Shape::Scalar(r))],
@@ -228,6 +236,7 @@ fn projected(
         exprs,
         Velocities {
             formulation: "routh",
+            variables: Variables::VelocitiesAndMomenta,
             own: v.iter().map(|&s| exprs.of_symbol(s)).collect(),
             v,
             kinematics: split.join(&kept, &w),

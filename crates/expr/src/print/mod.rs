@@ -87,7 +87,7 @@ impl Exprs {
 
     /// A symbol in a notation.
     pub fn print_symbol(&self, symbol: Symbol, notation: Notation) -> String {
-        let arena = self.arena.borrow();
+        let arena = self.arena.lock();
         let info = arena.symbol_info(symbol);
         notation.name(&info.name, info.primes)
     }
@@ -108,7 +108,7 @@ impl Exprs {
     }
 
     fn print_within(&self, id: ExprId, notation: Notation, limit: u64) -> String {
-        let arena = &*self.arena.borrow();
+        let arena = &*self.arena.lock();
         // What is further from the root than this would be left out anyway.
         let most = limit.saturating_mul(16).max(10_000).min(usize::MAX as u64) as usize;
         let layout = Layout::new(arena, &[id], most);

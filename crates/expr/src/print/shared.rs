@@ -25,7 +25,7 @@ impl Exprs {
     /// shared parts are repeated; `u64::MAX` if there are more. A solve node
     /// counts as one, since its operands are not written.
     pub fn count_tree_size(&self, id: ExprId) -> u64 {
-        let arena = &*self.arena.borrow();
+        let arena = &*self.arena.lock();
         let mut nodes = vec![id];
         let mut found: FxHashSet<ExprId> = nodes.iter().copied().collect();
         let mut at = 0;
@@ -68,7 +68,7 @@ impl Exprs {
     /// assert_eq!(listing.roots, ["x/sqrt(w1)", "y/sqrt(w1)"]);
     /// ```
     pub fn print_shared(&self, ids: &[ExprId], notation: Notation, prefix: &str) -> Listing {
-        let arena = &*self.arena.borrow();
+        let arena = &*self.arena.lock();
         let style = style(notation);
         let layout = Layout::new(arena, ids, usize::MAX);
         let named = choose(arena, &layout.order.nodes, ids);

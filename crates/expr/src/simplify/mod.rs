@@ -46,7 +46,7 @@ impl Exprs {
     /// assert_eq!(exprs.to_text(exprs.simplify(energy.id)), "½·m·l²·θ̇²");
     /// ```
     pub fn simplify(&self, id: ExprId) -> ExprId {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         let mut simplifier = Simplifier::new(arena);
         if simplifier.nodes_of(id).len() > MAX_NODES {
             return id;
@@ -74,7 +74,7 @@ impl Exprs {
     /// assert_eq!(exprs.to_source(exprs.expand(square)), "a^2 + b^2");
     /// ```
     pub fn expand(&self, id: ExprId) -> ExprId {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         Simplifier::new(arena).transform(id, |this, node| {
             let mut expanded = Poly::default();
             for term in this.arena.terms_of(node) {

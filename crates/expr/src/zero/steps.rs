@@ -47,7 +47,7 @@ impl<'t> Test<'t> {
         for &id in &open {
             if let Some(number) = exprs.as_number(id) {
                 found.insert(id, if number.is_zero() { Zero::Structural } else { Zero::Nonzero });
-            } else if let Some(&known) = exprs.arena.borrow().zeros.get(&id).filter(|_| memo) {
+            } else if let Some(&known) = exprs.arena.lock().zeros.get(&id).filter(|_| memo) {
                 found.insert(id, known);
             }
         }
@@ -73,7 +73,7 @@ impl<'t> Test<'t> {
             let stopped = all && self.found.values().any(Zero::is_nonzero);
             let unknown = self.open.iter().filter(|_| !stopped).map(|&id| (id, Zero::Unknown));
             let found = self.found.iter().map(|(&id, &zero)| (id, zero));
-            self.exprs.arena.borrow_mut().zeros.extend(found.chain(unknown));
+            self.exprs.arena.lock().zeros.extend(found.chain(unknown));
         }
     }
 
@@ -88,7 +88,7 @@ impl<'t> Test<'t> {
         if done(self) {
             return;
         }
-        let profiles = self.exprs.arena.borrow_mut().profiles(&self.open);
+        let profiles = self.exprs.arena.lock().profiles(&self.open);
         let profiles: FxHashMap<ExprId, Profile> =
             self.open.iter().copied().zip(profiles).collect();
         self.exact_points(&profiles);

@@ -33,7 +33,7 @@ use crate::span::{SourceId, Span};
 use characters::*;
 use rustc_hash::FxHashSet;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 
 /// Words that may stand right behind an operand, so that the operand before
@@ -111,7 +111,7 @@ struct Lexer<'a> {
     /// The end of the current range.
     end: usize,
     tokens: Vec<Token>,
-    names: FxHashSet<Rc<str>>,
+    names: FxHashSet<Arc<str>>,
     /// How many `(` and `[` are open.
     open: usize,
     /// How many `{` are open.
@@ -203,12 +203,12 @@ impl Lexer<'_> {
         }
     }
 
-    fn intern(&mut self, spelled: String) -> Rc<str> {
+    fn intern(&mut self, spelled: String) -> Arc<str> {
         let spelled = if spelled.is_ascii() { spelled } else { spelled.nfc().collect() };
         if let Some(known) = self.names.get(spelled.as_str()) {
             return known.clone();
         }
-        let name: Rc<str> = spelled.into();
+        let name: Arc<str> = spelled.into();
         self.names.insert(name.clone());
         name
     }
@@ -245,7 +245,7 @@ impl Lexer<'_> {
         let stop = inside.find(|c| matches!(c, '"' | '\n' | '\r') || is_curly_quote(c));
         let length = stop.unwrap_or(inside.len());
         let closing = inside[length..].chars().next().filter(|c| !matches!(c, '\n' | '\r'));
-        let text: Rc<str> = inside[..length].trim_end_matches(['\n', '\r']).into();
+        let text: Arc<str> = inside[..length].trim_end_matches(['\n', '\r']).into();
         self.at += opening + length + closing.map_or(0, char::len_utf8);
         if closing.is_none() {
             let place = Span::new(self.source, start, self.at);

@@ -97,7 +97,7 @@ fn names_of_any_script_in_normal_form() {
     else {
         panic!("two names")
     };
-    assert!(Rc::ptr_eq(first, second));
+    assert!(Arc::ptr_eq(first, second));
 }
 
 #[test]

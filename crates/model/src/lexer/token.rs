@@ -2,7 +2,7 @@
 
 use crate::span::Span;
 use dalembert_expr::Number;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A token and where it stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,13 +20,13 @@ pub struct Token {
 #[derive(Clone, Debug, PartialEq)]
 pub enum TokenKind {
     /// A name or a word of the language, in Unicode normal form C.
-    Name(Rc<str>),
+    Name(Arc<str>),
     /// A number, exact.
     Number(Number),
     /// `"…"`, without the quotes.
-    Text(Rc<str>),
+    Text(Arc<str>),
     /// What follows the word `system`, as written.
-    Title(Rc<str>),
+    Title(Arc<str>),
     /// `+`
     Plus,
     /// `-`

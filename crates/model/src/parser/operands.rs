@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::lexicon;
 use crate::tree::{Argument, Expr, ExprKind, Name, Postfix, PostfixKind, Range};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The hint for a range of integers.
 pub(super) const RANGE: &str = "a range is written `1..N`";
@@ -85,7 +85,7 @@ impl Parser<'_> {
 
     /// The name of what is called by the `(` here, or nothing if that cannot
     /// be a call: then it is a product without its operator.
-    fn callee(&self, base: &Expr, is_name: bool, last: Option<&Postfix>) -> Option<Rc<str>> {
+    fn callee(&self, base: &Expr, is_name: bool, last: Option<&Postfix>) -> Option<Arc<str>> {
         match (last.map(|operation| &operation.kind), &base.kind) {
             (Some(PostfixKind::Member(name)), _) => Some(name.clone()),
             // In `(a)(b)` the parentheses are gone, but nothing is called.

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::lexicon::STATEMENT_WORDS;
 use crate::tree::{EnergyKind, Statement, StatementKind};
-use std::rc::Rc;
+use std::sync::Arc;
 
 impl Parser<'_> {
     /// All statements of the text.
@@ -310,7 +310,7 @@ impl Parser<'_> {
         let outer = std::mem::replace(&mut self.in_for, true);
         let body = self.block("for");
         self.in_for = outer;
-        Some(StatementKind::For { index, range, body: Rc::new(body) })
+        Some(StatementKind::For { index, range, body: Arc::new(body) })
     }
 
     fn model(&mut self) -> Option<StatementKind> {
@@ -321,7 +321,7 @@ impl Parser<'_> {
         let outer = (std::mem::replace(&mut self.in_for, false), std::mem::take(&mut self.hoisted));
         let body = self.block("model");
         (self.in_for, self.hoisted) = outer;
-        Some(StatementKind::Model { name: name?, body: Rc::new(body) })
+        Some(StatementKind::Model { name: name?, body: Arc::new(body) })
     }
 
     pub(super) fn skip_to_block(&mut self) {

@@ -3,15 +3,15 @@
 use crate::lexer::{Token, TokenKind};
 use crate::lexicon::STATEMENT_WORDS;
 use rustc_hash::FxHashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The names that a text declares.
 #[derive(Default)]
 pub(super) struct Declared {
     /// All of them: `param m = 1`, `coord x[1..N]`, `let f(a) = …`.
-    pub names: FxHashSet<Rc<str>>,
+    pub names: FxHashSet<Arc<str>>,
     /// The functions among them.
-    pub functions: FxHashSet<Rc<str>>,
+    pub functions: FxHashSet<Arc<str>>,
 }
 
 /// Looks for declarations before anything is parsed.

@@ -33,7 +33,7 @@ enum Attitude {
 
 impl<'a> Resolver<'a, '_> {
     /// The particle or body of a definition, evaluated once.
-    pub(super) fn body(&mut self, def: DefId) -> Eval<Rc<Body>> {
+    pub(super) fn body(&mut self, def: DefId) -> Eval<Arc<Body>> {
         if let Some(known) = self.bodies.get(&def) {
             return match known {
                 Some(body) => Ok(body.clone()),
@@ -64,7 +64,7 @@ impl<'a> Resolver<'a, '_> {
         self.calls.pop();
         match result {
             Ok(body) => {
-                let body = Rc::new(body);
+                let body = Arc::new(body);
                 self.bodies.insert(def, Some(body.clone()));
                 Ok(body)
             }

@@ -169,7 +169,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn vector_of(&mut self, value: &Value, span: Span) -> Eval<Rc<[ExprId]>> {
+    fn vector_of(&mut self, value: &Value, span: Span) -> Eval<Arc<[ExprId]>> {
         match value {
             Value::Vector(data) => Ok(data.clone()),
             other => {
@@ -189,7 +189,7 @@ impl<'a> Resolver<'a, '_> {
         n: usize,
         name: &str,
         span: Span,
-    ) -> Eval<Rc<[ExprId]>> {
+    ) -> Eval<Arc<[ExprId]>> {
         match value {
             Value::Vector(data) if data.len() == n => Ok(data.clone()),
             other => {

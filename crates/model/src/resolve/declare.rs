@@ -849,7 +849,7 @@ pub(super) fn count_indices(n: usize) -> String {
 }
 
 /// `m` or `m[2]` as (base, full name), for the left side of an override.
-fn override_name(expr: &Expr) -> Option<(Rc<str>, String)> {
+fn override_name(expr: &Expr) -> Option<(Arc<str>, String)> {
     use crate::tree::{ExprKind, PostfixKind};
     match &expr.kind {
         ExprKind::Name(name) => Some((name.clone(), name.to_string())),

@@ -79,7 +79,7 @@ impl<'a> Resolver<'a, '_> {
         &mut self,
         expr: &'a Expr,
         cx: Cx<'_>,
-    ) -> Eval<(ScopeId, &'a Rc<str>, &'a [Expr])> {
+    ) -> Eval<(ScopeId, &'a Arc<str>, &'a [Expr])> {
         use crate::tree::{ExprKind, PostfixKind};
         let (base, mut operations) = match &expr.kind {
             ExprKind::Name(name) => return Ok((cx.scope, name, &[])),

@@ -32,7 +32,7 @@ use crate::tree::{self, Expr, File, Statement};
 use dalembert_expr::{ExprId, Exprs, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::rc::Rc;
+use std::sync::Arc;
 use value::Value;
 
 /// How large a model may become.
@@ -51,7 +51,7 @@ impl Default for Limits {
 
 /// The files parts are built from: by the text that names one and its name
 /// there, the tree, or why it could not be read.
-pub type PartFiles = FxHashMap<(SourceId, String), Result<Rc<File>, String>>;
+pub type PartFiles = FxHashMap<(SourceId, String), Result<Arc<File>, String>>;
 
 /// What is said beside the model's text, each as (left, right) of an equation.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,7 +82,7 @@ pub fn resolve(
     file: &File,
     beside: Beside<'_>,
     files: &PartFiles,
-    sources: Rc<Sources>,
+    sources: Arc<Sources>,
     limits: Limits,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Model> {
@@ -207,7 +207,7 @@ struct NameInfo {
     arity: usize,
     entries: FxHashMap<Indices, DefId>,
     /// The index tuples in order, once asked for.
-    sorted: Option<Rc<[Indices]>>,
+    sorted: Option<Arc<[Indices]>>,
 }
 
 /// The names of a model or of one of its parts.
@@ -220,27 +220,27 @@ struct Scope<'a> {
     /// Which model a part is built from.
     model: usize,
     settings: Vec<parts::Setting<'a>>,
-    models: FxHashMap<Rc<str>, &'a [Statement]>,
+    models: FxHashMap<Arc<str>, &'a [Statement]>,
     gravity: Option<(&'a Expr, EnvId)>,
     /// Constraints and events, in a space of their own.
-    labels: FxHashMap<Rc<str>, names::LabelInfo>,
+    labels: FxHashMap<Arc<str>, names::LabelInfo>,
     n_constraints: usize,
-    names: FxHashMap<Rc<str>, NameInfo>,
+    names: FxHashMap<Arc<str>, NameInfo>,
     /// Every name any statement of this scope declares, before loops are
     /// unrolled: to tell "not a constant" from "unknown".
-    declared: FxHashMap<Rc<str>, (Kind, Span)>,
+    declared: FxHashMap<Arc<str>, (Kind, Span)>,
     /// Names without index that a `let` inside a loop defines.
-    locals: FxHashSet<Rc<str>>,
+    locals: FxHashSet<Arc<str>>,
     /// Names whose own declaration was found to be wrong, and reported.
-    broken: FxHashSet<Rc<str>>,
+    broken: FxHashSet<Arc<str>>,
     /// By how names print, to find `theta` beside `θ`.
-    printed: FxHashMap<String, (Rc<str>, Span)>,
+    printed: FxHashMap<String, (Arc<str>, Span)>,
 }
 
 struct Env {
     parent: EnvId,
-    index: Option<(Rc<str>, i64)>,
-    locals: FxHashMap<Rc<str>, DefId>,
+    index: Option<(Arc<str>, i64)>,
+    locals: FxHashMap<Arc<str>, DefId>,
 }
 
 /// A statement of a scope in one turn of its loops.
@@ -309,7 +309,7 @@ struct Resolver<'a, 'd> {
     /// How many remarks that are no faults.
     n_notes: usize,
     /// Names that nothing defines, and which diagnostic says so.
-    unknown_names: FxHashMap<Rc<str>, usize>,
+    unknown_names: FxHashMap<Arc<str>, usize>,
     /// Functions being expanded, to refuse recursion.
     calls: Vec<DefId>,
     /// Functions that something calls: their bodies are evaluated there.
@@ -329,7 +329,7 @@ struct Resolver<'a, 'd> {
     final_rows: FxHashMap<usize, usize>,
     constraints: Vec<Constraint>,
     /// Particles and bodies that were evaluated; `None` for faulty ones.
-    bodies: FxHashMap<DefId, Option<Rc<bodies::Body>>>,
+    bodies: FxHashMap<DefId, Option<Arc<bodies::Body>>>,
     body_defs: FxHashMap<(Span, ScopeId, EnvId), DefId>,
     /// Full names of parameters that the braces of a part set.
     setting_names: FxHashMap<DefId, String>,

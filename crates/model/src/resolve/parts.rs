@@ -90,7 +90,7 @@ impl<'a> Resolver<'a, '_> {
                 .files
                 .get(&(name.span.source, name.text.to_string()))
             {
-                Some(Ok(file)) => Ok((&file.statements, Rc::as_ptr(file) as usize)),
+                Some(Ok(file)) => Ok((&file.statements, Arc::as_ptr(file) as usize)),
                 Some(Err(why)) => {
                     let why = why.clone();
                     let message = format!("cannot read the part `{}`: {why}", name.text);

@@ -17,7 +17,7 @@ enum Found {
     /// A family of this scope; `momentum` for `p_th`.
     Family {
         scope: ScopeId,
-        name: Rc<str>,
+        name: Arc<str>,
         momentum: bool,
     },
     /// A single coordinate's momentum.
@@ -31,7 +31,7 @@ enum Found {
 }
 
 impl<'a> Resolver<'a, '_> {
-    pub(super) fn eval_name(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>) -> Eval<Value> {
+    pub(super) fn eval_name(&mut self, name: &Arc<str>, span: Span, cx: Cx<'_>) -> Eval<Value> {
         let found = self.find(name, span, cx, false)?;
         self.found_value(found, name, span, cx)
     }
@@ -75,7 +75,7 @@ impl<'a> Resolver<'a, '_> {
 
     /// Looks a name up: locals, loops, the scope, the language. `called` tells
     /// that a function is wanted.
-    fn find(&mut self, name: &Rc<str>, span: Span, cx: Cx<'_>, called: bool) -> Eval<Found> {
+    fn find(&mut self, name: &Arc<str>, span: Span, cx: Cx<'_>, called: bool) -> Eval<Found> {
         let mut local = cx.locals;
         while let Some(this) = local {
             if this.name == &**name {
@@ -147,7 +147,7 @@ impl<'a> Resolver<'a, '_> {
     fn find_in_scope(
         &mut self,
         scope: ScopeId,
-        name: &Rc<str>,
+        name: &Arc<str>,
         span: Span,
         constant: bool,
     ) -> Eval<Option<Found>> {
@@ -172,7 +172,7 @@ impl<'a> Resolver<'a, '_> {
         if constant {
             return self.not_constant(name, Kind::Coord, span);
         }
-        let coordinate: Rc<str> = coordinate.into();
+        let coordinate: Arc<str> = coordinate.into();
         match self.scopes[scope.0 as usize].names.get(&coordinate) {
             Some(NameInfo { plain: Some(def), .. }) => Ok(Some(Found::Momentum(*def))),
             Some(_) => Ok(Some(Found::Family { scope, name: coordinate, momentum: true })),
@@ -189,7 +189,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Whether a family is one of parts, particles or bodies.
-    fn is_object_family(&self, scope: ScopeId, name: &Rc<str>) -> bool {
+    fn is_object_family(&self, scope: ScopeId, name: &Arc<str>) -> bool {
         let kind = self.scopes[scope.0 as usize].names.get(name).map(|info| info.kind);
         matches!(kind, Some(Kind::Part | Kind::Particle | Kind::Body))
     }
@@ -198,7 +198,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn part_scope(
         &mut self,
         scope: ScopeId,
-        name: &Rc<str>,
+        name: &Arc<str>,
         indices: &[i64],
         span: Span,
     ) -> Eval<ScopeId> {
@@ -346,7 +346,7 @@ impl<'a> Resolver<'a, '_> {
     /// A name that nothing defines: reported once, with all its places.
     pub(super) fn unknown<T>(
         &mut self,
-        name: &Rc<str>,
+        name: &Arc<str>,
         span: Span,
         cx: Cx<'_>,
         called: bool,
@@ -448,7 +448,7 @@ impl<'a> Resolver<'a, '_> {
     fn family_value(
         &mut self,
         scope: ScopeId,
-        name: &Rc<str>,
+        name: &Arc<str>,
         momentum: bool,
         span: Span,
     ) -> Eval<Value> {
@@ -480,22 +480,22 @@ impl<'a> Resolver<'a, '_> {
         self.stack_values(&rows, |_| span)
     }
 
-    fn sorted_entries(&mut self, scope: ScopeId, name: &Rc<str>) -> Rc<[Indices]> {
+    fn sorted_entries(&mut self, scope: ScopeId, name: &Arc<str>) -> Arc<[Indices]> {
         let Some(info) = self.scopes[scope.0 as usize].names.get_mut(name) else {
-            return Rc::from([]);
+            return Arc::from([]);
         };
         if info.sorted.as_ref().is_none_or(|s| s.len() != info.entries.len()) {
             let mut order: Vec<Indices> = info.entries.keys().cloned().collect();
             order.sort_unstable();
             info.sorted = Some(order.into());
         }
-        info.sorted.clone().unwrap_or_else(|| Rc::from([]))
+        info.sorted.clone().unwrap_or_else(|| Arc::from([]))
     }
 
     fn entry_value(
         &mut self,
         scope: ScopeId,
-        name: &Rc<str>,
+        name: &Arc<str>,
         indices: &[i64],
         momentum: bool,
         span: Span,
@@ -511,7 +511,7 @@ impl<'a> Resolver<'a, '_> {
     fn no_entry<T>(
         &mut self,
         scope: ScopeId,
-        name: &Rc<str>,
+        name: &Arc<str>,
         indices: &[i64],
         momentum: bool,
         span: Span,
@@ -622,7 +622,7 @@ impl<'a> Resolver<'a, '_> {
     fn family_index(
         &mut self,
         scope: ScopeId,
-        name: &Rc<str>,
+        name: &Arc<str>,
         momentum: bool,
         indices: &[i64],
         span: Span,

@@ -74,7 +74,7 @@ impl<'a> Resolver<'a, '_> {
 
     fn look_up_name(
         &mut self,
-        name: &Rc<str>,
+        name: &Arc<str>,
         span: Span,
         called: bool,
         bound: &[&str],
@@ -86,7 +86,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Whether a name means something at a place.
-    fn is_known(&self, name: &Rc<str>, cx: Cx<'_>) -> bool {
+    fn is_known(&self, name: &Arc<str>, cx: Cx<'_>) -> bool {
         let mut local = cx.locals;
         while let Some(this) = local {
             if this.name == &**name {

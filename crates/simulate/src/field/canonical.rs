@@ -12,12 +12,10 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// For Hamilton's equations; others have no momenta.
+    /// Where the equations are those of an H.
     pub(crate) fn new(field: &Field) -> Option<Part> {
         let kept = &field.kept;
-        if field.equations.formulation != "hamilton" || kept.extra.len() != field.n {
-            return None;
-        }
+        field.equations.canonical.as_ref()?;
         let mut roots = kept.terms[field.layout.kinematics.clone()].to_vec();
         roots.extend(&kept.extra);
         Some(Part { slopes: field.compile(&roots, &[]) })

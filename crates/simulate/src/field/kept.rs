@@ -7,7 +7,7 @@ use super::{Field, canonical, continuity, residual, structure};
 use crate::integrators::Needs;
 use crate::projection::Projection;
 use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
-use dalembert_derive::{EquationsOfMotion, Shape};
+use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 
 /// The frozen expressions of a field, in the order of its outputs.
@@ -35,22 +35,22 @@ pub(super) struct Parts {
 /// equations, H_r and J_r of the bracket.
 pub(super) fn extra(equations: &EquationsOfMotion) -> Vec<ExprId> {
     let mut list = Vec::new();
-    if let (Some(Shape::Scalar(h)), Some(Shape::Matrix(j))) =
-        (equations.quantity("H_r"), equations.quantity("J_r"))
-    {
-        list.push(*h);
-        list.extend(entries(j));
-    } else if equations.formulation == "hamilton"
-        && let Some(Shape::Vector(f)) = equations.quantity("f")
-    {
-        list.extend(f);
+    if let Some(bracket) = &equations.bracket {
+        list.push(bracket.hamiltonian);
+        list.extend(entries(&bracket.structure));
     }
+    list.extend(equations.canonical.iter().flat_map(|canonical| &canonical.force));
     list
 }
 
 /// The entries of a sparse matrix, row by row.
 pub(super) fn entries(matrix: &Jacobian) -> Vec<ExprId> {
     matrix.rows.iter().flatten().map(|e| e.1).collect()
+}
+
+/// Puts entries, row by row, into a matrix of the same pattern.
+fn fill(matrix: &mut Jacobian, entries: &[ExprId]) {
+    matrix.rows.iter_mut().flatten().zip(entries).for_each(|(place, &e)| place.1 = e);
 }
 
 /// A compiled function with its registers and its last output.
@@ -99,6 +99,33 @@ impl Field<'_> {
         function.prepare(&mut registers, &self.constants);
         let output = vec![0.0; function.outputs()];
         Compiled { function, registers, output }
+    }
+
+    /// The equations with the branches of their terms frozen. What is not compiled into the
+    /// field is not frozen, and left out.
+    pub(super) fn frozen_equations(&self) -> EquationsOfMotion {
+        let (kept, layout) = (&self.kept, &self.layout);
+        let mut equations = self.equations.clone();
+        equations.kinematics = kept.terms[layout.kinematics.clone()].to_vec();
+        fill(&mut equations.metric, &kept.terms[layout.metric_at..]);
+        equations.force = kept.terms[layout.force.clone()].to_vec();
+        equations.nonideal = kept.terms[layout.nonideal.clone()].to_vec();
+        fill(&mut equations.jacobian, &kept.terms[layout.jacobian_at..]);
+        equations.drift = kept.terms[layout.drift.clone()].to_vec();
+        let residuals =
+            equations.configuration_residuals.iter_mut().chain(&mut equations.velocity_residuals);
+        residuals.zip(&kept.residuals).for_each(|(place, &e)| place.1 = e);
+        if let Some(auxiliary) = &mut equations.auxiliary {
+            let (residuals, slopes) = kept.implicit.split_at(auxiliary.residuals.len());
+            auxiliary.residuals = residuals.to_vec();
+            fill(&mut auxiliary.jacobian, slopes);
+        }
+        equations.lift = Jacobian { rows: Vec::new(), columns: self.size };
+        equations.lift_drift.clear();
+        equations.own.clear();
+        (equations.chart, equations.canonical, equations.bracket) = (None, None, None);
+        equations.intermediate.clear();
+        equations
     }
 
     /// Independent position rows at a state that satisfies the constraints.

@@ -13,14 +13,14 @@
 //! beginning of a step and constant during it, so that positions are corrected in
 //! the mass metric. Where M is singular, N = φ_qᵀ.
 //!
-//! All derivatives are those of the expressions, with v̇ and λ as symbols of their own
-//! and branches frozen. The rows are those in use at the beginning of a step; the
+//! All derivatives are those of the expressions of [`Residual`], with branches frozen. The rows are those in use at the beginning of a step; the
 //! dependent ones hold with them.
 
 use super::kept::{Compiled, entries};
 use super::{Field, FieldError, places};
 use crate::integrators::{Problem, ResidualForm};
-use dalembert_expr::{ExprId, Jacobian, Symbol, SymbolKind};
+use dalembert_derive::Residual;
+use dalembert_expr::{Jacobian, Symbol};
 use dalembert_gauss::linalg::lu;
 
 /// The compiled residual and its derivatives.
@@ -53,75 +53,34 @@ struct Counts {
 impl Part {
     pub(crate) fn new(field: &Field) -> Part {
         let exprs = &field.setting.model.exprs;
-        let (kept, layout, equations) = (&field.kept, &field.layout, &field.equations);
+        let kept = &field.kept;
+        let equations = field.frozen_equations();
         let (n, size, m) = (field.n, field.size, equations.rows.len());
-        let auxiliary = field.auxiliary.as_ref().map_or(0, |a| a.count);
-        // No name of the language has a space.
-        let named = |what: &str, count: usize| -> Vec<Symbol> {
-            let name = |i: usize| format!("{what} {i}");
-            (0..count).map(|i| exprs.symbol(&name(i), SymbolKind::Variable)).collect()
-        };
-        let (rates, multipliers) = (named("rate", size), named("multiplier", m));
-        let of = |s: Symbol| exprs.of_symbol(s);
-        let product = |a: ExprId, b: ExprId| (exprs.at(a) * exprs.at(b)).id;
-        let negative = |a: ExprId| (-exprs.at(a)).id;
-        // Γ v̇ − F − C − Aᵀλ
-        let mut dynamics: Vec<Vec<ExprId>> = (0..size)
-            .map(|i| {
-                let force = kept.terms[layout.force.start + i];
-                vec![negative(force), negative(kept.terms[layout.nonideal.start + i])]
-            })
-            .collect();
-        for (at, place) in layout.metric.iter().enumerate() {
-            let entry = kept.terms[layout.metric_at + at];
-            dynamics[place / size].push(product(entry, of(rates[place % size])));
-        }
-        let mut rows: Vec<Vec<ExprId>> =
-            (0..m).map(|r| vec![negative(kept.terms[layout.drift.start + r])]).collect();
-        for (at, place) in layout.jacobian.iter().enumerate() {
-            let entry = kept.terms[layout.jacobian_at + at];
-            let (row, column) = (place / size, place % size);
-            dynamics[column].push(negative(product(entry, of(multipliers[row]))));
-            rows[row].push(product(entry, of(rates[column])));
-        }
-        let positions = field.residuals.positions;
-        for (row, constraint) in equations.rows.iter().enumerate() {
-            let own = equations.velocity_residuals.iter().position(|r| r.0 == *constraint);
-            if let Some(at) = own {
-                rows[row] = vec![kept.residuals[positions + at]];
-            }
-        }
+        let residual = Residual::new(exprs, &equations);
+        let (positions, auxiliary) = (residual.positions.len(), residual.auxiliary.len());
         // The power, for the work done on the system.
-        let mut power = vec![kept.terms[layout.power]];
-        for (row, &multiplier) in multipliers.iter().enumerate() {
-            power.push(product(kept.terms[layout.row_power.start + row], of(multiplier)));
-        }
-        let mut roots: Vec<ExprId> = kept.terms[layout.kinematics.clone()].to_vec();
-        roots.extend(dynamics.iter().chain(&rows).map(|list| exprs.sum(list)));
-        roots.extend(&kept.residuals[..positions]);
-        roots.extend(&kept.implicit[..auxiliary]);
-        roots.push(exprs.sum(&power));
-        // Forces that depend on multipliers depend on these.
-        let coupled: Vec<(Symbol, ExprId)> = equations
-            .multipliers
-            .iter()
-            .filter_map(|&(constraint, symbol)| {
-                let row = equations.rows.iter().position(|r| *r == constraint)?;
-                Some((symbol, of(multipliers[row])))
-            })
-            .collect();
-        if !coupled.is_empty() {
-            roots = exprs.substitute(&roots, &coupled);
-        }
+        let terms = &kept.terms[field.layout.row_power.clone()];
+        let mut power = vec![kept.terms[field.layout.power]];
+        power.extend(terms.iter().zip(&residual.multipliers).map(|(&by_row, &multiplier)| {
+            (exprs.at(by_row) * exprs.at(exprs.of_symbol(multiplier))).id
+        }));
+        let power = exprs.substitute(&[exprs.sum(&power)], &residual.named)[0];
+        let mut roots = residual.kinematics;
+        roots.extend(residual.dynamics);
+        roots.extend(residual.rows.iter().map(|row| row.velocity.unwrap_or(row.acceleration)));
+        roots.extend(residual.positions);
+        roots.extend(residual.auxiliary);
         let mut by: Vec<Symbol> = kept.variables[1..1 + n + size + auxiliary].to_vec();
-        by.extend(rates.iter().chain(&multipliers));
-        let slopes: Jacobian = exprs.jacobian(&roots[..roots.len() - 1], &by);
-        let more: Vec<Symbol> = rates.iter().chain(&multipliers).copied().collect();
+        let more: Vec<Symbol> =
+            residual.accelerations.iter().chain(&residual.multipliers).copied().collect();
+        by.extend(&more);
+        let slopes: Jacobian = exprs.jacobian(&roots, &by);
+        roots.push(power);
         let compiled = field.compile(&entries(&slopes), &more);
-        let residual = field.compile(&roots, &more);
+        let values = field.compile(&roots, &more);
         let input = kept.variables.len();
         Part {
-            residual,
+            residual: values,
             slopes: compiled,
             places: places(&slopes),
             columns: by.len(),

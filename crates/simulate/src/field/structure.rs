@@ -4,7 +4,6 @@
 use super::kept::Compiled;
 use super::{Field, FieldError, places};
 use crate::integrators::Structure;
-use dalembert_derive::Shape;
 use dalembert_expr::Symbol;
 
 /// The compiled structure.
@@ -19,7 +18,7 @@ pub(crate) struct Part {
 impl Part {
     /// Where the equations are J_r ∇H_r.
     pub(crate) fn new(field: &Field) -> Option<Part> {
-        let Some(Shape::Matrix(j_r)) = field.equations.quantity("J_r") else { return None };
+        let bracket = field.equations.bracket.as_ref()?;
         let (&h_r, entries) = field.kept.extra.split_first()?;
         let by: Vec<Symbol> = field.kept.variables[1..1 + field.n + field.size].to_vec();
         let mut roots = vec![h_r];
@@ -27,7 +26,7 @@ impl Part {
         Some(Part {
             energy: field.compile(&roots, &[]),
             matrix: field.compile(entries, &[]),
-            places: places(j_r),
+            places: places(&bracket.structure),
         })
     }
 }

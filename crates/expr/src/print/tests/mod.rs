@@ -65,7 +65,7 @@ proptest! {
         let all: Vec<ExprId> = made.iter().map(|e| e.id).collect();
         for &id in &all {
             let text = exprs.to_source(id);
-            if !has_literals(&text) || !is_settled(&mut exprs.arena.borrow_mut(), id) {
+            if !has_literals(&text) || !is_settled(&mut exprs.arena.lock(), id) {
                 continue;
             }
             let back = reader::read(&exprs, &all, &text);
@@ -92,7 +92,7 @@ proptest! {
         let exprs = Exprs::new();
         let made = random::build(&exprs, &steps);
         let ids: Vec<ExprId> = made.iter().map(|e| e.id).collect();
-        prop_assume!(ids.iter().all(|&id| is_settled(&mut exprs.arena.borrow_mut(), id)));
+        prop_assume!(ids.iter().all(|&id| is_settled(&mut exprs.arena.lock(), id)));
         let (definitions, roots) = exprs.to_source_shared(&ids, "w");
         prop_assume!(definitions.iter().map(|d| &d.1).chain(&roots).all(|text| has_literals(text)));
         let mut names: FxHashMap<String, ExprId> = exprs

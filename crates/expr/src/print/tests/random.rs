@@ -47,7 +47,7 @@ pub fn build<'e>(exprs: &'e Exprs, steps: &[Step]) -> Vec<Expr<'e>> {
         };
         // What a change of sign does to functions of very long sums is a matter
         // of construction, and tested there.
-        let long = matches!(exprs.arena.borrow().node(x.id), Node::Sum { len, .. } if len as usize > FLAT_LIMIT);
+        let long = matches!(exprs.arena.lock().node(x.id), Node::Sum { len, .. } if len as usize > FLAT_LIMIT);
         let next = match operation {
             18..=21 if long => -x,
             0..=3 => x + y,

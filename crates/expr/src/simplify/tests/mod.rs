@@ -9,7 +9,7 @@ use crate::{ExprId, Exprs, Symbol};
 use proptest::prelude::*;
 
 fn cost(exprs: &Exprs, id: ExprId) -> u64 {
-    Simplifier::new(&mut exprs.arena.borrow_mut()).cost(id)
+    Simplifier::new(&mut exprs.arena.lock()).cost(id)
 }
 
 /// Enclosures of the values at a point that depends on the seed.
