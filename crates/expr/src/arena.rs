@@ -243,7 +243,7 @@ impl Exprs {
 
     /// The numbers that stand in expressions: coefficients, exponents and constants.
     pub fn numbers_of(&self, roots: &[ExprId]) -> Vec<Number> {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         let mut found: Vec<NumberId> = Vec::new();
         for id in arena.reachable(roots) {
             match arena.node(id) {

@@ -56,7 +56,7 @@ impl Exprs {
         b: ExprId,
         nearly: f64,
     ) -> Option<(Number, Vec<(Number, ExprId)>)> {
-        let arena = &mut *self.arena.borrow_mut();
+        let arena = &mut *self.arena.lock();
         let (ratio, parts) = arena.between_terms(a, b, nearly, DEEPEST)?;
         let most = nearly * ratio.to_f64().abs();
         let is_small = parts.iter().all(|p| p.0.to_f64().abs() < most);
@@ -68,7 +68,7 @@ impl Exprs {
     /// The logarithm of the size that a term has where symbols are about 1: sums in it may have
     /// been made primitive, 1/(1 + 10⁻⁷x) to 1/(10⁷ + x), which is not 1 but 10⁻⁷.
     pub fn log_size(&self, term: ExprId) -> f64 {
-        let arena = self.arena.borrow();
+        let arena = self.arena.lock();
         let Node::Product { start, len } = arena.node(term) else { return 0.0 };
         let log = |item: &Item| {
             let base = multiples(&arena, item.expr);
