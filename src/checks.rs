@@ -150,8 +150,8 @@ impl<'m> Checker<'m> {
         })
     }
 
-    fn model(&self) -> &'m Model {
-        self.setting.model
+    fn model(&self) -> &Model {
+        &self.setting.model
     }
 
     fn check(&self, kind: &CheckKind) -> CheckOutcome {

@@ -236,7 +236,7 @@ impl Scene<'_> {
                 .hint("`dal eval` at this state tells more; `--complete` adds what is implied")
             }
             Failure::Reset { event, constraints, .. } => {
-                let why = dalembert_export::summary::failure_words(failure, self.setting.model);
+                let why = dalembert_export::summary::failure_words(failure, &self.setting.model);
                 let message = format!("the run stopped at t = {}: {why}", rounded(t));
                 let span = self.system.events[*event].span;
                 let mut diagnostic =
@@ -248,7 +248,7 @@ impl Scene<'_> {
                 diagnostic.hint("list less: what is not listed follows from the constraints")
             }
             Failure::Jump { what, .. } => {
-                let why = dalembert_export::summary::failure_words(failure, self.setting.model);
+                let why = dalembert_export::summary::failure_words(failure, &self.setting.model);
                 let message = format!("the run stopped at t = {}: {why}", rounded(t));
                 let energies =
                     [EnergyKind::Potential, EnergyKind::Lagrangian, EnergyKind::Hamiltonian];
@@ -280,10 +280,10 @@ impl Scene<'_> {
             Failure::Field(FieldError::Coupled(error)) => {
                 let words = error.named(|row| &self.system.constraints[row].name);
                 let message = format!("at t = {} {words}", rounded(t));
-                explain_coupled(self.setting.model, message)
+                explain_coupled(&self.setting.model, message)
             }
             other => {
-                let why = dalembert_export::summary::failure_words(other, self.setting.model);
+                let why = dalembert_export::summary::failure_words(other, &self.setting.model);
                 let message = format!("the run stopped at t = {}: {why}", rounded(t));
                 Diagnostic::fault(Code::RunStopped, self.whole(), message)
             }

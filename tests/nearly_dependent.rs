@@ -4,7 +4,6 @@ mod support;
 
 use dalembert::simulate::Setting;
 use dalembert::simulate::evaluate::Refusal;
-use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::report::{Options, report};
 use dalembert::simulate::run::{RunError, RunOptions, run};
 use std::ops::ControlFlow;
@@ -39,10 +38,9 @@ fn two_planes_are_a_line() {
              constraint b: x + y + (1 + e)*z = 1\n\
              start x = 0.5, y = 0.5, z = 0, x' = 1, y' = -1\nrun t = 0..3\n"
         );
-        let mut model = load(&text).model.expect("a model");
-        let found = recombine(&mut model);
-        assert_eq!(found.len(), 1, "{size}");
+        let model = load(&text).model.expect("a model");
         let setting = Setting::new(&model).expect("values");
+        assert_eq!(setting.model.system.recombined.len(), 1, "{size}");
         let options = RunOptions::of_model(&setting);
         let mut last = None;
         let report = run(&setting, &options, &mut |o| {
@@ -121,18 +119,18 @@ fn other_rows_are_left_alone() {
         "constraint a: 1e-12*x = 0\nconstraint b: y = 0",
     ] {
         let text = format!("coord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\n{rows}\n");
-        let mut model = load(&text).model.expect("a model");
+        let model = load(&text).model.expect("a model");
         let before: Vec<_> = model.system.constraints.iter().map(|c| c.residual).collect();
-        assert!(recombine(&mut model).is_empty(), "{rows}");
-        let after: Vec<_> = model.system.constraints.iter().map(|c| c.residual).collect();
+        let setting = Setting::new(&model).expect("values");
+        assert!(setting.model.system.recombined.is_empty(), "{rows}");
+        let after: Vec<_> = setting.model.system.constraints.iter().map(|c| c.residual).collect();
         assert_eq!(before, after);
     }
 }
 
 /// How a run ends, and the largest |z| on the way; `None` if it is refused by name.
 fn largest_z(text: &str) -> Option<(bool, f64)> {
-    let mut model = load(text).model.expect("a model");
-    recombine(&mut model);
+    let model = load(text).model.expect("a model");
     let setting = Setting::new(&model).expect("values");
     let options = RunOptions::of_model(&setting);
     let mut z = 0f64;
@@ -199,8 +197,7 @@ fn nearly_parallel_blades_hold() {
              constraint b: x'*sin(th + e) - y'*cos(th + e) = 0\n\
              start th = 0.3, th' = 1\nrun t = 0..2\n"
         );
-        let mut model = load(&text).model.expect("a model");
-        recombine(&mut model);
+        let model = load(&text).model.expect("a model");
         let setting = Setting::new(&model).expect("values");
         let mut far = 0f64;
         let report = run(&setting, &RunOptions::of_model(&setting), &mut |o| {
@@ -260,8 +257,7 @@ fn the_third_rod_of_a_parallelogram() {
         )
     };
     for foot in ["0.3", "0.30000000000000004", "3/10", "sqrt(0.09)"] {
-        let mut model = load(&text(foot)).model.expect("a model");
-        recombine(&mut model);
+        let model = load(&text(foot)).model.expect("a model");
         let setting = Setting::new(&model).expect("values");
         let mut far = 0f64;
         let report = run(&setting, &RunOptions::of_model(&setting), &mut |o| {
@@ -272,8 +268,7 @@ fn the_third_rod_of_a_parallelogram() {
         assert!(report.verdict().is_ok() && far > 0.3, "{foot}: {:?} {far}", report.end);
     }
     for foot in ["0.30000000001", "0.3000000000001", "(0.3 + 1e9*e)", "(0.3 + e^2)", "(0.3 + e)"] {
-        let mut model = load(&text(foot)).model.expect("a model");
-        recombine(&mut model);
+        let model = load(&text(foot)).model.expect("a model");
         let setting = Setting::new(&model).expect("values");
         let mut far = 0f64;
         let report = run(&setting, &RunOptions::of_model(&setting), &mut |o| {
@@ -288,4 +283,20 @@ fn the_third_rod_of_a_parallelogram() {
             Err(_) => {}
         }
     }
+}
+
+/// Another value of a parameter makes other rows of them.
+#[test]
+fn a_parameter_decides_which_rows_are_near() {
+    let text = "param e = 0.5\ncoord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\n\
+                constraint a: x + y + z = 1\nconstraint b: x + y + (1 + e)*z = 1\n";
+    let model = load(text).model.expect("a model");
+    let setting = Setting::new(&model).expect("values");
+    let e = model.system.parameters[0].symbol;
+    assert!(setting.model.system.recombined.is_empty());
+    let near = setting.with(e, 1e-12);
+    assert_eq!(near.model.system.recombined.len(), 1);
+    let left = near.with(e, 1e-20).model.system.recombined[0].left;
+    assert!((left * 1e20 - 1.0).abs() < 1e-12);
+    assert!(near.with(e, 0.25).model.system.recombined.is_empty());
 }

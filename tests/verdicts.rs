@@ -5,7 +5,6 @@
 
 use dalembert::simulate::Setting;
 use dalembert::simulate::observer::Observation;
-use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::run::RunOptions;
 use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::{Input, Options};
@@ -56,8 +55,7 @@ fn every_page_passes_but_those_that_must_not() {
 fn verdict(name: &str) -> Result<String, String> {
     let input = Input::open(&format!("gallery:{name}")).map_err(|_| "no such page")?;
     let loaded = dalembert::load(&input, &Options::default());
-    let mut model = loaded.model.ok_or("the model has faults")?;
-    recombine(&mut model);
+    let model = loaded.model.ok_or("the model has faults")?;
     let setting = Setting::new(&model).map_err(|e| e.to_string())?;
     let options = RunOptions::of_model(&setting);
     let report = run_verified(&setting, &options, false, &mut Nowhere)

@@ -11,7 +11,6 @@
 
 use dalembert::simulate::Setting;
 use dalembert::simulate::observer::Observation;
-use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::run::{RunOptions, RunReport};
 use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::{Input, Options};
@@ -289,8 +288,7 @@ struct Ended {
 fn run(told: &Told, telling: &Telling) -> Result<Option<Ended>, String> {
     let input = Input::text("motion.dal", &told.text);
     let loaded = dalembert::load(&input, &Options::default());
-    let Some(mut model) = loaded.model else { return Err("the model has faults".to_owned()) };
-    recombine(&mut model);
+    let Some(model) = loaded.model else { return Err("the model has faults".to_owned()) };
     let setting = Setting::new(&model).map_err(|e| e.to_string())?;
     let mut options = RunOptions::of_model(&setting);
     options.every = Some(options.end);

@@ -58,7 +58,7 @@ impl<'m> Case<'m> {
 
     /// A case at a state.
     pub fn at(setting: Setting<'m>, state: State) -> Case<'m> {
-        let equations = dalembert::derive(setting.model, Some("lagrange")).expect("applies");
+        let equations = dalembert::derive(&setting.model, Some("lagrange")).expect("applies");
         let numbers = Numbers::new(&setting, &equations, &state).expect("has numbers");
         Case { setting, state, equations, numbers }
     }

@@ -18,7 +18,7 @@ const SYSTEMS: usize = 1500;
 
 /// Poincaré's equations at the state of a case.
 fn poincare(case: &Case) -> (EquationsOfMotion, Numbers) {
-    let equations = dalembert::derive(case.setting.model, Some("poincare")).expect("applies");
+    let equations = dalembert::derive(&case.setting.model, Some("poincare")).expect("applies");
     let numbers = Numbers::new(&case.setting, &equations, &case.state).expect("has numbers");
     (equations, numbers)
 }
@@ -178,7 +178,7 @@ struct Slopes {
 
 impl Slopes {
     fn new(case: &Case, rows: usize, columns: usize, entries: &[ExprId]) -> Slopes {
-        let model = case.setting.model;
+        let model = &*case.setting.model;
         let table = case.state.table(&model.system);
         let mut symbols = model.system.positions();
         symbols.push(Symbol::TIME);
@@ -204,7 +204,7 @@ impl Slopes {
 
 /// F_s by (2.15) of the paper, term by term; `with_turning` false leaves out R_s.
 fn long_form(case: &Case, g: &[ExprId], with_turning: bool) -> Vec<f64> {
-    let model = case.setting.model;
+    let model = &*case.setting.model;
     let (exprs, system) = (&model.exprs, &model.system);
     let (n, v) = (system.n_coordinates(), &case.state.velocity);
     let Energy::Lagrangian { kinetic, potential, momenta, .. } = &system.energy else {

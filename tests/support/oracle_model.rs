@@ -227,7 +227,7 @@ pub fn state(oracle: &Value, setting: &Setting) -> State {
 
 /// Every formulation and every elimination, the literal ones included, at a state.
 pub fn every_route(setting: &Setting, state: &State, choices: &Choices) -> Report {
-    let mut options = Options::of_model(setting.model);
+    let mut options = Options::of_model(&setting.model);
     options.formulations = ALL.to_vec();
     options.eliminations = EVERY.to_vec();
     options.choices = choices.clone();

@@ -172,6 +172,8 @@ impl From<Interrupted> for Stop {
 fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, Stop> {
     watch.on("looking for a consistent start")?;
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
+    // With what rows that nearly depend on each other determine.
+    let model = &*setting.model;
     let (exprs, system) = (&model.exprs, &model.system);
     let start = start::start(&setting).map_err(EvalError::Start)?;
     watch.on("deriving and evaluating at the start")?;
@@ -311,7 +313,7 @@ fn evaluation(
         return Ok(evaluation.clone());
     }
     let lagrange: &'static dyn Formulation = &dalembert_derive::formulations::lagrange::FORMULATION;
-    let mut options = Options::of_model(setting.model);
+    let mut options = Options::of_model(&setting.model);
     options.formulations = vec![lagrange];
     options.eliminations = vec![dalembert_simulate::DEFAULT];
     let report = report::at(setting, state, &options)?;

@@ -13,6 +13,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::Hasher;
+use std::sync::Arc;
 
 /// Handle of an expression: an index into its [`Exprs`]. What structs store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -117,9 +118,14 @@ pub(crate) struct Arena {
 ///
 /// Several threads may use one. A clone is cheap, ids made before are valid in both, and what is
 /// added to one is not in the other.
-#[derive(Clone)]
 pub struct Exprs {
-    pub(crate) arena: Shared,
+    pub(crate) arena: Arc<Shared>,
+}
+
+impl Clone for Exprs {
+    fn clone(&self) -> Exprs {
+        Exprs { arena: Arc::new(Shared::clone(&self.arena)) }
+    }
 }
 
 /// Threads may share expressions.
@@ -137,7 +143,12 @@ impl Default for Exprs {
 impl Exprs {
     /// An arena that holds 0, 1, π and t.
     pub fn new() -> Self {
-        Exprs { arena: Shared::new(Arena::new()) }
+        Exprs { arena: Arc::new(Shared::new(Arena::new())) }
+    }
+
+    /// Another hold on the same arena: what is added to one is in the other.
+    pub fn share(&self) -> Exprs {
+        Exprs { arena: Arc::clone(&self.arena) }
     }
 
     /// How many nodes there are.

@@ -25,8 +25,8 @@ type Multiples = Vec<(Number, ExprId)>;
 const LARGEST_POWER: i64 = 12;
 /// More factors than this are not compared.
 const MOST_FACTORS: usize = 6;
-/// Nested expressions are compared to this depth.
-const DEEPEST: u32 = 24;
+/// Pairs of terms that are compared in all.
+const MOST_PAIRS: u32 = 400;
 /// Simpson's rule serves differences below this.
 const SIMPSON: f64 = 1e-6;
 /// Of differences below this the second order is nothing in any arithmetic used here, while its
@@ -57,7 +57,7 @@ impl Exprs {
         nearly: f64,
     ) -> Option<(Number, Vec<(Number, ExprId)>)> {
         let arena = &mut *self.arena.lock();
-        let (ratio, parts) = arena.between_terms(a, b, nearly, DEEPEST)?;
+        let (ratio, parts) = arena.between_terms(a, b, &mut Search { nearly, left: MOST_PAIRS })?;
         let most = nearly * ratio.to_f64().abs();
         let is_small = parts.iter().all(|p| p.0.to_f64().abs() < most);
         is_small.then_some((ratio, parts))
@@ -104,9 +104,15 @@ fn largest(parts: &[(Number, ExprId)]) -> Option<Number> {
 }
 
 impl Arena {
-    /// b − a for whole expressions.
-    fn difference(&mut self, a: ExprId, b: ExprId, nearly: f64, deep: u32) -> Option<Multiples> {
-        let deep = deep.checked_sub(1)?;
+    /// b − a for whole expressions, if all of it is below a limit.
+    fn difference(
+        &mut self,
+        a: ExprId,
+        b: ExprId,
+        limit: f64,
+        search: &mut Search,
+    ) -> Option<Multiples> {
+        let is_small = |number: &Number| number.to_f64().abs() < limit;
         let (mut left, mut right) = (multiples(self, a), multiples(self, b));
         let mut parts = Multiples::new();
         // Terms that both have.
@@ -118,24 +124,28 @@ impl Arena {
             }
             None => true,
         });
+        if parts.iter().any(|p| !is_small(&p.0)) {
+            return None;
+        }
         // Terms that are near each other: d t′ − c t = (d − c) t + d (t′ − t).
         for (number, term) in right {
-            let found = left.iter().enumerate().find_map(|(at, (_, other))| {
-                let parts = self.between_terms(*other, term, nearly, deep)?;
-                Some((at, parts))
-            });
+            let found = left
+                .iter()
+                .enumerate()
+                .find_map(|(at, (_, other))| Some((at, self.between_terms(*other, term, search)?)));
             match found {
                 Some((at, (ratio, small))) => {
                     let (other_number, other) = left.swap_remove(at);
                     parts.push((number.mul(&ratio).add(&other_number.neg()), other));
                     parts.extend(small.into_iter().map(|(n, e)| (n.mul(&number), e)));
                 }
-                None => parts.push((number, term)),
+                None if is_small(&number) => parts.push((number, term)),
+                None => return None,
             }
         }
         parts.extend(left.into_iter().map(|(number, term)| (number.neg(), term)));
         parts.retain(|p| !p.0.is_zero());
-        Some(parts)
+        parts.iter().all(|p| is_small(&p.0)).then_some(parts)
     }
 
     /// b = ratio · a + small parts, for two terms.
@@ -143,18 +153,17 @@ impl Arena {
         &mut self,
         a: ExprId,
         b: ExprId,
-        nearly: f64,
-        deep: u32,
+        search: &mut Search,
     ) -> Option<(Number, Multiples)> {
         if a == b {
             return Some((Number::ONE, Multiples::new()));
         }
+        search.spend()?;
         if let (Some((f, u)), Some((g, w))) = (self.unary(a), self.unary(b)) {
-            let parts =
-                if f == g { self.of_function(f, u, w, nearly, deep)? } else { return None };
+            let parts = if f == g { self.of_function(f, u, w, search)? } else { return None };
             return Some((Number::ONE, parts));
         }
-        self.of_products(a, b, nearly, deep)
+        self.of_products(a, b, search)
     }
 
     fn unary(&self, id: ExprId) -> Option<(Function, ExprId)> {
@@ -167,12 +176,9 @@ impl Arena {
     }
 
     /// δ = w − u, as its size and the rest.
-    fn small(&mut self, u: ExprId, w: ExprId, nearly: f64, deep: u32) -> Option<(Number, ExprId)> {
-        let parts = self.difference(u, w, nearly, deep)?;
+    fn small(&mut self, u: ExprId, w: ExprId, search: &mut Search) -> Option<(Number, ExprId)> {
+        let parts = self.difference(u, w, search.nearly, search)?;
         let size = largest(&parts)?.abs();
-        if size.to_f64() >= nearly {
-            return None;
-        }
         let inverse = size.recip()?;
         let unit = self.combine(&parts, &inverse);
         Some((size, unit))
@@ -192,10 +198,9 @@ impl Arena {
         function: Function,
         u: ExprId,
         w: ExprId,
-        nearly: f64,
-        deep: u32,
+        search: &mut Search,
     ) -> Option<Multiples> {
-        let (size, unit) = self.small(u, w, nearly, deep)?;
+        let (size, unit) = self.small(u, w, search)?;
         let is_tiny = size.to_f64() < FIRST_ORDER;
         let w = if is_tiny { u } else { w };
         let half = Number::ratio(1, 2)?;
@@ -283,8 +288,7 @@ impl Arena {
         &mut self,
         a: ExprId,
         b: ExprId,
-        nearly: f64,
-        deep: u32,
+        search: &mut Search,
     ) -> Option<(Number, Multiples)> {
         let factors = |arena: &Arena, id: ExprId| -> Option<Vec<(ExprId, Number)>> {
             match arena.node(id) {
@@ -337,7 +341,7 @@ impl Arena {
         let mut pairs: Vec<(ExprId, ExprId, Number, Multiples)> = Vec::new();
         for (base, n) in right {
             let (at, near) = left.iter().enumerate().find_map(|(at, (other, m))| {
-                let near = (*m == n).then(|| self.of_bases(*other, base, nearly, deep))??;
+                let near = (*m == n).then(|| self.of_bases(*other, base, search))??;
                 Some((at, near))
             })?;
             let (other, _) = left.swap_remove(at);
@@ -371,8 +375,7 @@ impl Arena {
     }
 
     /// The base b as scale · w with w next to a, and w − a.
-    fn of_bases(&mut self, a: ExprId, b: ExprId, nearly: f64, deep: u32) -> Option<Near> {
-        let deep = deep.checked_sub(1)?;
+    fn of_bases(&mut self, a: ExprId, b: ExprId, search: &mut Search) -> Option<Near> {
         let (left, right) = (multiples(self, a), multiples(self, b));
         let size = |number: &Number| number.to_f64().abs();
         let most = left.iter().map(|l| size(&l.0)).fold(0.0, f64::max);
@@ -387,12 +390,9 @@ impl Arena {
         };
         let inverse = scale.recip()?;
         let w = self.combine(&right, &inverse);
-        let parts = self.difference(a, w, nearly, deep)?;
-        // A base that is not the other one nearly, for its own size.
+        // A base that is nearly the other one, for its own size.
+        let parts = self.difference(a, w, search.nearly * most.max(1.0), search)?;
         let size = largest(&parts).map_or(0.0, |n| n.to_f64().abs());
-        if size >= nearly * most.max(1.0) {
-            return None;
-        }
         let w = if size < FIRST_ORDER { a } else { w };
         Some(Near { scale, w, parts })
     }
@@ -430,6 +430,19 @@ impl Arena {
         }
         let below = chain(self, q);
         Some(self.div(top, below))
+    }
+}
+
+/// What is nearly equal, and how long it may still be looked for.
+struct Search {
+    nearly: f64,
+    left: u32,
+}
+
+impl Search {
+    fn spend(&mut self) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        Some(())
     }
 }
 

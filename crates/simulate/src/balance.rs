@@ -116,7 +116,7 @@ fn last_values(
     start: &Start,
     changed: Vec<(String, f64, f64)>,
 ) -> Vec<(String, f64, f64)> {
-    let model = setting.model;
+    let model = &*setting.model;
     let mut named = start.state.named(&model.exprs, &model.system);
     let symbols = model.system.momenta();
     let momenta = symbols.iter().map(|&s| model.exprs.symbol_info(s).full_name());

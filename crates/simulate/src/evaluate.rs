@@ -164,7 +164,7 @@ impl Reference {
         state: &State,
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
-        let model = setting.model;
+        let model = &*setting.model;
         let derive = |formulation: &dyn Formulation| {
             formulation
                 .derive(&model.exprs, &model.system, &Choices::default())
@@ -335,7 +335,7 @@ fn prepare(
     if formulation.needs_regular_mass() && rank.metric < rank.coordinates {
         return Err(Refusal::SingularMass { rank: rank.metric, size: rank.coordinates });
     }
-    let model = setting.model;
+    let model = &*setting.model;
     let mut choices = choices.clone();
     if choices.chart.is_none() {
         choices.chart = reference.chart(setting);

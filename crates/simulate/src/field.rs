@@ -706,7 +706,7 @@ impl<'m> Field<'m> {
 
     /// The model.
     pub fn model(&self) -> &'m Model {
-        self.setting.model
+        &self.setting.model
     }
 
     /// b of the last [`matrices`](Field::matrices).

@@ -42,7 +42,7 @@ pub mod observer;
 mod on_branches;
 mod power;
 pub mod projection;
-pub mod recombine;
+mod recombine;
 pub mod report;
 pub mod run;
 mod search;

@@ -22,7 +22,7 @@
 //! more digits whether a row follows from the others, and to the run, which says where it does not.
 
 use dalembert_expr::{ExprId, Exprs, Number, Symbol};
-use dalembert_model::system::{Level, Model, Recombined, System, Unknown};
+use dalembert_model::system::{Level, Recombined, System, Unknown};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is left of a row, as a part of what it was, below which it nearly depends on the others.
@@ -33,8 +33,8 @@ const LARGEST: usize = 128;
 /// Rows with more nodes than this are not multiplied out.
 const NODES: usize = 400;
 
-/// A term is compared with so many others at most.
-const MOST_TRIED: usize = 256;
+/// Terms whose ratio at two points differs by more than this are not nearly multiples.
+const LIKELY: f64 = 1e-3;
 
 /// A row as terms, with what it is made of.
 struct Row {
@@ -44,11 +44,18 @@ struct Row {
     pivot: ExprId,
 }
 
-/// Replaces rows that nearly depend on others by what they add to them, and says which. A model
-/// without any is left as it is.
-pub fn recombine(model: &mut Model) -> Vec<Recombined> {
-    let (exprs, system) = (&model.exprs, &model.system);
-    let values = exact_values(exprs, system);
+/// The system with rows that nearly depend on others replaced by what they add to them; `None` if
+/// there are none. Parameters have their own
+/// values but for those given.
+pub(crate) fn recombined(
+    exprs: &Exprs,
+    system: &System,
+    given: &[(Symbol, f64)],
+) -> Option<System> {
+    if system.constraints.len() < 2 {
+        return None;
+    }
+    let values = exact_values(exprs, system, given);
     let mut found: Vec<(Recombined, ExprId)> = Vec::new();
     for level in [Level::Position, Level::Velocity, Level::Acceleration] {
         let rows: Vec<usize> = (0..system.constraints.len())
@@ -58,16 +65,22 @@ pub fn recombine(model: &mut Model) -> Vec<Recombined> {
             eliminate(exprs, system, &values, &rows, &mut found);
         }
     }
-    for (recombined, residual) in &found {
-        model.system.constraints[recombined.row].residual = *residual;
+    if found.is_empty() {
+        return None;
     }
-    model.system.recombined.extend(found.into_iter().map(|f| f.0));
-    model.system.recombined.clone()
+    let mut system = system.clone();
+    for (recombined, residual) in found {
+        system.constraints[recombined.row].residual = residual;
+        system.recombined.push(recombined);
+    }
+    Some(system)
 }
 
 /// Exact values of parameters, for those that are rational.
-fn exact_values(exprs: &Exprs, system: &System) -> Vec<(Symbol, ExprId)> {
-    let mut known: Vec<(Symbol, ExprId)> = Vec::new();
+fn exact_values(exprs: &Exprs, system: &System, given: &[(Symbol, f64)]) -> Vec<(Symbol, ExprId)> {
+    let number = |x: f64| Number::from_f64(x).map(|n| exprs.of_number(n));
+    let mut known: Vec<(Symbol, ExprId)> =
+        given.iter().filter_map(|&(symbol, x)| Some((symbol, number(x)?))).collect();
     for _ in 0..=system.parameters.len() {
         let before = known.len();
         for parameter in &system.parameters {
@@ -166,11 +179,11 @@ fn eliminate(
     }
 }
 
-/// The terms of the rows so far, by the symbols in them.
+/// The terms of the rows so far, with their values at two points, by the symbols in them.
 #[derive(Default)]
 struct Known {
     terms: FxHashSet<ExprId>,
-    by_symbol: FxHashMap<Symbol, Vec<ExprId>>,
+    by_symbol: FxHashMap<Symbol, Vec<(ExprId, [f64; 2])>>,
 }
 
 impl Known {
@@ -182,8 +195,15 @@ impl Known {
     ) -> FxHashMap<ExprId, Number> {
         let mut row: FxHashMap<ExprId, Number> = FxHashMap::default();
         let mut new = Vec::new();
-        for (number, term) in terms {
-            let near = if self.terms.contains(&term) { None } else { self.near(exprs, term) };
+        let roots: Vec<ExprId> = terms.iter().map(|t| t.1).collect();
+        let [first, second] =
+            [1, 2].map(|point| exprs.eval_f64(&roots, |symbol| somewhere(symbol, point)));
+        for ((number, term), values) in terms.into_iter().zip(first.into_iter().zip(second)) {
+            let values = [values.0, values.1];
+            let near = match self.terms.contains(&term) {
+                true => None,
+                false => self.near(exprs, term, values),
+            };
             match near {
                 Some((other, ratio, parts)) => {
                     add(&mut row, &FxHashMap::from_iter([(other, ratio)]), &number);
@@ -193,30 +213,47 @@ impl Known {
                 }
                 None => {
                     add(&mut row, &FxHashMap::from_iter([(term, Number::ONE)]), &number);
-                    new.push(term);
+                    new.push((term, values));
                 }
             }
         }
-        for term in new {
+        for (term, values) in new {
             if self.terms.insert(term) {
                 for symbol in exprs.symbols_of(&[term]) {
-                    self.by_symbol.entry(symbol).or_default().push(term);
+                    self.by_symbol.entry(symbol).or_default().push((term, values));
                 }
             }
         }
         row
     }
 
-    /// A known term that is nearly a multiple of this one.
-    fn near(&self, exprs: &Exprs, term: ExprId) -> Option<(ExprId, Number, Vec<(Number, ExprId)>)> {
+    /// A known term that is nearly a multiple of this one. Two points show of nearly all others
+    /// that they are not.
+    fn near(
+        &self,
+        exprs: &Exprs,
+        term: ExprId,
+        values: [f64; 2],
+    ) -> Option<(ExprId, Number, Vec<(Number, ExprId)>)> {
         let symbols = exprs.symbols_of(&[term]);
         let mut tried: FxHashSet<ExprId> = FxHashSet::default();
         let candidates = symbols.iter().filter_map(|s| self.by_symbol.get(s)).flatten();
-        candidates.filter(|&&c| tried.insert(c)).take(MOST_TRIED).find_map(|&other| {
+        let is_likely = |other: &[f64; 2]| {
+            let (a, b) = (values[0] * other[1], values[1] * other[0]);
+            (a - b).abs() <= LIKELY * a.abs()
+        };
+        candidates.filter(|c| is_likely(&c.1) && tried.insert(c.0)).find_map(|&(other, _)| {
             let (ratio, parts) = exprs.near_multiple(other, term, NEARLY)?;
             Some((other, ratio, parts))
         })
     }
+}
+
+/// A value for a symbol at a point of no special position.
+fn somewhere(symbol: Symbol, point: u64) -> f64 {
+    let seed = (symbol.index() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ point;
+    let mixed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    0.4 + (mixed >> 33) as f64 / (1u64 << 31) as f64
 }
 
 /// The largest term, but for the constant one, its number, and the logarithm of its size.

@@ -5,7 +5,6 @@ use crate::complete::{self, CompletionError, Implied};
 use crate::evaluate::{Answer, Reference, Refusal, evaluate};
 use crate::newton::{self, NewtonError};
 use crate::numbers::Numbers;
-use crate::recombine::recombine;
 use crate::setting::{MissingValues, Setting, Table};
 use crate::start::{self, Start, StartError};
 use crate::state::State;
@@ -102,7 +101,6 @@ pub fn report(model: &mut Model, options: &Options) -> Result<Report, EvalError>
         Setting::new(model).map_err(EvalError::Missing)?;
         added = complete::complete(model, &options.tolerances).map_err(EvalError::Completion)?;
     }
-    recombine(model);
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     let (state, start) = if model.system.state.is_empty() {
         let start = start::start(&setting).map_err(EvalError::Start)?;
@@ -151,7 +149,7 @@ pub fn at(setting: &Setting, state: &State, options: &Options) -> Result<Report,
 
 /// Implied constraints in the variables the model is written in.
 fn native_implied(setting: &Setting, state: &State, tolerances: &Tolerances) -> Vec<Implied> {
-    let model = setting.model;
+    let model = &*setting.model;
     let formulation = for_system(&model.system);
     let Ok(equations) = formulation.derive(&model.exprs, &model.system, &Choices::default()) else {
         return Vec::new();

@@ -456,7 +456,7 @@ fn derive(
     options: &RunOptions,
     state: &State,
 ) -> Result<EquationsOfMotion, RunError> {
-    let model = setting.model;
+    let model = &*setting.model;
     let reference = Reference::of(setting, state, &Tolerances::default()).map_err(|e| match e {
         Refusal::Formulation(faults) => RunError::Formulation(faults),
         other => RunError::Refused(other),

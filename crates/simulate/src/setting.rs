@@ -2,18 +2,24 @@
 
 use crate::implied::{Nearly, nearly_dependent};
 use crate::noise::{Noisy, Running};
+use crate::recombine::recombined;
 use crate::state::State;
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::Model;
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 /// A model and the values of its parameters.
 pub struct Setting<'m> {
-    /// The model.
-    pub model: &'m Model,
+    /// The model, with rows that nearly depend on each other replaced by what they determine;
+    /// its expressions are those of the model it is made of.
+    pub model: Cow<'m, Model>,
+    given: &'m Model,
+    /// Parameters with other values than the model gives them.
+    changed: Vec<(Symbol, f64)>,
     parameters: FxHashMap<Symbol, f64>,
     /// Whether rows that doubles take for dependent only nearly are; a property of the functions,
     /// so that one state serves for all.
@@ -67,7 +73,7 @@ impl<'m> Setting<'m> {
             .map(|p| format!("`{}`", p.name))
             .collect();
         if missing.is_empty() {
-            Ok(Setting { model, parameters, nearly: OnceCell::new() })
+            Ok(Setting::of(model, parameters, Vec::new()))
         } else {
             Err(MissingValues(missing))
         }
@@ -78,7 +84,26 @@ impl<'m> Setting<'m> {
     pub fn with(&self, parameter: Symbol, value: f64) -> Setting<'m> {
         let mut parameters = self.parameters.clone();
         parameters.insert(parameter, value);
-        Setting { model: self.model, parameters, nearly: OnceCell::new() }
+        let mut changed = self.changed.clone();
+        changed.retain(|c| c.0 != parameter);
+        changed.push((parameter, value));
+        Setting::of(self.given, parameters, changed)
+    }
+
+    fn of(
+        given: &'m Model,
+        parameters: FxHashMap<Symbol, f64>,
+        changed: Vec<(Symbol, f64)>,
+    ) -> Setting<'m> {
+        let model = match recombined(&given.exprs, &given.system, &changed) {
+            Some(system) => Cow::Owned(Model {
+                exprs: given.exprs.share(),
+                system,
+                sources: given.sources.clone(),
+            }),
+            None => Cow::Borrowed(given),
+        };
+        Setting { model, given, changed, parameters, nearly: OnceCell::new() }
     }
 
     /// Rows that doubles take for dependent and that only nearly are, if there are any.

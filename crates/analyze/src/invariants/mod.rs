@@ -124,7 +124,7 @@ pub fn invariants_watched(
     watch: &Watch,
 ) -> Result<Result<Invariants, Vec<Diagnostic>>, Interrupted> {
     watch.on("looking for integrals of the motion")?;
-    let identity = match Identity::new(setting.model) {
+    let identity = match Identity::new(&setting.model) {
         Ok(identity) => identity,
         Err(faults) => return Ok(Err(faults)),
     };

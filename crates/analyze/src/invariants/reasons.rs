@@ -49,7 +49,7 @@ pub struct Reasons<'a> {
 
 /// Qᶜ at states, where the motion is unique.
 pub fn constraint_forces(setting: &Setting, states: &[State]) -> Vec<(usize, Vec<f64>)> {
-    let model = setting.model;
+    let model = &*setting.model;
     let Ok(equations) =
         lagrange::FORMULATION.derive(&model.exprs, &model.system, &Default::default())
     else {

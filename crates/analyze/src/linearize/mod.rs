@@ -187,7 +187,7 @@ pub fn linearize_watched(
         if fit.along == Symmetry::rest(rates.n) { Kind::Equilibrium } else { Kind::SteadyMotion };
     let second = second_order(&rates, point, &reduced);
     let minimum = kind == Kind::Equilibrium
-        && verdict::is_minimum(setting.model, rest, &reduced, second.as_ref(), &spectrum);
+        && verdict::is_minimum(&setting.model, rest, &reduced, second.as_ref(), &spectrum);
     // Where something grows the zeros do not matter any more.
     let sizes = [sizes, sizes_v].concat();
     let family = || match &found.curved {

@@ -50,6 +50,9 @@ struct Sampled<'m> {
 
 /// All findings about a model, in the order of its text.
 pub fn lint(model: &Model) -> Vec<Diagnostic> {
+    // What is said of rows that nearly depend on each other is said of what they determine.
+    let setting = Setting::new(model).ok();
+    let model = setting.as_ref().map_or(model, |setting| &setting.model);
     let (exprs, system) = (&model.exprs, &model.system);
     let mut findings = statements::findings(model);
     if let Ok(picture) = Picture::new(exprs, system) {

@@ -9,7 +9,6 @@ use crate::show::pieces;
 use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
 use dalembert::export::AnalysisPage;
 use dalembert::expr::ExprId;
-use dalembert::simulate::recombine::recombine;
 use dalembert::{Model, Options};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -38,8 +37,7 @@ pub(crate) fn run(args: &Analyze, color: Color) -> Status {
     if !args.json {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
     }
-    let Some(mut model) = loaded.model.take() else { return Status::ModelFaults };
-    recombine(&mut model);
+    let Some(model) = loaded.model.take() else { return Status::ModelFaults };
     let mut request = Request { searches: true, ..Request::default() };
     if args.bracket.is_some() {
         match arguments(&model) {

@@ -10,7 +10,6 @@ use dalembert::export::text::list;
 use dalembert::model::codes::Code;
 use dalembert::model::system::Energy;
 use dalembert::model::tree::CheckKind;
-use dalembert::simulate::recombine::recombine;
 use dalembert::{Loaded, Model, Severity};
 use serde_json::{Map, Value, json};
 
@@ -20,10 +19,6 @@ pub(crate) fn run(args: &Check, color: Color) -> Status {
         Err(status) => return status,
     };
     let mut loaded = loaded;
-    // What is said of rows that nearly depend on each other is said of what they determine.
-    if let Some(model) = &mut loaded.model {
-        recombine(model);
-    }
     progress::stage("holding the checks of the page against numbers");
     let results = dalembert::checks::run(&loaded);
     // A page that expects its faults is fine if it has no others.

@@ -10,7 +10,6 @@ use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::export::LinearizationPage;
 use dalembert::export::linearization::failure_words;
 use dalembert::simulate::complete::complete;
-use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::{Setting, StartError, Tolerances};
 use dalembert::{Loaded, Model};
@@ -40,7 +39,6 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
             return failed(args, &loaded, &model, error, color);
         }
     }
-    recombine(&mut model);
     let setting = match Setting::new(&model) {
         Ok(setting) => setting,
         Err(missing) => {

@@ -17,7 +17,6 @@ use dalembert::model::codes::Code;
 use dalembert::simulate::complete::{self, CompletionError};
 use dalembert::simulate::drive::Stabilize;
 use dalembert::simulate::observer::Observation;
-use dalembert::simulate::recombine::recombine;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
 use dalembert::simulate::verify::{Sink, StateError, run_verified};
@@ -119,7 +118,6 @@ fn simulate_model(
             report::say(&format!("completed by {} = 0", model.exprs.to_text(implied.residual)));
         }
     }
-    recombine(model);
     let ignored = report::ignored(&args.ignore, model).map_err(Trouble::Told)?;
     let setting = Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
     let options = run_options(args, &setting, ignored);
@@ -161,7 +159,7 @@ fn simulate_model(
     if let Some(Fault::Open(words)) = fault {
         return Err(Trouble::Usage(words));
     }
-    let page = RunPage { model: setting.model, report: &finished, files: &files };
+    let page = RunPage { model: &setting.model, report: &finished, files: &files };
     let mut said = failures::notes(&setting, &finished);
     said.extend(failures::explain(&setting, &finished, &loaded.file));
     if args.json {
