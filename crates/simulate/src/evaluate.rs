@@ -77,8 +77,13 @@ pub enum Refusal {
     Solve(SolveError),
     /// The answer misses Gauss's principle by this much: doubles do not carry this route here.
     Residual(f64),
-    /// Forces and the multipliers they depend on were not found together: why, and in words.
-    Coupled(CoupledError, String),
+    /// Forces and the multipliers they depend on were not found together.
+    Coupled {
+        /// Why.
+        error: CoupledError,
+        /// The name of the constraint whose multiplier is not unique, if that is why.
+        constraint: Option<String>,
+    },
 }
 
 impl Refusal {
@@ -87,7 +92,10 @@ impl Refusal {
         let constraints = &setting.model.system.constraints;
         match error {
             CoupledError::Solve(error) => Refusal::Solve(error),
-            other => Refusal::Coupled(other, other.named(|row| &constraints[row].name)),
+            CoupledError::NotUnique { row } => {
+                Refusal::Coupled { error, constraint: Some(constraints[row].name.clone()) }
+            }
+            error => Refusal::Coupled { error, constraint: None },
         }
     }
 
@@ -124,7 +132,9 @@ impl std::fmt::Display for Refusal {
                 f,
                 "what this route gives misses Gauss's principle by {residual:.1e}: at this state it loses too many digits"
             ),
-            Refusal::Coupled(_, words) => f.write_str(words),
+            Refusal::Coupled { error, constraint } => {
+                f.write_str(&error.named(|_| constraint.as_deref().unwrap_or_default()))
+            }
         }
     }
 }
