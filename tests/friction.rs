@@ -217,8 +217,8 @@ fn refusal(text: &str) -> CoupledError {
     let setting = Setting::new(&model).expect("values");
     let state = start::start(&setting).expect("a start").state;
     match report::at(&setting, &state, &Options::of_model(&model)) {
-        Err(EvalError::Refused(Refusal::Coupled(error, words))) => {
-            assert!(!words.is_empty());
+        Err(EvalError::Refused(refusal @ Refusal::Coupled { error, .. })) => {
+            assert!(!refusal.to_string().is_empty());
             error
         }
         Err(other) => panic!("{other:?}"),

@@ -90,7 +90,7 @@ fn kind(refusal: &Refusal) -> &'static str {
         Refusal::Legendre(_) => "legendre",
         Refusal::OffConstraints { .. } => "off constraints",
         Refusal::Undefined => "undefined",
-        Refusal::Coupled(..) => "coupled",
+        Refusal::Coupled { .. } => "coupled",
         Refusal::Residual(_) => "residual",
         Refusal::NearlyDependent { .. } => "nearly dependent",
         Refusal::Solve(SolveError::SingularMetric { .. }) => "singular metric",

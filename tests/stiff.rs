@@ -140,7 +140,7 @@ fn van_der_pol() {
 fn refusal(text: &str, formulation: &str, method: &str, stabilize: Stabilize) -> String {
     let plan = Plan { stabilize, ..Plan::new(text, formulation, method, 1.0) };
     match plan.run() {
-        Err(RunError::Unsuited(words)) => words,
+        Err(RunError::Unsuited(unsuited)) => unsuited.words(&plan.model().system),
         Err(other) => panic!("{other:?}"),
         Ok(_) => panic!("{method} was taken for {text}"),
     }
@@ -156,14 +156,14 @@ fn integrators_are_refused_in_words() {
     let relativistic =
         "coord x\nhamiltonian sqrt(1 + p_x^2) + x^2/2\nstart x = 1, p_x = 0\nrun t = 0..1";
     for (text, formulation, method, stabilize, words) in [
-        (SPHERICAL, "lagrange", "rattle", held, "needs `--formulation hamilton`"),
+        (SPHERICAL, "lagrange", "rattle", held, "needs the formulation `hamilton`"),
         (BLADE, "hamilton", "rattle", held, "constraint `blade` is velocity-level"),
         (&damped, "hamilton", "rattle", held, "dissipation"),
         (&friction, "hamilton", "rattle", held, "a non-ideal part on `y`"),
         (DRIVEN, "hamilton", "rattle", held, "a force on `y`"),
-        (SPHERICAL, "hamilton", "rattle", Stabilize::Baumgarte, "leave out `--stabilize`"),
-        (SPHERICAL, "lagrange", "radau", Stabilize::Baumgarte, "--stabilize baumgarte"),
-        (BLADE, "lagrange", "discrete-gradient", held, "needs `--formulation bracket`"),
+        (SPHERICAL, "hamilton", "rattle", Stabilize::Baumgarte, "takes no stabilization"),
+        (SPHERICAL, "lagrange", "radau", Stabilize::Baumgarte, "no stabilization by `baumgarte`"),
+        (BLADE, "lagrange", "discrete-gradient", held, "needs the formulation `bracket`"),
         (SPHERICAL, "bracket", "discrete-gradient", held, "constraint `rod` restricts positions"),
         (DRIVEN, "bracket", "discrete-gradient", held, "a force on `y`"),
         (&affine, "bracket", "discrete-gradient", held, "constraint `blade` is not linear"),

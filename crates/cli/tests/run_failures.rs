@@ -115,3 +115,37 @@ fn a_switch_that_would_chatter() {
     assert_eq!((status, &value["end"]["how"]), (0, &"sticks".into()), "{value}");
     assert_eq!(value["diagnostics"][0]["labels"][0]["line"], 3);
 }
+
+/// The library says what an integrator needs; the program, which options give it that.
+#[test]
+fn an_integrator_that_does_not_suit() {
+    for (page, options, words) in [
+        ("spherical-pendulum", "lagrange --method rattle", "it needs `--formulation hamilton`"),
+        ("knife-edge", "lagrange --method discrete-gradient", "it needs `--formulation bracket`"),
+        (
+            "spherical-pendulum",
+            "hamilton --method rattle --stabilize ggl",
+            "by itself; leave out `--stabilize`",
+        ),
+        (
+            "spherical-pendulum",
+            "lagrange --method radau --stabilize baumgarte",
+            "leave out `--stabilize baumgarte`",
+        ),
+        (
+            "spherical-pendulum",
+            "bracket --method discrete-gradient",
+            "H_r is held; `--formulation hamilton --method rattle` holds it",
+        ),
+        ("knife-edge", "hamilton --method rattle", "constraint `edge` is velocity-level"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_dal"))
+            .args(["run", &format!("gallery:{page}"), "--formulation"])
+            .args(options.split(' '))
+            .output()
+            .expect("dal runs");
+        let said = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{options}: {said}");
+        assert!(said.contains(words), "{options}: {said}");
+    }
+}

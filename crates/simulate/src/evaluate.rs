@@ -84,8 +84,13 @@ pub enum Refusal {
         /// The names of the constraints.
         constraints: Vec<String>,
     },
-    /// Forces and the multipliers they depend on were not found together: why, and in words.
-    Coupled(CoupledError, String),
+    /// Forces and the multipliers they depend on were not found together.
+    Coupled {
+        /// Why.
+        error: CoupledError,
+        /// The name of the constraint whose multiplier is not unique, if that is why.
+        constraint: Option<String>,
+    },
 }
 
 impl Refusal {
@@ -94,7 +99,10 @@ impl Refusal {
         let constraints = &setting.model.system.constraints;
         match error {
             CoupledError::Solve(error) => Refusal::Solve(error),
-            other => Refusal::Coupled(other, other.named(|row| &constraints[row].name)),
+            CoupledError::NotUnique { row } => {
+                Refusal::Coupled { error, constraint: Some(constraints[row].name.clone()) }
+            }
+            error => Refusal::Coupled { error, constraint: None },
         }
     }
 
@@ -141,7 +149,9 @@ impl std::fmt::Display for Refusal {
                     names.join(", ")
                 )
             }
-            Refusal::Coupled(_, words) => f.write_str(words),
+            Refusal::Coupled { error, constraint } => {
+                f.write_str(&error.named(|_| constraint.as_deref().unwrap_or_default()))
+            }
         }
     }
 }

@@ -51,6 +51,7 @@ pub mod setup;
 pub mod start;
 pub mod state;
 pub mod states;
+pub mod unsuited;
 pub mod verify;
 
 pub use compare::agreement;

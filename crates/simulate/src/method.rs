@@ -5,9 +5,10 @@ use crate::field::Field;
 use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
 use crate::run::{RunError, RunOptions};
 use crate::setting::Setting;
+use crate::unsuited::{Reason, Unsuited};
 use dalembert_derive::{EquationsOfMotion, Variables};
 use dalembert_expr::{ExprId, Symbol};
-use dalembert_model::system::{Energy, Level, System};
+use dalembert_model::system::{Energy, Force, Level, System};
 
 /// The name that leaves the choice open.
 pub const AUTO: &str = "auto";
@@ -89,12 +90,12 @@ pub(crate) fn integrator_for(
 ) -> Result<Box<dyn Integrator>, RunError> {
     let integrator = integrators::by_name(name, field.size())
         .ok_or_else(|| RunError::Method(options.method.clone()))?;
-    let refusal = refusal(setting, options, integrator.as_ref(), &field.equations);
-    if let Some(words) = refusal {
-        return Err(RunError::Unsuited(words));
+    let unsuited = |reason| RunError::Unsuited(Unsuited { integrator: integrator.name(), reason });
+    if let Some(reason) = refusal(setting, options, integrator.as_ref(), &field.equations) {
+        return Err(unsuited(reason));
     }
     if !field.equip(integrator.needs()) {
-        return Err(RunError::Unsuited(format!("`{name}` does not apply to these equations")));
+        return Err(unsuited(Reason::Equations));
     }
     Ok(integrator)
 }
@@ -163,104 +164,71 @@ pub(crate) fn stiff_words(
     )
 }
 
-/// Why an integrator cannot be taken for a system, in words; `None` if it can.
+/// Why an integrator cannot be taken for a system; `None` if it can.
 pub(crate) fn refusal(
     setting: &Setting,
     options: &RunOptions,
     integrator: &dyn Integrator,
     equations: &EquationsOfMotion,
-) -> Option<String> {
-    let name = integrator.name();
+) -> Option<Reason> {
     let held = options.stabilize;
     let by_itself = integrator.properties().keeps_constraints;
     if by_itself && matches!(held, Stabilize::Baumgarte | Stabilize::Ggl) {
-        return Some(format!("`{name}` holds the constraints by itself; leave out `--stabilize`"));
+        return Some(Reason::HoldsConstraints);
     }
     let system = &setting.model.system;
     match integrator.needs() {
         Needs::Rates => None,
-        Needs::Residual => (held == Stabilize::Baumgarte).then(|| {
-            format!(
-                "`{name}` holds positions and velocities on the constraints by itself; \
-                 leave out `--stabilize baumgarte`"
-            )
-        }),
+        Needs::Residual => (held == Stabilize::Baumgarte).then_some(Reason::HoldsBothLevels),
         Needs::Canonical => {
             if equations.canonical.is_none() {
-                return Some(format!(
-                    "`{name}` moves positions and momenta: it needs `--formulation hamilton`, \
-                     not `{}`",
-                    equations.formulation
-                ));
+                return Some(other_variables(Variables::Momenta, equations));
             }
-            let row = system.constraints.iter().find(|c| c.level != Level::Position);
-            if let Some(row) = row {
-                return Some(format!(
-                    "`{name}` is for holonomic constraints; constraint `{}` is {}",
-                    row.name,
-                    row.kinds()[0]
-                ));
-            }
-            forced(name, system, equations)
+            let row = system.constraints.iter().position(|c| c.level != Level::Position);
+            row.map(Reason::NotHolonomic).or_else(|| forced(system))
         }
-        Needs::Structure => structure(name, setting, equations),
+        Needs::Structure => structure(setting, equations),
     }
+}
+
+fn other_variables(needed: Variables, equations: &EquationsOfMotion) -> Reason {
+    Reason::Variables { needed, formulation: equations.formulation }
 }
 
 /// What does not come from an energy.
-fn forced(name: &str, system: &System, _: &EquationsOfMotion) -> Option<String> {
-    let lists = [(&system.forces, "force"), (&system.nonideal, "non-ideal part")];
+fn forced(system: &System) -> Option<Reason> {
     if system.dissipation != ExprId::ZERO {
-        return Some(format!("`{name}` is for conservative systems; this one has a dissipation"));
+        return Some(Reason::Dissipation);
     }
-    for (list, what) in lists {
-        let component = list.iter().flat_map(|f| &f.components).find(|c| c.1 != ExprId::ZERO);
-        if let Some(&(coordinate, _)) = component {
-            return Some(format!(
-                "`{name}` is for conservative systems with ideal constraints; there is a {what} \
-                 on `{}`",
-                system.coordinates[coordinate].name
-            ));
-        }
-    }
-    None
+    let acting = |list: &[Force]| {
+        let mut components = list.iter().flat_map(|f| &f.components);
+        components.find(|c| c.1 != ExprId::ZERO).map(|c| c.0)
+    };
+    let force = acting(&system.forces).map(Reason::Force);
+    force.or_else(|| acting(&system.nonideal).map(Reason::Nonideal))
 }
 
-fn structure(name: &str, setting: &Setting, equations: &EquationsOfMotion) -> Option<String> {
+fn structure(setting: &Setting, equations: &EquationsOfMotion) -> Option<Reason> {
     let system = &setting.model.system;
     if equations.variables != Variables::ReducedMomenta {
-        return Some(format!(
-            "`{name}` moves by the reduced bracket: it needs `--formulation bracket`, not `{}`",
-            equations.formulation
-        ));
+        return Some(other_variables(Variables::ReducedMomenta, equations));
     }
-    if let Some(reason) = forced(name, system, equations) {
-        return Some(reason);
-    }
-    for row in &system.constraints {
-        let why = match row.level {
-            Level::Position => {
-                "restricts positions, which would drift off it while H_r is held; \
-                 `--formulation hamilton --method rattle` holds it"
-            }
-            _ if !row.scleronomic => "depends on time, so that there is no J_r",
-            _ if row.catastatic != Some(true) => {
-                "is not linear in the velocities but affine, so \
-                 that there is no J_r"
-            }
-            _ => continue,
-        };
-        return Some(format!("`{name}`: constraint `{}` {why}", row.name));
+    let rows = || system.constraints.iter().enumerate();
+    let obstacle = forced(system).or_else(|| {
+        rows().find_map(|(at, row)| match row.level {
+            Level::Position => Some(Reason::Drifts(at)),
+            _ if !row.scleronomic => Some(Reason::Rheonomic(at)),
+            _ if row.catastatic != Some(true) => Some(Reason::Affine(at)),
+            _ => None,
+        })
+    });
+    if obstacle.is_some() {
+        return obstacle;
     }
     let (Energy::Lagrangian { lagrangian: energy, .. }
     | Energy::Hamiltonian { hamiltonian: energy, .. }) = &system.energy;
     if setting.model.exprs.derivative(*energy, Symbol::TIME) != ExprId::ZERO {
-        return Some(format!("`{name}` conserves the energy, but this one depends on time"));
+        return Some(Reason::EnergyDependsOnTime);
     }
-    equations.bracket.is_none().then(|| {
-        format!(
-            "`{name}` needs J_r, which is written out for energies quadratic in the velocities \
-             and up to 24 coordinates"
-        )
-    })
+    equations.bracket.is_none().then_some(Reason::NoStructureMatrix)
 }

@@ -12,9 +12,10 @@ use crate::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::observer::{Observation, Observer};
 use crate::report::EvalError;
 use crate::setting::{Setting, Table};
-use crate::setup;
+use crate::setup::{self, OptionError};
 use crate::start::{self, Start};
 use crate::state::State;
+use crate::unsuited::Unsuited;
 use crate::verify::Verification;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation, Variables, for_system};
 use dalembert_gauss::certificate::Gauss;
@@ -283,12 +284,12 @@ pub enum RunError {
     Formulation(Vec<Diagnostic>),
     /// It applies to the model but not at the start.
     Refused(Refusal),
-    /// No such integrator.
+    /// No integrator has this name.
     Method(String),
-    /// The integrator does not suit the system: why.
-    Unsuited(String),
+    /// The integrator does not suit the system.
+    Unsuited(Unsuited),
     /// An option that makes no sense.
-    Option(String),
+    Option(OptionError),
 }
 
 /// The times of output: from the start on in steps of `every`, the end included.
@@ -680,7 +681,7 @@ impl<'a> Journey<'a> {
             self.choice.changes.push(Change { t, from, to, reason: words });
         } else if self.choice.notes.is_empty() {
             self.choice.notes.push(format!(
-                "{words} (from t = {t:.6} on); `--method auto` would take radau from there"
+                "{words} (from t = {t:.6} on); the method `auto` would take radau from there"
             ));
         }
     }

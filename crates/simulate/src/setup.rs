@@ -6,48 +6,93 @@ use dalembert_model::system::TOLERANCES;
 /// More rows than this are a slip of the pen.
 pub(crate) const MOST_OUTPUTS: f64 = 1e8;
 
-/// What is wrong with the options of a run that begins at this time, in words that say
-/// what is allowed.
-pub fn validate(options: &RunOptions, start: f64) -> Result<(), String> {
+/// An option that makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OptionError {
+    /// An end time that is not finite, or infinitely far from the start.
+    End(f64),
+    /// A tolerance out of range.
+    Tolerance(f64),
+    /// An interval of outputs that is not positive and finite.
+    Every(f64),
+    /// More outputs than can be meant.
+    Outputs {
+        /// The interval.
+        every: f64,
+        /// How many.
+        count: f64,
+    },
+    /// A step that is not positive and finite.
+    Step(f64),
+    /// More steps than are allowed.
+    Steps {
+        /// The step.
+        step: f64,
+        /// How many it takes.
+        count: f64,
+        /// How many are allowed.
+        most: f64,
+    },
+}
+
+impl std::fmt::Display for OptionError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let backwards = "a run goes backwards if its end is before its start";
+        match self {
+            OptionError::End(end) => {
+                write!(f, "the end time must be a finite number, and it is {end}")
+            }
+            OptionError::Tolerance(tolerance) => write!(
+                f,
+                "the tolerance must be positive and at most {}, and it is {tolerance:e}",
+                TOLERANCES.end()
+            ),
+            OptionError::Every(every) => write!(
+                f,
+                "`every` must be a positive finite number, and it is {every}; {backwards}"
+            ),
+            OptionError::Outputs { every, count } => write!(
+                f,
+                "`every` {every:e} gives {count:.0e} outputs, and {MOST_OUTPUTS:.0e} is the most"
+            ),
+            OptionError::Step(step) => write!(
+                f,
+                "the step must be a positive finite number, and it is {step}; {backwards}"
+            ),
+            OptionError::Steps { step, count, most } => {
+                write!(f, "a step of {step:e} takes {count:.0e} steps, and {most:.0e} is the most")
+            }
+        }
+    }
+}
+
+/// What is wrong with the options of a run that begins at this time.
+pub fn validate(options: &RunOptions, start: f64) -> Result<(), OptionError> {
     let RunOptions { end, tolerance, .. } = *options;
     if !end.is_finite() || !(end - start).is_finite() {
-        return Err(format!("the end time must be a finite number, and it is {end}"));
+        return Err(OptionError::End(end));
     }
     // The least one is a matter of what people may ask for, not of what can be tried.
-    let most = *TOLERANCES.end();
-    if !(tolerance > 0.0 && tolerance <= most) {
-        return Err(format!(
-            "the tolerance must be positive and at most {most}, and it is {tolerance:e}"
-        ));
+    if !(tolerance > 0.0 && tolerance <= *TOLERANCES.end()) {
+        return Err(OptionError::Tolerance(tolerance));
     }
     let length = (end - start).abs();
     if let Some(every) = options.every {
         if !(every > 0.0) || !every.is_finite() {
-            return Err(format!(
-                "`every` must be a positive finite number, and it is {every}; a run goes backwards \
-                 if its end is before its start"
-            ));
+            return Err(OptionError::Every(every));
         }
-        if length / every > MOST_OUTPUTS {
-            return Err(format!(
-                "`every` {every:e} gives {:.0e} outputs, and {MOST_OUTPUTS:.0e} is the most",
-                length / every
-            ));
+        let count = length / every;
+        if count > MOST_OUTPUTS {
+            return Err(OptionError::Outputs { every, count });
         }
     }
     if let Some(step) = options.step {
         if !(step > 0.0) || !step.is_finite() {
-            return Err(format!(
-                "the step must be a positive finite number, and it is {step}; a run goes backwards \
-                 if its end is before its start"
-            ));
+            return Err(OptionError::Step(step));
         }
-        if length / step > options.most_steps as f64 {
-            return Err(format!(
-                "a step of {step:e} takes {:.0e} steps, and {:.0e} is the most",
-                length / step,
-                options.most_steps as f64
-            ));
+        let (count, most) = (length / step, options.most_steps as f64);
+        if count > most {
+            return Err(OptionError::Steps { step, count, most });
         }
     }
     Ok(())

@@ -109,7 +109,8 @@ pub(crate) fn explain(error: EvalError, model: &dalembert::Model) -> (Vec<Diagno
         | EvalError::Completion(CompletionError::Start(StartError::Time)) => {
             (plain("the start time is not a number".to_owned()), Status::NumbersFailed)
         }
-        EvalError::Refused(Refusal::Coupled(_, words)) => {
+        EvalError::Refused(refusal @ Refusal::Coupled { .. }) => {
+            let words = refusal.to_string();
             (vec![failures::explain_coupled(model, words)], Status::NumbersFailed)
         }
         EvalError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),

@@ -19,6 +19,7 @@ use dalembert::simulate::drive::Stabilize;
 use dalembert::simulate::observer::Observation;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
+use dalembert::simulate::unsuited::{Reason, Unsuited};
 use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
 use dalembert::{Diagnostic, Loaded, Model, Options};
@@ -228,6 +229,30 @@ fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usize>>) -> Ru
     options
 }
 
+/// Why an integrator does not suit, with the options that would change it.
+fn unsuited_words(unsuited: &Unsuited, model: &Model) -> String {
+    let name = unsuited.integrator;
+    match unsuited.reason {
+        Reason::HoldsConstraints => {
+            format!("`{name}` holds the constraints by itself; leave out `--stabilize`")
+        }
+        Reason::HoldsBothLevels => format!(
+            "`{name}` holds positions and velocities on the constraints by itself; leave out \
+             `--stabilize baumgarte`"
+        ),
+        Reason::Variables { needed, formulation } => format!(
+            "{}: it needs `--formulation {}`, not `{formulation}`",
+            unsuited.moves(needed),
+            Reason::formulation_in(needed)
+        ),
+        Reason::Drifts(row) => format!(
+            "{}; `--formulation hamilton --method rattle` holds it",
+            unsuited.drift(&model.system.constraints[row].name)
+        ),
+        _ => unsuited.words(&model.system),
+    }
+}
+
 fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
     let span = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
     let plain = |words: String| vec![Diagnostic::fault(Code::NotApplicable, span, words)];
@@ -236,7 +261,7 @@ fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
         | RunError::Formulation(faults)
         | RunError::Refused(Refusal::Formulation(faults)) => (faults, Status::ModelFaults),
         RunError::Eval(error) => explain(error, model),
-        RunError::Refused(refusal @ Refusal::Coupled(..)) => {
+        RunError::Refused(refusal @ Refusal::Coupled { .. }) => {
             explain(EvalError::Refused(refusal), model)
         }
         RunError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
@@ -246,6 +271,9 @@ fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
                 format!("there is no integrator `{name}` in this version; there are auto, {names}");
             (plain(words), Status::WrongUsage)
         }
-        RunError::Option(words) | RunError::Unsuited(words) => (plain(words), Status::WrongUsage),
+        RunError::Option(error) => (plain(error.to_string()), Status::WrongUsage),
+        RunError::Unsuited(unsuited) => {
+            (plain(unsuited_words(&unsuited, model)), Status::WrongUsage)
+        }
     }
 }
