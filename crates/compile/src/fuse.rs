@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 /// Finishes a draft.
 pub(crate) fn finish(mut tape: Tape) -> Tape {
-    pair_sines(&mut tape);
     fuse_products(&mut tape);
+    pair_sines(&mut tape);
     let order = schedule(&tape);
     renumber(tape, &order)
 }
@@ -60,13 +60,41 @@ fn pair_sines(tape: &mut Tape) {
     }
 }
 
+/// Which instructions depend on variables, directly or not. In the draft each comes after what
+/// it reads.
+fn moving(tape: &Tape) -> Vec<bool> {
+    let mut moving = vec![false; tape.instructions.len()];
+    let mut matrices = vec![false; tape.matrices.len()];
+    for (at, instruction) in tape.instructions.iter().enumerate() {
+        let mut moves = match instruction {
+            Instruction::Follow => moving[at - 1],
+            Instruction::Solve(right) => matrices[tape.rights[*right as usize].matrix as usize],
+            _ => false,
+        };
+        tape.reads(instruction, &mut |r| {
+            moves |= r & !PLACE == VARIABLE || temporary(r).is_some_and(|other| moving[other]);
+        });
+        if let Instruction::Factor(matrix) = instruction {
+            matrices[*matrix as usize] = moves;
+        }
+        moving[at] = moves;
+    }
+    moving
+}
+
 /// a·b + c, a + (−b) and a·(1/b) become one instruction each, where what is inside
 /// is wanted nowhere else.
+///
+/// What depends on constants only stays as it is written. It costs nothing, a product with a
+/// reciprocal that is known costs less than a quotient, and it has the same value in every tape:
+/// whether something is wanted elsewhere differs from tape to tape, and equations whose large
+/// constants differ in the last bit from those of another tape do not hold together.
 fn fuse_products(tape: &mut Tape) {
     let uses = uses(tape);
+    let moving = moving(tape);
     let once = |tape: &Tape, register: Register| -> Option<Instruction> {
         let at = temporary(register)?;
-        (uses[at] == 1).then(|| tape.instructions[at])
+        (uses[at] == 1 && moving[at]).then(|| tape.instructions[at])
     };
     let is_one = |tape: &Tape, r: Register| {
         r & !PLACE == NUMBER && tape.numbers[(r & PLACE) as usize] == 1.0
@@ -236,7 +264,6 @@ fn rename(tape: &mut Tape, of: &dyn Fn(Register) -> Register) {
             Instruction::Div(a, b) => Instruction::Div(of(a), of(b)),
             Instruction::Neg(a) => Instruction::Neg(of(a)),
             Instruction::Fma(a, b, c) => Instruction::Fma(of(a), of(b), of(c)),
-            Instruction::Powi(a, n) => Instruction::Powi(of(a), n),
             Instruction::Sqrt(a) => Instruction::Sqrt(of(a)),
             Instruction::Pow(a, b) => Instruction::Pow(of(a), of(b)),
             Instruction::SinCos(a) => Instruction::SinCos(of(a)),

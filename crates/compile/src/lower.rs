@@ -16,6 +16,10 @@ pub(crate) const VARIABLE: u32 = 2 << KIND;
 pub(crate) const TEMPORARY: u32 = 3 << KIND;
 pub(crate) const PLACE: u32 = (1 << KIND) - 1;
 
+/// The largest integer power that is written out as products. What rounding does to a
+/// product of n equal factors grows with n, so larger ones are left to `pow`.
+const WRITTEN_OUT: u64 = 64;
+
 impl Tape {
     /// Lowers expressions to a tape. Symbols that are neither constants nor
     /// variables are NaN; π is known.
@@ -98,6 +102,31 @@ impl Lowering {
         (register & !PLACE == NUMBER).then(|| draft.numbers[(register & PLACE) as usize])
     }
 
+    /// xⁿ by repeated squares, the binary digits of n from the lowest up, and one
+    /// reciprocal for a negative n. The order is fixed, so the bits are the same in every
+    /// backend; it is the one in which compilers write out `powi`. Powers of one base
+    /// share their squares.
+    fn integer_power(&self, base: Register, n: i64) -> Register {
+        let mut digits = n.unsigned_abs();
+        let mut square = base;
+        let mut product = None;
+        while digits > 0 {
+            if digits & 1 == 1 {
+                product = Some(match product {
+                    Some(product) => self.mul(&product, &square),
+                    None => square,
+                });
+            }
+            digits >>= 1;
+            if digits > 0 {
+                square = self.mul(&square, &square);
+            }
+        }
+        let one = self.float(1.0);
+        let product = product.unwrap_or(one);
+        if n < 0 { self.emit(Instruction::Div(one, product)) } else { product }
+    }
+
     fn chain(&self, function: Function, x: &[Register]) -> Register {
         let mut rest = x.iter().copied();
         let first = rest.next().unwrap_or_else(|| self.float(f64::NAN));
@@ -113,12 +142,11 @@ fn key(instruction: &Instruction) -> Option<Key> {
         Instruction::Div(a, b) => (3, 0, [a, b, 0]),
         Instruction::Neg(a) => (4, 0, [a, 0, 0]),
         Instruction::Fma(a, b, c) => (5, 0, [a, b, c]),
-        Instruction::Powi(a, n) => (6, 0, [a, n as u32, 0]),
-        Instruction::Sqrt(a) => (7, 0, [a, 0, 0]),
-        Instruction::Pow(a, b) => (8, 0, [a, b, 0]),
-        Instruction::Call1(f, a) => (9, f as u8, [a, 0, 0]),
-        Instruction::Call2(f, a, b) => (10, f as u8, [a, b, 0]),
-        Instruction::Select(a, b, c) => (11, 0, [a, b, c]),
+        Instruction::Sqrt(a) => (6, 0, [a, 0, 0]),
+        Instruction::Pow(a, b) => (7, 0, [a, b, 0]),
+        Instruction::Call1(f, a) => (8, f as u8, [a, 0, 0]),
+        Instruction::Call2(f, a, b) => (9, f as u8, [a, b, 0]),
+        Instruction::Select(a, b, c) => (10, 0, [a, b, c]),
         // These come in groups and are never the same twice.
         Instruction::SinCos(_)
         | Instruction::Follow
@@ -159,16 +187,11 @@ impl Arithmetic for Lowering {
     }
 
     fn power(&self, base: &Register, exponent: &Number) -> Register {
-        let powi = |base: Register, n: i64| match i32::try_from(n) {
-            Ok(1) => base,
-            Ok(2) => self.emit(Instruction::Mul(base, base)),
-            Ok(-1) => self.emit(Instruction::Div(self.float(1.0), base)),
-            Ok(n) => self.emit(Instruction::Powi(base, n)),
-            Err(_) => self.emit(Instruction::Pow(base, self.float(n as f64))),
-        };
         match exponent.as_small() {
-            Some((n, 1)) => powi(*base, n),
-            Some((n, 2)) => powi(self.emit(Instruction::Sqrt(*base)), n),
+            Some((n, 1)) if n.unsigned_abs() <= WRITTEN_OUT => self.integer_power(*base, n),
+            Some((n, 2)) if n.unsigned_abs() <= WRITTEN_OUT => {
+                self.integer_power(self.emit(Instruction::Sqrt(*base)), n)
+            }
             _ => self.emit(Instruction::Pow(*base, self.float(exponent.to_f64()))),
         }
     }

@@ -20,8 +20,6 @@ pub enum Instruction {
     Neg(Register),
     /// a · b + c with one rounding
     Fma(Register, Register, Register),
-    /// a to an integer power
-    Powi(Register, i32),
     /// √a
     Sqrt(Register),
     /// a to the power b
@@ -125,7 +123,6 @@ impl Tape {
                 visit(c);
             }
             Instruction::Neg(a)
-            | Instruction::Powi(a, _)
             | Instruction::Sqrt(a)
             | Instruction::SinCos(a)
             | Instruction::Call1(_, a) => visit(a),

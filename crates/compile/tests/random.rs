@@ -151,3 +151,24 @@ fn one_factorization_for_each_matrix() {
     assert_eq!(count(&|i| matches!(i, Instruction::Factor(_))), 1);
     assert_eq!(count(&|i| matches!(i, Instruction::Solve(_))), 2);
 }
+
+#[test]
+fn integer_powers_are_products() {
+    let exprs = Exprs::new();
+    let x = exprs.variable("x");
+    let powers: Vec<_> = [2, 3, 7, 8, 12, 63, 64].map(|n| x.powi(n).id).to_vec();
+    let symbols = [x.symbol().expect("a symbol")];
+    let lower = |roots: &[_]| Tape::lower(&exprs, roots, &[], &symbols);
+    let tape = lower(&powers);
+    assert!(tape.instructions.iter().all(|i| matches!(i, Instruction::Mul(..))), "{tape:?}");
+    // Six squares up to x⁶⁴ serve all of them; one more product each for 3, 7 and 12, and three
+    // for 63, which begins as 7 does.
+    assert_eq!(tape.instructions.len(), 6 + 1 + 1 + 1 + 3, "{tape:?}");
+    let reciprocal = lower(&[x.powi(-5).id]);
+    let divisions = |tape: &Tape| {
+        tape.instructions.iter().filter(|i| matches!(i, Instruction::Div(..))).count()
+    };
+    assert_eq!((reciprocal.instructions.len(), divisions(&reciprocal)), (4, 1), "{reciprocal:?}");
+    let large = lower(&[x.powi(1_000_001).id]);
+    assert!(matches!(large.instructions[..], [Instruction::Pow(..)]), "{large:?}");
+}

@@ -148,7 +148,6 @@ fn run<const L: usize>(
                 let (a, b, c) = (get(a), get(b), get(c));
                 std::array::from_fn(|l| a[l].mul_add(b[l], c[l]))
             }
-            Instruction::Powi(a, n) => one!(a, |a: f64| a.powi(n)),
             Instruction::Sqrt(a) => one!(a, |a: f64| a.sqrt()),
             Instruction::Pow(a, b) => two!(a, b, |a: f64, b: f64| a.powf(b)),
             Instruction::SinCos(a) => {
