@@ -56,7 +56,7 @@ fn pair_sines(tape: &mut Tape) {
         image.insert(TEMPORARY | cos as u32, TEMPORARY | (at + 1));
     }
     if !image.is_empty() {
-        rename(tape, &|r| image.get(&r).copied().unwrap_or(r));
+        tape.rename(&|r| image.get(&r).copied().unwrap_or(r));
     }
 }
 
@@ -251,33 +251,6 @@ fn renumber(tape: Tape, (order, prologue): &(Vec<usize>, usize)) -> Tape {
             matrix.entries.clear();
         }
     }
-    rename(&mut tape, &of);
+    tape.rename(&of);
     tape
-}
-
-fn rename(tape: &mut Tape, of: &dyn Fn(Register) -> Register) {
-    for instruction in &mut tape.instructions {
-        *instruction = match *instruction {
-            Instruction::Add(a, b) => Instruction::Add(of(a), of(b)),
-            Instruction::Sub(a, b) => Instruction::Sub(of(a), of(b)),
-            Instruction::Mul(a, b) => Instruction::Mul(of(a), of(b)),
-            Instruction::Div(a, b) => Instruction::Div(of(a), of(b)),
-            Instruction::Neg(a) => Instruction::Neg(of(a)),
-            Instruction::Fma(a, b, c) => Instruction::Fma(of(a), of(b), of(c)),
-            Instruction::Sqrt(a) => Instruction::Sqrt(of(a)),
-            Instruction::Pow(a, b) => Instruction::Pow(of(a), of(b)),
-            Instruction::SinCos(a) => Instruction::SinCos(of(a)),
-            Instruction::Call1(f, a) => Instruction::Call1(f, of(a)),
-            Instruction::Call2(f, a, b) => Instruction::Call2(f, of(a), of(b)),
-            Instruction::Select(a, b, c) => Instruction::Select(of(a), of(b), of(c)),
-            other => other,
-        };
-    }
-    for matrix in &mut tape.matrices {
-        matrix.entries.iter_mut().for_each(|r| *r = of(*r));
-    }
-    for right in &mut tape.rights {
-        right.entries.iter_mut().for_each(|r| *r = of(*r));
-    }
-    tape.outputs.iter_mut().for_each(|r| *r = of(*r));
 }

@@ -29,9 +29,18 @@
 //! The crate knows no mechanics.
 
 pub mod backends;
+pub mod calls;
 mod fuse;
+mod group;
+mod liveness;
 mod lower;
+mod lu;
+mod program;
 mod tape;
+mod values;
 
 pub use backends::{Backend, Function, Scratch, compile};
-pub use tape::{Instruction, Matrix, Register, Tape};
+pub use liveness::{KEPT, Slots};
+pub use program::{Program, Room};
+pub use tape::{Instruction, Matrix, Register, Right, Tape};
+pub use values::{Lanes, Through, Values};

@@ -66,7 +66,7 @@ struct Draft {
 }
 
 /// An instruction as a table key.
-type Key = (u8, u8, [u32; 3]);
+type Key = ((u8, u8), [Register; 3]);
 
 #[derive(Default)]
 struct Lowering {
@@ -134,25 +134,17 @@ impl Lowering {
     }
 }
 
+/// None for what comes in groups and is never the same twice.
 fn key(instruction: &Instruction) -> Option<Key> {
-    Some(match *instruction {
-        Instruction::Add(a, b) => (0, 0, [a.min(b), a.max(b), 0]),
-        Instruction::Sub(a, b) => (1, 0, [a, b, 0]),
-        Instruction::Mul(a, b) => (2, 0, [a.min(b), a.max(b), 0]),
-        Instruction::Div(a, b) => (3, 0, [a, b, 0]),
-        Instruction::Neg(a) => (4, 0, [a, 0, 0]),
-        Instruction::Fma(a, b, c) => (5, 0, [a, b, c]),
-        Instruction::Sqrt(a) => (6, 0, [a, 0, 0]),
-        Instruction::Pow(a, b) => (7, 0, [a, b, 0]),
-        Instruction::Call1(f, a) => (8, f as u8, [a, 0, 0]),
-        Instruction::Call2(f, a, b) => (9, f as u8, [a, b, 0]),
-        Instruction::Select(a, b, c) => (10, 0, [a, b, c]),
-        // These come in groups and are never the same twice.
-        Instruction::SinCos(_)
-        | Instruction::Follow
-        | Instruction::Factor(_)
-        | Instruction::Solve(_) => return None,
-    })
+    let (mut registers, count) = instruction.operands();
+    match instruction {
+        Instruction::SinCos(_) => return None,
+        // Registers of sums and products have no order.
+        Instruction::Add(..) | Instruction::Mul(..) => registers[..2].sort_unstable(),
+        _ if count == 0 => return None,
+        _ => {}
+    }
+    Some((instruction.kind(), registers))
 }
 
 impl Arithmetic for Lowering {
