@@ -116,6 +116,21 @@ impl Function for Interpreted {
     }
 }
 
+/// A product and a sum with one rounding are one instruction of most processors, but not of all
+/// for which a program is usually compiled; without it they are a call that gives the same bits.
+/// So the same loops are compiled twice.
 fn run<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        #[allow(unsafe_code)]
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { run_fused(program, room, part) };
+    }
+    program.run(&Lanes, room, part);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_fused<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
     program.run(&Lanes, room, part);
 }
