@@ -11,14 +11,14 @@
 //! a tape into a [`Function`]; all of them compute the same thing, to the bit.
 //!
 //! ```
-//! use dalembert_compile::{Tape, compile};
+//! use dalembert_compile::{Tape, backends};
 //! use dalembert_expr::Exprs;
 //!
 //! let exprs = Exprs::new();
 //! let (m, x) = (exprs.constant("m"), exprs.variable("x"));
 //! let y = m * x.sin() + x;
 //! let tape = Tape::lower(&exprs, &[y.id], &[m.symbol().unwrap()], &[x.symbol().unwrap()]);
-//! let function = compile(tape);
+//! let function = backends::DEFAULT.compile(tape);
 //! let mut scratch = function.scratch();
 //! let mut out = [0.0];
 //! function.prepare(&mut scratch, &[2.0]);
@@ -39,8 +39,8 @@ mod program;
 mod tape;
 mod values;
 
-pub use backends::{Backend, Function, Scratch, compile};
+pub use backends::{Backend, Function, Scratch};
 pub use liveness::{KEPT, Slots};
 pub use program::{Program, Room};
-pub use tape::{Instruction, Matrix, Register, Right, Tape};
+pub use tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 pub use values::{Lanes, Through, Values};

@@ -1,7 +1,7 @@
 //! Expressions to a tape: an arithmetic whose numbers are registers.
 
 use crate::fuse;
-use crate::tape::{Instruction, Matrix, Register, Right, Tape};
+use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 use dalembert_expr::eval::Arithmetic;
 use dalembert_expr::{ExprId, Exprs, Function, Number, Symbol};
 use rustc_hash::FxHashMap;
@@ -206,20 +206,24 @@ impl Arithmetic for Lowering {
 
     fn solve(&self, k: &[Register], r: &[Register]) -> Vec<Register> {
         let known = self.draft.borrow().by_entries.get(k).copied();
-        let matrix = match known {
-            Some(matrix) => matrix,
-            None => {
-                let matrix = {
-                    let draft = &mut *self.draft.borrow_mut();
-                    draft.matrices.push(Matrix { size: r.len(), entries: k.to_vec() });
-                    let matrix = (draft.matrices.len() - 1) as u32;
-                    draft.by_entries.insert(k.to_vec(), matrix);
-                    matrix
-                };
-                self.emit(Instruction::Factor(matrix));
-                matrix
-            }
-        };
+        let matrix = known.unwrap_or_else(|| {
+            let size = r.len();
+            let entries = k.iter().enumerate().filter(|(_, e)| self.value(**e) != Some(0.0));
+            let entry = |(at, &register): (usize, &Register)| Entry {
+                row: (at / size) as u32,
+                column: (at % size) as u32,
+                register,
+            };
+            let entries = entries.map(entry).collect();
+            let draft = &mut *self.draft.borrow_mut();
+            draft.matrices.push(Matrix { size, entries });
+            let matrix = (draft.matrices.len() - 1) as u32;
+            draft.by_entries.insert(k.to_vec(), matrix);
+            matrix
+        });
+        if known.is_none() {
+            self.emit(Instruction::Factor(matrix));
+        }
         let right = {
             let draft = &mut *self.draft.borrow_mut();
             draft.rights.push(Right { matrix, entries: r.to_vec() });

@@ -1,5 +1,7 @@
 //! Gaussian elimination with row pivoting, for the small matrices of `solve` nodes.
 
+use crate::tape::{Matrix, Register};
+
 /// A factored matrix and the last solution. A singular matrix gives infinities or NaN in what is
 /// solved with it.
 #[derive(Clone, Debug, Default)]
@@ -16,11 +18,14 @@ impl Lu {
         Lu { lu: vec![0.0; n * n], order: vec![0; n], solution: vec![0.0; n] }
     }
 
-    /// Factors a matrix, given row by row.
-    pub(crate) fn factor(&mut self, entries: impl Iterator<Item = f64>) {
+    /// Factors a matrix, given by its entries and the values of their registers.
+    pub(crate) fn factor(&mut self, matrix: &Matrix, value: impl Fn(Register) -> f64) {
         let Lu { lu, order, .. } = self;
         let n = order.len();
-        lu.iter_mut().zip(entries).for_each(|(place, entry)| *place = entry);
+        lu.fill(0.0);
+        for entry in &matrix.entries {
+            lu[entry.row as usize * n + entry.column as usize] = value(entry.register);
+        }
         order.iter_mut().enumerate().for_each(|(i, place)| *place = i);
         for column in 0..n {
             let mut pivot = column;

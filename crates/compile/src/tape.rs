@@ -105,13 +105,25 @@ impl Instruction {
     }
 }
 
-/// A matrix of registers, row by row.
+/// A matrix of registers. Where it has no entry it is 0 whatever the inputs are, so that a
+/// backend can leave out what such zeros make needless.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// Rows and columns.
+    /// How many rows and columns there are.
     pub size: usize,
-    /// Its entries.
-    pub entries: Vec<Register>,
+    /// Its entries, row by row.
+    pub entries: Vec<Entry>,
+}
+
+/// An entry of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The row.
+    pub row: u32,
+    /// The column.
+    pub column: u32,
+    /// Where its value is.
+    pub register: Register,
 }
 
 /// A right side and the matrix it belongs to.
@@ -173,7 +185,7 @@ impl Tape {
     pub fn reads(&self, instruction: &Instruction, visit: &mut dyn FnMut(Register)) {
         match *instruction {
             Instruction::Factor(matrix) => {
-                self.matrices[matrix as usize].entries.iter().for_each(|&r| visit(r));
+                self.matrices[matrix as usize].entries.iter().for_each(|e| visit(e.register));
             }
             Instruction::Solve(right) => {
                 self.rights[right as usize].entries.iter().for_each(|&r| visit(r));
@@ -190,9 +202,9 @@ impl Tape {
         for instruction in &mut self.instructions {
             *instruction = instruction.rename(of);
         }
-        let lists = self.matrices.iter_mut().map(|m| &mut m.entries);
-        let lists = lists.chain(self.rights.iter_mut().map(|r| &mut r.entries));
-        for register in lists.flatten().chain(&mut self.outputs) {
+        let entries = self.matrices.iter_mut().flat_map(|m| &mut m.entries);
+        let rights = self.rights.iter_mut().flat_map(|r| &mut r.entries);
+        for register in entries.map(|e| &mut e.register).chain(rights).chain(&mut self.outputs) {
             *register = of(*register);
         }
     }

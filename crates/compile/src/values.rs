@@ -197,7 +197,7 @@ impl<const N: usize> Values for Lanes<N> {
     // Pivots differ from lane to lane, so each lane is factored by itself.
     fn factor(&self, factors: &mut [Lu; N], matrix: &Matrix, registers: &[[f64; N]]) {
         for (lane, lu) in factors.iter_mut().enumerate() {
-            lu.factor(matrix.entries.iter().map(|&r| registers[r as usize][lane]));
+            lu.factor(matrix, |r| registers[r as usize][lane]);
         }
     }
 
@@ -297,7 +297,11 @@ impl<A: Arithmetic> Values for Through<A> {
 
     fn factor(&self, factors: &mut Self::Factors, matrix: &Matrix, registers: &[A::Value]) {
         factors.0.clear();
-        factors.0.extend(matrix.entries.iter().map(|&r| registers[r as usize].clone()));
+        factors.0.resize(matrix.size * matrix.size, self.integer(0));
+        for entry in &matrix.entries {
+            let place = entry.row as usize * matrix.size + entry.column as usize;
+            factors.0[place] = registers[entry.register as usize].clone();
+        }
     }
 
     fn solve(&self, factors: &mut Self::Factors, right: &[Register], registers: &[A::Value]) {

@@ -1,7 +1,7 @@
 //! Compiled tapes against direct evaluation, on random expressions with every
 //! instruction in them, and lanes against single calls.
 
-use dalembert_compile::{Instruction, Tape, compile};
+use dalembert_compile::{Instruction, Tape, backends};
 use dalembert_expr::{Expr, Exprs, Function, Symbol};
 
 struct Random(u64);
@@ -86,7 +86,7 @@ fn tapes_compute_what_the_expressions_say() {
                 _ => {}
             }
         }
-        let function = compile(tape);
+        let function = backends::DEFAULT.compile(tape);
         let mut scratch = function.scratch();
         let constant_values = [0.2 + random.unit(), 0.2 + random.unit()];
         function.prepare(&mut scratch, &constant_values);
@@ -171,4 +171,17 @@ fn integer_powers_are_products() {
     assert_eq!((reciprocal.instructions.len(), divisions(&reciprocal)), (4, 1), "{reciprocal:?}");
     let large = lower(&[x.powi(1_000_001).id]);
     assert!(matches!(large.instructions[..], [Instruction::Pow(..)]), "{large:?}");
+}
+
+#[test]
+fn a_matrix_has_its_pattern() {
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let zero = exprs.integer(0);
+    let k = [x.id, zero.id, y.id, zero.id, y.id, zero.id, y.id, zero.id, x.id];
+    let solved = exprs.solve(&k, &[x.id, y.id, x.id]);
+    let symbols: Vec<Symbol> = [x, y].iter().filter_map(|e| e.symbol()).collect();
+    let tape = Tape::lower(&exprs, &solved, &[], &symbols);
+    let pattern: Vec<_> = tape.matrices[0].entries.iter().map(|e| (e.row, e.column)).collect();
+    assert_eq!(pattern, [(0, 0), (0, 2), (1, 1), (2, 0), (2, 2)]);
 }

@@ -15,7 +15,7 @@ pub const LANES: usize = 8;
 pub struct Interpreter;
 
 /// The member of the list.
-pub const BACKEND: Interpreter = Interpreter;
+pub static BACKEND: Interpreter = Interpreter;
 
 impl Backend for Interpreter {
     fn name(&self) -> &'static str {

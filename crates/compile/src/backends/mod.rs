@@ -61,7 +61,21 @@ impl Scratch {
     }
 }
 
-/// Compiles with the default backend.
-pub fn compile(tape: Tape) -> Box<dyn Function> {
-    interpreter::BACKEND.compile(tape)
+/// The explicit list. A backend is a module with a static `BACKEND`; the module line stays outside
+/// the macro because rustfmt does not follow modules declared inside one.
+macro_rules! backends {
+    ($($member:ident),*) => {
+        /// Every backend.
+        pub static ALL: &[&dyn Backend] = &[$(&$member::BACKEND),*];
+    };
+}
+
+backends! { interpreter }
+
+/// The backend used unless another is named: the interpreter.
+pub static DEFAULT: &dyn Backend = &interpreter::BACKEND;
+
+/// The backend with the given name.
+pub fn by_name(name: &str) -> Option<&'static dyn Backend> {
+    ALL.iter().copied().find(|backend| backend.name() == name)
 }
