@@ -4,6 +4,29 @@
 use dalembert_expr::Function;
 use dalembert_expr::eval::{Arithmetic, Doubles};
 
+/// The functions of one argument.
+pub const ONE: &[Function] = &[
+    Function::Sin,
+    Function::Cos,
+    Function::Tan,
+    Function::Asin,
+    Function::Acos,
+    Function::Atan,
+    Function::Sinh,
+    Function::Cosh,
+    Function::Tanh,
+    Function::Exp,
+    Function::Log,
+    Function::Abs,
+    Function::Sign,
+    Function::Negative,
+    Function::NotPositive,
+];
+
+/// The functions of two; those that take more are chains of them.
+pub const TWO: &[Function] =
+    &[Function::Atan2, Function::Min, Function::Max, Function::And, Function::Or];
+
 /// A function of one argument; NaN if there is none of that name.
 pub fn one(function: Function) -> fn(f64) -> f64 {
     match function {

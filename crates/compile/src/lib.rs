@@ -30,6 +30,7 @@
 
 pub mod backends;
 pub mod calls;
+pub mod conformance;
 mod fuse;
 mod group;
 mod liveness;

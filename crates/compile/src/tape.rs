@@ -140,7 +140,7 @@ pub struct Right {
 /// Registers in order: numbers, constants, variables, then one for each
 /// instruction. The first instructions, up to [`Tape::prologue`], depend on numbers
 /// and constants only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tape {
     /// Numbers.
     pub numbers: Vec<f64>,

@@ -214,16 +214,15 @@ impl<const N: usize> Values for Lanes<N> {
 
 /// The values of an arithmetic of expressions. Numbers are the doubles of the tape; a quotient is
 /// a product with a reciprocal.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Through<A>(pub A);
+pub struct Through<'a, A>(pub &'a A);
 
-impl<A: Arithmetic> Through<A> {
+impl<A: Arithmetic> Through<'_, A> {
     fn integer(&self, n: i64) -> A::Value {
         self.0.number(&Number::from(n))
     }
 }
 
-impl<A: Arithmetic> Values for Through<A> {
+impl<A: Arithmetic> Values for Through<'_, A> {
     type Value = A::Value;
     /// The matrix row by row, and the solution.
     type Factors = (Vec<A::Value>, Vec<A::Value>);
