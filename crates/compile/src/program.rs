@@ -141,7 +141,8 @@ impl Program {
 
     /// Sets the constants and computes what depends on them only. Comes before the first call.
     pub fn prepare<V: Values>(&self, values: &V, room: &mut Room<V>, constants: &[V::Value]) {
-        self.set_constants(room, constants);
+        let places = self.constants_in(room).iter_mut();
+        places.zip(constants).for_each(|(place, value)| *place = value.clone());
         self.run(values, room, Part::Prologue);
     }
 
@@ -153,25 +154,20 @@ impl Program {
         x: &[V::Value],
         y: &mut [V::Value],
     ) {
-        self.set_variables(room, x.iter().cloned());
+        let places = self.variables_in(room).iter_mut();
+        places.zip(x).for_each(|(place, value)| *place = value.clone());
         self.run(values, room, Part::Body);
         y.iter_mut().zip(self.results(room)).for_each(|(place, value)| *place = value.clone());
     }
 
-    pub(crate) fn set_constants<V: Values>(&self, room: &mut Room<V>, constants: &[V::Value]) {
-        let places = room.registers.iter_mut().skip(self.numbers.len()).take(self.constants);
-        places.zip(constants).for_each(|(place, value)| *place = value.clone());
+    /// Where the constants are.
+    pub(crate) fn constants_in<'a, V: Values>(&self, room: &'a mut Room<V>) -> &'a mut [V::Value] {
+        &mut room.registers[self.numbers.len()..][..self.constants]
     }
 
-    #[inline(always)]
-    pub(crate) fn set_variables<V: Values>(
-        &self,
-        room: &mut Room<V>,
-        x: impl Iterator<Item = V::Value>,
-    ) {
-        let first = self.numbers.len() + self.constants;
-        let places = room.registers.iter_mut().skip(first).take(self.variables);
-        places.zip(x).for_each(|(place, value)| *place = value);
+    /// Where the variables are.
+    pub(crate) fn variables_in<'a, V: Values>(&self, room: &'a mut Room<V>) -> &'a mut [V::Value] {
+        &mut room.registers[self.numbers.len() + self.constants..][..self.variables]
     }
 
     /// The outputs of the last call.

@@ -77,13 +77,17 @@ impl Function for Interpreted {
         let Some(work) = self.work(scratch) else { return };
         work.constants.iter_mut().zip(constants).for_each(|(place, &c)| *place = [c]);
         work.is_wide_prepared = false;
-        self.program.set_constants(&mut work.single, &work.constants);
+        self.program.constants_in(&mut work.single).copy_from_slice(&work.constants);
         run(&self.program, &mut work.single, Part::Prologue);
     }
 
     fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
         let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
-        self.program.set_variables(&mut work.single, x.iter().map(|&x| [x]));
+        let places = self.program.variables_in(&mut work.single).as_flattened_mut();
+        let given = places.len().min(x.len());
+        places[..given].copy_from_slice(&x[..given]);
+        // What another value left in the place of one that is not given must not be read.
+        places[given..].fill(f64::NAN);
         run(&self.program, &mut work.single, Part::Body);
         let results = self.program.results(&work.single);
         y.iter_mut().zip(results).for_each(|(place, value)| *place = value[0]);
@@ -94,20 +98,18 @@ impl Function for Interpreted {
         let program = &self.program;
         let wide = work.wide.get_or_insert_with(|| program.room(&Lanes));
         if !work.is_wide_prepared {
-            let constants: Vec<_> = work.constants.iter().map(|&[c]| [c; LANES]).collect();
-            program.set_constants(wide, &constants);
+            let places = program.constants_in(wide).iter_mut();
+            places.zip(&work.constants).for_each(|(place, &[c])| *place = [c; LANES]);
             run(program, wide, Part::Prologue);
             work.is_wide_prepared = true;
         }
         for start in (0..lanes).step_by(LANES) {
             let width = LANES.min(lanes - start);
-            let sets = x.chunks_exact(lanes).map(|all| {
+            for (place, all) in program.variables_in(wide).iter_mut().zip(x.chunks_exact(lanes)) {
                 // Lanes that are not asked for repeat the last one.
-                let mut set = [all[start + width - 1]; LANES];
-                set[..width].copy_from_slice(&all[start..start + width]);
-                set
-            });
-            program.set_variables(wide, sets);
+                *place = [all[start + width - 1]; LANES];
+                place[..width].copy_from_slice(&all[start..start + width]);
+            }
             run(program, wide, Part::Body);
             for (to, value) in y.chunks_exact_mut(lanes).zip(program.results(wide)) {
                 to[start..start + width].copy_from_slice(&value[..width]);
