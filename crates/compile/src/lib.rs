@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A [`Tape`] is a straight list of instructions on numbered registers: each
-//! common subexpression once, sine and cosine of one argument together, a·b + c as
-//! one instruction, one factorization for each matrix of the `solve` nodes. What
+//! common subexpression once, integer powers as products, sine and cosine of one argument
+//! together, a·b + c as one instruction, one factorization for each matrix of the `solve` nodes. What
 //! depends on constants only is computed once, ahead of the calls. A backend turns
 //! a tape into a [`Function`]; all of them compute the same thing, to the bit.
 //!
@@ -26,6 +26,11 @@
 //! assert!((out[0] - (2.0 * 0.5f64.sin() + 0.5)).abs() < 1e-15);
 //! ```
 //!
+//! A tape is also what backends share. [`Slots`] are places for its registers, by how long each
+//! is wanted; [`Program`] is its one run over any [`Values`]: [`Lanes`] of doubles, or
+//! [`Through`] any arithmetic that expressions are evaluated in. A new backend passes
+//! [`backend_tests!`].
+//!
 //! The crate knows no mechanics.
 
 pub mod backends;
@@ -33,15 +38,19 @@ pub mod calls;
 pub mod conformance;
 mod fuse;
 mod group;
+mod lanes;
 mod liveness;
 mod lower;
 mod lu;
 mod program;
 mod tape;
+mod through;
 mod values;
 
 pub use backends::{Backend, Function, Scratch};
+pub use lanes::Lanes;
 pub use liveness::{KEPT, Slots};
 pub use program::{Program, Room};
 pub use tape::{Entry, Instruction, Matrix, Register, Right, Tape};
-pub use values::{Lanes, Through, Values};
+pub use through::Through;
+pub use values::Values;

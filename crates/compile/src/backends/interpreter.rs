@@ -4,9 +4,9 @@
 //! One run ([`Program`]) serves single calls and lanes.
 
 use super::{Backend, Function, Scratch};
+use crate::lanes::Lanes;
 use crate::program::{Part, Program, Room};
 use crate::tape::Tape;
-use crate::values::Lanes;
 
 /// Sets of variables computed side by side.
 pub const LANES: usize = 8;

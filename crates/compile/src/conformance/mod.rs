@@ -20,9 +20,9 @@ pub use instructions::every_instruction;
 pub use solves::linear_solves;
 
 use crate::backends::Backend;
+use crate::lanes::Lanes;
 use crate::program::Program;
 use crate::tape::Tape;
-use crate::values::Lanes;
 
 /// A number that a backend gets wrong.
 #[derive(Clone, Debug, PartialEq)]
