@@ -16,6 +16,9 @@ pub(crate) fn by_kind(tape: &Tape) -> Vec<usize> {
     order
 }
 
+/// The end of a list.
+const NONE: usize = usize::MAX;
+
 fn sort(tape: &Tape, range: std::ops::Range<usize>, order: &mut Vec<usize>) {
     let (first, from) = (tape.first_instruction() + range.start, range.start);
     let instructions = &tape.instructions[range];
@@ -34,12 +37,15 @@ fn sort(tape: &Tape, range: std::ops::Range<usize>, order: &mut Vec<usize>) {
             leader
         })
         .collect();
-    // How many reads each waits for, and who waits for it.
-    let mut waits = vec![0usize; instructions.len()];
-    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); instructions.len()];
-    for (at, instruction) in instructions.iter().enumerate() {
+    // How many reads each waits for, and who waits for it: a list in `readers`, of an instruction
+    // and where the list goes on. It is made from the back, so that it runs forward.
+    let mut waits = vec![0u32; instructions.len()];
+    let mut first_reader = vec![NONE; instructions.len()];
+    let mut readers: Vec<(usize, usize)> = Vec::with_capacity(2 * instructions.len());
+    for (at, instruction) in instructions.iter().enumerate().rev() {
         let mut wait = |on: usize| {
-            readers[on].push(at);
+            readers.push((at, first_reader[on]));
+            first_reader[on] = readers.len() - 1;
             waits[at] += 1;
         };
         tape.reads(instruction, &mut |r| {
@@ -68,7 +74,10 @@ fn sort(tape: &Tape, range: std::ops::Range<usize>, order: &mut Vec<usize>) {
             let follows = instructions[at + 1..].iter();
             let follows = follows.take_while(|i| **i == Instruction::Follow).count();
             order.extend((1..=follows).map(|after| from + at + after));
-            for reader in std::mem::take(&mut readers[at]) {
+            let mut next = first_reader[at];
+            while next != NONE {
+                let (reader, after) = readers[next];
+                next = after;
                 waits[reader] -= 1;
                 if waits[reader] == 0 {
                     ready.entry(instructions[reader].kind()).or_default().push_back(reader);
