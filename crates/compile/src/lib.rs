@@ -27,7 +27,7 @@
 //! ```
 //!
 //! A tape is also what backends share. [`Slots`] are places for its registers, by how long each
-//! is wanted; [`Program`] is its one run over any [`Values`]: [`Lanes`] of doubles, or
+//! is wanted, [`Companions`] what its series need; [`Program`] is its one run over any [`Values`]: [`Lanes`] of doubles, or
 //! [`Through`] any arithmetic that expressions are evaluated in. A new backend passes
 //! [`backend_tests!`].
 //!
@@ -35,6 +35,7 @@
 
 pub mod backends;
 pub mod calls;
+mod companions;
 pub mod conformance;
 mod fuse;
 mod group;
@@ -48,6 +49,7 @@ mod through;
 mod values;
 
 pub use backends::{Backend, Function, Scratch};
+pub use companions::Companions;
 pub use lanes::Lanes;
 pub use liveness::{KEPT, Slots};
 pub use program::{Program, Room};
