@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 /// Finishes a draft.
 pub(crate) fn finish(mut tape: Tape) -> Tape {
-    pair_sines(&mut tape);
     fuse_products(&mut tape);
+    pair_sines(&mut tape);
     let order = schedule(&tape);
     renumber(tape, &order)
 }
@@ -56,17 +56,45 @@ fn pair_sines(tape: &mut Tape) {
         image.insert(TEMPORARY | cos as u32, TEMPORARY | (at + 1));
     }
     if !image.is_empty() {
-        rename(tape, &|r| image.get(&r).copied().unwrap_or(r));
+        tape.rename(&|r| image.get(&r).copied().unwrap_or(r));
     }
+}
+
+/// Which instructions depend on variables, directly or not. In the draft each comes after what
+/// it reads.
+fn moving(tape: &Tape) -> Vec<bool> {
+    let mut moving = vec![false; tape.instructions.len()];
+    let mut matrices = vec![false; tape.matrices.len()];
+    for (at, instruction) in tape.instructions.iter().enumerate() {
+        let mut moves = match instruction {
+            Instruction::Follow => moving[at - 1],
+            Instruction::Solve(right) => matrices[tape.rights[*right as usize].matrix as usize],
+            _ => false,
+        };
+        tape.reads(instruction, &mut |r| {
+            moves |= r & !PLACE == VARIABLE || temporary(r).is_some_and(|other| moving[other]);
+        });
+        if let Instruction::Factor(matrix) = instruction {
+            matrices[*matrix as usize] = moves;
+        }
+        moving[at] = moves;
+    }
+    moving
 }
 
 /// a·b + c, a + (−b) and a·(1/b) become one instruction each, where what is inside
 /// is wanted nowhere else.
+///
+/// What depends on constants only stays as it is written. It costs nothing, a product with a
+/// reciprocal that is known costs less than a quotient, and it has the same value in every tape:
+/// whether something is wanted elsewhere differs from tape to tape, and equations whose large
+/// constants differ in the last bit from those of another tape do not hold together.
 fn fuse_products(tape: &mut Tape) {
     let uses = uses(tape);
+    let moving = moving(tape);
     let once = |tape: &Tape, register: Register| -> Option<Instruction> {
         let at = temporary(register)?;
-        (uses[at] == 1).then(|| tape.instructions[at])
+        (uses[at] == 1 && moving[at]).then(|| tape.instructions[at])
     };
     let is_one = |tape: &Tape, r: Register| {
         r & !PLACE == NUMBER && tape.numbers[(r & PLACE) as usize] == 1.0
@@ -223,34 +251,6 @@ fn renumber(tape: Tape, (order, prologue): &(Vec<usize>, usize)) -> Tape {
             matrix.entries.clear();
         }
     }
-    rename(&mut tape, &of);
+    tape.rename(&of);
     tape
-}
-
-fn rename(tape: &mut Tape, of: &dyn Fn(Register) -> Register) {
-    for instruction in &mut tape.instructions {
-        *instruction = match *instruction {
-            Instruction::Add(a, b) => Instruction::Add(of(a), of(b)),
-            Instruction::Sub(a, b) => Instruction::Sub(of(a), of(b)),
-            Instruction::Mul(a, b) => Instruction::Mul(of(a), of(b)),
-            Instruction::Div(a, b) => Instruction::Div(of(a), of(b)),
-            Instruction::Neg(a) => Instruction::Neg(of(a)),
-            Instruction::Fma(a, b, c) => Instruction::Fma(of(a), of(b), of(c)),
-            Instruction::Powi(a, n) => Instruction::Powi(of(a), n),
-            Instruction::Sqrt(a) => Instruction::Sqrt(of(a)),
-            Instruction::Pow(a, b) => Instruction::Pow(of(a), of(b)),
-            Instruction::SinCos(a) => Instruction::SinCos(of(a)),
-            Instruction::Call1(f, a) => Instruction::Call1(f, of(a)),
-            Instruction::Call2(f, a, b) => Instruction::Call2(f, of(a), of(b)),
-            Instruction::Select(a, b, c) => Instruction::Select(of(a), of(b), of(c)),
-            other => other,
-        };
-    }
-    for matrix in &mut tape.matrices {
-        matrix.entries.iter_mut().for_each(|r| *r = of(*r));
-    }
-    for right in &mut tape.rights {
-        right.entries.iter_mut().for_each(|r| *r = of(*r));
-    }
-    tape.outputs.iter_mut().for_each(|r| *r = of(*r));
 }

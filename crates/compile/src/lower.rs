@@ -1,7 +1,7 @@
 //! Expressions to a tape: an arithmetic whose numbers are registers.
 
 use crate::fuse;
-use crate::tape::{Instruction, Matrix, Register, Right, Tape};
+use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 use dalembert_expr::eval::Arithmetic;
 use dalembert_expr::{ExprId, Exprs, Function, Number, Symbol};
 use rustc_hash::FxHashMap;
@@ -15,6 +15,10 @@ pub(crate) const CONSTANT: u32 = 1 << KIND;
 pub(crate) const VARIABLE: u32 = 2 << KIND;
 pub(crate) const TEMPORARY: u32 = 3 << KIND;
 pub(crate) const PLACE: u32 = (1 << KIND) - 1;
+
+/// The largest integer power that is written out as products. What rounding does to a
+/// product of n equal factors grows with n, so larger ones are left to `pow`.
+const WRITTEN_OUT: u64 = 64;
 
 impl Tape {
     /// Lowers expressions to a tape. Symbols that are neither constants nor
@@ -62,7 +66,7 @@ struct Draft {
 }
 
 /// An instruction as a table key.
-type Key = (u8, u8, [u32; 3]);
+type Key = ((u8, u8), [Register; 3]);
 
 #[derive(Default)]
 struct Lowering {
@@ -98,6 +102,31 @@ impl Lowering {
         (register & !PLACE == NUMBER).then(|| draft.numbers[(register & PLACE) as usize])
     }
 
+    /// xⁿ by repeated squares, the binary digits of n from the lowest up, and one
+    /// reciprocal for a negative n. The order is fixed, so the bits are the same in every
+    /// backend; it is the one in which compilers write out `powi`. Powers of one base
+    /// share their squares.
+    fn integer_power(&self, base: Register, n: i64) -> Register {
+        let mut digits = n.unsigned_abs();
+        let mut square = base;
+        let mut product = None;
+        while digits > 0 {
+            if digits & 1 == 1 {
+                product = Some(match product {
+                    Some(product) => self.mul(&product, &square),
+                    None => square,
+                });
+            }
+            digits >>= 1;
+            if digits > 0 {
+                square = self.mul(&square, &square);
+            }
+        }
+        let one = self.float(1.0);
+        let product = product.unwrap_or(one);
+        if n < 0 { self.emit(Instruction::Div(one, product)) } else { product }
+    }
+
     fn chain(&self, function: Function, x: &[Register]) -> Register {
         let mut rest = x.iter().copied();
         let first = rest.next().unwrap_or_else(|| self.float(f64::NAN));
@@ -105,26 +134,17 @@ impl Lowering {
     }
 }
 
+/// None for what comes in groups and is never the same twice.
 fn key(instruction: &Instruction) -> Option<Key> {
-    Some(match *instruction {
-        Instruction::Add(a, b) => (0, 0, [a.min(b), a.max(b), 0]),
-        Instruction::Sub(a, b) => (1, 0, [a, b, 0]),
-        Instruction::Mul(a, b) => (2, 0, [a.min(b), a.max(b), 0]),
-        Instruction::Div(a, b) => (3, 0, [a, b, 0]),
-        Instruction::Neg(a) => (4, 0, [a, 0, 0]),
-        Instruction::Fma(a, b, c) => (5, 0, [a, b, c]),
-        Instruction::Powi(a, n) => (6, 0, [a, n as u32, 0]),
-        Instruction::Sqrt(a) => (7, 0, [a, 0, 0]),
-        Instruction::Pow(a, b) => (8, 0, [a, b, 0]),
-        Instruction::Call1(f, a) => (9, f as u8, [a, 0, 0]),
-        Instruction::Call2(f, a, b) => (10, f as u8, [a, b, 0]),
-        Instruction::Select(a, b, c) => (11, 0, [a, b, c]),
-        // These come in groups and are never the same twice.
-        Instruction::SinCos(_)
-        | Instruction::Follow
-        | Instruction::Factor(_)
-        | Instruction::Solve(_) => return None,
-    })
+    let (mut registers, count) = instruction.operands();
+    match instruction {
+        Instruction::SinCos(_) => return None,
+        // Registers of sums and products have no order.
+        Instruction::Add(..) | Instruction::Mul(..) => registers[..2].sort_unstable(),
+        _ if count == 0 => return None,
+        _ => {}
+    }
+    Some((instruction.kind(), registers))
 }
 
 impl Arithmetic for Lowering {
@@ -159,16 +179,11 @@ impl Arithmetic for Lowering {
     }
 
     fn power(&self, base: &Register, exponent: &Number) -> Register {
-        let powi = |base: Register, n: i64| match i32::try_from(n) {
-            Ok(1) => base,
-            Ok(2) => self.emit(Instruction::Mul(base, base)),
-            Ok(-1) => self.emit(Instruction::Div(self.float(1.0), base)),
-            Ok(n) => self.emit(Instruction::Powi(base, n)),
-            Err(_) => self.emit(Instruction::Pow(base, self.float(n as f64))),
-        };
         match exponent.as_small() {
-            Some((n, 1)) => powi(*base, n),
-            Some((n, 2)) => powi(self.emit(Instruction::Sqrt(*base)), n),
+            Some((n, 1)) if n.unsigned_abs() <= WRITTEN_OUT => self.integer_power(*base, n),
+            Some((n, 2)) if n.unsigned_abs() <= WRITTEN_OUT => {
+                self.integer_power(self.emit(Instruction::Sqrt(*base)), n)
+            }
             _ => self.emit(Instruction::Pow(*base, self.float(exponent.to_f64()))),
         }
     }
@@ -191,20 +206,24 @@ impl Arithmetic for Lowering {
 
     fn solve(&self, k: &[Register], r: &[Register]) -> Vec<Register> {
         let known = self.draft.borrow().by_entries.get(k).copied();
-        let matrix = match known {
-            Some(matrix) => matrix,
-            None => {
-                let matrix = {
-                    let draft = &mut *self.draft.borrow_mut();
-                    draft.matrices.push(Matrix { size: r.len(), entries: k.to_vec() });
-                    let matrix = (draft.matrices.len() - 1) as u32;
-                    draft.by_entries.insert(k.to_vec(), matrix);
-                    matrix
-                };
-                self.emit(Instruction::Factor(matrix));
-                matrix
-            }
-        };
+        let matrix = known.unwrap_or_else(|| {
+            let size = r.len();
+            let entries = k.iter().enumerate().filter(|(_, e)| self.value(**e) != Some(0.0));
+            let entry = |(at, &register): (usize, &Register)| Entry {
+                row: (at / size) as u32,
+                column: (at % size) as u32,
+                register,
+            };
+            let entries = entries.map(entry).collect();
+            let draft = &mut *self.draft.borrow_mut();
+            draft.matrices.push(Matrix { size, entries });
+            let matrix = (draft.matrices.len() - 1) as u32;
+            draft.by_entries.insert(k.to_vec(), matrix);
+            matrix
+        });
+        if known.is_none() {
+            self.emit(Instruction::Factor(matrix));
+        }
         let right = {
             let draft = &mut *self.draft.borrow_mut();
             draft.rights.push(Right { matrix, entries: r.to_vec() });

@@ -20,8 +20,6 @@ pub enum Instruction {
     Neg(Register),
     /// a · b + c with one rounding
     Fma(Register, Register, Register),
-    /// a to an integer power
-    Powi(Register, i32),
     /// √a
     Sqrt(Register),
     /// a to the power b
@@ -43,13 +41,89 @@ pub enum Instruction {
     Solve(u32),
 }
 
-/// A matrix of registers, row by row.
+// A tape is read from front to back at every call: small instructions are fast ones.
+const _: () = assert!(size_of::<Instruction>() <= 16);
+
+impl Instruction {
+    /// What it does, apart from the registers: instructions of one kind can run in one loop.
+    pub fn kind(&self) -> (u8, u8) {
+        match *self {
+            Instruction::Add(..) => (0, 0),
+            Instruction::Sub(..) => (1, 0),
+            Instruction::Mul(..) => (2, 0),
+            Instruction::Div(..) => (3, 0),
+            Instruction::Neg(_) => (4, 0),
+            Instruction::Fma(..) => (5, 0),
+            Instruction::Sqrt(_) => (6, 0),
+            Instruction::Pow(..) => (7, 0),
+            Instruction::SinCos(_) => (8, 0),
+            Instruction::Follow => (9, 0),
+            Instruction::Call1(f, _) => (10, f as u8),
+            Instruction::Call2(f, ..) => (11, f as u8),
+            Instruction::Select(..) => (12, 0),
+            Instruction::Factor(_) => (13, 0),
+            Instruction::Solve(_) => (14, 0),
+        }
+    }
+
+    /// The registers it names itself, and how many; those of a matrix or of a right side are
+    /// not among them.
+    pub fn operands(&self) -> ([Register; 3], usize) {
+        match *self {
+            Instruction::Add(a, b)
+            | Instruction::Sub(a, b)
+            | Instruction::Mul(a, b)
+            | Instruction::Div(a, b)
+            | Instruction::Pow(a, b)
+            | Instruction::Call2(_, a, b) => ([a, b, 0], 2),
+            Instruction::Fma(a, b, c) | Instruction::Select(a, b, c) => ([a, b, c], 3),
+            Instruction::Neg(a)
+            | Instruction::Sqrt(a)
+            | Instruction::SinCos(a)
+            | Instruction::Call1(_, a) => ([a, 0, 0], 1),
+            Instruction::Follow | Instruction::Factor(_) | Instruction::Solve(_) => ([0; 3], 0),
+        }
+    }
+
+    /// The same on other registers.
+    pub fn rename(self, of: &dyn Fn(Register) -> Register) -> Instruction {
+        match self {
+            Instruction::Add(a, b) => Instruction::Add(of(a), of(b)),
+            Instruction::Sub(a, b) => Instruction::Sub(of(a), of(b)),
+            Instruction::Mul(a, b) => Instruction::Mul(of(a), of(b)),
+            Instruction::Div(a, b) => Instruction::Div(of(a), of(b)),
+            Instruction::Neg(a) => Instruction::Neg(of(a)),
+            Instruction::Fma(a, b, c) => Instruction::Fma(of(a), of(b), of(c)),
+            Instruction::Sqrt(a) => Instruction::Sqrt(of(a)),
+            Instruction::Pow(a, b) => Instruction::Pow(of(a), of(b)),
+            Instruction::SinCos(a) => Instruction::SinCos(of(a)),
+            Instruction::Call1(f, a) => Instruction::Call1(f, of(a)),
+            Instruction::Call2(f, a, b) => Instruction::Call2(f, of(a), of(b)),
+            Instruction::Select(a, b, c) => Instruction::Select(of(a), of(b), of(c)),
+            other @ (Instruction::Follow | Instruction::Factor(_) | Instruction::Solve(_)) => other,
+        }
+    }
+}
+
+/// A matrix of registers. Where it has no entry it is 0 whatever the inputs are, so that a
+/// backend can leave out what such zeros make needless.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// Rows and columns.
+    /// How many rows and columns there are.
     pub size: usize,
-    /// Its entries.
-    pub entries: Vec<Register>,
+    /// Its entries, row by row.
+    pub entries: Vec<Entry>,
+}
+
+/// An entry of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The row.
+    pub row: u32,
+    /// The column.
+    pub column: u32,
+    /// Where its value is.
+    pub register: Register,
 }
 
 /// A right side and the matrix it belongs to.
@@ -66,7 +140,7 @@ pub struct Right {
 /// Registers in order: numbers, constants, variables, then one for each
 /// instruction. The first instructions, up to [`Tape::prologue`], depend on numbers
 /// and constants only.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tape {
     /// Numbers.
     pub numbers: Vec<f64>,
@@ -110,32 +184,28 @@ impl Tape {
     /// Calls `visit` for each register an instruction reads.
     pub fn reads(&self, instruction: &Instruction, visit: &mut dyn FnMut(Register)) {
         match *instruction {
-            Instruction::Add(a, b)
-            | Instruction::Sub(a, b)
-            | Instruction::Mul(a, b)
-            | Instruction::Div(a, b)
-            | Instruction::Pow(a, b)
-            | Instruction::Call2(_, a, b) => {
-                visit(a);
-                visit(b);
-            }
-            Instruction::Fma(a, b, c) | Instruction::Select(a, b, c) => {
-                visit(a);
-                visit(b);
-                visit(c);
-            }
-            Instruction::Neg(a)
-            | Instruction::Powi(a, _)
-            | Instruction::Sqrt(a)
-            | Instruction::SinCos(a)
-            | Instruction::Call1(_, a) => visit(a),
-            Instruction::Follow => {}
             Instruction::Factor(matrix) => {
-                self.matrices[matrix as usize].entries.iter().for_each(|&r| visit(r));
+                self.matrices[matrix as usize].entries.iter().for_each(|e| visit(e.register));
             }
             Instruction::Solve(right) => {
                 self.rights[right as usize].entries.iter().for_each(|&r| visit(r));
             }
+            _ => {
+                let (registers, count) = instruction.operands();
+                registers[..count].iter().for_each(|&r| visit(r));
+            }
+        }
+    }
+
+    /// Puts other registers into everything.
+    pub(crate) fn rename(&mut self, of: &dyn Fn(Register) -> Register) {
+        for instruction in &mut self.instructions {
+            *instruction = instruction.rename(of);
+        }
+        let entries = self.matrices.iter_mut().flat_map(|m| &mut m.entries);
+        let rights = self.rights.iter_mut().flat_map(|r| &mut r.entries);
+        for register in entries.map(|e| &mut e.register).chain(rights).chain(&mut self.outputs) {
+            *register = of(*register);
         }
     }
 }

@@ -18,7 +18,7 @@
 use crate::field::Field;
 use crate::on_branches::OnBranches;
 use crate::setting::{Setting, Table};
-use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
@@ -233,7 +233,7 @@ impl Energies {
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
         let given = (&symbols[..], &constants[..]);
         let (roots, branches) = OnBranches::freeze(exprs, &roots, 0..count, given, &mut variables);
-        let function = compile(Tape::lower(exprs, &roots, &symbols, &variables));
+        let function = backends::DEFAULT.compile(Tape::lower(exprs, &roots, &symbols, &variables));
         let mut registers = function.scratch();
         function.prepare(&mut registers, &constants);
         Ok(Energies {

@@ -33,7 +33,7 @@ use crate::power::power_and_mass;
 use crate::search::Room;
 use crate::setting::{Setting, Table};
 use crate::state::State;
-use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_gauss::coupled::{Coupled, CoupledError};
@@ -348,7 +348,9 @@ impl<'m> Field<'m> {
         let before_modes = variables.len();
         variables.extend(switches.iter().map(|s| s.mode));
         variables.extend(windings.iter().map(|w| w.2));
-        let lower = |roots: &[ExprId]| compile(Tape::lower(exprs, roots, &symbols, &variables));
+        let lower = |roots: &[ExprId]| {
+            backends::DEFAULT.compile(Tape::lower(exprs, roots, &symbols, &variables))
+        };
         let terms = lower(roots);
         let kept = Kept {
             terms: roots.to_vec(),

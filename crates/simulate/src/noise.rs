@@ -184,4 +184,28 @@ mod tests {
         let result = exprs.evaluate(&Running, &[off.id], |_| Noisy::exact(1.0))[0];
         assert!(result.value.abs() > result.noise, "{result:?}");
     }
+
+    /// What is compiled can be run over these numbers too: the values agree within the bounds, and
+    /// the bounds with each other but for the order of operations.
+    #[test]
+    fn a_tape_carries_the_same_bounds() {
+        use dalembert_compile::conformance::graphs;
+        use dalembert_compile::{Program, Through};
+        let inputs = [0.4, 0.9, 0.3, 1.1, 0.7].map(|x| Noisy::rounded(x, 0.0));
+        for graph in graphs(200) {
+            let (program, values) = (Program::new(&graph.tape), Through(&Running));
+            let mut room = program.room(&values);
+            let mut by_tape = [Noisy::default(); 3];
+            program.prepare(&values, &mut room, &inputs[..2]);
+            program.call(&values, &mut room, &inputs[2..], &mut by_tape);
+            let by_expression = graph.exprs.evaluate(&Running, &graph.roots, |symbol| {
+                let place = graph.symbols.iter().position(|&other| other == symbol);
+                inputs[place.expect("a symbol of the graph")]
+            });
+            for (a, b) in by_tape.iter().zip(&by_expression) {
+                assert!((a.value - b.value).abs() <= a.noise + b.noise, "{a:?} {b:?}");
+                assert!(a.noise <= 4.0 * b.noise && b.noise <= 4.0 * a.noise, "{a:?} {b:?}");
+            }
+        }
+    }
 }

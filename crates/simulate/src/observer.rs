@@ -7,7 +7,7 @@ use crate::field::{Feedback, Field, FieldError};
 use crate::on_branches::OnBranches;
 use crate::setting::{Setting, Table};
 use crate::state::State;
-use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{EquationsOfMotion, Variables};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
@@ -179,7 +179,7 @@ impl Observer {
         let energy = layout.energy..layout.energy + 1;
         let given = (&symbols[..], &constants[..]);
         let (roots, branches) = OnBranches::freeze(exprs, &roots, energy, given, &mut variables);
-        let function = compile(Tape::lower(exprs, &roots, &symbols, &variables));
+        let function = backends::DEFAULT.compile(Tape::lower(exprs, &roots, &symbols, &variables));
         let mut registers = function.scratch();
         function.prepare(&mut registers, &constants);
         Ok(Observer {

@@ -2,7 +2,7 @@
 //! rounding are not those of the motion. Angles whose cut the motion has passed are continued.
 
 use crate::field::{Field, continuity};
-use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_expr::{ExprId, Exprs, Switch, Symbol};
 
 /// The branches and windings that frozen functions take as inputs behind the others.
@@ -35,7 +35,7 @@ impl OnBranches {
         }
         let plain = |switch: &Switch| switch.plain;
         let values: Vec<ExprId> = switches.iter().map(plain).collect();
-        let branches = compile(Tape::lower(exprs, &values, symbols, variables));
+        let branches = backends::DEFAULT.compile(Tape::lower(exprs, &values, symbols, variables));
         let mut registers = branches.scratch();
         branches.prepare(&mut registers, constants);
         let first = variables.len();

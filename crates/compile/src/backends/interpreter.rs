@@ -1,22 +1,21 @@
-//! The interpreter: a loop over instructions. Slow by the standard of machine code
-//! and everywhere available; the reference for other backends.
+//! The interpreter: loops over instructions of one kind. Slow by the standard of machine code and
+//! everywhere available; the reference for other backends.
 //!
-//! One loop serves single calls and lanes: registers are arrays of a length known
-//! at compile time, one or [`LANES`].
+//! One run ([`Program`]) serves single calls and lanes.
 
-use super::{Backend, Factors, Function, Scratch};
-use crate::tape::{Instruction, Tape};
-use dalembert_expr::Function as Elementary;
-use dalembert_expr::eval::{Arithmetic, Doubles};
+use super::{Backend, Function, Scratch};
+use crate::lanes::Lanes;
+use crate::program::{Part, Program, Room};
+use crate::tape::Tape;
 
 /// Sets of variables computed side by side.
-pub const LANES: usize = 4;
+pub const LANES: usize = 8;
 
 /// The interpreter.
 pub struct Interpreter;
 
 /// The member of the list.
-pub const BACKEND: Interpreter = Interpreter;
+pub static BACKEND: Interpreter = Interpreter;
 
 impl Backend for Interpreter {
     fn name(&self) -> &'static str {
@@ -24,236 +23,116 @@ impl Backend for Interpreter {
     }
 
     fn compile(&self, tape: Tape) -> Box<dyn Function> {
-        Box::new(Interpreted { tape })
+        Box::new(Interpreted { program: Program::new(&tape) })
     }
 }
 
 struct Interpreted {
-    tape: Tape,
+    program: Program,
+}
+
+/// What changes in a call.
+struct Work {
+    single: Room<Lanes<1>>,
+    constants: Vec<[f64; 1]>,
+    /// Made when lanes are first asked for.
+    wide: Option<Room<Lanes<LANES>>>,
+    /// Whether the lanes know the constants.
+    is_wide_prepared: bool,
+}
+
+impl Interpreted {
+    /// What this function keeps; none in what another one made.
+    fn work<'a>(&self, scratch: &'a mut Scratch) -> Option<&'a mut Work> {
+        scratch.get().filter(|work: &&mut Work| self.program.fits(&work.single))
+    }
 }
 
 impl Function for Interpreted {
     fn constants(&self) -> usize {
-        self.tape.constants
+        self.program.constants()
     }
 
     fn variables(&self) -> usize {
-        self.tape.variables
+        self.program.variables()
     }
 
     fn outputs(&self) -> usize {
-        self.tape.outputs.len()
+        self.program.outputs()
     }
 
     fn scratch(&self) -> Scratch {
-        let mut registers = vec![0.0; self.tape.registers()];
-        registers[..self.tape.numbers.len()].copy_from_slice(&self.tape.numbers);
-        let factors = self
-            .tape
-            .matrices
-            .iter()
-            .map(|matrix| Factors {
-                lu: vec![0.0; matrix.size * matrix.size],
-                order: vec![0; matrix.size],
-                work: vec![0.0; matrix.size],
-            })
-            .collect();
-        Scratch { registers, factors, ..Scratch::default() }
+        Scratch::new(Work {
+            single: self.program.room(&Lanes),
+            constants: vec![[0.0]; self.program.constants()],
+            wide: None,
+            is_wide_prepared: false,
+        })
     }
 
     fn prepare(&self, scratch: &mut Scratch, constants: &[f64]) {
-        let first = self.tape.first_constant();
-        scratch.registers[first..first + constants.len()].copy_from_slice(constants);
-        scratch.constants = constants.to_vec();
-        scratch.wide.clear();
-        let (registers, factors) = (&mut scratch.registers, &mut scratch.factors);
-        run(&self.tape, as_lanes(registers), factors, 0..self.tape.prologue);
+        if self.work(scratch).is_none() {
+            *scratch = self.scratch();
+        }
+        let Some(work) = self.work(scratch) else { return };
+        work.constants.iter_mut().zip(constants).for_each(|(place, &c)| *place = [c]);
+        work.is_wide_prepared = false;
+        self.program.constants_in(&mut work.single).copy_from_slice(&work.constants);
+        run(&self.program, &mut work.single, Part::Prologue);
     }
 
     fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
-        let first = self.tape.first_variable();
-        scratch.registers[first..first + x.len()].copy_from_slice(x);
-        let all = self.tape.prologue..self.tape.instructions.len();
-        let (registers, factors) = (&mut scratch.registers, &mut scratch.factors);
-        run(&self.tape, as_lanes(registers), factors, all);
-        for (place, &register) in y.iter_mut().zip(&self.tape.outputs) {
-            *place = scratch.registers[register as usize];
-        }
+        let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
+        let places = self.program.variables_in(&mut work.single).as_flattened_mut();
+        let given = places.len().min(x.len());
+        places[..given].copy_from_slice(&x[..given]);
+        // What another value left in the place of one that is not given must not be read.
+        places[given..].fill(f64::NAN);
+        run(&self.program, &mut work.single, Part::Body);
+        let results = self.program.results(&work.single);
+        y.iter_mut().zip(results).for_each(|(place, value)| *place = value[0]);
     }
 
     fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]) {
-        let tape = &self.tape;
-        if scratch.wide.len() != tape.registers() {
-            // What the prologue computed is the same in every lane.
-            scratch.wide = scratch.registers.iter().map(|&r| [r; LANES]).collect();
+        let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
+        let program = &self.program;
+        let wide = work.wide.get_or_insert_with(|| program.room(&Lanes));
+        if !work.is_wide_prepared {
+            let places = program.constants_in(wide).iter_mut();
+            places.zip(&work.constants).for_each(|(place, &[c])| *place = [c; LANES]);
+            run(program, wide, Part::Prologue);
+            work.is_wide_prepared = true;
         }
-        let first = tape.first_variable();
-        let all = tape.prologue..tape.instructions.len();
         for start in (0..lanes).step_by(LANES) {
             let width = LANES.min(lanes - start);
-            for variable in 0..tape.variables {
-                let from = &x[variable * lanes + start..variable * lanes + start + width];
-                let register = &mut scratch.wide[first + variable];
+            for (place, all) in program.variables_in(wide).iter_mut().zip(x.chunks_exact(lanes)) {
                 // Lanes that are not asked for repeat the last one.
-                register.fill(from[width - 1]);
-                register[..width].copy_from_slice(from);
+                *place = [all[start + width - 1]; LANES];
+                place[..width].copy_from_slice(&all[start..start + width]);
             }
-            run(tape, &mut scratch.wide, &mut scratch.factors, all.clone());
-            for (output, &register) in tape.outputs.iter().enumerate() {
-                let to = &mut y[output * lanes + start..output * lanes + start + width];
-                to.copy_from_slice(&scratch.wide[register as usize][..width]);
-            }
-        }
-    }
-}
-
-/// Registers as lanes of one.
-fn as_lanes(registers: &mut [f64]) -> &mut [[f64; 1]] {
-    registers.as_chunks_mut::<1>().0
-}
-
-fn run<const L: usize>(
-    tape: &Tape,
-    registers: &mut [[f64; L]],
-    factors: &mut [Factors],
-    range: std::ops::Range<usize>,
-) {
-    let first = tape.first_instruction();
-    // A matrix is factored lane by lane, so with several lanes the factors of one
-    // lane only are kept, and each solve factors anew.
-    for at in range {
-        let into = first + at;
-        let (before, after) = registers.split_at_mut(into);
-        // Macros, not closures: each arm must be a loop over lanes of its own.
-        macro_rules! one {
-            ($a:expr, $f:expr) => {{
-                let a = &before[$a as usize];
-                std::array::from_fn(|l| $f(a[l]))
-            }};
-        }
-        macro_rules! two {
-            ($a:expr, $b:expr, $f:expr) => {{
-                let (a, b) = (&before[$a as usize], &before[$b as usize]);
-                std::array::from_fn(|l| $f(a[l], b[l]))
-            }};
-        }
-        let get = |r: u32| before[r as usize];
-        after[0] = match tape.instructions[at] {
-            Instruction::Add(a, b) => two!(a, b, |a: f64, b: f64| a + b),
-            Instruction::Sub(a, b) => two!(a, b, |a: f64, b: f64| a - b),
-            Instruction::Mul(a, b) => two!(a, b, |a: f64, b: f64| a * b),
-            Instruction::Div(a, b) => two!(a, b, |a: f64, b: f64| a / b),
-            Instruction::Neg(a) => one!(a, |a: f64| -a),
-            Instruction::Fma(a, b, c) => {
-                let (a, b, c) = (get(a), get(b), get(c));
-                std::array::from_fn(|l| a[l].mul_add(b[l], c[l]))
-            }
-            Instruction::Powi(a, n) => one!(a, |a: f64| a.powi(n)),
-            Instruction::Sqrt(a) => one!(a, |a: f64| a.sqrt()),
-            Instruction::Pow(a, b) => two!(a, b, |a: f64, b: f64| a.powf(b)),
-            Instruction::SinCos(a) => {
-                let both = get(a).map(f64::sin_cos);
-                after[1] = both.map(|x| x.1);
-                both.map(|x| x.0)
-            }
-            Instruction::Follow => continue,
-            Instruction::Call1(f, a) => one!(a, |a: f64| elementary(f, a)),
-            Instruction::Call2(f, a, b) => two!(a, b, |a: f64, b: f64| Doubles.call(f, &[a, b])),
-            Instruction::Select(c, a, b) => {
-                let (c, a, b) = (get(c), get(a), get(b));
-                std::array::from_fn(|l| match c[l] {
-                    x if x.is_nan() => f64::NAN,
-                    x if x != 0.0 => a[l],
-                    _ => b[l],
-                })
-            }
-            Instruction::Factor(matrix) => {
-                if L == 1 {
-                    factor(tape, before, factors, matrix as usize, 0);
-                }
-                [0.0; L]
-            }
-            Instruction::Solve(right) => {
-                let data = &tape.rights[right as usize];
-                let matrix = data.matrix as usize;
-                for lane in 0..L {
-                    if L > 1 {
-                        factor(tape, before, factors, matrix, lane);
-                    }
-                    let Factors { lu, order, work } = &mut factors[matrix];
-                    for (place, &r) in work.iter_mut().zip(order.iter()) {
-                        *place = before[data.entries[r] as usize][lane];
-                    }
-                    back(lu, work);
-                    work.iter().enumerate().for_each(|(i, &x)| after[i][lane] = x);
-                }
-                continue;
-            }
-        };
-    }
-}
-
-fn elementary(f: Elementary, x: f64) -> f64 {
-    match f {
-        Elementary::Sin => x.sin(),
-        Elementary::Cos => x.cos(),
-        Elementary::Exp => x.exp(),
-        Elementary::Abs => x.abs(),
-        other => Doubles.call(other, &[x]),
-    }
-}
-
-/// Gaussian elimination with row pivoting. A singular matrix gives infinities or
-/// NaN in what is solved with it.
-fn factor<const L: usize>(
-    tape: &Tape,
-    registers: &[[f64; L]],
-    factors: &mut [Factors],
-    matrix: usize,
-    lane: usize,
-) {
-    let Factors { lu, order, .. } = &mut factors[matrix];
-    let n = order.len();
-    for (place, &r) in lu.iter_mut().zip(&tape.matrices[matrix].entries) {
-        *place = registers[r as usize][lane];
-    }
-    order.iter_mut().enumerate().for_each(|(i, place)| *place = i);
-    for column in 0..n {
-        let mut pivot = column;
-        for row in column + 1..n {
-            if lu[row * n + column].abs() > lu[pivot * n + column].abs() {
-                pivot = row;
-            }
-        }
-        if pivot != column {
-            order.swap(column, pivot);
-            for j in 0..n {
-                lu.swap(column * n + j, pivot * n + j);
-            }
-        }
-        let inverse = 1.0 / lu[column * n + column];
-        for row in column + 1..n {
-            let factor = lu[row * n + column] * inverse;
-            lu[row * n + column] = factor;
-            for j in column + 1..n {
-                lu[row * n + j] -= factor * lu[column * n + j];
+            run(program, wide, Part::Body);
+            for (to, value) in y.chunks_exact_mut(lanes).zip(program.results(wide)) {
+                to[start..start + width].copy_from_slice(&value[..width]);
             }
         }
     }
 }
 
-/// Solves with a factored matrix, in place, the right side already permuted.
-fn back(lu: &[f64], x: &mut [f64]) {
-    let n = x.len();
-    for i in 0..n {
-        for j in 0..i {
-            x[i] -= lu[i * n + j] * x[j];
-        }
+/// A product and a sum with one rounding are one instruction of most processors, but not of all
+/// for which a program is usually compiled; without it they are a call that gives the same bits.
+/// So the same loops are compiled twice.
+fn run<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        #[allow(unsafe_code)]
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { run_fused(program, room, part) };
     }
-    for i in (0..n).rev() {
-        for j in i + 1..n {
-            x[i] -= lu[i * n + j] * x[j];
-        }
-        x[i] /= lu[i * n + i];
-    }
+    program.run(&Lanes, room, part);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn run_fused<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
+    program.run(&Lanes, room, part);
 }

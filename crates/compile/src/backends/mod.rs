@@ -2,6 +2,7 @@
 //! bit, so that a faster one can replace another.
 
 use crate::tape::Tape;
+use std::any::Any;
 
 pub mod interpreter;
 
@@ -30,10 +31,11 @@ pub trait Function: Send + Sync {
     fn scratch(&self) -> Scratch;
 
     /// Sets the constants and computes what depends on them only. Comes before the
-    /// first call.
+    /// first call. A scratch of another function is replaced.
     fn prepare(&self, scratch: &mut Scratch, constants: &[f64]);
 
-    /// Computes the outputs `y` of the variables `x`. Allocates nothing.
+    /// Computes the outputs `y` of the variables `x`. Allocates nothing. NaN with the
+    /// scratch of another function.
     fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]);
 
     /// Computes outputs for many sets of variables at once: `x` holds the first
@@ -42,24 +44,38 @@ pub trait Function: Send + Sync {
     fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]);
 }
 
-/// Registers and factored matrices of one thread.
-#[derive(Clone, Debug, Default)]
-pub struct Scratch {
-    pub(crate) registers: Vec<f64>,
-    pub(crate) wide: Vec<[f64; interpreter::LANES]>,
-    pub(crate) factors: Vec<Factors>,
-    pub(crate) constants: Vec<f64>,
+/// What one thread's calls of a function change: a type of the backend's own, of the size that
+/// the function takes. The default one is of no function.
+#[derive(Default)]
+pub struct Scratch(Option<Box<dyn Any + Send>>);
+
+impl Scratch {
+    /// What a backend keeps.
+    pub fn new<T: Any + Send>(own: T) -> Scratch {
+        Scratch(Some(Box::new(own)))
+    }
+
+    /// What the backend kept, if it is of that type.
+    pub fn get<T: Any>(&mut self) -> Option<&mut T> {
+        self.0.as_mut().and_then(|own| own.downcast_mut())
+    }
 }
 
-/// A factored matrix.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Factors {
-    pub lu: Vec<f64>,
-    pub order: Vec<usize>,
-    pub work: Vec<f64>,
+/// The explicit list. A backend is a module with a static `BACKEND`; the module line stays outside
+/// the macro because rustfmt does not follow modules declared inside one.
+macro_rules! backends {
+    ($($member:ident),*) => {
+        /// Every backend.
+        pub static ALL: &[&dyn Backend] = &[$(&$member::BACKEND),*];
+    };
 }
 
-/// Compiles with the default backend.
-pub fn compile(tape: Tape) -> Box<dyn Function> {
-    interpreter::BACKEND.compile(tape)
+backends! { interpreter }
+
+/// The backend used unless another is named: the interpreter.
+pub static DEFAULT: &dyn Backend = &interpreter::BACKEND;
+
+/// The backend with the given name.
+pub fn by_name(name: &str) -> Option<&'static dyn Backend> {
+    ALL.iter().copied().find(|backend| backend.name() == name)
 }

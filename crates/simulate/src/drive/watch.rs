@@ -12,7 +12,7 @@
 use crate::field::{Field, FieldError};
 use crate::observer::{Observation, Observer};
 use crate::setting::{Setting, Table};
-use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
@@ -71,7 +71,12 @@ struct Compiled {
 impl Compiled {
     fn new(setting: &Setting, roots: &[ExprId], variables: &[Symbol]) -> Compiled {
         let (symbols, constants) = setting.constants();
-        let function = compile(Tape::lower(&setting.model.exprs, roots, &symbols, variables));
+        let function = backends::DEFAULT.compile(Tape::lower(
+            &setting.model.exprs,
+            roots,
+            &symbols,
+            variables,
+        ));
         let mut registers = function.scratch();
         function.prepare(&mut registers, &constants);
         Compiled { registers, output: vec![0.0; function.outputs()], function }

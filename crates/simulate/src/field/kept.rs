@@ -6,7 +6,7 @@
 use super::{Field, canonical, continuity, residual, structure};
 use crate::integrators::Needs;
 use crate::projection::Projection;
-use dalembert_compile::{Function, Scratch as Registers, Tape, compile};
+use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 
@@ -94,7 +94,8 @@ impl Field<'_> {
         let mut variables = self.kept.variables.clone();
         variables.extend(more);
         let exprs = &self.setting.model.exprs;
-        let function = compile(Tape::lower(exprs, roots, &self.kept.symbols, &variables));
+        let function =
+            backends::DEFAULT.compile(Tape::lower(exprs, roots, &self.kept.symbols, &variables));
         let mut registers = function.scratch();
         function.prepare(&mut registers, &self.constants);
         let output = vec![0.0; function.outputs()];
