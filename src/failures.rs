@@ -90,6 +90,39 @@ pub fn explain_coupled(model: &Model, words: impl Into<String>) -> Diagnostic {
         .at("this force depends on a multiplier")
 }
 
+/// What is said about rows that nearly depend on each other.
+pub fn explain_nearly(model: &Model, rows: &[usize], ratio: f64) -> Diagnostic {
+    let message = format!(
+        "constraints nearly depend on each other, by {ratio:.1e}: doubles do not tell what they \
+         determine"
+    );
+    let whole = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
+    let fault = Diagnostic::fault(Code::NearlyDependent, whole, message);
+    let words = ["this adds next to nothing to the others", "these say nearly the same"];
+    at_rows(&model.system, rows, fault, words)
+        .hint("write what the difference of the rows says as a constraint of its own")
+}
+
+/// Points at rows: with other words for one than for several.
+fn at_rows(system: &System, rows: &[usize], fault: Diagnostic, words: [&str; 2]) -> Diagnostic {
+    let mut spans: Vec<Span> = Vec::new();
+    for &row in rows {
+        let span = system.constraints[row].span;
+        if !spans.contains(&span) {
+            spans.push(span);
+        }
+    }
+    let mut fault = fault;
+    if let (Some(first), Some(label)) = (spans.first(), fault.labels.first_mut()) {
+        label.span = *first;
+    }
+    fault = fault.at(words[usize::from(spans.len() > 1)]);
+    for span in spans.iter().skip(1).take(3) {
+        fault = fault.with(*span, "and this");
+    }
+    fault
+}
+
 /// That a motion sticks is no fault: it is where it ends.
 fn sticks(setting: &Setting, report: &RunReport, list: &[Stuck]) -> Option<Diagnostic> {
     let exprs = &setting.model.exprs;
@@ -142,24 +175,18 @@ impl Scene<'_> {
                     self.system.constraints.len(),
                     if *expected == 1 { "was" } else { "were" }
                 );
-                let mut spans: Vec<Span> = Vec::new();
-                for &row in constraints {
-                    let span = self.system.constraints[row].span;
-                    if !spans.contains(&span) {
-                        spans.push(span);
-                    }
-                }
-                let first = spans.first().copied().unwrap_or_else(|| self.whole());
-                let words = match (is_lost, spans.len()) {
-                    (true, 0 | 1) => "this restricts nothing from here on",
-                    (true, _) => "these depend on each other from here on",
-                    (false, 0 | 1) => "this restricted nothing until here",
-                    (false, _) => "these depended on each other until here",
+                let words = match is_lost {
+                    true => [
+                        "this restricts nothing from here on",
+                        "these depend on each other from here on",
+                    ],
+                    false => [
+                        "this restricted nothing until here",
+                        "these depended on each other until here",
+                    ],
                 };
-                let mut diagnostic = Diagnostic::fault(Code::RankLost, first, message).at(words);
-                for span in spans.iter().skip(1).take(3) {
-                    diagnostic = diagnostic.with(*span, "and this");
-                }
+                let fault = Diagnostic::fault(Code::RankLost, self.whole(), message);
+                let diagnostic = at_rows(self.system, constraints, fault, words);
                 if is_lost {
                     return diagnostic;
                 }
@@ -173,23 +200,13 @@ impl Scene<'_> {
                     change.at,
                     change.stopped.map_or("the motion ends", |why| why.words())
                 );
-                let mut spans: Vec<Span> = Vec::new();
-                for &row in &change.constraints {
-                    let span = self.system.constraints[row].span;
-                    if !spans.contains(&span) {
-                        spans.push(span);
-                    }
-                }
-                let first = spans.first().copied().unwrap_or_else(|| self.whole());
-                let words = match spans.len() {
-                    0 | 1 => "this depends on the others there",
-                    _ => "these depend on each other there",
-                };
-                let mut diagnostic = Diagnostic::fault(Code::RankLost, first, message).at(words);
-                for span in spans.iter().skip(1).take(3) {
-                    diagnostic = diagnostic.with(*span, "and this");
-                }
-                diagnostic
+                let words =
+                    ["this depends on the others there", "these depend on each other there"];
+                let fault = Diagnostic::fault(Code::RankLost, self.whole(), message);
+                at_rows(self.system, &change.constraints, fault, words)
+            }
+            Failure::NearlyDependent { ratio, constraints } => {
+                explain_nearly(&self.setting.model, constraints, *ratio)
             }
             Failure::StepTooSmall { step } => {
                 let message = format!(

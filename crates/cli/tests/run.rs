@@ -470,6 +470,19 @@ fn friction_without_a_common_solution_is_told() {
     assert!(words.contains("no common solution"), "{words}");
 }
 
+#[test]
+fn rows_that_nearly_depend_are_named() {
+    let spheres = "coord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\npotential 9.81*z\n\
+        constraint first: x^2 + y^2 + z^2 = 4\n\
+        constraint second: sqrt(x^2 + y^2 + (1 + 1e-14)*z^2) = 2\nstart x = 2, y' = 1\n";
+    let (status, value) = json(&["-"], spheres);
+    assert_eq!(status, 1);
+    let found = &value["diagnostics"][0];
+    assert_eq!(found["code"], "nearly-dependent", "{value}");
+    assert!(found["message"].as_str().is_some_and(|m| m.contains("e-17")), "{found}");
+    assert_eq!(found["labels"].as_array().map(Vec::len), Some(2), "{found}");
+}
+
 /// A mass on a hard spring with strong damping.
 const STIFF: &str = "
 system Hard spring

@@ -186,9 +186,8 @@ impl Number {
     }
 
     /// Numerator and denominator.
-    /// How many decimal digits it has, without zeros before or behind them; `None` if they
-    /// never end.
-    pub fn decimal_digits(&self) -> Option<usize> {
+    /// Its decimal digits, without zeros before or behind them; `None` if they never end.
+    pub fn decimal_digits(&self) -> Option<String> {
         let (mut n, mut d) = self.big();
         for prime in [2, 5] {
             let (prime, other) = (BigInt::from(prime), BigInt::from(10 / prime));
@@ -197,7 +196,7 @@ impl Number {
                 n *= &other;
             }
         }
-        d.is_one().then(|| n.magnitude().to_string().trim_end_matches('0').len())
+        d.is_one().then(|| n.magnitude().to_string().trim_end_matches('0').to_owned())
     }
 
     pub(crate) fn big(&self) -> (BigInt, BigInt) {

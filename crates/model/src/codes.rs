@@ -104,6 +104,7 @@ codes! {
     NoUniqueMotion "no-unique-motion",
     RunStopped "run-stopped",
     NoCommonSolution "no-common-solution",
+    NearlyDependent "nearly-dependent",
     Sticks "sticks",
     Jump "jump",
     EventAtZero "event-at-zero",

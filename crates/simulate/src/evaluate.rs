@@ -81,8 +81,8 @@ pub enum Refusal {
     NearlyDependent {
         /// What they add, relative to themselves.
         ratio: f64,
-        /// The names of the constraints.
-        constraints: Vec<String>,
+        /// The constraints.
+        constraints: Vec<usize>,
     },
     /// Forces and the multipliers they depend on were not found together.
     Coupled {
@@ -139,16 +139,11 @@ impl std::fmt::Display for Refusal {
                 f,
                 "what this route gives misses Gauss's principle by {residual:.1e}: at this state it loses too many digits"
             ),
-            Refusal::NearlyDependent { ratio, constraints } => {
-                let names: Vec<String> = constraints.iter().map(|c| format!("`{c}`")).collect();
-                write!(
-                    f,
-                    "the constraints {} nearly depend on each other, by {ratio:.1e}: doubles do \
-                     not tell what they determine; write what the difference of the rows says \
-                     as a constraint of its own",
-                    names.join(", ")
-                )
-            }
+            Refusal::NearlyDependent { ratio, .. } => write!(
+                f,
+                "constraints nearly depend on each other, by {ratio:.1e}: doubles do not tell what \
+                 they determine"
+            ),
             Refusal::Coupled { error, constraint } => {
                 f.write_str(&error.named(|_| constraint.as_deref().unwrap_or_default()))
             }
@@ -197,9 +192,8 @@ impl Reference {
         if found.outcome.rank.jacobian < found.equations.rows.len()
             && let Some(nearly) = setting.nearly_dependent(&found.equations, state)
         {
-            let name = |&row: &usize| model.system.constraints[row].name.clone();
-            let constraints = nearly.constraints.iter().map(name).collect();
-            return Err(Refusal::NearlyDependent { ratio: nearly.ratio, constraints });
+            let (ratio, constraints) = (nearly.ratio, nearly.constraints.clone());
+            return Err(Refusal::NearlyDependent { ratio, constraints });
         }
         Ok(found)
     }

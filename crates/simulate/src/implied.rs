@@ -15,15 +15,15 @@
 //! functions being analytic, near it. One with more nearly does, by that ratio. Two points must
 //! agree, as a ratio that changes from point to point is that of a singular position nearby.
 //!
-//! Numbers written with fifteen digits and more are rounded ones, and their last digit decides
-//! nothing. Short decimals, fractions, roots and functions of those mean what they say.
+//! Numbers of fifteen digits and more are mostly rounded ones, and then their last digit decides
+//! nothing. Short decimals, 1 + 10⁻¹⁴, fractions, roots and functions of those mean what they say.
 
 use crate::extent::Geometry;
 use crate::setting::{Setting, Table};
 use crate::state::State;
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::ball::{Balls, Enclose, Extended, ExtendedBall};
-use dalembert_expr::{ExprId, Symbol};
+use dalembert_expr::{ExprId, Number, Symbol};
 use dalembert_gauss::linalg::{lq, norm, qr};
 use rustc_hash::FxHashMap;
 
@@ -50,6 +50,8 @@ const SAME: f64 = 12.0;
 const NOWHERE: f64 = 1e-10;
 /// Decimals of so many digits are rounded numbers,
 const DIGITS: usize = 15;
+/// more than this no double needs,
+const MOST_DIGITS: usize = 17;
 /// and what they determine to less than so many halves of their last digit they do not.
 const HALVES: f64 = 30.0;
 /// Dense factors are made up to this many entries.
@@ -130,9 +132,7 @@ impl<'s> Problem<'s> {
         all.extend(phi.iter().chain(&psi).flatten());
         let parameters = system.parameters.iter();
         all.extend(parameters.clone().filter_map(|p| p.value));
-        let digits = exprs.numbers_of(&all).into_iter().filter_map(|n| n.decimal_digits());
-        let fewest = digits.filter(|&d| d >= DIGITS).min();
-        let rounding = fewest.map_or(0.0, |d| HALVES * 5.0 * 10f64.powi(-(d as i32)));
+        let rounding = exprs.numbers_of(&all).iter().map(rounding).fold(0.0, f64::max);
         let known = |s: &Symbol| {
             *s == Symbol::TIME
                 || equations.q.contains(s)
@@ -452,6 +452,22 @@ impl<'s> Problem<'s> {
         }
         Some(nearly)
     }
+}
+
+/// What a number leaves open, relative to it, if it is a rounded one: a decimal of many digits
+/// without a pattern, or a short one that is off by the last digit of a double. 1.000000000001 is
+/// meant as it is.
+fn rounding(number: &Number) -> f64 {
+    let Some(digits) = number.decimal_digits().filter(|d| d.len() >= DIGITS) else { return 0.0 };
+    let has_pattern = ["000000", "999999"].iter().any(|run| digits.contains(run));
+    let x = number.to_f64();
+    let short: f64 = format!("{x:.11e}").parse().unwrap_or(x);
+    let is_off_by_a_digit = (x - short).abs() <= 2.0 * f64::EPSILON * x.abs();
+    let is_double = digits.len() <= MOST_DIGITS;
+    if has_pattern && !(is_double && is_off_by_a_digit) {
+        return 0.0;
+    }
+    HALVES * 5.0 * 10f64.powi(-(digits.len() as i32))
 }
 
 /// Values as doubles times one power of two, so that the largest is about 1.

@@ -8,10 +8,19 @@ use dalembert_gauss::linalg::{self, svd::Svd};
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
-use dalembert_simulate::State;
+use dalembert_simulate::{Reference, Refusal, State};
 
 /// A row this near to others is one of them.
 const NEAR: f64 = 1e-9;
+
+/// Whether a row that doubles take for dependent is known to add something of its own.
+fn is_only_near(sampled: &Sampled, row: usize) -> bool {
+    let reference = Reference::of(&sampled.setting, &sampled.start.state, &Default::default());
+    match reference {
+        Err(Refusal::NearlyDependent { constraints, .. }) => constraints.contains(&row),
+        _ => false,
+    }
+}
 
 pub(super) fn findings(subject: &Subject) -> Vec<Diagnostic> {
     let Some(sampled) = &subject.numbers else { return Vec::new() };
@@ -32,6 +41,10 @@ pub(super) fn findings(subject: &Subject) -> Vec<Diagnostic> {
         let mut support: Vec<usize> = supports.concat();
         support.sort_unstable();
         support.dedup();
+        if is_only_near(sampled, row) {
+            kept.push(row);
+            continue;
+        }
         let constraint = &subject.system.constraints[row];
         let names: Vec<String> = support.iter().map(|&r| subject.constraint(r)).collect();
         let others = support.iter().map(|&r| &subject.system.constraints[r]);

@@ -113,6 +113,9 @@ pub(crate) fn explain(error: EvalError, model: &dalembert::Model) -> (Vec<Diagno
             let words = refusal.to_string();
             (vec![failures::explain_coupled(model, words)], Status::NumbersFailed)
         }
+        EvalError::Refused(Refusal::NearlyDependent { ratio, constraints }) => {
+            (vec![failures::explain_nearly(model, &constraints, ratio)], Status::ModelFaults)
+        }
         EvalError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
     }
 }

@@ -261,9 +261,9 @@ fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
         | RunError::Formulation(faults)
         | RunError::Refused(Refusal::Formulation(faults)) => (faults, Status::ModelFaults),
         RunError::Eval(error) => explain(error, model),
-        RunError::Refused(refusal @ Refusal::Coupled { .. }) => {
-            explain(EvalError::Refused(refusal), model)
-        }
+        RunError::Refused(
+            refusal @ (Refusal::Coupled { .. } | Refusal::NearlyDependent { .. }),
+        ) => explain(EvalError::Refused(refusal), model),
         RunError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
         RunError::Method(name) => {
             let names = dalembert::simulate::integrators::NAMES.join(", ");

@@ -3,11 +3,12 @@
 use dalembert::export::EvaluationPage;
 use dalembert::export::text::list;
 use dalembert::expr::Symbol;
+use dalembert::failures::explain_nearly;
 use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
 use dalembert::simulate::complete::Origin;
 use dalembert::simulate::report::{self, Options, Report};
-use dalembert::simulate::{Evaluation, Setting, Start, StartError, start};
+use dalembert::simulate::{Evaluation, Refusal, Setting, Start, StartError, start};
 use dalembert::{Diagnostic, Model};
 use serde_json::{Value, json};
 
@@ -50,6 +51,9 @@ impl Verdict {
                 return Err(contradictions(model, &found));
             }
             Ok(found) => Verdict::Found(Box::new((start, found))),
+            Err(report::EvalError::Refused(Refusal::NearlyDependent { ratio, constraints })) => {
+                return Err(vec![explain_nearly(model, &constraints, ratio)]);
+            }
             Err(report::EvalError::Refused(refusal)) => {
                 Verdict::NotTold(format!("not told: {refusal}"))
             }
