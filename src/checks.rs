@@ -125,16 +125,16 @@ fn agrees(found: &Value, expected: &Value) -> bool {
     }
 }
 
-struct Checker<'m> {
-    setting: Setting<'m>,
+struct Checker {
+    setting: Setting,
     start: Result<Start, String>,
     random: OnceCell<Vec<State>>,
     passed: OnceCell<Result<Passed, String>>,
     analysis: OnceCell<Result<Value, String>>,
 }
 
-impl<'m> Checker<'m> {
-    fn new(model: &'m Model) -> Result<Checker<'m>, String> {
+impl Checker {
+    fn new(model: &Model) -> Result<Checker, String> {
         let setting = Setting::new(model).map_err(|missing| missing.to_string())?;
         let start = start::start(&setting).map_err(|error| match error {
             start::StartError::Clash(list) => list[0].message.clone(),

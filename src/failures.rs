@@ -138,7 +138,7 @@ fn sticks(setting: &Setting, report: &RunReport, list: &[Stuck]) -> Option<Diagn
 }
 
 struct Scene<'a> {
-    setting: &'a Setting<'a>,
+    setting: &'a Setting,
     system: &'a System,
     report: &'a RunReport,
     file: &'a File,

@@ -21,8 +21,8 @@ pub enum Place {
 }
 
 /// A setting at a state, with Lagrange's equations there.
-pub struct Case<'m> {
-    pub setting: Setting<'m>,
+pub struct Case {
+    pub setting: Setting,
     pub state: State,
     pub equations: EquationsOfMotion,
     pub numbers: Numbers,
@@ -31,10 +31,10 @@ pub struct Case<'m> {
 /// What went wrong, with the text that it went wrong for.
 pub type Outcomes<T> = Result<T, String>;
 
-impl<'m> Case<'m> {
+impl Case {
     /// A case at a random state. `None` if the state should satisfy the constraints
     /// and none was found near the random one.
-    pub fn new(model: &'m Model, seed: u64, place: Place) -> Option<Case<'m>> {
+    pub fn new(model: &Model, seed: u64, place: Place) -> Option<Case> {
         let setting = Setting::new(model).expect("every parameter has a value");
         let mut random = Random::new(seed ^ 0x5eed_57a7e);
         let n = model.system.n_coordinates();
@@ -57,7 +57,7 @@ impl<'m> Case<'m> {
     }
 
     /// A case at a state.
-    pub fn at(setting: Setting<'m>, state: State) -> Case<'m> {
+    pub fn at(setting: Setting, state: State) -> Case {
         let equations = dalembert::derive(&setting.model, Some("lagrange")).expect("applies");
         let numbers = Numbers::new(&setting, &equations, &state).expect("has numbers");
         Case { setting, state, equations, numbers }

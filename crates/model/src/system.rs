@@ -23,6 +23,17 @@ pub struct Model {
     pub sources: Arc<Sources>,
 }
 
+impl Model {
+    /// Another hold on the model: expressions added to one are in the other.
+    pub fn share(&self) -> Model {
+        Model {
+            exprs: self.exprs.share(),
+            system: self.system.clone(),
+            sources: Arc::clone(&self.sources),
+        }
+    }
+}
+
 /// Threads may share a model.
 const _: fn() = || {
     fn is_shareable<T: Send + Sync + Clone>() {}

@@ -22,7 +22,7 @@ use dalembert_gauss::terms::{Terms, Tolerances};
 /// Equations for unknowns, and a guess of them.
 pub struct Problem<'a> {
     /// Numbers for parameters.
-    pub setting: &'a Setting<'a>,
+    pub setting: &'a Setting,
     /// Values of everything that is not unknown.
     pub table: Table,
     /// The unknowns.

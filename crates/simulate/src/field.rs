@@ -147,8 +147,8 @@ pub enum Feedback {
 }
 
 /// Compiled rates.
-pub struct Field<'m> {
-    setting: &'m Setting<'m>,
+pub struct Field {
+    setting: Setting,
     noise: FieldNoise,
     phi_q: Jacobian,
     mass_matrix: Jacobian,
@@ -245,13 +245,13 @@ struct Work {
     search: Room,
 }
 
-impl<'m> Field<'m> {
+impl Field {
     /// Compiles equations. Levels off the constraints are 0: a motion is on them.
     pub fn new(
-        setting: &'m Setting<'m>,
+        setting: &Setting,
         equations: &EquationsOfMotion,
         elimination: &'static dyn Elimination,
-    ) -> Field<'m> {
+    ) -> Field {
         let exprs = &setting.model.exprs;
         let equations = equations.on_constraints(exprs);
         let (symbols, constants) = setting.constants();
@@ -427,7 +427,7 @@ impl<'m> Field<'m> {
             work.auxiliary_output = vec![0.0; implicit.function.outputs()];
         }
         let mut field = Field {
-            setting,
+            setting: setting.clone(),
             noise: FieldNoise::default(),
             phi_q,
             mass_matrix: mass,
@@ -524,7 +524,7 @@ impl<'m> Field<'m> {
         table.set_all(&auxiliary.symbols, &self.work.auxiliary);
         let (symbols, jacobian) = (&auxiliary.symbols, &auxiliary.jacobian);
         let found =
-            newton::solve(self.setting, &mut table, symbols, &auxiliary.residuals, jacobian, None);
+            newton::solve(&self.setting, &mut table, symbols, &auxiliary.residuals, jacobian, None);
         self.work.auxiliary = found.map_err(|_| FieldError::Legendre)?;
         let first = 1 + n + size;
         self.work.input[first..first + symbols.len()].copy_from_slice(&self.work.auxiliary);
@@ -702,12 +702,12 @@ impl<'m> Field<'m> {
     }
 
     /// The model and its parameters.
-    pub fn setting(&self) -> &'m Setting<'m> {
-        self.setting
+    pub fn setting(&self) -> &Setting {
+        &self.setting
     }
 
     /// The model.
-    pub fn model(&self) -> &'m Model {
+    pub fn model(&self) -> &Model {
         &self.setting.model
     }
 
@@ -801,7 +801,7 @@ impl<'m> Field<'m> {
     }
 }
 
-impl Problem for Field<'_> {
+impl Problem for Field {
     fn size(&self) -> usize {
         self.n + self.size + 1
     }

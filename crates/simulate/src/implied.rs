@@ -89,7 +89,7 @@ pub fn nearly_dependent(
 
 /// The rows, and where they are looked at.
 struct Problem<'s> {
-    setting: &'s Setting<'s>,
+    setting: &'s Setting,
     equations: &'s EquationsOfMotion,
     table: Table,
     t: f64,
@@ -108,7 +108,7 @@ struct Problem<'s> {
 
 impl<'s> Problem<'s> {
     fn new(
-        setting: &'s Setting<'s>,
+        setting: &'s Setting,
         equations: &'s EquationsOfMotion,
         state: &State,
     ) -> Option<Problem<'s>> {

@@ -36,8 +36,8 @@ const RANK: f64 = 1e-7;
 const MOST: usize = 80;
 
 /// The resets of a model.
-pub struct Impulses<'m> {
-    setting: &'m Setting<'m>,
+pub struct Impulses {
+    setting: Setting,
     native: Native,
     /// For each event its equations.
     resets: Vec<Vec<Reset>>,
@@ -59,9 +59,9 @@ struct Wanted<'a> {
     list: Vec<&'a Reset>,
 }
 
-impl<'m> Impulses<'m> {
+impl Impulses {
     /// The resets of a model's events.
-    pub fn new(setting: &'m Setting<'m>) -> Impulses<'m> {
+    pub fn new(setting: &Setting) -> Impulses {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let native = Native::new(exprs, system);
         let reset = |&(quantity, value): &(ExprId, ExprId)| {
@@ -76,7 +76,7 @@ impl<'m> Impulses<'m> {
             Action::Record | Action::Stop => Vec::new(),
         });
         let resets = resets.collect();
-        Impulses { setting, native, resets }
+        Impulses { setting: setting.clone(), native, resets }
     }
 
     /// The state after an event. `before` has the values of everything that the right
@@ -103,13 +103,13 @@ impl<'m> Impulses<'m> {
         let moved = if q == state.q {
             state.clone()
         } else {
-            State::of_velocities(self.setting, state.t, q.clone(), state.velocity.clone())
+            State::of_velocities(&self.setting, state.t, q.clone(), state.velocity.clone())
                 .map_err(lost)?
         };
         let rates = self.velocities(of(false), &moved)?;
         match self.native.by_momenta {
-            true => State::of_momenta(self.setting, state.t, q, rates),
-            false => State::of_velocities(self.setting, state.t, q, rates),
+            true => State::of_momenta(&self.setting, state.t, q, rates),
+            false => State::of_velocities(&self.setting, state.t, q, rates),
         }
         .map_err(lost)
     }
@@ -149,15 +149,15 @@ impl<'m> Impulses<'m> {
             .collect();
         equations.extend(laws.iter().map(|l| l.1));
         let free: Vec<usize> = (0..all.len()).filter(|&i| is_free[i]).collect();
-        let scales = self.native.position_scales(self.setting, &table).of(&free);
+        let scales = self.native.position_scales(&self.setting, &table).of(&free);
         let n = all.len();
         let metric = |table: &Table| {
-            let full = self.native.mass(self.setting, table)?;
+            let full = self.native.mass(&self.setting, table)?;
             let entries = free.iter().flat_map(|&i| free.iter().map(move |&j| (i, j)));
             Some(entries.map(|(i, j)| full[i * n + j]).collect())
         };
         let problem = Problem {
-            setting: self.setting,
+            setting: &self.setting,
             table,
             unknowns: free.iter().map(|&i| all[i]).collect(),
             guess: free.iter().map(|&i| q[i]).collect(),
@@ -185,9 +185,9 @@ impl<'m> Impulses<'m> {
         let before = if native.by_momenta { &state.momentum } else { &state.velocity };
         let mut equations: Vec<ExprId> = wanted.list.iter().map(|r| r.residual).collect();
         equations.extend(native.velocity_laws.iter().map(|l| l.1));
-        let metric = |table: &Table| native.metric(self.setting, table);
-        let extents = native.geometry.extents(self.setting, &table);
-        let scales = native.rate_scales(self.setting, &table, &extents, before);
+        let metric = |table: &Table| native.metric(&self.setting, table);
+        let extents = native.geometry.extents(&self.setting, &table);
+        let scales = native.rate_scales(&self.setting, &table, &extents, before);
         let exprs = &self.setting.model.exprs;
         let jacobian = exprs.jacobian(&equations, &native.rates);
         let entries: Vec<ExprId> = jacobian.rows.iter().flatten().map(|e| e.1).collect();
@@ -206,7 +206,7 @@ impl<'m> Impulses<'m> {
             starts.push(there);
         }
         let problem = |guess: &[f64]| Problem {
-            setting: self.setting,
+            setting: &self.setting,
             table: table.clone(),
             unknowns: native.rates.clone(),
             guess: guess.to_vec(),
@@ -248,7 +248,7 @@ impl<'m> Impulses<'m> {
         table.set_all(&self.native.rates, x);
         let away: Vec<f64> = x.iter().zip(before).map(|(x, b)| x - b).collect();
         let mut force = vec![0.0; x.len()];
-        match self.native.metric(self.setting, &table) {
+        match self.native.metric(&self.setting, &table) {
             Some(metric) => linalg::multiply(&metric, x.len(), &away, &mut force),
             None => return f64::INFINITY,
         }
@@ -272,7 +272,7 @@ impl<'m> Impulses<'m> {
         let mut last = f64::INFINITY;
         for _ in 0..MOST {
             table.set_all(&native.rates, &x);
-            let metric = native.metric(self.setting, &table)?;
+            let metric = native.metric(&self.setting, &table)?;
             let force = self.missing_impulse(&metric, state, &x, &table);
             let drift: Vec<f64> =
                 self.setting.numbers(equations, &table).iter().map(|r| -r).collect();

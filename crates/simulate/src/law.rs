@@ -213,13 +213,13 @@ impl Frozen {
 }
 
 /// Forces by the values of a table.
-struct AtTable<'a, 's> {
+struct AtTable<'a> {
     frozen: &'a Frozen,
-    setting: &'a Setting<'s>,
+    setting: &'a Setting,
     table: &'a mut Table,
 }
 
-impl Law for AtTable<'_, '_> {
+impl Law for AtTable<'_> {
     fn evaluate(&mut self, lambda: &[f64], at: &mut Forces) {
         self.table.set_all(&self.frozen.symbols, lambda);
         let values = self.setting.numbers(&self.frozen.roots, self.table);

@@ -39,8 +39,8 @@ impl std::fmt::Display for NewtonError {
 }
 
 /// f(w) − y as expressions.
-struct Expressions<'a, 'm> {
-    setting: &'a Setting<'m>,
+struct Expressions<'a> {
+    setting: &'a Setting,
     table: &'a mut Table,
     symbols: &'a [Symbol],
     f: &'a [ExprId],
@@ -49,7 +49,7 @@ struct Expressions<'a, 'm> {
     y: Option<&'a [f64]>,
 }
 
-impl Relation for Expressions<'_, '_> {
+impl Relation for Expressions<'_> {
     fn residual(&mut self, w: &[f64], f: &mut [f64]) -> f64 {
         self.table.set_all(self.symbols, w);
         let values = self.setting.evaluate(self.f, self.table);

@@ -326,7 +326,7 @@ pub struct Progress {
 
 /// Runs a model. `record` is called at the start and at each output time.
 pub fn run(
-    setting: &Setting<'_>,
+    setting: &Setting,
     options: &RunOptions,
     record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
@@ -422,11 +422,11 @@ fn keep_largest(largest: &mut Vec<(f64, f64)>, observation: &Observation) {
 
 /// A run on its way, through one chart after another.
 pub(crate) struct Journey<'a> {
-    pub(crate) setting: &'a Setting<'a>,
+    pub(crate) setting: &'a Setting,
     pub(crate) options: &'a RunOptions,
-    pub(crate) driver: Driver<'a>,
+    pub(crate) driver: Driver,
     pub(crate) observer: Observer,
-    pub(crate) impulses: Option<Impulses<'a>>,
+    pub(crate) impulses: Option<Impulses>,
     pub(crate) happenings: Vec<Happening>,
     pub(crate) rhythm: Rhythm,
     undecided: Vec<Undecided>,
@@ -479,7 +479,7 @@ fn derive(
 
 impl<'a> Journey<'a> {
     fn new(
-        setting: &'a Setting<'a>,
+        setting: &'a Setting,
         options: &'a RunOptions,
         start: &Start,
     ) -> Result<Journey<'a>, RunError> {

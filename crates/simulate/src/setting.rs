@@ -9,22 +9,28 @@ use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::Model;
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::{Arc, OnceLock};
 
-/// A model and the values of its parameters.
-pub struct Setting<'m> {
+/// A model and the values of its parameters. Cheap to clone, and threads may share it.
+#[derive(Clone)]
+pub struct Setting {
     /// The model, with rows that nearly depend on each other replaced by what they determine;
     /// its expressions are those of the model it is made of.
-    pub model: Cow<'m, Model>,
-    given: &'m Model,
+    pub model: Arc<Model>,
+    given: Arc<Model>,
     /// Parameters with other values than the model gives them.
     changed: Vec<(Symbol, f64)>,
     parameters: FxHashMap<Symbol, f64>,
     /// Whether rows that doubles take for dependent only nearly are; a property of the functions,
     /// so that one state serves for all.
-    nearly: OnceCell<Option<Nearly>>,
+    nearly: Arc<OnceLock<Option<Nearly>>>,
 }
+
+/// Threads may share a setting.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Setting>();
+};
 
 /// Parameters that numbers need and that have no value, or none that is a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,9 +67,9 @@ impl Table {
     }
 }
 
-impl<'m> Setting<'m> {
+impl Setting {
     /// The setting of a model whose parameters all have values.
-    pub fn new(model: &'m Model) -> Result<Setting<'m>, MissingValues> {
+    pub fn new(model: &Model) -> Result<Setting, MissingValues> {
         let system = &model.system;
         let parameters = dalembert_model::parameters::values(&model.exprs, &system.parameters);
         let missing: Vec<String> = system
@@ -73,7 +79,7 @@ impl<'m> Setting<'m> {
             .map(|p| format!("`{}`", p.name))
             .collect();
         if missing.is_empty() {
-            Ok(Setting::of(model, parameters, Vec::new()))
+            Ok(Setting::of(Arc::new(model.share()), parameters, Vec::new()))
         } else {
             Err(MissingValues(missing))
         }
@@ -81,29 +87,28 @@ impl<'m> Setting<'m> {
 
     /// The same with another value for one parameter; those that are defined by it
     /// keep theirs.
-    pub fn with(&self, parameter: Symbol, value: f64) -> Setting<'m> {
+    pub fn with(&self, parameter: Symbol, value: f64) -> Setting {
         let mut parameters = self.parameters.clone();
         parameters.insert(parameter, value);
         let mut changed = self.changed.clone();
         changed.retain(|c| c.0 != parameter);
         changed.push((parameter, value));
-        Setting::of(self.given, parameters, changed)
+        Setting::of(Arc::clone(&self.given), parameters, changed)
     }
 
     fn of(
-        given: &'m Model,
+        given: Arc<Model>,
         parameters: FxHashMap<Symbol, f64>,
         changed: Vec<(Symbol, f64)>,
-    ) -> Setting<'m> {
+    ) -> Setting {
         let model = match recombined(&given.exprs, &given.system, &changed) {
-            Some(system) => Cow::Owned(Model {
-                exprs: given.exprs.share(),
-                system,
-                sources: given.sources.clone(),
-            }),
-            None => Cow::Borrowed(given),
+            Some(system) => {
+                let (exprs, sources) = (given.exprs.share(), Arc::clone(&given.sources));
+                Arc::new(Model { exprs, system, sources })
+            }
+            None => Arc::clone(&given),
         };
-        Setting { model, given, changed, parameters, nearly: OnceCell::new() }
+        Setting { model, given, changed, parameters, nearly: Arc::default() }
     }
 
     /// Rows that doubles take for dependent and that only nearly are, if there are any.

@@ -49,7 +49,7 @@ pub struct Candidates {
 /// What a search is made with.
 struct Search<'a> {
     identity: &'a Identity<'a>,
-    setting: &'a Setting<'a>,
+    setting: &'a Setting,
     start: &'a Start,
     on: &'a OnConstraints,
     few: &'a [State],

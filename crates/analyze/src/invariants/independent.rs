@@ -15,7 +15,7 @@ const NONE: f64 = 1e-7;
 
 /// Gradients found so far, at each state, orthonormal.
 pub struct Independent<'a> {
-    setting: &'a Setting<'a>,
+    setting: &'a Setting,
     identity: &'a Identity<'a>,
     variables: Vec<Symbol>,
     places: Vec<Place>,
@@ -30,7 +30,7 @@ struct Place {
 
 impl<'a> Independent<'a> {
     /// Nothing found yet.
-    pub fn new(identity: &'a Identity<'a>, setting: &'a Setting<'a>, states: &[State]) -> Self {
+    pub fn new(identity: &'a Identity<'a>, setting: &'a Setting, states: &[State]) -> Self {
         let mut variables = identity.q.clone();
         variables.extend(&identity.rates);
         let residuals: Vec<ExprId> = identity.residuals.iter().map(|r| r.1).collect();

@@ -38,7 +38,7 @@ pub struct Reasons<'a> {
     /// The identity.
     pub identity: &'a Identity<'a>,
     /// Parameters.
-    pub setting: &'a Setting<'a>,
+    pub setting: &'a Setting,
     /// The constraints, solved.
     pub on: &'a OnConstraints,
     /// Consistent states.

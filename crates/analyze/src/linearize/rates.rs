@@ -44,7 +44,7 @@ const RANK: f64 = 1e-9;
 
 /// The equations of a model in the variables it is written in: v is q̇, or p.
 pub(crate) struct Rates<'s> {
-    pub setting: &'s Setting<'s>,
+    pub setting: &'s Setting,
     pub equations: EquationsOfMotion,
     /// Number of coordinates.
     pub n: usize,
@@ -89,7 +89,7 @@ pub(crate) struct Point {
 }
 
 impl<'s> Rates<'s> {
-    pub fn new(setting: &'s Setting<'s>) -> Result<Rates<'s>, LinearizeError> {
+    pub fn new(setting: &'s Setting) -> Result<Rates<'s>, LinearizeError> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = for_system(system)
             .derive(exprs, system, &Choices::default())

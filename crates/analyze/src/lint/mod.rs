@@ -37,12 +37,12 @@ struct Subject<'m> {
     exprs: &'m Exprs,
     system: &'m System,
     picture: Picture,
-    numbers: Option<Sampled<'m>>,
+    numbers: Option<Sampled>,
 }
 
 /// Numbers at consistent states.
-struct Sampled<'m> {
-    setting: Setting<'m>,
+struct Sampled {
+    setting: Setting,
     start: Start,
     /// The start and others.
     states: Vec<State>,
@@ -72,8 +72,8 @@ pub fn lint(model: &Model) -> Vec<Diagnostic> {
     findings
 }
 
-impl<'m> Sampled<'m> {
-    fn new(model: &'m Model) -> Option<Sampled<'m>> {
+impl Sampled {
+    fn new(model: &Model) -> Option<Sampled> {
         let system = &model.system;
         if system.n_coordinates().max(system.constraints.len()) > LARGEST {
             return None;

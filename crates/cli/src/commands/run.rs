@@ -181,7 +181,7 @@ fn simulate_model(
 
 /// Where the rows of a run go, and who is told how far it is.
 struct Session<'a> {
-    setting: &'a Setting<'a>,
+    setting: &'a Setting,
     recorder: Recorder,
     line: ProgressLine,
     interrupt: Interrupt,

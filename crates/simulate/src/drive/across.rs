@@ -42,7 +42,7 @@ pub(super) struct Crossing {
     pub(super) kept: Option<RowSet>,
 }
 
-impl Driver<'_> {
+impl Driver {
     pub(super) fn row_set(&self) -> RowSet {
         RowSet {
             rows: self.field.rows().to_vec(),

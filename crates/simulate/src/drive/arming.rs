@@ -64,7 +64,7 @@ pub(crate) struct Heading {
     pub is_at_rest: bool,
 }
 
-impl Driver<'_> {
+impl Driver {
     /// Arms the events at the driver's state, as at the start of a run to `end`. Returns
     /// those that happen there.
     pub fn arm(&mut self, end: f64) -> Result<Vec<usize>, Failure> {

@@ -4,7 +4,7 @@ use super::Driver;
 use crate::blur::{TRIES, beside, spread, units, widen, widen_rows};
 use crate::field::FieldError;
 
-impl Driver<'_> {
+impl Driver {
     /// Evaluates the rounding noise of the terms anew.
     pub(super) fn refresh_noise(&mut self, x: &[f64]) -> Result<(), FieldError> {
         self.field.refresh_noise(self.t, x)?;

@@ -12,7 +12,7 @@ const TORN: f64 = 4.0 * WORN;
 /// pole.
 const FLIP: f64 = 0.5;
 
-impl Driver<'_> {
+impl Driver {
     /// Whether the chart of a formulation should be changed.
     pub(crate) fn is_worn(&mut self) -> bool {
         self.field.equations.chart.is_some() && {

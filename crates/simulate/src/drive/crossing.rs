@@ -97,7 +97,7 @@ enum Tried {
     AtRest(RankChange, Box<Crossing>),
 }
 
-impl<'m> Driver<'m> {
+impl Driver {
     /// Whether singular positions can be crossed at all.
     fn crosses(&self) -> bool {
         self.adapts()
@@ -176,7 +176,7 @@ impl<'m> Driver<'m> {
     pub(super) fn approach(
         &mut self,
         pass: &mut Pass,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<Option<ControlFlow<End>>, Failure> {
         if !self.crosses() || self.crossings.refused {
             return Ok(None);
@@ -222,7 +222,7 @@ impl<'m> Driver<'m> {
         &mut self,
         pass: &mut Pass,
         failure: Failure,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<ControlFlow<End>, Failure> {
         let is_singular = matches!(
             failure,
@@ -339,7 +339,7 @@ impl<'m> Driver<'m> {
         &mut self,
         pass: &mut Pass,
         change: RankChange,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<ControlFlow<End>, Failure> {
         let mut mark = self.crossings.trail[0].clone();
         mark.set = self.same_set();
@@ -381,7 +381,7 @@ impl<'m> Driver<'m> {
         &mut self,
         pass: &mut Pass,
         when: f64,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<Option<ControlFlow<End>>, Failure> {
         self.crossings.missed = None;
         let set = self.row_set();
@@ -504,7 +504,7 @@ impl<'m> Driver<'m> {
         &mut self,
         pass: &mut Pass,
         crossing: Crossing,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<ControlFlow<End>, Failure> {
         self.crossings.missed = None;
         self.crossings.trail.clear();
@@ -570,7 +570,7 @@ impl<'m> Driver<'m> {
         pass: &mut Pass,
         crossing: &Crossing,
         t: f64,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<ControlFlow<()>, Failure> {
         let inside = |time: &&f64| pass.forward * (**time - t) < 0.0;
         let wanted = pass.outputs.iter().take_while(inside).count();

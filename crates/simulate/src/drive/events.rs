@@ -46,14 +46,14 @@ struct Crossing {
     ends: bool,
 }
 
-impl<'m> Driver<'m> {
+impl Driver {
     /// Watches events from here on.
-    pub fn watch(&mut self, watch: Option<Watch<'m>>) {
+    pub fn watch(&mut self, watch: Option<Watch>) {
         self.events = watch;
     }
 
     /// What is watched.
-    pub(crate) fn watched(&mut self) -> Option<Watch<'m>> {
+    pub(crate) fn watched(&mut self) -> Option<Watch> {
         self.events.take()
     }
 
@@ -158,7 +158,7 @@ impl<'m> Driver<'m> {
 }
 
 /// The first events in a part of a step; the run goes to `end`.
-fn first_events(mut look: Look<'_, '_>, until: f64, end: f64) -> Sight {
+fn first_events(mut look: Look<'_>, until: f64, end: f64) -> Sight {
     let count = look.watch.arms.len();
     look.watch.lost.fill(false);
     let samples = look.sample(until);

@@ -46,7 +46,7 @@ pub struct Jolt {
     pub energy: f64,
 }
 
-impl Driver<'_> {
+impl Driver {
     /// Holds both sides of a turn against each other, at the state where it was found, and
     /// carries the state over: from the branches `before` to those the field is on. `start`
     /// is where the step began, `step` by how much time and state change in the whole of it.

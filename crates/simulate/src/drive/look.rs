@@ -34,9 +34,9 @@ const ROUNDED: f64 = 1e-9;
 pub(super) type Sides = Vec<(f64, i8)>;
 
 /// The functions on the polynomial of a step.
-pub(super) struct Look<'a, 'm> {
-    pub watch: &'a mut Watch<'m>,
-    pub field: &'a mut Field<'m>,
+pub(super) struct Look<'a> {
+    pub watch: &'a mut Watch,
+    pub field: &'a mut Field,
     /// The state at a fraction θ of the step.
     pub curve: &'a dyn Fn(f64, &mut [f64]),
     pub t: f64,
@@ -57,7 +57,7 @@ pub(super) enum Walk {
     Returns(f64),
 }
 
-impl Look<'_, '_> {
+impl Look<'_> {
     /// The values of all functions at a fraction θ of the step, and of their boundaries and
     /// angles.
     pub fn at(&mut self, theta: f64) -> Vec<f64> {

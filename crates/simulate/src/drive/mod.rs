@@ -204,9 +204,9 @@ pub struct Sample<'a> {
 }
 
 /// A field on its way.
-pub struct Driver<'m> {
+pub struct Driver {
     /// The rates.
-    pub field: Field<'m>,
+    pub field: Field,
     /// Time.
     pub t: f64,
     /// (q, v, W).
@@ -238,7 +238,7 @@ pub struct Driver<'m> {
     rate: Option<f64>,
     /// Rank and verdict at the first state.
     expected: Option<(usize, outcome::Verdict)>,
-    events: Option<Watch<'m>>,
+    events: Option<Watch>,
     /// How many steps looked stiff, and how many since then did not.
     looks: (u32, u32),
     /// Where it was found to be stiff.
@@ -274,15 +274,15 @@ const IMPLIED: f64 = 5e-13;
 const STANDSTILL: u32 = 3000;
 /// Residuals below this, relative to the terms in their row, are rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-impl<'m> Driver<'m> {
+impl Driver {
     /// A driver from a state.
     pub fn new(
-        field: Field<'m>,
+        field: Field,
         integrator: Box<dyn Integrator>,
         control: Control,
         t: f64,
         x: Vec<f64>,
-    ) -> Driver<'m> {
+    ) -> Driver {
         Driver {
             field,
             t,
@@ -336,7 +336,7 @@ impl<'m> Driver<'m> {
         &mut self,
         end: f64,
         outputs: &[f64],
-        record: &mut dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()>,
+        record: &mut dyn FnMut(&mut Field, Sample<'_>) -> ControlFlow<()>,
     ) -> End {
         match self.drive(end, outputs, record) {
             Ok(end) => end,

@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 const WEAK: f64 = 1e-7;
 
 /// What is called at each output and at each step.
-pub(super) type Record<'r, 'm> = dyn FnMut(&mut Field<'m>, Sample<'_>) -> ControlFlow<()> + 'r;
+pub(super) type Record<'r> = dyn FnMut(&mut Field, Sample<'_>) -> ControlFlow<()> + 'r;
 
 /// The part of a projection's correction that counts as an error.
 const SHARE: f64 = 0.15;
@@ -74,12 +74,12 @@ pub(super) struct Arrival {
     pub(super) piled_up: Option<usize>,
 }
 
-impl<'m> Driver<'m> {
+impl Driver {
     pub(super) fn drive(
         &mut self,
         end: f64,
         outputs: &[f64],
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<End, Failure> {
         let mut pass = match self.begin(end, outputs) {
             Ok(pass) => pass,
@@ -119,7 +119,7 @@ impl<'m> Driver<'m> {
     fn step(
         &mut self,
         pass: &mut Pass,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<Option<ControlFlow<End>>, Failure> {
         let Some(arrival) = self.attempt(pass)? else { return Ok(None) };
         if let Some(event) = arrival.piled_up {
@@ -147,7 +147,7 @@ impl<'m> Driver<'m> {
         &mut self,
         pass: &mut Pass,
         arrival: Arrival,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<ControlFlow<End>, Failure> {
         if self.arrive(pass, &arrival, record)?.is_break() {
             return Ok(ControlFlow::Break(End::Interrupted));
@@ -444,7 +444,7 @@ impl<'m> Driver<'m> {
         &mut self,
         pass: &mut Pass,
         arrival: &Arrival,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<ControlFlow<()>, Failure> {
         let wanted = self.count_inside(pass, arrival);
         let (now, later) = pass.outputs.split_at(wanted);
@@ -466,7 +466,7 @@ impl<'m> Driver<'m> {
         &mut self,
         pass: &mut Pass,
         arrival: &Arrival,
-        record: &mut Record<'_, 'm>,
+        record: &mut Record<'_>,
     ) -> Result<ControlFlow<()>, Failure> {
         let h = arrival.whole;
         let ratio = std::mem::take(&mut pass.unused);

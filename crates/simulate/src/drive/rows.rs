@@ -5,7 +5,7 @@ use crate::field::FieldError;
 use crate::projection::Drift;
 use dalembert_gauss::outcome;
 
-impl Driver<'_> {
+impl Driver {
     /// Projects, if that is how drift is held; else tells what is left.
     pub(super) fn hold(&mut self, t: f64, x: &mut [f64]) -> Result<Drift, FieldError> {
         match self.control.stabilize {

@@ -232,7 +232,7 @@ impl Scales {
     }
 }
 
-impl Driver<'_> {
+impl Driver {
     /// See [`Field::rest_noise`](crate::field::Field::rest_noise), for q̈; 0 where the own
     /// velocities are others.
     pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {

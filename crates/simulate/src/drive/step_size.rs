@@ -2,7 +2,7 @@
 
 use super::Driver;
 
-impl Driver<'_> {
+impl Driver {
     /// The PI controller.
     pub(super) fn growth(&mut self, error: f64, rejected_last: bool) -> f64 {
         if let Some(factor) = self.integrator.growth(error) {

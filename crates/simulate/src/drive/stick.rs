@@ -48,7 +48,7 @@ struct Side {
     away: Vec<f64>,
 }
 
-impl Driver<'_> {
+impl Driver {
     /// Puts the field on the branches of its state. Signs that are 0 there are on the side
     /// the motion leaves for.
     pub fn settle_branches(&mut self) -> Result<(), FieldError> {

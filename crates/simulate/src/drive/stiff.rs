@@ -11,7 +11,7 @@ const MANY: u32 = 15;
 /// and so many that are not begin the count anew.
 const ENOUGH: u32 = 6;
 
-impl Driver<'_> {
+impl Driver {
     /// Takes the last step into the count; true once the motion is stiff.
     pub(super) fn is_stiff(&mut self) -> bool {
         if self.stiff.is_some() || self.control.step.is_some() {

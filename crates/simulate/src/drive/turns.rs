@@ -17,7 +17,7 @@ const LEAVES: f64 = 4.0;
 /// What counts of the size of a guard in the next step.
 const FADES: f64 = 0.5;
 
-impl Driver<'_> {
+impl Driver {
     /// Goes on from a turn, on the branches that lead away from it; if none does, the
     /// motion sticks on those it came on.
     pub(super) fn leave_turn(&mut self) -> Result<(), Failure> {

@@ -88,8 +88,8 @@ impl Compiled {
 }
 
 /// Compiled functions of events.
-pub struct Watch<'m> {
-    setting: &'m Setting<'m>,
+pub struct Watch {
+    setting: Setting,
     kinds: Vec<Kind>,
     directions: Vec<Direction>,
     /// The plain functions, their boundaries, and their angles.
@@ -120,12 +120,12 @@ pub struct Watch<'m> {
     pub(super) sides_before: Vec<i8>,
 }
 
-impl<'m> Watch<'m> {
+impl Watch {
     /// The events of a model in the variables of a formulation; `None` if there are none.
     pub fn new(
-        setting: &'m Setting<'m>,
+        setting: &Setting,
         equations: &EquationsOfMotion,
-    ) -> Result<Option<Watch<'m>>, Vec<Diagnostic>> {
+    ) -> Result<Option<Watch>, Vec<Diagnostic>> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         if system.events.is_empty() {
             return Ok(None);
@@ -192,7 +192,7 @@ impl<'m> Watch<'m> {
         roots.extend(beside);
         let observer = is_observed.then(|| Observer::new(setting, equations)).transpose()?;
         Ok(Some(Watch {
-            setting,
+            setting: setting.clone(),
             directions: system.events.iter().map(|e| e.direction).collect(),
             arms: vec![Arm::default(); kinds.len()],
             pending: vec![0; kinds.len()],

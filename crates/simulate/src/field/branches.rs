@@ -4,7 +4,7 @@ use super::{Field, FieldError};
 use dalembert_expr::{ExprId, Switch, SwitchKind};
 use std::ops::Range;
 
-impl Field<'_> {
+impl Field {
     /// The mode of the switch that decides an expression's value, nothing in it frozen.
     pub fn mode_of(&self, plain: ExprId) -> Option<f64> {
         let at = self.switchboard.switches.iter().position(|s| s.plain == plain)?;

@@ -22,7 +22,7 @@ impl Part {
     }
 }
 
-impl Canonical for Field<'_> {
+impl Canonical for Field {
     fn coordinates(&self) -> usize {
         self.n
     }

@@ -102,7 +102,7 @@ pub(super) fn held(
     exprs.substitute(&roots, &map)
 }
 
-impl Field<'_> {
+impl Field {
     /// Compiles what has to be continuous: frozen momenta and energy.
     pub(super) fn keep_continuous(&mut self, held: &[ExprId]) {
         if held.is_empty() {

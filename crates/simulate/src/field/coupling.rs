@@ -22,7 +22,7 @@ pub(super) struct Coupling {
     pub(super) slopes: Vec<(usize, usize)>,
 }
 
-impl Field<'_> {
+impl Field {
     /// The multipliers that forces depend on, as last solved for.
     pub fn multipliers_in_forces(&self) -> &[f64] {
         &self.work.coupled.lambda
@@ -195,7 +195,7 @@ impl Field<'_> {
     }
 }
 
-impl Field<'_> {
+impl Field {
     /// Checks the last solution by Gauss's principle, if it is on the decision of another state;
     /// all others have been. One that misses it is solved for again.
     pub(super) fn certify(&mut self) -> Result<(), FieldError> {

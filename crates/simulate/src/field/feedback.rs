@@ -5,7 +5,7 @@ use crate::projection;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::Terms;
 
-impl Field<'_> {
+impl Field {
     /// Adds feedback to b.
     pub(super) fn baumgarte(&mut self, t: f64, x: &[f64], rate: f64) -> Result<(), FieldError> {
         let positions: Vec<usize> =

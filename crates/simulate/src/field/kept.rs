@@ -67,7 +67,7 @@ impl Compiled {
     }
 }
 
-impl Field<'_> {
+impl Field {
     /// Compiles what an integrator needs. False if the equations do not have it.
     pub fn equip(&mut self, needs: Needs) -> bool {
         match needs {

@@ -33,7 +33,7 @@ pub struct FieldNoise {
     pub extents: Vec<f64>,
 }
 
-impl Field<'_> {
+impl Field {
     /// Evaluates the terms once more with bounds on their rounding errors. Rows whose
     /// entries all vanish on the constraints are noise there, which only these bounds
     /// tell.
@@ -44,15 +44,15 @@ impl Field<'_> {
         let table = self.table(t, x);
         let exprs = &self.setting.model.exprs;
         let geometry = Geometry::of_equations(exprs, equations);
-        let mut extents = geometry.extents(self.setting, &table);
-        let lengths = geometry.lengths(self.setting, &table);
-        let inertia = geometry.reach_within(self.setting, &table, &lengths);
+        let mut extents = geometry.extents(&self.setting, &table);
+        let lengths = geometry.lengths(&self.setting, &table);
+        let inertia = geometry.reach_within(&self.setting, &table, &lengths);
         // A position is known to a rounding error of its own size, or of the one it has on the
         // constraints: no projection leaves less.
         let known = lengths.iter().zip(x).map(|(s, q)| s.max(q.abs()));
-        let slopes = geometry.slopes_within(self.setting, &table, &known.collect::<Vec<f64>>());
+        let slopes = geometry.slopes_within(&self.setting, &table, &known.collect::<Vec<f64>>());
         let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
-        let mass_inertia = mass.reach_within(self.setting, &table, &lengths);
+        let mass_inertia = mass.reach_within(&self.setting, &table, &lengths);
         let own = &x[n..n + size];
         if equations.v == self.setting.model.system.velocities() {
             extents.extend(velocity_extents(&extents, own, self.setting.duration()));

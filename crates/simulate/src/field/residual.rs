@@ -122,7 +122,7 @@ impl Part {
     }
 }
 
-impl ResidualForm for Field<'_> {
+impl ResidualForm for Field {
     fn begin(&mut self, t: f64, x: &[f64], y: &mut Vec<f64>) -> Result<(), FieldError> {
         let (n, size) = (self.n, self.size);
         let mut dx = vec![0.0; n + size + 1];

@@ -31,7 +31,7 @@ impl Part {
     }
 }
 
-impl Structure for Field<'_> {
+impl Structure for Field {
     fn energy(&mut self, t: f64, x: &[f64], gradient: &mut [f64]) -> Result<f64, FieldError> {
         self.load(t, x)?;
         self.evaluations += 1;
