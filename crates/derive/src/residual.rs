@@ -1,17 +1,17 @@
 //! The equations as a residual in all their unknowns, with v̇ and λ as symbols of their own.
 //!
 //! ```text
-//! 0 = q̇ − k(q, v, t)
-//! 0 = R = Γ v̇ − F − C − Aᵀλ
-//! 0 = S = A v̇ − b            each row, differentiated to the order of v̇
-//! 0 = ψ(q, v, t)             the same row, where it restricts velocities
-//! 0 = φ(q, t)                and positions
-//! 0 = r(w; q, v, t)          unknowns w behind v, where there are some
+//! 0 = q̇ − k(q, v, t)          kinematics
+//! 0 = Γ v̇ − F − C − Aᵀλ       dynamics
+//! 0 = A v̇ − b                 each row, differentiated to the order of v̇
+//! 0 = ψ(q, v, t)              the same row, where it restricts velocities
+//! 0 = φ(q, t)                 and positions
+//! 0 = r(w; q, v, t)           unknowns w behind v, where there are some
 //! ```
 //!
 //! What hangs on the derivatives of a motion starts here: a stiff method's Newton matrix, the
 //! linear equations about a motion. Nothing is solved for v̇ and λ and no inverse is
-//! differentiated; R_q holds the geometric stiffness −∂(Aᵀλ)/∂q by itself.
+//! differentiated; the slope of the dynamics by q holds the geometric stiffness −∂(Aᵀλ)/∂q.
 //!
 //! F and C may depend on λ. They do so by symbols of the model, one for each multiplier that
 //! occurs in a force; here these give way to the symbols of the rows.
@@ -34,7 +34,7 @@ pub struct Residual {
     pub force: Vec<ExprId>,
     /// C, by these multipliers.
     pub nonideal: Vec<ExprId>,
-    /// R.
+    /// Γ v̇ − F − C − Aᵀλ.
     pub dynamics: Vec<ExprId>,
     /// The rows of A.
     pub rows: Vec<Row>,

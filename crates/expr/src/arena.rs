@@ -500,7 +500,7 @@ impl Arena {
     }
 
     /// What [`Self::reachable`] finds, its epoch, and the symbols in it but π, in its order.
-    pub fn plan(&mut self, roots: &[ExprId]) -> (Vec<ExprId>, u32, Vec<Symbol>) {
+    pub fn plan(&mut self, roots: &[ExprId]) -> (Vec<ExprId>, u32, SmallVec<[Symbol; 64]>) {
         let order = self.reachable(roots);
         let symbols = order.iter().filter_map(|&id| match self.node(id) {
             Node::Symbol(symbol) if symbol != Symbol::PI => Some(symbol),

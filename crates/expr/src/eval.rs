@@ -40,24 +40,30 @@ impl Exprs {
         mut symbol: impl FnMut(Symbol) -> A::Value,
     ) -> Vec<A::Value> {
         let (order, epoch, symbols) = self.arena.lock().plan(roots);
-        // What was handed in may use the arena; it is asked before the walk.
-        let mut given = symbols.into_iter().map(&mut symbol).collect::<Vec<_>>().into_iter();
+        // What was handed in may use the arena; it is asked before the walk. The values of the
+        // symbols come first, those of all nodes after them.
+        let first = symbols.len();
+        let mut values: Vec<A::Value> = Vec::with_capacity(first + order.len());
+        values.extend(symbols.into_iter().map(&mut symbol));
+        let mut next = 0..first;
         let arena = &mut *self.arena.lock();
         if arena.epoch() != epoch {
             // The nodes are the same; their marks were used for others.
             arena.reachable(roots);
         }
-        let mut values: Vec<A::Value> = Vec::with_capacity(order.len());
         let mut solved: FxHashMap<u32, Vec<A::Value>> = FxHashMap::default();
         for &id in &order {
             let at = |e: ExprId, values: &[A::Value]| match arena.slot(e) {
-                Some(slot) if slot < values.len() => values[slot].clone(),
+                Some(slot) if first + slot < values.len() => values[first + slot].clone(),
                 _ => arithmetic.number(&Number::ZERO),
             };
             let value = match arena.node(id) {
                 Node::Number(n) => arithmetic.number(arena.value(n)),
                 Node::Symbol(Symbol::PI) => arithmetic.pi(),
-                Node::Symbol(_) => given.next().unwrap_or_else(|| arithmetic.number(&Number::ZERO)),
+                Node::Symbol(_) => match next.next() {
+                    Some(given) => values[given].clone(),
+                    None => arithmetic.number(&Number::ZERO),
+                },
                 Node::Sum { constant, start, len } => {
                     let mut total: Option<A::Value> = (constant != NumberId::ZERO)
                         .then(|| arithmetic.number(arena.value(constant)));
@@ -116,7 +122,7 @@ impl Exprs {
         roots
             .iter()
             .map(|&root| match arena.slot(root) {
-                Some(slot) => values[slot].clone(),
+                Some(slot) => values[first + slot].clone(),
                 None => arithmetic.number(&Number::ZERO),
             })
             .collect()

@@ -14,7 +14,8 @@
 //! ```
 //!
 //! That is the problem of mechanics once more, with another right-hand side, and it is solved by
-//! the same elimination. No pseudo-inverse is differentiated. All slopes come from the expressions.
+//! the same elimination. No pseudo-inverse is differentiated; R_q holds the geometric stiffness
+//! −∂(Aᵀλ)/∂q by itself. All slopes come from the expressions.
 //!
 //! Where F and C depend on λ themselves (friction by a normal force), with D = ∂(F + C)/∂λ,
 //!
