@@ -20,12 +20,16 @@ const GOOD: f64 = 0.1;
 /// The factors.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RangeSpace {
-    /// L.
+    /// Γ as it was factored last: in Cartesian coordinates it is the same at all states.
+    factored: Vec<f64>,
+    /// L, and the inverses of its diagonal.
     metric: Vec<f64>,
+    metric_inverses: Vec<f64>,
     /// W.
     images: Vec<f64>,
-    /// The factor of S.
+    /// The factor of S, and the inverses of its diagonal.
     schur: Vec<f64>,
+    schur_inverses: Vec<f64>,
     /// Pivots at the decision.
     metric_pivots: Vec<f64>,
     schur_pivots: Vec<f64>,
@@ -57,14 +61,18 @@ impl RangeSpace {
 
     fn factor(&mut self, scaled: &Scaled) -> bool {
         let (n, m) = (scaled.n, scaled.m);
-        self.metric.clone_from(&scaled.metric);
-        self.images.clone_from(&scaled.jacobian);
-        self.images.truncate(m * n);
-        if !cholesky(&mut self.metric, n) {
-            return false;
+        if self.factored != scaled.metric {
+            self.metric.clone_from(&scaled.metric);
+            self.factored.clear();
+            if !cholesky(&mut self.metric, n, &mut self.metric_inverses) {
+                return false;
+            }
+            self.factored.clone_from(&scaled.metric);
         }
+        self.images.clear();
+        self.images.extend_from_slice(&scaled.jacobian[..m * n]);
         for row in self.images.chunks_exact_mut(n.max(1)) {
-            lower(&self.metric, n, row);
+            lower(&self.metric, &self.metric_inverses, row);
         }
         self.schur.clear();
         self.schur.resize(m * m, 0.0);
@@ -74,32 +82,33 @@ impl RangeSpace {
                 self.schur[i * m + j] = rows.map(|(a, b)| a * b).sum();
             }
         }
-        cholesky(&mut self.schur, m)
+        cholesky(&mut self.schur, m, &mut self.schur_inverses)
     }
 
     /// x and μ.
     pub fn solve(&mut self, scaled: &Scaled, x: &mut Vec<f64>, multipliers: &mut Vec<f64>) {
-        let (n, m) = (scaled.n, scaled.m);
+        let n = scaled.n;
         self.force.clone_from(&scaled.force);
-        lower(&self.metric, n, &mut self.force);
+        lower(&self.metric, &self.metric_inverses, &mut self.force);
         multipliers.clear();
         for (row, b) in self.images.chunks_exact(n.max(1)).zip(&scaled.drift) {
             let pushed: f64 = row.iter().zip(&self.force).map(|(w, f)| w * f).sum();
             multipliers.push(b - pushed);
         }
-        lower(&self.schur, m, multipliers);
-        lower_transposed(&self.schur, m, multipliers);
+        lower(&self.schur, &self.schur_inverses, multipliers);
+        lower_transposed(&self.schur, &self.schur_inverses, multipliers);
         for (row, mu) in self.images.chunks_exact(n.max(1)).zip(multipliers.iter()) {
             self.force.iter_mut().zip(row).for_each(|(f, w)| *f += w * mu);
         }
         x.clone_from(&self.force);
-        lower_transposed(&self.metric, n, x);
+        lower_transposed(&self.metric, &self.metric_inverses, x);
     }
 }
 
 /// A = L Lᵀ in the lower triangle. The loops are short, and calls would cost as much as they do.
 #[inline]
-fn cholesky(a: &mut [f64], n: usize) -> bool {
+fn cholesky(a: &mut [f64], n: usize, inverses: &mut Vec<f64>) -> bool {
+    inverses.clear();
     for j in 0..n {
         let (head, below) = a.split_at_mut((j + 1) * n);
         let row = &mut head[j * n..];
@@ -110,6 +119,7 @@ fn cholesky(a: &mut [f64], n: usize) -> bool {
         let root = pivot.sqrt();
         row[j] = root;
         let (row, inverse) = (&row[..j], root.recip());
+        inverses.push(inverse);
         for other in below.chunks_exact_mut(n) {
             let done: f64 = other[..j].iter().zip(row).map(|(a, b)| a * b).sum();
             other[j] = (other[j] - done) * inverse;
@@ -120,21 +130,23 @@ fn cholesky(a: &mut [f64], n: usize) -> bool {
 
 /// x ← L⁻¹ x
 #[inline]
-fn lower(l: &[f64], n: usize, x: &mut [f64]) {
-    for i in 0..n {
-        let row = &l[i * n..=i * n + i];
-        let done: f64 = row[..i].iter().zip(&*x).map(|(l, x)| l * x).sum();
-        x[i] = (x[i] - done) / row[i];
+fn lower(l: &[f64], inverses: &[f64], x: &mut [f64]) {
+    let n = inverses.len();
+    for (i, inverse) in inverses.iter().enumerate() {
+        let row = &l[i * n..i * n + i];
+        let done: f64 = row.iter().zip(&*x).map(|(l, x)| l * x).sum();
+        x[i] = (x[i] - done) * inverse;
     }
 }
 
 /// x ← L⁻ᵀ x
 #[inline]
-fn lower_transposed(l: &[f64], n: usize, x: &mut [f64]) {
-    for i in (0..n).rev() {
-        let row = &l[i * n..=i * n + i];
+fn lower_transposed(l: &[f64], inverses: &[f64], x: &mut [f64]) {
+    let n = inverses.len();
+    for (i, inverse) in inverses.iter().enumerate().rev() {
+        let row = &l[i * n..i * n + i];
         let (before, at) = x.split_at_mut(i);
-        at[0] /= row[i];
+        at[0] *= inverse;
         before.iter_mut().zip(row).for_each(|(x, l)| *x -= l * at[0]);
     }
 }
