@@ -16,6 +16,8 @@ mod charts;
 mod dense;
 #[path = "properties/energy.rs"]
 mod energy;
+#[path = "properties/frozen.rs"]
+mod frozen;
 #[path = "properties/measure.rs"]
 mod measure;
 #[path = "properties/random.rs"]

@@ -43,6 +43,8 @@ pub struct Factored {
     free: Vec<f64>,
     /// The coordinates in the order in which they are factored.
     columns: Vec<usize>,
+    /// Whether a coordinate had no mass at the decision.
+    has_massless: bool,
     /// The cheaper factors, where they are as good.
     range: RangeSpace,
     /// Whether the last factors are those.
@@ -73,6 +75,7 @@ impl Factored {
         }
         let (s, rows) = (&mut self.s, &outcome.independent);
         order_columns(decided, &mut s.matrix, &mut self.columns);
+        self.has_massless = decided.scaled.massless.contains(&true);
         s.scaled.adopt(&decided.scaled, rows, &self.columns);
         s.decision.adopt(&decided.decision, rows, &self.columns);
         factor_rows(s);
@@ -152,6 +155,9 @@ impl Factored {
             multiply(&s.scaled.metric, n, &s.solution, &mut s.left);
             s.left.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g -= f);
             shared::add_basic(s, r);
+            if s.refines || self.has_massless {
+                shared::improve_basic(s, r);
+            }
         }
         multipliers.clear();
         multipliers.extend(s.multipliers.iter().zip(&s.scaled.rows).map(|(mu, d)| mu * d));

@@ -232,12 +232,12 @@ fn find_multipliers(s: &mut Scratch, outcome: &mut Outcome) {
     let dependent = live - r;
     if dependent > 0 {
         shorten_multipliers(s, dependent);
-        // What rounding has done to Aᵀλ is put right on the independent rows. These may be rows
-        // where a correction at the level of rounding is long, so μ is shortened again.
-        zeros(&mut s.right, n);
-        multiply_transposed(&s.scaled.jacobian, n, &s.multipliers, &mut s.right);
-        s.left.iter_mut().zip(&s.right).for_each(|(g, a)| *g -= a);
-        add_basic(s, r);
+    }
+    // What rounding has done to Aᵀλ is put right on the independent rows: a large force on a
+    // coordinate without mass leaves few digits to the others.
+    improve_basic(s, r);
+    if dependent > 0 {
+        // These may be rows where a correction at the level of rounding is long.
         shorten_multipliers(s, dependent);
     }
     outcome.multipliers.clear();
@@ -275,6 +275,15 @@ pub(super) fn add_basic(s: &mut Scratch, r: usize) {
     for k in 0..r {
         s.multipliers[s.decision.order[k]] += s.work[k];
     }
+}
+
+/// Solves once more for what is left of Ãᵀμ = `s.left`.
+pub(super) fn improve_basic(s: &mut Scratch, r: usize) {
+    let n = s.scaled.n;
+    zeros(&mut s.right, n);
+    multiply_transposed(&s.scaled.jacobian, n, &s.multipliers, &mut s.right);
+    s.left.iter_mut().zip(&s.right).for_each(|(g, a)| *g -= a);
+    add_basic(s, r);
 }
 
 /// ρ_N and ρ_A, in equilibrated units. Where forces and accelerations are rounding and nothing
