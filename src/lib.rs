@@ -26,9 +26,11 @@
 
 pub mod book;
 pub mod checks;
+mod error;
 pub mod failures;
 pub mod gallery;
 mod input;
+pub mod refusals;
 
 pub use dalembert_analyze as analyze;
 pub use dalembert_derive as formulations;
@@ -44,7 +46,25 @@ pub use dalembert_model::diagnostic::{Diagnostic, Severity};
 pub use dalembert_model::load::Loaded;
 pub use dalembert_model::resolve::Limits;
 pub use dalembert_model::system::{Model, System};
+pub use error::{Error, ErrorKind};
 pub use input::{Input, InputError, Options};
+
+/// The model that a text is.
+pub fn parse(text: &str) -> Result<Model, Error> {
+    whole(load(&Input::text("model", text), &Options::default()))
+}
+
+/// The model of a file, or of the gallery (`gallery:NAME`).
+pub fn open(place: &str) -> Result<Model, Error> {
+    whole(load(&Input::open(place)?, &Options::default()))
+}
+
+fn whole(mut loaded: Loaded) -> Result<Model, Error> {
+    match loaded.model.take() {
+        Some(model) => Ok(model),
+        None => Err(loaded.into()),
+    }
+}
 
 /// Reads and resolves a model. Never fails: faults are in the result.
 pub fn load(input: &Input, options: &Options) -> Loaded {

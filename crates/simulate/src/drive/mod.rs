@@ -27,6 +27,7 @@ mod stick;
 mod stiff;
 mod turns;
 mod watch;
+pub mod words;
 
 use crate::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::integrators::{Integrator, Stiffness};
