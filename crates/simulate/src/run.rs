@@ -1,7 +1,7 @@
 //! A run: from a model to a certified trajectory.
 
 use crate::drive::{
-    Control, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
+    Control, Dense, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
 };
 use crate::energy::Energies;
 use crate::evaluate::{Reference, Refusal};
@@ -54,6 +54,8 @@ pub struct RunOptions {
     pub longest: Option<f64>,
     /// Whether the model's events happen.
     pub events: bool,
+    /// Whether the motion between outputs is kept.
+    pub dense: bool,
 }
 
 impl RunOptions {
@@ -80,6 +82,7 @@ impl RunOptions {
             most_steps: 50_000_000,
             longest: None,
             events: true,
+            dense: false,
         }
     }
 }
@@ -218,6 +221,8 @@ pub struct RunReport {
     pub sizes: Sizes,
     /// How far off it may be, if that was estimated.
     pub error: Verification,
+    /// The motion between outputs, if it was to be kept.
+    pub dense: Option<Dense>,
 }
 
 /// The sizes of a motion, coordinate by coordinate.
@@ -406,6 +411,7 @@ pub(crate) fn travel(
         jolts: journey.jolts,
         sizes: journey.sizes,
         error: Verification::NotAsked,
+        dense: journey.driver.dense.take(),
     })
 }
 
@@ -508,6 +514,7 @@ impl<'a> Journey<'a> {
         let impulses = watch.is_some().then(|| Impulses::new(setting));
         let mut driver = Driver::new(field, integrator, control, state.t, x);
         driver.watch(watch);
+        driver.dense = options.dense.then(|| Dense::new(&driver.field.equations));
         Ok(Journey {
             setting,
             options,
@@ -737,6 +744,10 @@ impl<'a> Journey<'a> {
         let mut driver = Driver::new(field, integrator, control, t, next);
         driver.inherit_scales(&self.driver);
         driver.set_way(way);
+        driver.dense = self.driver.dense.take();
+        if let Some(dense) = &mut driver.dense {
+            dense.change_chart(&driver.field.equations);
+        }
         self.driver = driver;
         self.driver.watch(watch);
         self.driver.h = h;
