@@ -9,10 +9,11 @@ use dalembert_model::parser;
 use dalembert_model::render::render;
 use dalembert_model::span::SourceId;
 use dalembert_model::system::Model;
+use dalembert_model::tree::File;
 use dalembert_simulate::drive::{End, Failure};
 use dalembert_simulate::field::FieldError;
 use dalembert_simulate::run::{RunError, RunReport};
-use dalembert_simulate::{MissingValues, Setting, StartError};
+use dalembert_simulate::{EvalError, MissingValues, Refusal, Setting, SolveError, StartError};
 use std::fmt;
 
 /// What went wrong, with the lines of the model that are to blame.
@@ -129,8 +130,8 @@ impl Error {
     }
 
     /// A run that did not begin.
-    pub fn of_run(error: RunError, model: &Model) -> Error {
-        use dalembert_simulate::{EvalError, Refusal};
+    pub fn of_run(error: RunError, setting: &Setting) -> Error {
+        let model = &*setting.model;
         match error {
             RunError::Eval(EvalError::Missing(missing)) => Error::of_missing(missing, model),
             RunError::Eval(EvalError::Start(error)) => Error::of_start(error, model),
@@ -138,7 +139,15 @@ impl Error {
                 Error::of_faults(faults, model)
             }
             error => {
-                let faults = refusals::of_run(&error, model);
+                let is_lost = matches!(
+                    error,
+                    RunError::Refused(Refusal::Solve(SolveError::NotFinite { .. }))
+                );
+                let place = match is_lost {
+                    true => failures::explain_start(setting, &statements(model)),
+                    false => None,
+                };
+                let faults = place.map_or_else(|| refusals::of_run(&error, model), |d| vec![d]);
                 Error::told(ErrorKind::NotBegun(error), faults, model)
             }
         }
@@ -148,12 +157,7 @@ impl Error {
     pub fn of_failure(setting: &Setting, report: &RunReport) -> Option<Error> {
         let End::Failed(failure) = &report.end else { return None };
         let model = &*setting.model;
-        // The statements are those of the first text; a model has no ```dal line in itself.
-        let main = model.sources.find(SourceId(0));
-        let text = main.map_or("", |source| &source.text);
-        let is_markdown = guess(text) == Syntax::Markdown;
-        let file = parser::parse(SourceId(0), text, is_markdown, &mut Vec::new());
-        let told = failures::explain_to(Reader::Program, setting, report, &file);
+        let told = failures::explain_to(Reader::Program, setting, report, &statements(model));
         Some(Error::told(ErrorKind::Failed(failure.clone()), told.into_iter().collect(), model))
     }
 
@@ -188,6 +192,15 @@ impl Error {
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.0.diagnostics
     }
+}
+
+/// The statements of the text that a model was read from. Only Markdown has lines that open a
+/// block of the language.
+fn statements(model: &Model) -> File {
+    let main = model.sources.find(SourceId(0));
+    let text = main.map_or("", |source| &source.text);
+    let is_markdown = guess(text) == Syntax::Markdown;
+    parser::parse(SourceId(0), text, is_markdown, &mut Vec::new())
 }
 
 impl fmt::Display for Error {

@@ -26,11 +26,17 @@
 
 pub mod book;
 pub mod checks;
+mod compiled;
 mod error;
 pub mod failures;
 pub mod gallery;
 mod input;
+mod key;
+mod mechanics;
+pub mod prelude;
 pub mod refusals;
+mod simulation;
+mod trajectory;
 
 pub use dalembert_analyze as analyze;
 pub use dalembert_derive as formulations;
@@ -40,6 +46,7 @@ pub use dalembert_gauss as gauss;
 pub use dalembert_model as model;
 pub use dalembert_simulate as simulate;
 
+pub use compiled::{Compiled, StateTerms, Work};
 pub use dalembert_derive::{Choices, EquationsOfMotion};
 pub use dalembert_model::build;
 pub use dalembert_model::diagnostic::{Diagnostic, Severity};
@@ -48,6 +55,10 @@ pub use dalembert_model::resolve::Limits;
 pub use dalembert_model::system::{Model, System};
 pub use error::{Error, ErrorKind};
 pub use input::{Input, InputError, Options};
+pub use key::Key;
+pub use mechanics::Mechanics;
+pub use simulation::Simulation;
+pub use trajectory::{Certified, Event, Moment, Sample, Trajectory};
 
 /// The model that a text is.
 pub fn parse(text: &str) -> Result<Model, Error> {

@@ -1,0 +1,366 @@
+//! A motion: samples, the states between them, events, certificate.
+
+use crate::error::{Error, ErrorKind};
+use crate::key::{Key, Names, Place};
+use dalembert_expr::ExprId;
+use dalembert_simulate::drive::End;
+use dalembert_simulate::field::FieldError;
+use dalembert_simulate::observer::Observation;
+use dalembert_simulate::run::{Certificate, Line, RunReport};
+use dalembert_simulate::verify::{ErrorEstimate, Sink, StateError};
+use dalembert_simulate::{Setting, State};
+use std::ops::{ControlFlow, Deref, Index};
+
+/// A motion that was run.
+///
+/// [`samples`](Trajectory::samples) are what the run wrote: states on the constraints, with
+/// accelerations, multipliers and reactions. [`at`](Trajectory::at) gives states at any time.
+pub struct Trajectory {
+    setting: Setting,
+    names: Names,
+    rows: Vec<Row>,
+    report: RunReport,
+}
+
+/// Threads may share a motion.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync>() {}
+    is_shareable::<Trajectory>();
+};
+
+/// A sample as it is kept; what is not unique is NaN.
+#[derive(Clone)]
+struct Row {
+    seen: Observation,
+    outputs: Vec<f64>,
+}
+
+/// Takes the rows of a run.
+pub(crate) struct Rows {
+    setting: Setting,
+    outputs: Vec<ExprId>,
+    list: Vec<Row>,
+}
+
+impl Rows {
+    pub(crate) fn new(setting: &Setting) -> Rows {
+        let outputs = setting.model.system.observes.iter().map(|o| o.value).collect();
+        Rows { setting: setting.clone(), outputs, list: Vec::new() }
+    }
+
+    pub(crate) fn into_trajectory(self, report: RunReport) -> Trajectory {
+        let names = Names::new(&self.setting.model);
+        Trajectory { setting: self.setting, names, rows: self.list, report }
+    }
+}
+
+impl Sink for Rows {
+    fn restart(&mut self) {
+        self.list.clear();
+    }
+
+    fn record(&mut self, row: &Observation, _: Option<&StateError>) -> ControlFlow<()> {
+        let mut seen = row.clone();
+        let table = seen.table(&self.setting.model.system);
+        let outputs = self.setting.numbers(&self.outputs, &table);
+        let open = seen.multipliers.iter_mut().zip(&seen.indeterminate);
+        open.filter(|(_, is_open)| **is_open).for_each(|(value, _)| *value = f64::NAN);
+        self.list.push(Row { seen, outputs });
+        ControlFlow::Continue(())
+    }
+}
+
+impl Trajectory {
+    /// The samples, from the start on. An event that resets the state has one before and one
+    /// after it, at the same time.
+    pub fn samples(&self) -> impl ExactSizeIterator<Item = Sample<'_>> + DoubleEndedIterator {
+        self.rows.iter().map(|row| Sample::new(&self.names, row))
+    }
+
+    /// The last sample; `None` if there is not even one of the start.
+    pub fn last(&self) -> Option<Sample<'_>> {
+        self.samples().next_back()
+    }
+
+    /// A quantity at all samples.
+    pub fn column(&self, key: impl Key) -> Result<Vec<f64>, Error> {
+        let name = key.name();
+        let Some(place) = self.names.find(&name) else {
+            return Err(Error::unknown("quantity", &name, self.names.all()));
+        };
+        Ok(self.samples().map(|sample| *sample.value(place)).collect())
+    }
+
+    /// The state at a time of the motion, from the integrator's own polynomial: of its dense
+    /// order, 7 for `dop853`.
+    ///
+    /// At the ends of steps it is the state that the run went on from. Inside of a step it is not
+    /// brought back onto the constraints, as samples are: it misses them, and these, by what the
+    /// dense output is off, which is about the tolerance. There are no accelerations and no
+    /// multipliers: a sample has them ([`Simulation::at`](crate::Simulation::at) asks for one at
+    /// a time). Where an event resets the state it is the state after the event.
+    pub fn at(&self, t: f64) -> Result<Moment<'_>, Error> {
+        let Some(dense) = &self.report.dense else {
+            let words = "the motion between samples was not kept: `dense(false)` was asked for";
+            return Err(Error::plain(ErrorKind::NotDense, words));
+        };
+        let (first, last) = (&self.report.start.state, self.rows.last());
+        let from = first.t;
+        let to = dense.span().map_or(from, |span| span.1);
+        let forward = if to >= from { 1.0 } else { -1.0 };
+        // What stands behind momenta is looked for next to the sample before.
+        let before = self.rows.partition_point(|row| forward * (row.seen.state.t - t) <= 0.0);
+        let near = before.checked_sub(1).and_then(|at| self.rows.get(at)).or(last);
+        let near = near.map_or(first, |row| &row.seen.state);
+        match dense.state(&self.setting, t, near) {
+            Ok(Some(state)) => Ok(Moment { names: &self.names, state }),
+            Ok(None) if t == from => Ok(Moment { names: &self.names, state: first.clone() }),
+            Ok(None) => {
+                let words =
+                    format!("t = {t} is outside of the motion, which is from {from} to {to}");
+                Err(Error::plain(ErrorKind::Outside { t, from, to }, words))
+            }
+            Err(_) => Err(Error::of_state(FieldError::Legendre, t, &self.setting.model)),
+        }
+    }
+
+    /// The events that happened, in order.
+    pub fn events(&self) -> impl ExactSizeIterator<Item = Event<'_>> {
+        let events = &self.setting.model.system.events;
+        self.report.happenings.iter().map(|happening| Event {
+            t: happening.t,
+            name: &events[happening.event].name,
+            change: happening.change.as_ref().map(|change| (&change.0, &change.1)),
+            energy: happening.energy,
+        })
+    }
+
+    /// The certificate: what was measured on the way, and what is allowed.
+    pub fn certificate(&self) -> Certified<'_> {
+        Certified { setting: &self.setting, report: &self.report }
+    }
+
+    /// How it ended: at its time, by an event, because it sticks.
+    pub fn end(&self) -> &End {
+        &self.report.end
+    }
+
+    /// How far off it may be; `None` if that was not asked for or could not be told.
+    pub fn error_estimate(&self) -> Option<&ErrorEstimate> {
+        self.report.error.estimate()
+    }
+
+    /// All that is known of the run: method, steps, start, sizes.
+    pub fn report(&self) -> &RunReport {
+        &self.report
+    }
+}
+
+/// A state of a motion with all that was observed there.
+///
+/// `sample["x"]`, `sample["x'"]` and `sample[&x]`, `x` being what a builder gave for the
+/// coordinate, are numbers. Names are those of [`Key`].
+#[derive(Clone, Copy)]
+pub struct Sample<'t> {
+    /// Time.
+    pub t: f64,
+    names: &'t Names,
+    row: &'t Row,
+}
+
+impl<'t> Sample<'t> {
+    fn new(names: &'t Names, row: &'t Row) -> Sample<'t> {
+        Sample { t: row.seen.state.t, names, row }
+    }
+
+    fn value(&self, place: Place) -> &'t f64 {
+        let seen = &self.row.seen;
+        match place {
+            Place::Time => &seen.state.t,
+            Place::Energy => &seen.energy,
+            Place::Position(i) => &seen.state.q[i],
+            Place::Velocity(i) => &seen.state.velocity[i],
+            Place::Acceleration(i) => &seen.accelerations[i],
+            Place::Momentum(i) => &seen.state.momentum[i],
+            Place::Multiplier(row) => &seen.multipliers[row],
+            Place::Reaction(i) => &seen.constraint_force[i],
+            Place::Output(k) => &self.row.outputs[k],
+        }
+    }
+
+    /// A quantity; `None` if nothing has this name.
+    pub fn get(&self, key: impl Key) -> Option<f64> {
+        self.names.find(&key.name()).map(|place| *self.value(place))
+    }
+
+    /// The rate of a coordinate.
+    ///
+    /// # Panics
+    /// If no coordinate has this name, as an index does.
+    pub fn velocity(&self, coordinate: impl Key) -> f64 {
+        self.row.seen.state.velocity[coordinate_of(self.names, &coordinate)]
+    }
+
+    /// The constraint force on a coordinate.
+    ///
+    /// # Panics
+    /// If no coordinate has this name, as an index does.
+    pub fn reaction(&self, coordinate: impl Key) -> f64 {
+        self.row.seen.constraint_force[coordinate_of(self.names, &coordinate)]
+    }
+
+    /// The multiplier of a constraint of one row; NaN where it is not unique.
+    ///
+    /// # Panics
+    /// If no constraint has this name, or if it has several rows, as an index does.
+    pub fn multiplier(&self, constraint: impl Key) -> f64 {
+        match self.multipliers(&constraint) {
+            [value] => *value,
+            several => {
+                let (name, count) = (constraint.name(), several.len());
+                panic!("`{name}` has {count} rows: `multipliers` gives those of all")
+            }
+        }
+    }
+
+    /// The multipliers of all rows of a constraint; NaN where they are not unique.
+    ///
+    /// # Panics
+    /// If no constraint has this name, as an index does.
+    pub fn multipliers(&self, constraint: impl Key) -> &'t [f64] {
+        let name = constraint.name();
+        match self.names.rows(&name) {
+            // Without constraints in play, as in canonical variables, there are none.
+            Some(rows) => self.row.seen.multipliers.get(rows).unwrap_or(&[]),
+            None => panic!("no constraint is called `{name}`"),
+        }
+    }
+
+    /// The energy H = q̇·p − L.
+    pub fn energy(&self) -> f64 {
+        self.row.seen.energy
+    }
+
+    /// All that was observed, by the places of the system.
+    pub fn observation(&self) -> &'t Observation {
+        &self.row.seen
+    }
+}
+
+/// The place of a coordinate.
+fn coordinate_of(names: &Names, key: &impl Key) -> usize {
+    let name = key.name();
+    match names.coordinate(&name) {
+        Some(at) => at,
+        None => panic!("no coordinate is called `{name}`"),
+    }
+}
+
+impl<K: Key> Index<K> for Sample<'_> {
+    type Output = f64;
+
+    /// # Panics
+    /// If nothing has this name; [`get`](Sample::get) does not.
+    fn index(&self, key: K) -> &f64 {
+        let name = key.name();
+        match self.names.find(&name) {
+            Some(place) => self.value(place),
+            None => panic!("nothing is called `{name}` here; there are {:?}", self.names.all()),
+        }
+    }
+}
+
+/// A state between samples: positions, velocities, momenta.
+#[derive(Clone)]
+pub struct Moment<'t> {
+    names: &'t Names,
+    state: State,
+}
+
+impl Moment<'_> {
+    fn value(&self, name: &str) -> Option<&f64> {
+        match self.names.find(name)? {
+            Place::Time => Some(&self.state.t),
+            Place::Position(i) => self.state.q.get(i),
+            Place::Velocity(i) => self.state.velocity.get(i),
+            Place::Momentum(i) => self.state.momentum.get(i),
+            _ => None,
+        }
+    }
+
+    /// A coordinate, velocity or momentum; `None` if none has this name.
+    pub fn get(&self, key: impl Key) -> Option<f64> {
+        self.value(&key.name()).copied()
+    }
+
+    /// The rate of a coordinate.
+    ///
+    /// # Panics
+    /// If no coordinate has this name, as an index does.
+    pub fn velocity(&self, coordinate: impl Key) -> f64 {
+        self.state.velocity[coordinate_of(self.names, &coordinate)]
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+}
+
+impl<K: Key> Index<K> for Moment<'_> {
+    type Output = f64;
+
+    /// # Panics
+    /// If no coordinate, velocity or momentum has this name; [`get`](Moment::get) does not.
+    fn index(&self, key: K) -> &f64 {
+        let name = key.name();
+        match self.value(&name) {
+            Some(value) => value,
+            None => panic!("no coordinate, velocity or momentum is called `{name}`"),
+        }
+    }
+}
+
+/// An event that happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'t> {
+    /// When.
+    pub t: f64,
+    /// What it is called.
+    pub name: &'t str,
+    /// The states before and after, if it reset the state.
+    pub change: Option<(&'t State, &'t State)>,
+    /// By how much the energy changed.
+    pub energy: f64,
+}
+
+/// The certificate of a run. What it measured are the fields of [`Certificate`].
+#[derive(Clone, Copy)]
+pub struct Certified<'t> {
+    setting: &'t Setting,
+    report: &'t RunReport,
+}
+
+impl Certified<'_> {
+    /// Fine if every number is within its bound, the run came to its end, and its error, if it
+    /// was estimated, is what the tolerance allows.
+    pub fn check(&self) -> Result<(), Error> {
+        if let Some(error) = Error::of_failure(self.setting, self.report) {
+            return Err(error);
+        }
+        self.report.verdict().map_err(Error::of_certificate)
+    }
+
+    /// Its numbers, each with what is allowed.
+    pub fn lines(&self) -> Vec<Line> {
+        self.report.certificate.lines(self.report.tolerance)
+    }
+}
+
+impl Deref for Certified<'_> {
+    type Target = Certificate;
+
+    fn deref(&self) -> &Certificate {
+        &self.report.certificate
+    }
+}
