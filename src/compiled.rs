@@ -113,6 +113,7 @@ pub struct Work {
 
 /// The terms of M q̈ = F + C + Aᵀλ and A q̈ = b at a state. Matrices row by row.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct StateTerms {
     /// M, n × n.
     pub mass: Vec<f64>,
@@ -124,6 +125,18 @@ pub struct StateTerms {
     pub jacobian: Vec<f64>,
     /// b.
     pub drift: Vec<f64>,
+}
+
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Compiled").field(&self.shared.model).finish()
+    }
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Work").field(&self.model).finish()
+    }
 }
 
 impl Work {

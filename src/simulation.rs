@@ -40,6 +40,12 @@ pub struct Simulation {
     partial: bool,
 }
 
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulation").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
 impl Simulation {
     pub(crate) fn new(model: &Model, span: impl RangeBounds<f64>) -> Simulation {
         let mut simulation = Simulation {

@@ -9,6 +9,7 @@ use dalembert_simulate::observer::Observation;
 use dalembert_simulate::run::{Certificate, Line, RunReport};
 use dalembert_simulate::verify::{ErrorEstimate, Sink, StateError};
 use dalembert_simulate::{Setting, State};
+use std::fmt;
 use std::ops::{ControlFlow, Deref, Index};
 
 /// A motion that was run.
@@ -20,6 +21,15 @@ pub struct Trajectory {
     names: Names,
     rows: Vec<Row>,
     report: RunReport,
+}
+
+impl fmt::Debug for Trajectory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trajectory")
+            .field("samples", &self.rows.len())
+            .field("end", &self.report.end)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Threads may share a motion.
@@ -247,6 +257,12 @@ impl<'t> Sample<'t> {
     }
 }
 
+impl fmt::Debug for Sample<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Sample").field(&self.row.seen.state).finish()
+    }
+}
+
 /// The place of a coordinate.
 fn coordinate_of(names: &Names, key: &impl Key) -> usize {
     let name = key.name();
@@ -307,6 +323,12 @@ impl Moment<'_> {
     }
 }
 
+impl fmt::Debug for Moment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Moment").field(&self.state).finish()
+    }
+}
+
 impl<K: Key> Index<K> for Moment<'_> {
     type Output = f64;
 
@@ -323,6 +345,7 @@ impl<K: Key> Index<K> for Moment<'_> {
 
 /// An event that happened.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Event<'t> {
     /// When.
     pub t: f64,
@@ -354,6 +377,12 @@ impl Certified<'_> {
     /// Its numbers, each with what is allowed.
     pub fn lines(&self) -> Vec<Line> {
         self.report.certificate.lines(self.report.tolerance)
+    }
+}
+
+impl fmt::Debug for Certified<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.report.certificate.fmt(f)
     }
 }
 

@@ -164,7 +164,7 @@ fn states_between_samples_are_as_good_as_samples() -> Result<(), Error> {
                 }
             }
         }
-        let outside = motion.at(2.0001).err().expect("it ends at 2");
+        let outside = motion.at(2.0001).expect_err("it ends at 2");
         assert!(matches!(outside.kind(), ErrorKind::Outside { .. }), "{outside}");
     }
     Ok(())
@@ -210,7 +210,7 @@ fn a_run_is_the_same_whether_it_is_kept_or_not() -> Result<(), Error> {
             let apart = a.q.iter().zip(&b.q).fold(0f64, |m, (a, b)| m.max((a - b).abs()));
             assert!(apart <= 1e-12, "{page} at {}: {apart}", a.t);
         }
-        let error = plain.at(0.1).err().expect("nothing was kept");
+        let error = plain.at(0.1).expect_err("nothing was kept");
         assert!(matches!(error.kind(), ErrorKind::NotDense));
     }
     Ok(())
@@ -243,7 +243,7 @@ fn faults_are_shown_with_their_lines() {
     let b = Builder::new("wrong");
     let x = b.coord("x");
     b.kinetic(x.prime().powi(2) / 2 + b.named("y"));
-    let error = b.finish().map_err(Error::from).err().expect("`y` is not defined");
+    let error = b.finish().map_err(Error::from).expect_err("`y` is not defined");
     let shown = error.to_string();
     assert!(shown.starts_with("error[unknown-name]"), "{shown}");
     assert!(shown.contains("kinetic") && shown.contains("^"), "{shown}");
@@ -271,7 +271,7 @@ fn missing_values_are_told_without_options_of_the_program() {
 #[test]
 fn a_start_that_contradicts_the_constraints() {
     let model = parsed(PENDULUM);
-    let error = model.simulate(..).start("x", 3.0).run().err().expect("the rod is 2 long");
+    let error = model.simulate(..).start("x", 3.0).run().expect_err("the rod is 2 long");
     assert!(matches!(error.kind(), ErrorKind::Start(_)), "{error}");
     assert!(error.to_string().contains("constraint rod"), "{error}");
 }
@@ -280,7 +280,7 @@ fn a_start_that_contradicts_the_constraints() {
 #[test]
 fn a_run_that_fails() -> Result<(), Error> {
     let model = parsed("coord r\nkinetic r'^2/2\npotential -1/r\nstart r = 1\nrun t = 0..5");
-    let error = model.simulate(..).run().err().expect("it falls into the center");
+    let error = model.simulate(..).run().expect_err("it falls into the center");
     let shown = error.to_string();
     assert!(
         matches!(error.kind(), ErrorKind::Failed(drive::Failure::StepTooSmall { .. })),
@@ -311,7 +311,7 @@ fn a_certificate_that_does_not_hold() -> Result<(), Error> {
 #[test]
 fn wrong_names_and_numbers() -> Result<(), Error> {
     let model = parsed(PENDULUM);
-    let said = |simulation: Simulation| simulation.run().err().expect("wrong").to_string();
+    let said = |simulation: Simulation| simulation.run().expect_err("wrong").to_string();
     let words = said(model.simulate(..).set("q", 1.0));
     assert!(words.contains("no parameter is called `q`; there are m, l, g, w"), "{words}");
     let words = said(model.simulate(..).set("l", f64::NAN));
@@ -404,4 +404,33 @@ fn threads_share_what_is_compiled() -> Result<(), Error> {
         assert!((found? - 1.0 / f64::from(k)).abs() < 1e-14);
     }
     Ok(())
+}
+
+/// Programs in `examples/` run, and the page shows one of them as it is.
+mod examples {
+    mod pendulum {
+        include!("../examples/pendulum.rs");
+
+        #[test]
+        fn runs() -> Result<(), Error> {
+            main()
+        }
+    }
+
+    mod sweep {
+        include!("../examples/sweep.rs");
+
+        #[test]
+        fn runs() -> Result<(), Error> {
+            main()
+        }
+    }
+
+    #[test]
+    fn the_readme_shows_the_pendulum() {
+        let (page, code) = (include_str!("../README.md"), include_str!("../examples/pendulum.rs"));
+        let shown = page.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+        let whole = code.split_once("\n\n").map(|(_, rest)| rest);
+        assert_eq!(shown, whole);
+    }
 }

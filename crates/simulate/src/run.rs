@@ -181,6 +181,7 @@ impl Certificate {
 }
 
 /// What a run came to.
+#[non_exhaustive]
 pub struct RunReport {
     /// How it ended.
     pub end: End,
