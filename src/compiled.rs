@@ -5,8 +5,8 @@
 //! ```
 //!
 //! in the coordinates and velocities of the model, whatever it is written in. Ranks and
-//! verdict are decided anew at each state; an acceleration that misses Gauss's principle is
-//! none.
+//! verdict are decided anew at each state, by what decides them on a run; an acceleration
+//! that misses Gauss's principle is none.
 
 use crate::error::{Error, ErrorKind};
 use crate::key::Key;
@@ -14,12 +14,11 @@ use dalembert_derive::{Choices, EquationsOfMotion, Formulation};
 use dalembert_expr::Number;
 use dalembert_gauss::outcome::Verdict;
 use dalembert_model::system::Model;
+use dalembert_simulate::drive::{Control, Driver, Failure, Stabilize};
 use dalembert_simulate::field::{Field, FieldError};
+use dalembert_simulate::integrators::dop853;
 use dalembert_simulate::{Numbers, Setting, State};
 use std::sync::Arc;
-
-/// Rows are dependent below this.
-const RANK: f64 = 1e-9;
 
 /// A model compiled for numbers. Cheap to clone, and threads may share it: each takes a
 /// [`Work`] of its own.
@@ -34,12 +33,10 @@ struct Shared {
     equations: EquationsOfMotion,
 }
 
-/// Threads may share what is compiled, and pass work on.
+/// Threads may share what is compiled.
 const _: fn() = || {
     fn is_shareable<T: Send + Sync + Clone>() {}
-    fn is_movable<T: Send>() {}
     is_shareable::<Compiled>();
-    is_movable::<Work>();
 };
 
 /// Lagrange's equations of a model with numbers.
@@ -51,9 +48,22 @@ fn equations(setting: &Setting) -> Result<EquationsOfMotion, Error> {
         .map_err(|faults| Error::of_faults(faults, model))
 }
 
-/// The compiled equations of a setting: the one place where they are made.
-fn field(setting: &Setting, equations: &EquationsOfMotion) -> Field {
-    Field::new(setting, equations, dalembert_gauss::DEFAULT)
+/// The compiled equations of a setting: the one place where they are made. A driver that never
+/// takes a step has them, since it decides ranks with regard to rounding and to what states
+/// are off the constraints.
+fn driver(setting: &Setting, equations: &EquationsOfMotion) -> Driver {
+    let field = Field::new(setting, equations, dalembert_gauss::DEFAULT);
+    let size = field.n + field.size + 1;
+    let control = Control {
+        tolerance: 1e-9,
+        step: None,
+        stabilize: Stabilize::None,
+        most_steps: 0,
+        leaves_when_stiff: false,
+        span: 1.0,
+        longest: None,
+    };
+    Driver::new(field, Box::new(dop853::new(size)), control, 0.0, vec![0.0; size])
 }
 
 impl Compiled {
@@ -79,20 +89,17 @@ impl Compiled {
         self.shared.model.system.parameters.iter().map(|p| p.name.as_str())
     }
 
-    /// A place to evaluate in, for one thread, with the parameters of the model.
+    /// A place to evaluate in, for the thread that asks, with the parameters of the model.
     pub fn work(&self) -> Work {
         let Shared { model, setting, equations } = &*self.shared;
-        let field = field(setting, equations);
-        let size = 2 * model.system.n_coordinates() + 1;
+        let driver = driver(setting, equations);
         Work {
             model: model.clone(),
             setting: setting.clone(),
             equations: equations.clone(),
-            field,
+            rates: vec![0.0; driver.x.len()],
+            driver,
             is_stale: false,
-            x: vec![0.0; size],
-            rates: vec![0.0; size],
-            modes: Vec::new(),
         }
     }
 }
@@ -102,13 +109,11 @@ pub struct Work {
     model: Model,
     setting: Setting,
     equations: EquationsOfMotion,
-    field: Field,
-    /// Whether parameters have changed since the field was made.
+    driver: Driver,
+    /// Whether parameters have changed since the driver was made.
     is_stale: bool,
-    /// (q, q̇, W).
-    x: Vec<f64>,
+    /// The rates of (q, q̇, W).
     rates: Vec<f64>,
-    modes: Vec<f64>,
 }
 
 /// The terms of M q̈ = F + C + Aᵀλ and A q̈ = b at a state. Matrices row by row.
@@ -163,32 +168,36 @@ impl Work {
     /// The accelerations q̈ at a state, on the constraints or not.
     ///
     /// An error where they do not exist or are not unique. After two calls nothing is
-    /// allocated, unless parameters were set or the model has branches (`abs`, `if`, …).
+    /// allocated, unless parameters were set, constraints depend on each other, or the model
+    /// has branches (`abs`, `if`, …).
     pub fn accelerations(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&[f64], Error> {
-        self.take(q, velocity)?;
+        self.take(t, q, velocity)?;
         let n = q.len();
-        match self.solve(t) {
+        match self.solve() {
             Ok(()) => Ok(&self.rates[n..2 * n]),
-            Err(error) => Err(Error::of_state(error, t, &self.model)),
+            Err(failure) => Err(Error::of_state(failure, t, &self.model)),
         }
     }
 
-    fn solve(&mut self, t: f64) -> Result<(), FieldError> {
-        if self.field.switches() > 0 {
-            self.field.settle_modes(t, &self.x, &mut self.modes)?;
+    fn solve(&mut self) -> Result<(), Failure> {
+        let driver = &mut self.driver;
+        if driver.field.switches() > 0 {
+            driver.settle_branches().map_err(Failure::Field)?;
         }
-        match self.field.choose_rows(t, &self.x, RANK)?.motion {
+        driver.settle_here()?;
+        match driver.field.outcome().motion {
             Verdict::Unique => {}
-            motion => return Err(FieldError::NoMotion(motion)),
+            motion => return Err(Failure::Field(FieldError::NoMotion(motion))),
         }
-        self.field.certified_rates(t, &self.x, &mut self.rates)
+        let (field, t, x) = (&mut driver.field, driver.t, &driver.x);
+        field.certified_rates(t, x, &mut self.rates).map_err(Failure::Field)
     }
 
     /// M, F, C, A and b at a state. Where forces depend on multipliers they are those of the
     /// solution.
     pub fn terms(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<StateTerms, Error> {
-        self.take(q, velocity)?;
-        let lost = |_| Error::of_state(FieldError::Legendre, t, &self.model);
+        self.take(t, q, velocity)?;
+        let lost = |_| Error::of_state(Failure::Field(FieldError::Legendre), t, &self.model);
         let state = State::of_velocities(&self.setting, t, q.to_vec(), velocity.to_vec());
         let numbers = Numbers::new(&self.setting, &self.equations, &state.map_err(lost)?);
         let Numbers { metric, force, nonideal, mut jacobian, mut drift, .. } =
@@ -199,8 +208,8 @@ impl Work {
         Ok(StateTerms { mass: metric, force, nonideal, jacobian, drift })
     }
 
-    /// Takes a state over, and brings the field up to the parameters.
-    fn take(&mut self, q: &[f64], velocity: &[f64]) -> Result<(), Error> {
+    /// Takes a state over, and brings the equations up to the parameters.
+    fn take(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<(), Error> {
         let expected = self.model.system.n_coordinates();
         for (what, list) in [("positions", q), ("velocities", velocity)] {
             if list.len() != expected {
@@ -214,13 +223,14 @@ impl Work {
             self.setting = setting.map_err(|m| Error::of_missing(m, &self.model))?;
             // Rows that nearly depend on each other are combined by the parameters.
             let is_combined = |setting: &Setting| !setting.model.system.recombined.is_empty();
-            if is_combined(&self.setting) || is_combined(self.field.setting()) {
+            if is_combined(&self.setting) || is_combined(self.driver.field.setting()) {
                 self.equations = equations(&self.setting)?;
             }
-            self.field = field(&self.setting, &self.equations);
+            self.driver = driver(&self.setting, &self.equations);
         }
-        self.x[..expected].copy_from_slice(q);
-        self.x[expected..2 * expected].copy_from_slice(velocity);
+        self.driver.t = t;
+        self.driver.x[..expected].copy_from_slice(q);
+        self.driver.x[expected..2 * expected].copy_from_slice(velocity);
         Ok(())
     }
 }

@@ -11,7 +11,6 @@ use dalembert_model::span::SourceId;
 use dalembert_model::system::Model;
 use dalembert_model::tree::File;
 use dalembert_simulate::drive::{End, Failure};
-use dalembert_simulate::field::FieldError;
 use dalembert_simulate::run::{RunError, RunReport};
 use dalembert_simulate::{EvalError, MissingValues, Refusal, Setting, SolveError, StartError};
 use std::fmt;
@@ -54,7 +53,7 @@ pub enum ErrorKind {
     /// A run could not go on.
     Failed(Failure),
     /// A state has no accelerations, or not one set of them.
-    NoMotion(FieldError),
+    NoMotion(Failure),
     /// A run came to its end but is not what it should be: what is above its bound.
     Certificate(Vec<String>),
     /// Nothing has this name.
@@ -162,9 +161,13 @@ impl Error {
     }
 
     /// A state without accelerations.
-    pub(crate) fn of_state(error: FieldError, t: f64, model: &Model) -> Error {
-        let words = Failure::Field(error.clone()).words(model);
-        Error::plain(ErrorKind::NoMotion(error), format!("at t = {t}: {words}"))
+    pub(crate) fn of_state(failure: Failure, t: f64, model: &Model) -> Error {
+        if let Failure::NearlyDependent { ratio, constraints } = &failure {
+            let told = failures::explain_nearly(model, constraints, *ratio);
+            return Error::told(ErrorKind::NoMotion(failure), vec![told], model);
+        }
+        let words = format!("at t = {t}: {}", failure.words(model));
+        Error::plain(ErrorKind::NoMotion(failure), words)
     }
 
     /// Numbers of a certificate that are above their bounds.

@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::key::{Key, Names, Place};
 use dalembert_expr::ExprId;
-use dalembert_simulate::drive::End;
+use dalembert_simulate::drive::{End, Failure};
 use dalembert_simulate::field::FieldError;
 use dalembert_simulate::observer::Observation;
 use dalembert_simulate::run::{Certificate, Line, RunReport};
@@ -130,7 +130,10 @@ impl Trajectory {
                     format!("t = {t} is outside of the motion, which is from {from} to {to}");
                 Err(Error::plain(ErrorKind::Outside { t, from, to }, words))
             }
-            Err(_) => Err(Error::of_state(FieldError::Legendre, t, &self.setting.model)),
+            Err(_) => {
+                let failure = Failure::Field(FieldError::Legendre);
+                Err(Error::of_state(failure, t, &self.setting.model))
+            }
         }
     }
 

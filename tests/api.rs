@@ -406,6 +406,54 @@ fn threads_share_what_is_compiled() -> Result<(), Error> {
     Ok(())
 }
 
+/// On every page of the gallery, whatever happens on it (events, switches, singular positions,
+/// dependent rows): states between samples are those of a run with samples there, and what is
+/// compiled gives their accelerations.
+#[test]
+fn the_gallery_between_its_samples() -> Result<(), Error> {
+    let mut compared = 0;
+    for page in dalembert::gallery::pages() {
+        let Ok(model) = dalembert::open(&format!("gallery:{}", page.name)) else { continue };
+        let run = || model.simulate(..).verify(false).partial(true).every(1e9);
+        let Ok(motion) = run().run() else { continue };
+        let report = motion.report();
+        let (from, to) = (report.start.state.t, report.last.as_ref().map_or(0.0, |l| l.state.t));
+        let times = (1..20).map(|k| from + (to - from) * (f64::from(k) + 0.123) / 20.2);
+        let sampled = run().at(times).dense(false).run()?;
+        let mut work = model.compile()?.work();
+        // Coordinates that hardly move are compared with those that do.
+        let floor = |sizes: &[f64]| -> Vec<f64> {
+            let largest = sizes.iter().fold(0f64, |m, s| m.max(*s));
+            sizes.iter().map(|s| s.max(1e-3 * largest).max(1e-12)).collect()
+        };
+        let (sizes, speeds) = (floor(&report.sizes.position), floor(&report.sizes.speed));
+        for s in sampled.samples() {
+            // At an event there are two states.
+            if report.happenings.iter().any(|h| (h.t - s.t).abs() < 1e-9) {
+                continue;
+            }
+            let (there, here) = (&s.observation().state, motion.at(s.t)?);
+            let here = here.state();
+            for i in 0..sizes.len() {
+                let q = (there.q[i] - here.q[i]).abs() / sizes[i];
+                let v = (there.velocity[i] - here.velocity[i]).abs() / speeds[i];
+                let within = 100.0 * report.tolerance;
+                assert!(q <= within && v <= within, "{} at {}: {q:.1e} {v:.1e}", page.name, s.t);
+            }
+            let found = work.accelerations(s.t, &there.q, &there.velocity)?;
+            let exact = &s.observation().accelerations;
+            let largest = exact.iter().fold(0f64, |m, a| m.max(a.abs()));
+            for (a, b) in found.iter().zip(exact) {
+                // Next to singular positions digits are lost.
+                assert!((a - b).abs() <= 1e-8 * largest, "{} at {}: {a} {b}", page.name, s.t);
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+    Ok(())
+}
+
 /// Programs in `examples/` run, and the page shows one of them as it is.
 mod examples {
     mod pendulum {
