@@ -1,8 +1,9 @@
-// A pendulum, built, run, looked at and compiled: `cargo run --example pendulum`.
+//! A pendulum, built, run, looked at and compiled: `cargo run --example pendulum`.
 
 use dalembert::prelude::*;
 
-fn main() -> Result<(), Error> {
+/// Builds, runs, looks, compiles.
+pub fn main() -> Result<(), Error> {
     let b = Builder::new("pendulum");
     let (m, l, g) = (b.param("m", 1), b.param("l", 2), b.param("g", 9.81));
     let (x, y) = (b.coord("x"), b.coord("y"));

@@ -1,5 +1,5 @@
-// Threads that share a compiled system, each with parameters of its own: the period of small
-// swings of a pendulum, by its length. `cargo run --example sweep`.
+//! Threads that share a compiled system, each with parameters of its own: the period of small
+//! swings of a pendulum, by its length. `cargo run --example sweep`.
 
 use dalembert::prelude::*;
 use std::f64::consts::PI;
@@ -22,7 +22,8 @@ fn period(work: &mut Work, length: f64) -> Result<f64, Error> {
     Ok(2.0 * PI / (-a[0] / aside).sqrt())
 }
 
-fn main() -> Result<(), Error> {
+/// A table of lengths and periods.
+pub fn main() -> Result<(), Error> {
     let system = dalembert::parse(MODEL)?.compile()?;
     let lengths: Vec<f64> = (1..=12).map(|k| 0.25 * f64::from(k)).collect();
     let part = |lengths: &[f64]| -> Result<Vec<f64>, Error> {

@@ -247,3 +247,11 @@ impl From<InputError> for Error {
         Error(Box::new(Told { kind: ErrorKind::Input(error), diagnostics: Vec::new(), text }))
     }
 }
+
+impl From<MissingValues> for Error {
+    /// Without the places of the parameters; [`Error::of_missing`] has them.
+    fn from(missing: MissingValues) -> Error {
+        let words = format!("no value for {}", missing.0.join(", "));
+        Error::plain(ErrorKind::MissingValues(missing), words)
+    }
+}

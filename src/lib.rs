@@ -83,6 +83,7 @@ mod key;
 mod mechanics;
 pub mod prelude;
 pub mod refusals;
+mod sample;
 mod simulation;
 mod trajectory;
 
@@ -107,8 +108,9 @@ pub use error::{Error, ErrorKind};
 pub use input::{Input, InputError, Options};
 pub use key::Key;
 pub use mechanics::Mechanics;
+pub use sample::{Moment, Sample};
 pub use simulation::Simulation;
-pub use trajectory::{Certified, Event, Moment, Sample, Trajectory};
+pub use trajectory::{Certified, Event, Trajectory};
 
 /// The model that a text is.
 pub fn parse(text: &str) -> Result<Model, Error> {
