@@ -9,10 +9,10 @@
 //! errors of its value there. One that is zero at the start, or after the reset of another,
 //! is armed by the direction of the motion, which `arming` finds.
 
+use crate::compiled::Compiled;
 use crate::field::{Field, FieldError};
 use crate::observer::{Observation, Observer};
 use crate::setting::{Setting, Table};
-use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
@@ -54,6 +54,7 @@ pub(super) struct Arm {
 }
 
 /// How a function is evaluated.
+#[derive(Clone)]
 enum Kind {
     /// By the tape: its place among the outputs, and itself in the own variables.
     Plain(usize, ExprId),
@@ -61,33 +62,8 @@ enum Kind {
     Observed(ExprId),
 }
 
-/// A tape and its outputs.
-struct Compiled {
-    function: Box<dyn Function>,
-    registers: Registers,
-    output: Vec<f64>,
-}
-
-impl Compiled {
-    fn new(setting: &Setting, roots: &[ExprId], variables: &[Symbol]) -> Compiled {
-        let (symbols, constants) = setting.constants();
-        let function = backends::DEFAULT.compile(Tape::lower(
-            &setting.model.exprs,
-            roots,
-            &symbols,
-            variables,
-        ));
-        let mut registers = function.scratch();
-        function.prepare(&mut registers, &constants);
-        Compiled { registers, output: vec![0.0; function.outputs()], function }
-    }
-
-    fn call(&mut self, input: &[f64]) {
-        self.function.call(&mut self.registers, input, &mut self.output);
-    }
-}
-
 /// Compiled functions of events.
+#[derive(Clone)]
 pub struct Watch {
     setting: Setting,
     kinds: Vec<Kind>,
@@ -121,6 +97,15 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Takes other values of the parameters.
+    pub(crate) fn set_parameters(&mut self, setting: &Setting) {
+        let constants = setting.constants().1;
+        self.values.prepare(&constants);
+        self.gradients.prepare(&constants);
+        self.observer.iter_mut().for_each(|observer| observer.prepare(&constants));
+        self.setting = setting.clone();
+    }
+
     /// The events of a model in the variables of a formulation; `None` if there are none.
     pub fn new(
         setting: &Setting,
