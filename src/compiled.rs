@@ -31,6 +31,7 @@ struct Shared {
     model: Model,
     setting: Setting,
     equations: EquationsOfMotion,
+    field: Field,
 }
 
 /// Threads may share what is compiled.
@@ -48,11 +49,14 @@ fn equations(setting: &Setting) -> Result<EquationsOfMotion, Error> {
         .map_err(|faults| Error::of_faults(faults, model))
 }
 
-/// The compiled equations of a setting: the one place where they are made. A driver that never
-/// takes a step has them, since it decides ranks with regard to rounding and to what states
-/// are off the constraints.
-fn driver(setting: &Setting, equations: &EquationsOfMotion) -> Driver {
-    let field = Field::new(setting, equations, dalembert_gauss::DEFAULT);
+/// The compiled equations of a setting: the one place where they are made.
+fn field(setting: &Setting, equations: &EquationsOfMotion) -> Field {
+    Field::new(setting, equations, dalembert_gauss::DEFAULT)
+}
+
+/// A driver that never takes a step: it decides ranks with regard to rounding and to what
+/// states are off the constraints.
+fn driver(field: Field) -> Driver {
     let size = field.n + field.size + 1;
     let control = Control {
         tolerance: 1e-9,
@@ -71,7 +75,8 @@ impl Compiled {
         let model = model.clone();
         let setting = Setting::new(&model).map_err(|m| Error::of_missing(m, &model))?;
         let equations = equations(&setting)?;
-        Ok(Compiled { shared: Arc::new(Shared { model, setting, equations }) })
+        let field = field(&setting, &equations);
+        Ok(Compiled { shared: Arc::new(Shared { model, setting, equations, field }) })
     }
 
     /// The names of the coordinates, in the order in which states have them.
@@ -91,8 +96,8 @@ impl Compiled {
 
     /// A place to evaluate in, for the thread that asks, with the parameters of the model.
     pub fn work(&self) -> Work {
-        let Shared { model, setting, equations } = &*self.shared;
-        let driver = driver(setting, equations);
+        let Shared { model, setting, equations, field } = &*self.shared;
+        let driver = driver(field.clone());
         Work {
             model: model.clone(),
             setting: setting.clone(),
@@ -145,8 +150,9 @@ impl std::fmt::Debug for Work {
 }
 
 impl Work {
-    /// Another value for a parameter; parameters that are defined by it follow. What depends
-    /// on it is made again at the next evaluation, once for all that were set.
+    /// Another value for a parameter; parameters that are defined by it follow. Nothing is
+    /// compiled again, unless other rows are held because constraints nearly depend on each
+    /// other.
     pub fn set(&mut self, parameter: impl Key, value: f64) -> Result<(), Error> {
         let name = parameter.name();
         let parameters = &mut self.model.system.parameters;
@@ -167,9 +173,9 @@ impl Work {
 
     /// The accelerations q̈ at a state, on the constraints or not.
     ///
-    /// An error where they do not exist or are not unique. After two calls nothing is
-    /// allocated, unless parameters were set, constraints depend on each other, or the model
-    /// has branches (`abs`, `if`, …).
+    /// An error where they do not exist or are not unique. Once its buffers have been used
+    /// nothing is allocated, unless parameters were set, constraints depend on each other, or
+    /// the model has branches (`abs`, `if`, …).
     pub fn accelerations(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&[f64], Error> {
         self.take(t, q, velocity)?;
         let n = q.len();
@@ -222,11 +228,15 @@ impl Work {
             let setting = Setting::new(&self.model);
             self.setting = setting.map_err(|m| Error::of_missing(m, &self.model))?;
             // Rows that nearly depend on each other are combined by the parameters.
-            let is_combined = |setting: &Setting| !setting.model.system.recombined.is_empty();
-            if is_combined(&self.setting) || is_combined(self.driver.field.setting()) {
+            let held = |setting: &Setting| setting.model.system.recombined.clone();
+            let mut own = self.driver.field.clone();
+            if held(&self.setting) == held(own.setting()) {
+                own.set_parameters(&self.setting);
+            } else {
                 self.equations = equations(&self.setting)?;
+                own = field(&self.setting, &self.equations);
             }
-            self.driver = driver(&self.setting, &self.equations);
+            self.driver = driver(own);
         }
         self.driver.t = t;
         self.driver.x[..expected].copy_from_slice(q);
