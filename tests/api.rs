@@ -121,7 +121,9 @@ fn times_and_spans() -> Result<(), Error> {
     let back = model.simulate(1.0..0.0).every(0.25).verify(false).run()?;
     assert_eq!(times(&back), [1.0, 0.75, 0.5, 0.25, 0.0]);
     assert!(back.error_estimate().is_none());
-    assert!((back.at(0.3)?["x"]).is_finite());
+    let there = model.simulate(1.0..0.0).at([0.3]).verify(false).run()?;
+    let exact = there.samples().nth(1).expect("three samples");
+    assert!((back.at(0.3)?["x"] - exact["x"]).abs() < 1e-9 && exact.t == 0.3);
     let same: Vec<f64> = back.samples().map(|s| s["height"] - s["y"]).collect();
     assert!(same.iter().all(|d| (d - 2.0).abs() < 1e-15));
     Ok(())
@@ -327,6 +329,30 @@ fn wrong_names_and_numbers() -> Result<(), Error> {
     let error = work.accelerations(0.0, &[1.0], &[0.0, 0.0]).expect_err("two are needed");
     assert!(error.to_string().contains("2 positions make a state, and there are 1"), "{error}");
     assert!(dalembert::open("no-such-file.dal").is_err_and(|e| e.to_string().contains("no such")));
+    Ok(())
+}
+
+#[test]
+#[should_panic(expected = "nothing is called `z` here")]
+fn an_index_that_is_none() {
+    let motion = parsed(PENDULUM).simulate(0.0..0.1).run().expect("a run");
+    let first = motion.samples().next().expect("a start");
+    assert_eq!(first.get("z"), None);
+    let _ = first["z"];
+}
+
+/// A parameter by which others are defined, in what is compiled.
+#[test]
+fn compiled_parameters_follow_each_other() -> Result<(), Error> {
+    let text = "param l = 2, k = 3*l, h = k + 1\ncoord x\nkinetic x'^2/2\npotential h*x^2/2";
+    let mut work = parsed(text).compile()?.work();
+    assert_eq!(work.accelerations(0.0, &[1.0], &[0.0])?, [-7.0]);
+    work.set("l", 1.0)?;
+    assert_eq!(work.accelerations(0.0, &[1.0], &[0.0])?, [-4.0]);
+    work.set("k", 5.0)?;
+    work.set("l", 7.0)?;
+    assert_eq!(work.accelerations(0.0, &[1.0], &[0.0])?, [-6.0]);
+    assert_eq!(work.terms(0.0, &[1.0], &[0.0])?.force, [-6.0]);
     Ok(())
 }
 
