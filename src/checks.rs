@@ -236,10 +236,7 @@ impl Checker {
                     Err(_) => Err("the run could not begin".to_owned()),
                     Ok(report) => {
                         let early = match &report.end {
-                            End::Failed(failure) => Some(dalembert_export::summary::failure_words(
-                                failure,
-                                self.model(),
-                            )),
+                            End::Failed(failure) => Some(failure.words(self.model())),
                             _ => None,
                         };
                         let ended = dalembert_export::end_words(&report.end, self.model());

@@ -17,11 +17,30 @@ use dalembert_simulate::state::State;
 /// What is said about a run that failed, or that ended because the motion sticks; `None`
 /// if it did neither. `file` is the text the model was read from.
 pub fn explain(setting: &Setting, report: &RunReport, file: &File) -> Option<Diagnostic> {
+    explain_to(Reader::CommandLine, setting, report, file)
+}
+
+/// Whom hints are for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Who types commands: hints name their options.
+    CommandLine,
+    /// Who calls the library.
+    Program,
+}
+
+/// The same, with hints that serve the reader.
+pub(crate) fn explain_to(
+    reader: Reader,
+    setting: &Setting,
+    report: &RunReport,
+    file: &File,
+) -> Option<Diagnostic> {
     if let End::Sticks(list) = &report.end {
         return sticks(setting, report, list);
     }
     let End::Failed(failure) = &report.end else { return None };
-    let scene = Scene { setting, system: &setting.model.system, report, file };
+    let scene = Scene { reader, setting, system: &setting.model.system, report, file };
     Some(scene.explain(failure))
 }
 
@@ -138,6 +157,7 @@ fn sticks(setting: &Setting, report: &RunReport, list: &[Stuck]) -> Option<Diagn
 }
 
 struct Scene<'a> {
+    reader: Reader,
     setting: &'a Setting,
     system: &'a System,
     report: &'a RunReport,
@@ -154,7 +174,11 @@ impl Scene<'_> {
         let start = self.report.start.state.t;
         // Of a run that did not get anywhere there is no earlier end.
         let before = (t != start).then(|| {
-            format!("end the run before it: `--t-end {}`", rounded(start + 0.99 * (t - start)))
+            let end = rounded(start + 0.99 * (t - start));
+            match self.reader {
+                Reader::CommandLine => format!("end the run before it: `--t-end {end}`"),
+                Reader::Program => format!("end the run before it, at {end}"),
+            }
         });
         let mut diagnostic = self.cause(failure, t);
         let is_gained =
@@ -250,10 +274,15 @@ impl Scene<'_> {
                     span.unwrap_or_else(|| self.whole()),
                     message,
                 )
-                .hint("`dal eval` at this state tells more; `--complete` adds what is implied")
+                .hint(match self.reader {
+                    Reader::CommandLine => {
+                        "`dal eval` at this state tells more; `--complete` adds what is implied"
+                    }
+                    Reader::Program => "`simulate::complete` adds constraints that are implied",
+                })
             }
             Failure::Reset { event, constraints, .. } => {
-                let why = dalembert_export::summary::failure_words(failure, &self.setting.model);
+                let why = failure.words(&self.setting.model);
                 let message = format!("the run stopped at t = {}: {why}", rounded(t));
                 let span = self.system.events[*event].span;
                 let mut diagnostic =
@@ -265,7 +294,7 @@ impl Scene<'_> {
                 diagnostic.hint("list less: what is not listed follows from the constraints")
             }
             Failure::Jump { what, .. } => {
-                let why = dalembert_export::summary::failure_words(failure, &self.setting.model);
+                let why = failure.words(&self.setting.model);
                 let message = format!("the run stopped at t = {}: {why}", rounded(t));
                 let energies =
                     [EnergyKind::Potential, EnergyKind::Lagrangian, EnergyKind::Hamiltonian];
@@ -300,7 +329,7 @@ impl Scene<'_> {
                 explain_coupled(&self.setting.model, message)
             }
             other => {
-                let why = dalembert_export::summary::failure_words(other, &self.setting.model);
+                let why = other.words(&self.setting.model);
                 let message = format!("the run stopped at t = {}: {why}", rounded(t));
                 Diagnostic::fault(Code::RunStopped, self.whole(), message)
             }

@@ -101,7 +101,7 @@ pub(crate) fn read_part(
 }
 
 /// Standard input has no name: it is Markdown if it has a ```dal block.
-fn guess(text: &str) -> Syntax {
+pub(crate) fn guess(text: &str) -> Syntax {
     let fenced = text.lines().any(|line| {
         let line = line.trim_start();
         line.starts_with("```dal") || line.starts_with("~~~dal")

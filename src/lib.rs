@@ -1,50 +1,133 @@
 //! # dalembert
 //!
-//! Equations of motion of constrained mechanical systems. A model is written
-//! the way a textbook does it: coordinates, energies, forces, constraints.
+//! Equations of motion of constrained mechanical systems. A model is written the way a
+//! textbook does it: coordinates, energies, forces, constraints. Here it is built; its motion
+//! is run, certified and looked at; its accelerations are compiled.
 //!
 //! ```
-//! use dalembert::{Input, Options, derive, load};
+//! use dalembert::prelude::*;
 //!
-//! let text = "
+//! # fn main() -> Result<(), Error> {
+//! let b = Builder::new("pendulum");
+//! let (m, l, g) = (b.param("m", 1), b.param("l", 2), b.param("g", 9.81));
+//! let (x, y) = (b.coord("x"), b.coord("y"));
+//! b.kinetic(m * (x.prime().powi(2) + y.prime().powi(2)) / 2);
+//! b.potential(m * g * y);
+//! let rod = b.constraint("rod", x.powi(2) + y.powi(2), l.powi(2));
+//! b.start(x, 2);
+//! let model = b.finish()?; // an error shows the line, underlined
+//!
+//! let motion = model.simulate(0.0..10.0).tolerance(1e-10).every(0.1).run()?;
+//! motion.certificate().check()?;
+//! for s in motion.samples() {
+//!     let pull = -2.0 * 2.0 * s.multiplier(&rod);
+//!     assert!((pull + 9.81 * s[&y] / 2.0 * 3.0).abs() < 1e-6);
+//! }
+//! let between = motion.at(3.21)?; // dense output
+//! assert!((between[&x].hypot(between[&y]) - 2.0).abs() < 1e-8);
+//!
+//! let system = model.compile()?; // for threads to share
+//! let mut work = system.work();
+//! work.set(l, 0.5)?;
+//! assert_eq!(work.accelerations(0.0, &[0.5, 0.0], &[0.0, 0.0])?, [0.0, -9.81]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Or it is a text, [`parse`]d, or a file, [`open`]ed, and its equations are looked at:
+//!
+//! ```
+//! use dalembert::prelude::*;
+//!
+//! # fn main() -> Result<(), Error> {
+//! let model = dalembert::parse("
 //!     param m = 1, g = 9.81, l = 2
 //!     coord x, y
 //!     kinetic m/2*(x'^2 + y'^2)
 //!     potential m*g*y
 //!     constraint rod: x^2 + y^2 = l^2
-//! ";
-//! let loaded = load(&Input::text("pendulum", text), &Options::default());
-//! let model = loaded.model.expect("no faults");
-//! let equations = derive(&model, None).expect("Lagrange's equations apply");
+//! ")?;
+//! let equations = model.equations()?;
 //! // A of A q̈ = b:
 //! let row = &equations.jacobian.rows[0];
 //! assert_eq!(model.exprs.to_source(row[0].1), "2*x");
+//! # Ok(())
+//! # }
 //! ```
 //!
-//! The crate is a façade: [`expr`] holds expressions, [`model`] the language,
-//! [`formulations`] the routes to the normal form, [`export`] documents.
+//! ## Features
+//!
+//! | feature | gives | default |
+//! |---|---|---|
+//! | `documents` | `export`: text, LaTeX, HTML and JSON, tables and figures; `checks` | yes |
+//! | `analysis` | `analyze` and `lint`: what is true of a system | with `documents` |
+//!
+//! Without either (`default-features = false`) models are read, built, derived, run and
+//! compiled.
+//!
+//! ## The crates behind it
+//!
+//! [`expr`] holds expressions, [`model`] the language, [`formulations`] the routes to the
+//! normal form, [`gauss`] the problem at one state, [`simulate`] motion. They are internal:
+//! their names may change with any version; those of this page, and of [`prelude`], do not.
 
 pub mod book;
+#[cfg(feature = "documents")]
 pub mod checks;
+mod compiled;
+mod error;
 pub mod failures;
 pub mod gallery;
 mod input;
+mod key;
+mod mechanics;
+pub mod prelude;
+pub mod refusals;
+mod sample;
+mod simulation;
+mod trajectory;
 
+#[cfg(feature = "analysis")]
 pub use dalembert_analyze as analyze;
 pub use dalembert_derive as formulations;
+#[cfg(feature = "documents")]
 pub use dalembert_export as export;
 pub use dalembert_expr as expr;
 pub use dalembert_gauss as gauss;
 pub use dalembert_model as model;
 pub use dalembert_simulate as simulate;
 
+pub use compiled::{Compiled, StateTerms, Work};
 pub use dalembert_derive::{Choices, EquationsOfMotion};
 pub use dalembert_model::build;
 pub use dalembert_model::diagnostic::{Diagnostic, Severity};
 pub use dalembert_model::load::Loaded;
 pub use dalembert_model::resolve::Limits;
 pub use dalembert_model::system::{Model, System};
+pub use error::{Error, ErrorKind};
 pub use input::{Input, InputError, Options};
+pub use key::Key;
+pub use mechanics::Mechanics;
+pub use sample::{Moment, Sample};
+pub use simulation::Simulation;
+pub use trajectory::{Certified, Event, Trajectory};
+
+/// The model that a text is.
+pub fn parse(text: &str) -> Result<Model, Error> {
+    whole(load(&Input::text("model", text), &Options::default()))
+}
+
+/// The model of a file, or of the gallery (`gallery:NAME`).
+pub fn open(place: &str) -> Result<Model, Error> {
+    whole(load(&Input::open(place)?, &Options::default()))
+}
+
+fn whole(mut loaded: Loaded) -> Result<Model, Error> {
+    match loaded.model.take() {
+        Some(model) => Ok(model),
+        None => Err(loaded.into()),
+    }
+}
 
 /// Reads and resolves a model. Never fails: faults are in the result.
 pub fn load(input: &Input, options: &Options) -> Loaded {
@@ -72,6 +155,7 @@ pub fn load(input: &Input, options: &Options) -> Loaded {
 
 /// What is worth knowing of a model that has no faults: warnings and notes beyond
 /// those of reading it. Takes some numbers, so it is not part of [`load`].
+#[cfg(feature = "analysis")]
 pub fn lint(loaded: &Loaded) -> Vec<Diagnostic> {
     match &loaded.model {
         Some(model) if !loaded.is_faulty() => dalembert_analyze::lint::lint(model),

@@ -64,3 +64,30 @@ fn steps_allocate_nothing() {
     }
     assert!(wrong.is_empty(), "allocations in steps: {wrong:?}");
 }
+
+/// Accelerations at states: a few buffers until each has been used, whichever states need it;
+/// then nothing.
+#[test]
+fn compiled_accelerations_allocate_nothing() -> Result<(), dalembert::Error> {
+    use dalembert::Mechanics;
+    for page in ["spherical-pendulum", "double-pendulum", "heavy-top", "knife-edge"] {
+        let model = dalembert::open(&format!("gallery:{page}"))?;
+        let motion = model.simulate(..).verify(false).dense(false).run()?;
+        let states: Vec<_> = motion.samples().map(|s| s.observation().state.clone()).collect();
+        let mut work = model.compile()?.work();
+        let before = COUNT.with(Cell::get);
+        for state in &states {
+            work.accelerations(state.t, &state.q, &state.velocity)?;
+        }
+        let first = COUNT.with(Cell::get) - before;
+        assert!(first < states.len() as u64, "{page}: {first} for {} states", states.len());
+        let before = COUNT.with(Cell::get);
+        let mut sum = 0.0;
+        for state in &states {
+            sum += work.accelerations(state.t, &state.q, &state.velocity)?[0];
+        }
+        let count = COUNT.with(Cell::get) - before;
+        assert!(count == 0 && sum.is_finite(), "{page}: {count} for {} states", states.len());
+    }
+    Ok(())
+}

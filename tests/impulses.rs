@@ -241,7 +241,7 @@ run t = 0..3
     };
     assert_eq!(constraints, &[0]);
     assert!(*left > 0.1, "{left}");
-    let words = dalembert::export::summary::failure_words(failure, &model(text));
+    let words = failure.words(&model(text));
     assert!(words.contains("`hit`") && words.contains("`line`"), "{words}");
     assert!(report.verdict().is_err());
     // With itself; and by a value that is none.

@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! The model doctor: what is true of a system, with reasons.
 //!
 //! Every claim carries how it was established ([`Shown`]); what was not tested is

@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! Expressions to something that can be called a million times.
 //!
 //! ```text

@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! From a [`System`](dalembert_model::system::System) to its equations of
 //! motion, by every classical route through one normal form:
 //!

@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! Documents: what a derivation gave, for people and for programs. One file a
 //! kind of document; all of them read one [`Derivation`].
 

@@ -5,8 +5,8 @@ use crate::text::width;
 use crate::verified;
 use dalembert_expr::Notation;
 use dalembert_model::system::{Energy, Model};
-use dalembert_simulate::drive::{End, Failure, Jolt, Jumps, Stuck};
-use dalembert_simulate::field::FieldError;
+use dalembert_simulate::drive::words::{size, which};
+use dalembert_simulate::drive::{End, Jolt, Stuck};
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::state::State;
 use dalembert_simulate::verify::Verification;
@@ -121,7 +121,7 @@ impl RunPage<'_> {
             "verdict": self.verdict(),
         });
         if let End::Failed(failure) = &report.end {
-            object["stopped"] = json!(failure_words(failure, self.model));
+            object["stopped"] = json!(failure.words(self.model));
         } else if report.end == End::Interrupted {
             object["stopped"] = json!("interrupted");
         } else if let End::Sticks(list) = &report.end {
@@ -212,8 +212,7 @@ impl RunPage<'_> {
         }
         match &report.end {
             End::Failed(failure) => {
-                let _ =
-                    writeln!(page, "\nstopped at t = {to}: {}", failure_words(failure, self.model));
+                let _ = writeln!(page, "\nstopped at t = {to}: {}", failure.words(self.model));
             }
             End::Interrupted => {
                 let _ = writeln!(page, "\nstopped at t = {to}, as asked");
@@ -407,103 +406,6 @@ fn file_json(file: &Written) -> Value {
     match file.contents {
         Some((rows, columns)) => json!({"path": file.path, "rows": rows, "columns": columns}),
         None => json!({"path": file.path}),
-    }
-}
-
-/// Constraints by name, in brackets.
-fn which(constraints: &[usize], model: &Model) -> String {
-    let name = |&row: &usize| format!("`{}`", model.system.constraints[row].name);
-    let names: Vec<String> = constraints.iter().map(name).collect();
-    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
-}
-
-/// Why a run ended early, in words.
-pub fn failure_words(failure: &Failure, model: &Model) -> String {
-    match failure {
-        Failure::Field(FieldError::Coupled(error)) => {
-            error.named(|row| &model.system.constraints[row].name)
-        }
-        Failure::Field(error) => error.to_string(),
-        Failure::RankLost { expected, found, constraints } => {
-            let which = which(constraints, model);
-            format!("the rank of the constraints changed from {expected} to {found}{which}")
-        }
-        Failure::Unresolved(change) => {
-            let which = which(&change.constraints, model);
-            let why = change.stopped.map_or("", |why| why.words());
-            let (t, before, at) = (change.t, change.before, change.at);
-            format!(
-                "the rank of the constraints drops from {before} to {at}{which} at t = {t}, and \
-                 the motion does not tell how it goes on: {why}"
-            )
-        }
-        Failure::NearlyDependent { ratio, constraints } => {
-            let which = which(constraints, model);
-            format!(
-                "the constraints{which} nearly depend on each other, by {ratio:.1e}: doubles do not \
-                 tell what they determine"
-            )
-        }
-        Failure::StepTooSmall { step } => {
-            format!("the step became too small ({step:.1e}): the motion is singular or stiff here")
-        }
-        Failure::SwitchesPileUp => {
-            "a switching function turns again and again at this time".to_owned()
-        }
-        Failure::Jump { what, size: by } => jump_words(model, *what, *by),
-        Failure::TooManySteps => "more steps than allowed".to_owned(),
-        Failure::Reset { event, left, constraints } => {
-            reset_words(model, *event, *left, constraints)
-        }
-    }
-}
-
-/// What jumps, and what that means.
-fn jump_words(model: &Model, what: Jumps, by: f64) -> String {
-    let name = |row: usize| &model.system.constraints[row].name;
-    let by = size(by.abs());
-    match what {
-        Jumps::Position(row) => {
-            format!("the position that `{}` demands jumps by {by}", name(row))
-        }
-        Jumps::Velocity(row) => {
-            format!("the velocity that `{}` demands jumps by {by} with the position", name(row))
-        }
-        Jumps::Momentum => {
-            format!("the masses jump, and with them a momentum or a velocity by {by}")
-        }
-        Jumps::Energy => format!("the potential energy jumps by {by} with the position"),
-    }
-}
-
-/// Why an event cannot do what it says.
-fn reset_words(model: &Model, event: usize, left: f64, constraints: &[usize]) -> String {
-    let name = &model.system.events[event].name;
-    if !left.is_finite() {
-        return format!("what the event `{name}` sets has no value here");
-    }
-    let rows: Vec<String> = constraints
-        .iter()
-        .map(|&row| format!("`{}`", model.system.constraints[row].name))
-        .collect();
-    match rows.is_empty() {
-        true => {
-            format!("what the event `{name}` sets contradicts itself: {} is left over", size(left))
-        }
-        false => format!(
-            "what the event `{name}` sets contradicts {}: {} is left over",
-            rows.join(", "),
-            size(left)
-        ),
-    }
-}
-
-/// Six digits or so.
-fn size(value: f64) -> String {
-    if value == 0.0 || (1e-3..1e6).contains(&value) {
-        format!("{value:.6}")
-    } else {
-        format!("{value:.5e}")
     }
 }
 

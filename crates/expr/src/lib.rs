@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! Hash-consed symbolic expressions.
 //!
 //! An [`Exprs`] is an append-only arena in which equal expressions are one

@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! The convex problem that every formulation poses at one state,
 //!
 //! ```text

@@ -67,6 +67,24 @@ pub struct ConstraintHandle<'b> {
     label: Expr,
 }
 
+/// What a quantity or a constraint of a builder is called, for use after it: it borrows
+/// nothing, and serves as a key wherever a name does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Handle(Arc<str>);
+
+impl Handle {
+    /// The name in the language.
+    pub fn name(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A particle or body that was stated.
 #[derive(Clone)]
 pub struct BodyHandle<'b> {
@@ -470,6 +488,16 @@ impl<'b> Term<'b> {
         self.builder.state.borrow().terms[self.id].1
     }
 
+    /// It as the language writes it: `x` of a coordinate, `x'` of its rate.
+    pub fn text(self) -> String {
+        format::format_expression(&self.expr())
+    }
+
+    /// A hold on it that outlives the builder.
+    pub fn handle(self) -> Handle {
+        Handle(self.text().into())
+    }
+
     fn with(self, operation: PostfixKind, more: usize) -> Term<'b> {
         self.builder.add(postfix(self.expr(), operation), self.size() + more + 1)
     }
@@ -598,6 +626,16 @@ impl<'b> ConstraintHandle<'b> {
     fn call(&self, function: &str) -> Term<'b> {
         let arguments = vec![Argument::Value(self.label.clone())];
         self.builder.add(postfix(name(function), PostfixKind::Call(arguments)), 2)
+    }
+
+    /// Its label.
+    pub fn text(&self) -> String {
+        format::format_expression(&self.label)
+    }
+
+    /// A hold on it that outlives the builder.
+    pub fn handle(&self) -> Handle {
+        Handle(self.text().into())
     }
 
     /// The multiplier; a vector for a vector constraint.

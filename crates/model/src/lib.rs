@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! The model language: from text to a [`System`](system::System).
 //!
 //! ```

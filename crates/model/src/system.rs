@@ -34,6 +34,17 @@ impl Model {
     }
 }
 
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = |list: &mut dyn Iterator<Item = &String>| list.cloned().collect::<Vec<_>>();
+        f.debug_struct("Model")
+            .field("title", &self.system.title)
+            .field("coordinates", &names(&mut self.system.coordinates.iter().map(|c| &c.name)))
+            .field("constraints", &names(&mut self.system.constraints.iter().map(|c| &c.name)))
+            .finish_non_exhaustive()
+    }
+}
+
 /// Threads may share a model.
 const _: fn() = || {
     fn is_shareable<T: Send + Sync + Clone>() {}

@@ -1,3 +1,5 @@
+//! Internal to `dalembert`, no stability promised: use it through that crate.
+//!
 //! Equations of motion as numbers.
 //!
 //! At each state every formulation poses one convex problem,

@@ -1,7 +1,7 @@
 //! A run: from a model to a certified trajectory.
 
 use crate::drive::{
-    Control, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
+    Control, Dense, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
 };
 use crate::energy::Energies;
 use crate::evaluate::{Reference, Refusal};
@@ -55,6 +55,8 @@ pub struct RunOptions {
     pub longest: Option<f64>,
     /// Whether the model's events happen.
     pub events: bool,
+    /// Whether the motion between outputs is kept.
+    pub dense: bool,
 }
 
 impl RunOptions {
@@ -81,6 +83,7 @@ impl RunOptions {
             most_steps: 50_000_000,
             longest: None,
             events: true,
+            dense: false,
         }
     }
 }
@@ -179,6 +182,7 @@ impl Certificate {
 }
 
 /// What a run came to.
+#[non_exhaustive]
 pub struct RunReport {
     /// How it ended.
     pub end: End,
@@ -219,6 +223,8 @@ pub struct RunReport {
     pub sizes: Sizes,
     /// How far off it may be, if that was estimated.
     pub error: Verification,
+    /// The motion between outputs, if it was to be kept.
+    pub dense: Option<Dense>,
 }
 
 /// The sizes of a motion, coordinate by coordinate.
@@ -420,6 +426,7 @@ pub(crate) fn travel_on(
         jolts: journey.jolts,
         sizes: journey.sizes,
         error: Verification::NotAsked,
+        dense: journey.driver.dense.take(),
     })
 }
 
@@ -514,6 +521,7 @@ impl<'a> Journey<'a> {
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
         let mut driver = Driver::new(field, integrator, control, state.t, x);
         driver.watch(watch);
+        driver.dense = options.dense.then(|| Dense::new(&driver.field.equations));
         Ok(Journey {
             setting,
             options,
@@ -743,6 +751,10 @@ impl<'a> Journey<'a> {
         let mut driver = Driver::new(field, integrator, control, t, next);
         driver.inherit_scales(&self.driver);
         driver.set_way(way);
+        driver.dense = self.driver.dense.take();
+        if let Some(dense) = &mut driver.dense {
+            dense.change_chart(&driver.field.equations);
+        }
         self.driver = driver;
         self.driver.watch(watch);
         self.driver.h = h;

@@ -262,7 +262,7 @@ pub fn run_verified_from(
         let step = run.report.choice.step;
         let steps = run.report.statistics.steps as f64;
         let count = usual.max((TIMES * steps).min(STEPS.0)).max(1.0);
-        let mut second = options.clone();
+        let mut second = RunOptions { dense: false, ..options.clone() };
         // Of the second run nothing is shown.
         if !rows && span > 0.0 {
             (second.every, second.times) = (Some(span), Vec::new());

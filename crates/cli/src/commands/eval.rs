@@ -5,11 +5,11 @@ use crate::args::Eval;
 use crate::progress;
 use crate::report::{self, Color};
 use dalembert::export::EvaluationPage;
-use dalembert::model::codes::Code;
+use dalembert::model::system::Parameter;
 use dalembert::simulate::complete::CompletionError;
 use dalembert::simulate::report::{EvalError, Options, report as evaluate};
 use dalembert::simulate::{Refusal, StartError};
-use dalembert::{Diagnostic, failures};
+use dalembert::{Diagnostic, refusals};
 use serde_json::json;
 
 pub(crate) fn run(args: &Eval, color: Color) -> Status {
@@ -80,42 +80,28 @@ pub(crate) fn run(args: &Eval, color: Color) -> Status {
 
 /// What is wrong, and whether with the model or with the numbers.
 pub(crate) fn explain(error: EvalError, model: &dalembert::Model) -> (Vec<Diagnostic>, Status) {
-    let span = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
-    let plain = |words: String| vec![Diagnostic::fault(Code::NotApplicable, span, words)];
-    match error {
-        EvalError::Missing(missing) => {
-            let parameters = model.system.parameters.iter();
-            let unset = parameters.filter(|p| missing.0.contains(&format!("`{}`", p.name)));
-            let faults = unset
-                .map(|p| {
-                    let message = format!("`{}` has no value, and numbers are asked for", p.name);
-                    Diagnostic::fault(Code::ParameterWithoutValue, p.span, message)
-                        .hint(format!("give it one: `--set {}=1`", p.name))
-                })
-                .collect();
-            (faults, Status::ModelFaults)
-        }
-        EvalError::Start(StartError::Clash(faults))
+    let mut faults = refusals::of_evaluation(&error, model);
+    let status = match error {
+        EvalError::Missing(_)
+        | EvalError::Start(StartError::Clash(_))
         | EvalError::Completion(
-            CompletionError::Start(StartError::Clash(faults))
-            | CompletionError::Equations(faults)
-            | CompletionError::Contradiction(faults),
+            CompletionError::Start(StartError::Clash(_))
+            | CompletionError::Equations(_)
+            | CompletionError::Contradiction(_),
         )
-        | EvalError::Refused(Refusal::Formulation(faults)) => (faults, Status::ModelFaults),
-        EvalError::Start(StartError::Legendre(error))
-        | EvalError::Completion(CompletionError::Start(StartError::Legendre(error)))
-        | EvalError::State(error) => (plain(error.to_string()), Status::NumbersFailed),
-        EvalError::Start(StartError::Time)
-        | EvalError::Completion(CompletionError::Start(StartError::Time)) => {
-            (plain("the start time is not a number".to_owned()), Status::NumbersFailed)
+        | EvalError::Refused(Refusal::Formulation(_) | Refusal::NearlyDependent { .. }) => {
+            Status::ModelFaults
         }
-        EvalError::Refused(refusal @ Refusal::Coupled { .. }) => {
-            let words = refusal.to_string();
-            (vec![failures::explain_coupled(model, words)], Status::NumbersFailed)
+        _ => Status::NumbersFailed,
+    };
+    if let EvalError::Missing(_) = error {
+        let parameters = model.system.parameters.iter();
+        for fault in &mut faults {
+            let is_there = |p: &&Parameter| fault.labels.iter().any(|l| l.span == p.span);
+            if let Some(parameter) = parameters.clone().find(is_there) {
+                fault.hints.push(format!("give it one: `--set {}=1`", parameter.name));
+            }
         }
-        EvalError::Refused(Refusal::NearlyDependent { ratio, constraints }) => {
-            (vec![failures::explain_nearly(model, &constraints, ratio)], Status::ModelFaults)
-        }
-        EvalError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
     }
+    (faults, status)
 }

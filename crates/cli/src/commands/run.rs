@@ -11,10 +11,8 @@ use crate::report::{self, Color};
 use crate::show::Shown;
 use dalembert::export::RunPage;
 use dalembert::export::table::Columns;
-use dalembert::failures;
 use dalembert::formulations::Variables;
-use dalembert::model::codes::Code;
-use dalembert::simulate::complete::{self, CompletionError};
+use dalembert::simulate::complete;
 use dalembert::simulate::drive::Stabilize;
 use dalembert::simulate::observer::Observation;
 use dalembert::simulate::report::EvalError;
@@ -22,7 +20,7 @@ use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
 use dalembert::simulate::unsuited::{Reason, Unsuited};
 use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
-use dalembert::{Diagnostic, Loaded, Model, Options};
+use dalembert::{Diagnostic, Loaded, Model, Options, failures, refusals};
 use serde_json::json;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -254,26 +252,18 @@ fn unsuited_words(unsuited: &Unsuited, model: &Model) -> String {
 }
 
 fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
-    let span = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
-    let plain = |words: String| vec![Diagnostic::fault(Code::NotApplicable, span, words)];
-    match error {
-        RunError::Eval(EvalError::Completion(CompletionError::Equations(faults)))
-        | RunError::Formulation(faults)
-        | RunError::Refused(Refusal::Formulation(faults)) => (faults, Status::ModelFaults),
-        RunError::Eval(error) => explain(error, model),
-        RunError::Refused(
-            refusal @ (Refusal::Coupled { .. } | Refusal::NearlyDependent { .. }),
-        ) => explain(EvalError::Refused(refusal), model),
-        RunError::Refused(refusal) => (plain(refusal.to_string()), Status::NumbersFailed),
-        RunError::Method(name) => {
-            let names = dalembert::simulate::integrators::NAMES.join(", ");
-            let words =
-                format!("there is no integrator `{name}` in this version; there are auto, {names}");
-            (plain(words), Status::WrongUsage)
-        }
-        RunError::Option(error) => (plain(error.to_string()), Status::WrongUsage),
+    let mut faults = refusals::of_run(&error, model);
+    let status = match error {
+        RunError::Formulation(_) => Status::ModelFaults,
+        RunError::Eval(error) => return explain(error, model),
+        RunError::Refused(refusal) => return explain(EvalError::Refused(refusal), model),
+        RunError::Method(_) | RunError::Option(_) => Status::WrongUsage,
         RunError::Unsuited(unsuited) => {
-            (plain(unsuited_words(&unsuited, model)), Status::WrongUsage)
+            if let Some(fault) = faults.first_mut() {
+                fault.message = unsuited_words(&unsuited, model);
+            }
+            Status::WrongUsage
         }
-    }
+    };
+    (faults, status)
 }

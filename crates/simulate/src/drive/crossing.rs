@@ -536,6 +536,12 @@ impl Driver {
         if (theta - at).abs() >= NEAR {
             self.hold(t, &mut next).map_err(Failure::Field)?;
         }
+        if let Some(dense) = &mut self.dense {
+            let degree = self.crossings.rule.nodes.len() + 1;
+            dense.keep((self.t, t), degree, &next, &mut |time, x| {
+                x.copy_from_slice(&passage.state(passage.theta(time)))
+            });
+        }
         // It may begin where rows have no terms.
         let end = passage.t + passage.h;
         let beside = if at == 0.0 { (end, passage.state(1.0)) } else { (passage.t, passage.start) };

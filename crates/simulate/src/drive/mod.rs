@@ -13,6 +13,7 @@ mod blur;
 mod charts;
 mod collocation;
 mod crossing;
+pub mod dense;
 mod events;
 mod jump;
 mod look;
@@ -27,12 +28,14 @@ mod stick;
 mod stiff;
 mod turns;
 mod watch;
+pub mod words;
 
 use crate::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::integrators::{Integrator, Stiffness};
 use crate::projection::{Drift, Projection};
 pub use arming::{Open, Undecided};
 use dalembert_gauss::outcome;
+pub use dense::Dense;
 pub use jump::{Jolt, Jumps};
 use std::ops::ControlFlow;
 pub use stick::Stuck;
@@ -259,6 +262,8 @@ pub struct Driver {
     /// The energy that jumps in time have brought.
     pub jumped: f64,
     scales: scales::Scales,
+    /// The motion between outputs, if it is to be kept.
+    pub(crate) dense: Option<Dense>,
 }
 
 /// Rows are dependent below this, at projected states.
@@ -315,6 +320,7 @@ impl Driver {
             jolts: Vec::new(),
             jumped: 0.0,
             scales: scales::Scales::default(),
+            dense: None,
         }
     }
 

@@ -126,7 +126,8 @@ impl Driver {
             return Ok(Some(ControlFlow::Break(End::PiledUp { event, t: self.t })));
         }
         let mut arrival = arrival;
-        if !arrival.is_dense && self.count_inside(pass, &arrival) > 0 {
+        let is_wanted = self.dense.is_some() || self.count_inside(pass, &arrival) > 0;
+        if !arrival.is_dense && is_wanted {
             match self.integrator.prepare_dense(&mut self.field) {
                 Ok(()) => arrival.is_dense = true,
                 // What it evaluates beside the step may not be defined.
@@ -135,6 +136,13 @@ impl Driver {
                 }
                 Err(error) => return Err(Failure::Field(error)),
             }
+        }
+        if let Some(dense) = &mut self.dense {
+            let (from, h, integrator) = (self.t, arrival.h, &self.integrator);
+            let degree = integrator.dense_order() as usize + 1;
+            dense.keep((from, arrival.t), degree, &pass.next, &mut |t, x| {
+                integrator.interpolate((t - from) / h, x)
+            });
         }
         if self.deliver(pass, &arrival, record)?.is_break() {
             return Ok(Some(ControlFlow::Break(End::Interrupted)));

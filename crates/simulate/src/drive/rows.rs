@@ -25,7 +25,7 @@ impl Driver {
     }
 
     /// Chooses the rows for what comes, at the driver's state.
-    pub(super) fn settle_here(&mut self) -> Result<(), Failure> {
+    pub fn settle_here(&mut self) -> Result<(), Failure> {
         let x = std::mem::take(&mut self.x);
         let settled = self.settle(&x);
         self.x = x;

@@ -1,0 +1,246 @@
+//! Equations as a function: accelerations and terms at any state, for any parameters.
+//!
+//! ```text
+//! M q̈ = F + C + Aᵀλ ,   A q̈ = b
+//! ```
+//!
+//! in the coordinates and velocities of the model, whatever it is written in. Ranks and
+//! verdict are decided anew at each state, by what decides them on a run; an acceleration
+//! that misses Gauss's principle is none.
+
+use crate::error::{Error, ErrorKind};
+use crate::key::Key;
+use dalembert_derive::{Choices, EquationsOfMotion, Formulation};
+use dalembert_expr::Number;
+use dalembert_gauss::outcome::Verdict;
+use dalembert_model::system::Model;
+use dalembert_simulate::drive::{Control, Driver, Failure, Stabilize};
+use dalembert_simulate::field::{Field, FieldError};
+use dalembert_simulate::integrators::dop853;
+use dalembert_simulate::{Numbers, Setting, State};
+use std::sync::Arc;
+
+/// A model compiled for numbers. Cheap to clone, and threads may share it: each takes a
+/// [`Work`] of its own.
+#[derive(Clone)]
+pub struct Compiled {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    model: Model,
+    setting: Setting,
+    equations: EquationsOfMotion,
+    field: Field,
+}
+
+/// Threads may share what is compiled.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Compiled>();
+};
+
+/// Lagrange's equations of a model with numbers.
+fn equations(setting: &Setting) -> Result<EquationsOfMotion, Error> {
+    let model = &*setting.model;
+    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION;
+    lagrange
+        .derive(&model.exprs, &model.system, &Choices::default())
+        .map_err(|faults| Error::of_faults(faults, model))
+}
+
+/// The compiled equations of a setting: the one place where they are made.
+fn field(setting: &Setting, equations: &EquationsOfMotion) -> Field {
+    Field::new(setting, equations, dalembert_gauss::DEFAULT)
+}
+
+/// A driver that never takes a step: it decides ranks with regard to rounding and to what
+/// states are off the constraints.
+fn driver(field: Field) -> Driver {
+    let size = field.n + field.size + 1;
+    let control = Control {
+        tolerance: 1e-9,
+        step: None,
+        stabilize: Stabilize::None,
+        most_steps: 0,
+        leaves_when_stiff: false,
+        span: 1.0,
+        longest: None,
+    };
+    Driver::new(field, Box::new(dop853::new(size)), control, 0.0, vec![0.0; size])
+}
+
+impl Compiled {
+    pub(crate) fn new(model: &Model) -> Result<Compiled, Error> {
+        let model = model.clone();
+        let setting = Setting::new(&model).map_err(|m| Error::of_missing(m, &model))?;
+        let equations = equations(&setting)?;
+        let field = field(&setting, &equations);
+        Ok(Compiled { shared: Arc::new(Shared { model, setting, equations, field }) })
+    }
+
+    /// The names of the coordinates, in the order in which states have them.
+    pub fn coordinates(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.shared.model.system.coordinates.iter().map(|c| c.name.as_str())
+    }
+
+    /// The names of the constraint rows, in the order in which terms have them.
+    pub fn constraints(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.shared.model.system.constraints.iter().map(|c| c.name.as_str())
+    }
+
+    /// The names of the parameters.
+    pub fn parameters(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.shared.model.system.parameters.iter().map(|p| p.name.as_str())
+    }
+
+    /// A place to evaluate in, for the thread that asks, with the parameters of the model.
+    pub fn work(&self) -> Work {
+        let Shared { model, setting, equations, field } = &*self.shared;
+        let driver = driver(field.clone());
+        Work {
+            model: model.clone(),
+            setting: setting.clone(),
+            equations: equations.clone(),
+            rates: vec![0.0; driver.x.len()],
+            driver,
+            is_stale: false,
+        }
+    }
+}
+
+/// A place to evaluate compiled equations in.
+pub struct Work {
+    model: Model,
+    setting: Setting,
+    equations: EquationsOfMotion,
+    driver: Driver,
+    /// Whether parameters have changed since the driver was made.
+    is_stale: bool,
+    /// The rates of (q, q̇, W).
+    rates: Vec<f64>,
+}
+
+/// The terms of M q̈ = F + C + Aᵀλ and A q̈ = b at a state. Matrices row by row.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct StateTerms {
+    /// M, n × n.
+    pub mass: Vec<f64>,
+    /// F: impressed forces and all terms in velocities.
+    pub force: Vec<f64>,
+    /// C: the non-ideal part of the constraint force.
+    pub nonideal: Vec<f64>,
+    /// A, a row for each constraint.
+    pub jacobian: Vec<f64>,
+    /// b.
+    pub drift: Vec<f64>,
+}
+
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Compiled").field(&self.shared.model).finish()
+    }
+}
+
+impl std::fmt::Debug for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Work").field(&self.model).finish()
+    }
+}
+
+impl Work {
+    /// Another value for a parameter; parameters that are defined by it follow. Nothing is
+    /// compiled again, unless other rows are held because constraints nearly depend on each
+    /// other.
+    pub fn set(&mut self, parameter: impl Key, value: f64) -> Result<(), Error> {
+        let name = parameter.name();
+        let parameters = &mut self.model.system.parameters;
+        let Some(at) = parameters.iter().position(|p| p.name == name) else {
+            let known = parameters.iter().map(|p| p.name.clone()).collect();
+            return Err(Error::unknown("parameter", &name, known));
+        };
+        let Some(number) = Number::from_f64(value) else {
+            let words = format!("`{name}` must be a finite number, and it is {value}");
+            let name = name.into_owned();
+            return Err(Error::plain(ErrorKind::NotANumber { name, value }, words));
+        };
+        let number = Some(self.model.exprs.of_number(number));
+        self.is_stale |= parameters[at].value != number;
+        parameters[at].value = number;
+        Ok(())
+    }
+
+    /// The accelerations q̈ at a state, on the constraints or not.
+    ///
+    /// An error where they do not exist or are not unique. Once its buffers have been used
+    /// nothing is allocated, unless parameters were set, constraints depend on each other, or
+    /// the model has branches (`abs`, `if`, …).
+    pub fn accelerations(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&[f64], Error> {
+        self.take(t, q, velocity)?;
+        let n = q.len();
+        match self.solve() {
+            Ok(()) => Ok(&self.rates[n..2 * n]),
+            Err(failure) => Err(Error::of_state(failure, t, &self.model)),
+        }
+    }
+
+    fn solve(&mut self) -> Result<(), Failure> {
+        let driver = &mut self.driver;
+        if driver.field.switches() > 0 {
+            driver.settle_branches().map_err(Failure::Field)?;
+        }
+        driver.settle_here()?;
+        match driver.field.outcome().motion {
+            Verdict::Unique => {}
+            motion => return Err(Failure::Field(FieldError::NoMotion(motion))),
+        }
+        let (field, t, x) = (&mut driver.field, driver.t, &driver.x);
+        field.certified_rates(t, x, &mut self.rates).map_err(Failure::Field)
+    }
+
+    /// M, F, C, A and b at a state. Where forces depend on multipliers they are those of the
+    /// solution.
+    pub fn terms(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<StateTerms, Error> {
+        self.take(t, q, velocity)?;
+        let lost = |_| Error::of_state(Failure::Field(FieldError::Legendre), t, &self.model);
+        let state = State::of_velocities(&self.setting, t, q.to_vec(), velocity.to_vec());
+        let numbers = Numbers::new(&self.setting, &self.equations, &state.map_err(lost)?);
+        let Numbers { metric, force, nonideal, mut jacobian, mut drift, .. } =
+            numbers.map_err(lost)?;
+        let system = &self.setting.model.system;
+        system.write_rows(&mut jacobian, q.len());
+        system.write_rows(&mut drift, 1);
+        Ok(StateTerms { mass: metric, force, nonideal, jacobian, drift })
+    }
+
+    /// Takes a state over, and brings the equations up to the parameters.
+    fn take(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<(), Error> {
+        let expected = self.model.system.n_coordinates();
+        for (what, list) in [("positions", q), ("velocities", velocity)] {
+            if list.len() != expected {
+                let found = list.len();
+                let words = format!("{expected} {what} make a state, and there are {found}");
+                return Err(Error::plain(ErrorKind::Length { what, expected, found }, words));
+            }
+        }
+        if std::mem::take(&mut self.is_stale) {
+            let setting = Setting::new(&self.model);
+            self.setting = setting.map_err(|m| Error::of_missing(m, &self.model))?;
+            // Rows that nearly depend on each other are combined by the parameters.
+            let held = |setting: &Setting| setting.model.system.recombined.clone();
+            let mut own = self.driver.field.clone();
+            if held(&self.setting) == held(own.setting()) {
+                own.set_parameters(&self.setting);
+            } else {
+                self.equations = equations(&self.setting)?;
+                own = field(&self.setting, &self.equations);
+            }
+            self.driver = driver(own);
+        }
+        self.driver.t = t;
+        self.driver.x[..expected].copy_from_slice(q);
+        self.driver.x[expected..2 * expected].copy_from_slice(velocity);
+        Ok(())
+    }
+}

@@ -1,0 +1,81 @@
+//! Why numbers were refused: a run that did not begin, a state that was not evaluated, said
+//! at the lines of the model. What stopped a run on its way is told in [`failures`].
+
+use crate::failures;
+use dalembert_model::codes::Code;
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::Model;
+use dalembert_simulate::complete::CompletionError;
+use dalembert_simulate::run::RunError;
+use dalembert_simulate::{EvalError, MissingValues, Refusal, StartError, integrators};
+
+/// Parameters that numbers need and that have no value.
+pub fn of_missing(missing: &MissingValues, model: &Model) -> Vec<Diagnostic> {
+    let parameters = model.system.parameters.iter();
+    parameters
+        .filter(|p| missing.0.contains(&format!("`{}`", p.name)))
+        .map(|p| {
+            let message = format!("`{}` has no value, and numbers are asked for", p.name);
+            Diagnostic::fault(Code::ParameterWithoutValue, p.span, message)
+        })
+        .collect()
+}
+
+/// Why there is no consistent start.
+pub fn of_start(error: &StartError, model: &Model) -> Vec<Diagnostic> {
+    match error {
+        StartError::Clash(faults) => faults.clone(),
+        StartError::Legendre(error) => plain(model, error.to_string()),
+        StartError::Time => plain(model, "the start time is not a number".to_owned()),
+    }
+}
+
+/// Why there is nothing to say of a state.
+pub fn of_evaluation(error: &EvalError, model: &Model) -> Vec<Diagnostic> {
+    match error {
+        EvalError::Missing(missing) => of_missing(missing, model),
+        EvalError::Start(error) | EvalError::Completion(CompletionError::Start(error)) => {
+            of_start(error, model)
+        }
+        EvalError::Completion(
+            CompletionError::Equations(faults) | CompletionError::Contradiction(faults),
+        ) => faults.clone(),
+        EvalError::State(error) => plain(model, error.to_string()),
+        EvalError::Refused(refusal) => of_refusal(refusal, model),
+    }
+}
+
+/// Why a formulation has no numbers at a state.
+pub fn of_refusal(refusal: &Refusal, model: &Model) -> Vec<Diagnostic> {
+    match refusal {
+        Refusal::Formulation(faults) => faults.clone(),
+        Refusal::Coupled { .. } => vec![failures::explain_coupled(model, refusal.to_string())],
+        Refusal::NearlyDependent { ratio, constraints } => {
+            vec![failures::explain_nearly(model, constraints, *ratio)]
+        }
+        refusal => plain(model, refusal.to_string()),
+    }
+}
+
+/// Why a run did not begin.
+pub fn of_run(error: &RunError, model: &Model) -> Vec<Diagnostic> {
+    match error {
+        RunError::Eval(error) => of_evaluation(error, model),
+        RunError::Formulation(faults) => faults.clone(),
+        RunError::Refused(refusal) => of_refusal(refusal, model),
+        RunError::Method(name) => {
+            let names = integrators::NAMES.join(", ");
+            let words =
+                format!("there is no integrator `{name}` in this version; there are auto, {names}");
+            plain(model, words)
+        }
+        RunError::Option(error) => plain(model, error.to_string()),
+        RunError::Unsuited(unsuited) => plain(model, unsuited.words(&model.system)),
+    }
+}
+
+/// Words without a place of their own, at the first coordinate.
+fn plain(model: &Model, words: String) -> Vec<Diagnostic> {
+    let span = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
+    vec![Diagnostic::fault(Code::NotApplicable, span, words)]
+}
