@@ -8,7 +8,7 @@ use crate::support::share;
 use crate::system::System;
 use dalembert::simulate::field::Field;
 use dalembert::simulate::integrators::Problem;
-use dalembert::simulate::{ALL, State, Verdict};
+use dalembert::simulate::{ALL, Verdict};
 
 const SYSTEMS: usize = 3000;
 /// How far stages of a step may be from its beginning.
