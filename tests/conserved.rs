@@ -11,7 +11,7 @@ use dalembert::analyze::invariants::{
 use dalembert::expr::{ExprId, Symbol};
 use dalembert::model::load::Syntax;
 use dalembert::model::system::{Action, Event};
-use dalembert::simulate::states::random_states;
+use dalembert::simulate::points::random_states;
 use dalembert::simulate::{Reference, Setting, State, Tolerances, Verdict, start};
 use dalembert::{Input, Loaded, Model, Options, checks, load};
 

@@ -4,7 +4,7 @@
 mod support;
 
 use dalembert::simulate::drive::{End, Failure};
-use dalembert::simulate::impulse::Impulses;
+use dalembert::simulate::points::impulse::Impulses;
 use dalembert::simulate::{Setting, State, start};
 use support::motion::{by_all, change, model, ran};
 

@@ -15,9 +15,9 @@
 mod motions;
 mod support;
 
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::Observation;
 use dalembert::simulate::run::RunOptions;
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::{Setting, State};
 use motions::Plan;
 use std::ops::ControlFlow;

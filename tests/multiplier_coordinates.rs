@@ -3,8 +3,8 @@
 
 mod support;
 
-use dalembert::simulate::complete::complete;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::Observation;
+use dalembert::simulate::points::hidden::complete;
 use dalembert::simulate::run::{self, RunOptions};
 use dalembert::simulate::{Setting, Tolerances};
 use std::ops::ControlFlow;

@@ -7,8 +7,8 @@
 mod support;
 
 use dalembert::model::system::Energy;
+use dalembert::simulate::at_state::Evaluation;
 use dalembert::simulate::drive::End;
-use dalembert::simulate::evaluate::Evaluation;
 use dalembert::simulate::report::{self, Options};
 use dalembert::simulate::run::{RunOptions, run, run_from};
 use dalembert::simulate::{Guess, Setting, Start, State, start};

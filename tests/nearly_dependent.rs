@@ -3,7 +3,7 @@
 mod support;
 
 use dalembert::simulate::Setting;
-use dalembert::simulate::evaluate::Refusal;
+use dalembert::simulate::at_state::Refusal;
 use dalembert::simulate::report::{Options, report};
 use dalembert::simulate::run::{RunError, RunOptions, run};
 use std::ops::ControlFlow;

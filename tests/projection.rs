@@ -3,7 +3,7 @@
 
 mod support;
 
-use dalembert::simulate::closest::Problem;
+use dalembert::simulate::points::nearest::Problem;
 use dalembert::simulate::setting::Table;
 use dalembert::simulate::start::{Start, StartError, start};
 use dalembert::simulate::{Numbers, Setting};

@@ -3,9 +3,9 @@
 
 mod support;
 
-use dalembert::simulate::field::Field;
-use dalembert::simulate::projection::Projection;
-use dalembert::simulate::{DEFAULT, Setting, State, start, states};
+use dalembert::simulate::Field;
+use dalembert::simulate::program::Projection;
+use dalembert::simulate::{DEFAULT, Setting, State, points, start};
 use dalembert::{Input, Model, derive};
 
 /// Rows are dependent below this.
@@ -91,7 +91,7 @@ fn velocities_off_by_a_billionth() {
         let Ok(setting) = Setting::new(&model) else { continue };
         let Ok(start) = start::start(&setting) else { continue };
         let mut list = vec![start.state.clone()];
-        list.extend(states::random_states(&setting, &start, 3, 5));
+        list.extend(points::random_states(&setting, &start, 3, 5));
         let tried = list.iter().filter(|s| is_noticed(page.name, &model, s, &mut random));
         cases += tried.count();
     }

@@ -1,8 +1,8 @@
 //! Systems at rest, where only rounding errors of the forces that balance move anything.
 
 use dalembert::simulate::Setting;
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::run::{RunOptions, RunReport};
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::{Input, Options, load};
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ struct Nothing;
 impl Sink for Nothing {
     fn record(
         &mut self,
-        _: &dalembert::simulate::observer::Observation,
+        _: &dalembert::simulate::Observation,
         _: Option<&StateError>,
     ) -> ControlFlow<()> {
         ControlFlow::Continue(())

@@ -6,7 +6,7 @@ use dalembert::expr::ExprId;
 use dalembert::model::codes::Code;
 use dalembert::model::load::Syntax;
 use dalembert::model::system::Level;
-use dalembert::simulate::complete::{CompletionError, Implied, complete};
+use dalembert::simulate::points::hidden::{CompletionError, Implied, complete};
 use dalembert::simulate::{Evaluation, Report, StartError, State, Tolerances, Verdict, report};
 use dalembert::{Input, Model, Options};
 

@@ -3,10 +3,10 @@
 
 mod support;
 
+use dalembert::simulate::Observation;
 use dalembert::simulate::drive::End;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::run::verify::{ErrorEstimate, Sink, StateError, run_verified};
 use dalembert::simulate::run::{self, RunOptions, RunReport};
-use dalembert::simulate::verify::{ErrorEstimate, Sink, StateError, run_verified};
 use dalembert::simulate::{Setting, State};
 use std::ops::ControlFlow;
 use support::motion::model;

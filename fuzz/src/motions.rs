@@ -9,10 +9,10 @@
 //! `--motions 100000 --threads 2 --seed 7`. A pair that differs is printed and the program ends
 //! with status 1.
 
+use dalembert::simulate::Observation;
 use dalembert::simulate::Setting;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::run::{RunOptions, RunReport};
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::{Input, Options};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Runs of small models.
 
 use dalembert::Model;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::Observation;
 use dalembert::simulate::run::{self, RunOptions, RunReport};
 use dalembert::simulate::{Setting, State};
 use std::ops::ControlFlow;

@@ -8,9 +8,9 @@
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_model::system::{Energy, Level};
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::start::{self, Guess};
-use dalembert_simulate::states::random_states;
 use dalembert_simulate::{Setting, Start, State, Table};
 
 /// Singular values below this are zero for the rank of the start.

@@ -3,7 +3,7 @@
 use crate::text::{list, width};
 use dalembert_derive::Variables;
 use dalembert_model::system::{Level, Model};
-use dalembert_simulate::complete::{Implied, Origin};
+use dalembert_simulate::points::hidden::{Implied, Origin};
 use dalembert_simulate::report::{Report, Residual};
 use dalembert_simulate::{Answer, Evaluation, Refusal, Verdict};
 use serde_json::{Map, Value, json};

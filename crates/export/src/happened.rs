@@ -3,7 +3,7 @@
 use crate::text::width;
 use dalembert_model::system::{Action, Model};
 use dalembert_simulate::drive::End;
-use dalembert_simulate::happenings::Happening;
+use dalembert_simulate::run::Happening;
 use dalembert_simulate::run::RunReport;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;

@@ -5,11 +5,11 @@ use crate::text::width;
 use crate::verified;
 use dalembert_expr::Notation;
 use dalembert_model::system::{Energy, Model};
+use dalembert_simulate::FieldError;
+use dalembert_simulate::State;
 use dalembert_simulate::drive::{End, Failure, Jolt, Jumps, Stuck};
-use dalembert_simulate::field::FieldError;
 use dalembert_simulate::run::RunReport;
-use dalembert_simulate::state::State;
-use dalembert_simulate::verify::Verification;
+use dalembert_simulate::run::verify::Verification;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

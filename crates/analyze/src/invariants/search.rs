@@ -12,7 +12,7 @@ use dalembert_derive::matrix;
 use dalembert_expr::ExprId;
 use dalembert_gauss::linalg::{self, qr, svd::Svd};
 use dalembert_model::system::Level;
-use dalembert_simulate::states::random_states;
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::{Setting, Start, State};
 
 /// Singular values below this part of the largest are 0. Those of fields that are
@@ -105,7 +105,7 @@ fn sample(
     let mut all = Vec::new();
     for state in states {
         let values = setting.numbers(&entries, &state.table(system));
-        let dense = dalembert_simulate::numbers::dense(&a, &values);
+        let dense = dalembert_simulate::normal_form::dense(&a, &values);
         let mut svd = Svd::default();
         svd.decompose(&dense, restricting.len(), n);
         let rank = svd.rank(1e-9);
@@ -300,7 +300,7 @@ fn equations(
         let (p, force, push, velocity) = (part(0), part(1), part(2), part(3));
         let drag = &values[momenta + 4 * n..momenta + 4 * n + m];
         let l_t = values[momenta + 4 * n + m];
-        let a = dalembert_simulate::numbers::dense(&identity.jacobian, &values[matrix..]);
+        let a = dalembert_simulate::normal_form::dense(&identity.jacobian, &values[matrix..]);
         let mut whole = values[wholes..matrix].chunks(2 * n);
         let mut block = vec![0.0; (1 + m) * cols];
         for (k, column) in columns.iter().enumerate() {

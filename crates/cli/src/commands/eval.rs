@@ -6,7 +6,7 @@ use crate::progress;
 use crate::report::{self, Color};
 use dalembert::export::EvaluationPage;
 use dalembert::model::codes::Code;
-use dalembert::simulate::complete::CompletionError;
+use dalembert::simulate::points::hidden::CompletionError;
 use dalembert::simulate::report::{EvalError, Options, report as evaluate};
 use dalembert::simulate::{Refusal, StartError};
 use dalembert::{Diagnostic, failures};

@@ -9,7 +9,7 @@ use dalembert::analyze::Watch;
 use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::export::LinearizationPage;
 use dalembert::export::linearization::failure_words;
-use dalembert::simulate::complete::complete;
+use dalembert::simulate::points::hidden::complete;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::{Setting, StartError, Tolerances};
 use dalembert::{Loaded, Model};

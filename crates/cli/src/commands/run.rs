@@ -14,13 +14,13 @@ use dalembert::export::table::Columns;
 use dalembert::failures;
 use dalembert::formulations::Variables;
 use dalembert::model::codes::Code;
-use dalembert::simulate::complete::{self, CompletionError};
+use dalembert::simulate::Observation;
 use dalembert::simulate::drive::Stabilize;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::points::hidden::{self, CompletionError};
 use dalembert::simulate::report::EvalError;
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
-use dalembert::simulate::unsuited::{Reason, Unsuited};
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
+use dalembert::simulate::run::{Reason, Unsuited};
 use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
 use dalembert::{Diagnostic, Loaded, Model, Options};
 use serde_json::json;
@@ -113,7 +113,7 @@ fn simulate_model(
     let fail = |error| Trouble::Run(RunError::Eval(error));
     if args.complete {
         Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
-        let added = complete::complete(model, &Tolerances::default())
+        let added = hidden::complete(model, &Tolerances::default())
             .map_err(|e| fail(EvalError::Completion(e)))?;
         for implied in &added {
             report::say(&format!("completed by {} = 0", model.exprs.to_text(implied.residual)));

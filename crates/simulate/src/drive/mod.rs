@@ -7,39 +7,30 @@
 //! projected onto the constraints; states between steps come from the dense output
 //! and are projected too.
 
-mod across;
-mod arming;
-mod blur;
 mod charts;
-mod collocation;
-mod crossing;
 mod events;
-mod jump;
-mod look;
-mod margin;
+mod noise;
 mod pass;
-mod rank_change;
 mod rows;
 mod sample;
 mod scales;
+mod singular;
 mod step_size;
-mod stick;
-mod stiff;
-mod turns;
-mod watch;
+mod stiffness;
+mod switching;
 
-use crate::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::integrators::{Integrator, Stiffness};
-use crate::projection::{Drift, Projection};
-pub use arming::{Open, Undecided};
+use crate::program::field::{Feedback, Field, FieldError, FieldNoise};
+use crate::program::projection::{Drift, Projection};
 use dalembert_gauss::outcome;
-pub use jump::{Jolt, Jumps};
+pub use events::at_zero::{Open, Undecided};
 use std::ops::ControlFlow;
-pub use stick::Stuck;
+pub use switching::departure::Stuck;
+pub use switching::jump::{Jolt, Jumps};
 
-pub use watch::Watch;
+pub use events::functions::Watch;
 
-pub use rank_change::{RankChange, Unresolved};
+pub use singular::change::{RankChange, Unresolved};
 
 /// How drift off the constraints is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -247,7 +238,7 @@ pub struct Driver {
     rounding: FieldNoise,
     /// Changes of rank so far.
     pub rank_changes: Vec<RankChange>,
-    crossings: crossing::Crossings,
+    crossings: singular::cross::Crossings,
     /// The length of a first step.
     first: f64,
     /// The length of the run, for what is looked at beyond a step.
@@ -308,7 +299,7 @@ impl Driver {
             stiff: None,
             rounding: FieldNoise::default(),
             rank_changes: Vec::new(),
-            crossings: crossing::Crossings::default(),
+            crossings: singular::cross::Crossings::default(),
             first: 0.0,
             longest: f64::INFINITY,
             undecided: Vec::new(),

@@ -6,14 +6,14 @@
 //! arrive    the new state, the rows in use from there on, the next step size
 //! ```
 
-use super::events::Sight;
-use super::step_size::smallest_step;
 use super::{
     Driver, End, Failure, HELD, IMPLIED, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD,
     Undecided,
 };
-use crate::field::Field;
+use crate::drive::events::land::Sight;
+use crate::drive::step_size::smallest_step;
 use crate::integrators::Step;
+use crate::program::field::Field;
 use std::ops::ControlFlow;
 
 /// Larger residuals than this are never what rounding leaves of weak constraints.

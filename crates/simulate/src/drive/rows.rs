@@ -1,8 +1,8 @@
 //! Which constraint rows are in use, and the way back onto the constraints.
 
 use super::{Driver, Failure, RANK, Stabilize};
-use crate::field::FieldError;
-use crate::projection::Drift;
+use crate::program::field::FieldError;
+use crate::program::projection::Drift;
 use dalembert_gauss::outcome;
 
 impl Driver {

@@ -25,7 +25,7 @@
 //! The work done on the system, last in a state, moves nothing and has no size here.
 
 use super::Driver;
-use super::pass::Pass;
+use crate::drive::pass::Pass;
 use crate::integrators::{Needs, Problem, Step};
 use dalembert_gauss::linalg::largest;
 
@@ -233,7 +233,7 @@ impl Scales {
 }
 
 impl Driver {
-    /// See [`Field::rest_noise`](crate::field::Field::rest_noise), for q̈; 0 where the own
+    /// See [`Field::rest_noise`](crate::program::field::Field::rest_noise), for q̈; 0 where the own
     /// velocities are others.
     pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
         let n = self.field.n;
@@ -353,7 +353,7 @@ impl Driver {
             [masses.iter().map(finite).collect(), metric.iter().map(finite).collect()];
         self.scales.is_rate = self.field.equations.v == self.field.model().system.velocities();
         if self.scales.parts.is_empty() {
-            self.scales.parts = crate::energy::parts(self.field.setting());
+            self.scales.parts = crate::program::energy::parts(self.field.setting());
         }
         // What a chart has solved joins them too.
         let is_charted = self.field.equations.chart.is_some();

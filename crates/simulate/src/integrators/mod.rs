@@ -1,7 +1,7 @@
 //! Integrators, one file each. An integrator only steps and interpolates; step
 //! sizes, events, projection and output are the driver's.
 
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 
 mod collocation;
 mod dop853_table;

@@ -28,7 +28,7 @@
 use super::collocation::{lagrange, polynomial};
 use super::radau_newton::{Largest, Newton};
 use super::{Integrator, Problem, Needs, Properties, ResidualForm, Step};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_gauss::linalg::complex::{self, Complex};
 use dalembert_gauss::linalg::lu;
 

@@ -7,7 +7,7 @@
 
 use super::radau::{C, Jacobian, MOST, Radau};
 use super::{ResidualForm, Step};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_gauss::linalg::lu;
 
 /// Rounding that leaves as much of the tolerance is left alone: a shorter step leaves no less.

@@ -24,7 +24,7 @@
 
 use super::iteration::{Changes, Settling};
 use super::{Canonical, Integrator, Problem, Needs, Properties, Step};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_gauss::linalg::{self, lu};
 
 /// Its name.
