@@ -16,20 +16,12 @@
 
 use crate::equations::{Quantity, Shape};
 use crate::matrix::{self, Inverse};
+pub use crate::parts::Chart;
 use crate::picture::{self, Picture};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
 use dalembert_model::rank::Independent;
 use dalembert_model::system::System;
 use rustc_hash::FxHashMap;
-
-/// A choice of constraints and of the velocities they are solved for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chart {
-    /// Constraints, by their place in the system.
-    pub rows: Vec<usize>,
-    /// As many dependent coordinates.
-    pub columns: Vec<usize>,
-}
 
 /// Velocities parametrised by a chart.
 pub struct Parametrised {

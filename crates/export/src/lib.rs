@@ -18,6 +18,7 @@ pub mod summary;
 pub mod table;
 pub mod text;
 mod typeset;
+mod values;
 pub mod verified;
 
 pub use analysis::AnalysisPage;

@@ -6,4 +6,4 @@ pub mod report;
 mod routes;
 
 pub use agreement::{Scales, agreement, difference};
-pub use routes::{Answer, Evaluation, RESIDUAL, Reference, Refusal, evaluate};
+pub use routes::{Answer, Evaluation, Reference, Refusal, evaluate};

@@ -1,19 +1,16 @@
 //! Everything there is to say about a model at one state.
 
-use crate::at_state::agreement;
-use crate::at_state::{Answer, Reference, Refusal, evaluate};
+use crate::at_state::{Answer, Reference, Refusal, agreement, evaluate};
 use crate::normal_form::Numbers;
 use crate::points::hidden::{self as complete, CompletionError, Implied};
 use crate::points::start::{self, Start, StartError};
-use crate::setting::State;
-use crate::setting::legendre::{self as newton, NewtonError};
-use crate::setting::{MissingValues, Setting, Table};
+use crate::setting::legendre::NewtonError;
+use crate::setting::{MissingValues, Setting, State};
 use dalembert_derive::{Choices, Formulation, for_system};
-use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::eliminations::Elimination;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::Tolerances;
-use dalembert_model::system::{Energy, Model};
+use dalembert_model::system::Model;
 
 /// What to evaluate, and how.
 pub struct Options {
@@ -106,7 +103,7 @@ pub fn report(model: &mut Model, options: &Options) -> Result<Report, EvalError>
         let start = start::start(&setting).map_err(EvalError::Start)?;
         (start.state.clone(), Some(start))
     } else {
-        (asked(&setting, &model.system.state).map_err(EvalError::State)?, None)
+        (State::of_items(&setting, &model.system.state).map_err(EvalError::State)?, None)
     };
     let mut report = at(&setting, &state, options)?;
     report.start = start;
@@ -200,58 +197,4 @@ fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
 /// A value, or 0 where it is rounding.
 fn beyond(value: f64, rounding: f64) -> f64 {
     if value.abs() <= rounding { 0.0 } else { value }
-}
-
-/// A state given by positions, velocities, momenta and time; the rest is 0.
-pub fn asked(setting: &Setting, items: &[(ExprId, ExprId)]) -> Result<State, NewtonError> {
-    let system = &setting.model.system;
-    let exprs = &setting.model.exprs;
-    let n = system.n_coordinates();
-    let mut table = Table::default();
-    let mut t = setting.number(system.run.from, &table);
-    let is_time = |left: ExprId| exprs.as_symbol(left) == Some(Symbol::TIME);
-    for &(left, right) in items {
-        if is_time(left) {
-            t = setting.number(right, &table);
-        }
-    }
-    table.set(Symbol::TIME, t);
-    let mut q = vec![0.0; n];
-    let (mut velocity, mut momentum) = (vec![None; n], vec![None; n]);
-    for &(left, right) in items {
-        let Some(symbol) = exprs.as_symbol(left).filter(|_| !is_time(left)) else { continue };
-        let value = setting.number(right, &table);
-        for (at, coordinate) in system.coordinates.iter().enumerate() {
-            if symbol == coordinate.position {
-                q[at] = value;
-            } else if symbol == coordinate.velocity {
-                velocity[at] = Some(value);
-            } else if symbol == coordinate.momentum {
-                momentum[at] = Some(value);
-            }
-        }
-    }
-    // Unknowns are those of the model's own rates whose counterpart was given.
-    let (own, other, relation, native) = match &system.energy {
-        Energy::Lagrangian { momenta, .. } => (&velocity, &momentum, momenta, system.velocities()),
-        Energy::Hamiltonian { velocities, .. } => {
-            (&momentum, &velocity, velocities, system.momenta())
-        }
-    };
-    let unknown: Vec<usize> = (0..n).filter(|&i| own[i].is_none() && other[i].is_some()).collect();
-    let mut rate: Vec<f64> = own.iter().map(|v| v.unwrap_or(0.0)).collect();
-    if !unknown.is_empty() {
-        table.set_all(&system.positions(), &q);
-        table.set_all(&native, &rate);
-        let symbols: Vec<Symbol> = unknown.iter().map(|&i| native[i]).collect();
-        let f: Vec<ExprId> = unknown.iter().map(|&i| relation[i]).collect();
-        let y: Vec<f64> = unknown.iter().map(|&i| other[i].unwrap_or(0.0)).collect();
-        let jacobian = exprs.jacobian(&f, &symbols);
-        let found = newton::solve(setting, &mut table, &symbols, &f, &jacobian, Some(&y))?;
-        unknown.iter().zip(found).for_each(|(&i, x)| rate[i] = x);
-    }
-    match system.energy {
-        Energy::Lagrangian { .. } => State::of_velocities(setting, t, q, rate),
-        Energy::Hamiltonian { .. } => State::of_momenta(setting, t, q, rate),
-    }
 }

@@ -2,7 +2,7 @@
 //! same quantities so that they compare: q̈, the constraint force Qᶜ of
 //! M q̈ = Q + Qᶜ, and the multipliers of least norm for the rows as written.
 
-use crate::normal_form::Numbers;
+use crate::normal_form::{Numbers, RESIDUAL};
 use crate::setting::Setting;
 use crate::setting::State;
 use crate::setting::legendre::NewtonError;
@@ -17,9 +17,6 @@ use dalembert_gauss::scale::Scaled;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, Level};
-
-/// An answer whose Gauss residual is above this is none.
-pub const RESIDUAL: f64 = 1e-7;
 
 /// A formulation and an elimination at a state.
 #[derive(Clone, Debug)]

@@ -20,8 +20,9 @@ mod stiffness;
 mod switching;
 
 use crate::integrators::{Integrator, Stiffness};
+use crate::points::impulse::ResetError;
 use crate::program::field::{Feedback, Field, FieldError, FieldNoise};
-use crate::program::projection::{Drift, Projection};
+use crate::program::projection::{Drift, Projection, RANK};
 use dalembert_gauss::outcome;
 pub use events::at_zero::{Open, Undecided};
 use std::ops::ControlFlow;
@@ -149,6 +150,13 @@ pub enum Failure {
     },
 }
 
+impl From<ResetError> for Failure {
+    fn from(error: ResetError) -> Failure {
+        let ResetError { event, left, constraints } = error;
+        Failure::Reset { event, left, constraints }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
@@ -252,8 +260,6 @@ pub struct Driver {
     scales: scales::Scales,
 }
 
-/// Rows are dependent below this, at projected states.
-pub(crate) const RANK: f64 = 1e-9;
 /// A projection that leaves more than this has not found the constraints.
 const HELD: f64 = 1e-10;
 /// What is left where there was no projection at all.

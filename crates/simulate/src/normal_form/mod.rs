@@ -6,3 +6,6 @@ pub mod multiplier_forces;
 mod numbers;
 
 pub use numbers::{Numbers, dense};
+
+/// An answer whose Gauss residual is above this is none.
+pub const RESIDUAL: f64 = 1e-7;

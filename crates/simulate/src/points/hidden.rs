@@ -21,7 +21,6 @@
 //!
 //! and is appended; χ₂ itself is kept for the start.
 
-use crate::at_state::report;
 use crate::normal_form::Numbers;
 use crate::points::start::{self, Guess, Start, StartError};
 use crate::setting::Setting;
@@ -481,7 +480,7 @@ fn center(setting: &Setting) -> Result<Start, StartError> {
     if system.state.is_empty() {
         return start::start(setting);
     }
-    let asked = report::asked(setting, &system.state).map_err(StartError::Legendre)?;
+    let asked = State::of_items(setting, &system.state).map_err(StartError::Legendre)?;
     let by_momenta = matches!(system.energy, Energy::Hamiltonian { .. });
     let rate = if by_momenta { asked.momentum } else { asked.velocity };
     start::from(setting, asked.t, &Guess { q: asked.q, rate, by_momenta }, false)

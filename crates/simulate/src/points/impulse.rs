@@ -18,7 +18,6 @@
 //! Rows may depend on each other and M may be singular. What cannot be met is reported
 //! with what is left over.
 
-use crate::drive::Failure;
 use crate::points::nearest::{Problem, Unmet};
 use crate::points::start::Native;
 use crate::setting::State;
@@ -34,6 +33,17 @@ use dalembert_model::system::{Action, Energy, Level};
 const RANK: f64 = 1e-7;
 /// Most Newton steps.
 const MOST: usize = 80;
+
+/// An event resets the state to what cannot be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResetError {
+    /// Which event.
+    pub event: usize,
+    /// What is left of its equations and the constraints; NaN if they have no value.
+    pub left: f64,
+    /// The constraints that stand in the way.
+    pub constraints: Vec<usize>,
+}
 
 /// The resets of a model.
 pub struct Impulses {
@@ -81,12 +91,12 @@ impl Impulses {
 
     /// The state after an event. `before` has the values of everything that the right
     /// sides may speak of.
-    pub fn after(&self, event: usize, state: &State, before: &Table) -> Result<State, Failure> {
+    pub fn after(&self, event: usize, state: &State, before: &Table) -> Result<State, ResetError> {
         let resets = &self.resets[event];
         let values: Vec<ExprId> = resets.iter().map(|r| r.value).collect();
         let values = self.setting.numbers(&values, before);
         if values.iter().any(|v| !v.is_finite()) {
-            return Err(Failure::Reset { event, left: f64::NAN, constraints: Vec::new() });
+            return Err(ResetError { event, left: f64::NAN, constraints: Vec::new() });
         }
         let mut table = Table::default();
         table.set(Symbol::TIME, state.t);
@@ -99,7 +109,7 @@ impl Impulses {
             list: resets.iter().filter(|r| r.is_position == is_position).collect(),
         };
         let q = self.positions(of(true), state)?;
-        let lost = |_| Failure::Reset { event, left: f64::NAN, constraints: Vec::new() };
+        let lost = |_| ResetError { event, left: f64::NAN, constraints: Vec::new() };
         let moved = if q == state.q {
             state.clone()
         } else {
@@ -115,7 +125,7 @@ impl Impulses {
     }
 
     /// The listed positions as given, the others nearest to where they were.
-    fn positions(&self, wanted: Wanted, state: &State) -> Result<Vec<f64>, Failure> {
+    fn positions(&self, wanted: Wanted, state: &State) -> Result<Vec<f64>, ResetError> {
         if wanted.list.is_empty() {
             return Ok(state.q.clone());
         }
@@ -176,7 +186,7 @@ impl Impulses {
     }
 
     /// Velocities (momenta, in a model given by H) after the impulse.
-    fn velocities(&self, wanted: Wanted, state: &State) -> Result<Vec<f64>, Failure> {
+    fn velocities(&self, wanted: Wanted, state: &State) -> Result<Vec<f64>, ResetError> {
         let system = &self.setting.model.system;
         let native = &self.native;
         let mut table = wanted.table.clone();
@@ -217,8 +227,7 @@ impl Impulses {
         };
         let rows = (&equations[..], &jacobian, &entries[..]);
         let mut best: Option<(f64, Vec<f64>)> = None;
-        let mut lost =
-            Failure::Reset { event: wanted.event, left: f64::NAN, constraints: Vec::new() };
+        let mut lost = ResetError { event: wanted.event, left: f64::NAN, constraints: Vec::new() };
         for start in &starts {
             let found = match problem(start).solve() {
                 Ok(found) => found.x,
@@ -334,9 +343,9 @@ impl Impulses {
 }
 
 /// What is said of equations that cannot be met.
-fn failure(event: usize, unmet: &Unmet, listed: usize, laws: &[(usize, ExprId)]) -> Failure {
+fn failure(event: usize, unmet: &Unmet, listed: usize, laws: &[(usize, ExprId)]) -> ResetError {
     let left = unmet.residuals.iter().fold(0f64, |m, r| if r.abs() <= m { m } else { r.abs() });
     let involved = unmet.involved.iter().skip(listed).zip(laws);
     let constraints = involved.filter(|(is_in, _)| **is_in).map(|(_, law)| law.0).collect();
-    Failure::Reset { event, left, constraints }
+    ResetError { event, left, constraints }
 }

@@ -8,6 +8,7 @@ pub mod field;
 pub mod observer;
 mod on_branches;
 mod power;
+pub mod problem;
 pub mod projection;
 
 pub use field::{Field, FieldError};

@@ -40,6 +40,8 @@ pub struct Drift {
     pub unused: f64,
 }
 
+/// Rows are dependent below this, at projected states.
+pub(crate) const RANK: f64 = 1e-9;
 /// Most Newton steps; from a state of an integration two are enough.
 const MOST: usize = 8;
 /// What is left where rounding begins.

@@ -120,9 +120,9 @@ impl Journey<'_> {
                         moved = true;
                         let after = match impulses.after(event, &now.state, &now.table(system)) {
                             Ok(after) => after,
-                            Err(failure) => {
+                            Err(error) => {
                                 self.happenings.push(happening);
-                                return Ok(Some(End::Failed(failure)));
+                                return Ok(Some(End::Failed(error.into())));
                             }
                         };
                         let before = now;

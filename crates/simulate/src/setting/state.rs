@@ -1,6 +1,6 @@
 //! A state: where the system is and how it moves, in every variable at once.
 
-use crate::setting::legendre::{self as newton, NewtonError};
+use crate::setting::legendre::{self, NewtonError};
 use crate::setting::{Setting, Table};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::system::{Energy, System};
@@ -63,6 +63,63 @@ impl State {
         Ok(state)
     }
 
+    /// A state given by positions, velocities, momenta and time; the rest is 0.
+    pub fn of_items(setting: &Setting, items: &[(ExprId, ExprId)]) -> Result<State, NewtonError> {
+        let system = &setting.model.system;
+        let exprs = &setting.model.exprs;
+        let n = system.n_coordinates();
+        let mut table = Table::default();
+        let mut t = setting.number(system.run.from, &table);
+        let is_time = |left: ExprId| exprs.as_symbol(left) == Some(Symbol::TIME);
+        for &(left, right) in items {
+            if is_time(left) {
+                t = setting.number(right, &table);
+            }
+        }
+        table.set(Symbol::TIME, t);
+        let mut q = vec![0.0; n];
+        let (mut velocity, mut momentum) = (vec![None; n], vec![None; n]);
+        for &(left, right) in items {
+            let Some(symbol) = exprs.as_symbol(left).filter(|_| !is_time(left)) else { continue };
+            let value = setting.number(right, &table);
+            for (at, coordinate) in system.coordinates.iter().enumerate() {
+                if symbol == coordinate.position {
+                    q[at] = value;
+                } else if symbol == coordinate.velocity {
+                    velocity[at] = Some(value);
+                } else if symbol == coordinate.momentum {
+                    momentum[at] = Some(value);
+                }
+            }
+        }
+        // Unknowns are those of the model's own rates whose counterpart was given.
+        let (own, other, relation, native) = match &system.energy {
+            Energy::Lagrangian { momenta, .. } => {
+                (&velocity, &momentum, momenta, system.velocities())
+            }
+            Energy::Hamiltonian { velocities, .. } => {
+                (&momentum, &velocity, velocities, system.momenta())
+            }
+        };
+        let unknown: Vec<usize> =
+            (0..n).filter(|&i| own[i].is_none() && other[i].is_some()).collect();
+        let mut rate: Vec<f64> = own.iter().map(|v| v.unwrap_or(0.0)).collect();
+        if !unknown.is_empty() {
+            table.set_all(&system.positions(), &q);
+            table.set_all(&native, &rate);
+            let symbols: Vec<Symbol> = unknown.iter().map(|&i| native[i]).collect();
+            let f: Vec<ExprId> = unknown.iter().map(|&i| relation[i]).collect();
+            let y: Vec<f64> = unknown.iter().map(|&i| other[i].unwrap_or(0.0)).collect();
+            let jacobian = exprs.jacobian(&f, &symbols);
+            let found = legendre::solve(setting, &mut table, &symbols, &f, &jacobian, Some(&y))?;
+            unknown.iter().zip(found).for_each(|(&i, x)| rate[i] = x);
+        }
+        match system.energy {
+            Energy::Lagrangian { .. } => State::of_velocities(setting, t, q, rate),
+            Energy::Hamiltonian { .. } => State::of_momenta(setting, t, q, rate),
+        }
+    }
+
     /// Values for the symbols of positions, velocities, momenta and time.
     pub fn table(&self, system: &System) -> Table {
         let mut table = Table::default();
@@ -103,5 +160,5 @@ fn invert(
     let exprs = &setting.model.exprs;
     let jacobian: Jacobian = exprs.jacobian(f, symbols);
     let mut table = state.table(&setting.model.system);
-    newton::solve(setting, &mut table, symbols, f, &jacobian, Some(y))
+    legendre::solve(setting, &mut table, symbols, f, &jacobian, Some(y))
 }

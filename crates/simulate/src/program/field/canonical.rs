@@ -3,7 +3,7 @@
 
 use super::kept::Compiled;
 use super::{Field, FieldError};
-use crate::integrators::Canonical;
+use crate::program::problem::Canonical;
 
 /// The compiled derivatives of H.
 pub(crate) struct Part {

@@ -238,7 +238,7 @@ fn certain(
 /// constraints, are met as well as can be.
 fn is_certain(outcome: &Outcome) -> bool {
     outcome.motion != outcome::Verdict::Unique
-        || !(outcome.stationarity.max(outcome.feasibility) > crate::at_state::RESIDUAL)
+        || !(outcome.stationarity.max(outcome.feasibility) > crate::normal_form::RESIDUAL)
 }
 
 impl Coupling {

@@ -4,7 +4,7 @@
 //! is never derived.
 
 use super::{Field, canonical, continuity, residual, structure};
-use crate::integrators::Needs;
+use crate::program::problem::Needs;
 use crate::program::projection::Projection;
 use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
@@ -140,7 +140,7 @@ impl Field {
             return Ok(Vec::new());
         }
         let mut projection = std::mem::take(&mut self.parts.projection);
-        let chosen = projection.choose(self, t, x, crate::drive::RANK);
+        let chosen = projection.choose(self, t, x, crate::program::projection::RANK);
         let rows = projection.positions().map_or_else(|| (0..count).collect(), <[usize]>::to_vec);
         self.parts.projection = projection;
         chosen?;

@@ -1,7 +1,7 @@
 //! Rounding noise of the terms, by which it is decided what is zero.
 
 use super::{Field, FieldError};
-use crate::integrators::Problem;
+use crate::program::problem::Problem;
 use crate::setting::Table;
 use crate::setting::extent::{Geometry, velocity_extents};
 use dalembert_expr::{ExprId, Jacobian, Symbol};

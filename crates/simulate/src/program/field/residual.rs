@@ -18,7 +18,7 @@
 
 use super::kept::{Compiled, entries};
 use super::{Field, FieldError, places};
-use crate::integrators::{Problem, ResidualForm};
+use crate::program::problem::{Problem, ResidualForm};
 use dalembert_derive::Residual;
 use dalembert_expr::{Jacobian, Symbol};
 use dalembert_gauss::linalg::lu;

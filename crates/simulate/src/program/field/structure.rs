@@ -3,7 +3,7 @@
 
 use super::kept::Compiled;
 use super::{Field, FieldError, places};
-use crate::integrators::Structure;
+use crate::program::problem::Structure;
 use dalembert_expr::Symbol;
 
 /// The compiled structure.
