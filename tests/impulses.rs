@@ -40,7 +40,7 @@ run t = 0..0.6
         let lost: Vec<f64> =
             before.velocity.iter().zip(&after.velocity).map(|(a, b)| a - b).collect();
         let t_lost = lost[0].powi(2) + lost[1].powi(2) / 2.0 + c * lost[0] * lost[1];
-        let energy = report.happenings[0].energy;
+        let energy = report.event_log[0].energy;
         assert!((energy + t_lost / 3.0).abs() < 1e-12, "{name}: {energy} {t_lost}");
         assert_eq!(report.verdict(), Ok(()), "{name}");
     }
@@ -111,7 +111,7 @@ run t = 0..2
     assert!(all.len() >= 2);
     for (name, report) in &all {
         let (before, after) = change(report, 0);
-        let t = report.happenings[0].t;
+        let t = report.event_log[0].t;
         assert!((t - 0.5 * 2f64.acosh()).abs() < 1e-12, "{name}: {t}");
         let ([x, y], [u, v]) = ([after.q[0], after.q[1]], [after.velocity[0], after.velocity[1]]);
         let (radial, across) = (x * u + y * v, x * v - y * u);
@@ -137,8 +137,8 @@ run t = 0..2
     let (report, _) = ran(text, |o| o.tolerance = 1e-12);
     let slope = 0.5 * 0.5f64.sin();
     let rate = 2.0 * 9.8125 * slope / 0.75;
-    assert!((report.happenings[0].t - (0.4 / slope / rate).sqrt()).abs() < 1e-12);
-    for turn in 0..report.happenings.len() {
+    assert!((report.event_log[0].t - (0.4 / slope / rate).sqrt()).abs() < 1e-12);
+    for turn in 0..report.event_log.len() {
         let (before, after) = change(&report, turn);
         for (a, b) in before.velocity.iter().zip(&after.velocity) {
             assert!((b + 0.9 * a).abs() < 1e-12);
@@ -212,7 +212,7 @@ event jump: x = 1 rising -> x = 0.25
 run t = 0..3
 ";
     for (name, report) in &by_all(text, 1e-12) {
-        assert_eq!(report.happenings.len(), 3, "{name}");
+        assert_eq!(report.event_log.len(), 3, "{name}");
         let (before, after) = change(report, 0);
         assert_eq!(after.q[0], 0.25, "{name}");
         assert!((after.q[1] - 0.75).abs() < 1e-15, "{name}");
@@ -220,7 +220,7 @@ run t = 0..3
         for (a, b) in before.velocity.iter().zip(&after.velocity) {
             assert!((a - b).abs() < 1e-14, "{name}");
         }
-        assert!((report.happenings[2].t - 2.5).abs() < 1e-12, "{name}");
+        assert!((report.event_log[2].t - 2.5).abs() < 1e-12, "{name}");
     }
 }
 

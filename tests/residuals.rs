@@ -62,7 +62,7 @@ fn is_noticed(name: &str, model: &Model, state: &State, random: &mut Random) -> 
     {
         return false;
     }
-    let before = projection.drift(&mut field, t, &x).expect("residuals");
+    let before = projection.violation(&mut field, t, &x).expect("residuals");
     assert!(before.velocity <= 1e-13, "{name}: {before:?}");
     let (n, size) = (field.n, field.size);
     let mut wrong = x.clone();
@@ -72,7 +72,7 @@ fn is_noticed(name: &str, model: &Model, state: &State, random: &mut Random) -> 
     if expected < 1e-2 * OFF {
         return false;
     }
-    let found = projection.drift(&mut field, t, &wrong).expect("residuals").velocity;
+    let found = projection.violation(&mut field, t, &wrong).expect("residuals").velocity;
     assert!(found >= 0.9 * expected, "{name}: {found:e}, {expected:e}");
     let left = projection.project(&mut field, t, &mut wrong, RANK).expect("a projection");
     assert!(left.velocity <= 1e-13, "{name}: {left:?}");

@@ -4,7 +4,7 @@
 pub mod analysis;
 mod derivation;
 pub mod evaluation;
-mod happened;
+mod events;
 pub mod html;
 pub mod invariants;
 pub mod json;
@@ -24,6 +24,6 @@ pub mod verified;
 pub use analysis::AnalysisPage;
 pub use derivation::Derivation;
 pub use evaluation::EvaluationPage;
-pub use happened::end_words;
+pub use events::end_words;
 pub use linearization::LinearizationPage;
 pub use summary::RunPage;

@@ -2,7 +2,7 @@
 
 use crate::at_state::{Answer, Reference, Refusal, agreement, evaluate};
 use crate::normal_form::Numbers;
-use crate::points::hidden::{self as complete, CompletionError, Implied};
+use crate::points::hidden::{self, CompletionError, Implied};
 use crate::points::start::{self, Start, StartError};
 use crate::setting::legendre::NewtonError;
 use crate::setting::{MissingValues, Setting, State};
@@ -96,7 +96,7 @@ pub fn report(model: &mut Model, options: &Options) -> Result<Report, EvalError>
     let mut added = Vec::new();
     if options.complete {
         Setting::new(model).map_err(EvalError::Missing)?;
-        added = complete::complete(model, &options.tolerances).map_err(EvalError::Completion)?;
+        added = hidden::complete(model, &options.tolerances).map_err(EvalError::Completion)?;
     }
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     let (state, start) = if model.system.state.is_empty() {
@@ -155,7 +155,7 @@ fn native_implied(setting: &Setting, state: &State, tolerances: &Tolerances) -> 
     let mut outcome = Outcome::default();
     let mut scratch = Default::default();
     match dalembert_gauss::DEFAULT.solve(&mut scratch, &numbers.terms(), tolerances, &mut outcome) {
-        Ok(()) => complete::implied(setting, &equations, &numbers, &outcome),
+        Ok(()) => hidden::implied(setting, &equations, &numbers, &outcome),
         Err(_) => Vec::new(),
     }
 }

@@ -22,14 +22,14 @@ mod switching;
 use crate::integrators::{Integrator, Stiffness};
 use crate::points::impulse::ResetError;
 use crate::program::field::{Feedback, Field, FieldError, FieldNoise};
-use crate::program::projection::{Drift, Projection, RANK};
+use crate::program::projection::{Projection, RANK, Violation};
 use dalembert_gauss::outcome;
 pub use events::at_zero::{Open, Undecided};
 use std::ops::ControlFlow;
 pub use switching::departure::Stuck;
 pub use switching::jump::{Jolt, Jumps};
 
-pub use events::functions::Watch;
+pub use events::functions::EventFunctions;
 
 pub use singular::change::{RankChange, Unresolved};
 
@@ -166,8 +166,8 @@ pub enum End {
     Interrupted,
     /// A switch turns and both of its sides lead back: the motion sticks there.
     Sticks(Vec<Stuck>),
-    /// The chart of the velocities is worn out; another serves from here on.
-    ChartWorn,
+    /// The chart of the velocities is ill-conditioned; another serves from here on.
+    ChartIllConditioned,
     /// At events, in order of declaration, which act before it goes on.
     Events(Vec<usize>),
     /// By an event.
@@ -213,7 +213,7 @@ pub struct Driver {
     /// Counts.
     pub statistics: Statistics,
     /// What was left of the constraints at worst.
-    pub drift: Drift,
+    pub violation: Violation,
     /// Smallest and largest rank seen.
     pub ranks: (usize, usize),
     integrator: Box<dyn Integrator>,
@@ -237,7 +237,7 @@ pub struct Driver {
     rate: Option<f64>,
     /// Rank and verdict at the first state.
     expected: Option<(usize, outcome::Verdict)>,
-    events: Option<Watch>,
+    events: Option<EventFunctions>,
     /// How many steps looked stiff, and how many since then did not.
     looks: (u32, u32),
     /// Where it was found to be stiff.
@@ -263,7 +263,8 @@ pub struct Driver {
 /// A projection that leaves more than this has not found the constraints.
 const HELD: f64 = 1e-10;
 /// What is left where there was no projection at all.
-const UNHELD: Drift = Drift { position: f64::INFINITY, velocity: f64::INFINITY, unused: 0.0 };
+const UNHELD: Violation =
+    Violation { position: f64::INFINITY, velocity: f64::INFINITY, unused: 0.0 };
 /// Rows that are left out because they depend on others are met like these; where more than
 /// this is left of them, relative to their terms, they do not.
 const IMPLIED: f64 = 5e-13;
@@ -285,7 +286,7 @@ impl Driver {
             t,
             x,
             statistics: Statistics::default(),
-            drift: Drift::default(),
+            violation: Violation::default(),
             ranks: (usize::MAX, 0),
             integrator,
             projection: Projection::default(),

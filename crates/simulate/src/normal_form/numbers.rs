@@ -4,7 +4,7 @@ use crate::noise::Noisy;
 use crate::normal_form::multiplier_forces::Frozen;
 use crate::setting::State;
 use crate::setting::extent::{Geometry, natural_accelerations};
-use crate::setting::legendre::{self as newton, NewtonError};
+use crate::setting::legendre::{self, NewtonError};
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian};
@@ -85,7 +85,7 @@ impl Numbers {
             // They serve as a guess, which the equations have to confirm.
             let guess = state.table(system);
             symbols.iter().for_each(|&s| table.set(s, guess.get(s).unwrap_or(0.0)));
-            newton::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
+            legendre::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
         }
         let geometry = Geometry::of_equations(&setting.model.exprs, equations);
         let lengths = geometry.lengths(setting, &table);

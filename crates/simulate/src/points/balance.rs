@@ -11,7 +11,7 @@
 //!
 //! Twice is enough where λ does not act on the positions and velocities of the start.
 
-use crate::points::nearest::Problem;
+use crate::points::nearest::NearestPoint;
 use crate::points::start::{Guess, Start, StartError};
 use crate::setting::{Setting, Table};
 use dalembert_expr::{ExprId, Symbol};
@@ -93,7 +93,7 @@ fn values(setting: &Setting, start: &Start, places: &[usize]) -> Result<Vec<f64>
     let identity = |_: &Table| -> Option<Vec<f64>> {
         Some((0..n * n).map(|k| if k % (n + 1) == 0 { 1.0 } else { 0.0 }).collect())
     };
-    let problem = Problem {
+    let problem = NearestPoint {
         setting,
         table: start.state.table(system),
         guess: places.iter().map(|&i| start.state.q[i]).collect(),

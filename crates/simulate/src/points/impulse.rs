@@ -18,7 +18,7 @@
 //! Rows may depend on each other and M may be singular. What cannot be met is reported
 //! with what is left over.
 
-use crate::points::nearest::{Problem, Unmet};
+use crate::points::nearest::{NearestPoint, Unmet};
 use crate::points::start::Native;
 use crate::setting::State;
 use crate::setting::{Setting, Table};
@@ -166,7 +166,7 @@ impl Impulses {
             let entries = free.iter().flat_map(|&i| free.iter().map(move |&j| (i, j)));
             Some(entries.map(|(i, j)| full[i * n + j]).collect())
         };
-        let problem = Problem {
+        let problem = NearestPoint {
             setting: &self.setting,
             table,
             unknowns: free.iter().map(|&i| all[i]).collect(),
@@ -215,7 +215,7 @@ impl Impulses {
             }
             starts.push(there);
         }
-        let problem = |guess: &[f64]| Problem {
+        let problem = |guess: &[f64]| NearestPoint {
             setting: &self.setting,
             table: table.clone(),
             unknowns: native.rates.clone(),

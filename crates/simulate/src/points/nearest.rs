@@ -20,7 +20,7 @@ use dalembert_gauss::scale;
 use dalembert_gauss::terms::{Terms, Tolerances};
 
 /// Equations for unknowns, and a guess of them.
-pub struct Problem<'a> {
+pub struct NearestPoint<'a> {
     /// Numbers for parameters.
     pub setting: &'a Setting,
     /// Values of everything that is not unknown.
@@ -107,7 +107,7 @@ struct Point {
     held: Vec<f64>,
 }
 
-impl Problem<'_> {
+impl NearestPoint<'_> {
     /// Solves the problem.
     pub fn solve(&self) -> Result<Found, Unmet> {
         let exprs = &self.setting.model.exprs;
@@ -422,7 +422,7 @@ impl Problem<'_> {
     /// first cannot be met.
     pub fn hold(&self, first: usize) -> Option<Unmet> {
         let exprs = &self.setting.model.exprs;
-        let held = Problem {
+        let held = NearestPoint {
             nearest: false,
             setting: self.setting,
             table: self.table.clone(),

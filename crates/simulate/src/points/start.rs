@@ -7,7 +7,7 @@
 //! Equations of the form `name = value` hold exactly.
 
 use crate::points::balance;
-use crate::points::nearest::{Problem, Scales, Unmet};
+use crate::points::nearest::{NearestPoint, Scales, Unmet};
 use crate::setting::State;
 use crate::setting::extent::{Geometry, velocity_extents};
 use crate::setting::legendre::NewtonError;
@@ -412,7 +412,7 @@ impl Stage<'_> {
         };
         let equations: Vec<ExprId> =
             rest.iter().map(|&at| self.given[at].0).chain(self.laws.iter().map(|l| l.1)).collect();
-        let problem = |equations: Vec<ExprId>| Problem {
+        let problem = |equations: Vec<ExprId>| NearestPoint {
             setting,
             table: table.clone(),
             unknowns: free.iter().map(|&i| self.unknowns[i]).collect(),

@@ -141,8 +141,8 @@ struct Exchange {
     /// The largest 2T and |W|.
     largest: f64,
     worst: f64,
-    drift: f64,
-    /// The drift in the first half.
+    change: f64,
+    /// The change in the first half.
     early: f64,
     noise: f64,
 }
@@ -283,7 +283,7 @@ impl Energies {
                     rest: (rest, rest),
                     largest: 0.0,
                     worst: 0.0,
-                    drift: 0.0,
+                    change: 0.0,
                     early: 0.0,
                     noise: 0.0,
                 });
@@ -297,12 +297,12 @@ impl Energies {
             own.largest = own.largest.max(twice.abs()).max(work.abs());
             let larger = |a: f64, b: f64| if b.is_nan() { f64::INFINITY } else { a.max(b) };
             own.worst = larger(own.worst, (energy - own.first - work).abs());
-            own.drift = larger(own.drift, (energy - own.first - jumps).abs());
+            own.change = larger(own.change, (energy - own.first - jumps).abs());
             if let Some(noise) = &noise {
                 own.noise = own.noise.max(noise[group]);
             }
             if early {
-                own.early = own.drift;
+                own.early = own.change;
             }
         }
     }
@@ -320,8 +320,8 @@ impl Energies {
     }
 
     /// The largest |E − E₀|, less what events added.
-    pub(crate) fn drift(&self) -> f64 {
-        self.largest(|own| own.drift)
+    pub(crate) fn change(&self) -> f64 {
+        self.largest(|own| own.change)
     }
 
     /// The same in the first half.

@@ -25,12 +25,12 @@ pub struct Projection {
     /// ψ before anything was corrected.
     entry: Vec<f64>,
     /// What the last projection found before it corrected anything.
-    pub found: Drift,
+    pub found: Violation,
 }
 
 /// What is left of the constraints, relative to the terms in each row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Drift {
+pub struct Violation {
     /// Largest |φ|.
     pub position: f64,
     /// Largest |ψ|.
@@ -110,10 +110,10 @@ impl Projection {
         t: f64,
         x: &mut [f64],
         rank: f64,
-    ) -> Result<Drift, FieldError> {
+    ) -> Result<Violation, FieldError> {
         let (n, size) = (field.n, field.size);
-        let mut drift = Drift::default();
-        self.found = Drift::default();
+        let mut violation = Violation::default();
+        self.found = Violation::default();
         let (_, psi) = field.residuals(t, x)?;
         self.entry.clear();
         self.entry.extend_from_slice(psi);
@@ -128,10 +128,10 @@ impl Projection {
             if !level.load_positions(field, &x[..n], self.chosen.as_deref()) {
                 break;
             }
-            drift.position = level.largest(&level.residuals);
-            drift.unused = level.unused();
+            violation.position = level.largest(&level.residuals);
+            violation.unused = level.unused();
             if last == f64::INFINITY {
-                self.found.position = drift.position;
+                self.found.position = violation.position;
             }
             let left = level.by_terms();
             if left <= ROUNDING || !(left < 0.5 * last) {
@@ -152,7 +152,7 @@ impl Projection {
             if !level.load_velocities(field, t, x)? {
                 break;
             }
-            drift.velocity = level.largest(&level.residuals);
+            violation.velocity = level.largest(&level.residuals);
             unused_velocity = level.unused();
             if last == f64::INFINITY {
                 // Correcting positions by a rounding error may move ψ by many.
@@ -167,34 +167,39 @@ impl Projection {
             x[n..n + size].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
         }
-        drift.unused = drift.unused.max(unused_velocity);
-        Ok(drift)
+        violation.unused = violation.unused.max(unused_velocity);
+        Ok(violation)
     }
 
     /// What is left of the constraints at a state.
-    pub fn drift(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Result<Drift, FieldError> {
-        self.drift_beside(field, (t, x), (t, x))
+    pub fn violation(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+    ) -> Result<Violation, FieldError> {
+        self.violation_beside(field, (t, x), (t, x))
     }
 
     /// The same, relative to the terms at another state: where rows vanish there are none.
-    pub fn drift_beside(
+    pub fn violation_beside(
         &mut self,
         field: &mut Field,
         (t, x): (f64, &[f64]),
         (beside_t, beside): (f64, &[f64]),
-    ) -> Result<Drift, FieldError> {
+    ) -> Result<Violation, FieldError> {
         let (phi, psi) = field.residuals(t, x)?;
         let (phi, psi) = (phi.to_vec(), psi.to_vec());
         field.residuals(beside_t, beside)?;
-        let mut drift = Drift::default();
+        let mut violation = Violation::default();
         let (positions, velocities) = (&mut self.positions, &mut self.velocities);
         if positions.load_positions(field, &beside[..field.n], self.chosen.as_deref()) {
-            drift.position = positions.largest(&phi);
+            violation.position = positions.largest(&phi);
         }
         if velocities.load_velocities(field, beside_t, beside)? {
-            drift.velocity = velocities.largest(&psi);
+            violation.velocity = velocities.largest(&psi);
         }
-        Ok(drift)
+        Ok(violation)
     }
 }
 

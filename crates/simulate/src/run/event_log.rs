@@ -1,14 +1,14 @@
-//! What events did on a run, in order, and whether they pile up.
+//! What events did on a run, in order.
 
 use crate::drive::{End, Failure};
 use crate::program::observer::Observation;
-use crate::run::{Journey, RunError};
+use crate::run::{RunError, Simulation};
 use crate::setting::State;
 use dalembert_model::system::Action;
 
 /// An event that happened.
 #[derive(Clone, Debug)]
-pub struct Happening {
+pub struct EventRecord {
     /// When.
     pub t: f64,
     /// Which of the model's events.
@@ -19,73 +19,15 @@ pub struct Happening {
     pub energy: f64,
 }
 
-/// Intervals between an event that must shrink before it is said to pile up.
-const SHRINKING: usize = 5;
-/// So many times of one event within the resolution of time are one time.
-const CROWD: usize = 256;
-
-/// The times at which each event has reset the state.
-#[derive(Clone, Debug, Default)]
-pub struct Rhythm {
-    times: Vec<Vec<f64>>,
-}
-
-impl Rhythm {
-    /// Adds a time of an event, and tells when its events accumulate if they do within
-    /// `resolution` from there. Events that reset nothing (`acts` is false) follow those
-    /// that do, and end no run unless they are many at one time.
-    ///
-    /// A ball that keeps the part r of its speed bounces after intervals d, d r, d r², …,
-    /// which add up to d/(1 − r). If the last intervals all shrink, the rest of the sum is
-    /// extrapolated from the last two; when it is below the resolution, the run is as near
-    /// to the accumulation as times can tell.
-    pub fn beat(&mut self, event: usize, t: f64, acts: bool, resolution: f64) -> Option<f64> {
-        if self.times.len() <= event {
-            self.times.resize(event + 1, Vec::new());
-        }
-        let times = &mut self.times[event];
-        times.push(t);
-        if times.len() > CROWD {
-            times.remove(0);
-            if (t - times[0]).abs() <= resolution {
-                return Some(t);
-            }
-        }
-        if !acts {
-            return None;
-        }
-        let last: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
-        let last = last.get(last.len().checked_sub(SHRINKING)?..)?;
-        if !last.windows(2).all(|pair| pair[1] < pair[0]) {
-            return None;
-        }
-        let (before, now) = (last[SHRINKING - 2], last[SHRINKING - 1]);
-        let rest = now * now / (before - now);
-        let forward = (times[times.len() - 1] - times[0]).signum();
-        (rest <= resolution).then_some(t + forward * rest)
-    }
-
-    /// When the events of one accumulate, by its last intervals; `t` if these say nothing.
-    pub fn limit(&self, event: usize, t: f64) -> f64 {
-        let Some([a, b, c]) = self.times.get(event).and_then(|times| times.last_chunk()) else {
-            return t;
-        };
-        let (before, now) = (b - a, c - b);
-        let rest = now * now / (before - now);
-        let is_small = rest.is_finite() && rest * now >= 0.0 && rest.abs() <= now.abs() * 1e3;
-        if is_small { c + rest } else { t }
-    }
-}
-
 /// Events accumulate when the rest of their times is below this part of the time.
 const RESOLUTION: std::ops::RangeInclusive<f64> = 1e-11..=1e-9;
 
-impl Journey<'_> {
+impl Simulation<'_> {
     /// Lets events act at the driver's state, in order, each on the state after the former,
     /// and then those that happen because of that.
     /// `see` is given the state before and after a change, the former unless it was
     /// `recorded` already. Returns how the run ends, if it ends here.
-    pub(crate) fn happen(
+    pub(crate) fn act(
         &mut self,
         events: &[usize],
         recorded: f64,
@@ -111,7 +53,7 @@ impl Journey<'_> {
                     continue;
                 }
                 happened.push(event);
-                let mut happening = Happening { t, event, change: None, energy: 0.0 };
+                let mut record = EventRecord { t, event, change: None, energy: 0.0 };
                 match (&system.events[event].action, &self.impulses) {
                     (Action::Reset(_), Some(impulses)) => {
                         if !moved && is_new {
@@ -121,7 +63,7 @@ impl Journey<'_> {
                         let after = match impulses.after(event, &now.state, &now.table(system)) {
                             Ok(after) => after,
                             Err(error) => {
-                                self.happenings.push(happening);
+                                self.event_log.push(record);
                                 return Ok(Some(End::Failed(error.into())));
                             }
                         };
@@ -133,13 +75,13 @@ impl Journey<'_> {
                         if events.len() > 1 {
                             headings.push((event, self.driver.heading(event).side));
                         }
-                        happening.energy = now.energy - before.energy;
-                        happening.change = Some(Box::new((before.state, now.state.clone())));
+                        record.energy = now.energy - before.energy;
+                        record.change = Some(Box::new((before.state, now.state.clone())));
                     }
                     (Action::Stop, _) => stopped = Some(event),
                     _ => {}
                 }
-                self.happenings.push(happening);
+                self.event_log.push(record);
                 if stopped.is_some() {
                     break;
                 }
@@ -155,7 +97,7 @@ impl Journey<'_> {
             let part = self.options.tolerance.clamp(*RESOLUTION.start(), *RESOLUTION.end());
             for &event in &happened {
                 let acts = matches!(system.events[event].action, Action::Reset(_));
-                if let Some(t) = self.rhythm.beat(event, t, acts, part * length) {
+                if let Some(t) = self.accumulation.add(event, t, acts, part * length) {
                     return Ok(Some(End::PiledUp { event, t }));
                 }
             }
@@ -166,11 +108,11 @@ impl Journey<'_> {
                     happened.retain(|&other| other != event);
                 }
             }
-            events = match self.driver.rearm(&happened, moved.then_some(&x[..])) {
+            events = match self.driver.after_events(&happened, moved.then_some(&x[..])) {
                 Ok(events) => events,
                 Err(failure) => return Ok(Some(End::Failed(failure))),
             };
-            if moved && self.driver.is_worn() {
+            if moved && self.driver.chart_is_ill_conditioned() {
                 self.change_chart()?;
             }
         }
@@ -199,51 +141,5 @@ impl Journey<'_> {
         }
         observation.work += jump;
         Ok(observation)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// t = 1 + Σ 0.7ᵏ, which accumulates at 1 + 1/0.3.
-    #[test]
-    fn geometric_times_accumulate() {
-        let mut rhythm = Rhythm::default();
-        let (mut t, mut d) = (1.0, 1.0);
-        let limit = 1.0 + 1.0 / 0.3;
-        for count in 0..200 {
-            if let Some(found) = rhythm.beat(0, t, true, 1e-9) {
-                assert!((found - limit).abs() < 1e-13 && (t - limit).abs() < 2e-9, "{found} {t}");
-                assert!((40..80).contains(&count));
-                return;
-            }
-            t += d;
-            d *= 0.7;
-        }
-        panic!("not noticed");
-    }
-
-    /// Regular times do not, nor do harmonic ones, however small the intervals.
-    #[test]
-    fn other_times_do_not() {
-        let mut rhythm = Rhythm::default();
-        for k in 0..2000 {
-            assert_eq!(rhythm.beat(0, f64::from(k) * 1e-4, true, 1e-9), None);
-        }
-        let mut t = 0.0;
-        for k in 1..2000 {
-            t += 1e-3 / f64::from(k);
-            assert_eq!(rhythm.beat(1, t, true, 1e-9), None);
-        }
-    }
-
-    /// Times that crowd without a rhythm end too.
-    #[test]
-    fn a_crowd_is_one_time() {
-        let mut rhythm = Rhythm::default();
-        let found =
-            (0..1000).find_map(|k| rhythm.beat(0, 1.0 + 1e-15 * f64::from(k % 7), false, 1e-9));
-        assert!(found.is_some());
     }
 }

@@ -131,11 +131,11 @@ impl HoldsEnergy {
     /// What the energy may be off by: `early` is the largest of the first half of the
     /// run, `times` its length in characteristic times.
     pub(crate) fn bound(self, early: f64, times: f64, tolerance: f64) -> Option<f64> {
-        let drift = |tolerance: f64| 100.0 * tolerance * (1.0 + times);
+        let bound = |tolerance: f64| 100.0 * tolerance * (1.0 + times);
         match self {
             HoldsEnergy::No => None,
-            HoldsEnergy::UpToRounding => Some(drift(1e-14).max(1e-12)),
-            HoldsEnergy::InTheMean => Some(drift(tolerance).max(1.5 * early)),
+            HoldsEnergy::UpToRounding => Some(bound(1e-14).max(1e-12)),
+            HoldsEnergy::InTheMean => Some(bound(tolerance).max(1.5 * early)),
         }
     }
 }

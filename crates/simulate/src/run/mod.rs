@@ -1,19 +1,21 @@
 //! A run: from a model to a certified trajectory.
 
+mod accumulation;
 mod event_log;
 pub mod method;
 mod setup;
 mod unsuited;
 pub mod verify;
 
-pub use event_log::Happening;
+pub use event_log::EventRecord;
 pub use setup::OptionError;
 pub use unsuited::{Reason, Unsuited};
 
 use crate::at_state::report::EvalError;
 use crate::at_state::{Reference, Refusal};
 use crate::drive::{
-    Control, Driver, End, Failure, Jolt, RankChange, Stabilize, Statistics, Undecided, Watch,
+    Control, Driver, End, EventFunctions, Failure, Jolt, RankChange, Stabilize, Statistics,
+    Undecided,
 };
 use crate::points::impulse::Impulses;
 use crate::points::start::{self, Start};
@@ -22,12 +24,12 @@ use crate::program::field::Field;
 use crate::program::observer::{Observation, Observer};
 use crate::setting::State;
 use crate::setting::{Setting, Table};
+use accumulation::Accumulation;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation, Variables, for_system};
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::eliminations::Elimination;
 use dalembert_gauss::terms::Tolerances;
 use dalembert_model::diagnostic::Diagnostic;
-use event_log::Rhythm;
 use method::{AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -152,16 +154,16 @@ impl Certificate {
     pub fn lines(&self, tolerance: f64) -> Vec<Line> {
         let line = |name: &str, value, bound| Line { name: name.to_owned(), value, bound };
         let residual = tolerance.max(1e-12);
-        let drift = 100.0 * tolerance * (1.0 + self.characteristic_times);
+        let bound = 100.0 * tolerance * (1.0 + self.characteristic_times);
         let mut lines = vec![
             line("position residual", self.position_residual, residual),
             line("velocity residual", self.velocity_residual, residual),
         ];
-        let energy = self.energy_bound.unwrap_or(drift);
+        let energy = self.energy_bound.unwrap_or(bound);
         lines.extend(self.energy_balance.map(|balance| line("energy balance", balance, energy)));
         let invariants = self.invariants.iter();
         lines.extend(invariants.map(|(name, value)| {
-            let bound = if name == "energy" { energy } else { drift };
+            let bound = if name == "energy" { energy } else { bound };
             line(&format!("{name} drift"), *value, bound)
         }));
         lines.push(line("Gauss residual", self.gauss, 1e-10));
@@ -217,7 +219,7 @@ pub struct RunReport {
     /// never unique.
     pub largest_multipliers: Vec<(f64, f64)>,
     /// The events that happened, in order.
-    pub happenings: Vec<Happening>,
+    pub event_log: Vec<EventRecord>,
     /// Events that were zero where the motion did not decide whether they happen.
     pub undecided: Vec<Undecided>,
     /// Impulses of constraints whose velocities jump in time.
@@ -268,7 +270,7 @@ impl Sizes {
 impl RunReport {
     /// The energy that events added.
     pub fn energy_of_events(&self) -> f64 {
-        self.happenings.iter().fold(0.0, |sum, h| sum + h.energy)
+        self.event_log.iter().fold(0.0, |sum, h| sum + h.energy)
     }
 
     /// `pass`, or what failed.
@@ -349,7 +351,7 @@ pub fn run_from(
     start: Start,
     record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
-    travel(setting, options, start, record, &mut |_| ControlFlow::Continue(()))
+    simulate(setting, options, start, record, &mut |_| ControlFlow::Continue(()))
 }
 
 /// A run from the model's start; `watch` is called after each step, and ends the run
@@ -361,10 +363,10 @@ pub fn run_watched(
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
     let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
-    travel(setting, options, start, record, watch)
+    simulate(setting, options, start, record, watch)
 }
 
-pub(crate) fn travel(
+pub(crate) fn simulate(
     setting: &Setting,
     options: &RunOptions,
     start: Start,
@@ -372,8 +374,8 @@ pub(crate) fn travel(
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
     setup::validate(options, start.state.t).map_err(RunError::Option)?;
-    let mut journey = Journey::new(setting, options, &start)?;
-    journey.certificate.characteristic_times = 0.0;
+    let mut simulation = Simulation::new(setting, options, &start)?;
+    simulation.certificate.characteristic_times = 0.0;
     let mut times = output_times(start.state.t, options.end, options.every);
     let forward = if options.end >= start.state.t { 1.0 } else { -1.0 };
     let inside =
@@ -381,38 +383,39 @@ pub(crate) fn travel(
     times.extend(options.times.iter().copied().filter(inside));
     times.sort_by(|a, b| (forward * a).total_cmp(&(forward * b)));
     times.dedup();
-    let (t, x) = (journey.driver.t, journey.driver.x.clone());
-    let at_first = journey.driver.rest_noise(t, &x);
+    let (t, x) = (simulation.driver.t, simulation.driver.x.clone());
+    let at_first = simulation.driver.rest_noise(t, &x);
     let clock = Instant::now();
-    let end = journey.travel(&times, options.end, record, watch)?;
-    journey.seconds.integrate = clock.elapsed().as_secs_f64() - journey.overhead.as_secs_f64();
-    let driver = &mut journey.driver;
+    let end = simulation.run(&times, options.end, record, watch)?;
+    simulation.seconds.integrate =
+        clock.elapsed().as_secs_f64() - simulation.overhead.as_secs_f64();
+    let driver = &mut simulation.driver;
     let (t, x) = (driver.t, driver.x.clone());
-    let last = journey.observer.observe(&mut driver.field, t, &x).ok();
-    journey.sizes.mass = journey.observer.masses(&driver.field, t, &x);
+    let last = simulation.observer.observe(&mut driver.field, t, &x).ok();
+    simulation.sizes.mass = simulation.observer.masses(&driver.field, t, &x);
     let rest = driver.rest_noise(t, &x);
-    journey.sizes.rest =
+    simulation.sizes.rest =
         rest.iter().zip(&at_first).map(|(a, b)| if *b > 0.0 { *a } else { 0.0 }).collect();
-    journey.finish();
+    simulation.finish();
     Ok(RunReport {
         end,
         last,
-        statistics: journey.statistics,
-        evaluations: journey.evaluations,
-        seconds: journey.seconds,
-        certificate: journey.certificate,
+        statistics: simulation.statistics,
+        evaluations: simulation.evaluations,
+        seconds: simulation.seconds,
+        certificate: simulation.certificate,
         start,
-        method: journey.choice.name,
-        choice: journey.choice,
+        method: simulation.choice.name,
+        choice: simulation.choice,
         formulation: options.formulation.name(),
         variables: options.formulation.variables(),
-        charts: journey.charts,
+        charts: simulation.charts,
         tolerance: options.tolerance,
-        largest_multipliers: journey.largest_multipliers,
-        happenings: journey.happenings,
-        undecided: journey.undecided,
-        jolts: journey.jolts,
-        sizes: journey.sizes,
+        largest_multipliers: simulation.largest_multipliers,
+        event_log: simulation.event_log,
+        undecided: simulation.undecided,
+        jolts: simulation.jolts,
+        sizes: simulation.sizes,
         error: Verification::NotAsked,
     })
 }
@@ -429,14 +432,14 @@ fn keep_largest(largest: &mut Vec<(f64, f64)>, observation: &Observation) {
 }
 
 /// A run on its way, through one chart after another.
-pub(crate) struct Journey<'a> {
+pub(crate) struct Simulation<'a> {
     pub(crate) setting: &'a Setting,
     pub(crate) options: &'a RunOptions,
     pub(crate) driver: Driver,
     pub(crate) observer: Observer,
     pub(crate) impulses: Option<Impulses>,
-    pub(crate) happenings: Vec<Happening>,
-    pub(crate) rhythm: Rhythm,
+    pub(crate) event_log: Vec<EventRecord>,
+    pub(crate) accumulation: Accumulation,
     undecided: Vec<Undecided>,
     jolts: Vec<Jolt>,
     /// The energy that jumps in time brought in former charts.
@@ -485,12 +488,12 @@ fn derive(
     options.formulation.derive(&model.exprs, &model.system, &choices).map_err(RunError::Formulation)
 }
 
-impl<'a> Journey<'a> {
+impl<'a> Simulation<'a> {
     fn new(
         setting: &'a Setting,
         options: &'a RunOptions,
         start: &Start,
-    ) -> Result<Journey<'a>, RunError> {
+    ) -> Result<Simulation<'a>, RunError> {
         let state = &start.state;
         let clock = Instant::now();
         let equations = derive(setting, options, state)?;
@@ -498,8 +501,8 @@ impl<'a> Journey<'a> {
         let mut field = Field::new(setting, &equations, options.elimination);
         field.guess(state);
         let observer = Observer::new(setting, &equations).map_err(RunError::Formulation)?;
-        let watch = match options.events {
-            true => Watch::new(setting, &equations).map_err(RunError::Formulation)?,
+        let functions = match options.events {
+            true => EventFunctions::new(setting, &equations).map_err(RunError::Formulation)?,
             false => None,
         };
         let name = if options.method == AUTO { "dop853" } else { &options.method };
@@ -513,17 +516,17 @@ impl<'a> Journey<'a> {
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
         let control = control_of(options, state.t, options.method == AUTO);
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
-        let impulses = watch.is_some().then(|| Impulses::new(setting));
+        let impulses = functions.is_some().then(|| Impulses::new(setting));
         let mut driver = Driver::new(field, integrator, control, state.t, x);
-        driver.watch(watch);
-        Ok(Journey {
+        driver.set_events(functions);
+        Ok(Simulation {
             setting,
             options,
             driver,
             observer,
             impulses,
-            happenings: Vec::new(),
-            rhythm: Rhythm::default(),
+            event_log: Vec::new(),
+            accumulation: Accumulation::default(),
             undecided: Vec::new(),
             jolts: Vec::new(),
             jumped: 0.0,
@@ -550,7 +553,7 @@ impl<'a> Journey<'a> {
         })
     }
 
-    fn travel(
+    fn run(
         &mut self,
         times: &[f64],
         end: f64,
@@ -583,14 +586,14 @@ impl<'a> Journey<'a> {
         let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
         let mut times_before = 0.0;
         let mut done = 0;
-        let mut events = match self.driver.arm(end) {
+        let mut events = match self.driver.begin_events(end) {
             Ok(events) => events,
             Err(failure) => return Ok(End::Failed(failure)),
         };
         loop {
             if !events.is_empty() {
                 let mut is_interrupted = false;
-                let ended = self.happen(&events, recorded, &mut |observation| {
+                let ended = self.act(&events, recorded, &mut |observation| {
                     gauss.see(&observation.gauss);
                     recorded = observation.state.t;
                     is_interrupted |= record(observation).is_break();
@@ -610,7 +613,7 @@ impl<'a> Journey<'a> {
             let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
             let mut failure = None;
-            let by_events = self.happenings.iter().fold(0.0, |sum, h| sum + h.energy);
+            let by_events = self.event_log.iter().fold(0.0, |sum, h| sum + h.energy);
             let by_switches = self.jumped;
             let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
                 energies.jumps = by_events;
@@ -660,20 +663,20 @@ impl<'a> Journey<'a> {
             self.choice.step = self.driver.constant_step();
             self.look_for_stiffness();
             if self.conserved {
-                self.certificate.invariants = vec![("energy".to_owned(), self.energies.drift())];
+                self.certificate.invariants = vec![("energy".to_owned(), self.energies.change())];
             }
             if let Some(error) = failure {
                 return Ok(End::Failed(Failure::Field(error)));
             }
             match outcome {
-                End::ChartWorn => {
+                End::ChartIllConditioned => {
                     times_before = times_run;
                     self.change_chart()?;
                 }
                 End::Stiff => self.change_method()?,
                 End::Events(list) => events = list,
                 End::PiledUp { event, t } => {
-                    return Ok(End::PiledUp { event, t: self.rhythm.limit(event, t) });
+                    return Ok(End::PiledUp { event, t: self.accumulation.limit(event, t) });
                 }
                 end => return Ok(end),
             }
@@ -734,11 +737,11 @@ impl<'a> Journey<'a> {
         let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
         let h = self.driver.h;
-        let mut watch = match self.options.events {
-            true => Watch::new(self.setting, &equations).map_err(RunError::Formulation)?,
+        let mut functions = match self.options.events {
+            true => EventFunctions::new(self.setting, &equations).map_err(RunError::Formulation)?,
             false => None,
         };
-        if let (Some(new), Some(old)) = (&mut watch, &self.driver.watched()) {
+        if let (Some(new), Some(old)) = (&mut functions, &self.driver.take_events()) {
             new.inherit(old);
         }
         let way = self.driver.way();
@@ -746,7 +749,7 @@ impl<'a> Journey<'a> {
         driver.inherit_scales(&self.driver);
         driver.set_way(way);
         self.driver = driver;
-        self.driver.watch(watch);
+        self.driver.set_events(functions);
         self.driver.h = h;
         self.charts += 1;
         self.overhead += clock.elapsed();
@@ -767,8 +770,10 @@ impl<'a> Journey<'a> {
         self.jolts.extend(driver.jolts.iter().cloned());
         self.jumped += driver.jumped;
         let certificate = &mut self.certificate;
-        certificate.position_residual = certificate.position_residual.max(driver.drift.position);
-        certificate.velocity_residual = certificate.velocity_residual.max(driver.drift.velocity);
+        certificate.position_residual =
+            certificate.position_residual.max(driver.violation.position);
+        certificate.velocity_residual =
+            certificate.velocity_residual.max(driver.violation.velocity);
         certificate.rank_changes.extend(driver.rank_changes.iter().cloned());
         // A chart has its own rows beside those it solves.
         let more = driver.field.equations.chart.as_ref().map_or(0, |c| c.chart.rows.len());

@@ -24,7 +24,7 @@ use crate::drive::End;
 use crate::points::start::{self, Start};
 use crate::program::energy;
 use crate::program::observer::Observation;
-use crate::run::{Progress, RunError, RunOptions, RunReport, Sizes, output_times, travel};
+use crate::run::{Progress, RunError, RunOptions, RunReport, Sizes, output_times, simulate};
 use crate::setting::Setting;
 use crate::setting::State;
 use std::ops::ControlFlow;
@@ -402,7 +402,7 @@ fn trace(
     let cell = std::cell::RefCell::new(sink);
     let keeps_all = matches!(shown, Shown::Kept);
     let mut held = StateError::default();
-    let report = travel(
+    let report = simulate(
         setting,
         &options,
         start.clone(),
@@ -527,7 +527,7 @@ fn jumps(
 ) -> Vec<(f64, f64)> {
     let finished = matches!((&a.end, &b.end), (End::Finished, End::Finished));
     let end = a.last.as_ref().filter(|_| finished).map(|last| last.state.t);
-    let (mut first, mut second) = (&a.happenings[..], &b.happenings[..]);
+    let (mut first, mut second) = (&a.event_log[..], &b.event_log[..]);
     while first.len() != second.len() {
         let longer = if first.len() > second.len() { &mut first } else { &mut second };
         let Some((last, others)) = longer.split_last() else { break };
@@ -570,7 +570,7 @@ fn jumps(
             counts[0], counts[1]
         ));
     }
-    if !a.happenings.is_empty() {
+    if !a.event_log.is_empty() {
         estimate.events = Some(SAFETY * apart);
     }
     jumps

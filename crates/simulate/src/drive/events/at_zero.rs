@@ -65,12 +65,12 @@ pub(crate) struct Heading {
 }
 
 impl Driver {
-    /// Arms the events at the driver's state, as at the start of a run to `end`. Returns
+    /// Finds the sides of the events at the driver's state, as at the start of a run to `end`. Returns
     /// those that happen there.
-    pub fn arm(&mut self, end: f64) -> Result<Vec<usize>, Failure> {
+    pub fn begin_events(&mut self, end: f64) -> Result<Vec<usize>, Failure> {
         let (t, x) = (self.t, self.x.clone());
-        let Some(watch) = &mut self.events else { return Ok(Vec::new()) };
-        let at_zero = watch.begin(&mut self.field, t, &x);
+        let Some(functions) = &mut self.events else { return Ok(Vec::new()) };
+        let at_zero = functions.begin(&mut self.field, t, &x);
         if at_zero.is_empty() {
             return Ok(at_zero);
         }
@@ -111,14 +111,14 @@ impl Driver {
         for &event in at_zero {
             let resets = self.resets(event);
             let heading = self.heading(event);
-            let Some(watch) = &mut self.events else { continue };
+            let Some(functions) = &mut self.events else { continue };
             let side = heading.side;
             if side == 0 {
-                watch.arms[event].open = resets;
+                functions.sides[event].open = resets;
                 continue;
             }
-            let from = watch.sides_before[event];
-            let counts = match (from, watch.direction(event)) {
+            let from = functions.sides_before[event];
+            let counts = match (from, functions.direction(event)) {
                 (0, Direction::Both) => {
                     if resets {
                         let why = Open::BothWays;
@@ -126,8 +126,8 @@ impl Driver {
                     }
                     false
                 }
-                (0, _) => watch.counts(event, -side),
-                (from, _) => side == -from && watch.counts(event, from),
+                (0, _) => functions.counts(event, -side),
+                (from, _) => side == -from && functions.counts(event, from),
             };
             if !counts {
                 continue;
@@ -139,8 +139,8 @@ impl Driver {
                 }
                 continue;
             }
-            if let Some(watch) = &mut self.events {
-                watch.arms[event].side = -side;
+            if let Some(functions) = &mut self.events {
+                functions.sides[event].side = -side;
             }
             happen.push(event);
         }
@@ -149,14 +149,14 @@ impl Driver {
 
     /// Whether an event that others have acted before, at the same time, still happens.
     pub(crate) fn still_happens(&mut self, event: usize) -> bool {
-        let Some(watch) = &self.events else { return true };
-        let from = watch.arms[event].side;
+        let Some(functions) = &self.events else { return true };
+        let from = functions.sides[event].side;
         from == 0 || self.heading(event).side != from
     }
 
     /// The side of zero on which an event was seen last.
     pub(crate) fn side_of(&self, event: usize) -> i8 {
-        self.events.as_ref().map_or(0, |watch| watch.arms[event].side)
+        self.events.as_ref().map_or(0, |functions| functions.sides[event].side)
     }
 
     fn resets(&self, event: usize) -> bool {
@@ -180,12 +180,12 @@ impl Driver {
             return heading;
         }
         let moving = self.field.n + self.field.size;
-        let Some(watch) = &mut self.events else { return heading };
+        let Some(functions) = &mut self.events else { return heading };
         let field = &mut self.field;
-        let threshold = watch.threshold(field, event, t, &x);
-        let first = watch.slope_at(field, event, (t, &x), &rates[..moving]);
+        let threshold = functions.threshold(field, event, t, &x);
+        let first = functions.slope_at(field, event, (t, &x), &rates[..moving]);
         heading.is_at_rest = first.is_none_or(|slope| slope == 0.0);
-        let value = watch.value(field, event, t, &x);
+        let value = functions.value(field, event, t, &x);
         let mut before = first.unwrap_or(0.0);
         let mut gone: Vec<f64> = Vec::new();
         let mut largest = 0f64;
@@ -196,7 +196,7 @@ impl Driver {
             }
             let Some((ahead, rates)) = ahead(field, (t, &x), &rates, forward * tau) else { break };
             let now = t + forward * tau;
-            let moved = match watch.slope_at(field, event, (now, &ahead), &rates[..moving]) {
+            let moved = match functions.slope_at(field, event, (now, &ahead), &rates[..moving]) {
                 // Simpson's rule; at the first τ the middle is taken to be the mean.
                 Some(slope) => {
                     let start = first.unwrap_or(0.0);
@@ -204,10 +204,10 @@ impl Driver {
                     before = slope;
                     forward * tau * (start + 4.0 * middle + slope) / 6.0
                 }
-                None => watch.value(field, event, now, &ahead) - value,
+                None => functions.value(field, event, now, &ahead) - value,
             };
             if is_beyond {
-                let change = watch.value(field, event, now, &ahead) - value;
+                let change = functions.value(field, event, now, &ahead) - value;
                 let off = (change - moved).abs();
                 if !(off <= threshold.max(FOLLOWS * moved.abs())) {
                     break;

@@ -32,9 +32,9 @@ const JUMP: f64 = 1e-3;
 /// Error of what is read off an observation, relative to its terms.
 const OBSERVED: f64 = 1e-12;
 
-/// Where an event stands.
+/// On which side of zero an event function is, and how it came there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::drive) struct Arm {
+pub(in crate::drive) struct EventSide {
     /// +1 or −1; 0 at zero.
     pub side: i8,
     /// At zero: values above this have left it.
@@ -87,8 +87,8 @@ impl Compiled {
     }
 }
 
-/// Compiled functions of events.
-pub struct Watch {
+/// The functions of events, compiled, and their sides.
+pub struct EventFunctions {
     setting: Setting,
     kinds: Vec<Kind>,
     directions: Vec<Direction>,
@@ -111,7 +111,7 @@ pub struct Watch {
     observer: Option<Observer>,
     /// The last observation.
     seen: Option<Observation>,
-    pub(in crate::drive) arms: Vec<Arm>,
+    pub(in crate::drive) sides: Vec<EventSide>,
     /// The sides at the end of the step that is tried.
     pub(in crate::drive) pending: Vec<i8>,
     /// Whether each has no value at the end of the step that is tried.
@@ -120,12 +120,12 @@ pub struct Watch {
     pub(in crate::drive) sides_before: Vec<i8>,
 }
 
-impl Watch {
+impl EventFunctions {
     /// The events of a model in the variables of a formulation; `None` if there are none.
     pub fn new(
         setting: &Setting,
         equations: &EquationsOfMotion,
-    ) -> Result<Option<Watch>, Vec<Diagnostic>> {
+    ) -> Result<Option<EventFunctions>, Vec<Diagnostic>> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         if system.events.is_empty() {
             return Ok(None);
@@ -191,10 +191,10 @@ impl Watch {
         let plain = roots.len();
         roots.extend(beside);
         let observer = is_observed.then(|| Observer::new(setting, equations)).transpose()?;
-        Ok(Some(Watch {
+        Ok(Some(EventFunctions {
             setting: setting.clone(),
             directions: system.events.iter().map(|e| e.direction).collect(),
-            arms: vec![Arm::default(); kinds.len()],
+            sides: vec![EventSide::default(); kinds.len()],
             pending: vec![0; kinds.len()],
             lost: vec![false; kinds.len()],
             sides_before: vec![0; kinds.len()],
@@ -229,8 +229,8 @@ impl Watch {
     }
 
     /// Takes over where the events of another formulation or chart stand.
-    pub(crate) fn inherit(&mut self, other: &Watch) {
-        self.arms.clone_from(&other.arms);
+    pub(crate) fn inherit(&mut self, other: &EventFunctions) {
+        self.sides.clone_from(&other.sides);
         self.usual.clone_from(&other.usual);
     }
 
@@ -276,7 +276,7 @@ impl Watch {
         self.boundaries
     }
 
-    /// Whether an angle in a function has passed its cut between two of [`all`](Watch::all).
+    /// Whether an angle in a function has passed its cut between two of [`all`](EventFunctions::all).
     pub(in crate::drive) fn is_cut(&self, event: usize, before: &[f64], after: &[f64]) -> bool {
         let first = self.kinds.len();
         let jump = |&at: &usize| (after[first + at] - before[first + at]).abs();
@@ -428,7 +428,7 @@ impl Watch {
         if threshold.is_finite() { threshold } else { 0.0 }
     }
 
-    /// Arms the events at the start of a run; returns those that are at zero.
+    /// Finds the sides of the events at the start of a run; returns those that are at zero.
     pub(in crate::drive) fn begin(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<usize> {
         let values = self.values(field, t, x);
         let thresholds = self.thresholds(field, &values);
@@ -436,20 +436,20 @@ impl Watch {
         for (at, value) in values.iter().enumerate() {
             let threshold = thresholds[at];
             let is_zero = !(value.abs() > threshold);
-            self.arms[at] = Arm {
+            self.sides[at] = EventSide {
                 side: if is_zero { 0 } else { sign(*value) },
                 threshold: if threshold.is_finite() { threshold } else { 0.0 },
-                ..Arm::default()
+                ..EventSide::default()
             };
         }
-        (0..values.len()).filter(|&at| self.arms[at].side == 0 && values[at].is_finite()).collect()
+        (0..values.len()).filter(|&at| self.sides[at].side == 0 && values[at].is_finite()).collect()
     }
 
-    /// Arms the events again where some of them have happened: these are at zero. If the
+    /// Finds the sides again where some of them have happened: these are at zero. If the
     /// state has changed, `before` is what it was, and the others are where they now are: a
     /// jump across zero is no crossing. `rates` are those of the new state. Returns those of
     /// the others that are at zero now.
-    pub(in crate::drive) fn rearm(
+    pub(in crate::drive) fn after_events(
         &mut self,
         field: &mut Field,
         (t, x): (f64, &[f64]),
@@ -458,7 +458,7 @@ impl Watch {
         before: Option<&[f64]>,
     ) -> Vec<usize> {
         let mut at_zero = Vec::new();
-        let old = self.arms.clone();
+        let old = self.sides.clone();
         let values_before = before.map(|before| self.values(field, t, before));
         let values = self.values(field, t, x);
         let noise = self.noise(field, &values);
@@ -466,16 +466,16 @@ impl Watch {
         for (at, &value) in values.iter().enumerate() {
             let size = if value.is_finite() { value.abs() } else { 0.0 };
             let is_away = |left: f64| size > LEFT * noise[at].max(left);
-            let away = Arm { side: sign(value), ..Arm::default() };
-            let near = Arm { threshold: LEFT * noise[at].max(size), ..Arm::default() };
+            let away = EventSide { side: sign(value), ..EventSide::default() };
+            let near = EventSide { threshold: LEFT * noise[at].max(size), ..EventSide::default() };
             if !happened.contains(&at) {
                 let Some(first) = values_before.as_ref().map(|list| list[at]) else { continue };
                 // It may have passed zero at the same instant, before the reset.
                 let stays = (value - first).abs() <= noise[at];
                 let passed = stays && old[at].side != 0 && sign(value) == -old[at].side;
                 let is_zero = value.is_finite() && (size <= thresholds[at] || passed);
-                self.arms[at] = if is_zero || !is_away(0.0) {
-                    Arm { came: old[at].came, passes: old[at].passes, ..near }
+                self.sides[at] = if is_zero || !is_away(0.0) {
+                    EventSide { came: old[at].came, passes: old[at].passes, ..near }
                 } else {
                     away
                 };
@@ -488,11 +488,11 @@ impl Watch {
             }
             // A reset of positions may have taken it off zero.
             if values_before.as_ref().is_some_and(|list| is_away(list[at].abs())) {
-                self.arms[at] = away;
+                self.sides[at] = away;
                 continue;
             }
             if self.may_jump[at] && value.is_finite() && size > JUMP * self.usual[at] {
-                self.arms[at] = Arm { jumped: true, happened: true, ..Arm::default() };
+                self.sides[at] = EventSide { jumped: true, happened: true, ..EventSide::default() };
                 continue;
             }
             let from = old[at].side;
@@ -500,7 +500,7 @@ impl Watch {
                 .slope(at, rates)
                 .is_none_or(|(slope, whole)| slope.abs() > SLOPE * whole && sign(slope) == -from);
             let came = if before.is_some() { from } else { 0 };
-            self.arms[at] = Arm { came, passes, happened: true, ..near };
+            self.sides[at] = EventSide { came, passes, happened: true, ..near };
         }
         at_zero
     }
@@ -525,14 +525,14 @@ impl Watch {
     pub(in crate::drive) fn commit(&mut self) -> Vec<usize> {
         let mut undecided = Vec::new();
         for (event, &side) in self.pending.iter().enumerate() {
-            let arm = self.arms[event];
-            if side != 0 && arm.side != side {
-                if arm.side == 0 && arm.open && self.counts(event, -side) {
+            let known = self.sides[event];
+            if side != 0 && known.side != side {
+                if known.side == 0 && known.open && self.counts(event, -side) {
                     undecided.push(event);
                 }
-                self.arms[event] = Arm { side, ..Arm::default() };
+                self.sides[event] = EventSide { side, ..EventSide::default() };
             }
-            self.arms[event].lost = self.lost[event];
+            self.sides[event].lost = self.lost[event];
         }
         undecided
     }

@@ -1,6 +1,6 @@
 //! Where events happen inside a step.
 //!
-//! [`Look`] finds the first crossings on the polynomial of the step. That is less accurate
+//! [`Locator`] finds the first crossings on the polynomial of the step. That is less accurate
 //! than a step, so the step is then taken once more to end at the zero, and again, with
 //! Newton's correction of its length, until the function vanishes at its end, on the
 //! constraints. The state at an event is as accurate as any end of a step.
@@ -8,8 +8,8 @@
 //! `rising` and `falling` are meant as the run meets them. A run backwards meets a crossing
 //! from its later side; its events bounce it as they would in a film shown in reverse.
 
-use crate::drive::events::functions::Watch;
-use crate::drive::events::locate::{Look, Sides, Walk};
+use crate::drive::events::functions::EventFunctions;
+use crate::drive::events::locate::{EventCrossing, Locator, Sides};
 use crate::drive::pass::Pass;
 use crate::drive::singular::collocation::Passage;
 use crate::drive::step_size::smallest_step;
@@ -31,7 +31,7 @@ pub(in crate::drive) struct Found {
 }
 
 /// What a step has in it.
-pub(in crate::drive) enum Sight {
+pub(in crate::drive) enum EventsInStep {
     Nothing,
     Events(Found),
     /// An event came back to zero before it had left it.
@@ -39,7 +39,7 @@ pub(in crate::drive) enum Sight {
 }
 
 /// A crossing on the way.
-struct Crossing {
+struct Candidate {
     event: usize,
     theta: f64,
     /// Whether there is no slope.
@@ -47,13 +47,13 @@ struct Crossing {
 }
 
 impl Driver {
-    /// Watches events from here on.
-    pub fn watch(&mut self, watch: Option<Watch>) {
-        self.events = watch;
+    /// Locates the zeros of these functions from here on.
+    pub fn set_events(&mut self, events: Option<EventFunctions>) {
+        self.events = events;
     }
 
-    /// What is watched.
-    pub(crate) fn watched(&mut self) -> Option<Watch> {
+    /// The functions of the events, which are located no longer.
+    pub(crate) fn take_events(&mut self) -> Option<EventFunctions> {
         self.events.take()
     }
 
@@ -75,9 +75,9 @@ impl Driver {
         self.settle(&x)
     }
 
-    /// Arms the events after some of them; `before` is what the state was, if these have
+    /// Finds the sides of the events after some of them; `before` is what the state was, if these have
     /// changed it. Returns those that happen because of the change.
-    pub fn rearm(
+    pub fn after_events(
         &mut self,
         happened: &[usize],
         before: Option<&[f64]>,
@@ -86,36 +86,45 @@ impl Driver {
         let mut rates = vec![0.0; x.len()];
         self.field.rates(t, &x, &mut rates).map_err(Failure::Field)?;
         let moving = self.field.n + self.field.size;
-        let Some(watch) = &mut self.events else { return Ok(Vec::new()) };
-        let at_zero = watch.rearm(&mut self.field, (t, &x), &rates[..moving], happened, before);
+        let Some(functions) = &mut self.events else { return Ok(Vec::new()) };
+        let at_zero =
+            functions.after_events(&mut self.field, (t, &x), &rates[..moving], happened, before);
         Ok(self.decide(&at_zero, false))
     }
 
     /// The first events in a part of the last step, whose polynomial is ready.
-    pub(in crate::drive) fn sight(&mut self, pass: &mut Pass, h: f64, until: f64) -> Sight {
+    pub(in crate::drive) fn events_in_step(
+        &mut self,
+        pass: &mut Pass,
+        h: f64,
+        until: f64,
+    ) -> EventsInStep {
         let integrator = &*self.integrator;
         let curve = |theta: f64, x: &mut [f64]| integrator.interpolate(theta, x);
-        let Some(watch) = &mut self.events else { return Sight::Nothing };
+        let Some(functions) = &mut self.events else { return EventsInStep::Nothing };
         let state = &mut pass.between;
-        let look = Look { watch, field: &mut self.field, curve: &curve, t: self.t, h, state };
-        first_events(look, until, pass.end)
+        let locator =
+            Locator { functions, field: &mut self.field, curve: &curve, t: self.t, h, state };
+        first_events(locator, until, pass.end)
     }
 
     /// The first events on the way from here to a time inside of a crossing, which may have
     /// begun before.
-    pub(in crate::drive) fn sight_across(
+    pub(in crate::drive) fn events_across(
         &mut self,
         pass: &mut Pass,
         along: &Passage,
         to: f64,
-    ) -> Sight {
+    ) -> EventsInStep {
         let (t, h) = (self.t, to - self.t);
         let curve = |theta: f64, x: &mut [f64]| {
             x.copy_from_slice(&along.state(along.theta(t + theta * h)));
         };
-        let Some(watch) = self.events.as_mut().filter(|_| h != 0.0) else { return Sight::Nothing };
+        let Some(functions) = self.events.as_mut().filter(|_| h != 0.0) else {
+            return EventsInStep::Nothing;
+        };
         let (field, state) = (&mut self.field, &mut pass.between);
-        first_events(Look { watch, field, curve: &curve, t, h, state }, 1.0, pass.end)
+        first_events(Locator { functions, field, curve: &curve, t, h, state }, 1.0, pass.end)
     }
 
     /// Takes the step again so that it ends where the first event is. Leaves the state in
@@ -136,8 +145,8 @@ impl Driver {
             pass.between.copy_from_slice(&pass.next);
             let t = self.t + part;
             self.hold(t, &mut pass.between).ok()?;
-            let watch = self.events.as_mut()?;
-            let off = -watch.value(&mut self.field, found.leader, t, &pass.between) / rate;
+            let functions = self.events.as_mut()?;
+            let off = -functions.value(&mut self.field, found.leader, t, &pass.between) / rate;
             if off.abs() < best.0 {
                 best = (off.abs(), part);
             }
@@ -168,53 +177,55 @@ impl Driver {
 }
 
 /// The first events in a part of a step; the run goes to `end`.
-fn first_events(mut look: Look<'_>, until: f64, end: f64) -> Sight {
-    let count = look.watch.arms.len();
-    look.watch.lost.fill(false);
-    let samples = look.sample(until);
+fn first_events(mut locator: Locator<'_>, until: f64, end: f64) -> EventsInStep {
+    let count = locator.functions.sides.len();
+    locator.functions.lost.fill(false);
+    let samples = locator.sample(until);
     let mut sides: Vec<Sides> = Vec::new();
-    let mut crossings: Vec<Crossing> = Vec::new();
+    let mut crossings: Vec<Candidate> = Vec::new();
     let mut piled: Option<(f64, usize)> = None;
     for event in 0..count {
-        let (way, end) = look.walk(event, &samples);
+        let (way, end) = locator.first_crossing(event, &samples);
         sides.push(way);
         match end {
-            Walk::Through => {}
-            Walk::Crosses(theta) => crossings.push(Crossing { event, theta, ends: false }),
-            Walk::Ends(theta) => crossings.push(Crossing { event, theta, ends: true }),
-            Walk::Returns(theta) if piled.is_none_or(|p| theta < p.0) => {
+            EventCrossing::Through => {}
+            EventCrossing::Crosses(theta) => {
+                crossings.push(Candidate { event, theta, ends: false })
+            }
+            EventCrossing::Ends(theta) => crossings.push(Candidate { event, theta, ends: true }),
+            EventCrossing::Returns(theta) if piled.is_none_or(|p| theta < p.0) => {
                 piled = Some((theta, event));
             }
-            Walk::Returns(_) => {}
+            EventCrossing::Returns(_) => {}
         }
     }
     // Times closer than this are one instant.
-    let instant = 64.0 * smallest_step(look.t, end) / look.h.abs();
+    let instant = 64.0 * smallest_step(locator.t, end) / locator.h.abs();
     // What is at zero at the end of the run, to rounding, has not passed it.
-    let last = (end - look.t) / look.h - instant;
+    let last = (end - locator.t) / locator.h - instant;
     crossings.retain(|crossing| crossing.theta < last);
     let first = crossings.iter().min_by(|a, b| a.theta.total_cmp(&b.theta));
     let (theta, leader) = match (first, piled) {
         (None, None) => (f64::INFINITY, 0),
         (Some(first), Some((theta, _))) if first.theta < theta => (first.theta, first.event),
-        (_, Some((_, event))) => return Sight::PiledUp(event),
+        (_, Some((_, event))) => return EventsInStep::PiledUp(event),
         (Some(first), None) => (first.theta, first.event),
     };
-    for (pending, way) in look.watch.pending.iter_mut().zip(&sides) {
+    for (pending, way) in locator.functions.pending.iter_mut().zip(&sides) {
         *pending = way.iter().take_while(|s| s.0 <= theta).last().map_or(0, |s| s.1);
     }
     if !theta.is_finite() {
-        return Sight::Nothing;
+        return EventsInStep::Nothing;
     }
-    look.watch.lost.fill(false);
+    locator.functions.lost.fill(false);
     let together = crossings.iter().filter(|c| c.theta <= theta + instant);
     let mut events: Vec<usize> = together.map(|c| c.event).collect();
     events.sort_unstable();
     let ends = crossings.iter().any(|c| c.event == leader && c.ends);
     let around = (1e-5 * until).min(0.5 * theta).max(f64::MIN_POSITIVE);
-    let ahead = look.one(leader, theta + around) - look.one(leader, theta - around);
-    let theta = theta.max(smallest_step(look.t, end) / look.h.abs());
+    let ahead = locator.one(leader, theta + around) - locator.one(leader, theta - around);
+    let theta = theta.max(smallest_step(locator.t, end) / locator.h.abs());
     // Where it ends there is nothing to be corrected by.
     let slope = if ends { f64::INFINITY } else { ahead / (2.0 * around) };
-    Sight::Events(Found { events, theta, slope, leader })
+    EventsInStep::Events(Found { events, theta, slope, leader })
 }

@@ -9,7 +9,7 @@
 //! passes its cut, has no zero there; one that jumps through zero otherwise has. A function
 //! that vanishes where its values end has a zero there: √(1 − x) at 1.
 
-use crate::drive::events::functions::{Watch, sign};
+use crate::drive::events::functions::{EventFunctions, sign};
 use crate::drive::sample::{DEEPEST, DEEPEST_DEAR, Sampler, Samples};
 use crate::program::field::Field;
 
@@ -34,8 +34,8 @@ const ROUNDED: f64 = 1e-9;
 pub(in crate::drive) type Sides = Vec<(f64, i8)>;
 
 /// The functions on the polynomial of a step.
-pub(in crate::drive) struct Look<'a> {
-    pub watch: &'a mut Watch,
+pub(in crate::drive) struct Locator<'a> {
+    pub functions: &'a mut EventFunctions,
     pub field: &'a mut Field,
     /// The state at a fraction θ of the step.
     pub curve: &'a dyn Fn(f64, &mut [f64]),
@@ -46,7 +46,7 @@ pub(in crate::drive) struct Look<'a> {
 }
 
 /// How an event passes a step.
-pub(in crate::drive) enum Walk {
+pub(in crate::drive) enum EventCrossing {
     /// Without an event.
     Through,
     /// It happens here.
@@ -57,25 +57,25 @@ pub(in crate::drive) enum Walk {
     Returns(f64),
 }
 
-impl Look<'_> {
+impl Locator<'_> {
     /// The values of all functions at a fraction θ of the step, and of their boundaries and
     /// angles.
     pub fn at(&mut self, theta: f64) -> Vec<f64> {
         (self.curve)(theta, self.state);
-        self.watch.all(self.field, self.t + theta * self.h, self.state)
+        self.functions.all(self.field, self.t + theta * self.h, self.state)
     }
 
     /// Samples a part of the step.
     pub fn sample(&mut self, until: f64) -> Samples {
-        let events = self.watch.arms.len();
+        let events = self.functions.sides.len();
         let mut deepest: Vec<u32> = (0..events)
-            .map(|at| if self.watch.is_observed(at) { DEEPEST_DEAR } else { DEEPEST })
+            .map(|at| if self.functions.is_observed(at) { DEEPEST_DEAR } else { DEEPEST })
             .collect();
-        deepest.resize(events + self.watch.boundaries(), DEEPEST);
+        deepest.resize(events + self.functions.boundaries(), DEEPEST);
         let mut at = |theta: f64| self.at(theta);
         let mut samples =
             Sampler { at: &mut at, deepest: &deepest, boundaries: events }.sample(until);
-        if self.watch.arms.iter().any(|arm| arm.side == 0) {
+        if self.functions.sides.iter().any(|known| known.side == 0) {
             samples.extend((1..=HALVES).map(|k| until * 0.5f64.powi(k)).map(|s| (s, self.at(s))));
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
@@ -85,23 +85,23 @@ impl Look<'_> {
     /// The value of one.
     pub fn one(&mut self, event: usize, theta: f64) -> f64 {
         (self.curve)(theta, self.state);
-        self.watch.value(self.field, event, self.t + theta * self.h, self.state)
+        self.functions.value(self.field, event, self.t + theta * self.h, self.state)
     }
 
     /// Follows the sign of one function through its samples.
-    pub fn walk(&mut self, event: usize, samples: &Samples) -> (Sides, Walk) {
-        let arm = self.watch.arms[event];
-        let mut side = arm.side;
+    pub fn first_crossing(&mut self, event: usize, samples: &Samples) -> (Sides, EventCrossing) {
+        let known = self.functions.sides[event];
+        let mut side = known.side;
         let mut sides = Sides::new();
         let mut last = (0.0, f64::NAN);
         let mut sizes: Vec<f64> =
             samples.iter().map(|s| s.1[event].abs()).filter(|v| v.is_finite()).collect();
         sizes.sort_by(f64::total_cmp);
         let usual = sizes.get(sizes.len() / 2).copied().unwrap_or(0.0);
-        self.watch.usual[event] = usual;
+        self.functions.usual[event] = usual;
         // Whether it has no value, or had none up to a zero at the end of the last step.
-        let mut is_lost = arm.lost;
-        let mut since = if arm.lost { f64::NEG_INFINITY } else { 0.0 };
+        let mut is_lost = known.lost;
+        let mut since = if known.lost { f64::NEG_INFINITY } else { 0.0 };
         for (at, (theta, values)) in samples.iter().enumerate() {
             let value = values[event];
             let now = sign(value);
@@ -109,10 +109,10 @@ impl Look<'_> {
                 if !is_lost
                     && side != 0
                     && at > 0
-                    && self.watch.counts(event, side)
+                    && self.functions.counts(event, side)
                     && self.vanishes(event, &samples[at - 1], -1.0)
                 {
-                    return (sides, Walk::Ends(samples[at - 1].0));
+                    return (sides, EventCrossing::Ends(samples[at - 1].0));
                 }
                 since = if is_lost { since } else { *theta };
                 is_lost = true;
@@ -127,12 +127,12 @@ impl Look<'_> {
                 };
                 // Where it has just happened it is not to happen again, nor where it had no
                 // value by rounding.
-                let is_new = !(arm.happened && side == 0) && theta - since > ROUNDED;
+                let is_new = !(known.happened && side == 0) && theta - since > ROUNDED;
                 if is_new
-                    && self.watch.counts(event, -ahead)
+                    && self.functions.counts(event, -ahead)
                     && self.vanishes(event, &samples[at], 1.0)
                 {
-                    return (sides, Walk::Ends(*theta));
+                    return (sides, EventCrossing::Ends(*theta));
                 }
                 side = ahead;
                 sides.push((*theta, side));
@@ -140,18 +140,18 @@ impl Look<'_> {
                 continue;
             }
             // It has just happened by a jump, which may still be ahead by rounding.
-            if arm.jumped && *theta <= JUST {
+            if known.jumped && *theta <= JUST {
                 side = now;
                 last = (*theta, value);
                 continue;
             }
-            if at > 0 && self.watch.is_cut(event, &samples[at - 1].1, values) {
+            if at > 0 && self.functions.is_cut(event, &samples[at - 1].1, values) {
                 let before = samples[at - 1].1[event];
                 let is_zero = |value: f64| value.abs() <= ROUNDED * usual;
-                let happens = (side != 0 && is_zero(before) && self.watch.counts(event, side))
-                    || (side != 0 && is_zero(value) && self.watch.counts(event, -side));
+                let happens = (side != 0 && is_zero(before) && self.functions.counts(event, side))
+                    || (side != 0 && is_zero(value) && self.functions.counts(event, -side));
                 if happens {
-                    return (sides, Walk::Ends(*theta));
+                    return (sides, EventCrossing::Ends(*theta));
                 }
                 if now != 0 {
                     side = now;
@@ -160,31 +160,35 @@ impl Look<'_> {
                 }
                 continue;
             }
-            if now == 0 || (side == 0 && value.abs() <= arm.threshold) {
+            if now == 0 || (side == 0 && value.abs() <= known.threshold) {
                 continue;
             }
             if side == 0 {
-                if arm.came != 0 && now == -arm.came && !arm.passes {
-                    return (sides, Walk::Returns(*theta));
+                if known.came != 0 && now == -known.came && !known.passes {
+                    return (sides, EventCrossing::Returns(*theta));
                 }
                 side = now;
                 sides.push((*theta, side));
             } else if now != side {
-                if self.watch.counts(event, side)
+                if self.functions.counts(event, side)
                     && let Some((theta, size)) = self.bisect(event, last, (*theta, value), side)
                     && size <= POLE * usual
                 {
                     // Through a jump there is no slope to correct it by.
-                    let walk = if size > JUMPS * usual { Walk::Ends } else { Walk::Crosses };
-                    return (sides, walk(theta));
+                    let crossing = if size > JUMPS * usual {
+                        EventCrossing::Ends
+                    } else {
+                        EventCrossing::Crosses
+                    };
+                    return (sides, crossing(theta));
                 }
                 side = now;
                 sides.push((*theta, side));
             }
             last = (*theta, value);
         }
-        self.watch.lost[event] = is_lost;
-        (sides, Walk::Through)
+        self.functions.lost[event] = is_lost;
+        (sides, EventCrossing::Through)
     }
 
     /// Whether a function is 0 at the boundary beside which a sample is; its values are to the
@@ -197,7 +201,7 @@ impl Look<'_> {
     /// Where it is of another sign beside the boundary it passes zero there, not at it.
     fn vanishes(&mut self, event: usize, beside: &(f64, Vec<f64>), inward: f64) -> bool {
         let (theta, value) = (beside.0, beside.1[event]);
-        if !(value.abs() <= VANISHES * self.watch.usual[event]) {
+        if !(value.abs() <= VANISHES * self.functions.usual[event]) {
             return false;
         }
         let d = BESIDE * (1.0 + (self.t / self.h).abs());

@@ -19,7 +19,7 @@
 //! Only runs with error control and projection cross, and not in a chart: that wears out
 //! there.
 
-use crate::drive::events::land::Sight;
+use crate::drive::events::land::EventsInStep;
 use crate::drive::pass::{Arrival, Pass, Record};
 use crate::drive::singular::change::{RankChange, Unresolved};
 use crate::drive::singular::collocation::Collocation;
@@ -28,7 +28,7 @@ use crate::drive::singular::step::{Crossing, LOST, Mark, NOISE, RowSet, nearest}
 use crate::drive::{Driver, End, Failure, RANK, Sample, Stabilize};
 use crate::integrators::Problem;
 use crate::program::field::FieldError;
-use crate::program::projection::Drift;
+use crate::program::projection::Violation;
 use dalembert_gauss::outcome;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -261,7 +261,7 @@ impl Driver {
             }
             // What begins as too few rows demand is no motion of them all: components that
             // are at rest would have to go otherwise from the first, however short the step.
-            let (drift, expected, rank) = (self.drift, self.expected, pass.rank);
+            let (violation, expected, rank) = (self.violation, self.expected, pass.rank);
             let set = self.row_set();
             if let Some((change, _)) = self.lower_here() {
                 let beside = self.beside();
@@ -273,7 +273,7 @@ impl Driver {
                     left => return left,
                 };
             }
-            (self.drift, self.expected, pass.rank) = (drift, expected, rank);
+            (self.violation, self.expected, pass.rank) = (violation, expected, rank);
             self.use_set(&set);
             (self.t, self.x) = now;
         }
@@ -354,7 +354,7 @@ impl Driver {
             return stop(self, Unresolved::AtRest);
         }
         // The step that showed the higher rank is not taken.
-        self.drift = Drift::default();
+        self.violation = Violation::default();
         self.expected = Some((rank, outcome::Verdict::Unique));
         pass.rank = rank;
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
@@ -479,7 +479,7 @@ impl Driver {
                 // one that the motion has left behind without meeting it.
                 let behind = h.signum() * (self.t - change.t);
                 let is_ahead = behind <= BEHIND * (when - mark.t).abs();
-                if is_ahead && self.drift_on(&crossing.passage, at, 0.0) <= allowed {
+                if is_ahead && self.violation_on(&crossing.passage, at, 0.0) <= allowed {
                     let stopped = Some(Unresolved::NotSmooth);
                     let change = RankChange { stopped, after: None, ..change.clone() };
                     self.crossings.missed = Some(change);
@@ -515,12 +515,12 @@ impl Driver {
             next = self.inside(&crossing, t)?.0;
         }
         let mut events = None;
-        match self.sight_across(pass, &crossing.passage, t) {
-            Sight::Nothing => {}
-            Sight::PiledUp(event) => {
+        match self.events_across(pass, &crossing.passage, t) {
+            EventsInStep::Nothing => {}
+            EventsInStep::PiledUp(event) => {
                 return Ok(ControlFlow::Break(End::PiledUp { event, t: self.t }));
             }
-            Sight::Events(found) => {
+            EventsInStep::Events(found) => {
                 t = self.t + found.theta * (t - self.t);
                 next = self.inside(&crossing, t)?.0;
                 events = Some((found.events, self.h));
@@ -540,10 +540,10 @@ impl Driver {
         let end = passage.t + passage.h;
         let beside = if at == 0.0 { (end, passage.state(1.0)) } else { (passage.t, passage.start) };
         let beside = (beside.0, beside.1.as_slice());
-        let drift = self.projection.drift_beside(&mut self.field, (t, &next), beside);
-        let drift = drift.map_err(Failure::Field)?;
-        self.drift.position = self.drift.position.max(drift.position);
-        self.drift.velocity = self.drift.velocity.max(drift.velocity);
+        let violation = self.projection.violation_beside(&mut self.field, (t, &next), beside);
+        let violation = violation.map_err(Failure::Field)?;
+        self.violation.position = self.violation.position.max(violation.position);
+        self.violation.velocity = self.violation.velocity.max(violation.velocity);
         if let Some(change) = change {
             self.ranks.0 = self.ranks.0.min(change.at);
             self.rank_changes.push(change);

@@ -169,8 +169,8 @@ impl Driver {
         if let Some(set) = set {
             self.use_set(set);
         }
-        let drift = self.hold(t, &mut x).ok()?;
-        if !(drift.position.max(drift.velocity) <= crate::drive::HELD) {
+        let violation = self.hold(t, &mut x).ok()?;
+        if !(violation.position.max(violation.velocity) <= crate::drive::HELD) {
             return None;
         }
         if set.is_none() && !self.settles(t, &x) {
@@ -301,18 +301,24 @@ impl Driver {
 
     /// What is left of the constraints at a fraction of a passage, relative to the terms at
     /// another, its beginning or its end: at t* rows may have none.
-    pub(in crate::drive) fn drift_on(&mut self, passage: &Passage, theta: f64, beside: f64) -> f64 {
+    pub(in crate::drive) fn violation_on(
+        &mut self,
+        passage: &Passage,
+        theta: f64,
+        beside: f64,
+    ) -> f64 {
         let at = |theta: f64| (passage.t + theta * passage.h, passage.state(theta));
         let ((t, x), (beside_t, beside)) = (at(theta), at(beside));
-        let drift = self.projection.drift_beside(&mut self.field, (t, &x), (beside_t, &beside));
-        drift.map_or(f64::INFINITY, |drift| drift.position.max(drift.velocity))
+        let violation =
+            self.projection.violation_beside(&mut self.field, (t, &x), (beside_t, &beside));
+        violation.map_or(f64::INFINITY, |violation| violation.position.max(violation.velocity))
     }
 
     /// The largest of these between the nodes.
     pub(in crate::drive) fn between(&mut self, passage: &Passage, beside: f64) -> f64 {
         let nodes = self.crossings.rule.nodes.clone();
         let middles = nodes.windows(2).map(|pair| 0.5 * (pair[0] + pair[1]));
-        middles.fold(0.0, |worst, theta| self.drift_on(passage, theta, beside).max(worst))
+        middles.fold(0.0, |worst, theta| self.violation_on(passage, theta, beside).max(worst))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::text::width;
 use dalembert_model::system::{Action, Model};
 use dalembert_simulate::drive::End;
-use dalembert_simulate::run::Happening;
+use dalembert_simulate::run::EventRecord;
 use dalembert_simulate::run::RunReport;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -32,7 +32,7 @@ pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
     let widest = events.iter().map(|e| width(&e.name)).max().unwrap_or(0);
     page.push_str("\nevents\n");
     for (at, event) in events.iter().enumerate() {
-        let all = report.happenings.iter().filter(|h| h.event == at);
+        let all = report.event_log.iter().filter(|h| h.event == at);
         let times: Vec<f64> = all.map(|h| h.t).collect();
         let pad = " ".repeat(widest - width(&event.name));
         let words = match times.len() {
@@ -52,8 +52,8 @@ pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
         };
         let _ = writeln!(page, "  {}{pad}  {words}", event.name);
     }
-    let is_reset = |h: &Happening| h.change.is_some();
-    if report.happenings.iter().any(is_reset) {
+    let is_reset = |h: &EventRecord| h.change.is_some();
+    if report.event_log.iter().any(is_reset) {
         let energy = report.energy_of_events();
         let _ = writeln!(page, "  their resets changed the energy by {energy:.6e}");
     }
@@ -61,18 +61,18 @@ pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
 
 /// All that happened, in order.
 pub(crate) fn to_json(model: &Model, report: &RunReport) -> Vec<Value> {
-    report.happenings.iter().map(|happening| one(model, happening)).collect()
+    report.event_log.iter().map(|record| one(model, record)).collect()
 }
 
-fn one(model: &Model, happening: &Happening) -> Value {
-    let event = &model.system.events[happening.event];
+fn one(model: &Model, record: &EventRecord) -> Value {
+    let event = &model.system.events[record.event];
     let action = match event.action {
         Action::Record => "record",
         Action::Stop => "stop",
         Action::Reset(_) => "reset",
     };
-    let mut object = json!({"t": happening.t, "name": event.name, "action": action});
-    if let Some(change) = &happening.change {
+    let mut object = json!({"t": record.t, "name": event.name, "action": action});
+    if let Some(change) = &record.change {
         let (before, after) = &**change;
         let (exprs, system) = (&model.exprs, &model.system);
         let pairs = before.named(exprs, system).into_iter().zip(after.named(exprs, system));
@@ -81,7 +81,7 @@ fn one(model: &Model, happening: &Happening) -> Value {
             .map(|(before, after)| (before.0, json!([before.1, after.1])))
             .collect();
         object["changed"] = Value::Object(changed);
-        object["energy"] = json!(happening.energy);
+        object["energy"] = json!(record.energy);
     }
     object
 }
@@ -90,7 +90,9 @@ fn one(model: &Model, happening: &Happening) -> Value {
 pub(crate) fn end_json(end: &End, model: &Model) -> Value {
     let name = |event: usize| &model.system.events[event].name;
     match end {
-        End::Finished | End::ChartWorn | End::Stiff | End::Events(_) => json!({"how": "finished"}),
+        End::Finished | End::ChartIllConditioned | End::Stiff | End::Events(_) => {
+            json!({"how": "finished"})
+        }
         End::Interrupted => json!({"how": "interrupted"}),
         End::Stopped { event } => json!({"how": "event", "event": name(*event)}),
         End::PiledUp { event, t } => {
