@@ -6,7 +6,7 @@
 //! along the solution set towards the guess.
 //!
 //! Lengths are in natural units that the caller gives; unknowns without one (multipliers, rates)
-//! move freely. The solver [`dalembert_simulate::closest`] is not used here: it takes the sizes
+//! move freely. The solver [`dalembert_simulate::points::nearest`] is not used here: it takes the sizes
 //! of such unknowns from the equations, and near a state of rest those hold entries that tend to
 //! zero with the velocities.
 

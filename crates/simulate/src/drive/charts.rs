@@ -1,16 +1,8 @@
 //! When the chart of the velocities has to be changed.
 
 use super::Driver;
+use crate::drive::tolerances::charts::{FLIP, ILL_CONDITIONED, TOO_STEEP};
 use dalembert_gauss::linalg;
-
-/// Entries of S above this: the chart is ill-conditioned.
-const ILL_CONDITIONED: f64 = 10.0;
-/// No step may end where they are above this: S amplifies the errors of the velocities
-/// it is applied to, which the error estimate does not see.
-const TOO_STEEP: f64 = 4.0 * ILL_CONDITIONED;
-/// Entries of S that change their sign in a step while they are above this did so at a
-/// pole.
-const FLIP: f64 = 0.5;
 
 impl Driver {
     /// Whether the chart of a formulation should be changed: S amplifies too much.

@@ -18,6 +18,7 @@ mod singular;
 mod step_size;
 mod stiffness;
 mod switching;
+mod tolerances;
 
 use crate::integrators::{Integrator, Stiffness};
 use crate::points::impulse::ResetError;
@@ -260,18 +261,11 @@ pub struct Driver {
     scales: scales::Scales,
 }
 
-/// A projection that leaves more than this has not found the constraints.
-const HELD: f64 = 1e-10;
 /// What is left where there was no projection at all.
 const UNHELD: Violation =
     Violation { position: f64::INFINITY, velocity: f64::INFINITY, unused: 0.0 };
-/// Rows that are left out because they depend on others are met like these; where more than
-/// this is left of them, relative to their terms, they do not.
-const IMPLIED: f64 = 5e-13;
 /// So many steps below a billionth of the run are a standstill.
 const STANDSTILL: u32 = 3000;
-/// Residuals below this, relative to the terms in their row, are rounding.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
 impl Driver {
     /// A driver from a state.
     pub fn new(

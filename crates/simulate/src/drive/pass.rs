@@ -6,24 +6,16 @@
 //! arrive    the new state, the rows in use from there on, the next step size
 //! ```
 
-use super::{
-    Driver, End, Failure, HELD, IMPLIED, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD,
-    Undecided,
-};
+use super::{Driver, End, Failure, Open, STANDSTILL, Sample, Stabilize, UNHELD, Undecided};
 use crate::drive::events::land::EventsInStep;
 use crate::drive::step_size::smallest_step;
+use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, WEAK};
 use crate::integrators::Step;
 use crate::program::field::Field;
 use std::ops::ControlFlow;
 
-/// Larger residuals than this are never what rounding leaves of weak constraints.
-const WEAK: f64 = 1e-7;
-
 /// What is called at each output and at each step.
 pub(super) type Record<'r> = dyn FnMut(&mut Field, Sample<'_>) -> ControlFlow<()> + 'r;
-
-/// The part of a projection's correction that counts as an error.
-const SHARE: f64 = 0.15;
 
 /// What one pass carries from step to step.
 pub(super) struct Pass<'o> {

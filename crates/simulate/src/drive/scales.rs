@@ -26,35 +26,14 @@
 
 use super::Driver;
 use crate::drive::pass::Pass;
+use crate::drive::tolerances::scales::{
+    COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER,
+};
 use crate::integrators::{Needs, Problem, Step};
 use dalembert_gauss::linalg::largest;
 
-/// Part of its largest value that a velocity keeps as its size.
-const KEEPS: f64 = 0.1;
-/// Rounding errors of a number, in units of its last digit.
-const DIGITS: f64 = 4.0 * f64::EPSILON;
-/// A step shorter by this tells a rounding error from one of the method.
-const SHORTER: f64 = 0.5;
-/// What falls less than this beside the square of the step is no error of the method.
-const FALLS: f64 = 0.6;
-/// Errors above this part of what is allowed limit the steps.
-const LOW: f64 = 0.01;
-/// A component below this part of what the energy could do to it hardly moves.
-const HARDLY: f64 = 1e-4;
 /// After this many steps it is looked at again.
 const VOUCHED: u32 = 16;
-/// Where constraints join coordinates none is measured by less than this part of the largest
-/// in units of equal mass: each is what the others leave to it.
-const TOGETHER: f64 = 1e-3;
-/// The same where only forces and masses join them.
-const COUPLED: f64 = 1e-6;
-/// The shortest first step that is looked for, as a part of the run.
-const LEAST: f64 = 1e-6;
-/// What a component without a size may be off by, of what the energy could do to it and the
-/// tolerance.
-const SHARE: f64 = 1e-3;
-/// An error taken for rounding is below this part of what the energy could do.
-const SMALL: f64 = 1e-8;
 
 /// The sizes of a motion's components.
 #[derive(Clone, Debug, Default)]

@@ -21,6 +21,7 @@
 //! it. At the start it stops only what is at rest on it and is about to leave.
 
 use crate::drive::events::functions::sign;
+use crate::drive::tolerances::events::{COUNTS, FOLLOWS};
 use crate::drive::{Driver, Failure};
 use crate::integrators::Problem;
 use dalembert_model::system::Action;
@@ -28,10 +29,6 @@ use dalembert_model::tree::Direction;
 
 /// τ begins at this power of two of a step, and ends at this one if that is enough.
 const POWERS: std::ops::RangeInclusive<i32> = -44..=10;
-/// What the integral and the change of a function may differ by beyond, as a part of it.
-const FOLLOWS: f64 = 0.1;
-/// Values below this part of the largest do not count.
-const COUNTS: f64 = 1e-13;
 
 /// An event that was zero, and that the motion did not decide.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,6 +9,7 @@
 //! errors of its value there. One that is zero at the start, or after the reset of another,
 //! is armed by the direction of the motion, which `arming` finds.
 
+use crate::drive::tolerances::events::{JUMP, LEFT, OBSERVED, SLOPE, START};
 use crate::program::field::{Field, FieldError};
 use crate::program::observer::{Observation, Observer};
 use crate::setting::{Setting, Table};
@@ -20,17 +21,6 @@ use dalembert_gauss::linalg;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Unknown;
 use dalembert_model::tree::Direction;
-
-/// Values this many times the rounding errors at zero have left it.
-const LEFT: f64 = 4.0;
-/// Slopes below this part of their terms are rounding.
-const SLOPE: f64 = 1e-11;
-/// Values at the start below this part of their terms are zero.
-const START: f64 = 64.0 * f64::EPSILON;
-/// Values after a jump are above this part of the usual ones.
-const JUMP: f64 = 1e-3;
-/// Error of what is read off an observation, relative to its terms.
-const OBSERVED: f64 = 1e-12;
 
 /// On which side of zero an event function is, and how it came there.
 #[derive(Clone, Copy, Debug, Default)]

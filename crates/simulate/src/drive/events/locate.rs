@@ -11,24 +11,11 @@
 
 use crate::drive::events::functions::{EventFunctions, sign};
 use crate::drive::sample::{DEEPEST, DEEPEST_DEAR, Sampler, Samples};
+use crate::drive::tolerances::events::{BESIDE, JUMPS, JUST, LIMIT, POLE, ROUNDED, VANISHES};
 use crate::program::field::Field;
 
 /// 2⁻ᵏ of a step, down to this k.
 pub(in crate::drive) const HALVES: i32 = 46;
-/// A value this many times the usual one is a pole, not a zero.
-const POLE: f64 = 10.0;
-/// A value beside a boundary that is above this part of the usual one is not 0 there,
-const VANISHES: f64 = 1e-3;
-/// nor is one whose limit is above this part of the value at the first of the distances
-const LIMIT: f64 = 0.05;
-/// d, 16 d and 256 d, as parts of the step (for times of the size of a step).
-const BESIDE: f64 = 1e-10;
-/// A value this part of the usual one, on both sides of zero, jumps through it.
-const JUMPS: f64 = 1e-3;
-/// The part of a step in which a jump that has happened may be met again.
-const JUST: f64 = 1e-6;
-/// A value this part of the usual one is 0 at a cut.
-const ROUNDED: f64 = 1e-9;
 
 /// The sides of an event on the way, from θ on.
 pub(in crate::drive) type Sides = Vec<(f64, i8)>;

@@ -24,7 +24,10 @@ use crate::drive::pass::{Arrival, Pass, Record};
 use crate::drive::singular::change::{RankChange, Unresolved};
 use crate::drive::singular::collocation::Collocation;
 use crate::drive::singular::distance::Margins;
-use crate::drive::singular::step::{Crossing, LOST, Mark, NOISE, RowSet, nearest};
+use crate::drive::singular::step::{Crossing, Mark, RowSet, nearest};
+use crate::drive::tolerances::singular::{
+    BEHIND, FAR, GOES_ON, LOST, MIDDLE, NEAR, NEAREST, NOISE, REACH, THERE,
+};
 use crate::drive::{Driver, End, Failure, RANK, Sample, Stabilize};
 use crate::integrators::Problem;
 use crate::program::field::FieldError;
@@ -69,22 +72,6 @@ const NODES: usize = 16;
 const TRAIL: usize = 12;
 /// Steps whose ends tell where the motion goes,
 const AHEAD: usize = 4;
-/// and what the margin has fallen to there, if it vanishes.
-const GOES_ON: f64 = 0.5;
-/// Crossings begin at most this many steps before the position.
-const REACH: f64 = 2.0;
-/// And no nearer than this, if they would have to be shorter.
-const NEAREST: f64 = 0.05;
-/// Steps within this part of the run are no way from a position.
-const THERE: f64 = 1e-7;
-/// Older ends of steps are tried up to this distance.
-const FAR: f64 = 8.0;
-/// The middle, as a part of the step, in which t* has to be.
-const MIDDLE: f64 = 0.02;
-/// A position is known up to this part of the way to it.
-const BEHIND: f64 = 0.1;
-/// Around t* the polynomial is better than a projection.
-const NEAR: f64 = 0.08;
 
 /// What became of a try.
 enum Tried {

@@ -3,13 +3,11 @@
 use crate::drive::Driver;
 use crate::drive::singular::change::RankChange;
 use crate::drive::singular::collocation::Passage;
+use crate::drive::tolerances::constraints::HELD;
+use crate::drive::tolerances::singular::{LOST, NOISE};
 use crate::integrators::Problem;
 use std::rc::Rc;
 
-/// Ratios below this are a loss of rank.
-pub(in crate::drive) const LOST: f64 = 1e-5;
-/// What is more than this, relative to the sizes of the motion, is not taken for noise.
-pub(in crate::drive) const NOISE: f64 = 1e-10;
 /// Most sweeps over the nodes.
 const SWEEPS: usize = 80;
 
@@ -170,7 +168,7 @@ impl Driver {
             self.use_set(set);
         }
         let violation = self.hold(t, &mut x).ok()?;
-        if !(violation.position.max(violation.velocity) <= crate::drive::HELD) {
+        if !(violation.position.max(violation.velocity) <= HELD) {
             return None;
         }
         if set.is_none() && !self.settles(t, &x) {

@@ -9,6 +9,7 @@
 //!
 //! Where several switches turn at once, their branches are tried together.
 
+use crate::drive::tolerances::switching::{AHEAD, LEVEL};
 use crate::drive::{Driver, RANK};
 use crate::integrators::Problem;
 use crate::program::field::FieldError;
@@ -37,10 +38,6 @@ pub(in crate::drive) enum Departure {
 
 /// Up to so many switches at once are tried.
 const MOST: usize = 6;
-/// Rates of a guard below this part of the largest are none.
-const LEVEL: f64 = 1e-8;
-/// How far ahead is looked, in parts of the time in which the state changes by its size.
-const AHEAD: f64 = 1e-6;
 
 /// Branches that were tried: how fast each guard moves away from 0 on them; below 0 back.
 struct Side {

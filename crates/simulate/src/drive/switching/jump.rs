@@ -14,13 +14,9 @@
 //! E jumps otherwise  a step in a potential, an infinite force            the run ends
 //! ```
 
+use crate::drive::tolerances::switching::{NOISE, PART};
 use crate::drive::{Driver, Failure, RANK};
 use crate::program::field::FieldError;
-
-/// Jumps above this part of what branches differ by within a step are jumps.
-const PART: f64 = 1e-8;
-/// And above this many times their rounding errors.
-const NOISE: f64 = 64.0;
 
 /// What jumps at a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,15 +7,9 @@
 
 use crate::drive::sample::{DEEPEST, DEEPEST_DEAR, Sampler};
 use crate::drive::switching::departure::Departure;
+use crate::drive::tolerances::switching::{FADES, LEAVES, ROUNDED};
 use crate::drive::{Driver, Failure};
 use dalembert_expr::SwitchKind;
-
-/// Guards below this part of their largest value in a step are 0.
-const ROUNDED: f64 = 1e-13;
-/// A guard that is this many times its noise has left 0.
-const LEAVES: f64 = 4.0;
-/// What counts of the size of a guard in the next step.
-const FADES: f64 = 0.5;
 
 impl Driver {
     /// Goes on from a turn, on the branches that lead away from it; if none does, the
