@@ -3,6 +3,7 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::simulate::drive::{End, Failure};
 use dalembert::simulate::points::impulse::Impulses;
 use dalembert::simulate::{Setting, State, start};
@@ -310,22 +311,12 @@ run t = 0..0.3
     }
 }
 
-/// A generator of numbers in [−1, 1).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-    }
-
-    /// A combination of velocities, written out.
-    fn form(&mut self, n: usize) -> (Vec<f64>, String) {
-        let numbers: Vec<f64> = (0..n).map(|_| (self.next() * 64.0).round() / 16.0).collect();
-        let text: Vec<String> =
-            numbers.iter().enumerate().map(|(i, a)| format!("({a})*x[{}]'", i + 1)).collect();
-        (numbers, text.join(" + "))
-    }
+/// A combination of velocities, written out.
+fn form(random: &mut Random, n: usize) -> (Vec<f64>, String) {
+    let numbers: Vec<f64> = (0..n).map(|_| (random.signed() * 64.0).round() / 16.0).collect();
+    let text: Vec<String> =
+        numbers.iter().enumerate().map(|(i, a)| format!("({a})*x[{}]'", i + 1)).collect();
+    (numbers, text.join(" + "))
 }
 
 /// Solves a regular system by Gauss's elimination with pivots.
@@ -353,14 +344,14 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 /// catastatic rows and plastic impacts Carnot's theorem holds: the loss is T(Δ).
 #[test]
 fn random_systems_obey_the_impulsive_principle() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for case in 0..60 {
         let n = 2 + case % 5;
         let m = (case / 5) % (n - 1);
         let l = 1 + case % (n - m);
-        let squares: Vec<(Vec<f64>, String)> = (0..n + 1).map(|_| random.form(n)).collect();
-        let rows: Vec<(Vec<f64>, String)> = (0..m).map(|_| random.form(n)).collect();
-        let listed: Vec<(Vec<f64>, String)> = (0..l).map(|_| random.form(n)).collect();
+        let squares: Vec<(Vec<f64>, String)> = (0..n + 1).map(|_| form(&mut random, n)).collect();
+        let rows: Vec<(Vec<f64>, String)> = (0..m).map(|_| form(&mut random, n)).collect();
+        let listed: Vec<(Vec<f64>, String)> = (0..l).map(|_| form(&mut random, n)).collect();
         let e = if case % 2 == 0 { 0.0 } else { 0.7 };
         let mut text = format!("coord x[1..{n}], clock\nkinetic clock'^2/2\n");
         for (_, form) in &squares {
@@ -381,7 +372,7 @@ fn random_systems_obey_the_impulsive_principle() {
         text += &lets.concat();
         text += &format!("event hit: clock = 1 -> {}\nstart clock' = 1", resets.join(", "));
         for i in 1..=n {
-            text += &format!(", x[{i}]' ~ {}", random.next());
+            text += &format!(", x[{i}]' ~ {}", random.signed());
         }
         let model = model(&text);
         let setting = Setting::new(&model).expect("values");

@@ -3,6 +3,7 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::simulate::Field;
 use dalembert::simulate::program::Projection;
 use dalembert::simulate::{DEFAULT, Setting, State, points, start};
@@ -12,16 +13,6 @@ use dalembert::{Input, Model, derive};
 const RANK: f64 = 1e-9;
 /// By how much velocities are off.
 const OFF: f64 = 1e-9;
-
-/// Numbers in (−1, 1), the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-}
 
 /// The largest Σ|a_i δv_i| of a row in use that its sum shows, relative to Σ|a_i v_i| or, where that
 /// is nearly nothing, to a hundredth of what it is for velocities of equal energy.
@@ -66,7 +57,7 @@ fn is_noticed(name: &str, model: &Model, state: &State, random: &mut Random) -> 
     assert!(before.velocity <= 1e-13, "{name}: {before:?}");
     let (n, size) = (field.n, field.size);
     let mut wrong = x.clone();
-    wrong[n..n + size].iter_mut().for_each(|v| *v *= 1.0 + OFF * random.next());
+    wrong[n..n + size].iter_mut().for_each(|v| *v *= 1.0 + OFF * random.signed());
     let expected = missed(&mut field, t, &wrong, &x);
     // Far from rounding.
     if expected < 1e-2 * OFF {
@@ -84,7 +75,7 @@ fn is_noticed(name: &str, model: &Model, state: &State, random: &mut Random) -> 
 
 #[test]
 fn velocities_off_by_a_billionth() {
-    let (mut cases, mut random) = (0, Random(7));
+    let (mut cases, mut random) = (0, Random::new(7));
     for page in dalembert::gallery::pages() {
         let Ok(input) = Input::open(&format!("gallery:{}", page.name)) else { continue };
         let Some(model) = dalembert::load(&input, &Default::default()).model else { continue };

@@ -3,6 +3,7 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::simulate::report::{Options, report};
 use dalembert::simulate::run::{RunOptions, RunReport, run, run_from};
 use dalembert::simulate::start::Start;
@@ -133,16 +134,6 @@ fn a_tiny_pendulum_swings_as_a_large_one() {
     }
 }
 
-/// Numbers in (−1, 1), the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-}
-
 /// Bricard's mechanism, with what rounding leaves in the zeros of its quaternions: 41 rows of
 /// which 34 are independent on the constraints, and more beside them.
 #[test]
@@ -159,13 +150,13 @@ fn bricard_within_rounding_of_the_identity() {
     assert_eq!(wanted.verdict(), Ok(()));
     for size in [1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12] {
         for seed in 0..3 {
-            let mut random = Random(seed + 1);
-            random.next();
+            let mut random = Random::new(seed + 1);
+            random.signed();
             let mut beside = start.clone();
             // Some of them, or all.
             for q in beside.state.q[15..].iter_mut().filter(|q| **q == 0.0) {
-                if seed == 0 || random.next() > 0.0 {
-                    *q = size * random.next();
+                if seed == 0 || random.signed() > 0.0 {
+                    *q = size * random.signed();
                 }
             }
             let found = go(beside);

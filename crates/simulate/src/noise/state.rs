@@ -8,6 +8,8 @@
 //! Not entry by entry: in the metric of the masses the noise of a single entry may count
 //! for more than the row, where a coordinate has hardly any mass.
 
+use dalembert_expr::Random;
+
 /// How far off a state may be, relative to the scale that the model gives to each component:
 /// more than a projection leaves, less than any tolerance of ranks.
 pub const DIGITS: f64 = 1e-10;
@@ -19,10 +21,9 @@ pub const TRIES: u64 = 3;
 /// A state beside `x`, given the extents of its components (those that are not given are of
 /// their own size); the same for the same number on every machine.
 pub fn beside(x: &[f64], extents: &[f64], number: u64) -> Vec<f64> {
-    let mut seed = 0x9e37_79b9_7f4a_7c15u64.wrapping_mul(number + 1);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(number + 1));
     let mut nudge = |(i, x): (usize, &f64)| {
-        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let signed = (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0;
+        let signed = random.signed();
         // At least half of the way, up or down.
         let share = 0.5 * signed.signum() + 0.5 * signed;
         x + DIGITS * x.abs().max(extents.get(i).copied().unwrap_or(0.0)) * share

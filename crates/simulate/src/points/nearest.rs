@@ -12,7 +12,7 @@
 //! reported with what is left over, never least-squared away in silence.
 
 use crate::setting::{Setting, Table};
-use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_expr::{ExprId, Jacobian, Random, Symbol};
 use dalembert_gauss::eliminations::Scratch;
 use dalembert_gauss::linalg;
 use dalembert_gauss::outcome::Outcome;
@@ -149,7 +149,7 @@ impl NearestPoint<'_> {
 
     /// The guess, moved off singular points from the second attempt on.
     fn moved(&self, attempt: u32) -> Vec<f64> {
-        let mut seed = 0x9e37_79b9_7f4a_7c15u64 ^ u64::from(attempt);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ u64::from(attempt));
         let size = if attempt == 0 { 0.0 } else { 0.02 * 1.7f64.powi(attempt as i32 - 1) };
         // Where the model gives no scale, any will do that is not 0.
         let largest = linalg::largest(&self.scales.extents).max(linalg::largest(&self.guess));
@@ -161,11 +161,7 @@ impl NearestPoint<'_> {
         self.guess
             .iter()
             .enumerate()
-            .map(|(i, &g)| {
-                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                let random = (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0;
-                g + size * scale(i, g) * random
-            })
+            .map(|(i, &g)| g + size * scale(i, g) * random.signed())
             .collect()
     }
 

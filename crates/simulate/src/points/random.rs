@@ -3,6 +3,7 @@
 use crate::points::start::{self, Guess, Start};
 use crate::setting::State;
 use crate::setting::{Setting, Table};
+use dalembert_expr::Random;
 use dalembert_model::system::Energy;
 
 /// Up to `count` states that satisfy the constraints, near the start: positions
@@ -14,7 +15,7 @@ pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) 
     let by_momenta = matches!(setting.model.system.energy, Energy::Hamiltonian { .. });
     let center = &start.state;
     let rate = if by_momenta { &center.momentum } else { &center.velocity };
-    let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(seed ^ 0x9e37_79b9_7f4a_7c15);
     let mut states = Vec::new();
     let own = Guess { q: center.q.clone(), rate: rate.clone(), by_momenta };
     let freedom =
@@ -25,11 +26,11 @@ pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) 
         }
         let size = rate.iter().fold(1f64, |m, v| m.max(v.abs()));
         let guess = Guess {
-            q: center.q.iter().map(|&q| q + 0.2 * q.abs().max(1.0) * random.next()).collect(),
-            rate: rate.iter().map(|&v| v + 0.5 * size * random.next()).collect(),
+            q: center.q.iter().map(|&q| q + 0.2 * q.abs().max(1.0) * random.signed()).collect(),
+            rate: rate.iter().map(|&v| v + 0.5 * size * random.signed()).collect(),
             by_momenta,
         };
-        if let Ok(found) = start::from(setting, center.t + 0.3 * random.next(), &guess, false)
+        if let Ok(found) = start::from(setting, center.t + 0.3 * random.signed(), &guess, false)
             && found.free_positions <= freedom
         {
             states.push(found.state);
@@ -43,15 +44,15 @@ pub fn random_states(setting: &Setting, start: &Start, count: usize, seed: u64) 
 pub fn random_places(setting: &Setting, count: usize, seed: u64) -> Vec<State> {
     let t = setting.number(setting.model.system.run.from, &Table::default());
     let center = Guess::of_start(setting);
-    let mut random = Random(seed ^ 0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(seed ^ 0x9e37_79b9_7f4a_7c15);
     let mut states = Vec::new();
     for _ in 0..4 * count {
         if states.len() == count {
             break;
         }
         let q: Vec<f64> =
-            center.q.iter().map(|&q| q + 0.3 * q.abs().max(1.0) * random.next()).collect();
-        let rate: Vec<f64> = q.iter().map(|_| random.next()).collect();
+            center.q.iter().map(|&q| q + 0.3 * q.abs().max(1.0) * random.signed()).collect();
+        let rate: Vec<f64> = q.iter().map(|_| random.signed()).collect();
         if let Some(q) = start::place(setting, t, &q)
             && let Ok(state) = State::of_velocities(setting, t, q, rate)
         {
@@ -59,15 +60,4 @@ pub fn random_places(setting: &Setting, count: usize, seed: u64) -> Vec<State> {
         }
     }
     states
-}
-
-/// A small generator: the same states on every machine.
-struct Random(u64);
-
-impl Random {
-    /// Uniform in (−1, 1).
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
 }

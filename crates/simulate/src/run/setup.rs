@@ -105,11 +105,8 @@ mod tests {
     /// Whatever the interval: from the start on, never beyond the end, the end last.
     #[test]
     fn the_end_is_the_last_output() {
-        let mut state = 7u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        };
+        let mut random = dalembert_expr::Random::new(7);
+        let mut next = || random.unit();
         for case in 0..2000 {
             let start = 20.0 * next() - 10.0;
             let length = 10f64.powf(8.0 * next() - 4.0) * if next() < 0.5 { -1.0 } else { 1.0 };

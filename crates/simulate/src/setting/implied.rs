@@ -23,7 +23,7 @@ use crate::setting::extent::Geometry;
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::ball::{Balls, Enclose, Extended, ExtendedBall};
-use dalembert_expr::{ExprId, Number, Symbol};
+use dalembert_expr::{ExprId, Number, Random, Symbol};
 use dalembert_gauss::linalg::{lq, norm, qr};
 use rustc_hash::FxHashMap;
 
@@ -169,16 +169,16 @@ impl<'s> Problem<'s> {
     /// What is nearly dependent at a point at a distance: `None` if there is no such point,
     /// `Some(None)` if all that is dependent follows.
     fn at(&self, distance: f64, seed: u64) -> Option<Option<Nearly>> {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let mut point = Point { t: self.t, q: self.q.clone(), v: self.v.clone() };
         let span = self.setting.duration();
-        point.t += distance * random.next() * if span > 0.0 { span.min(1.0) } else { 1.0 };
+        point.t += distance * random.signed() * if span > 0.0 { span.min(1.0) } else { 1.0 };
         for (q, unit) in point.q.iter_mut().zip(&self.units) {
-            *q += distance * unit * random.next();
+            *q += distance * unit * random.signed();
         }
         let speed = norm(&self.v).max(1e-3);
         for v in &mut point.v {
-            *v += distance * speed * random.next();
+            *v += distance * speed * random.signed();
         }
         let lengths = self.lengths(&self.table_of(&point))?;
         let rows = self.settle(&mut point, lengths)?;
@@ -540,15 +540,5 @@ impl Factors {
         lq::solve_lower_transposed(&self.matrix, self.n, k, &mut x);
         x.truncate(k);
         x
-    }
-}
-
-/// Points of no special position, the same ones each time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
     }
 }

@@ -21,7 +21,7 @@
 //! combinations of terms do not show is left to [`implied`](crate::implied), which decides with
 //! more digits whether a row follows from the others, and to the run, which says where it does not.
 
-use dalembert_expr::{ExprId, Exprs, Number, Symbol};
+use dalembert_expr::{ExprId, Exprs, Number, Random, Symbol};
 use dalembert_model::system::{Level, Recombined, System, Unknown};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -252,8 +252,7 @@ impl Known {
 /// A value for a symbol at a point of no special position.
 fn somewhere(symbol: Symbol, point: u64) -> f64 {
     let seed = (symbol.index() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ point;
-    let mixed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    0.4 + (mixed >> 33) as f64 / (1u64 << 31) as f64
+    0.4 + Random::new(seed).unit()
 }
 
 /// The largest term, but for the constant one, its number, and the logarithm of its size.
