@@ -76,7 +76,7 @@ impl Case {
     ) -> Vec<Answer> {
         let tolerances = Tolerances::default();
         evaluate(&self.setting, &self.state, formulations, eliminations, choices, &tolerances)
-            .unwrap_or_else(|refusal| panic!("{refusal}"))
+            .unwrap_or_else(|refusal| panic!("{refusal} at {:?}", self.state))
     }
 
     /// The outcome of Lagrange's equations by the default elimination.

@@ -43,6 +43,12 @@ pub struct Room<V: Values> {
     factors: Vec<V::Factors>,
 }
 
+impl<V: Values> Clone for Room<V> {
+    fn clone(&self) -> Room<V> {
+        Room { registers: self.registers.clone(), factors: self.factors.clone() }
+    }
+}
+
 /// What is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {

@@ -8,7 +8,7 @@ pub trait Values {
     /// What a register holds.
     type Value: Clone;
     /// A factored matrix, with room for a solution.
-    type Factors;
+    type Factors: Clone;
 
     /// A number of the tape.
     fn number(&self, x: f64) -> Self::Value;

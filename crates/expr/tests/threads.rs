@@ -81,6 +81,14 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     assert_eq!(exprs.as_number(one.id), Some(Number::ONE));
     assert!(!exprs.operands(sum.id).is_empty() && !exprs.take_overflow());
     assert!(exprs.rate(x).is_some());
+    assert!(exprs.numbers_of(&[(2 * product).id]).contains(&Number::integer(2)));
+    let beside = exprs.at(exprs.of_number(Number::from_decimal("1e-9").expect("a number")));
+    let near = exprs.near_multiple(vx.sin().id, (vx + beside * vy).sin().id, 1e-5);
+    let (ratio, parts) = near.expect("they are near");
+    assert_eq!((ratio, parts.len()), (Number::ONE, 1));
+    assert_eq!(exprs.log_size(parts[0].1), 0.0);
+    print(exprs.at(parts[0].1));
+    assert_eq!(exprs.share().len() > 10, !exprs.is_empty());
 
     // Numbers; what is handed in may use the arena.
     let value = |s: Symbol| if exprs.symbol_info(s).name == "x" { 0.5 } else { 2.0 };

@@ -40,4 +40,5 @@ pub use noise::Noisy;
 pub use normal_form::Numbers;
 pub use points::start::{self, Guess, Start, StartError};
 pub use program::{Field, FieldError, Observation, Observer};
+pub use run::Program;
 pub use setting::{MissingValues, Setting, State, Table};

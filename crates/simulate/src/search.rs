@@ -29,7 +29,7 @@ pub(crate) trait Relation {
 }
 
 /// Storage of a search.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Room {
     f: Vec<f64>,
     f_trial: Vec<f64>,

@@ -32,6 +32,7 @@ struct Interpreted {
 }
 
 /// What changes in a call.
+#[derive(Clone)]
 struct Work {
     single: Room<Lanes<1>>,
     constants: Vec<[f64; 1]>,

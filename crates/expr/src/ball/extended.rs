@@ -72,6 +72,17 @@ impl ExtendedBall {
         ExtendedBall { middle, radius: Magnitude::ZERO }.to_f64()
     }
 
+    /// The ball about the same midpoint, wider by some size.
+    pub fn wider(mut self, by: Magnitude) -> ExtendedBall {
+        self.radius = self.radius.plus(by);
+        self
+    }
+
+    /// Its radius times 2^shift, as a double; infinite if it is too large for one.
+    pub fn radius_scaled(&self, shift: i64) -> f64 {
+        if self.radius.is_zero() { 0.0 } else { (self.radius.log2() + shift as f64).exp2() }
+    }
+
     /// The ball that is its midpoint alone.
     pub fn middle(mut self) -> ExtendedBall {
         self.radius = Magnitude::ZERO;

@@ -13,10 +13,14 @@
 //! measured by its own row, asks for a new decision. Only problems with one motion and
 //! independent rows are frozen; all others are decided each time.
 //!
+//! Where all pivots are large, an elimination that leaves its factors open is solved in the
+//! [range space](super::range_space) instead, which is cheaper.
+//!
 //! Solutions are refined only where pivots are small. So that rounding of one coordinate does not
 //! reach another that no row joins to it, coordinates are ordered such that each reflection
 //! begins at the largest entry of its row: it then touches none that the row does not.
 
+use super::range_space::RangeSpace;
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, Scratch, null_space};
@@ -39,6 +43,10 @@ pub struct Factored {
     free: Vec<f64>,
     /// The coordinates in the order in which they are factored.
     columns: Vec<usize>,
+    /// The cheaper factors, where they are as good.
+    range: RangeSpace,
+    /// Whether the last factors are those.
+    is_by_range: bool,
 }
 
 impl Factored {
@@ -79,6 +87,7 @@ impl Factored {
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
         self.is_decided = found.rank == free;
+        self.range.adopt(&s.scaled);
         self.is_decided
     }
 
@@ -90,6 +99,10 @@ impl Factored {
             return false;
         }
         s.scaled.refill(terms, &self.columns);
+        self.is_by_range = self.range.is_good && elimination.is_open();
+        if self.is_by_range {
+            return self.range.refactor(&s.scaled);
+        }
         if r > 0 {
             factor_rows(s);
         }
@@ -120,17 +133,21 @@ impl Factored {
         let s = &mut self.s;
         let (n, r) = (s.scaled.n, s.decision.jacobian);
         s.scaled.refill_right(terms, &self.columns);
-        solve_rows(s, r);
-        find_remaining(s);
-        if !elimination.back_substitute(s, terms) {
-            null_space::solve_free(s);
+        if self.is_by_range {
+            self.range.solve(&s.scaled, &mut s.solution, &mut s.multipliers);
+        } else {
+            solve_rows(s, r);
+            find_remaining(s);
+            if !elimination.back_substitute(s, terms) {
+                null_space::solve_free(s);
+            }
+            zeros(&mut s.multipliers, r);
         }
         sized(v_dot, n);
         for (i, &column) in self.columns.iter().enumerate() {
             v_dot[column] = s.solution[i] * s.scaled.coordinates[i];
         }
-        zeros(&mut s.multipliers, r);
-        if r > 0 {
+        if r > 0 && !self.is_by_range {
             sized(&mut s.left, n);
             multiply(&s.scaled.metric, n, &s.solution, &mut s.left);
             s.left.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g -= f);
@@ -173,7 +190,7 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
 }
 
 /// Squares of the diagonal entries of a triangle over those of the lengths of their rows.
-fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
+pub(super) fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
     into.clear();
     into.extend((0..count).map(|k| {
         let (pivot, row) = pivot(l, cols, k);
@@ -187,7 +204,7 @@ fn pivot(l: &[f64], cols: usize, k: usize) -> (f64, f64) {
     (row[k] * row[k], dot(row, row))
 }
 
-fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
+pub(super) fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
     before.iter().enumerate().any(|(k, before)| {
         let (pivot, row) = pivot(l, cols, k);
         !(pivot >= FALLS * FALLS * before * row)

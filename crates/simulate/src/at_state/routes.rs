@@ -425,8 +425,10 @@ fn solve(
     outcome.conflict = (outcome.motion == Verdict::Inconsistent)
         .then(|| reference.outcome.conflict.clone())
         .flatten();
+    let system = &setting.model.system;
     if !outcome.motion.exists() {
         outcome.multipliers.clear();
+        system.write_flags(&mut outcome.indeterminate);
         return Ok(Evaluation {
             outcome,
             variables,
@@ -456,7 +458,6 @@ fn solve(
     }
     let gauss =
         Gauss::new(&terms, &accelerations, &constraint_force, &outcome, &reference.numbers.natural);
-    let system = &setting.model.system;
     system.write_multipliers(&mut outcome.multipliers);
     system.write_flags(&mut outcome.indeterminate);
     // An answer that is none is not given: another route may have one.

@@ -24,7 +24,10 @@ impl Noisy {
     }
 
     fn rounded(value: f64, noise: f64) -> Noisy {
-        Noisy { value, noise: noise + f64::EPSILON * value.abs() }
+        // Below the smallest normal number digits are lost beside those of the mantissa.
+        let is_subnormal = value != 0.0 && value.abs() < f64::MIN_POSITIVE;
+        let underflow = if is_subnormal { f64::MIN_POSITIVE } else { 0.0 };
+        Noisy { value, noise: noise + f64::EPSILON * value.abs() + underflow }
     }
 }
 
@@ -54,7 +57,9 @@ impl Arithmetic for Running {
 
     fn mul(&self, a: &Noisy, b: &Noisy) -> Noisy {
         let noise = a.noise * b.value.abs() + b.noise * a.value.abs() + a.noise * b.noise;
-        Noisy::rounded(a.value * b.value, noise)
+        let value = a.value * b.value;
+        let is_lost = value == 0.0 && a.value != 0.0 && b.value != 0.0;
+        Noisy::rounded(value, noise + if is_lost { f64::MIN_POSITIVE } else { 0.0 })
     }
 
     fn power(&self, base: &Noisy, exponent: &Number) -> Noisy {

@@ -46,6 +46,7 @@ pub struct ResetError {
 }
 
 /// The resets of a model.
+#[derive(Clone)]
 pub struct Impulses {
     setting: Setting,
     native: Native,
@@ -54,6 +55,7 @@ pub struct Impulses {
 }
 
 /// `quantity = value`: the residual quantity − w, the symbol w, and the value.
+#[derive(Clone)]
 struct Reset {
     quantity: ExprId,
     residual: ExprId,
@@ -87,6 +89,11 @@ impl Impulses {
         });
         let resets = resets.collect();
         Impulses { setting: setting.clone(), native, resets }
+    }
+
+    /// Takes other values of the parameters.
+    pub(crate) fn set_parameters(&mut self, setting: &Setting) {
+        self.setting = setting.clone();
     }
 
     /// The state after an event. `before` has the values of everything that the right

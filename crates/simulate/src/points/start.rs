@@ -246,6 +246,7 @@ fn changes(
 }
 
 /// The variables a model is written in, beside q: velocities, or momenta.
+#[derive(Clone)]
 pub(crate) struct Native {
     pub(crate) by_momenta: bool,
     pub(crate) rates: Vec<Symbol>,

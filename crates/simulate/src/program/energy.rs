@@ -15,10 +15,10 @@
 //!
 //! Resets may join parts, so with them there is one.
 
+use crate::program::compiled::Compiled;
 use crate::program::field::Field;
 use crate::program::on_branches::OnBranches;
 use crate::setting::{Setting, Table};
-use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
@@ -160,14 +160,13 @@ impl Exchange {
 }
 
 /// The energies of a motion's parts: those that keep theirs one by one, all others as one.
+#[derive(Clone)]
 pub(crate) struct Energies {
     branches: OnBranches,
-    function: Box<dyn Function>,
-    registers: Registers,
+    function: Compiled,
     variables: Vec<Symbol>,
     roots: Vec<ExprId>,
     input: Vec<f64>,
-    output: Vec<f64>,
     /// Whether work is done on a group.
     active: Vec<bool>,
     exchanges: Vec<Exchange>,
@@ -226,22 +225,15 @@ impl Energies {
         let map: Vec<(Symbol, ExprId)> =
             picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
         let roots = exprs.substitute(&roots, &map);
-        let (symbols, constants) = setting.constants();
         let mut variables = vec![Symbol::TIME];
         variables.extend(&equations.q);
         variables.extend(&equations.v);
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
-        let given = (&symbols[..], &constants[..]);
-        let (roots, branches) = OnBranches::freeze(exprs, &roots, 0..count, given, &mut variables);
-        let function = backends::DEFAULT.compile(Tape::lower(exprs, &roots, &symbols, &variables));
-        let mut registers = function.scratch();
-        function.prepare(&mut registers, &constants);
+        let (roots, branches) = OnBranches::freeze(setting, &roots, 0..count, &mut variables);
         Ok(Energies {
             branches,
-            registers,
             input: vec![0.0; variables.len()],
-            output: vec![0.0; function.outputs()],
-            function,
+            function: Compiled::new(setting, &roots, &variables),
             variables,
             roots,
             active,
@@ -250,6 +242,12 @@ impl Energies {
             jumps: 0.0,
             switched: 0.0,
         })
+    }
+
+    /// Sets the parameters, for another motion.
+    pub(crate) fn prepare(&mut self, constants: &[f64]) {
+        self.function.prepare(constants);
+        self.branches.prepare(constants);
     }
 
     /// Goes on in other variables.
@@ -268,14 +266,15 @@ impl Energies {
         self.input[1..=moving].copy_from_slice(&x[..moving]);
         self.input[1 + moving..self.branches.first].copy_from_slice(field.auxiliary());
         self.branches.set(field, &mut self.input);
-        self.function.call(&mut self.registers, &self.input, &mut self.output);
+        self.function.call(&self.input);
         self.seen += 1;
         let is_first = self.exchanges.is_empty();
         // Rounding errors change little: they are looked at ever more rarely.
         let noise = (self.seen.is_power_of_two()).then(|| self.noise(setting));
         let count = self.active.len();
         for group in 0..count {
-            let (energy, twice) = (self.output[group], self.output[count + group]);
+            let (energy, twice) =
+                (self.function.output[group], self.function.output[count + group]);
             let rest = energy - 0.5 * twice;
             if is_first {
                 self.exchanges.push(Exchange {

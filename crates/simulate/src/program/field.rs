@@ -43,6 +43,7 @@ use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{Factored, Solver};
 use dalembert_model::system::{Level, Model};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Why there are no rates at a state.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,6 +111,7 @@ impl std::fmt::Display for FieldError {
 }
 
 /// Where the outputs of the compiled terms lie.
+#[derive(Clone)]
 struct Layout {
     kinematics: Range<usize>,
     metric: Vec<usize>,
@@ -146,7 +148,8 @@ pub enum Feedback {
     Invariant(f64),
 }
 
-/// Compiled rates.
+/// Compiled rates. Clones share what is compiled, and nothing else.
+#[derive(Clone)]
 pub struct Field {
     setting: Setting,
     noise: FieldNoise,
@@ -161,7 +164,7 @@ pub struct Field {
     /// Number of own velocities.
     pub size: usize,
     elimination: &'static dyn Elimination,
-    terms: Box<dyn Function>,
+    terms: Arc<dyn Function>,
     layout: Layout,
     residuals: Residuals,
     auxiliary: Option<Implicit>,
@@ -191,8 +194,9 @@ pub struct Field {
 }
 
 /// φ, ψ and their derivatives with respect to q and v.
+#[derive(Clone)]
 struct Residuals {
-    function: Box<dyn Function>,
+    function: Arc<dyn Function>,
     positions: usize,
     velocities: usize,
     phi_q: Vec<usize>,
@@ -201,18 +205,19 @@ struct Residuals {
 }
 
 /// Branches of the terms, and where they turn.
+#[derive(Clone)]
 struct Switchboard {
     /// Those that depend on multipliers.
     dependent: Vec<usize>,
     switches: Vec<Switch>,
-    function: Box<dyn Function>,
+    function: Arc<dyn Function>,
     kinds: Vec<SwitchKind>,
     counts: Vec<usize>,
     first_input: usize,
 }
 
 /// Everything that changes in a call.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Work {
     registers: Registers,
     switch_registers: Registers,
@@ -348,8 +353,8 @@ impl Field {
         let before_modes = variables.len();
         variables.extend(switches.iter().map(|s| s.mode));
         variables.extend(windings.iter().map(|w| w.2));
-        let lower = |roots: &[ExprId]| {
-            backends::DEFAULT.compile(Tape::lower(exprs, roots, &symbols, &variables))
+        let lower = |roots: &[ExprId]| -> Arc<dyn Function> {
+            backends::DEFAULT.compile(Tape::lower(exprs, roots, &symbols, &variables)).into()
         };
         let terms = lower(roots);
         let kept = Kept {
@@ -466,6 +471,36 @@ impl Field {
         };
         field.keep_continuous(&held);
         field
+    }
+
+    /// Takes other values of the parameters, without compiling anything again. Everything found
+    /// at states so far is forgotten. The setting must be one of the same model that holds the
+    /// same rows.
+    pub fn set_parameters(&mut self, setting: &Setting) {
+        self.setting = setting.clone();
+        self.constants = setting.constants().1;
+        let (work, constants) = (&mut self.work, &self.constants);
+        self.terms.prepare(&mut work.registers, constants);
+        self.residuals.function.prepare(&mut work.residual_registers, constants);
+        self.switchboard.function.prepare(&mut work.switch_registers, constants);
+        if let Some(coupling) = &self.coupling {
+            coupling.function.prepare(&mut work.law_registers, constants);
+        }
+        if let Some(implicit) = &self.auxiliary {
+            implicit.function.prepare(&mut work.auxiliary_registers, constants);
+        }
+        let parts = &mut self.parts;
+        parts.residual.iter_mut().for_each(|part| part.prepare(constants));
+        parts.canonical.iter_mut().for_each(|part| part.prepare(constants));
+        parts.structure.iter_mut().for_each(|part| part.prepare(constants));
+        parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
+        parts.projection = Default::default();
+        work.is_fresh = false;
+        work.factored.forget();
+        self.noise = FieldNoise::default();
+        self.rows = (0..self.equations.rows.len()).collect();
+        self.known_rates = None;
+        (self.evaluations, self.counts) = (0, Counts::default());
     }
 
     /// The values of the parameters.

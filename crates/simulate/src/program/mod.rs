@@ -3,6 +3,7 @@
 //! The rates of a state ([`Field`]), the projection onto its constraints, what is observed of
 //! it in the coordinates of the model ([`Observer`]), its energy part by part.
 
+pub(crate) mod compiled;
 pub mod energy;
 pub mod field;
 pub mod observer;

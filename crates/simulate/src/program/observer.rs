@@ -2,12 +2,12 @@
 //! and energy, whatever the variables it is moved in.
 
 use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
+use crate::program::compiled::Compiled;
 use crate::program::field::{Feedback, Field, FieldError};
 use crate::program::on_branches::OnBranches;
 use crate::setting::State;
 use crate::setting::extent::natural_accelerations;
 use crate::setting::{Setting, Table};
-use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{EquationsOfMotion, Variables};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
@@ -52,12 +52,11 @@ pub struct Observation {
 }
 
 /// Compiled observations.
+#[derive(Clone)]
 pub struct Observer {
     branches: OnBranches,
-    function: Box<dyn Function>,
-    registers: Registers,
+    function: Compiled,
     input: Vec<f64>,
-    output: Vec<f64>,
     n: usize,
     m: usize,
     size: usize,
@@ -66,6 +65,7 @@ pub struct Observer {
     outcome: Outcome,
 }
 
+#[derive(Clone)]
 struct Layout {
     velocity: Range<usize>,
     momentum: Range<usize>,
@@ -81,6 +81,7 @@ struct Layout {
 }
 
 /// A sparse matrix among the outputs.
+#[derive(Clone)]
 struct Sparse {
     start: usize,
     places: Vec<usize>,
@@ -170,24 +171,17 @@ impl Observer {
             jacobian,
             drift,
         };
-        let (symbols, constants) = setting.constants();
         let mut variables = vec![Symbol::TIME];
         variables.extend(&equations.q);
         variables.extend(&equations.v);
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
         variables.extend(equations.multipliers.iter().map(|m| m.1));
         let energy = layout.energy..layout.energy + 1;
-        let given = (&symbols[..], &constants[..]);
-        let (roots, branches) = OnBranches::freeze(exprs, &roots, energy, given, &mut variables);
-        let function = backends::DEFAULT.compile(Tape::lower(exprs, &roots, &symbols, &variables));
-        let mut registers = function.scratch();
-        function.prepare(&mut registers, &constants);
+        let (roots, branches) = OnBranches::freeze(setting, &roots, energy, &mut variables);
         Ok(Observer {
             branches,
             input: vec![0.0; variables.len()],
-            output: vec![0.0; function.outputs()],
-            function,
-            registers,
+            function: Compiled::new(setting, &roots, &variables),
             n: equations.q.len(),
             m: system.constraints.len(),
             size: equations.v.len(),
@@ -195,6 +189,12 @@ impl Observer {
             scratch: Scratch::default(),
             outcome: Outcome::default(),
         })
+    }
+
+    /// Sets the parameters.
+    pub(crate) fn prepare(&mut self, constants: &[f64]) {
+        self.function.prepare(constants);
+        self.branches.prepare(constants);
     }
 
     fn evaluate(&mut self, field: &Field, t: f64, x: &[f64]) {
@@ -205,22 +205,22 @@ impl Observer {
         self.input[1 + n + size..behind].copy_from_slice(field.auxiliary());
         self.input[behind..self.branches.first].copy_from_slice(field.multipliers_in_forces());
         self.branches.set(field, &mut self.input);
-        self.function.call(&mut self.registers, &self.input, &mut self.output);
+        self.function.call(&self.input);
     }
 
     /// The energy at the field's last state, and the size of what it consists of:
     /// |q̇·p|, twice the kinetic energy.
     pub fn energy(&mut self, field: &Field, t: f64, x: &[f64]) -> (f64, f64) {
         self.evaluate(field, t, x);
-        let velocity = &self.output[self.layout.velocity.clone()];
-        let momentum = &self.output[self.layout.momentum.clone()];
-        (self.output[self.layout.energy], linalg::dot(velocity, momentum).abs())
+        let velocity = &self.function.output[self.layout.velocity.clone()];
+        let momentum = &self.function.output[self.layout.momentum.clone()];
+        (self.function.output[self.layout.energy], linalg::dot(velocity, momentum).abs())
     }
 
     /// M_ii at the field's last state.
     pub fn masses(&mut self, field: &Field, t: f64, x: &[f64]) -> Vec<f64> {
         self.evaluate(field, t, x);
-        let mass = self.layout.mass.dense(&self.output);
+        let mass = self.layout.mass.dense(&self.function.output);
         (0..self.n).map(|i| mass[i * self.n + i]).collect()
     }
 
@@ -230,8 +230,8 @@ impl Observer {
         State {
             t,
             q: x[..self.n].to_vec(),
-            velocity: self.output[self.layout.velocity.clone()].to_vec(),
-            momentum: self.output[self.layout.momentum.clone()].to_vec(),
+            velocity: self.function.output[self.layout.velocity.clone()].to_vec(),
+            momentum: self.function.output[self.layout.momentum.clone()].to_vec(),
         }
     }
 
@@ -239,17 +239,22 @@ impl Observer {
     fn blurred(&mut self, field: &Field, t: f64, x: &[f64]) -> Blurred {
         let (n, m) = (self.n, self.m);
         self.evaluate(field, t, x);
-        let rows = self.layout.jacobian.dense(&self.output);
-        let right = self.output[self.layout.drift.clone()].to_vec();
+        let rows = self.layout.jacobian.dense(&self.function.output);
+        let right = self.function.output[self.layout.drift.clone()].to_vec();
         let mut blurred =
             Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], drift: vec![0.0; m] };
         let mut parts = vec![0.0; m];
-        let mass = self.layout.mass.dense(&self.output);
+        let mass = self.layout.mass.dense(&self.function.output);
         let units = units(&mass, &field.noise().mass_inertia, n);
         for number in 0..TRIES {
             self.evaluate(field, t, &beside(x, &field.noise().extents, number));
-            widen_rows(&mut parts, &units, &rows, &self.layout.jacobian.dense(&self.output));
-            widen(&mut blurred.drift, &right, &self.output[self.layout.drift.clone()]);
+            widen_rows(
+                &mut parts,
+                &units,
+                &rows,
+                &self.layout.jacobian.dense(&self.function.output),
+            );
+            widen(&mut blurred.drift, &right, &self.function.output[self.layout.drift.clone()]);
         }
         spread(&mut blurred.jacobian, n, &rows, &parts);
         blurred
@@ -274,7 +279,7 @@ impl Observer {
         let blurred = (!is_full).then(|| self.blurred(field, t, x));
         self.evaluate(field, t, x);
         let (n, size, layout) = (self.n, self.size, &self.layout);
-        let output = &self.output;
+        let output = &self.function.output;
         let lift = layout.lift.dense(output);
         let v_dot = &dx[n..n + size];
         let accelerations: Vec<f64> = (0..n)

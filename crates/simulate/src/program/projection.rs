@@ -16,7 +16,7 @@ use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{DEFAULT, Factored};
 
 /// Room for projections.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Projection {
     positions: Level,
     velocities: Level,
@@ -204,7 +204,7 @@ impl Projection {
 }
 
 /// The constraints of one level at a state, and their shortest correction.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Level {
     /// Their derivatives, row by row, and what they are.
     rows: Vec<f64>,

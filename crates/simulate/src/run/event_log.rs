@@ -33,7 +33,8 @@ impl Simulation<'_> {
         recorded: f64,
         see: &mut dyn FnMut(&Observation),
     ) -> Result<Option<End>, RunError> {
-        let system = &self.setting.model.system;
+        let model = std::sync::Arc::clone(&self.setting.model);
+        let system = &model.system;
         let t = self.driver.t;
         let mut now = match self.observe() {
             Ok(observation) => observation,

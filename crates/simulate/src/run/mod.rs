@@ -3,11 +3,13 @@
 mod accumulation;
 mod event_log;
 pub mod method;
+mod prepared;
 mod setup;
 mod unsuited;
 pub mod verify;
 
 pub use event_log::EventRecord;
+pub use prepared::Program;
 pub use setup::OptionError;
 pub use unsuited::{Reason, Unsuited};
 
@@ -22,8 +24,7 @@ use crate::points::start::{self, Start};
 use crate::program::energy::Energies;
 use crate::program::field::Field;
 use crate::program::observer::{Observation, Observer};
-use crate::setting::State;
-use crate::setting::{Setting, Table};
+use crate::setting::{Setting, State, Table};
 use accumulation::Accumulation;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation, Variables, for_system};
 use dalembert_gauss::certificate::Gauss;
@@ -374,7 +375,20 @@ pub(crate) fn simulate(
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
     setup::validate(options, start.state.t).map_err(RunError::Option)?;
-    let mut simulation = Simulation::new(setting, options, &start)?;
+    let program = Program::at(setting, options, &start.state)?;
+    simulate_on(program, options, start, record, watch)
+}
+
+/// The run of a program.
+pub(crate) fn simulate_on(
+    program: Program,
+    options: &RunOptions,
+    start: Start,
+    record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<RunReport, RunError> {
+    setup::validate(options, start.state.t).map_err(RunError::Option)?;
+    let mut simulation = Simulation::new(program, options, &start)?;
     simulation.certificate.characteristic_times = 0.0;
     let mut times = output_times(start.state.t, options.end, options.every);
     let forward = if options.end >= start.state.t { 1.0 } else { -1.0 };
@@ -433,7 +447,7 @@ fn keep_largest(largest: &mut Vec<(f64, f64)>, observation: &Observation) {
 
 /// A run on its way, through one chart after another.
 pub(crate) struct Simulation<'a> {
-    pub(crate) setting: &'a Setting,
+    pub(crate) setting: Setting,
     pub(crate) options: &'a RunOptions,
     pub(crate) driver: Driver,
     pub(crate) observer: Observer,
@@ -463,7 +477,7 @@ pub(crate) struct Simulation<'a> {
     followed: bool,
 }
 
-fn derive(
+pub(crate) fn derive(
     setting: &Setting,
     options: &RunOptions,
     state: &State,
@@ -490,25 +504,26 @@ fn derive(
 
 impl<'a> Simulation<'a> {
     fn new(
-        setting: &'a Setting,
+        program: Program,
         options: &'a RunOptions,
         start: &Start,
     ) -> Result<Simulation<'a>, RunError> {
         let state = &start.state;
+        let Program {
+            setting,
+            equations,
+            mut field,
+            observer,
+            energies,
+            functions,
+            impulses,
+            took,
+        } = program;
         let clock = Instant::now();
-        let equations = derive(setting, options, state)?;
-        let derived = clock.elapsed();
-        let mut field = Field::new(setting, &equations, options.elimination);
         field.guess(state);
-        let observer = Observer::new(setting, &equations).map_err(RunError::Formulation)?;
-        let functions = match options.events {
-            true => EventFunctions::new(setting, &equations).map_err(RunError::Formulation)?,
-            false => None,
-        };
         let name = if options.method == AUTO { "dop853" } else { &options.method };
-        let integrator = integrator_for(setting, options, name, &mut field)?;
-        let energies = Energies::new(setting, &equations).map_err(RunError::Formulation)?;
-        let compiled = clock.elapsed() - derived;
+        let integrator = integrator_for(&setting, options, name, &mut field)?;
+        let [derived, compiled] = [took[0], took[1] + clock.elapsed()];
         let mut x = state.q.clone();
         x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
         x.push(0.0);
@@ -516,7 +531,6 @@ impl<'a> Simulation<'a> {
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
         let control = control_of(options, state.t, options.method == AUTO);
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
-        let impulses = functions.is_some().then(|| Impulses::new(setting));
         let mut driver = Driver::new(field, integrator, control, state.t, x);
         driver.set_events(functions);
         Ok(Simulation {
@@ -578,7 +592,7 @@ impl<'a> Simulation<'a> {
             }
             Err(error) => return Ok(End::Failed(Failure::Field(error))),
         }
-        self.energies.see(self.setting, &self.driver.field, t, &x, true);
+        self.energies.see(&self.setting, &self.driver.field, t, &x, true);
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
         let at_steps = self.holds_energy != HoldsEnergy::No;
@@ -606,7 +620,7 @@ impl<'a> Simulation<'a> {
             }
             let observer = &mut self.observer;
             let largest = &mut self.largest_multipliers;
-            let (setting, energies) = (self.setting, &mut self.energies);
+            let (setting, energies) = (&self.setting, &mut self.energies);
             self.paths.resize(self.driver.x.len(), 0.0);
             let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
             let size = self.driver.x.len();
@@ -686,7 +700,7 @@ impl<'a> Simulation<'a> {
     /// Says where the motion is stiff for the integrator it has.
     fn look_for_stiffness(&mut self) {
         let Some((t, stiff)) = self.driver.stiff.take() else { return };
-        let words = method::stiff_words(self.setting, &self.driver.field.equations, &stiff);
+        let words = method::stiff_words(&self.setting, &self.driver.field.equations, &stiff);
         if self.options.method == AUTO {
             let (from, to) = (self.choice.name, "radau");
             self.choice.changes.push(Change { t, from, to, reason: words });
@@ -701,7 +715,7 @@ impl<'a> Simulation<'a> {
     fn change_method(&mut self) -> Result<(), RunError> {
         let clock = Instant::now();
         let field = &mut self.driver.field;
-        let integrator = integrator_for(self.setting, self.options, "radau", field)?;
+        let integrator = integrator_for(&self.setting, self.options, "radau", field)?;
         self.choice.name = integrator.name();
         if let Some(change) = self.choice.changes.last() {
             self.choice.reason.clone_from(&change.reason);
@@ -719,12 +733,12 @@ impl<'a> Simulation<'a> {
         let _ = self.driver.field.certified_rates(t, &x, &mut dx);
         let state = self.observer.state(&self.driver.field, t, &x);
         self.finish();
-        let equations = derive(self.setting, self.options, &state)?;
-        let mut field = Field::new(self.setting, &equations, self.options.elimination);
+        let equations = derive(&self.setting, self.options, &state)?;
+        let mut field = Field::new(&self.setting, &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);
-        self.observer = Observer::new(self.setting, &equations).map_err(RunError::Formulation)?;
+        self.observer = Observer::new(&self.setting, &equations).map_err(RunError::Formulation)?;
         let mut energies =
-            Energies::new(self.setting, &equations).map_err(RunError::Formulation)?;
+            Energies::new(&self.setting, &equations).map_err(RunError::Formulation)?;
         std::mem::swap(&mut energies, &mut self.energies);
         self.energies.go_on(energies);
         self.paths.clear();
@@ -732,13 +746,15 @@ impl<'a> Simulation<'a> {
         let mut next = state.q.clone();
         next.extend(self.setting.numbers(&equations.own, &state.table(system)));
         next.push(x[x.len() - 1]);
-        let integrator = integrator_for(self.setting, self.options, self.choice.name, &mut field)?;
+        let integrator = integrator_for(&self.setting, self.options, self.choice.name, &mut field)?;
         let leaves = self.options.method == AUTO && self.choice.changes.is_empty();
         let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
         let h = self.driver.h;
         let mut functions = match self.options.events {
-            true => EventFunctions::new(self.setting, &equations).map_err(RunError::Formulation)?,
+            true => {
+                EventFunctions::new(&self.setting, &equations).map_err(RunError::Formulation)?
+            }
             false => None,
         };
         if let (Some(new), Some(old)) = (&mut functions, &self.driver.take_events()) {

@@ -97,27 +97,65 @@ impl Geometry {
 
     /// The extents of the symbols at a state.
     pub fn extents(&self, setting: &Setting, table: &Table) -> Vec<f64> {
-        (0..self.symbols.len())
-            .map(|k| {
-                let own = table.get(self.symbols[k]).map_or(0.0, f64::abs);
-                let list = self.along(setting, table, k);
+        let own = |k: usize| table.get(self.symbols[k]).map_or(0.0, f64::abs);
+        let lists: Vec<Vec<Series>> =
+            (0..self.symbols.len()).map(|k| self.along(setting, table, k)).collect();
+        let scales: Vec<f64> = lists
+            .iter()
+            .enumerate()
+            .map(|(k, list)| {
                 let (constraints, others) = list.split_at(self.constraints[k]);
                 let scale = median(constraints).or_else(|| median(others));
-                scale.map_or(own, |s| within(s, constraints).max(own))
+                scale.map_or(own(k), |s| s.max(own(k)))
             })
-            .collect()
+            .collect();
+        self.within(&lists, &scales).into_iter().enumerate().map(|(k, s)| s.max(own(k))).collect()
     }
 
     /// The extents of those symbols to which the constraints give one; 0 for the others. What
     /// only A and Γ know may be far beyond where the motion ever comes.
     pub fn lengths(&self, setting: &Setting, table: &Table) -> Vec<f64> {
-        (0..self.symbols.len())
+        let lists: Vec<Vec<Series>> = (0..self.symbols.len())
             .map(|k| {
                 let functions = &self.functions[k][..self.constraints[k]];
-                let list = setting.series(functions, table, self.symbols[k]);
-                median(&list).map_or(0.0, |s| within(s, &list))
+                setting.series(functions, table, self.symbols[k])
             })
-            .collect()
+            .collect();
+        let scales: Vec<f64> = lists.iter().map(|list| median(list).unwrap_or(0.0)).collect();
+        self.within(&lists, &scales)
+    }
+
+    /// Scales, unless they are beyond all reason for the constraints as they stand. In a row a
+    /// coordinate balances the other terms, |c₁| h = |c₀|, or what these are where the other
+    /// coordinates move through their own scales. A function that is all but linear, as
+    /// sin(10⁻¹³ z), may know a scale of billions of that.
+    fn within(&self, lists: &[Vec<Series>], scales: &[f64]) -> Vec<f64> {
+        let mut slopes: FxHashMap<ExprId, Vec<(usize, f64)>> = FxHashMap::default();
+        for (k, list) in lists.iter().enumerate() {
+            let functions = &self.functions[k][..self.constraints[k]];
+            for (function, series) in functions.iter().zip(list) {
+                if series.is_significant(1) {
+                    let slope = series.coefficients[1].abs();
+                    slopes.entry(*function).or_default().push((k, slope));
+                }
+            }
+        }
+        let mut found = scales.to_vec();
+        for (k, list) in lists.iter().enumerate() {
+            let functions = &self.functions[k][..self.constraints[k]];
+            let rows = functions.iter().zip(list).filter_map(|(function, series)| {
+                let all = slopes.get(function)?;
+                let own = all.iter().find(|s| s.0 == k)?.1;
+                let others = all.iter().filter(|s| s.0 != k).map(|s| s.1 * scales[s.0]);
+                let size = series.coefficients[0].abs().max(series.sizes[0]);
+                Some(others.fold(size, f64::max) / own)
+            });
+            let most = rows.filter(|b| b.is_finite()).fold(0.0, f64::max);
+            if most > 0.0 && scales[k] > BEYOND * most {
+                found[k] = most;
+            }
+        }
+        found
     }
 
     /// By how much functions other than the constraints change, to first order, where each
@@ -180,18 +218,6 @@ fn median(list: &[Series]) -> Option<f64> {
     let mut scales: Vec<f64> = list.iter().filter_map(extent).collect();
     scales.sort_unstable_by(f64::total_cmp);
     scales.get(scales.len() / 2).copied()
-}
-
-/// A scale, unless it is beyond all reason for the constraints as they stand: a coordinate is
-/// about as large as |c₀/c₁|, where it balances the other terms of a row, and a function that
-/// is all but linear (sin(10⁻¹³ z)) may know a scale of billions of that.
-fn within(scale: f64, constraints: &[Series]) -> f64 {
-    let balances = constraints.iter().filter(|c| c.is_significant(1)).map(|c| {
-        let size = c.coefficients[0].abs().max(c.sizes[0]);
-        size / c.coefficients[1].abs()
-    });
-    let most = balances.filter(|b| b.is_finite()).fold(0.0, f64::max);
-    if most > 0.0 && scale > BEYOND * most { most } else { scale }
 }
 
 /// The scale of one function, if it knows one.

@@ -22,8 +22,9 @@ use crate::setting::State;
 use crate::setting::extent::Geometry;
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
-use dalembert_expr::ball::{Balls, Enclose, Extended, ExtendedBall};
-use dalembert_expr::{ExprId, Number, Random, Symbol};
+use dalembert_expr::ball::{Balls, Enclose, Enclosed, Extended, ExtendedBall, Gap, Magnitude};
+use dalembert_expr::eval::Arithmetic;
+use dalembert_expr::{ExprId, Function, Number, Random, Symbol};
 use dalembert_gauss::linalg::{lq, norm, qr};
 use rustc_hash::FxHashMap;
 
@@ -52,8 +53,10 @@ const NOWHERE: f64 = 1e-10;
 const DIGITS: usize = 15;
 /// more than this no double needs,
 const MOST_DIGITS: usize = 17;
-/// and what they determine to less than so many halves of their last digit they do not.
-const HALVES: f64 = 30.0;
+/// and what so many of their last digits can change is not determined.
+const LAST_DIGITS: f64 = 16.0;
+/// What is left of a dependent row is less than this.
+const ELSEWHERE: f64 = 1e-6;
 /// Dense factors are made up to this many entries.
 const LARGEST: usize = 400_000;
 /// Steps in doubles, and steps in extended precision for each word of it.
@@ -71,9 +74,6 @@ pub fn nearly_dependent(
     for (at, distance) in DISTANCES.into_iter().enumerate() {
         let Some(found) = problem.at(distance, at as u64 + 1) else { continue };
         let found = found?;
-        if found.ratio < problem.rounding {
-            return None;
-        }
         match &first {
             None => first = Some(found),
             Some(before) => {
@@ -84,7 +84,7 @@ pub fn nearly_dependent(
             }
         }
     }
-    first
+    first.filter(|nearly| nearly.ratio < NOWHERE)
 }
 
 /// The rows, and where they are looked at.
@@ -101,8 +101,8 @@ struct Problem<'s> {
     psi: Vec<Option<ExprId>>,
     /// Whether A depends on v.
     by_velocity: bool,
-    /// What rounded numbers leave open.
-    rounding: f64,
+    /// Whether there are rounded numbers.
+    is_rounded: bool,
     entries: Vec<ExprId>,
 }
 
@@ -132,7 +132,7 @@ impl<'s> Problem<'s> {
         all.extend(phi.iter().chain(&psi).flatten());
         let parameters = system.parameters.iter();
         all.extend(parameters.clone().filter_map(|p| p.value));
-        let rounding = exprs.numbers_of(&all).iter().map(rounding).fold(0.0, f64::max);
+        let is_rounded = exprs.numbers_of(&all).iter().any(|number| rounding(number) > 0.0);
         let known = |s: &Symbol| {
             *s == Symbol::TIME
                 || equations.q.contains(s)
@@ -160,30 +160,44 @@ impl<'s> Problem<'s> {
             phi,
             psi,
             by_velocity,
-            rounding,
+            is_rounded,
             entries,
             table,
         })
     }
 
-    /// What is nearly dependent at a point at a distance: `None` if there is no such point,
-    /// `Some(None)` if all that is dependent follows.
+    /// What is nearly dependent at a point at a distance: `None` if there is no such point or
+    /// nothing is dependent there, `Some(None)` if all that is dependent follows.
     fn at(&self, distance: f64, seed: u64) -> Option<Option<Nearly>> {
         let mut random = Random::new(seed);
         let mut point = Point { t: self.t, q: self.q.clone(), v: self.v.clone() };
-        let span = self.setting.duration();
-        point.t += distance * random.signed() * if span > 0.0 { span.min(1.0) } else { 1.0 };
         for (q, unit) in point.q.iter_mut().zip(&self.units) {
             *q += distance * unit * random.signed();
         }
-        let speed = norm(&self.v).max(1e-3);
-        for v in &mut point.v {
-            *v += distance * speed * random.signed();
+        // At the rate at which the fastest coordinate moves through its extent, or once in the
+        // time of a run.
+        let span = self.setting.duration();
+        let rates = self.v.iter().zip(&self.units).map(|(v, unit)| v.abs() / unit);
+        let once = if span > 0.0 { 1.0 / span } else { 1.0 };
+        let rate = rates.filter(|rate| rate.is_finite()).fold(once, f64::max);
+        point.t += distance / rate * random.signed();
+        for (v, unit) in point.v.iter_mut().zip(&self.units) {
+            *v += distance * rate * unit * random.signed();
         }
         let lengths = self.lengths(&self.table_of(&point))?;
-        let rows = self.settle(&mut point, lengths)?;
+        // On the rows that are independent at the state; if there are more at the point, the state
+        // is a singular one, and those of the point count.
+        let at_state = self.choose(&self.table, &lengths)?.chosen;
+        let mut beside = Point { t: point.t, q: point.q.clone(), v: point.v.clone() };
+        let rows = match self.settle(&mut beside, &lengths, Some(&at_state)) {
+            Some(rows) if rows.chosen.len() == at_state.len() => {
+                point = beside;
+                rows
+            }
+            _ => self.settle(&mut point, &lengths, None)?,
+        };
         if rows.chosen.len() == self.equations.rows.len() {
-            return Some(None);
+            return None;
         }
         // The range of all numbers on the way says how many digits there are.
         let narrow = Balls(Extended::new(BITS));
@@ -202,8 +216,14 @@ impl<'s> Problem<'s> {
         table
     }
 
-    /// Brings a point onto independent rows, in doubles, and factors these.
-    fn settle(&self, point: &mut Point, lengths: Vec<f64>) -> Option<Chosen> {
+    /// Brings a point onto rows that are given, or independent there, in doubles; and the rows
+    /// that are independent where it comes to.
+    fn settle(
+        &self,
+        point: &mut Point,
+        lengths: &[f64],
+        given: Option<&[usize]>,
+    ) -> Option<Chosen> {
         for level in [0, 1] {
             if level == 1 && !self.by_velocity {
                 break;
@@ -213,7 +233,10 @@ impl<'s> Problem<'s> {
             let mut best = f64::INFINITY;
             for _ in 0..STEPS {
                 let table = self.table_of(point);
-                let chosen = self.choose(&table, &lengths)?;
+                let mut chosen = self.choose(&table, lengths)?;
+                if let Some(given) = given {
+                    chosen.chosen = given.to_vec();
+                }
                 let (part, exprs) = chosen.with(residuals);
                 if part.rows.is_empty() {
                     is_near = true;
@@ -240,7 +263,7 @@ impl<'s> Problem<'s> {
                 return None;
             }
         }
-        self.choose(&self.table_of(point), &lengths)
+        self.choose(&self.table_of(point), lengths)
     }
 
     /// A at a point, in units of the coordinates.
@@ -306,8 +329,7 @@ impl<'s> Problem<'s> {
         }
         self.parameters(arithmetic, &mut values)?;
         let evaluate = |roots: &[ExprId], values: &FxHashMap<Symbol, ExtendedBall>| {
-            let symbol =
-                |s: Symbol| values.get(&s).cloned().ok_or(dalembert_expr::ball::Gap::Undecided);
+            let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
             let found: Result<Vec<ExtendedBall>, _> =
                 exprs.evaluate(arithmetic, roots, symbol).into_iter().collect();
             found.ok()
@@ -356,7 +378,37 @@ impl<'s> Problem<'s> {
             });
             matrix.push(with_units.collect::<Option<_>>()?);
         }
-        self.left(kind, rows, &matrix, bits)
+        let open = if self.is_rounded { self.open(arithmetic, &values) } else { Vec::new() };
+        self.left(kind, rows, &matrix, &open, bits)
+    }
+
+    /// What rounded numbers leave open of the entries of A, by row, in units of the coordinates.
+    fn open(
+        &self,
+        arithmetic: &Balls<Extended>,
+        values: &FxHashMap<Symbol, ExtendedBall>,
+    ) -> Vec<Vec<(usize, f64)>> {
+        let exprs = &self.setting.model.exprs;
+        let measured = Measured(arithmetic);
+        let mut values = values.clone();
+        let parameters = self.setting.model.system.parameters.iter();
+        for _ in 0..=parameters.len() {
+            for parameter in parameters.clone() {
+                let Some(value) = parameter.value else { continue };
+                let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
+                if let Ok(ball) = exprs.evaluate(&measured, &[value], symbol).remove(0) {
+                    values.insert(parameter.symbol, ball);
+                }
+            }
+        }
+        let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
+        let mut entries = exprs.evaluate(&measured, &self.entries, symbol).into_iter();
+        let mut size = |column: usize| {
+            let radius = entries.next().and_then(Result::ok).map(|ball| ball.radius_scaled(0));
+            radius.unwrap_or(f64::INFINITY) * self.units[column]
+        };
+        let rows = self.equations.jacobian.rows.iter();
+        rows.map(|row| row.iter().map(|e| (e.0, size(e.0))).collect()).collect()
     }
 
     /// The parameters, by their definitions.
@@ -371,8 +423,7 @@ impl<'s> Problem<'s> {
             let before = open.len();
             open.retain(|parameter| {
                 let Some(value) = parameter.value else { return true };
-                let symbol =
-                    |s: Symbol| values.get(&s).cloned().ok_or(dalembert_expr::ball::Gap::Undecided);
+                let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
                 match exprs.evaluate(arithmetic, &[value], symbol).remove(0) {
                     Ok(value) => {
                         values.insert(parameter.symbol, value);
@@ -394,6 +445,7 @@ impl<'s> Problem<'s> {
         kind: &Extended,
         rows: &Chosen,
         matrix: &[Vec<(usize, ExtendedBall)>],
+        open: &[Vec<(usize, f64)>],
         bits: i64,
     ) -> Option<Option<Nearly>> {
         let n = rows.n;
@@ -434,6 +486,22 @@ impl<'s> Problem<'s> {
                 }
             };
             let Some(ratio) = ratio else { continue };
+            // In doubles it was dependent: this is another place.
+            if ratio > ELSEWHERE {
+                return None;
+            }
+            if !open.is_empty() {
+                // What the entries leave open of it.
+                let mut spread = vec![0.0; n];
+                open[row].iter().for_each(|(j, size)| spread[*j] += size);
+                for (&chosen, share) in rows.chosen.iter().zip(&shares) {
+                    let weight = share.abs() * (own as f64).exp2();
+                    open[chosen].iter().for_each(|(j, size)| spread[*j] += weight * size);
+                }
+                if ratio * length.exp2() <= LAST_DIGITS * norm(&spread) {
+                    continue;
+                }
+            }
             if nearly.as_ref().is_some_and(|n| n.ratio <= ratio) {
                 continue;
             }
@@ -467,7 +535,52 @@ fn rounding(number: &Number) -> f64 {
     if has_pattern && !(is_double && is_off_by_a_digit) {
         return 0.0;
     }
-    HALVES * 5.0 * 10f64.powi(-(digits.len() as i32))
+    5.0 * 10f64.powi(-(digits.len() as i32))
+}
+
+/// Extended precision in which rounded numbers are balls about what is written.
+struct Measured<'a>(&'a Balls<Extended>);
+
+impl Arithmetic for Measured<'_> {
+    type Value = Enclosed<ExtendedBall>;
+
+    fn number(&self, number: &Number) -> Self::Value {
+        let ball = self.0.number(number)?;
+        let size = rounding(number);
+        if size == 0.0 {
+            return Ok(ball);
+        }
+        let exponent = (size * number.to_f64().abs()).log2().ceil();
+        Ok(ball.wider(Magnitude::power_of_two(exponent as i64)))
+    }
+
+    fn pi(&self) -> Self::Value {
+        self.0.pi()
+    }
+
+    fn add(&self, a: &Self::Value, b: &Self::Value) -> Self::Value {
+        self.0.add(a, b)
+    }
+
+    fn mul(&self, a: &Self::Value, b: &Self::Value) -> Self::Value {
+        self.0.mul(a, b)
+    }
+
+    fn power(&self, base: &Self::Value, exponent: &Number) -> Self::Value {
+        self.0.power(base, exponent)
+    }
+
+    fn pow(&self, base: &Self::Value, exponent: &Self::Value) -> Self::Value {
+        self.0.pow(base, exponent)
+    }
+
+    fn call(&self, function: Function, x: &[Self::Value]) -> Self::Value {
+        self.0.call(function, x)
+    }
+
+    fn solve(&self, k: &[Self::Value], r: &[Self::Value]) -> Vec<Self::Value> {
+        self.0.solve(k, r)
+    }
 }
 
 /// Values as doubles times one power of two, so that the largest is about 1.

@@ -68,12 +68,18 @@ pub(crate) fn recombined(
     if found.is_empty() {
         return None;
     }
-    let mut system = system.clone();
+    let mut held = system.clone();
     for (recombined, residual) in found {
-        system.constraints[recombined.row].residual = residual;
-        system.recombined.push(recombined);
+        // Of a combination is true what is true of all rows in it.
+        let parts = || recombined.weights.iter().map(|w| &system.constraints[w.0]);
+        let row = &mut held.constraints[recombined.row];
+        row.residual = residual;
+        row.affine = parts().all(|c| c.affine);
+        row.scleronomic = parts().all(|c| c.scleronomic);
+        row.catastatic = row.catastatic.map(|_| parts().all(|c| c.catastatic == Some(true)));
+        held.recombined.push(recombined);
     }
-    Some(system)
+    Some(held)
 }
 
 /// Exact values of parameters, for those that are rational.

@@ -7,13 +7,13 @@
 //! An event is *armed* on the side of zero it was last seen on. At zero it is not: where it
 //! has just happened it is armed again as soon as it has left zero by more than the rounding
 //! errors of its value there. One that is zero at the start, or after the reset of another,
-//! is armed by the direction of the motion, which `arming` finds.
+//! gets its side by the direction of the motion, which `at_zero` finds.
 
 use crate::drive::tolerances::events::{JUMP, LEFT, OBSERVED, SLOPE, START};
+use crate::program::compiled::Compiled;
 use crate::program::field::{Field, FieldError};
 use crate::program::observer::{Observation, Observer};
 use crate::setting::{Setting, Table};
-use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
@@ -44,6 +44,7 @@ pub(in crate::drive) struct EventSide {
 }
 
 /// How a function is evaluated.
+#[derive(Clone)]
 enum Kind {
     /// By the tape: its place among the outputs, and itself in the own variables.
     Plain(usize, ExprId),
@@ -51,33 +52,8 @@ enum Kind {
     Observed(ExprId),
 }
 
-/// A tape and its outputs.
-struct Compiled {
-    function: Box<dyn Function>,
-    registers: Registers,
-    output: Vec<f64>,
-}
-
-impl Compiled {
-    fn new(setting: &Setting, roots: &[ExprId], variables: &[Symbol]) -> Compiled {
-        let (symbols, constants) = setting.constants();
-        let function = backends::DEFAULT.compile(Tape::lower(
-            &setting.model.exprs,
-            roots,
-            &symbols,
-            variables,
-        ));
-        let mut registers = function.scratch();
-        function.prepare(&mut registers, &constants);
-        Compiled { registers, output: vec![0.0; function.outputs()], function }
-    }
-
-    fn call(&mut self, input: &[f64]) {
-        self.function.call(&mut self.registers, input, &mut self.output);
-    }
-}
-
 /// The functions of events, compiled, and their sides.
+#[derive(Clone)]
 pub struct EventFunctions {
     setting: Setting,
     kinds: Vec<Kind>,
@@ -111,6 +87,15 @@ pub struct EventFunctions {
 }
 
 impl EventFunctions {
+    /// Takes other values of the parameters.
+    pub(crate) fn set_parameters(&mut self, setting: &Setting) {
+        let constants = setting.constants().1;
+        self.values.prepare(&constants);
+        self.gradients.prepare(&constants);
+        self.observer.iter_mut().for_each(|observer| observer.prepare(&constants));
+        self.setting = setting.clone();
+    }
+
     /// The events of a model in the variables of a formulation; `None` if there are none.
     pub fn new(
         setting: &Setting,

@@ -1,17 +1,23 @@
 //! H_p, −H_q, H_pp and the position constraints, each by itself: what a symplectic
 //! method evaluates at positions and momenta of different times.
 
-use super::kept::Compiled;
 use super::{Field, FieldError};
+use crate::program::compiled::Compiled;
 use crate::program::problem::Canonical;
 
 /// The compiled derivatives of H.
+#[derive(Clone)]
 pub(crate) struct Part {
     /// H_p, then −H_q.
     slopes: Compiled,
 }
 
 impl Part {
+    /// Sets the parameters.
+    pub(super) fn prepare(&mut self, constants: &[f64]) {
+        self.slopes.prepare(constants);
+    }
+
     /// Where the equations are those of an H.
     pub(crate) fn new(field: &Field) -> Option<Part> {
         let kept = &field.kept;

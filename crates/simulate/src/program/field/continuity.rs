@@ -10,7 +10,7 @@
 //! continued: 2π w is added to it, w being how often its cut was passed. Where it enters
 //! them by its value it is a switch like any other.
 
-use super::{Field, FieldError, kept};
+use super::{Field, FieldError};
 use crate::noise::{Noisy, Running};
 use crate::program::observer;
 use crate::setting::Setting;
@@ -21,8 +21,9 @@ use dalembert_model::system::Energy;
 use std::ops::Range;
 
 /// The compiled quantities.
+#[derive(Clone)]
 pub(super) struct Continuity {
-    function: kept::Compiled,
+    pub(super) function: crate::program::compiled::Compiled,
     roots: Vec<ExprId>,
 }
 

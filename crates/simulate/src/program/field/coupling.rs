@@ -10,10 +10,12 @@ use dalembert_gauss::coupled::{CoupledError, Forces, Law};
 use dalembert_gauss::eliminations::{Elimination, Scratch};
 use dalembert_gauss::outcome::{self, Outcome};
 use dalembert_gauss::terms::{Terms, Tolerances};
+use std::sync::Arc;
 
 /// Forces as functions of the multipliers that occur in them: F, C, the power, D.
+#[derive(Clone)]
 pub(super) struct Coupling {
-    pub(super) function: Box<dyn Function>,
+    pub(super) function: Arc<dyn Function>,
     /// The row of A of each multiplier.
     pub(super) rows: Vec<Option<usize>>,
     /// Where the multipliers are among the inputs.

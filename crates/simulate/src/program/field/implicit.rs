@@ -3,10 +3,12 @@
 use super::Work;
 use crate::search::{self, Lost, Relation};
 use dalembert_compile::{Function, Scratch as Registers};
+use std::sync::Arc;
 
 /// Unknowns behind the own variables.
+#[derive(Clone)]
 pub(super) struct Implicit {
-    pub(super) function: Box<dyn Function>,
+    pub(super) function: Arc<dyn Function>,
     pub(super) places: Vec<usize>,
     pub(super) count: usize,
 }

@@ -4,13 +4,14 @@
 //! is never derived.
 
 use super::{Field, canonical, continuity, residual, structure};
+use crate::program::compiled::Compiled;
 use crate::program::problem::Needs;
 use crate::program::projection::Projection;
-use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 
 /// The frozen expressions of a field, in the order of its outputs.
+#[derive(Clone)]
 pub(super) struct Kept {
     pub(super) terms: Vec<ExprId>,
     pub(super) residuals: Vec<ExprId>,
@@ -21,7 +22,7 @@ pub(super) struct Kept {
 }
 
 /// Parts that integrators asked for.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Parts {
     pub(super) residual: Option<residual::Part>,
     pub(super) canonical: Option<canonical::Part>,
@@ -53,20 +54,6 @@ fn fill(matrix: &mut Jacobian, entries: &[ExprId]) {
     matrix.rows.iter_mut().flatten().zip(entries).for_each(|(place, &e)| place.1 = e);
 }
 
-/// A compiled function with its registers and its last output.
-pub(super) struct Compiled {
-    function: Box<dyn Function>,
-    registers: Registers,
-    pub(super) output: Vec<f64>,
-}
-
-impl Compiled {
-    pub(super) fn call(&mut self, input: &[f64]) -> &[f64] {
-        self.function.call(&mut self.registers, input, &mut self.output);
-        &self.output
-    }
-}
-
 impl Field {
     /// Compiles what an integrator needs. False if the equations do not have it.
     pub fn equip(&mut self, needs: Needs) -> bool {
@@ -93,13 +80,7 @@ impl Field {
     pub(super) fn compile(&self, roots: &[ExprId], more: &[Symbol]) -> Compiled {
         let mut variables = self.kept.variables.clone();
         variables.extend(more);
-        let exprs = &self.setting.model.exprs;
-        let function =
-            backends::DEFAULT.compile(Tape::lower(exprs, roots, &self.kept.symbols, &variables));
-        let mut registers = function.scratch();
-        function.prepare(&mut registers, &self.constants);
-        let output = vec![0.0; function.outputs()];
-        Compiled { function, registers, output }
+        Compiled::new(&self.setting, roots, &variables)
     }
 
     /// The equations with the branches of their terms frozen. What is not compiled into the

@@ -16,14 +16,16 @@
 //! All derivatives are those of the expressions of [`Residual`], with branches frozen. The rows are those in use at the beginning of a step; the
 //! dependent ones hold with them.
 
-use super::kept::{Compiled, entries};
+use super::kept::entries;
 use super::{Field, FieldError, places};
+use crate::program::compiled::Compiled;
 use crate::program::problem::{Problem, ResidualForm};
 use dalembert_derive::Residual;
 use dalembert_expr::{Jacobian, Symbol};
 use dalembert_gauss::linalg::lu;
 
 /// The compiled residual and its derivatives.
+#[derive(Clone)]
 pub(crate) struct Part {
     residual: Compiled,
     slopes: Compiled,
@@ -51,6 +53,12 @@ struct Counts {
 }
 
 impl Part {
+    /// Sets the parameters.
+    pub(super) fn prepare(&mut self, constants: &[f64]) {
+        self.residual.prepare(constants);
+        self.slopes.prepare(constants);
+    }
+
     pub(crate) fn new(field: &Field) -> Part {
         let exprs = &field.setting.model.exprs;
         let kept = &field.kept;

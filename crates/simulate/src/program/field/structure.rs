@@ -1,12 +1,13 @@
 //! H_r, its gradient, and J_r: what a method that conserves H_r by its own algebra
 //! evaluates.
 
-use super::kept::Compiled;
 use super::{Field, FieldError, places};
+use crate::program::compiled::Compiled;
 use crate::program::problem::Structure;
 use dalembert_expr::Symbol;
 
 /// The compiled structure.
+#[derive(Clone)]
 pub(crate) struct Part {
     /// H_r and ∇H_r.
     energy: Compiled,
@@ -16,6 +17,12 @@ pub(crate) struct Part {
 }
 
 impl Part {
+    /// Sets the parameters.
+    pub(super) fn prepare(&mut self, constants: &[f64]) {
+        self.energy.prepare(constants);
+        self.matrix.prepare(constants);
+    }
+
     /// Where the equations are J_r ∇H_r.
     pub(crate) fn new(field: &Field) -> Option<Part> {
         let bracket = field.equations.bracket.as_ref()?;
