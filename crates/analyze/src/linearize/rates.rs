@@ -99,7 +99,8 @@ impl<'s> Rates<'s> {
         let residual = Residual::new(exprs, &equations);
         let coupled: Vec<usize> = equations.multiplier_rows().into_iter().flatten().collect();
         let by: Vec<Symbol> = coupled.iter().map(|&row| residual.multipliers[row]).collect();
-        let coupling = multiplier_forces::slopes(exprs, &residual.force, &residual.nonideal, &by);
+        let coupling =
+            multiplier_forces::derivatives(exprs, &residual.force, &residual.nonideal, &by);
         let mut roots = residual.kinematics.clone();
         roots.extend(&residual.dynamics);
         roots.extend(residual.rows.iter().map(|row| row.acceleration));

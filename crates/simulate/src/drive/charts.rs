@@ -9,7 +9,7 @@ impl Driver {
     pub(crate) fn chart_is_ill_conditioned(&mut self) -> bool {
         self.field.equations.chart.is_some() && {
             let x = self.x.clone();
-            linalg::largest(self.field.slopes(self.t, &x)) > ILL_CONDITIONED
+            linalg::largest(self.field.chart_entries(self.t, &x)) > ILL_CONDITIONED
         }
     }
 
@@ -20,8 +20,8 @@ impl Driver {
             return false;
         }
         let x = self.x.clone();
-        let before = self.field.slopes(self.t, &x).to_vec();
-        let after = self.field.slopes(t, next);
+        let before = self.field.chart_entries(self.t, &x).to_vec();
+        let after = self.field.chart_entries(t, next);
         let steepest = linalg::largest(after);
         // A chart that was asked for may be steep from the start.
         let is_steep = steepest > TOO_STEEP && steepest > 2.0 * linalg::largest(&before);

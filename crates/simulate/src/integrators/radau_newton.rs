@@ -257,7 +257,7 @@ impl Radau {
                 let stage: Vec<f64> = self.y.iter().zip(&self.z[i]).map(|(y, z)| y + z).collect();
                 let rates = self.rates(i, inside, step.h);
                 let t = step.t + C[i] * step.h;
-                form.slopes(t, &stage, &rates, &mut by_rate, &mut by);
+                form.derivatives(t, &stage, &rates, &mut by_rate, &mut by);
                 for row in 0..n {
                     let line = &mut matrix[(i * n + row) * size..(i * n + row + 1) * size];
                     for j in 0..3 {

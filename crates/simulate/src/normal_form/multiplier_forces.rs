@@ -100,7 +100,12 @@ pub fn dependent(exprs: &Exprs, switches: &[Switch], symbols: &[Symbol]) -> Vec<
 }
 
 /// D = ∂(F + C)/∂λ.
-pub fn slopes(exprs: &Exprs, force: &[ExprId], nonideal: &[ExprId], by: &[Symbol]) -> Jacobian {
+pub fn derivatives(
+    exprs: &Exprs,
+    force: &[ExprId],
+    nonideal: &[ExprId],
+    by: &[Symbol],
+) -> Jacobian {
     let total: Vec<ExprId> =
         force.iter().zip(nonideal).map(|(&f, &c)| (exprs.at(f) + exprs.at(c)).id).collect();
     exprs.jacobian(&total, by)
@@ -129,7 +134,7 @@ impl Frozen {
             equations.force.iter().chain(&equations.nonideal).copied().collect();
         let (mut roots, switches) = exprs.freeze_switches(&both);
         let (force, nonideal) = roots.split_at(equations.force.len());
-        let slopes = slopes(exprs, force, nonideal, &symbols);
+        let slopes = derivatives(exprs, force, nonideal, &symbols);
         roots.extend(slopes.rows.iter().flatten().map(|e| e.1));
         Some(Frozen {
             places: equations.multiplier_rows(),

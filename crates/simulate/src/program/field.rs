@@ -26,12 +26,12 @@ pub use self::noise::FieldNoise;
 use self::coupling::Coupling;
 use self::implicit::Implicit;
 use self::kept::{Kept, Parts};
-use crate::normal_form::multiplier_forces as law;
+use crate::normal_form::multiplier_forces;
 use crate::program::power::power_and_mass;
 use crate::program::problem::{Canonical, Problem, ResidualForm, Structure};
 use crate::search::Room;
 use crate::setting::State;
-use crate::setting::legendre as newton;
+use crate::setting::legendre;
 use crate::setting::{Setting, Table};
 use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
@@ -380,7 +380,7 @@ impl Field {
         });
         let coupling = (!multipliers.is_empty()).then(|| {
             let (force, nonideal) = (&roots[layout.force.clone()], &roots[layout.nonideal.clone()]);
-            let slopes = law::slopes(exprs, force, nonideal, &multipliers);
+            let slopes = multiplier_forces::derivatives(exprs, force, nonideal, &multipliers);
             let mut outputs: Vec<ExprId> = force.iter().chain(nonideal).copied().collect();
             outputs.push(roots[layout.power]);
             outputs.extend(entries(&slopes));
@@ -395,7 +395,7 @@ impl Field {
         let mut guards: Vec<ExprId> = switches.iter().map(|s| s.value).collect();
         guards.extend(switches.iter().flat_map(|s| s.guards.iter().copied()));
         let switchboard = Switchboard {
-            dependent: law::dependent(exprs, &switches, &multipliers),
+            dependent: multiplier_forces::dependent(exprs, &switches, &multipliers),
             switches: switches.clone(),
             function: lower(&guards),
             kinds: switches.iter().map(|s| s.kind).collect(),
@@ -558,8 +558,14 @@ impl Field {
         table.set_all(&self.equations.v, &x[n..n + size]);
         table.set_all(&auxiliary.symbols, &self.work.auxiliary);
         let (symbols, jacobian) = (&auxiliary.symbols, &auxiliary.jacobian);
-        let found =
-            newton::solve(&self.setting, &mut table, symbols, &auxiliary.residuals, jacobian, None);
+        let found = legendre::solve(
+            &self.setting,
+            &mut table,
+            symbols,
+            &auxiliary.residuals,
+            jacobian,
+            None,
+        );
         self.work.auxiliary = found.map_err(|_| FieldError::Legendre)?;
         let first = 1 + n + size;
         self.work.input[first..first + symbols.len()].copy_from_slice(&self.work.auxiliary);
@@ -762,9 +768,9 @@ impl Field {
         (&self.work.metric, &self.work.jacobian)
     }
 
-    /// The slopes of the dependent velocities in the chart: the entries of S, none if
+    /// The entries of S of the chart, by which the dependent velocities follow; none if
     /// there is no chart.
-    pub fn slopes(&mut self, t: f64, x: &[f64]) -> &[f64] {
+    pub fn chart_entries(&mut self, t: f64, x: &[f64]) -> &[f64] {
         if self.residuals.slopes == self.work.residual_output.len() || self.residuals(t, x).is_err()
         {
             return &[];
@@ -837,7 +843,7 @@ impl Field {
 }
 
 impl Problem for Field {
-    fn size(&self) -> usize {
+    fn state_length(&self) -> usize {
         self.n + self.size + 1
     }
 

@@ -7,7 +7,7 @@ use super::FieldError;
 /// them if it was asked for before ([`Needs`]).
 pub trait Problem {
     /// Length of a state.
-    fn size(&self) -> usize;
+    fn state_length(&self) -> usize;
 
     /// The rates `dx` at time `t` and state `x`.
     fn rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError>;
@@ -43,7 +43,14 @@ pub trait ResidualForm {
     fn residual(&mut self, t: f64, y: &[f64], rates: &[f64], r: &mut [f64]) -> f64;
 
     /// ∂R/∂ẏ and ∂R/∂y, square and dense.
-    fn slopes(&mut self, t: f64, y: &[f64], rates: &[f64], by_rate: &mut [f64], by: &mut [f64]);
+    fn derivatives(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        rates: &[f64],
+        by_rate: &mut [f64],
+        by: &mut [f64],
+    );
 }
 
 /// H(q, p, t) by its derivatives, and position constraints φ(q, t).
@@ -52,7 +59,7 @@ pub trait Canonical {
     fn coordinates(&self) -> usize;
 
     /// H_p and −H_q at `x` = (q, p).
-    fn slopes(
+    fn gradient(
         &mut self,
         t: f64,
         x: &[f64],
@@ -74,7 +81,7 @@ pub trait Canonical {
         rows: &[usize],
         phi: &mut Vec<f64>,
         psi: &mut Vec<f64>,
-        slopes: &mut Vec<f64>,
+        phi_q: &mut Vec<f64>,
     ) -> Result<(), FieldError>;
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn integrator_for(
     name: &str,
     field: &mut Field,
 ) -> Result<Box<dyn Integrator>, RunError> {
-    let integrator = integrators::by_name(name, field.size())
+    let integrator = integrators::by_name(name, field.state_length())
         .ok_or_else(|| RunError::Method(options.method.clone()))?;
     let unsuited = |reason| RunError::Unsuited(Unsuited { integrator: integrator.name(), reason });
     if let Some(reason) = refusal(setting, options, integrator.as_ref(), &field.equations) {

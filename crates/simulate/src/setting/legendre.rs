@@ -64,7 +64,7 @@ impl Relation for Expressions<'_> {
         worst
     }
 
-    fn slopes(&mut self, _: &[f64], j: &mut [f64]) {
+    fn jacobian(&mut self, _: &[f64], j: &mut [f64]) {
         j.fill(0.0);
         let values = self.setting.numbers(&self.entries, self.table);
         self.places.iter().zip(values).for_each(|(place, value)| j[*place] = value);

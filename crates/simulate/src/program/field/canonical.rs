@@ -33,7 +33,7 @@ impl Canonical for Field {
         self.n
     }
 
-    fn slopes(
+    fn gradient(
         &mut self,
         t: f64,
         x: &[f64],

@@ -2,7 +2,7 @@
 //! a state is on, and the solution on them.
 
 use super::{Field, FieldError};
-use crate::normal_form::multiplier_forces::{self as law, Attempt};
+use crate::normal_form::multiplier_forces::{self, Attempt};
 use dalembert_compile::{Function, Scratch as Registers};
 use dalembert_expr::SwitchKind;
 use dalembert_gauss::Solver;
@@ -74,14 +74,14 @@ impl Field {
                 if self.evaluate(t, x).and_then(|()| self.solve()).is_ok() {
                     self.read_branches(&mut there, &mut guards);
                     let pick = |from: &[f64]| open.iter().map(|&at| from[at]).collect::<Vec<f64>>();
-                    let is_there = law::agree(&kinds, &pick(modes), &pick(&there));
+                    let is_there = multiplier_forces::agree(&kinds, &pick(modes), &pick(&there));
                     if is_there && self.work.coupled.check().is_ok() {
                         return Ok(());
                     }
                 }
             }
             let mut failure = None;
-            let found = law::only_branch(&kinds, &mut |branch| {
+            let found = multiplier_forces::only_branch(&kinds, &mut |branch| {
                 open.iter().zip(branch).for_each(|(&at, &mode)| modes[at] = mode);
                 self.set_modes(modes);
                 match self.evaluate(t, x).and_then(|()| self.solve()) {

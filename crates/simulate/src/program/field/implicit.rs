@@ -30,7 +30,7 @@ impl Relation for Compiled<'_> {
         f64::INFINITY
     }
 
-    fn slopes(&mut self, w: &[f64], j: &mut [f64]) {
+    fn jacobian(&mut self, w: &[f64], j: &mut [f64]) {
         j.fill(0.0);
         for (place, value) in self.implicit.places.iter().zip(&self.output[w.len()..]) {
             j[*place] = *value;

@@ -175,7 +175,14 @@ impl ResidualForm for Field {
         part.residual.output[part.residual.output.len() - 1]
     }
 
-    fn slopes(&mut self, t: f64, y: &[f64], rates: &[f64], by_rate: &mut [f64], by: &mut [f64]) {
+    fn derivatives(
+        &mut self,
+        t: f64,
+        y: &[f64],
+        rates: &[f64],
+        by_rate: &mut [f64],
+        by: &mut [f64],
+    ) {
         let Some(part) = &mut self.parts.residual else { return };
         part.load(t, y, rates);
         part.slopes.call(&part.input);
