@@ -88,7 +88,8 @@ fn pair(seed: u64) -> Pair {
 fn ended(text: &str, completes: bool) -> Observation {
     let mut model = motion::model(text);
     if completes {
-        complete(&mut model, &Tolerances::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+        let completed = complete(&model, &Tolerances::default());
+        model = completed.unwrap_or_else(|e| panic!("{e:?}\n{text}")).model;
     }
     let setting = Setting::new(&model).expect("values");
     let mut options = RunOptions::of_model(&setting);
@@ -153,12 +154,8 @@ fn a_pendulum_that_turns_over() {
 fn a_multiplier_held_at_a_wrong_value_is_told() {
     let text = "coord x,y,lam\nkinetic (x'^2+y'^2)/2\npotential 9.81*y+lam*(x^2+y^2-1)\n\
                 start x=0.6,y=-0.8,lam=3\nrun t=0..3\n";
-    let mut model = motion::model(text);
-    let mut options = dalembert::simulate::Options::of_model(&model);
-    options.complete = true;
-    let Err(error) = dalembert::simulate::report(&mut model, &options) else {
-        panic!("it was accepted")
-    };
+    let model = motion::model(text);
+    let Err(error) = complete(&model, &Tolerances::default()) else { panic!("it was accepted") };
     let words = format!("{error:?}");
     assert!(words.contains("`lam` is held at 3"), "{words}");
 }

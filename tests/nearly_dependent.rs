@@ -92,9 +92,9 @@ fn what_a_row_adds_is_what_it_says() {
 
 fn accelerations(text: &str) -> Option<Vec<f64>> {
     let loaded = load(text);
-    let mut model = loaded.model?;
+    let model = loaded.model?;
     let options = Options::of_model(&model);
-    let report = report(&mut model, &options).ok()?;
+    let report = report(&model, &options).ok()?;
     let answer = report.answers.into_iter().next()?.result.ok()?;
     (answer.outcome.rank.jacobian == 3).then_some(answer.accelerations)
 }

@@ -6,7 +6,7 @@ use dalembert::expr::{ExprId, Random};
 use dalembert::model::codes::Code;
 use dalembert::model::load::Syntax;
 use dalembert::model::system::Level;
-use dalembert::simulate::points::hidden::{CompletionError, Implied, complete};
+use dalembert::simulate::points::hidden::{Completed, CompletionError, Implied, complete};
 use dalembert::simulate::{Evaluation, Report, StartError, State, Tolerances, Verdict, report};
 use dalembert::{Input, Model, Options};
 
@@ -30,7 +30,7 @@ fn loaded(input: &Input, set: &str) -> Model {
 }
 
 /// A model at its start.
-fn at_start(model: &mut Model) -> Report {
+fn at_start(model: &Model) -> Report {
     let options = dalembert::simulate::Options::of_model(model);
     report(model, &options).unwrap_or_else(|error| panic!("{error:?}"))
 }
@@ -45,10 +45,18 @@ fn motion(report: &Report) -> Verdict {
 
 /// Completes a model; what was appended, and what it does at its start then.
 fn completed(model: &mut Model) -> (Vec<Implied>, Report) {
-    let added = complete(model, &Tolerances::default()).unwrap_or_else(|e| panic!("{e:?}"));
-    let again = complete(model, &Tolerances::default()).unwrap_or_else(|e| panic!("{e:?}"));
+    let complete = |model: &Model| hidden(model).unwrap_or_else(|e| panic!("{e:?}"));
+    let (given, Completed { model: whole, added }) =
+        (model.system.constraints.len(), complete(model));
+    assert_eq!(model.system.constraints.len(), given, "the model itself stays as it is");
+    *model = whole;
+    let again = complete(model).added;
     assert!(again.is_empty(), "completing again appends {} more", again.len());
     (added, at_start(model))
+}
+
+fn hidden(model: &Model) -> Result<Completed, CompletionError> {
+    complete(model, &Tolerances::default())
 }
 
 /// Positions, velocities, accelerations and constraint forces of coordinates by name.
@@ -219,8 +227,8 @@ fn the_completed_model_is_the_limit() {
     for m1 in [1e-3, 1e-6, 1e-9] {
         let q2 = (k[0] * x + m1 * limit[6]) / k[1];
         let set = format!("m1={m1}, x={x}, q1={x}, q2={q2:?}");
-        let mut light = page("two-masses", "", &set);
-        let report = at_start(&mut light);
+        let light = page("two-masses", "", &set);
+        let report = at_start(&light);
         let found = of(&light, &report, &WHOLE);
         close(&found[6..8], &limit[6..8], 1e-4, &set);
         close(&found[9..12], &limit[9..12], m1, &set);
@@ -245,9 +253,9 @@ fn wheel_from_parts() {
             for _ in 0..5 {
                 let (radius, alpha) = (positive(&mut random), random.signed());
                 let set = format!("m={m}, Ic={inertia}, R={radius}, alpha={alpha}");
-                let mut whole = page("singular-wheel", "", &set);
-                let mut parts = text(WHEEL, &set);
-                let reports = [at_start(&mut whole), at_start(&mut parts)];
+                let whole = page("singular-wheel", "", &set);
+                let parts = text(WHEEL, &set);
+                let reports = [at_start(&whole), at_start(&parts)];
                 let expected =
                     if m + inertia == 0.0 { Verdict::GaugeFree } else { Verdict::Unique };
                 assert!(reports.iter().all(|r| motion(r) == expected), "{set}");
@@ -287,9 +295,9 @@ fn a_particle_without_mass() {
     close(&found[0][6..8], &[6.272484130071656, 1.5035945412229597], 1e-14, "(5.23)");
     close(&found[0][9..], &[4.704363097553742, -19.625, 0.0], 1e-14, "Qᶜ is unique");
 
-    let mut pulled = page("singular-wheel-and-particle", "force x: 1e-3", "");
-    assert_eq!(motion(&at_start(&mut pulled)), Verdict::HiddenConstraint);
-    let result = complete(&mut pulled, &Tolerances::default());
+    let pulled = page("singular-wheel-and-particle", "force x: 1e-3", "");
+    assert_eq!(motion(&at_start(&pulled)), Verdict::HiddenConstraint);
+    let result = hidden(&pulled).map(|found| found.added);
     assert!(matches!(result, Err(CompletionError::Contradiction(_))), "{result:?}");
 }
 
@@ -336,7 +344,7 @@ fn hidden_constraint_of_velocities() {
             ),
             "",
         );
-        assert_eq!(motion(&at_start(&mut model)), Verdict::HiddenConstraint);
+        assert_eq!(motion(&at_start(&model)), Verdict::HiddenConstraint);
         let (added, report) = completed(&mut model);
         assert_eq!(added.len(), 1);
         assert_eq!(added[0].level, Level::Velocity);
@@ -401,15 +409,15 @@ fn contradictions_are_told() {
         "coord x, y\nkinetic (x'^2 + y'^2)/2\nconstraint a: x' + y' = x\nconstraint b: x' + y' = x + 1",
     ];
     for case in cases {
-        let mut model = text(case, "");
-        let result = complete(&mut model, &Tolerances::default());
+        let model = text(case, "");
+        let result = hidden(&model).map(|found| found.added);
         let Err(CompletionError::Contradiction(faults)) = &result else {
             panic!("{case}\n{result:?}")
         };
         assert!(faults[0].message.contains("1 = 0"), "{}", faults[0].message);
     }
     // Implied in two steps: x = y, then x = y + 1, and there is no such place.
-    let mut model = text(
+    let model = text(
         "coord x, y
         kinetic (x'^2 + y'^2)/2
         constraint a: x' + x = 0
@@ -417,7 +425,7 @@ fn contradictions_are_told() {
         constraint c: x' + y + 1 = 0",
         "",
     );
-    let result = complete(&mut model, &Tolerances::default());
+    let result = hidden(&model).map(|found| found.added);
     let Err(CompletionError::Start(StartError::Clash(faults))) = &result else {
         panic!("{result:?}")
     };
@@ -433,8 +441,8 @@ fn nothing_is_added_where_nothing_is_hidden() {
         if page.name == "bricard" {
             continue;
         }
-        let mut model = self::page(page.name, "", "");
-        let added = complete(&mut model, &Tolerances::default()).expect("no contradiction");
+        let model = self::page(page.name, "", "");
+        let added = hidden(&model).expect("no contradiction").added;
         let expected = usize::from(page.name == "two-masses-incomplete");
         assert_eq!(added.len(), expected, "{}", page.name);
         looked_at += 1;
@@ -446,14 +454,14 @@ fn nothing_is_added_where_nothing_is_hidden() {
 /// the massless w bound to x' implies w' = −2w, which no row says.
 #[test]
 fn an_implied_row_carries_no_force_even_if_that_takes_another() {
-    let mut model = text(
+    let model = text(
         "coord x, w\nkinetic x'^2/2\nforce x: -2*w\nforce w: x' - w\n\
          start x = 1, x' = 1, w = 1, w' ~ 5",
         "",
     );
-    let added = complete(&mut model, &Tolerances::default()).expect("completes");
+    let Completed { model, added } = hidden(&model).expect("completes");
     assert_eq!(added.len(), 2, "{added:?}");
-    let report = at_start(&mut model);
+    let report = at_start(&model);
     let found = evaluation(&report);
     assert_eq!(found.outcome.motion, Verdict::Unique);
     assert!((found.accelerations[0] + 2.0).abs() < 1e-12, "{:?}", found.accelerations);

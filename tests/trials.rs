@@ -37,9 +37,9 @@ fn a_body_on_a_ball_joint_within_rounding_of_the_identity() {
              constraint unit: dot(e, e) = 1\nconstraint pin: b.point([0, 0, -0.4]) = [0, 0, 0]\n\
              start e = [1, 0, 0, {size}], r = [0, 0, 0.4]\nrun t = 0..0.1\n"
         );
-        let mut model = load(&text).model.expect("a model");
+        let model = load(&text).model.expect("a model");
         let options = Options::of_model(&model);
-        let found = report(&mut model, &options).expect("numbers");
+        let found = report(&model, &options).expect("numbers");
         let answer = found.answers[0].result.as_ref().expect("an answer");
         assert_eq!(answer.outcome.rank.jacobian, 4, "{size}");
         assert!(answer.accelerations.iter().all(|a| a.abs() < 1e-12), "{size}");
@@ -76,9 +76,9 @@ constraint leg6: L[6] = 1.2
 start z ~ 1, e ~ [1, 0, 0, 0]
 run t = 0..0.5
 ";
-    let mut model = load(text).model.expect("a model");
+    let model = load(text).model.expect("a model");
     let options = Options::of_model(&model);
-    let found = report(&mut model, &options).expect("numbers");
+    let found = report(&model, &options).expect("numbers");
     let answer = found.answers[0].result.as_ref().expect("an answer");
     assert_eq!((answer.outcome.rank.jacobian, answer.outcome.motion.name()), (7, "unique"));
     let last = passes(text);

@@ -403,7 +403,7 @@ fn an_event_at_the_end_is_no_difference() {
         };
         let (report, _) = verified_with(&text, change, false);
         assert_eq!(report.verdict(), Ok(()), "{seed}: {text}");
-        let missed = (quarters as usize).div_ceil(2) - report.event_log.len();
+        let missed = quarters.div_ceil(2) - report.event_log.len();
         assert!(missed <= 1, "{seed}: {text}");
     }
 }

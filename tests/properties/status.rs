@@ -249,8 +249,11 @@ fn check_completion(index: usize) -> Outcomes<Tried> {
         }
     }
     let rows = model.system.constraints.len();
-    let added = match points::hidden::complete(&mut model, &Tolerances::default()) {
-        Ok(added) => added,
+    let added = match points::hidden::complete(&model, &Tolerances::default()) {
+        Ok(completed) => {
+            model = completed.model;
+            completed.added
+        }
         Err(points::hidden::CompletionError::Start(_)) => return Ok(tried),
         Err(error) => return Err(fail(format!("{error:?}"))),
     };

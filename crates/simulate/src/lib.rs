@@ -3,14 +3,14 @@
 //! At each state every formulation poses one convex problem,
 //!
 //! ```text
-//! minimise ½ v̇ᵀ Γ v̇ − v̇ᵀ(F + C)   subject to   A v̇ = b ,   Γ ⪰ 0 ,
+//! minimize ½ v̇ᵀ Γ v̇ − v̇ᵀ(F + C)   subject to   A v̇ = b ,   Γ ⪰ 0 ,
 //! ```
 //!
 //! whose solution satisfies Γ v̇ = F + C + Aᵀλ. It is stated, decided and solved in
 //! [`dalembert_gauss`], whose names are found here too.
 //!
 //! Around it: [`Setting`] (a model with numbers for its parameters), [`State`],
-//! [`evaluate`](at_state::evaluate) (all formulations and eliminations at a state,
+//! [`evaluate`] (all formulations and eliminations at a state,
 //! in quantities that compare), the consistent [`start`](points::start::start) and the
 //! hidden constraints ([`complete`](points::hidden::complete)).
 // Index loops read like the formulas of the dense kernels, where one index runs over several

@@ -113,9 +113,10 @@ fn simulate_model(
     let fail = |error| Trouble::Run(RunError::Eval(error));
     if args.complete {
         Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
-        let added = hidden::complete(model, &Tolerances::default())
+        let completed = hidden::complete(model, &Tolerances::default())
             .map_err(|e| fail(EvalError::Completion(e)))?;
-        for implied in &added {
+        *model = completed.model;
+        for implied in &completed.added {
             report::say(&format!("completed by {} = 0", model.exprs.to_text(implied.residual)));
         }
     }

@@ -18,8 +18,6 @@ pub struct Options {
     pub formulations: Vec<&'static dyn Formulation>,
     /// Eliminations, in order.
     pub eliminations: Vec<&'static dyn Elimination>,
-    /// Whether hidden constraints are appended first.
-    pub complete: bool,
     /// What formulations leave open.
     pub choices: Choices,
     /// What counts as zero.
@@ -36,7 +34,6 @@ impl Options {
         Options {
             formulations: vec![formulation.unwrap_or_else(|| for_system(&model.system))],
             eliminations: vec![elimination.unwrap_or(dalembert_gauss::DEFAULT)],
-            complete: false,
             choices: Choices::default(),
             tolerances: Tolerances::default(),
         }
@@ -53,7 +50,7 @@ pub struct Report {
     pub answers: Vec<Answer>,
     /// Largest relative difference between the answers.
     pub agreement: Option<f64>,
-    /// Constraints that completion appended.
+    /// Constraints that completion appended, if the model was completed before.
     pub added: Vec<Implied>,
     /// Constraints that the model implies here and does not have.
     pub implied: Vec<Implied>,
@@ -92,12 +89,7 @@ pub enum EvalError {
 }
 
 /// Evaluates a model at the state asked for beside it, or at its consistent start.
-pub fn report(model: &mut Model, options: &Options) -> Result<Report, EvalError> {
-    let mut added = Vec::new();
-    if options.complete {
-        Setting::new(model).map_err(EvalError::Missing)?;
-        added = hidden::complete(model, &options.tolerances).map_err(EvalError::Completion)?;
-    }
+pub fn report(model: &Model, options: &Options) -> Result<Report, EvalError> {
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     let (state, start) = if model.system.state.is_empty() {
         let start = start::start(&setting).map_err(EvalError::Start)?;
@@ -107,7 +99,6 @@ pub fn report(model: &mut Model, options: &Options) -> Result<Report, EvalError>
     };
     let mut report = at(&setting, &state, options)?;
     report.start = start;
-    report.added = added;
     Ok(report)
 }
 

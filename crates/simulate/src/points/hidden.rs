@@ -271,17 +271,23 @@ pub enum CompletionError {
     Contradiction(Vec<Diagnostic>),
 }
 
-/// Appends the hidden constraints of a model, and says which. A model without any
-/// is left as it is.
-pub fn complete(
-    model: &mut Model,
-    tolerances: &Tolerances,
-) -> Result<Vec<Implied>, CompletionError> {
+/// A model with its hidden constraints.
+#[derive(Clone)]
+pub struct Completed {
+    /// The model; its expressions are in the arena of the one it is made of.
+    pub model: Model,
+    /// What was appended, in order; nothing where nothing is hidden.
+    pub added: Vec<Implied>,
+}
+
+/// A model with its hidden constraints appended to it. The model itself stays as it is.
+pub fn complete(model: &Model, tolerances: &Tolerances) -> Result<Completed, CompletionError> {
+    let mut model = model.share();
     let mut added: Vec<Implied> = Vec::new();
     for _ in 0..2 * model.system.n_coordinates() + 1 {
-        let mut new = next(model, tolerances).map_err(|error| named(model, error))?;
+        let mut new = next(&model, tolerances).map_err(|error| named(&model, error))?;
         if new.is_empty()
-            && let Some((implied, determined)) = forceless(model, &added, tolerances)
+            && let Some((implied, determined)) = forceless(&model, &added, tolerances)
         {
             new.push(implied);
             model.system.determined.extend(determined);
@@ -290,11 +296,11 @@ pub fn complete(
             break;
         }
         for implied in new {
-            append(model, &implied, added.len() + 1)?;
+            append(&mut model, &implied, added.len() + 1)?;
             added.push(implied);
         }
     }
-    Ok(added)
+    Ok(Completed { model, added })
 }
 
 /// A relation that follows from the dynamics is no constraint that anything
