@@ -3,7 +3,7 @@
 //! `cargo bench --bench motion`; docs/performance.md has the table.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use dalembert::simulate::field::Field;
+use dalembert::simulate::Field;
 use dalembert::simulate::integrators::Problem;
 use dalembert::simulate::run::{RunOptions, run};
 use dalembert::simulate::{DEFAULT, Setting, start};

@@ -11,10 +11,10 @@ use dalembert_model::load::Loaded;
 use dalembert_model::span::Span;
 use dalembert_model::system::{CheckAt, CheckKind, Energy, Model};
 use dalembert_simulate::drive::End;
-use dalembert_simulate::observer::{Observation, Solved};
-use dalembert_simulate::report::{self, Options, Report, asked};
+use dalembert_simulate::points::random_states;
+use dalembert_simulate::program::observer::{Observation, Solved};
+use dalembert_simulate::report::{self, Options, Report};
 use dalembert_simulate::run::{self, RunOptions};
-use dalembert_simulate::states::random_states;
 use dalembert_simulate::{ALL as ELIMINATIONS, Setting, Start, State, Table, start};
 
 use serde_json::Value;
@@ -368,7 +368,7 @@ impl Checker {
                 self.start.as_ref().map(|s| vec![s.state.clone()]).map_err(Clone::clone)
             }
             CheckAt::State(items) => {
-                asked(&self.setting, items).map(|s| vec![s]).map_err(|e| e.to_string())
+                State::of_items(&self.setting, items).map(|s| vec![s]).map_err(|e| e.to_string())
             }
             _ => self.states(),
         };

@@ -15,8 +15,8 @@ use dalembert_expr::Number;
 use dalembert_gauss::outcome::Verdict;
 use dalembert_model::system::Model;
 use dalembert_simulate::drive::{Control, Driver, Failure, Stabilize};
-use dalembert_simulate::field::{Field, FieldError};
 use dalembert_simulate::integrators::dop853;
+use dalembert_simulate::{Field, FieldError};
 use dalembert_simulate::{Numbers, Setting, State};
 use std::sync::Arc;
 

@@ -7,12 +7,12 @@ use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
 use dalembert_model::system::{Energy, Model, System};
 use dalembert_model::tree::{EnergyKind, File, StatementKind};
+use dalembert_simulate::FieldError;
+use dalembert_simulate::Observation;
+use dalembert_simulate::State;
 use dalembert_simulate::drive::{End, Failure, Jumps, Open, Stuck, Undecided};
-use dalembert_simulate::field::FieldError;
-use dalembert_simulate::observer::Observation;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::setting::{Setting, Table};
-use dalembert_simulate::state::State;
 
 /// What is said about a run that failed, or that ended because the motion sticks; `None`
 /// if it did neither. `file` is the text the model was read from.

@@ -139,7 +139,7 @@ pub fn load(input: &Input, options: &Options) -> Loaded {
     };
     let formulations: Vec<&str> = dalembert_derive::ALL.iter().map(|f| f.name()).collect();
     let eliminations: Vec<&str> = dalembert_gauss::EVERY.iter().map(|e| e.name()).collect();
-    let methods: Vec<&str> = simulate::method::names().collect();
+    let methods: Vec<&str> = simulate::run::method::names().collect();
     let beside = Beside {
         overrides: &options.set,
         at: options.at.as_deref(),

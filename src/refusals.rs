@@ -5,7 +5,7 @@ use crate::failures;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Model;
-use dalembert_simulate::complete::CompletionError;
+use dalembert_simulate::points::hidden::CompletionError;
 use dalembert_simulate::run::RunError;
 use dalembert_simulate::{EvalError, MissingValues, Refusal, StartError, integrators};
 

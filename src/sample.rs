@@ -1,8 +1,8 @@
 //! States of a motion: at its samples, and between them.
 
 use crate::key::{Key, Names, Place};
+use dalembert_simulate::Observation;
 use dalembert_simulate::State;
-use dalembert_simulate::observer::Observation;
 use std::fmt;
 use std::ops::Index;
 

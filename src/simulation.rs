@@ -10,8 +10,8 @@ use dalembert_model::system::{Energy, Level, Model, Start};
 use dalembert_model::tree::StartRelation;
 use dalembert_simulate::Setting;
 use dalembert_simulate::drive::Stabilize;
+use dalembert_simulate::run::verify::{Sink, run_verified};
 use dalembert_simulate::run::{RunOptions, run};
-use dalembert_simulate::verify::{Sink, run_verified};
 use std::ops::{Bound, RangeBounds};
 
 /// A run that is being asked for. What is not said is as the model's `run` statement says, else

@@ -4,11 +4,11 @@ use crate::error::{Error, ErrorKind};
 use crate::key::{Key, Names};
 use crate::sample::{Moment, Row, Sample};
 use dalembert_expr::ExprId;
+use dalembert_simulate::FieldError;
+use dalembert_simulate::Observation;
 use dalembert_simulate::drive::{End, Failure};
-use dalembert_simulate::field::FieldError;
-use dalembert_simulate::observer::Observation;
+use dalembert_simulate::run::verify::{ErrorEstimate, Sink, StateError};
 use dalembert_simulate::run::{Certificate, Line, RunReport};
-use dalembert_simulate::verify::{ErrorEstimate, Sink, StateError};
 use dalembert_simulate::{Setting, State};
 use std::fmt;
 use std::ops::{ControlFlow, Deref};
@@ -134,11 +134,11 @@ impl Trajectory {
     /// The events that happened, in order.
     pub fn events(&self) -> impl ExactSizeIterator<Item = Event<'_>> {
         let events = &self.setting.model.system.events;
-        self.report.happenings.iter().map(|happening| Event {
-            t: happening.t,
-            name: &events[happening.event].name,
-            change: happening.change.as_ref().map(|change| (&change.0, &change.1)),
-            energy: happening.energy,
+        self.report.event_log.iter().map(|record| Event {
+            t: record.t,
+            name: &events[record.event].name,
+            change: record.change.as_ref().map(|change| (&change.0, &change.1)),
+            energy: record.energy,
         })
     }
 

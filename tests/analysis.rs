@@ -5,6 +5,7 @@ use dalembert::analyze::pfaff::{Flag, Pfaffian};
 use dalembert::analyze::places::Places;
 use dalembert::analyze::rows::Forms;
 use dalembert::analyze::{Analysis, Request, analyze};
+use dalembert::expr::Random;
 use dalembert::formulations::picture::Picture;
 use dalembert::{Input, Model, Options};
 use serde_json::Value;
@@ -258,28 +259,18 @@ fn a_bracket_that_was_asked_for() {
     assert!((value([product, g]).1.unwrap() - 2.0 * -0.25 * 1.125).abs() < 1e-14);
 }
 
-/// A small generator.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-
-    /// A function of some of the names.
-    fn function(&mut self, names: &[&str]) -> String {
-        let a = names[self.below(names.len() as u64) as usize];
-        let b = names[self.below(names.len() as u64) as usize];
-        let k = 1 + self.below(3);
-        match self.below(6) {
-            0 => format!("sin({k}*{a})"),
-            1 => format!("{a}*{b}"),
-            2 => format!("{k}*{a}^2"),
-            3 => format!("cos({a})*{b}"),
-            4 => format!("exp({a}/{})", k + 1),
-            _ => format!("{a}/({b}^2 + {k})"),
-        }
+/// A function of some of the names.
+fn function(random: &mut Random, names: &[&str]) -> String {
+    let a = names[random.below(names.len())];
+    let b = names[random.below(names.len())];
+    let k = 1 + random.below(3);
+    match random.below(6) {
+        0 => format!("sin({k}*{a})"),
+        1 => format!("{a}*{b}"),
+        2 => format!("{k}*{a}^2"),
+        3 => format!("cos({a})*{b}"),
+        4 => format!("exp({a}/{})", k + 1),
+        _ => format!("{a}/({b}^2 + {k})"),
     }
 }
 
@@ -294,9 +285,9 @@ impl Made {
         let with = |names: &[&'static str]| -> Vec<&'static str> {
             names.iter().copied().chain(timed.then_some("t")).collect()
         };
-        let x = format!("x + {}", random.function(&with(&["y", "z", "w"])));
-        let y = format!("y + {}", random.function(&with(&["z", "w"])));
-        let z = format!("z + {}", random.function(&with(&["w"])));
+        let x = format!("x + {}", function(random, &with(&["y", "z", "w"])));
+        let y = format!("y + {}", function(random, &with(&["z", "w"])));
+        let z = format!("z + {}", function(random, &with(&["w"])));
         let w = if timed { "w + t^2".to_owned() } else { "w".to_owned() };
         Made { potentials: vec![x, y], pair: [z, w] }
     }
@@ -310,7 +301,7 @@ fn mixed(random: &mut Random, rates: &[String], timed: bool) -> String {
     for row in 0..rates.len() {
         let terms: Vec<String> = rates
             .iter()
-            .map(|rate| format!("({} + {})*{rate}", 1 + random.below(3), random.function(&names)))
+            .map(|rate| format!("({} + {})*{rate}", 1 + random.below(3), function(random, &names)))
             .collect();
         text += &format!("constraint row{row}: {} = 0\n", terms.join(" + "));
     }
@@ -325,7 +316,7 @@ fn mixed(random: &mut Random, rates: &[String], timed: bool) -> String {
 /// not, and one combination is left.
 #[test]
 fn integrating_factors_are_seen_through() {
-    let mut random = Random(20260826);
+    let mut random = Random::new(20260826);
     let (mut alone, mut pairs) = (0, 0);
     for case in 0..24 {
         let timed = case % 2 == 1;

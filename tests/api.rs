@@ -455,7 +455,7 @@ fn the_gallery_between_its_samples() -> Result<(), Error> {
         let (sizes, speeds) = (floor(&report.sizes.position), floor(&report.sizes.speed));
         for s in sampled.samples() {
             // At an event there are two states.
-            if report.happenings.iter().any(|h| (h.t - s.t).abs() < 1e-9) {
+            if report.event_log.iter().any(|h| (h.t - s.t).abs() < 1e-9) {
                 continue;
             }
             let (there, here) = (&s.observation().state, motion.at(s.t)?);

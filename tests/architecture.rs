@@ -3,7 +3,7 @@
 //! Each check is a function from text to the list of what is wrong, so that it
 //! can be shown to find something; the tests at the end do that.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -65,6 +65,22 @@ fn rows_use_only_rows_above() {
 }
 
 #[test]
+fn rooms_of_a_crate_use_each_other_one_way() {
+    let mut crates = folders("crates/");
+    crates.extend(["".into(), "fuzz/".into(), "xtask/".into()]);
+    for folder in crates {
+        let wrong = cycles(&uses(&sources(&root().join(&folder).join("src"))));
+        assert!(wrong.is_empty(), "{folder}src/: rooms that need each other: {wrong:#?}");
+    }
+}
+
+#[test]
+fn every_room_of_simulate_is_in_the_architecture_page() {
+    let wrong = unnamed(&read("ARCHITECTURE.md"), &folders("crates/simulate/src/"));
+    assert!(wrong.is_empty(), "ARCHITECTURE.md does not name these folders: {wrong:?}");
+}
+
+#[test]
 fn every_identifier_in_the_notation_page_is_in_the_code() {
     let mut sources = String::new();
     for folder in folders("crates/") {
@@ -92,6 +108,25 @@ fn links_between_documents_lead_somewhere() {
             }
         }
     }
+}
+
+/// Every Rust file below a folder, by its path in there.
+fn sources(folder: &Path) -> Vec<(String, String)> {
+    let mut list = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(folder).unwrap().to_str().unwrap();
+                list.push((name.replace('\\', "/"), read(&path)));
+            }
+        }
+    }
+    list.sort();
+    list
 }
 
 /// Appends every Rust file below a folder.
@@ -232,6 +267,121 @@ fn upward(rows: &[Row]) -> Vec<String> {
     wrong
 }
 
+/// Which rooms of a crate use which, each with a file that does. A room is a file or a folder
+/// directly under `src`; the root is none, since it only gathers, and tests may use everything.
+fn uses(files: &[(String, String)]) -> BTreeMap<(String, String), String> {
+    let (mut rooms, mut gathered) = (BTreeSet::new(), BTreeMap::new());
+    for (name, text) in files {
+        match module(name).first() {
+            Some(room) => drop(rooms.insert((*room).to_owned())),
+            // `pub use room::{Name, …}`
+            None => gathered.extend(names_of_root(text)),
+        }
+    }
+    let mut found = BTreeMap::new();
+    for (name, text) in files {
+        let place = module(name);
+        if place.first().is_none_or(|room| *room == "tests") || name.contains("/tests") {
+            continue;
+        }
+        for used in roots_used(&place, text) {
+            let room = if rooms.contains(&used) { Some(&used) } else { gathered.get(&used) };
+            if let Some(room) = room.filter(|room| *room != place[0] && rooms.contains(*room)) {
+                found.entry((place[0].to_owned(), room.clone())).or_insert_with(|| name.clone());
+            }
+        }
+    }
+    found
+}
+
+/// The module of a file: `a/mod.rs` is `a`, `a/b.rs` is `a::b`, `lib.rs` the root.
+fn module(name: &str) -> Vec<&str> {
+    let mut place: Vec<&str> = name.trim_end_matches(".rs").split('/').collect();
+    place.pop_if(|last| matches!(*last, "mod" | "lib" | "main"));
+    place
+}
+
+/// Code without comments, up to the tests at the end of a file.
+fn code(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    let lines = text.lines().map(|line| line.split("//").next().unwrap_or(line));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// What `pub use room::…` in the root makes a name of the root, and of which room.
+fn names_of_root(text: &str) -> Vec<(String, String)> {
+    let code = code(text);
+    let mut names = Vec::new();
+    for statement in code.split("use ").skip(1) {
+        let statement = statement.split(';').next().unwrap_or(statement);
+        let Some((room, rest)) = statement.split_once("::") else { continue };
+        let words = rest.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        names.extend(words.filter(|w| !w.is_empty()).map(|w| (w.to_owned(), room.to_owned())));
+    }
+    names
+}
+
+/// The names directly under the root that a file of a module speaks of, by `crate::` or by as
+/// many `super::` as lead there.
+fn roots_used(place: &[&str], text: &str) -> BTreeSet<String> {
+    let code = code(text);
+    let to_root = "super::".repeat(place.len());
+    let mut used = BTreeSet::new();
+    for (prefix, longer) in [("crate::", ""), (to_root.as_str(), "super::")] {
+        for (at, _) in code.match_indices(prefix) {
+            let (before, rest) = (&code[..at], &code[at + prefix.len()..]);
+            let is_whole = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
+            if !is_whole || (!longer.is_empty() && before.ends_with(longer)) {
+                continue;
+            }
+            used.extend(heads(rest));
+        }
+    }
+    used
+}
+
+/// The first names of what follows `crate::`: one, or those of a list in braces.
+fn heads(rest: &str) -> Vec<String> {
+    let word = |text: &str| {
+        let text = text.trim_start();
+        let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+        text[..end].to_owned()
+    };
+    let Some(list) = rest.strip_prefix('{') else { return vec![word(rest)] };
+    let (mut depth, mut heads, mut start) = (0, Vec::new(), 0);
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            ',' if depth == 0 => {
+                heads.push(word(&list[start..at]));
+                start = at + 1;
+            }
+            '}' if depth == 0 => {
+                heads.push(word(&list[start..at]));
+                break;
+            }
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    heads.retain(|head| !head.is_empty());
+    heads
+}
+
+/// Uses between rooms that lead back to where they came from.
+fn cycles(uses: &BTreeMap<(String, String), String>) -> Vec<String> {
+    let reaches = |from: &str, to: &str| {
+        let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
+        while let Some(room) = open.pop() {
+            let next = uses.keys().filter(|(user, _)| user == room).map(|(_, used)| used.as_str());
+            open.extend(next.filter(|used| seen.insert(*used)));
+        }
+        seen.contains(to)
+    };
+    let back = uses.iter().filter(|((user, used), _)| reaches(used, user));
+    back.map(|((user, used), file)| format!("{user} uses {used} ({file})")).collect()
+}
+
 /// Identifiers in the column `in code` of a page's tables that are no words of the sources.
 fn unknown_identifiers(page: &str, sources: &str) -> Vec<String> {
     let word = |c: char| c.is_alphanumeric() || c == '_';
@@ -336,6 +486,29 @@ fn a_row_that_uses_one_below_is_found() {
     assert!(upward(&rows).is_empty());
     rows.swap(0, 1);
     assert_eq!(upward(&rows), ["crates/model/ uses expr, which is not above it"]);
+}
+
+#[test]
+fn rooms_that_need_each_other_are_found() {
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let mut files = vec![
+        file("lib.rs", "mod a;\nmod b;\nmod c;\npub use c::{C, See};\n"),
+        file("a/mod.rs", "use super::b::X; // crate::c\nuse super::super::no;\n"),
+        file("a/deep.rs", "use super::own;\n"),
+        file("b.rs", "use crate::{c::d::{e, f}, other};\n#[cfg(test)]\nmod tests {\nuse crate::a;"),
+        file("b/tests/one.rs", "use crate::a;\n"),
+        file("c.rs", "fn f() {}\n"),
+    ];
+    let found: Vec<_> = uses(&files).into_keys().collect();
+    assert_eq!(found, [("a".into(), "b".into()), ("b".into(), "c".into())]);
+    assert!(cycles(&uses(&files)).is_empty());
+    files[2].1 = "fn f(x: &super::super::See) {}\n".into();
+    assert!(uses(&files).contains_key(&("a".into(), "c".into())));
+    files[5].1 = "fn f() { crate::a::g() }\n".into();
+    assert_eq!(
+        cycles(&uses(&files)),
+        ["a uses b (a/mod.rs)", "a uses c (a/deep.rs)", "b uses c (b.rs)", "c uses a (c.rs)"]
+    );
 }
 
 #[test]

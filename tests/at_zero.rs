@@ -176,7 +176,7 @@ fn touching_balls_hand_on_what_hits_them() {
         for (found, exact) in last.state.q.iter().zip([1.0, 2.0, 7.0]) {
             assert!((found - exact).abs() < 1e-12, "{name}: {:?}", last.state.q);
         }
-        assert_eq!(report.happenings.len(), 2, "{name}");
+        assert_eq!(report.event_log.len(), 2, "{name}");
     }
 }
 
@@ -255,7 +255,7 @@ fn what_is_not_decided_is_told() {
     assert_eq!(open, [(0, Open::BothWays)]);
     // Once on a side it is decided.
     let (report, _) = ran(&both.replace("y = 1, x'", "y = 1.5, x'"), |_| {});
-    assert!(report.undecided.is_empty() && report.happenings.len() == 1);
+    assert!(report.undecided.is_empty() && report.event_log.len() == 1);
     // A period, from a section back to it.
     let section = "coord x\nkinetic x'^2/2\npotential x^2/2\nstart x = 0, x' = 1\n\
                    event back: x = 0 rising -> stop\nrun t = 0..20";

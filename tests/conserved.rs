@@ -8,10 +8,10 @@ use dalembert::analyze::Shown;
 use dalembert::analyze::invariants::{
     Generator, Identity, Integral, InvariantOptions, Invariants, Motions, Seen, invariants,
 };
-use dalembert::expr::{ExprId, Symbol};
+use dalembert::expr::{ExprId, Random, Symbol};
 use dalembert::model::load::Syntax;
 use dalembert::model::system::{Action, Event};
-use dalembert::simulate::states::random_states;
+use dalembert::simulate::points::random_states;
 use dalembert::simulate::{Reference, Setting, State, Tolerances, Verdict, start};
 use dalembert::{Input, Loaded, Model, Options, checks, load};
 
@@ -356,7 +356,7 @@ fn the_identity_holds_for_any_field() {
         let lagrange = dalembert::formulations::by_name("lagrange").expect("a formulation");
         let equations = lagrange.derive(exprs, system, &Default::default()).expect("derived");
         let by_momenta = identity.rates == system.momenta();
-        let mut draw = Draw(name.len() as u64);
+        let mut draw = Random::new(name.len() as u64);
         for with_energy in [false, true] {
             let generator = random_generator(&identity, with_energy, &mut draw);
             let conditions = identity.conditions(&generator);
@@ -407,31 +407,22 @@ fn the_identity_holds_for_any_field() {
 }
 
 /// Quadratic in q and t, with random coefficients.
-fn random_generator(identity: &Identity, with_energy: bool, draw: &mut Draw) -> Generator {
+fn random_generator(identity: &Identity, with_energy: bool, draw: &mut Random) -> Generator {
     let exprs = identity.exprs;
     let mut function = || {
-        let mut sum = exprs.integer(draw.next(7) - 3) * exprs.time();
+        let mut sum = exprs.integer(draw.below(7) as i64 - 3) * exprs.time();
         for &a in &identity.q {
             for &b in &identity.q {
                 let product = exprs.at(exprs.of_symbol(a)) * exprs.at(exprs.of_symbol(b));
-                sum = sum + exprs.integer(draw.next(5) - 2) * product;
+                sum = sum + exprs.integer(draw.below(5) as i64 - 2) * product;
             }
-            sum = sum + exprs.integer(draw.next(5) - 2) * exprs.at(exprs.of_symbol(a)).sin();
+            sum =
+                sum + exprs.integer(draw.below(5) as i64 - 2) * exprs.at(exprs.of_symbol(a)).sin();
         }
         sum.id
     };
     let field = identity.q.iter().map(|_| function()).collect();
     Generator { field, with_energy, gauge: function() }
-}
-
-struct Draw(u64);
-
-impl Draw {
-    /// 0, 1, …, below.
-    fn next(&mut self, below: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) % below as u64) as i64
-    }
 }
 
 /// Every formula and every name that is found on the gallery parses, and what it says

@@ -1,7 +1,7 @@
 //! Random consistent states of systems whose constraints depend on each other where they hold
 //! only: each is on the constraints up to rounding, and none in a singular position.
 
-use dalembert::simulate::states::random_states;
+use dalembert::simulate::points::random_states;
 use dalembert::simulate::{Setting, start};
 use dalembert::{Input, Options, load};
 

@@ -138,7 +138,7 @@ run t = 0..1.5
     let triple = "event triple: z = 0 falling -> m' = 3*m'\n";
     for (events, expected) in [(format!("{add}{triple}"), 3.0), (format!("{triple}{add}"), 1.0)] {
         let (report, _) = ran(&format!("{balls}{events}"), |o| o.tolerance = 1e-12);
-        let happened = &report.happenings;
+        let happened = &report.event_log;
         assert_eq!(happened.len(), 2);
         assert_eq!(happened.iter().map(|h| h.event).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(happened[0].t, happened[1].t);
@@ -171,7 +171,7 @@ run t = 0..10, every 0.25
     // The last row is where it stopped, once.
     let (report, rows) = ran(text, |_| {});
     let last: Vec<f64> = rows.iter().rev().take(2).map(|o| o.state.t).collect();
-    assert_eq!((last[0], last[1]), (report.happenings[0].t, 1.0));
+    assert_eq!((last[0], last[1]), (report.event_log[0].t, 1.0));
 }
 
 /// A reset shows in the rows as the state before and the state after.
@@ -182,7 +182,7 @@ fn a_jump_has_two_rows() {
         // One of the times of output is the bounce itself.
         o.times = vec![1.0];
     });
-    let t = report.happenings[0].t;
+    let t = report.event_log[0].t;
     let there: Vec<f64> =
         rows.iter().filter(|o| o.state.t == t).map(|o| o.state.velocity[0]).collect();
     assert_eq!(there.len(), 2, "{there:?}");
@@ -230,7 +230,7 @@ start y = 3, x' = 2
 run t = 0..5
 ";
     let (forth, _) = ran(text, |o| o.tolerance = 1e-12);
-    assert!(forth.happenings.len() > 4);
+    assert!(forth.event_log.len() > 4);
     let loaded = support::load(text);
     let model = loaded.model.as_ref().expect("no faults");
     let setting = dalembert::simulate::Setting::new(model).expect("values");
@@ -242,8 +242,8 @@ run t = 0..5
         std::ops::ControlFlow::Continue(())
     })
     .expect("runs");
-    let there: Vec<(usize, f64)> = forth.happenings.iter().map(|h| (h.event, h.t)).collect();
-    let again: Vec<(usize, f64)> = back.happenings.iter().rev().map(|h| (h.event, h.t)).collect();
+    let there: Vec<(usize, f64)> = forth.event_log.iter().map(|h| (h.event, h.t)).collect();
+    let again: Vec<(usize, f64)> = back.event_log.iter().rev().map(|h| (h.event, h.t)).collect();
     assert_eq!(there.len(), again.len(), "{there:?}\n{again:?}");
     for (a, b) in there.iter().zip(&again) {
         assert!(a.0 == b.0 && (a.1 - b.1).abs() < 1e-9, "{a:?} {b:?}");
@@ -269,7 +269,7 @@ run t = 0..3
     let (report, _) = ran(text, |_| {});
     assert_eq!(report.end, End::Stopped { event: 1 });
     assert_eq!(times(&report, 0).len(), 1);
-    assert!((report.happenings[0].t - 1.0).abs() < 1e-13);
+    assert!((report.event_log[0].t - 1.0).abs() < 1e-13);
 }
 
 /// A ball that does not bounce at all rests at once; one that is kicked goes on.
@@ -279,15 +279,15 @@ fn without_restitution_it_ends_where_it_lands() {
     let (report, _) = ran(&plastic, |_| {});
     let End::PiledUp { event: 0, t } = report.end else { panic!("{:?}", report.end) };
     assert!((t - 1.0).abs() < 1e-14);
-    assert_eq!(report.happenings.len(), 1);
+    assert_eq!(report.event_log.len(), 1);
     let kicked = BALL.replace("-e*y'", "2*y'");
     let (report, _) = ran(&kicked, |o| o.end = 2.0);
-    assert_eq!((report.end, report.happenings.len()), (End::Finished, 1));
+    assert_eq!((report.end, report.event_log.len()), (End::Finished, 1));
     // Without gravity it stays where it is put.
     let free = "coord y\nkinetic y'^2/2\nstart y = 1, y' = -1\n\
                 event hit: y = 0 falling -> y' = 0\nrun t = 0..5";
     let (report, _) = ran(free, |_| {});
-    assert_eq!((report.end, report.happenings.len()), (End::Finished, 1));
+    assert_eq!((report.end, report.event_log.len()), (End::Finished, 1));
 }
 
 /// Bounces that pile up away from the origin, where rounding ends them first, on a
@@ -319,10 +319,10 @@ fn bounces_pile_up_anywhere() {
 fn a_chirp_does_not_hang() {
     let text = "coord x\nkinetic x'^2/2\nstart x' = 1\nevent e: sin(1/(1 - t)) = 0\nrun t = 0..2";
     let (report, _) = ran(text, |o| o.most_steps = 3000);
-    assert!(report.happenings.len() > 8);
+    assert!(report.event_log.len() > 8);
     let exact = |n: f64| 1.0 - 1.0 / (n * std::f64::consts::PI);
-    for (n, happening) in report.happenings.iter().take(8).enumerate() {
-        assert!((happening.t - exact(n as f64 + 1.0)).abs() < 1e-11, "{n}: {}", happening.t);
+    for (n, record) in report.event_log.iter().take(8).enumerate() {
+        assert!((record.t - exact(n as f64 + 1.0)).abs() < 1e-11, "{n}: {}", record.t);
     }
 }
 

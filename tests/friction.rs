@@ -3,8 +3,8 @@
 
 use dalembert::formulations::by_name;
 use dalembert::gauss::coupled::CoupledError;
+use dalembert::simulate::at_state::Refusal;
 use dalembert::simulate::drive::End;
-use dalembert::simulate::evaluate::Refusal;
 use dalembert::simulate::report::{self, EvalError, Options};
 use dalembert::simulate::run::{self, RunError, RunOptions, RunReport};
 use dalembert::simulate::{Setting, start};

@@ -9,6 +9,7 @@
 
 use dalembert::analyze::invariants::{InvariantOptions, Invariants, Seen, invariants};
 use dalembert::analyze::{Interrupted, Request, Shown, Watch, analyze_watched};
+use dalembert::expr::Random;
 use dalembert::simulate::{Setting, start};
 use dalembert::{Input, Model, Options, load};
 use std::cell::Cell;
@@ -44,19 +45,6 @@ fn assert_proven(found: &Invariants, text: &str) {
     }
 }
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 31) as f64
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() * n as f64) as usize
-    }
-}
-
 /// What acts beside the forces between bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Beside {
@@ -80,10 +68,10 @@ impl Bodies {
         let axes = &["x", "y", "z"][..self.dimension];
         let bodies = 1..=self.count;
         let equal = random.below(3) == 0;
-        let first = 0.25 + (8.0 * random.next()).round() / 4.0;
+        let first = 0.25 + (8.0 * random.unit()).round() / 4.0;
         let masses: Vec<f64> = bodies
             .clone()
-            .map(|_| if equal { first } else { 0.37 + (30.0 * random.next()).round() / 10.0 })
+            .map(|_| if equal { first } else { 0.37 + (30.0 * random.unit()).round() / 10.0 })
             .collect();
         let mass = |i: usize| match self.named_masses {
             true => format!("m{i}"),
@@ -133,7 +121,7 @@ impl Bodies {
             text += &format!("constraint rod: {} = 4\n", squared(1, 2));
         }
         for name in &coordinates {
-            let place = (60.0 * random.next() - 30.0).round() / 10.0;
+            let place = (60.0 * random.unit() - 30.0).round() / 10.0;
             text += &format!("start {name} {} {place}\n", if self.rod { "~" } else { "=" });
         }
         text + "run t = 0..4\n"
@@ -148,7 +136,7 @@ impl Bodies {
 #[test]
 fn bodies_keep_what_galilei_s_group_says_and_nothing_else() {
     const CASES: usize = 30;
-    let mut random = Random(12);
+    let mut random = Random::new(12);
     for case in 0..CASES {
         let bodies = Bodies {
             dimension: 2 + case % 2,

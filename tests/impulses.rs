@@ -3,8 +3,9 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::simulate::drive::{End, Failure};
-use dalembert::simulate::impulse::Impulses;
+use dalembert::simulate::points::impulse::Impulses;
 use dalembert::simulate::{Setting, State, start};
 use support::motion::{by_all, change, model, ran};
 
@@ -40,7 +41,7 @@ run t = 0..0.6
         let lost: Vec<f64> =
             before.velocity.iter().zip(&after.velocity).map(|(a, b)| a - b).collect();
         let t_lost = lost[0].powi(2) + lost[1].powi(2) / 2.0 + c * lost[0] * lost[1];
-        let energy = report.happenings[0].energy;
+        let energy = report.event_log[0].energy;
         assert!((energy + t_lost / 3.0).abs() < 1e-12, "{name}: {energy} {t_lost}");
         assert_eq!(report.verdict(), Ok(()), "{name}");
     }
@@ -111,7 +112,7 @@ run t = 0..2
     assert!(all.len() >= 2);
     for (name, report) in &all {
         let (before, after) = change(report, 0);
-        let t = report.happenings[0].t;
+        let t = report.event_log[0].t;
         assert!((t - 0.5 * 2f64.acosh()).abs() < 1e-12, "{name}: {t}");
         let ([x, y], [u, v]) = ([after.q[0], after.q[1]], [after.velocity[0], after.velocity[1]]);
         let (radial, across) = (x * u + y * v, x * v - y * u);
@@ -137,8 +138,8 @@ run t = 0..2
     let (report, _) = ran(text, |o| o.tolerance = 1e-12);
     let slope = 0.5 * 0.5f64.sin();
     let rate = 2.0 * 9.8125 * slope / 0.75;
-    assert!((report.happenings[0].t - (0.4 / slope / rate).sqrt()).abs() < 1e-12);
-    for turn in 0..report.happenings.len() {
+    assert!((report.event_log[0].t - (0.4 / slope / rate).sqrt()).abs() < 1e-12);
+    for turn in 0..report.event_log.len() {
         let (before, after) = change(&report, turn);
         for (a, b) in before.velocity.iter().zip(&after.velocity) {
             assert!((b + 0.9 * a).abs() < 1e-12);
@@ -212,7 +213,7 @@ event jump: x = 1 rising -> x = 0.25
 run t = 0..3
 ";
     for (name, report) in &by_all(text, 1e-12) {
-        assert_eq!(report.happenings.len(), 3, "{name}");
+        assert_eq!(report.event_log.len(), 3, "{name}");
         let (before, after) = change(report, 0);
         assert_eq!(after.q[0], 0.25, "{name}");
         assert!((after.q[1] - 0.75).abs() < 1e-15, "{name}");
@@ -220,7 +221,7 @@ run t = 0..3
         for (a, b) in before.velocity.iter().zip(&after.velocity) {
             assert!((a - b).abs() < 1e-14, "{name}");
         }
-        assert!((report.happenings[2].t - 2.5).abs() < 1e-12, "{name}");
+        assert!((report.event_log[2].t - 2.5).abs() < 1e-12, "{name}");
     }
 }
 
@@ -310,22 +311,12 @@ run t = 0..0.3
     }
 }
 
-/// A generator of numbers in [−1, 1).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / f64::from(1u32 << 30) - 1.0
-    }
-
-    /// A combination of velocities, written out.
-    fn form(&mut self, n: usize) -> (Vec<f64>, String) {
-        let numbers: Vec<f64> = (0..n).map(|_| (self.next() * 64.0).round() / 16.0).collect();
-        let text: Vec<String> =
-            numbers.iter().enumerate().map(|(i, a)| format!("({a})*x[{}]'", i + 1)).collect();
-        (numbers, text.join(" + "))
-    }
+/// A combination of velocities, written out.
+fn form(random: &mut Random, n: usize) -> (Vec<f64>, String) {
+    let numbers: Vec<f64> = (0..n).map(|_| (random.signed() * 64.0).round() / 16.0).collect();
+    let text: Vec<String> =
+        numbers.iter().enumerate().map(|(i, a)| format!("({a})*x[{}]'", i + 1)).collect();
+    (numbers, text.join(" + "))
 }
 
 /// Solves a regular system by Gauss's elimination with pivots.
@@ -353,14 +344,14 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
 /// catastatic rows and plastic impacts Carnot's theorem holds: the loss is T(Δ).
 #[test]
 fn random_systems_obey_the_impulsive_principle() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for case in 0..60 {
         let n = 2 + case % 5;
         let m = (case / 5) % (n - 1);
         let l = 1 + case % (n - m);
-        let squares: Vec<(Vec<f64>, String)> = (0..n + 1).map(|_| random.form(n)).collect();
-        let rows: Vec<(Vec<f64>, String)> = (0..m).map(|_| random.form(n)).collect();
-        let listed: Vec<(Vec<f64>, String)> = (0..l).map(|_| random.form(n)).collect();
+        let squares: Vec<(Vec<f64>, String)> = (0..n + 1).map(|_| form(&mut random, n)).collect();
+        let rows: Vec<(Vec<f64>, String)> = (0..m).map(|_| form(&mut random, n)).collect();
+        let listed: Vec<(Vec<f64>, String)> = (0..l).map(|_| form(&mut random, n)).collect();
         let e = if case % 2 == 0 { 0.0 } else { 0.7 };
         let mut text = format!("coord x[1..{n}], clock\nkinetic clock'^2/2\n");
         for (_, form) in &squares {
@@ -381,7 +372,7 @@ fn random_systems_obey_the_impulsive_principle() {
         text += &lets.concat();
         text += &format!("event hit: clock = 1 -> {}\nstart clock' = 1", resets.join(", "));
         for i in 1..=n {
-            text += &format!(", x[{i}]' ~ {}", random.next());
+            text += &format!(", x[{i}]' ~ {}", random.signed());
         }
         let model = model(&text);
         let setting = Setting::new(&model).expect("values");

@@ -4,19 +4,10 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::simulate::drive::{End, Failure};
 use dalembert::simulate::run::{RunOptions, RunReport};
 use support::motion;
-
-/// Numbers in (−1, 1).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-}
 
 fn by(text: &str, formulation: &str, change: impl FnOnce(&mut RunOptions)) -> RunReport {
     let report = motion::ran(text, |options| {
@@ -44,7 +35,7 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 /// A convex energy in velocities (or, with other names, in momenta) of two coordinates, whose
 /// gradient takes every value; that of a relativistic H takes those below that of light.
 fn convex(random: &mut Random, kind: u64, x: &str, y: &str) -> String {
-    let mut r = || 1.0 + 0.5 * random.next();
+    let mut r = || 1.0 + 0.5 * random.signed();
     let (a, b, c) = (r(), r(), r());
     match kind {
         0 => format!("{a}*cosh({x}) + {b}*cosh({y} + 0.3*{x})"),
@@ -58,29 +49,29 @@ fn convex(random: &mut Random, kind: u64, x: &str, y: &str) -> String {
 #[test]
 fn random_convex_lagrangians_and_hamiltonians_move_alike_by_both() {
     for seed in 0..40 {
-        let mut random = Random(seed * 31 + 7);
+        let mut random = Random::new(seed * 31 + 7);
         for _ in 0..4 {
-            random.next();
+            random.signed();
         }
         let by_h = seed % 2 == 1;
         let (x, y) = if by_h { ("p_q1", "p_q2") } else { ("q1'", "q2'") };
         let energy = convex(&mut random, seed / 2 % 4, x, y);
         let potential = format!(
             "({}*q1^2 + {}*q2^2)/2 + {}*q1*q2 + q1^4/8",
-            1.0 + 0.5 * random.next(),
-            1.0 + 0.5 * random.next(),
-            0.3 * random.next()
+            1.0 + 0.5 * random.signed(),
+            1.0 + 0.5 * random.signed(),
+            0.3 * random.signed()
         );
         let given = match by_h {
             true => format!("hamiltonian {energy} + {potential}"),
             false => format!("lagrangian {energy} - ({potential})"),
         };
         // At rest every other time.
-        let rate = if seed / 8 % 2 == 0 { 0.0 } else { 0.8 * random.next() };
+        let rate = if seed / 8 % 2 == 0 { 0.0 } else { 0.8 * random.signed() };
         let text = format!(
             "coord q1, q2\n{given}\nstart q1 = {}, q2 = {}, {x} = {rate}\nrun t = 0..4\n",
-            1.5 * random.next(),
-            random.next()
+            1.5 * random.signed(),
+            random.signed()
         );
         let set = |options: &mut RunOptions| options.tolerance = 1e-11;
         let lagrange = passed(&by(&text, "lagrange", set), &text);

@@ -5,6 +5,7 @@ mod support;
 use dalembert::analyze::linearize::{
     Complex, Kind, Linearization, LinearizeError, Stability, Undecided, linearize,
 };
+use dalembert::expr::Random;
 use dalembert::simulate::{Setting, State};
 use dalembert::{Input, Model, Options};
 use serde_json::Value;
@@ -304,22 +305,11 @@ fn the_matrix_is_the_derivative_of_the_rates() {
     }
 }
 
-/// A small generator: the same systems on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let x = (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0;
-        (x * 64.0).round() / 64.0
-    }
-}
-
 /// A system with an equilibrium near 0: a curved metric, a potential with a minimum, gyroscopic
 /// and dissipative terms, a holonomic and a velocity-level constraint.
 fn random_system(seed: u64) -> String {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let mut r = || random.next();
+    let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut r = || (random.signed() * 64.0).round() / 64.0;
     let n = 4;
     let mut kinetic = Vec::new();
     let mut potential = Vec::new();

@@ -15,9 +15,10 @@
 mod motions;
 mod support;
 
-use dalembert::simulate::observer::Observation;
+use dalembert::expr::Random;
+use dalembert::simulate::Observation;
 use dalembert::simulate::run::RunOptions;
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::{Setting, State};
 use motions::Plan;
 use std::ops::ControlFlow;
@@ -32,17 +33,6 @@ const MULTIPLE: f64 = 25.0;
 /// A change of the start, as a part of the way of the first coordinate.
 const CHANGE: f64 = 1e-5;
 
-/// Numbers that are the same on every machine.
-struct Random(u64);
-
-impl Random {
-    /// Between two positive numbers, by their logarithms.
-    fn between(&mut self, low: f64, high: f64) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        low * (high / low).powf((self.0 >> 33) as f64 / (1u64 << 31) as f64)
-    }
-}
-
 struct Case {
     kind: &'static str,
     formulation: &'static str,
@@ -53,8 +43,9 @@ struct Case {
 
 /// One of each kind.
 fn cases(seed: u64) -> Vec<Case> {
-    let mut random = Random(seed * 77 + 5);
-    let mut r = |low: f64, high: f64| random.between(low, high);
+    let mut random = Random::new(seed * 77 + 5);
+    // Between two positive numbers, by their logarithms.
+    let mut r = |low: f64, high: f64| low * (high / low).powf(random.unit());
     for _ in 0..4 {
         r(1.0, 2.0);
     }

@@ -6,9 +6,10 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::model::system::Energy;
+use dalembert::simulate::at_state::Evaluation;
 use dalembert::simulate::drive::End;
-use dalembert::simulate::evaluate::Evaluation;
 use dalembert::simulate::report::{self, Options};
 use dalembert::simulate::run::{RunOptions, run, run_from};
 use dalembert::simulate::{Guess, Setting, Start, State, start};
@@ -19,16 +20,6 @@ use support::{load, oracle_model};
 /// Sizes that stand in for 0.
 const SIZES: &[f64] =
     &[1e-8, 1e-10, 1e-12, 1e-14, 1e-16, 1e-17, 1e-20, 1e-30, 1e-60, 1e-150, 1e-300];
-
-/// The same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-}
 
 /// The model and its state, with zeros of the positions replaced, and their velocities left.
 fn evaluate(model: &Model, state: &State) -> Option<Evaluation> {
@@ -51,8 +42,8 @@ fn difference(a: &Evaluation, b: &Evaluation) -> f64 {
 /// Whether the answer is smooth at a state: far larger steps change it in proportion.
 fn is_regular(model: &Model, state: &State, answer: &Evaluation) -> bool {
     let mut beside = state.clone();
-    let mut random = Random(17);
-    beside.q.iter_mut().for_each(|q| *q += 1e-6 * random.next());
+    let mut random = Random::new(17);
+    beside.q.iter_mut().for_each(|q| *q += 1e-6 * random.signed());
     let Some(other) = evaluate(model, &beside) else { return false };
     other.outcome.motion == answer.outcome.motion
         && other.outcome.rank.jacobian == answer.outcome.rank.jacobian
@@ -76,7 +67,7 @@ fn beside(state: &State, size: f64, random: &mut Random) -> Option<State> {
     let mut beside = state.clone();
     let mut changed = false;
     for q in beside.q.iter_mut().filter(|q| **q == 0.0) {
-        *q = size * random.next();
+        *q = size * random.signed();
         changed = true;
     }
     changed.then_some(beside)
@@ -88,7 +79,7 @@ fn evaluate_beside(name: &str, model: &Model, state: &State) -> usize {
     if !answer.outcome.motion.exists() || !is_regular(model, state, &answer) {
         return 0;
     }
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut cases = 0;
     for &size in SIZES {
         let Some(beside) = beside(state, size, &mut random) else { continue };
@@ -179,7 +170,7 @@ fn motions_from_beside_a_special_state() {
         };
         let Some(exact) = end(start.clone()) else { continue };
         pages += 1;
-        let mut random = Random(23);
+        let mut random = Random::new(23);
         for size in [1e-8, 1e-12, 1e-17, 1e-30, 1e-300] {
             let Some(beside) = beside(&start.state, size, &mut random) else { continue };
             let by_momenta = matches!(model.system.energy, Energy::Hamiltonian { .. });
@@ -203,13 +194,15 @@ fn motions_from_beside_a_special_state() {
 /// are next to nothing; against the body in the same place without them.
 #[test]
 fn bodies_by_quaternions_next_to_a_special_attitude() {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let mut cases = 0;
     for attitude in [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.6, 0.8]] {
         for &size in SIZES {
-            let inertia: Vec<f64> = (0..3).map(|_| 0.3 + 0.05 * random.next()).collect();
-            let e: Vec<f64> =
-                attitude.iter().map(|&x| if x == 0.0 { size * random.next() } else { x }).collect();
+            let inertia: Vec<f64> = (0..3).map(|_| 0.3 + 0.05 * random.signed()).collect();
+            let e: Vec<f64> = attitude
+                .iter()
+                .map(|&x| if x == 0.0 { size * random.signed() } else { x })
+                .collect();
             let text = |e: &[f64]| {
                 format!(
                     "coord r[1..3], e[1..4]\ngravity [0, 0, -9.81]\n\

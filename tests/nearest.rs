@@ -5,24 +5,14 @@
 mod support;
 
 use dalembert::derive;
+use dalembert::expr::Random;
 use dalembert::simulate::start::{Start, start};
 use dalembert::simulate::{Numbers, Setting};
 use support::oracle_model::model;
 
-/// A small generator: the same systems on every machine.
-struct Random(u64);
-
-impl Random {
-    /// Uniform in (−1, 1).
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-
-    /// A number with few digits, so that text holds it exactly.
-    fn short(&mut self) -> f64 {
-        (self.next() * 64.0).round() / 64.0
-    }
+/// A number with few digits, so that text holds it exactly.
+fn short(random: &mut Random) -> f64 {
+    (random.signed() * 64.0).round() / 64.0
 }
 
 /// What a random system consists of.
@@ -38,22 +28,22 @@ struct Case {
 /// n coordinates with a constant coupled mass matrix, position rows that are curved,
 /// a velocity row, and guesses up to `distance` away from a consistent point.
 fn case(seed: u64, distance: f64) -> Case {
-    let mut r = Random(seed);
+    let mut r = Random::new(seed);
     let n = 3 + (seed % 3) as usize;
     let mut text = format!("coord q[1..{n}]\n");
     // |q̇|²/2 + ½ Σ (row·q̇)²: positive definite.
     let mut kinetic: Vec<String> = (1..=n).map(|i| format!("q[{i}]'^2/2")).collect();
     for _ in 0..2 {
-        let row: Vec<String> = (1..=n).map(|i| format!("{}*q[{i}]'", r.short())).collect();
+        let row: Vec<String> = (1..=n).map(|i| format!("{}*q[{i}]'", short(&mut r))).collect();
         kinetic.push(format!("({})^2/2", row.join(" + ")));
     }
     text += &format!("kinetic {}\n", kinetic.join(" + "));
-    let solution: Vec<f64> = (0..n).map(|_| r.short()).collect();
+    let solution: Vec<f64> = (0..n).map(|_| short(&mut r)).collect();
     for row in 0..1 + (seed % 2) as usize {
         let mut terms = Vec::new();
         let mut value = 0.0;
         for i in 0..n {
-            let (a, b, c) = (r.short(), r.short(), r.short());
+            let (a, b, c) = (short(&mut r), short(&mut r), short(&mut r));
             let j = (i + row + 1) % n;
             terms.push(format!(
                 "{a}*q[{}] + {b}*q[{}]*q[{}] + {c}*sin(q[{}])",
@@ -67,12 +57,12 @@ fn case(seed: u64, distance: f64) -> Case {
         text += &format!("constraint c{row}: {} = {value}\n", terms.join(" + "));
     }
     let row: Vec<String> = (1..=n)
-        .map(|i| format!("({} + {}*q[{}])*q[{i}]'", r.short(), r.short(), i % n + 1))
+        .map(|i| format!("({} + {}*q[{}])*q[{i}]'", short(&mut r), short(&mut r), i % n + 1))
         .collect();
-    text += &format!("constraint v: {} = {}\n", row.join(" + "), r.short());
+    text += &format!("constraint v: {} = {}\n", row.join(" + "), short(&mut r));
     let guess: Vec<f64> =
-        solution.iter().map(|x| ((x + distance * r.next()) * 1024.0).round() / 1024.0).collect();
-    let rates: Vec<f64> = (0..n).map(|_| r.short()).collect();
+        solution.iter().map(|x| ((x + distance * r.signed()) * 1024.0).round() / 1024.0).collect();
+    let rates: Vec<f64> = (0..n).map(|_| short(&mut r)).collect();
     // One component of each kind is held in every other case.
     let holds = seed % 4 >= 2;
     let mut held = vec![false; n];

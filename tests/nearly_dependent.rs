@@ -2,27 +2,18 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::simulate::Setting;
-use dalembert::simulate::evaluate::Refusal;
+use dalembert::simulate::at_state::Refusal;
 use dalembert::simulate::report::{Options, report};
 use dalembert::simulate::run::{RunError, RunOptions, run};
 use std::ops::ControlFlow;
 use support::load;
 
-/// The same numbers on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-
-    /// A number with few digits, so that text holds it exactly, and not 0.
-    fn short(&mut self) -> f64 {
-        let x = (self.next() * 16.0).round() / 16.0;
-        if x == 0.0 { 0.5 } else { x }
-    }
+/// A number with few digits, so that text holds it exactly, and not 0.
+fn short(random: &mut Random) -> f64 {
+    let x = (random.signed() * 16.0).round() / 16.0;
+    if x == 0.0 { 0.5 } else { x }
 }
 
 const SIZES: &[&str] =
@@ -65,20 +56,20 @@ fn two_planes_are_a_line() {
 fn what_a_row_adds_is_what_it_says() {
     let mut cases = 0;
     for seed in 0..60 {
-        let mut r = Random(seed + 1);
+        let mut r = Random::new(seed + 1);
         let n = 4 + (seed % 3) as usize;
         let row = |r: &mut Random| -> String {
             let terms: Vec<String> = (1..=n)
-                .map(|i| match (r.next() * 3.0) as i32 {
-                    0 => format!("{}*q[{i}]", r.short()),
-                    1 => format!("{}*q[{i}]^2", r.short()),
-                    _ => format!("{}*sin(q[{i}])", r.short()),
+                .map(|i| match (r.signed() * 3.0) as i32 {
+                    0 => format!("{}*q[{i}]", short(r)),
+                    1 => format!("{}*q[{i}]^2", short(r)),
+                    _ => format!("{}*sin(q[{i}])", short(r)),
                 })
                 .collect();
             terms.join(" + ")
         };
         let (first, second, own) = (row(&mut r), row(&mut r), row(&mut r));
-        let (a, b) = (r.short(), r.short());
+        let (a, b) = (short(&mut r), short(&mut r));
         let size = SIZES[seed as usize % SIZES.len()];
         let text = |third: &str| {
             format!(
@@ -101,9 +92,9 @@ fn what_a_row_adds_is_what_it_says() {
 
 fn accelerations(text: &str) -> Option<Vec<f64>> {
     let loaded = load(text);
-    let mut model = loaded.model?;
+    let model = loaded.model?;
     let options = Options::of_model(&model);
-    let report = report(&mut model, &options).ok()?;
+    let report = report(&model, &options).ok()?;
     let answer = report.answers.into_iter().next()?.result.ok()?;
     (answer.outcome.rank.jacobian == 3).then_some(answer.accelerations)
 }

@@ -34,7 +34,7 @@ const ROLLING: &str = "
 
 /// Everything that a run gives, as bits.
 fn bits(
-    record: impl FnOnce(&mut dyn FnMut(&dalembert::simulate::observer::Observation) -> ControlFlow<()>),
+    record: impl FnOnce(&mut dyn FnMut(&dalembert::simulate::Observation) -> ControlFlow<()>),
 ) -> Vec<u64> {
     let mut list = Vec::new();
     record(&mut |o| {

@@ -3,7 +3,7 @@
 
 mod support;
 
-use dalembert::simulate::closest::Problem;
+use dalembert::simulate::points::nearest::NearestPoint;
 use dalembert::simulate::setting::Table;
 use dalembert::simulate::start::{Start, StartError, start};
 use dalembert::simulate::{Numbers, Setting};
@@ -203,7 +203,7 @@ fn the_residual_left_over_has_all_its_digits() {
     table.set_all(&system.positions(), &q);
     table.set_all(&system.velocities()[..2], &v[..2]);
     let lagrange = derive(&model, Some("lagrange")).expect("applies");
-    let problem = Problem {
+    let problem = NearestPoint {
         nearest: true,
         setting: &setting,
         table,

@@ -3,25 +3,16 @@
 
 mod support;
 
-use dalembert::simulate::field::Field;
-use dalembert::simulate::projection::Projection;
-use dalembert::simulate::{DEFAULT, Setting, State, start, states};
+use dalembert::expr::Random;
+use dalembert::simulate::Field;
+use dalembert::simulate::program::Projection;
+use dalembert::simulate::{DEFAULT, Setting, State, points, start};
 use dalembert::{Input, Model, derive};
 
 /// Rows are dependent below this.
 const RANK: f64 = 1e-9;
 /// By how much velocities are off.
 const OFF: f64 = 1e-9;
-
-/// Numbers in (−1, 1), the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-}
 
 /// The largest Σ|a_i δv_i| of a row in use that its sum shows, relative to Σ|a_i v_i| or, where that
 /// is nearly nothing, to a hundredth of what it is for velocities of equal energy.
@@ -62,17 +53,17 @@ fn is_noticed(name: &str, model: &Model, state: &State, random: &mut Random) -> 
     {
         return false;
     }
-    let before = projection.drift(&mut field, t, &x).expect("residuals");
+    let before = projection.violation(&mut field, t, &x).expect("residuals");
     assert!(before.velocity <= 1e-13, "{name}: {before:?}");
     let (n, size) = (field.n, field.size);
     let mut wrong = x.clone();
-    wrong[n..n + size].iter_mut().for_each(|v| *v *= 1.0 + OFF * random.next());
+    wrong[n..n + size].iter_mut().for_each(|v| *v *= 1.0 + OFF * random.signed());
     let expected = missed(&mut field, t, &wrong, &x);
     // Far from rounding.
     if expected < 1e-2 * OFF {
         return false;
     }
-    let found = projection.drift(&mut field, t, &wrong).expect("residuals").velocity;
+    let found = projection.violation(&mut field, t, &wrong).expect("residuals").velocity;
     assert!(found >= 0.9 * expected, "{name}: {found:e}, {expected:e}");
     let left = projection.project(&mut field, t, &mut wrong, RANK).expect("a projection");
     assert!(left.velocity <= 1e-13, "{name}: {left:?}");
@@ -84,14 +75,14 @@ fn is_noticed(name: &str, model: &Model, state: &State, random: &mut Random) -> 
 
 #[test]
 fn velocities_off_by_a_billionth() {
-    let (mut cases, mut random) = (0, Random(7));
+    let (mut cases, mut random) = (0, Random::new(7));
     for page in dalembert::gallery::pages() {
         let Ok(input) = Input::open(&format!("gallery:{}", page.name)) else { continue };
         let Some(model) = dalembert::load(&input, &Default::default()).model else { continue };
         let Ok(setting) = Setting::new(&model) else { continue };
         let Ok(start) = start::start(&setting) else { continue };
         let mut list = vec![start.state.clone()];
-        list.extend(states::random_states(&setting, &start, 3, 5));
+        list.extend(points::random_states(&setting, &start, 3, 5));
         let tried = list.iter().filter(|s| is_noticed(page.name, &model, s, &mut random));
         cases += tried.count();
     }

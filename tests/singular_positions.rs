@@ -398,6 +398,6 @@ fn events_happen_inside_of_crossings() {
         assert!((y - exact).abs() < 1e-9, "{level}: {y}");
         let passed = usize::from(exact < 0.0);
         assert_eq!(report.certificate.rank_changes.len(), passed, "{level}");
-        assert_eq!(report.happenings.len(), 1);
+        assert_eq!(report.event_log.len(), 1);
     }
 }

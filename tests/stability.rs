@@ -11,6 +11,7 @@ use dalembert::analyze::linearize::{
 };
 use dalembert::export::LinearizationPage;
 use dalembert::export::linearization::failure_words;
+use dalembert::expr::Random;
 use dalembert::simulate::Setting;
 use std::ops::ControlFlow;
 
@@ -58,15 +59,6 @@ enum Part {
 }
 
 use Part::*;
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-}
 
 /// A model of the parts, and whether it has forces beside the potential.
 fn text(parts: &[Part], random: &mut Random) -> String {
@@ -177,13 +169,13 @@ fn verdicts_of_systems_with_known_spectra() {
     const CASES: u64 = 200;
     const PARTS: [Part; 10] =
         [Oscillator, Pair, Damped, Free, Braked, Resonant, Cascade, Pushed, Falling, Gyroscopic];
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for case in 0..CASES {
         // Each part alone first, then each pair with itself, then anything.
         let parts: Vec<Part> = match case {
             0..10 => vec![PARTS[case as usize]],
             10..20 => vec![PARTS[case as usize - 10]; 2],
-            _ => (0..1 + random.below(3)).map(|_| PARTS[random.below(10) as usize]).collect(),
+            _ => (0..1 + random.below(3)).map(|_| PARTS[random.below(10)]).collect(),
         };
         let text = text(&parts, &mut random);
         let found = of(&model(&text));

@@ -5,8 +5,8 @@ mod support;
 
 use dalembert::expr::ExprId;
 use dalembert::formulations::{ALL, by_name};
+use dalembert::simulate::FieldError;
 use dalembert::simulate::drive::{End, Failure};
-use dalembert::simulate::field::FieldError;
 use dalembert::simulate::run::{self, RunError, RunOptions, RunReport};
 use dalembert::simulate::{Refusal, Setting, Start};
 use serde_json::Value;

@@ -3,6 +3,7 @@
 
 mod support;
 
+use dalembert::expr::Random;
 use dalembert::simulate::report::{Options, report};
 use dalembert::simulate::run::{RunOptions, RunReport, run, run_from};
 use dalembert::simulate::start::Start;
@@ -36,9 +37,9 @@ fn a_body_on_a_ball_joint_within_rounding_of_the_identity() {
              constraint unit: dot(e, e) = 1\nconstraint pin: b.point([0, 0, -0.4]) = [0, 0, 0]\n\
              start e = [1, 0, 0, {size}], r = [0, 0, 0.4]\nrun t = 0..0.1\n"
         );
-        let mut model = load(&text).model.expect("a model");
+        let model = load(&text).model.expect("a model");
         let options = Options::of_model(&model);
-        let found = report(&mut model, &options).expect("numbers");
+        let found = report(&model, &options).expect("numbers");
         let answer = found.answers[0].result.as_ref().expect("an answer");
         assert_eq!(answer.outcome.rank.jacobian, 4, "{size}");
         assert!(answer.accelerations.iter().all(|a| a.abs() < 1e-12), "{size}");
@@ -75,9 +76,9 @@ constraint leg6: L[6] = 1.2
 start z ~ 1, e ~ [1, 0, 0, 0]
 run t = 0..0.5
 ";
-    let mut model = load(text).model.expect("a model");
+    let model = load(text).model.expect("a model");
     let options = Options::of_model(&model);
-    let found = report(&mut model, &options).expect("numbers");
+    let found = report(&model, &options).expect("numbers");
     let answer = found.answers[0].result.as_ref().expect("an answer");
     assert_eq!((answer.outcome.rank.jacobian, answer.outcome.motion.name()), (7, "unique"));
     let last = passes(text);
@@ -133,16 +134,6 @@ fn a_tiny_pendulum_swings_as_a_large_one() {
     }
 }
 
-/// Numbers in (−1, 1), the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
-}
-
 /// Bricard's mechanism, with what rounding leaves in the zeros of its quaternions: 41 rows of
 /// which 34 are independent on the constraints, and more beside them.
 #[test]
@@ -159,13 +150,13 @@ fn bricard_within_rounding_of_the_identity() {
     assert_eq!(wanted.verdict(), Ok(()));
     for size in [1e-17, 1e-16, 1e-15, 1e-14, 1e-13, 1e-12] {
         for seed in 0..3 {
-            let mut random = Random(seed + 1);
-            random.next();
+            let mut random = Random::new(seed + 1);
+            random.signed();
             let mut beside = start.clone();
             // Some of them, or all.
             for q in beside.state.q[15..].iter_mut().filter(|q| **q == 0.0) {
-                if seed == 0 || random.next() > 0.0 {
-                    *q = size * random.next();
+                if seed == 0 || random.signed() > 0.0 {
+                    *q = size * random.signed();
                 }
             }
             let found = go(beside);

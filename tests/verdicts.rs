@@ -3,10 +3,10 @@
 //!
 //! `cargo test --test verdicts -- --nocapture` shows the table.
 
+use dalembert::simulate::Observation;
 use dalembert::simulate::Setting;
-use dalembert::simulate::observer::Observation;
 use dalembert::simulate::run::RunOptions;
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::{Input, Options};
 use std::ops::ControlFlow;
 

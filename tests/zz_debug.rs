@@ -17,9 +17,6 @@ fn dbg() {
         let start = dalembert::simulate::start::start(&setting).unwrap();
         eprintln!("{:?}", start.state);
         let eq = dalembert::derive(&model, None).unwrap();
-        eprintln!(
-            "{:?}",
-            dalembert::simulate::implied::nearly_dependent(&setting, &eq, &start.state)
-        );
+        eprintln!("{:?}", setting.nearly_dependent(&eq, &start.state));
     }
 }

@@ -1,82 +1,16 @@
 //! Inputs: bytes, token streams, mutated models.
 
 use dalembert::Input;
+use dalembert::model::lexicon;
 use dalembert::model::load::Syntax;
 
-/// Words, names and operators of the language, and some that are not.
-const TOKENS: &[&str] = &[
-    "system",
-    "param",
-    "const",
-    "coord",
-    "let",
-    "speed",
-    "kinetic",
-    "potential",
-    "lagrangian",
-    "hamiltonian",
-    "dissipation",
-    "gravity",
-    "force",
-    "nonideal",
-    "constraint",
-    "start",
-    "run",
-    "observe",
-    "event",
-    "draw",
-    "for",
-    "model",
-    "part",
-    "particle",
-    "body",
-    "line",
-    "point",
-    "trace",
-    "circle",
+/// Names and operators of the language beside its words, and some that are none of it.
+const OTHER_TOKENS: &[&str] = &[
     "in",
-    "at",
     "along",
     "rising",
     "falling",
     "stop",
-    "every",
-    "tol",
-    "method",
-    "formulation",
-    "elimination",
-    "mass",
-    "inertia",
-    "turning",
-    "sin",
-    "cos",
-    "atan2",
-    "sqrt",
-    "log",
-    "exp",
-    "abs",
-    "sign",
-    "min",
-    "max",
-    "mod",
-    "if",
-    "sum",
-    "product",
-    "dot",
-    "cross",
-    "norm",
-    "transpose",
-    "Rx",
-    "Rq",
-    "axial",
-    "multiplier",
-    "reaction",
-    "residual",
-    "energy",
-    "t",
-    "pi",
-    "and",
-    "or",
     "x",
     "y",
     "th",
@@ -230,9 +164,27 @@ impl Random {
     }
 }
 
+/// The words of the language, and the other tokens.
+fn tokens() -> Vec<&'static str> {
+    let functions = lexicon::FUNCTIONS.iter().map(|function| function.0);
+    let mut tokens: Vec<&str> = lexicon::STATEMENT_WORDS.into_iter().chain(functions).collect();
+    for list in [
+        lexicon::RESERVED,
+        lexicon::BODY_MEMBERS,
+        lexicon::BODY_FIELDS,
+        lexicon::RUN_OPTIONS,
+        lexicon::SHAPES,
+        OTHER_TOKENS,
+    ] {
+        tokens.extend(list);
+    }
+    tokens
+}
+
 /// An endless supply of inputs.
 pub struct Generator {
     random: Random,
+    tokens: Vec<&'static str>,
     models: Vec<&'static str>,
 }
 
@@ -241,6 +193,7 @@ impl Generator {
     pub fn new(seed: u64) -> Self {
         Generator {
             random: Random(seed),
+            tokens: tokens(),
             models: dalembert::gallery::pages().map(|p| p.text).collect(),
         }
     }
@@ -276,7 +229,7 @@ impl Generator {
     fn tokens(&mut self) -> String {
         let mut text = String::new();
         for _ in 0..self.random.below(60) {
-            text.push_str(self.random.pick(TOKENS));
+            text.push_str(self.random.pick(&self.tokens));
             if self.random.below(3) > 0 {
                 text.push(' ');
             }
@@ -318,7 +271,7 @@ impl Generator {
                     pieces.swap(at, other);
                 }
                 _ => {
-                    let token: Vec<char> = self.random.pick(TOKENS).chars().collect();
+                    let token: Vec<char> = self.random.pick(&self.tokens).chars().collect();
                     pieces.splice(at..at, token);
                 }
             }
@@ -328,7 +281,7 @@ impl Generator {
 
     fn override_text(&mut self) -> String {
         const NAMES: &[&str] = &["m", "x", "x'", "N", "th[2]", "th", "g", "p_x", "zz", "a.b", ""];
-        let (name, value) = (self.random.pick(NAMES), self.random.pick(TOKENS));
+        let (name, value) = (self.random.pick(NAMES), self.random.pick(&self.tokens));
         format!("{name}={value}")
     }
 }

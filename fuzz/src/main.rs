@@ -9,11 +9,13 @@
 
 mod generate;
 mod memory;
+mod settings;
 
 use dalembert::simulate::run::RunOptions;
 use dalembert::simulate::{self, Setting};
 use dalembert::{Input, Limits, Model, Options};
 use generate::Generator;
+use settings::Settings;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -29,33 +31,6 @@ const LIMITS: Limits = Limits { terms: 20_000 };
 
 thread_local! {
     static PLACE: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
-}
-
-struct Settings {
-    seconds: Option<u64>,
-    inputs: Option<u64>,
-    threads: usize,
-    seed: u64,
-}
-
-fn settings() -> Result<Settings, String> {
-    let mut settings = Settings { seconds: None, inputs: None, threads: 2, seed: 1 };
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let value = words.next().and_then(|v| v.parse::<u64>().ok());
-        let value = value.ok_or_else(|| format!("{word} needs a number"))?;
-        match word.as_str() {
-            "--seconds" => settings.seconds = Some(value),
-            "--inputs" => settings.inputs = Some(value),
-            "--threads" => settings.threads = value.clamp(1, 64) as usize,
-            "--seed" => settings.seed = value,
-            _ => return Err(format!("{word} is not an option")),
-        }
-    }
-    if settings.seconds.is_none() && settings.inputs.is_none() {
-        settings.seconds = Some(10);
-    }
-    Ok(settings)
 }
 
 /// All that may happen to a text. Returns whether it was a model.
@@ -118,7 +93,7 @@ fn numbers(model: &Model) {
 }
 
 fn main() -> std::process::ExitCode {
-    let settings = match settings() {
+    let settings = match Settings::read("--inputs") {
         Ok(settings) => settings,
         Err(why) => {
             eprintln!("{why}");
@@ -136,7 +111,7 @@ fn main() -> std::process::ExitCode {
     let models = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let over = |count: u64| {
-        settings.inputs.is_some_and(|n| count >= n)
+        settings.count.is_some_and(|n| count >= n)
             || settings.seconds.is_some_and(|s| start.elapsed() >= Duration::from_secs(s))
     };
     std::thread::scope(|scope| {

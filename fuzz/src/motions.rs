@@ -9,31 +9,34 @@
 //! `--motions 100000 --threads 2 --seed 7`. A pair that differs is printed and the program ends
 //! with status 1.
 
+mod settings;
+
+use dalembert::expr;
+use dalembert::simulate::Observation;
 use dalembert::simulate::Setting;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::run::{RunOptions, RunReport};
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
 use dalembert::{Input, Options};
+use settings::Settings;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The same numbers on every machine.
-struct Random(u64);
+/// The numbers of a seed.
+struct Random(expr::Random);
 
 impl Random {
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+        self.0.signed()
     }
 
-    fn below(&mut self, n: u64) -> u64 {
-        ((self.next() + 1.0) / 2.0 * n as f64) as u64 % n
+    fn below(&mut self, n: usize) -> usize {
+        self.0.below(n)
     }
 
     /// Between 1/4 and 1.
     fn size(&mut self) -> f64 {
-        0.25 + 0.75 * (self.next() + 1.0) / 2.0
+        0.25 + 0.75 * self.0.unit()
     }
 
     /// A factor of up to 10^±12 each way.
@@ -114,7 +117,7 @@ impl Writer<'_> {
 
 /// The motion of a seed, told in one way.
 fn tell(seed: u64, telling: &Telling) -> Told {
-    let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut r = Random(expr::Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1));
     (0..4).for_each(|_| _ = r.next());
     let writer = Writer { telling, text: String::new(), lengths: Vec::new() };
     match r.below(6) {
@@ -129,7 +132,7 @@ fn tell(seed: u64, telling: &Telling) -> Told {
 
 /// Particles in the plane on rods, some of them told twice.
 fn linkage(mut w: Writer, r: &mut Random) -> Told {
-    let n = 1 + r.below(3) as usize;
+    let n = 1 + r.below(3);
     let g = w.q(1.0, 0, 1, -2);
     let (mut x, mut y) = (0.0, 0.0);
     let mut kinetic = Vec::new();
@@ -230,7 +233,7 @@ fn body(mut w: Writer, r: &mut Random) -> Told {
 
 /// Masses on springs that are not linear.
 fn springs(mut w: Writer, r: &mut Random) -> Told {
-    let n = 1 + r.below(3) as usize;
+    let n = 1 + r.below(3);
     for i in 1..=n {
         w.coordinate(&format!("x{i}"), true);
         let m = w.q(r.size(), 1, 0, 0);
@@ -317,10 +320,10 @@ fn ended(report: &RunReport, told: &Told) -> Ended {
 
 /// The ways in which the motion of a seed is told beside the plain one.
 fn tellings(seed: u64) -> Vec<Telling> {
-    let mut r = Random(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1);
+    let mut r = Random(expr::Random::new(seed.wrapping_mul(0xd134_2543_de82_ef95) | 1));
     (0..4).for_each(|_| _ = r.next());
-    let other = ["hamilton", "maggi", "bracket", "poincare"][r.below(4) as usize];
-    let nothing = [1e-17, 1e-20, 1e-30, 1e-60, 1e-200][r.below(5) as usize];
+    let other = ["hamilton", "maggi", "bracket", "poincare"][r.below(4)];
+    let nothing = [1e-17, 1e-20, 1e-30, 1e-60, 1e-200][r.below(5)];
     vec![
         Telling { formulation: other, ..PLAIN },
         Telling { units: [r.unit(), r.unit(), r.unit()], ..PLAIN },
@@ -360,33 +363,6 @@ fn difference(plain: &Ended, other: &Ended) -> Option<String> {
     })
 }
 
-struct Settings {
-    seconds: Option<u64>,
-    motions: Option<u64>,
-    threads: usize,
-    seed: u64,
-}
-
-fn settings() -> Result<Settings, String> {
-    let mut settings = Settings { seconds: None, motions: None, threads: 2, seed: 1 };
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        let value = words.next().and_then(|v| v.parse::<u64>().ok());
-        let value = value.ok_or_else(|| format!("{word} needs a number"))?;
-        match word.as_str() {
-            "--seconds" => settings.seconds = Some(value),
-            "--motions" => settings.motions = Some(value),
-            "--threads" => settings.threads = value.clamp(1, 64) as usize,
-            "--seed" => settings.seed = value,
-            _ => return Err(format!("{word} is not an option")),
-        }
-    }
-    if settings.seconds.is_none() && settings.motions.is_none() {
-        settings.seconds = Some(10);
-    }
-    Ok(settings)
-}
-
 /// Runs all tellings of a seed: how many motions there were, or what is wrong.
 fn exercise(seed: u64) -> Result<u64, String> {
     let told = tell(seed, &PLAIN);
@@ -407,7 +383,7 @@ fn exercise(seed: u64) -> Result<u64, String> {
 }
 
 fn main() -> std::process::ExitCode {
-    let settings = match settings() {
+    let settings = match Settings::read("--motions") {
         Ok(settings) => settings,
         Err(why) => {
             eprintln!("{why}");
@@ -424,7 +400,7 @@ fn main() -> std::process::ExitCode {
         for _ in 0..settings.threads {
             scope.spawn(|| {
                 loop {
-                    let over = settings.motions.is_some_and(|n| done.load(Ordering::Relaxed) >= n)
+                    let over = settings.count.is_some_and(|n| done.load(Ordering::Relaxed) >= n)
                         || settings
                             .seconds
                             .is_some_and(|s| start.elapsed() >= Duration::from_secs(s));

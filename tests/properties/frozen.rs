@@ -6,7 +6,7 @@ use crate::measure::{Measure, difference};
 use crate::random::Random;
 use crate::support::share;
 use crate::system::System;
-use dalembert::simulate::field::Field;
+use dalembert::simulate::Field;
 use dalembert::simulate::integrators::Problem;
 use dalembert::simulate::{ALL, Verdict};
 

@@ -1,25 +1,22 @@
 //! A small generator of numbers: the same systems on every machine.
 
-/// A linear congruential generator.
-pub struct Random(u64);
+use dalembert::expr;
+
+/// A generator whose neighboring seeds give unrelated numbers.
+pub struct Random(expr::Random);
 
 impl Random {
-    /// The generator of a seed; neighbouring seeds give unrelated numbers.
+    /// The generator of a seed.
     pub fn new(seed: u64) -> Random {
         let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Random(x ^ (x >> 31))
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.0 >> 33
+        Random(expr::Random::new(x ^ (x >> 31)))
     }
 
     /// One of 0, …, n − 1.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        self.0.below(n)
     }
 
     /// True once in n times.
@@ -29,8 +26,7 @@ impl Random {
 
     /// Uniform in (−1, 1), kept off 0.
     pub fn signed(&mut self) -> f64 {
-        let x = self.next() as f64 / (1u64 << 31) as f64;
-        let size = 0.1 + 0.9 * x;
+        let size = 0.1 + 0.9 * self.0.unit();
         if self.one_in(2) { size } else { -size }
     }
 

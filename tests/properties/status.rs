@@ -10,8 +10,7 @@ use crate::system::{Kind, Row, Shape, System};
 use dalembert::Choices;
 use dalembert::formulations::{Formulation, by_name};
 use dalembert::simulate::{
-    ALL, Evaluation, Refusal, Setting, SolveError, State, Tolerances, Verdict, complete, start,
-    states,
+    ALL, Evaluation, Refusal, Setting, SolveError, State, Tolerances, Verdict, points, start,
 };
 
 const SYSTEMS: usize = 1000;
@@ -250,9 +249,12 @@ fn check_completion(index: usize) -> Outcomes<Tried> {
         }
     }
     let rows = model.system.constraints.len();
-    let added = match complete::complete(&mut model, &Tolerances::default()) {
-        Ok(added) => added,
-        Err(complete::CompletionError::Start(_)) => return Ok(tried),
+    let added = match points::hidden::complete(&model, &Tolerances::default()) {
+        Ok(completed) => {
+            model = completed.model;
+            completed.added
+        }
+        Err(points::hidden::CompletionError::Start(_)) => return Ok(tried),
         Err(error) => return Err(fail(format!("{error:?}"))),
     };
     if added.len() != 1 || model.system.constraints.len() != rows + 1 {
@@ -261,7 +263,7 @@ fn check_completion(index: usize) -> Outcomes<Tried> {
     let setting = Setting::new(&model).expect("has values");
     let start = start::start(&setting).map_err(|error| fail(format!("{error:?}")))?;
     let mut all = vec![start.state.clone()];
-    all.extend(states::random_states(&setting, &start, 2, index as u64));
+    all.extend(points::random_states(&setting, &start, 2, index as u64));
     tried.systems = 1;
     for state in all {
         let case = Case::at(Setting::new(&model).expect("has values"), state);

@@ -1,8 +1,8 @@
 //! The motions of `tests/data/cases.json` by the models of `gallery/benchmarks/`:
 //! shared by the tests and by `examples/benchmarks.rs`.
 
+use dalembert::simulate::Observation;
 use dalembert::simulate::drive::End;
-use dalembert::simulate::observer::Observation;
 use dalembert::simulate::run::{self, RunOptions, RunReport};
 use dalembert::simulate::start::{self, Guess, Start};
 use dalembert::simulate::{Setting, State};

@@ -1,7 +1,7 @@
 //! Runs of small models.
 
 use dalembert::Model;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::Observation;
 use dalembert::simulate::run::{self, RunOptions, RunReport};
 use dalembert::simulate::{Setting, State};
 use std::ops::ControlFlow;
@@ -41,12 +41,12 @@ pub fn by_all(text: &str, tolerance: f64) -> Vec<(&'static str, RunReport)> {
 
 /// The times of an event.
 pub fn times(report: &RunReport, event: usize) -> Vec<f64> {
-    report.happenings.iter().filter(|h| h.event == event).map(|h| h.t).collect()
+    report.event_log.iter().filter(|h| h.event == event).map(|h| h.t).collect()
 }
 
 /// The states before and after an event's turn.
 pub fn change(report: &RunReport, turn: usize) -> (&State, &State) {
-    let change = report.happenings[turn].change.as_ref().expect("a reset");
+    let change = report.event_log[turn].change.as_ref().expect("a reset");
     (&change.0, &change.1)
 }
 

@@ -8,7 +8,7 @@
 //! the probability of the field.
 
 use crate::shown::Shown;
-use dalembert_expr::{ExprId, Exprs, Jacobian, RankAt, Symbol};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Random, RankAt, Symbol};
 use dalembert_simulate::State;
 use rustc_hash::FxHashMap;
 
@@ -89,11 +89,8 @@ impl Ranked {
 impl Places {
     /// Random points of unconfined symbols.
     pub fn anywhere(symbols: &[Symbol]) -> Places {
-        let mut state = 0x9e37_79b9_7f4a_7c15u64;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            0.25 + (state >> 33) as f64 / (1u64 << 31) as f64
-        };
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
+        let mut next = || 0.25 + random.unit();
         let points = (0..6)
             .map(|_| {
                 let values: Vec<f64> = symbols.iter().map(|_| next()).collect();

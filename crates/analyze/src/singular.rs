@@ -11,7 +11,7 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Symbol, SymbolKind};
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_gauss::linalg::{largest, norm};
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
 use dalembert_simulate::{Numbers, Setting, State};
 
 /// Systems of more coordinates are not searched.

@@ -5,12 +5,12 @@
 //! branches meet. So the states here are reached on the surface: a step along it, in
 //! the kernel of φ_q, then back by Newton's method with the rank of the start.
 
-use dalembert_expr::{ExprId, Symbol};
+use dalembert_expr::{ExprId, Random, Symbol};
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_model::system::{Energy, Level};
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::start::{self, Guess};
-use dalembert_simulate::states::random_states;
 use dalembert_simulate::{Setting, Start, State, Table};
 
 /// Singular values below this are zero for the rank of the start.
@@ -47,7 +47,7 @@ pub fn states(setting: &Setting, start: &Start, count: usize) -> Vec<State> {
     svd.decompose(&at(start.state.t, &start.state.q).1, m, n);
     let rank = svd.rank(ZERO);
     let timed = exprs.symbols_of(&phi).contains(&Symbol::TIME);
-    let mut random = Random(0x5eed_2026);
+    let mut random = Random::new(0x5eed_2026);
     let mut found = Vec::new();
     for attempt in 0..3 * count {
         if found.len() == count {
@@ -61,10 +61,10 @@ pub fn states(setting: &Setting, start: &Start, count: usize) -> Vec<State> {
         for _ in 0..3 {
             svd.decompose(&at(t, &place).1, m, n);
             let size = place.iter().fold(1f64, |s, x| s.max(x.abs()));
-            let mut step: Vec<f64> = (0..n).map(|_| reach * size * random.next()).collect();
+            let mut step: Vec<f64> = (0..n).map(|_| reach * size * random.signed()).collect();
             svd.project_on_kernel(rank, &mut step);
             place.iter_mut().zip(&step).for_each(|(x, d)| *x += d);
-            t += if timed { 0.1 * random.next() } else { 0.0 };
+            t += if timed { 0.1 * random.signed() } else { 0.0 };
             last = None;
             for _ in 0..STEPS {
                 let (residual, slopes) = at(t, &place);
@@ -106,22 +106,11 @@ fn with_rates(
     let by_momenta = matches!(setting.model.system.energy, Energy::Hamiltonian { .. });
     let center = if by_momenta { &start.state.momentum } else { &start.state.velocity };
     let size = center.iter().fold(1f64, |s, v| s.max(v.abs()));
-    let rate = center.iter().map(|&v| v + 0.5 * size * random.next()).collect();
+    let rate = center.iter().map(|&v| v + 0.5 * size * random.signed()).collect();
     let guess = Guess { q: q.clone(), rate, by_momenta };
     let velocity = match start::from(setting, t, &guess, false) {
         Ok(found) => found.state.velocity,
         Err(_) => start.state.velocity.clone(),
     };
     State::of_velocities(setting, t, q, velocity).ok()
-}
-
-/// A small generator: the same states on every machine.
-struct Random(u64);
-
-impl Random {
-    /// Uniform in (−1, 1).
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
 }

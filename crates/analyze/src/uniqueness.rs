@@ -8,7 +8,7 @@
 use crate::names::{number, short, unused};
 use dalembert_expr::Exprs;
 use dalembert_model::system::System;
-use dalembert_simulate::complete::Implied;
+use dalembert_simulate::points::hidden::Implied;
 use dalembert_simulate::report::Report;
 use dalembert_simulate::{Evaluation, State, Verdict};
 

@@ -1,10 +1,18 @@
 //! From the draft of a tape to its final form: neighbors fused, dead ends removed,
 //! what depends on constants only moved to the front, registers numbered.
 
-use crate::lower::{CONSTANT, NUMBER, PLACE, TEMPORARY, VARIABLE};
 use crate::tape::{Instruction, Register, Tape};
 use dalembert_expr::Function;
 use rustc_hash::FxHashMap;
+
+/// While numbers are still being found, registers are numbered by kind: the upper
+/// bits say which, the lower ones count within it.
+pub(crate) const KIND: u32 = 30;
+pub(crate) const NUMBER: u32 = 0 << KIND;
+pub(crate) const CONSTANT: u32 = 1 << KIND;
+pub(crate) const VARIABLE: u32 = 2 << KIND;
+pub(crate) const TEMPORARY: u32 = 3 << KIND;
+pub(crate) const PLACE: u32 = (1 << KIND) - 1;
 
 /// Finishes a draft.
 pub(crate) fn finish(mut tape: Tape) -> Tape {

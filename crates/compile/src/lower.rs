@@ -1,20 +1,11 @@
 //! Expressions to a tape: an arithmetic whose numbers are registers.
 
-use crate::fuse;
+use crate::fuse::{self, CONSTANT, NUMBER, PLACE, TEMPORARY, VARIABLE};
 use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 use dalembert_expr::eval::Arithmetic;
 use dalembert_expr::{ExprId, Exprs, Function, Number, Symbol};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-
-/// While numbers are still being found, registers are numbered by kind: the upper
-/// bits say which, the lower ones count within it.
-pub(crate) const KIND: u32 = 30;
-pub(crate) const NUMBER: u32 = 0 << KIND;
-pub(crate) const CONSTANT: u32 = 1 << KIND;
-pub(crate) const VARIABLE: u32 = 2 << KIND;
-pub(crate) const TEMPORARY: u32 = 3 << KIND;
-pub(crate) const PLACE: u32 = (1 << KIND) - 1;
 
 /// The largest integer power that is written out as products. What rounding does to a
 /// product of n equal factors grows with n, so larger ones are left to `pow`.

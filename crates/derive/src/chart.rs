@@ -16,20 +16,12 @@
 
 use crate::equations::{Quantity, Shape};
 use crate::matrix::{self, Inverse};
+pub use crate::parts::Chart;
 use crate::picture::{self, Picture};
-use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Random, Symbol, SymbolKind};
 use dalembert_model::rank::Independent;
 use dalembert_model::system::System;
 use rustc_hash::FxHashMap;
-
-/// A choice of constraints and of the velocities they are solved for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chart {
-    /// Constraints, by their place in the system.
-    pub rows: Vec<usize>,
-    /// As many dependent coordinates.
-    pub columns: Vec<usize>,
-}
 
 /// Velocities parametrised by a chart.
 pub struct Parametrised {
@@ -188,13 +180,10 @@ fn evaluate(
     parameters: &FxHashMap<Symbol, f64>,
     seed: u64,
 ) -> Vec<f64> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51ed_270b;
+    let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51ed_270b);
     let mut cache: FxHashMap<Symbol, f64> = FxHashMap::default();
     exprs.eval_f64(entries, |s| match parameters.get(&s) {
         Some(&value) => value,
-        None => *cache.entry(s).or_insert_with(|| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            0.3 + (state >> 33) as f64 / (1u64 << 31) as f64
-        }),
+        None => *cache.entry(s).or_insert_with(|| 0.3 + random.unit()),
     })
 }

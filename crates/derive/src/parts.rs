@@ -4,7 +4,6 @@
 //! What a formulation shows its reader is in
 //! [`intermediate`](crate::EquationsOfMotion::intermediate), and no number depends on it.
 
-use crate::chart::Chart;
 use dalembert_expr::{ExprId, Jacobian};
 
 /// What the unknowns v are.
@@ -64,6 +63,15 @@ pub struct ReducedBracket {
     pub hamiltonian: ExprId,
     /// J_r, rows and columns (q, p̃).
     pub structure: Jacobian,
+}
+
+/// A choice of constraints and of the velocities they are solved for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chart {
+    /// Constraints, by their place in the system.
+    pub rows: Vec<usize>,
+    /// As many dependent coordinates.
+    pub columns: Vec<usize>,
 }
 
 /// A chart and the velocities it admits, q̇ = S(q, t) u + s₀(q, t).

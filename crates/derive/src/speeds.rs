@@ -1,7 +1,7 @@
 //! Quasi-velocities s = G(q, t) q̇: the user's `speed`s, completed by velocities.
 
 use crate::picture;
-use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol, SymbolKind};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Random, Symbol, SymbolKind};
 use dalembert_model::rank::Independent;
 use dalembert_model::system::System;
 use rustc_hash::FxHashMap;
@@ -46,14 +46,10 @@ pub fn complete(exprs: &Exprs, system: &System) -> Speeds {
 /// The coordinates whose velocities complete the rows of G.
 fn completing(exprs: &Exprs, g: &Jacobian, n: usize) -> Vec<usize> {
     let entries: Vec<ExprId> = g.rows.iter().flatten().map(|e| e.1).collect();
-    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut random = Random::new(0x2545_f491_4f6c_dd1d);
     let mut cache: FxHashMap<Symbol, f64> = FxHashMap::default();
-    let values = exprs.eval_f64(&entries, |s| {
-        *cache.entry(s).or_insert_with(|| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            0.3 + (state >> 33) as f64 / (1u64 << 31) as f64
-        })
-    });
+    let values =
+        exprs.eval_f64(&entries, |s| *cache.entry(s).or_insert_with(|| 0.3 + random.unit()));
     let mut at = values.into_iter();
     let rows = g.rows.iter().map(|row| -> Vec<(usize, f64)> {
         row.iter().map(|&(j, _)| (j, at.next().unwrap_or(0.0))).collect()

@@ -1,9 +1,10 @@
 //! Numbers at a state, as text for a terminal and as JSON.
 
 use crate::text::{list, width};
+use crate::values::{full, number};
 use dalembert_derive::Variables;
 use dalembert_model::system::{Level, Model};
-use dalembert_simulate::complete::{Implied, Origin};
+use dalembert_simulate::points::hidden::{Implied, Origin};
 use dalembert_simulate::report::{Report, Residual};
 use dalembert_simulate::{Answer, Evaluation, Refusal, Verdict};
 use serde_json::{Map, Value, json};
@@ -18,11 +19,6 @@ pub struct EvaluationPage<'m> {
     pub model: &'m Model,
     /// What was found.
     pub report: &'m Report,
-}
-
-/// A finite number, else null.
-pub(crate) fn number(x: f64) -> Value {
-    if x.is_finite() { json!(x) } else { Value::Null }
 }
 
 impl EvaluationPage<'_> {
@@ -420,10 +416,4 @@ pub(crate) fn columns(page: &mut String, rows: &[(String, f64)]) {
         let space = if value.is_sign_negative() { "" } else { " " };
         let _ = writeln!(page, "  {name}{pad}  {space}{}", full(*value));
     }
-}
-
-/// A number with all its digits, and no row of zeros before or behind them.
-pub(crate) fn full(x: f64) -> String {
-    let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
-    if plain { format!("{x}") } else { format!("{x:e}") }
 }

@@ -6,7 +6,7 @@
 pub mod analysis;
 mod derivation;
 pub mod evaluation;
-mod happened;
+mod events;
 pub mod html;
 pub mod invariants;
 pub mod json;
@@ -20,11 +20,12 @@ pub mod summary;
 pub mod table;
 pub mod text;
 mod typeset;
+mod values;
 pub mod verified;
 
 pub use analysis::AnalysisPage;
 pub use derivation::Derivation;
 pub use evaluation::EvaluationPage;
-pub use happened::end_words;
+pub use events::end_words;
 pub use linearization::LinearizationPage;
 pub use summary::RunPage;

@@ -1,7 +1,8 @@
 //! An equilibrium or steady motion and its linear equations, as text for a terminal and as JSON.
 
-use crate::evaluation::{columns, full, number};
+use crate::evaluation::columns;
 use crate::text::{list, width};
+use crate::values::{full, number};
 use dalembert_analyze::linearize::{
     Complex, Kind, Linearization, LinearizeError, Mode, NotFound, Stability, Symmetry, Undecided,
 };

@@ -5,8 +5,8 @@
 //! is not 0 though nothing was written of it. What an equation `x = 1` gives is never
 //! moved. A velocity that follows from a momentum that was written is not moved either.
 
-use crate::evaluation::{full, number};
 use crate::text::width;
+use crate::values::{full, number};
 use dalembert_model::system::Model;
 use dalembert_model::tree::StartRelation;
 use dalembert_simulate::Start;

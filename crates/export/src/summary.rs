@@ -1,15 +1,15 @@
 //! What a run came to, as text and as JSON.
 
-use crate::happened;
+use crate::events;
 use crate::text::width;
 use crate::verified;
 use dalembert_expr::Notation;
 use dalembert_model::system::{Energy, Model};
+use dalembert_simulate::State;
 use dalembert_simulate::drive::words::{size, which};
 use dalembert_simulate::drive::{End, Jolt, Stuck};
 use dalembert_simulate::run::RunReport;
-use dalembert_simulate::state::State;
-use dalembert_simulate::verify::Verification;
+use dalembert_simulate::run::verify::Verification;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -113,10 +113,10 @@ impl RunPage<'_> {
             },
             "error_estimate": verified::to_json(&report.error, &self.model.exprs, &self.model.system),
             "constraints": self.constraints(),
-            "events": happened::to_json(self.model, report),
+            "events": events::to_json(self.model, report),
             "energy_of_events": number(report.energy_of_events()),
             "impulses": report.jolts.iter().map(|jolt| self.jolt(jolt)).collect::<Vec<_>>(),
-            "end": happened::end_json(&report.end, self.model),
+            "end": events::end_json(&report.end, self.model),
             "files": self.files.iter().map(file_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),
         });
@@ -196,7 +196,7 @@ impl RunPage<'_> {
             let _ = writeln!(page, "  … and {} more; `--json` has them all", rows.len() - most);
         }
         self.text_constraints(&mut page);
-        happened::text(self.model, report, &mut page);
+        events::text(self.model, report, &mut page);
         self.text_jolts(&mut page);
         self.text_certificate(&mut page);
         if !self.files.is_empty() {
@@ -228,7 +228,7 @@ impl RunPage<'_> {
                 );
             }
             end => {
-                if let Some(words) = happened::end_words(end, self.model) {
+                if let Some(words) = events::end_words(end, self.model) {
                     let _ = writeln!(page, "\nended at t = {to}: {words}");
                 }
             }

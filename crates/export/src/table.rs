@@ -2,9 +2,9 @@
 
 use dalembert_expr::{ExprId, text_name};
 use dalembert_model::system::{Energy, System};
-use dalembert_simulate::observer::Observation;
-use dalembert_simulate::setting::Setting;
-use dalembert_simulate::verify::StateError;
+use dalembert_simulate::Observation;
+use dalembert_simulate::Setting;
+use dalembert_simulate::run::verify::StateError;
 
 /// A number read off an observation.
 type Reading = fn(&Observation) -> f64;

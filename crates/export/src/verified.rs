@@ -2,7 +2,7 @@
 
 use dalembert_expr::Exprs;
 use dalembert_model::system::System;
-use dalembert_simulate::verify::{ErrorEstimate, StateError, Verification};
+use dalembert_simulate::run::verify::{ErrorEstimate, StateError, Verification};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

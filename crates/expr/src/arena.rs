@@ -5,12 +5,18 @@
 //! pass over ids in ascending order visits children first, and none of the
 //! algorithms here recurses.
 
+mod known;
+mod shared;
+mod solve;
+
+pub use known::Zero;
+
 use crate::function::Function;
 use crate::number::Number;
-use crate::shared::Shared;
 use crate::symbol::{Symbol, SymbolInfo, SymbolKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
+use shared::Shared;
 use smallvec::SmallVec;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -98,7 +104,7 @@ pub(crate) struct Arena {
     number_ids: FxHashMap<Number, NumberId>,
     symbols: Vec<SymbolInfo>,
     symbol_exprs: Vec<ExprId>,
-    pub(crate) solves: crate::solve::Solves,
+    pub(crate) solves: solve::Solves,
     /// Memo of the total time derivative, by id.
     pub(crate) rates: FxHashMap<ExprId, ExprId>,
     /// Memo of single derivatives.
@@ -106,7 +112,7 @@ pub(crate) struct Arena {
     /// Memo of the primitive part of a sum.
     pub(crate) primitives: FxHashMap<ExprId, (NumberId, ExprId)>,
     /// Memo of the zero test with its default options.
-    pub(crate) zeros: FxHashMap<ExprId, crate::zero::Zero>,
+    pub(crate) zeros: FxHashMap<ExprId, Zero>,
     marks: Vec<(u32, u32)>,
     epoch: u32,
     pub(crate) overflowed: bool,

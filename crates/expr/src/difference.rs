@@ -456,20 +456,22 @@ struct Near {
 #[cfg(test)]
 mod tests {
     use crate::ball::{Balls, Enclose, Extended};
-    use crate::{Expr, ExprId, Exprs, Number};
+    use crate::{Expr, ExprId, Exprs, Number, Random};
 
     /// A random term of depth `deep` in the variables.
-    fn random<'e>(exprs: &'e Exprs, seed: &mut u64, vars: &[Expr<'e>], deep: u32) -> Expr<'e> {
-        let mut next = |n: u64| {
-            *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (*seed >> 33) % n
-        };
+    fn random<'e>(
+        exprs: &'e Exprs,
+        numbers: &mut Random,
+        vars: &[Expr<'e>],
+        deep: u32,
+    ) -> Expr<'e> {
+        let mut next = |n| numbers.below(n);
         if deep == 0 {
-            return vars[next(vars.len() as u64) as usize];
+            return vars[next(vars.len())];
         }
         let choice = next(12);
         let factor = next(5) as i64 + 1;
-        let a = random(exprs, seed, vars, deep - 1);
+        let a = random(exprs, numbers, vars, deep - 1);
         match choice {
             0 => a.sin(),
             1 => a.cos() * vars[1],
@@ -495,9 +497,9 @@ mod tests {
             let (x, y, z) = (exprs.variable("x"), exprs.variable("y"), exprs.variable("z"));
             let size = ["1e-7", "1e-12", "1e-25", "1e-90"][case as usize % 4];
             let tiny = exprs.at(exprs.of_number(Number::from_decimal(size).unwrap()));
-            let mut seed = case * 7919 + 1;
-            let (deep, mut same) = (1 + (case % 3) as u32, seed);
-            let a = random(&exprs, &mut seed, &[x, y], deep);
+            let mut numbers = Random::new(case * 7919 + 1);
+            let (deep, mut same) = (1 + (case % 3) as u32, numbers.clone());
+            let a = random(&exprs, &mut numbers, &[x, y], deep);
             let b = random(&exprs, &mut same, &[x + tiny * z, y], deep);
             let (a, b) = (exprs.multiples(a.id), exprs.multiples(b.id));
             let ([(_, a)], [(_, b)]) = (&a[..], &b[..]) else { continue };

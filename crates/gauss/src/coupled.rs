@@ -23,7 +23,7 @@
 //! Painlevé's paradox (1895), in which a rigid body that slides has no acceleration, or
 //! more than one.
 
-use crate::eliminations::SolveError;
+use crate::error::SolveError;
 use crate::linalg::lu;
 use crate::outcome::Outcome;
 use crate::solver::Solver;

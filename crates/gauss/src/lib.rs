@@ -41,6 +41,7 @@
 pub mod certificate;
 pub mod coupled;
 pub mod eliminations;
+pub mod error;
 pub mod linalg;
 pub mod multipliers;
 pub mod outcome;

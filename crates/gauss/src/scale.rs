@@ -12,7 +12,7 @@
 //!
 //! Entries below their noise are set to zero here, before anything is divided by them.
 
-use crate::eliminations::SolveError;
+use crate::error::SolveError;
 use crate::linalg::{multiply, norm, power_of_two, zeros};
 use crate::terms::Terms;
 

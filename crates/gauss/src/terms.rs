@@ -4,7 +4,7 @@
 //! Phohomsiri 2006, Greenwood (2.49)-(2.52)). Γ must be symmetric and positive semidefinite; A may
 //! have any rank and may have more rows than columns.
 
-use crate::eliminations::SolveError;
+use crate::error::SolveError;
 
 /// The problem at one state. All matrices are row-major.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! The rank of a matrix of expressions at a generic state.
 
-use dalembert_expr::{Exprs, Jacobian, Symbol};
+use dalembert_expr::{Exprs, Jacobian, Random, Symbol};
 use rustc_hash::FxHashMap;
 
 /// The first row that depends on those before it, at random values of all
@@ -19,14 +19,9 @@ pub(crate) fn dependent_row(exprs: &Exprs, rows: &Jacobian) -> Option<usize> {
 
 fn dependent_row_at(exprs: &Exprs, rows: &Jacobian, seed: u64) -> Option<usize> {
     let roots: Vec<_> = rows.rows.iter().flatten().map(|&(_, e)| e).collect();
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51ed_270b;
+    let mut random = Random::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x51ed_270b);
     let mut cache: FxHashMap<Symbol, f64> = FxHashMap::default();
-    let values = exprs.eval_f64(&roots, |s| {
-        *cache.entry(s).or_insert_with(|| {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            0.3 + (state >> 33) as f64 / (1u64 << 31) as f64
-        })
-    });
+    let values = exprs.eval_f64(&roots, |s| *cache.entry(s).or_insert_with(|| 0.3 + random.unit()));
     let mut at = values.iter();
     let mut independent = Independent::default();
     (0..rows.rows.len()).find(|&number| {

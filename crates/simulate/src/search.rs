@@ -25,7 +25,7 @@ pub(crate) trait Relation {
     fn residual(&mut self, w: &[f64], f: &mut [f64]) -> f64;
 
     /// J at the w of the last residual, dense.
-    fn slopes(&mut self, w: &[f64], j: &mut [f64]);
+    fn jacobian(&mut self, w: &[f64], j: &mut [f64]);
 }
 
 /// Storage of a search.
@@ -99,7 +99,7 @@ fn descend(relation: &mut dyn Relation, w: &mut [f64], room: &mut Room) -> Resul
         if noise <= 4.0 || room.f.iter().all(|f| *f == 0.0) {
             return Ok(());
         }
-        relation.slopes(w, &mut room.jacobian);
+        relation.jacobian(w, &mut room.jacobian);
         let whole = room.newton_step().ok_or(Lost::Singular)?;
         let mut moved = 0f64;
         for i in 0..n {
@@ -276,7 +276,7 @@ impl Room {
     fn leads_back(&mut self, relation: &mut dyn Relation, t: f64) -> bool {
         let n = self.step.len();
         self.factors.resize(n * n, 0.0);
-        relation.slopes(&self.trial, &mut self.factors);
+        relation.jacobian(&self.trial, &mut self.factors);
         multiply(&self.factors, n, &self.step, &mut self.work);
         !(-dot(&self.f_trial, &self.step) <= t * dot(&self.step, &self.work))
     }
@@ -313,7 +313,7 @@ mod tests {
             f64::INFINITY
         }
 
-        fn slopes(&mut self, w: &[f64], j: &mut [f64]) {
+        fn jacobian(&mut self, w: &[f64], j: &mut [f64]) {
             j[0] = (self.1)(w[0]).1;
         }
     }
@@ -370,7 +370,7 @@ mod tests {
                 f64::INFINITY
             }
 
-            fn slopes(&mut self, w: &[f64], j: &mut [f64]) {
+            fn jacobian(&mut self, w: &[f64], j: &mut [f64]) {
                 let root = (1.0 - dot(w, w)).sqrt();
                 for i in 0..9 {
                     let one = if i % 4 == 0 { 1.0 } else { 0.0 };

@@ -8,7 +8,7 @@ use dalembert_expr::SwitchKind;
 use dalembert_gauss::Solver;
 use dalembert_gauss::coupled::{Coupled, CoupledError, Forces, Law};
 use dalembert_gauss::linalg::lu;
-use dalembert_simulate::law::{Attempt, only_branch};
+use dalembert_simulate::normal_form::multiplier_forces::{Attempt, only_branch};
 use dalembert_simulate::{EVERY, Outcome, Scratch, SolveError, Terms, Tolerances};
 
 /// F + C = f + D φ(λ), half of it in C.

@@ -7,7 +7,7 @@
 use super::identity::Identity;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::linalg::{self, svd::Svd};
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
 use dalembert_simulate::{Noisy, Setting, State};
 
 /// A gradient below this part of itself along the constraints is none.

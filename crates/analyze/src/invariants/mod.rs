@@ -35,7 +35,7 @@ use crate::watch::{Interrupted, Watch};
 use candidates::candidates;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
-use dalembert_simulate::states::random_states;
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::{Setting, Start};
 use independent::Independent;
 use reasons::Reasons;

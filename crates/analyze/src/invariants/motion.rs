@@ -11,8 +11,8 @@ use crate::watch::{Interrupted, Watch};
 use dalembert_expr::ExprId;
 use dalembert_model::system::System;
 use dalembert_simulate::drive::{End, Failure};
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::run::{self, RunOptions};
-use dalembert_simulate::states::random_states;
 use dalembert_simulate::{Setting, Start, State};
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
@@ -245,7 +245,7 @@ fn simulate(
 ) -> Result<Result<Simulated, String>, Interrupted> {
     let mut states: Vec<State> = Vec::new();
     let mut interrupted = false;
-    let mut record = |seen: &dalembert_simulate::observer::Observation| {
+    let mut record = |seen: &dalembert_simulate::Observation| {
         states.push(seen.state.clone());
         interrupted = watch.on("simulating a motion that integrals are held against").is_err();
         if interrupted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -9,10 +9,10 @@
 use super::identity::Identity;
 use super::library::Column;
 use dalembert_derive::matrix;
-use dalembert_expr::ExprId;
+use dalembert_expr::{ExprId, Random};
 use dalembert_gauss::linalg::{self, qr, svd::Svd};
 use dalembert_model::system::Level;
-use dalembert_simulate::states::random_states;
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::{Setting, Start, State};
 
 /// Singular values below this part of the largest are 0. Those of fields that are
@@ -101,17 +101,17 @@ fn sample(
     let a = matrix::part(&identity.jacobian, &restricting, &(0..n).collect::<Vec<_>>());
     let entries: Vec<ExprId> = a.rows.iter().flatten().map(|e| e.1).collect();
     let each = count.div_ceil(states.len());
-    let mut draw = Draw(seed);
+    let mut draw = Random::new(seed);
     let mut all = Vec::new();
     for state in states {
         let values = setting.numbers(&entries, &state.table(system));
-        let dense = dalembert_simulate::numbers::dense(&a, &values);
+        let dense = dalembert_simulate::normal_form::dense(&a, &values);
         let mut svd = Svd::default();
         svd.decompose(&dense, restricting.len(), n);
         let rank = svd.rank(1e-9);
         let size = state.velocity.iter().fold(1f64, |m, v| m.max(v.abs()));
         for _ in 1..each {
-            let mut more: Vec<f64> = (0..n).map(|_| size * draw.next()).collect();
+            let mut more: Vec<f64> = (0..n).map(|_| size * draw.signed()).collect();
             svd.project_on_kernel(rank, &mut more);
             let velocity = state.velocity.iter().zip(&more).map(|(a, b)| a + b).collect();
             all.extend(State::of_velocities(setting, state.t, state.q.clone(), velocity));
@@ -119,16 +119,6 @@ fn sample(
         all.push(state);
     }
     all
-}
-
-/// Uniform in (−1, 1), the same on every machine.
-struct Draw(u64);
-
-impl Draw {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-    }
 }
 
 /// The equations of all states, row by row.
@@ -300,7 +290,7 @@ fn equations(
         let (p, force, push, velocity) = (part(0), part(1), part(2), part(3));
         let drag = &values[momenta + 4 * n..momenta + 4 * n + m];
         let l_t = values[momenta + 4 * n + m];
-        let a = dalembert_simulate::numbers::dense(&identity.jacobian, &values[matrix..]);
+        let a = dalembert_simulate::normal_form::dense(&identity.jacobian, &values[matrix..]);
         let mut whole = values[wholes..matrix].chunks(2 * n);
         let mut block = vec![0.0; (1 + m) * cols];
         for (k, column) in columns.iter().enumerate() {

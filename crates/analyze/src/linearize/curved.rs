@@ -20,7 +20,7 @@ use crate::invariants::{InvariantOptions, invariants_watched};
 use crate::watch::{Interrupted, Watch};
 use dalembert_expr::{ExprId, Jacobian};
 use dalembert_model::system::Energy;
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
 use dalembert_simulate::{Start, State};
 
 /// Fields that are not affine, with their derivatives.

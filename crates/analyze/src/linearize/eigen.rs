@@ -10,6 +10,7 @@
 //! numbers gives a defective eigenvalue to more than half its digits, while the rank of the
 //! matrix is certain.
 
+use dalembert_expr::Random;
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_gauss::linalg::{dot, largest, norm};
 
@@ -264,13 +265,8 @@ pub fn eigenvector(
     let off = 4.0 * f64::EPSILON * size;
     let shift = [value[0] + off, value[1]];
     let factors = Factors::new(matrix, n, shift, off)?;
-    let mut seed = 0x9e37_79b9_7f4a_7c15u64 ^ (others.len() as u64);
-    let mut x: Vec<Complex> = (0..n)
-        .map(|_| {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            [1.0 + (seed >> 33) as f64 / (1u64 << 31) as f64, 0.0]
-        })
-        .collect();
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ (others.len() as u64));
+    let mut x: Vec<Complex> = (0..n).map(|_| [1.0 + random.unit(), 0.0]).collect();
     for _ in 0..4 {
         apart(&mut x, others);
         x = factors.solve(&x);
@@ -415,15 +411,14 @@ mod tests {
             at += 1;
         }
         // Elementary operations: row i += c row j, column j −= c column i.
-        let mut seed = seed;
+        let mut random = Random::new(seed);
         for _ in 0..3 {
             for i in 0..n {
                 for j in 0..n {
                     if i == j {
                         continue;
                     }
-                    seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1);
-                    let c = (seed >> 40) as f64 / (1u64 << 24) as f64 - 0.5;
+                    let c = random.unit() - 0.5;
                     (0..n).for_each(|k| a[i * n + k] += 0.3 * c * a[j * n + k]);
                     (0..n).for_each(|k| a[k * n + j] -= 0.3 * c * a[k * n + i]);
                 }

@@ -2,7 +2,7 @@
 
 use crate::watch::Interrupted;
 use dalembert_model::diagnostic::Diagnostic;
-use dalembert_simulate::newton::NewtonError;
+use dalembert_simulate::setting::legendre::NewtonError;
 use dalembert_simulate::{SolveError, StartError, State, Verdict};
 
 /// Why there is no linearisation.

@@ -58,9 +58,9 @@ use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_gauss::linalg::{dot, largest, multiply, norm};
 use dalembert_model::system::Level;
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::start::{self, Guess, Start};
-use dalembert_simulate::states::random_states;
-use dalembert_simulate::{Setting, State, report};
+use dalembert_simulate::{Setting, State};
 use rates::{Point, Rates};
 use search::{Missed, Search};
 use steady::{Attempt, Fit, Given, Held, STEADY};
@@ -227,7 +227,7 @@ fn begin(setting: &Setting) -> Result<Start, LinearizeError> {
     if system.state.is_empty() {
         return start::start(setting).map_err(LinearizeError::Start);
     }
-    let asked = report::asked(setting, &system.state).map_err(LinearizeError::Legendre)?;
+    let asked = State::of_items(setting, &system.state).map_err(LinearizeError::Legendre)?;
     let by_momenta = steady::by_momenta(setting);
     let rate = if by_momenta { asked.momentum } else { asked.velocity };
     let guess = Guess { q: asked.q, rate, by_momenta };

@@ -33,8 +33,8 @@ use super::LinearizeError;
 use dalembert_derive::{Choices, EquationsOfMotion, Residual, for_system};
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_gauss::linalg::lu;
-use dalembert_simulate::law;
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
+use dalembert_simulate::normal_form::multiplier_forces;
 use dalembert_simulate::{
     DEFAULT, Noisy, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances, Verdict,
 };
@@ -99,7 +99,8 @@ impl<'s> Rates<'s> {
         let residual = Residual::new(exprs, &equations);
         let coupled: Vec<usize> = equations.multiplier_rows().into_iter().flatten().collect();
         let by: Vec<Symbol> = coupled.iter().map(|&row| residual.multipliers[row]).collect();
-        let coupling = law::slopes(exprs, &residual.force, &residual.nonideal, &by);
+        let coupling =
+            multiplier_forces::derivatives(exprs, &residual.force, &residual.nonideal, &by);
         let mut roots = residual.kinematics.clone();
         roots.extend(&residual.dynamics);
         roots.extend(residual.rows.iter().map(|row| row.acceleration));

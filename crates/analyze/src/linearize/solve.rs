@@ -6,10 +6,11 @@
 //! along the solution set towards the guess.
 //!
 //! Lengths are in natural units that the caller gives; unknowns without one (multipliers, rates)
-//! move freely. The solver [`dalembert_simulate::closest`] is not used here: it takes the sizes
+//! move freely. The solver [`dalembert_simulate::points::nearest`] is not used here: it takes the sizes
 //! of such unknowns from the equations, and near a state of rest those hold entries that tend to
 //! zero with the velocities.
 
+use dalembert_expr::Random;
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_gauss::linalg::{dot, norm};
 
@@ -90,13 +91,9 @@ impl Equations<'_> {
 
     /// The guess, moved from the second attempt on.
     fn moved(&self, attempt: u32) -> Vec<f64> {
-        let mut seed = 0x9e37_79b9_7f4a_7c15u64 ^ u64::from(attempt);
+        let mut random = Random::new(0x9e37_79b9_7f4a_7c15 ^ u64::from(attempt));
         let amount = if attempt == 0 { 0.0 } else { 0.05 * 2.2f64.powi(attempt as i32 - 1) };
-        let mut random = || {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) as f64 / (1u64 << 30) as f64 - 1.0
-        };
-        self.guess.iter().map(|&g| g + amount * g.abs().max(1.0) * random()).collect()
+        self.guess.iter().map(|&g| g + amount * g.abs().max(1.0) * random.signed()).collect()
     }
 
     fn here(&self, x: Vec<f64>, first: &[f64]) -> Option<Here> {

@@ -19,7 +19,7 @@ use dalembert_gauss::linalg::svd::Svd;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, Level};
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
 
 pub(super) fn findings(subject: &Subject) -> Vec<Diagnostic> {
     let (exprs, system) = (subject.exprs, subject.system);

@@ -25,7 +25,7 @@ use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
 use dalembert_model::system::{CheckKind, Energy};
 use dalembert_simulate::State;
-use dalembert_simulate::numbers::dense;
+use dalembert_simulate::normal_form::dense;
 
 /// Relative to the largest, what rounding leaves of a direction.
 const TINY: f64 = 1e-9;

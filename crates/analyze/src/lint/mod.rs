@@ -23,8 +23,8 @@ use dalembert_expr::{ExprId, Exprs};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
 use dalembert_model::system::{Model, System};
-use dalembert_simulate::numbers::dense;
-use dalembert_simulate::states::random_states;
+use dalembert_simulate::normal_form::dense;
+use dalembert_simulate::points::random_states;
 use dalembert_simulate::{Setting, Start, State, start};
 
 /// Larger systems are not sampled.

@@ -6,10 +6,10 @@ use crate::progress;
 use crate::report::{self, Color};
 use dalembert::export::EvaluationPage;
 use dalembert::model::system::Parameter;
-use dalembert::simulate::complete::CompletionError;
-use dalembert::simulate::report::{EvalError, Options, report as evaluate};
-use dalembert::simulate::{Refusal, StartError};
-use dalembert::{Diagnostic, refusals};
+use dalembert::simulate::points::hidden::{CompletionError, complete};
+use dalembert::simulate::report::{EvalError, Options, Report, report as evaluate};
+use dalembert::simulate::{Refusal, Setting, StartError};
+use dalembert::{Diagnostic, Model, refusals};
 use serde_json::json;
 
 pub(crate) fn run(args: &Eval, color: Color) -> Status {
@@ -37,13 +37,12 @@ pub(crate) fn run(args: &Eval, color: Color) -> Status {
             None => dalembert::simulate::ALL.to_vec(),
         };
     }
-    options.complete = args.complete;
     match report::ignored(&args.ignore, &model) {
         Ok(ignored) => options.choices.ignored = ignored,
         Err(status) => return status,
     }
     progress::stage("deriving and evaluating");
-    match evaluate(&mut model, &options) {
+    match evaluated(&mut model, &options, args.complete) {
         Ok(found) => {
             let page = EvaluationPage { model: &model, report: &found };
             if args.json {
@@ -76,6 +75,19 @@ pub(crate) fn run(args: &Eval, color: Color) -> Status {
             }
         }
     }
+}
+
+/// The model at its state, completed before if that is asked for.
+fn evaluated(model: &mut Model, options: &Options, completes: bool) -> Result<Report, EvalError> {
+    if !completes {
+        return evaluate(model, options);
+    }
+    Setting::new(model).map_err(EvalError::Missing)?;
+    let completed = complete(model, &options.tolerances).map_err(EvalError::Completion)?;
+    *model = completed.model;
+    let mut found = evaluate(model, options)?;
+    found.added = completed.added;
+    Ok(found)
 }
 
 /// What is wrong, and whether with the model or with the numbers.

@@ -9,7 +9,7 @@ use dalembert::analyze::Watch;
 use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::export::LinearizationPage;
 use dalembert::export::linearization::failure_words;
-use dalembert::simulate::complete::complete;
+use dalembert::simulate::points::hidden::complete;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::{Setting, StartError, Tolerances};
 use dalembert::{Loaded, Model};
@@ -31,12 +31,11 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
     if args.complete {
         let completed = match Setting::new(&model) {
             Err(missing) => Err(EvalError::Missing(missing)),
-            Ok(_) => complete(&mut model, &Tolerances::default())
-                .map(|_| ())
-                .map_err(EvalError::Completion),
+            Ok(_) => complete(&model, &Tolerances::default()).map_err(EvalError::Completion),
         };
-        if let Err(error) = completed {
-            return failed(args, &loaded, &model, error, color);
+        match completed {
+            Ok(completed) => model = completed.model,
+            Err(error) => return failed(args, &loaded, &model, error, color),
         }
     }
     let setting = match Setting::new(&model) {

@@ -12,13 +12,13 @@ use crate::show::Shown;
 use dalembert::export::RunPage;
 use dalembert::export::table::Columns;
 use dalembert::formulations::Variables;
-use dalembert::simulate::complete;
+use dalembert::simulate::Observation;
 use dalembert::simulate::drive::Stabilize;
-use dalembert::simulate::observer::Observation;
+use dalembert::simulate::points::hidden::{self, CompletionError};
 use dalembert::simulate::report::EvalError;
+use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
-use dalembert::simulate::unsuited::{Reason, Unsuited};
-use dalembert::simulate::verify::{Sink, StateError, run_verified};
+use dalembert::simulate::run::{Reason, Unsuited};
 use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
 use dalembert::{Diagnostic, Loaded, Model, Options, failures, refusals};
 use serde_json::json;
@@ -111,9 +111,10 @@ fn simulate_model(
     let fail = |error| Trouble::Run(RunError::Eval(error));
     if args.complete {
         Setting::new(model).map_err(|m| fail(EvalError::Missing(m)))?;
-        let added = complete::complete(model, &Tolerances::default())
+        let completed = hidden::complete(model, &Tolerances::default())
             .map_err(|e| fail(EvalError::Completion(e)))?;
-        for implied in &added {
+        *model = completed.model;
+        for implied in &completed.added {
             report::say(&format!("completed by {} = 0", model.exprs.to_text(implied.residual)));
         }
     }

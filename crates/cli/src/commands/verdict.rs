@@ -6,7 +6,7 @@ use dalembert::expr::Symbol;
 use dalembert::failures::explain_nearly;
 use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
-use dalembert::simulate::complete::Origin;
+use dalembert::simulate::points::hidden::Origin;
 use dalembert::simulate::report::{self, Options, Report};
 use dalembert::simulate::{Evaluation, Refusal, Setting, Start, StartError, start};
 use dalembert::{Diagnostic, Model};

@@ -1,6 +1,6 @@
 //! How a function is called: constants set anew, several scratches, any number of lanes.
 
-use super::{Case, Difference, Random, compare, graphs, reference};
+use super::{Case, Difference, Random, compare, graphs, number, reference};
 use crate::backends::Backend;
 use crate::tape::Tape;
 
@@ -22,13 +22,13 @@ pub fn constants_and_inputs(backend: &dyn Backend) -> Result<(), Box<Difference>
         let tape = &graph.tape;
         let function = backend.compile(tape.clone());
         let mut scratches = [function.scratch(), function.scratch()];
-        let mut random = Random(5);
+        let mut random = Random::new(5);
         let variables = vec![0.3, 0.8, 1.1];
         let mut all = [vec![0.0; 2], vec![0.0; 2]];
         for turn in 0..6 {
             // One is set anew in each turn, the other keeps what it has.
             let own = turn % 2;
-            all[own] = vec![random.number(), random.number()];
+            all[own] = vec![number(&mut random), number(&mut random)];
             function.prepare(&mut scratches[own], &all[own]);
             for (scratch, constants) in scratches.iter_mut().zip(&all).take(turn + 1) {
                 let mut y = vec![0.0; function.outputs()];
@@ -43,9 +43,9 @@ pub fn constants_and_inputs(backend: &dyn Backend) -> Result<(), Box<Difference>
 
 /// Any number of lanes, each as it would be alone.
 pub fn many_lanes(backend: &dyn Backend) -> Result<(), Box<Difference>> {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     for (graph, lanes) in graphs(40).zip((1..=20).cycle()) {
-        let set = |_| (0..3).map(|_| random.number()).collect();
+        let set = |_| (0..3).map(|_| number(&mut random)).collect();
         let sets: Vec<Vec<f64>> = (0..lanes).map(set).collect();
         let constants = [0.6, 0.7];
         let expected = reference(&graph.tape, &constants, &sets);

@@ -1,7 +1,7 @@
 //! Random expressions with every kind of instruction in them, against their evaluation as
 //! expressions and, to the bit, against the run that defines a tape.
 
-use super::{Case, Difference, EDGES, Random, compare, reference};
+use super::{Case, Difference, EDGES, Random, compare, number, reference};
 use crate::backends::Backend;
 use crate::tape::{Instruction, Tape};
 use dalembert_expr::{Expr, ExprId, Exprs, Function, Symbol};
@@ -37,7 +37,7 @@ impl Graph {
 /// The first graphs of a fixed sequence.
 pub fn graphs(count: usize) -> impl Iterator<Item = Graph> {
     (0..count).map(|number| {
-        let mut random = Random(7 + 1000 * number as u64);
+        let mut random = Random::new(7 + 1000 * number as u64);
         let exprs = Exprs::new();
         let (roots, symbols, tape) = {
             let constants = ["a", "b"].map(|name| exprs.constant(name));
@@ -105,12 +105,12 @@ const GRAPHS: usize = 400;
 /// Random expressions: close to their evaluation as expressions, and to the bit what the run
 /// that defines a tape gives, at ordinary numbers and at the edges.
 pub fn random_graphs(backend: &dyn Backend) -> Result<(), Box<Difference>> {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for graph in graphs(GRAPHS) {
         let tape = &graph.tape;
-        let constants = [random.number(), random.number()];
+        let constants = [number(&mut random), number(&mut random)];
         let mut sets: Vec<Vec<f64>> =
-            (0..7).map(|_| (0..3).map(|_| random.number()).collect()).collect();
+            (0..7).map(|_| (0..3).map(|_| number(&mut random)).collect()).collect();
         close("random expressions", backend, &graph, &constants, &sets)?;
         sets.extend((0..20).map(|_| (0..3).map(|_| EDGES[random.below(EDGES.len())]).collect()));
         let expected = reference(tape, &constants, &sets);

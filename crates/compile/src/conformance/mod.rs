@@ -15,6 +15,7 @@ mod instructions;
 mod solves;
 
 pub use calls::{constants_and_inputs, foreign_scratch, many_lanes};
+use dalembert_expr::Random;
 pub use graphs::{Graph, graphs, not_numbers, random_graphs};
 pub use instructions::every_instruction;
 pub use solves::linear_solves;
@@ -124,19 +125,9 @@ pub fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
-/// Numbers of one seed.
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        ((self.0 >> 33) as usize) % n
-    }
-
-    /// In (0.2, 1.2).
-    pub(crate) fn number(&mut self) -> f64 {
-        0.2 + self.below(1 << 30) as f64 / (1u64 << 30) as f64
-    }
+/// A number in (0.2, 1.2).
+pub(crate) fn number(random: &mut Random) -> f64 {
+    0.2 + random.below(1 << 30) as f64 / (1u64 << 30) as f64
 }
 
 /// What a tape yields by the run that defines it.

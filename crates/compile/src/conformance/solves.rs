@@ -1,6 +1,6 @@
 //! Linear solves of several sizes and patterns.
 
-use super::{Case, Difference, Random, compare, reference};
+use super::{Case, Difference, Random, compare, number, reference};
 use crate::backends::Backend;
 use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 
@@ -8,7 +8,7 @@ use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 /// two right sides for one factorization; the matrix ahead of the calls and in them; a singular
 /// one.
 pub fn linear_solves(backend: &dyn Backend) -> Result<(), Box<Difference>> {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     for size in 1..10 {
         for ahead in [false, true] {
             for keep in [1, 3] {
@@ -41,7 +41,7 @@ pub fn linear_solves(backend: &dyn Backend) -> Result<(), Box<Difference>> {
 }
 
 fn signed(random: &mut Random) -> f64 {
-    if random.below(2) == 0 { random.number() } else { -random.number() }
+    if random.below(2) == 0 { number(random) } else { -number(random) }
 }
 
 /// Two solves with one matrix, whose entries come first among the inputs. Of the entries off the

@@ -5,7 +5,6 @@
 //! norm, certificates) is done once for all of them; the acceleration itself comes from
 //! each one's own algebra, so that they check each other.
 
-mod error;
 pub mod factored;
 mod range_space;
 mod scratch;
@@ -19,7 +18,7 @@ mod singular_mass_literal;
 mod udwadia_kalaba;
 mod udwadia_kalaba_literal;
 
-pub use error::SolveError;
+pub use crate::error::SolveError;
 pub use scratch::Scratch;
 
 use crate::outcome::Outcome;

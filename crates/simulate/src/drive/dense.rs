@@ -14,9 +14,9 @@
 //! the correction of the projection, which is part of the step's error. Inside of a step
 //! states are not brought back onto the constraints; outputs are.
 
-use crate::newton::{self, NewtonError};
 use crate::setting::Setting;
-use crate::state::State;
+use crate::setting::State;
+use crate::setting::legendre::{self, NewtonError};
 use dalembert_derive::{EquationsOfMotion, Variables};
 use dalembert_expr::Symbol;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ impl Dense {
         if let Some(auxiliary) = &equations.auxiliary {
             let (symbols, residuals) = (&auxiliary.symbols, &auxiliary.residuals);
             let jacobian = &auxiliary.jacobian;
-            let found = newton::solve(setting, &mut table, symbols, residuals, jacobian, None)?;
+            let found = legendre::solve(setting, &mut table, symbols, residuals, jacobian, None)?;
             table.set_all(symbols, &found);
         }
         let velocity = setting.numbers(&equations.kinematics, &table);

@@ -7,42 +7,35 @@
 //! projected onto the constraints; states between steps come from the dense output
 //! and are projected too.
 
-mod across;
-mod arming;
-mod blur;
 mod charts;
-mod collocation;
-mod crossing;
 pub mod dense;
 mod events;
-mod jump;
-mod look;
-mod margin;
+mod noise;
 mod pass;
-mod rank_change;
 mod rows;
 mod sample;
 mod scales;
+mod singular;
 mod step_size;
-mod stick;
-mod stiff;
-mod turns;
-mod watch;
+mod stiffness;
+mod switching;
+mod tolerances;
 pub mod words;
 
-use crate::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::integrators::{Integrator, Stiffness};
-use crate::projection::{Drift, Projection};
-pub use arming::{Open, Undecided};
+use crate::points::impulse::ResetError;
+use crate::program::field::{Feedback, Field, FieldError, FieldNoise};
+use crate::program::projection::{Projection, RANK, Violation};
 use dalembert_gauss::outcome;
 pub use dense::Dense;
-pub use jump::{Jolt, Jumps};
+pub use events::at_zero::{Open, Undecided};
 use std::ops::ControlFlow;
-pub use stick::Stuck;
+pub use switching::departure::Stuck;
+pub use switching::jump::{Jolt, Jumps};
 
-pub use watch::Watch;
+pub use events::functions::EventFunctions;
 
-pub use rank_change::{RankChange, Unresolved};
+pub use singular::change::{RankChange, Unresolved};
 
 /// How drift off the constraints is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,6 +154,13 @@ pub enum Failure {
     },
 }
 
+impl From<ResetError> for Failure {
+    fn from(error: ResetError) -> Failure {
+        let ResetError { event, left, constraints } = error;
+        Failure::Reset { event, left, constraints }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum End {
@@ -170,8 +170,8 @@ pub enum End {
     Interrupted,
     /// A switch turns and both of its sides lead back: the motion sticks there.
     Sticks(Vec<Stuck>),
-    /// The chart of the velocities is worn out; another serves from here on.
-    ChartWorn,
+    /// The chart of the velocities is ill-conditioned; another serves from here on.
+    ChartIllConditioned,
     /// At events, in order of declaration, which act before it goes on.
     Events(Vec<usize>),
     /// By an event.
@@ -217,7 +217,7 @@ pub struct Driver {
     /// Counts.
     pub statistics: Statistics,
     /// What was left of the constraints at worst.
-    pub drift: Drift,
+    pub violation: Violation,
     /// Smallest and largest rank seen.
     pub ranks: (usize, usize),
     integrator: Box<dyn Integrator>,
@@ -241,7 +241,7 @@ pub struct Driver {
     rate: Option<f64>,
     /// Rank and verdict at the first state.
     expected: Option<(usize, outcome::Verdict)>,
-    events: Option<Watch>,
+    events: Option<EventFunctions>,
     /// How many steps looked stiff, and how many since then did not.
     looks: (u32, u32),
     /// Where it was found to be stiff.
@@ -250,7 +250,7 @@ pub struct Driver {
     rounding: FieldNoise,
     /// Changes of rank so far.
     pub rank_changes: Vec<RankChange>,
-    crossings: crossing::Crossings,
+    crossings: singular::cross::Crossings,
     /// The length of a first step.
     first: f64,
     /// The length of the run, for what is looked at beyond a step.
@@ -266,19 +266,11 @@ pub struct Driver {
     pub(crate) dense: Option<Dense>,
 }
 
-/// Rows are dependent below this, at projected states.
-pub(crate) const RANK: f64 = 1e-9;
-/// A projection that leaves more than this has not found the constraints.
-const HELD: f64 = 1e-10;
 /// What is left where there was no projection at all.
-const UNHELD: Drift = Drift { position: f64::INFINITY, velocity: f64::INFINITY, unused: 0.0 };
-/// Rows that are left out because they depend on others are met like these; where more than
-/// this is left of them, relative to their terms, they do not.
-const IMPLIED: f64 = 5e-13;
+const UNHELD: Violation =
+    Violation { position: f64::INFINITY, velocity: f64::INFINITY, unused: 0.0 };
 /// So many steps below a billionth of the run are a standstill.
 const STANDSTILL: u32 = 3000;
-/// Residuals below this, relative to the terms in their row, are rounding.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
 impl Driver {
     /// A driver from a state.
     pub fn new(
@@ -293,7 +285,7 @@ impl Driver {
             t,
             x,
             statistics: Statistics::default(),
-            drift: Drift::default(),
+            violation: Violation::default(),
             ranks: (usize::MAX, 0),
             integrator,
             projection: Projection::default(),
@@ -313,7 +305,7 @@ impl Driver {
             stiff: None,
             rounding: FieldNoise::default(),
             rank_changes: Vec::new(),
-            crossings: crossing::Crossings::default(),
+            crossings: singular::cross::Crossings::default(),
             first: 0.0,
             longest: f64::INFINITY,
             undecided: Vec::new(),

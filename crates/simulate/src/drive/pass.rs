@@ -6,24 +6,16 @@
 //! arrive    the new state, the rows in use from there on, the next step size
 //! ```
 
-use super::events::Sight;
-use super::step_size::smallest_step;
-use super::{
-    Driver, End, Failure, HELD, IMPLIED, Open, ROUNDING, STANDSTILL, Sample, Stabilize, UNHELD,
-    Undecided,
-};
-use crate::field::Field;
+use super::{Driver, End, Failure, Open, STANDSTILL, Sample, Stabilize, UNHELD, Undecided};
+use crate::drive::events::land::EventsInStep;
+use crate::drive::step_size::smallest_step;
+use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, WEAK};
 use crate::integrators::Step;
+use crate::program::field::Field;
 use std::ops::ControlFlow;
-
-/// Larger residuals than this are never what rounding leaves of weak constraints.
-const WEAK: f64 = 1e-7;
 
 /// What is called at each output and at each step.
 pub(super) type Record<'r> = dyn FnMut(&mut Field, Sample<'_>) -> ControlFlow<()> + 'r;
-
-/// The part of a projection's correction that counts as an error.
-const SHARE: f64 = 0.15;
 
 /// What one pass carries from step to step.
 pub(super) struct Pass<'o> {
@@ -100,8 +92,8 @@ impl Driver {
             if let ControlFlow::Break(end) = flow {
                 return Ok(end);
             }
-            if self.is_worn() && pass.forward * (end - self.t) > 0.0 {
-                return Ok(End::ChartWorn);
+            if self.chart_is_ill_conditioned() && pass.forward * (end - self.t) > 0.0 {
+                return Ok(End::ChartIllConditioned);
             }
             if self.is_stiff()
                 && self.control.leaves_when_stiff
@@ -335,13 +327,13 @@ impl Driver {
                 }
                 Ok(turn) => turn,
             };
-            match self.sight(pass, h, turn.as_ref().map_or(1.0, |turn| turn.0)) {
-                Sight::Nothing => {}
-                Sight::PiledUp(event) => {
+            match self.events_in_step(pass, h, turn.as_ref().map_or(1.0, |turn| turn.0)) {
+                EventsInStep::Nothing => {}
+                EventsInStep::PiledUp(event) => {
                     arrival.piled_up = Some(event);
                     return Ok(Some(arrival));
                 }
-                Sight::Events(found) => {
+                EventsInStep::Events(found) => {
                     let Some((part, landed)) = self.land(pass, h, &found) else {
                         self.reject(pass, h, 0.5)?;
                         return Ok(None);
@@ -385,7 +377,7 @@ impl Driver {
             self.reject(pass, h, factor)?;
             return Ok(None);
         }
-        if adapts && self.is_torn(arrival.t, &pass.next) {
+        if adapts && self.step_leaves_chart(arrival.t, &pass.next) {
             self.reject(pass, h, 0.5)?;
             return Ok(None);
         }
@@ -404,22 +396,22 @@ impl Driver {
     ) -> Result<Option<f64>, Failure> {
         let adapts = self.adapts();
         let held = match self.integrator.properties().keeps_constraints {
-            true => self.projection.drift(&mut self.field, t, &pass.next),
+            true => self.projection.violation(&mut self.field, t, &pass.next),
             false => self.hold(t, &mut pass.next),
         };
-        let drift = match held {
-            Ok(drift) => drift,
+        let violation = match held {
+            Ok(violation) => violation,
             // Too far off to find the way back: a shorter step is nearer.
             Err(_) if may_shorten => UNHELD,
             Err(error) => return Err(Failure::Field(error)),
         };
         let projects = self.control.stabilize == Stabilize::Projection;
-        if adapts && projects && drift.position.max(drift.velocity) > HELD {
+        if adapts && projects && violation.position.max(violation.velocity) > HELD {
             return Ok(None);
         }
-        pass.unused = if projects && adapts { drift.unused } else { 0.0 };
-        self.drift.position = self.drift.position.max(drift.position);
-        self.drift.velocity = self.drift.velocity.max(drift.velocity);
+        pass.unused = if projects && adapts { violation.unused } else { 0.0 };
+        self.violation.position = self.violation.position.max(violation.position);
+        self.violation.velocity = self.violation.velocity.max(violation.velocity);
         // A step that leaves the constraints by more than the tolerance is not good
         // enough. A correction of the size of rounding says nothing of the step: a
         // shorter one leaves as much, near a position where the constraints hold only

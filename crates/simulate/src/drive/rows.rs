@@ -1,16 +1,16 @@
 //! Which constraint rows are in use, and the way back onto the constraints.
 
 use super::{Driver, Failure, RANK, Stabilize};
-use crate::field::FieldError;
-use crate::projection::Drift;
+use crate::program::field::FieldError;
+use crate::program::projection::Violation;
 use dalembert_gauss::outcome;
 
 impl Driver {
     /// Projects, if that is how drift is held; else tells what is left.
-    pub(super) fn hold(&mut self, t: f64, x: &mut [f64]) -> Result<Drift, FieldError> {
+    pub(super) fn hold(&mut self, t: f64, x: &mut [f64]) -> Result<Violation, FieldError> {
         match self.control.stabilize {
             Stabilize::Projection => self.projection.project(&mut self.field, t, x, RANK),
-            _ => self.projection.drift(&mut self.field, t, x),
+            _ => self.projection.violation(&mut self.field, t, x),
         }
     }
 

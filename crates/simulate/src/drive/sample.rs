@@ -6,6 +6,7 @@
 //! reach zero. Where a function begins or ceases to have a value that place is narrowed
 //! down, and it is sampled at 2⁻ᵏ of the way from there: it may be 0 right beside it.
 
+use crate::drive::tolerances::sampling::FOLLOWS;
 use dalembert_gauss::linalg;
 
 /// A fraction θ of the step, and the values there.
@@ -17,8 +18,6 @@ const DEGREE: usize = 8;
 const GRID: usize = 64;
 /// Where the polynomial is held against the function.
 const BETWEEN: [f64; 2] = [0.276, 0.741];
-/// What they may differ by, of the largest value.
-const FOLLOWS: f64 = 1e-3;
 /// A step is halved no more often than this.
 pub(super) const DEEPEST: u32 = 7;
 /// The same where a value is dear.

@@ -25,36 +25,15 @@
 //! The work done on the system, last in a state, moves nothing and has no size here.
 
 use super::Driver;
-use super::pass::Pass;
+use crate::drive::pass::Pass;
+use crate::drive::tolerances::scales::{
+    COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER,
+};
 use crate::integrators::{Needs, Problem, Step};
 use dalembert_gauss::linalg::largest;
 
-/// Part of its largest value that a velocity keeps as its size.
-const KEEPS: f64 = 0.1;
-/// Rounding errors of a number, in units of its last digit.
-const DIGITS: f64 = 4.0 * f64::EPSILON;
-/// A step shorter by this tells a rounding error from one of the method.
-const SHORTER: f64 = 0.5;
-/// What falls less than this beside the square of the step is no error of the method.
-const FALLS: f64 = 0.6;
-/// Errors above this part of what is allowed limit the steps.
-const LOW: f64 = 0.01;
-/// A component below this part of what the energy could do to it hardly moves.
-const HARDLY: f64 = 1e-4;
 /// After this many steps it is looked at again.
 const VOUCHED: u32 = 16;
-/// Where constraints join coordinates none is measured by less than this part of the largest
-/// in units of equal mass: each is what the others leave to it.
-const TOGETHER: f64 = 1e-3;
-/// The same where only forces and masses join them.
-const COUPLED: f64 = 1e-6;
-/// The shortest first step that is looked for, as a part of the run.
-const LEAST: f64 = 1e-6;
-/// What a component without a size may be off by, of what the energy could do to it and the
-/// tolerance.
-const SHARE: f64 = 1e-3;
-/// An error taken for rounding is below this part of what the energy could do.
-const SMALL: f64 = 1e-8;
 
 /// The sizes of a motion's components.
 #[derive(Clone, Debug, Default)]
@@ -233,7 +212,7 @@ impl Scales {
 }
 
 impl Driver {
-    /// See [`Field::rest_noise`](crate::field::Field::rest_noise), for q̈; 0 where the own
+    /// See [`Field::rest_noise`](crate::program::field::Field::rest_noise), for q̈; 0 where the own
     /// velocities are others.
     pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
         let n = self.field.n;
@@ -353,7 +332,7 @@ impl Driver {
             [masses.iter().map(finite).collect(), metric.iter().map(finite).collect()];
         self.scales.is_rate = self.field.equations.v == self.field.model().system.velocities();
         if self.scales.parts.is_empty() {
-            self.scales.parts = crate::energy::parts(self.field.setting());
+            self.scales.parts = crate::program::energy::parts(self.field.setting());
         }
         // What a chart has solved joins them too.
         let is_charted = self.field.equations.chart.is_some();

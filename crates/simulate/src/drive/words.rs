@@ -1,7 +1,7 @@
 //! Why a run ended before its time, in words.
 
 use super::{Failure, Jumps};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_model::system::Model;
 
 /// Constraints by name, in brackets.

@@ -39,7 +39,7 @@
 
 use super::iteration::{Changes, Settling};
 use super::{Integrator, Needs, Problem, Properties, Step};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_gauss::linalg;
 
 /// The numbers of one method.

@@ -21,7 +21,7 @@
 use super::iteration::{Changes, Settling};
 use super::rattle::hermite;
 use super::{Integrator, Problem, Needs, Properties, Step, Structure};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_gauss::linalg;
 
 /// Its name.

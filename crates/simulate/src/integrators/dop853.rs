@@ -7,7 +7,7 @@
 
 use super::dop853_table::{A, ALL_STAGES, B, C, D, E3, E5, Row, STAGES};
 use super::{Integrator, Problem, Needs, Step, Stiffness};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 
 /// Its name.
 pub const NAME: &str = "dop853";

@@ -28,7 +28,7 @@
 use super::collocation::{lagrange, polynomial};
 use super::radau_newton::{Largest, Newton};
 use super::{Integrator, Problem, Needs, Properties, ResidualForm, Step};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_gauss::linalg::complex::{self, Complex};
 use dalembert_gauss::linalg::lu;
 
@@ -359,7 +359,7 @@ impl Integrator for Radau {
         loop {
             if self.jacobian.is_none() {
                 let (mut by_rate, mut by) = (vec![0.0; n * n], vec![0.0; n * n]);
-                form.slopes(step.t, &self.y, step.rates, &mut by_rate, &mut by);
+                form.derivatives(step.t, &self.y, step.rates, &mut by_rate, &mut by);
                 self.jacobian = Some(Jacobian { by_rate, by, is_fresh: true });
                 self.factors = None;
             }

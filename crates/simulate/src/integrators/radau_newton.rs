@@ -7,7 +7,8 @@
 
 use super::radau::{C, Jacobian, MOST, Radau};
 use super::{ResidualForm, Step};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
+use dalembert_expr::Random;
 use dalembert_gauss::linalg::lu;
 
 /// Rounding that leaves as much of the tolerance is left alone: a shorter step leaves no less.
@@ -27,14 +28,9 @@ impl Largest {
     }
 }
 
-/// Units of the last digit, of either sign.
-struct Digits(u64);
-
-impl Digits {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        if self.0 >> 63 == 0 { f64::EPSILON } else { -f64::EPSILON }
-    }
+/// A unit of the last digit, of either sign.
+fn last_digit(random: &mut Random) -> f64 {
+    if random.bits() >> 30 == 0 { f64::EPSILON } else { -f64::EPSILON }
 }
 
 /// How a Newton iteration ended.
@@ -142,7 +138,7 @@ impl Radau {
             return *seen;
         }
         let (n, inside) = (self.y.len(), step.x.len() - 1);
-        let mut digits = Digits(1);
+        let mut random = Random::new(1);
         let mut most = Largest::default();
         let mut plain = vec![0.0; n];
         for _ in 0..2 {
@@ -153,11 +149,11 @@ impl Radau {
                     self.y.iter().zip(&self.z[i]).map(|(y, z)| y + z).collect();
                 let mut rates = self.rates(i, inside, step.h);
                 form.residual(t, &stage, &rates, &mut plain);
-                stage.iter_mut().for_each(|y| *y += digits.next() * *y);
+                stage.iter_mut().for_each(|y| *y += last_digit(&mut random) * *y);
                 let row = &self.inverse[i];
                 for (at, rate) in rates.iter_mut().enumerate() {
                     let parts = (0..3).map(|j| (row[j] * self.z[j][at]).abs()).sum::<f64>();
-                    *rate += digits.next() * parts / step.h;
+                    *rate += last_digit(&mut random) * parts / step.h;
                 }
                 form.residual(t, &stage, &rates, difference);
                 difference.iter_mut().zip(&plain).for_each(|(d, p)| *d -= p);
@@ -261,7 +257,7 @@ impl Radau {
                 let stage: Vec<f64> = self.y.iter().zip(&self.z[i]).map(|(y, z)| y + z).collect();
                 let rates = self.rates(i, inside, step.h);
                 let t = step.t + C[i] * step.h;
-                form.slopes(t, &stage, &rates, &mut by_rate, &mut by);
+                form.derivatives(t, &stage, &rates, &mut by_rate, &mut by);
                 for row in 0..n {
                     let line = &mut matrix[(i * n + row) * size..(i * n + row + 1) * size];
                     for j in 0..3 {

@@ -24,7 +24,7 @@
 
 use super::iteration::{Changes, Settling};
 use super::{Canonical, Integrator, Problem, Needs, Properties, Step};
-use crate::field::FieldError;
+use crate::program::field::FieldError;
 use dalembert_gauss::linalg::{self, lu};
 
 /// Its name.
@@ -111,7 +111,7 @@ impl Rattle {
         }
         let mut settling = Settling::default();
         loop {
-            system.slopes(t, &early, &mut h_p0, &mut f0)?;
+            system.gradient(t, &early, &mut h_p0, &mut f0)?;
             let (mut momenta, mut positions) = (Changes::default(), Changes::default());
             for i in 0..n {
                 let pull: f64 = (0..m).map(|k| g0[k * n + i] * self.impulses[0][k]).sum();
@@ -121,8 +121,8 @@ impl Rattle {
                 early[n + i] = half;
                 late[n + i] = half;
             }
-            system.slopes(t, &early, &mut h_p0, &mut f0)?;
-            system.slopes(end, &late, &mut h_p1, &mut f1)?;
+            system.gradient(t, &early, &mut h_p0, &mut f0)?;
+            system.gradient(end, &late, &mut h_p1, &mut f1)?;
             for i in 0..n {
                 let by = 0.5 * h * (h_p0[i] + h_p1[i]);
                 let q = step.x[i] + (by + self.lost[i]);

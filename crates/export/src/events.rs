@@ -1,0 +1,105 @@
+//! The events of a run, and how it ended, as text and as JSON.
+
+use crate::text::width;
+use dalembert_model::system::{Action, Model};
+use dalembert_simulate::drive::End;
+use dalembert_simulate::run::EventRecord;
+use dalembert_simulate::run::RunReport;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// Times of one event that are written out.
+const MOST: usize = 6;
+
+/// How a run ended, if by an event, in words.
+pub fn end_words(end: &End, model: &Model) -> Option<String> {
+    let name = |event: usize| &model.system.events[event].name;
+    match end {
+        End::Stopped { event } => Some(format!("stopped by the event `{}`", name(*event))),
+        End::PiledUp { event, t } => {
+            Some(format!("the events `{}` pile up at t = {t}", name(*event)))
+        }
+        _ => None,
+    }
+}
+
+/// A line for each event that happened: how often, and when.
+pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
+    let events = &model.system.events;
+    if events.is_empty() {
+        return;
+    }
+    let widest = events.iter().map(|e| width(&e.name)).max().unwrap_or(0);
+    page.push_str("\nevents\n");
+    for (at, event) in events.iter().enumerate() {
+        let all = report.event_log.iter().filter(|h| h.event == at);
+        let times: Vec<f64> = all.map(|h| h.t).collect();
+        let pad = " ".repeat(widest - width(&event.name));
+        let words = match times.len() {
+            0 => "never".to_owned(),
+            1 => format!("at t = {}", times[0]),
+            n => {
+                let shown: Vec<String> = match n > MOST {
+                    false => times.iter().map(f64::to_string).collect(),
+                    true => times[..MOST - 1]
+                        .iter()
+                        .map(f64::to_string)
+                        .chain([format!("…, {}", times[n - 1])])
+                        .collect(),
+                };
+                format!("{n} times: t = {}", shown.join(", "))
+            }
+        };
+        let _ = writeln!(page, "  {}{pad}  {words}", event.name);
+    }
+    let is_reset = |h: &EventRecord| h.change.is_some();
+    if report.event_log.iter().any(is_reset) {
+        let energy = report.energy_of_events();
+        let _ = writeln!(page, "  their resets changed the energy by {energy:.6e}");
+    }
+}
+
+/// All that happened, in order.
+pub(crate) fn to_json(model: &Model, report: &RunReport) -> Vec<Value> {
+    report.event_log.iter().map(|record| one(model, record)).collect()
+}
+
+fn one(model: &Model, record: &EventRecord) -> Value {
+    let event = &model.system.events[record.event];
+    let action = match event.action {
+        Action::Record => "record",
+        Action::Stop => "stop",
+        Action::Reset(_) => "reset",
+    };
+    let mut object = json!({"t": record.t, "name": event.name, "action": action});
+    if let Some(change) = &record.change {
+        let (before, after) = &**change;
+        let (exprs, system) = (&model.exprs, &model.system);
+        let pairs = before.named(exprs, system).into_iter().zip(after.named(exprs, system));
+        let changed: Map<String, Value> = pairs
+            .filter(|(before, after)| before.1 != after.1)
+            .map(|(before, after)| (before.0, json!([before.1, after.1])))
+            .collect();
+        object["changed"] = Value::Object(changed);
+        object["energy"] = json!(record.energy);
+    }
+    object
+}
+
+/// How a run ended.
+pub(crate) fn end_json(end: &End, model: &Model) -> Value {
+    let name = |event: usize| &model.system.events[event].name;
+    match end {
+        End::Finished | End::ChartIllConditioned | End::Stiff | End::Events(_) => {
+            json!({"how": "finished"})
+        }
+        End::Interrupted => json!({"how": "interrupted"}),
+        End::Stopped { event } => json!({"how": "event", "event": name(*event)}),
+        End::PiledUp { event, t } => {
+            json!({"how": "piled up", "event": name(*event), "t": if t.is_finite() { json!(t) } else { Value::Null }})
+        }
+        // Which switches, is said by who knows how they print.
+        End::Sticks(_) => json!({"how": "sticks"}),
+        End::Failed(_) => json!({"how": "failed"}),
+    }
+}

@@ -1,0 +1,492 @@
+//! Numbers at one state, by any formulation and any elimination, brought to the
+//! same quantities so that they compare: q̈, the constraint force Qᶜ of
+//! M q̈ = Q + Qᶜ, and the multipliers of least norm for the rows as written.
+
+use crate::normal_form::{Numbers, RESIDUAL};
+use crate::setting::Setting;
+use crate::setting::State;
+use crate::setting::legendre::NewtonError;
+use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation, Variables};
+use dalembert_gauss::certificate::Gauss;
+use dalembert_gauss::coupled::CoupledError;
+use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
+use dalembert_gauss::linalg::{self, lu};
+use dalembert_gauss::multipliers::{constraint_force, recovered};
+use dalembert_gauss::outcome::{Outcome, Verdict};
+use dalembert_gauss::scale::Scaled;
+use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::{Energy, Level};
+
+/// A formulation and an elimination at a state.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The formulation's name.
+    pub formulation: &'static str,
+    /// The elimination's name.
+    pub elimination: &'static str,
+    /// What they say, or why they do not apply.
+    pub result: Result<Evaluation, Refusal>,
+}
+
+/// What is known of the motion at a state.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The solution in the formulation's own variables; its ranks, multipliers and
+    /// null directions are those of the whole system.
+    pub outcome: Outcome,
+    /// What v is.
+    pub variables: Variables,
+    /// Names of v̇.
+    pub rates: Vec<String>,
+    /// q̈; empty if there is none.
+    pub accelerations: Vec<f64>,
+    /// Qᶜ; empty if there is no acceleration.
+    pub constraint_force: Vec<f64>,
+    /// Certificates.
+    pub gauss: Gauss,
+}
+
+/// Why there is no answer, in words by `Display`.
+#[derive(Clone, Debug)]
+pub enum Refusal {
+    /// The formulation does not apply to the model.
+    Formulation(Vec<Diagnostic>),
+    /// The formulation needs M ≻ 0.
+    SingularMass {
+        /// Rank of M.
+        rank: usize,
+        /// Number of coordinates.
+        size: usize,
+    },
+    /// Velocities or momenta behind the formulation's variables were not found.
+    Legendre(NewtonError),
+    /// The state misses a velocity constraint that the formulation builds in.
+    OffConstraints {
+        /// The constraint's name.
+        constraint: String,
+        /// Its residual.
+        residual: f64,
+    },
+    /// The formulation's own variables have no meaning at this state.
+    Undefined,
+    /// The elimination does not apply, or failed.
+    Solve(SolveError),
+    /// The answer misses Gauss's principle by this much: doubles do not carry this route here.
+    Residual(f64),
+    /// Rows that doubles take for dependent add something of their own to the others.
+    NearlyDependent {
+        /// What they add, relative to themselves.
+        ratio: f64,
+        /// The constraints.
+        constraints: Vec<usize>,
+    },
+    /// Forces and the multipliers they depend on were not found together.
+    Coupled {
+        /// Why.
+        error: CoupledError,
+        /// The name of the constraint whose multiplier is not unique, if that is why.
+        constraint: Option<String>,
+    },
+}
+
+impl Refusal {
+    /// A refusal with the names of the constraints.
+    pub fn coupled(error: CoupledError, setting: &Setting) -> Refusal {
+        let constraints = &setting.model.system.constraints;
+        match error {
+            CoupledError::Solve(error) => Refusal::Solve(error),
+            CoupledError::NotUnique { row } => {
+                Refusal::Coupled { error, constraint: Some(constraints[row].name.clone()) }
+            }
+            error => Refusal::Coupled { error, constraint: None },
+        }
+    }
+
+    /// A refusal because there are no numbers.
+    fn numbers(error: NewtonError, setting: &Setting) -> Refusal {
+        match error {
+            NewtonError::Coupled(error) => Refusal::coupled(error, setting),
+            other => Refusal::Legendre(other),
+        }
+    }
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Refusal::Formulation(list) => {
+                let words: Vec<&str> = list.iter().map(|d| d.message.as_str()).collect();
+                f.write_str(&words.join("; "))
+            }
+            Refusal::SingularMass { rank, size } => write!(
+                f,
+                "the mass matrix is singular at this state (rank {rank} of {size}), so momenta do not determine velocities"
+            ),
+            Refusal::Legendre(error) => error.fmt(f),
+            Refusal::OffConstraints { constraint, residual } => write!(
+                f,
+                "the state misses the velocity constraint `{constraint}` by {residual:.3e}, and this formulation lives on the constraints"
+            ),
+            Refusal::Undefined => {
+                f.write_str("the variables of this formulation are singular at this state")
+            }
+            Refusal::Solve(error) => error.fmt(f),
+            Refusal::Residual(residual) => write!(
+                f,
+                "what this route gives misses Gauss's principle by {residual:.1e}: at this state it loses too many digits"
+            ),
+            Refusal::NearlyDependent { ratio, .. } => write!(
+                f,
+                "constraints nearly depend on each other, by {ratio:.1e}: doubles do not tell what \
+                 they determine"
+            ),
+            Refusal::Coupled { error, constraint } => {
+                f.write_str(&error.named(|_| constraint.as_deref().unwrap_or_default()))
+            }
+        }
+    }
+}
+
+/// A system at a state in Lagrange's variables: what every answer is measured by.
+pub struct Reference {
+    /// Lagrange's equations.
+    pub equations: EquationsOfMotion,
+    /// Their numbers.
+    pub numbers: Numbers,
+    /// Their solution by the default elimination.
+    pub outcome: Outcome,
+}
+
+impl Reference {
+    /// The reference of a state: in Lagrange's variables; in momenta where these determine the
+    /// velocities and not the reverse (H_pp singular), which without constraints does no harm.
+    pub fn of(
+        setting: &Setting,
+        state: &State,
+        tolerances: &Tolerances,
+    ) -> Result<Reference, Refusal> {
+        let model = &*setting.model;
+        let derive = |formulation: &dyn Formulation| {
+            formulation
+                .derive(&model.exprs, &model.system, &Choices::default())
+                .map_err(Refusal::Formulation)
+        };
+        let lagrange = derive(&dalembert_derive::formulations::lagrange::FORMULATION)?;
+        let found = Reference::new(setting, &lagrange, state, tolerances);
+        let is_singular = matches!(
+            found,
+            Err(Refusal::Solve(SolveError::NotFinite { .. }) | Refusal::Legendre(_))
+        );
+        let by_h = matches!(model.system.energy, Energy::Hamiltonian { .. });
+        if is_singular && by_h && model.system.constraints.is_empty() {
+            let hamilton = derive(&dalembert_derive::formulations::hamilton::FORMULATION)?;
+            if let Ok(canonical) = Reference::new(setting, &hamilton, state, tolerances) {
+                return Ok(canonical);
+            }
+        }
+        let found = found?;
+        if found.outcome.rank.jacobian < found.equations.rows.len()
+            && let Some(nearly) = setting.nearly_dependent(&found.equations, state)
+        {
+            let (ratio, constraints) = (nearly.ratio, nearly.constraints.clone());
+            return Err(Refusal::NearlyDependent { ratio, constraints });
+        }
+        Ok(found)
+    }
+
+    /// Whether the variables are momenta.
+    fn is_canonical(&self) -> bool {
+        self.equations.variables == Variables::Momenta
+    }
+
+    /// The reference of a state.
+    pub fn new(
+        setting: &Setting,
+        equations: &EquationsOfMotion,
+        state: &State,
+        tolerances: &Tolerances,
+    ) -> Result<Reference, Refusal> {
+        let numbers = Numbers::new(setting, equations, state)
+            .map_err(|error| Refusal::numbers(error, setting))?;
+        let mut outcome = Outcome::default();
+        dalembert_gauss::DEFAULT
+            .solve(&mut Scratch::default(), &numbers.terms(), tolerances, &mut outcome)
+            .map_err(Refusal::Solve)?;
+        Ok(Reference { equations: equations.clone(), numbers, outcome })
+    }
+
+    /// A chart of the affine rows that is well conditioned at this state.
+    pub fn chart(&self, setting: &Setting) -> Option<Chart> {
+        let (n, system) = (self.numbers.size, &setting.model.system);
+        let by_momenta = self.equations.auxiliary.is_some();
+        // A force that depends on a multiplier needs the row it belongs to.
+        let is_in_force = |row: usize| self.equations.multipliers.iter().any(|m| m.0 == row);
+        let affine: Vec<usize> = (0..system.constraints.len())
+            .filter(|&row| !is_in_force(row))
+            .filter(|&row| match system.constraints[row].level {
+                Level::Position => true,
+                Level::Velocity => system.constraints[row].affine && !by_momenta,
+                Level::Acceleration => false,
+            })
+            .collect();
+        let affine = self.independent(affine);
+        // Sizes of coordinates come from the mass. Columns brought to equal size instead would
+        // make a velocity that hardly enters the rows as good a choice as any.
+        let mut scaled = Scaled::default();
+        scaled.set(&self.numbers.terms()).ok()?;
+        // Massless coordinates have no size of their own. They are the better ones to depend on
+        // the others: large entries of S in their rows do not enter SᵀMS.
+        const MASSLESS: f64 = 256.0;
+        let weight = |i: usize| if scaled.massless[i] { MASSLESS } else { 1.0 };
+        let matrix: Vec<f64> = affine
+            .iter()
+            .flat_map(|&row| scaled.jacobian[row * n..(row + 1) * n].iter().enumerate())
+            .map(|(i, a)| a * weight(i))
+            .collect();
+        let tolerance = 1e-10 / MASSLESS;
+        let (rows, columns) = lu::pivots_as_scaled(matrix, affine.len(), n, tolerance);
+        // In the order of the system: what is read is the same for the same choice.
+        let mut pairs: Vec<(usize, usize)> =
+            rows.into_iter().map(|row| affine[row]).zip(columns).collect();
+        pairs.sort_unstable();
+        Some(Chart {
+            rows: pairs.iter().map(|p| p.0).collect(),
+            columns: pairs.iter().map(|p| p.1).collect(),
+        })
+    }
+
+    /// Independent ones among rows, decided where all ranks are: rows that are noise
+    /// must not become pivots.
+    fn independent(&self, rows: Vec<usize>) -> Vec<usize> {
+        let n = self.numbers.size;
+        let pick = |from: &[f64]| -> Vec<f64> {
+            rows.iter().flat_map(|&r| from[r * n..(r + 1) * n].iter().copied()).collect()
+        };
+        let terms = self.numbers.terms();
+        let (jacobian, zero) = (pick(terms.jacobian), vec![0.0; n.max(rows.len())]);
+        let jacobian_noise = pick(&self.numbers.jacobian_noise);
+        let problem = Terms {
+            m: rows.len(),
+            force: &zero[..n],
+            nonideal: &zero[..n],
+            jacobian: &jacobian,
+            drift: &zero[..rows.len()],
+            noise: Some(Noise {
+                metric: &self.numbers.metric_noise,
+                force: &zero[..n],
+                jacobian: &jacobian_noise,
+                drift: &zero[..rows.len()],
+            }),
+            ..terms
+        };
+        let mut outcome = Outcome::default();
+        let mut scratch = Scratch::default();
+        match dalembert_gauss::DEFAULT.solve(
+            &mut scratch,
+            &problem,
+            &Tolerances::default(),
+            &mut outcome,
+        ) {
+            Ok(()) => outcome.independent.iter().map(|&at| rows[at]).collect(),
+            Err(_) => rows,
+        }
+    }
+}
+
+/// All pairs of the formulations and eliminations at a state.
+pub fn evaluate(
+    setting: &Setting,
+    state: &State,
+    formulations: &[&'static dyn Formulation],
+    eliminations: &[&'static dyn Elimination],
+    choices: &Choices,
+    tolerances: &Tolerances,
+) -> Result<Vec<Answer>, Refusal> {
+    let reference = Reference::of(setting, state, tolerances)?;
+    let mut answers = Vec::new();
+    for &formulation in formulations {
+        let prepared = prepare(setting, state, formulation, &reference, choices);
+        for &elimination in eliminations {
+            let result = match &prepared {
+                Err(refusal) => Err(refusal.clone()),
+                Ok((equations, numbers)) => {
+                    solve(setting, equations, numbers, elimination, &reference, tolerances)
+                }
+            };
+            answers.push(Answer {
+                formulation: formulation.name(),
+                elimination: elimination.name(),
+                result,
+            });
+        }
+    }
+    Ok(answers)
+}
+
+/// Derives and evaluates a formulation at a state.
+fn prepare(
+    setting: &Setting,
+    state: &State,
+    formulation: &dyn Formulation,
+    reference: &Reference,
+    choices: &Choices,
+) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+    let rank = &reference.outcome.rank;
+    if formulation.needs_regular_mass() && rank.metric < rank.coordinates {
+        return Err(Refusal::SingularMass { rank: rank.metric, size: rank.coordinates });
+    }
+    let model = &*setting.model;
+    let mut choices = choices.clone();
+    if choices.chart.is_none() {
+        choices.chart = reference.chart(setting);
+    }
+    let equations =
+        formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
+    let numbers = Numbers::new(setting, &equations, state)
+        .map_err(|error| Refusal::numbers(error, setting))?;
+    if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
+        return Err(Refusal::Undefined);
+    }
+    // The velocities must be those of the state: a formulation whose state space
+    // is the constraint set has no other ones.
+    let size = linalg::largest(&state.velocity);
+    let off =
+        numbers.kinematics.iter().zip(&state.velocity).fold(0f64, |m, (a, b)| m.max((a - b).abs()));
+    if off > 1e-8 * size.max(f64::MIN_POSITIVE) {
+        let residuals =
+            reference.equations.velocity_residuals.iter().zip(&reference.numbers.velocity);
+        let worst = residuals.max_by(|a, b| a.1.value.abs().total_cmp(&b.1.value.abs()));
+        return Err(match worst {
+            Some((&(row, _), noisy)) if equations.chart.is_some() => Refusal::OffConstraints {
+                constraint: model.system.constraints[row].name.clone(),
+                residual: noisy.value,
+            },
+            _ => Refusal::Undefined,
+        });
+    }
+    Ok((equations, numbers))
+}
+
+fn solve(
+    setting: &Setting,
+    equations: &EquationsOfMotion,
+    numbers: &Numbers,
+    elimination: &dyn Elimination,
+    reference: &Reference,
+    tolerances: &Tolerances,
+) -> Result<Evaluation, Refusal> {
+    let exprs = &setting.model.exprs;
+    let variables = equations.variables;
+    let mut outcome = Outcome::default();
+    numbers
+        .clone()
+        .solve(setting, equations, elimination, tolerances, &mut outcome)
+        .map_err(|error| Refusal::coupled(error, setting))?;
+    let rates = equations
+        .v
+        .iter()
+        .map(|&s| match exprs.rate(s) {
+            Some(rate) => exprs.symbol_info(rate).full_name(),
+            None => format!("{}'", exprs.symbol_info(s).full_name()),
+        })
+        .collect();
+    let terms = reference.numbers.terms();
+    // Directions in which q̈ is not determined.
+    let null: Vec<Vec<f64>> = outcome.null.iter().map(|x| numbers.direction(x)).collect();
+    let mut accelerations = Vec::new();
+    if outcome.motion.exists() {
+        accelerations = numbers.acceleration(&outcome.v_dot);
+        project_off(&mut accelerations, &null);
+    }
+    if let Some(chart) = &equations.chart {
+        outcome.rank.jacobian += chart.chart.rows.len();
+        // Rows that the chart left out as dependent hold only if they agree.
+        let gauss = Gauss::feasibility(&terms, &accelerations);
+        let agrees = accelerations.is_empty() || gauss <= tolerances.inconsistent;
+        if !agrees && reference.outcome.motion == Verdict::Inconsistent {
+            outcome.motion = Verdict::Inconsistent;
+            outcome.v_dot.clear();
+            accelerations.clear();
+        }
+    }
+    outcome.rank.constraints = terms.m;
+    outcome.rank.coordinates = terms.n;
+    outcome.rank.metric = reference.outcome.rank.metric;
+    outcome.rank.metric_and_jacobian = terms.n - outcome.null.len();
+    let vanishing: Vec<Vec<bool>> = outcome.null.iter().map(|x| numbers.vanishing(x)).collect();
+    outcome.undetermined = (0..terms.n).map(|i| vanishing.iter().any(|v| !v[i])).collect();
+    outcome.null = null;
+    outcome.indeterminate = reference.outcome.indeterminate.clone();
+    // Evidence is in coordinates and rows, whatever the variables.
+    outcome.hidden = (outcome.motion == Verdict::HiddenConstraint)
+        .then(|| reference.outcome.hidden.clone())
+        .flatten();
+    outcome.conflict = (outcome.motion == Verdict::Inconsistent)
+        .then(|| reference.outcome.conflict.clone())
+        .flatten();
+    let system = &setting.model.system;
+    if !outcome.motion.exists() {
+        outcome.multipliers.clear();
+        system.write_flags(&mut outcome.indeterminate);
+        return Ok(Evaluation {
+            outcome,
+            variables,
+            rates,
+            accelerations: Vec::new(),
+            constraint_force: Vec::new(),
+            gauss: Gauss::default(),
+        });
+    }
+    if reference.is_canonical() {
+        // There are no constraints.
+        let constraint_force = vec![0.0; terms.n];
+        let gauss = Gauss { residual: outcome.stationarity, ..Gauss::default() };
+        return Ok(Evaluation {
+            outcome,
+            variables,
+            rates,
+            accelerations,
+            constraint_force,
+            gauss,
+        });
+    }
+    let constraint_force = constraint_force(&terms, &accelerations);
+    if equations.rows.len() != terms.m {
+        outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force, None)
+            .map_err(Refusal::Solve)?;
+    }
+    let gauss =
+        Gauss::new(&terms, &accelerations, &constraint_force, &outcome, &reference.numbers.natural);
+    system.write_multipliers(&mut outcome.multipliers);
+    system.write_flags(&mut outcome.indeterminate);
+    // An answer that is none is not given: another route may have one.
+    if gauss.residual > RESIDUAL {
+        return Err(Refusal::Residual(gauss.residual));
+    }
+    Ok(Evaluation { outcome, variables, rates, accelerations, constraint_force, gauss })
+}
+
+/// x without its components along the vectors: the shortest of x + span.
+fn project_off(x: &mut [f64], vectors: &[Vec<f64>]) {
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for vector in vectors {
+        let mut v = vector.clone();
+        // Twice is enough for orthogonality to rounding.
+        for _ in 0..2 {
+            for b in &basis {
+                let along = linalg::dot(&v, b);
+                v.iter_mut().zip(b).for_each(|(v, b)| *v -= along * b);
+            }
+        }
+        let size = linalg::norm(&v);
+        if size > 0.0 {
+            v.iter_mut().for_each(|v| *v /= size);
+            basis.push(v);
+        }
+    }
+    for b in &basis {
+        let along = linalg::dot(x, b);
+        x.iter_mut().zip(b).for_each(|(x, b)| *x -= along * b);
+    }
+}

@@ -1,0 +1,61 @@
+//! The noise of the rows, as far as it comes from the state; see [`crate::noise::state`].
+
+use super::Driver;
+use crate::noise::state::{TRIES, beside, spread, units, widen, widen_rows};
+use crate::program::field::FieldError;
+
+impl Driver {
+    /// Evaluates the rounding noise of the terms anew.
+    pub(super) fn refresh_noise(&mut self, x: &[f64]) -> Result<(), FieldError> {
+        self.field.refresh_noise(self.t, x)?;
+        self.rounding = self.field.noise().clone();
+        Ok(())
+    }
+
+    /// Takes into account that the state is not known to its last digits. Where all rows
+    /// are independent by far it makes no difference, and is not done.
+    pub(super) fn blur(&mut self, x: &[f64]) -> Result<(), FieldError> {
+        let rank = self.expected.map_or(0, |e| e.0);
+        if rank == self.field.equations.rows.len() {
+            return Ok(());
+        }
+        let t = self.t;
+        let [mut jacobian, mut drift, mut position_jacobian] = {
+            let noise = &self.rounding;
+            [&noise.jacobian, &noise.drift, &noise.position_jacobian].map(Vec::clone)
+        };
+        let inertia = self.field.noise().inertia.clone();
+        let (metric, rows) = self.field.matrices(t, x)?;
+        let (own, rows) = (units(metric, &inertia, inertia.len()), rows.to_vec());
+        let right = self.field.drift().to_vec();
+        let (n, size) = (self.field.n, self.field.size);
+        let mut mass = Vec::new();
+        let mut parts = vec![0.0; right.len()];
+        let (mut here, mut there) = (Vec::new(), Vec::new());
+        self.field.residuals(t, x)?;
+        self.field.position_jacobian(&mut here);
+        self.field.mass(&mut mass);
+        let positions = match mass.is_empty() {
+            true => Vec::new(),
+            false => units(&mass, &self.field.noise().mass_inertia, n),
+        };
+        let mut position_parts = vec![0.0; here.len() / n.max(1)];
+        for number in 0..TRIES {
+            let x = beside(x, &self.field.noise().extents, number);
+            // Where there are no values beside the state, nothing is known of its noise.
+            let Ok((_, moved)) = self.field.matrices(t, &x) else { continue };
+            widen_rows(&mut parts, &own, &rows, moved);
+            widen(&mut drift, &right, self.field.drift());
+            if self.field.residuals(t, &x).is_ok() {
+                self.field.position_jacobian(&mut there);
+                widen_rows(&mut position_parts, &positions, &here, &there);
+            }
+        }
+        spread(&mut jacobian, size, &rows, &parts);
+        spread(&mut position_jacobian, n, &here, &position_parts);
+        let noise = self.field.noise_mut();
+        (noise.jacobian, noise.drift) = (jacobian, drift);
+        noise.position_jacobian = position_jacobian;
+        Ok(())
+    }
+}

@@ -1,0 +1,117 @@
+//! How far the rows in use are from depending on each other.
+//!
+//! The ranks are decided on rows of unit length. On the way to a position in which a row
+//! vanishes that shows nothing until the very end, so here each row keeps the length it
+//! had at most. The margin is the last entry on the diagonal of a pivoted QR of these
+//! rows, in coordinates of equal mass: about the smallest singular value, which falls like
+//! |t − t*|.
+
+use crate::program::field::Field;
+use dalembert_gauss::linalg::{qr, sized, zeros};
+
+/// The largest length of each row so far.
+#[derive(Clone, Debug, Default)]
+pub struct Margins {
+    longest: Vec<f64>,
+    /// 1/√Γ_ii where it was first seen: a mass that grows without bound is no loss of rank.
+    units: Vec<f64>,
+    matrix: Vec<f64>,
+    tau: Vec<f64>,
+    pivots: Vec<usize>,
+    work: Vec<f64>,
+}
+
+impl Margins {
+    /// Rows of the field in coordinates of equal mass: transposed, n × count.
+    fn load(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
+        let n = field.size;
+        field.matrices(t, x).ok()?;
+        let (metric, jacobian) = field.last_matrices();
+        let rows = field.rows();
+        let count = rows.len();
+        sized(&mut self.matrix, n * count);
+        let mass = |i: usize| {
+            let m = metric[i * n + i];
+            if m > 0.0 { 1.0 / m.sqrt() } else { 1.0 }
+        };
+        if self.units.len() != n {
+            self.units = (0..n).map(mass).collect();
+        }
+        for i in 0..n {
+            let unit = self.units[i];
+            for (k, &row) in rows.iter().enumerate() {
+                self.matrix[i * count + k] = unit * jacobian[row * n + i];
+            }
+        }
+        self.longest.resize(jacobian.len() / n.max(1), 0.0);
+        self.matrix.iter().all(|a| a.is_finite()).then_some(count)
+    }
+
+    /// The margin at a state on the way, whose rows' lengths are taken into account.
+    pub fn mark(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
+        let count = self.load(field, t, x)?;
+        for (k, &row) in field.rows().iter().enumerate() {
+            let column = self.matrix.iter().skip(k).step_by(count);
+            let length = column.map(|a| a * a).sum::<f64>().sqrt();
+            self.longest[row] = self.longest[row].max(length);
+        }
+        let steps = self.factor_loaded(field, count);
+        Some(steps.checked_sub(1).map_or(1.0, |k| self.matrix[k * count + k].abs()))
+    }
+
+    /// Factors the rows at a state; the number of pivots.
+    fn factor(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
+        let count = self.load(field, t, x)?;
+        Some(self.factor_loaded(field, count))
+    }
+
+    fn factor_loaded(&mut self, field: &Field, count: usize) -> usize {
+        for (k, &row) in field.rows().iter().enumerate() {
+            let longest = self.longest[row];
+            if longest > 0.0 {
+                self.matrix.iter_mut().skip(k).step_by(count).for_each(|a| *a /= longest);
+            }
+        }
+        zeros(&mut self.tau, field.size.min(count));
+        self.pivots.resize(count, 0);
+        let (tau, pivots) = (&mut self.tau, &mut self.pivots);
+        qr::factor_pivoted(&mut self.matrix, field.size, count, tau, pivots)
+    }
+
+    /// The margin at a state, of the rows in use; 1 if there are none.
+    pub fn margin(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
+        let steps = self.factor(field, t, x)?;
+        let count = field.rows().len();
+        Some(steps.checked_sub(1).map_or(1.0, |k| self.matrix[k * count + k].abs()))
+    }
+
+    /// Rows that are independent beyond a margin, as many as there are, and those of all that
+    /// depend on others; by their place in the equations.
+    pub fn split(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+        margin: f64,
+    ) -> Option<(Vec<usize>, Vec<usize>)> {
+        let steps = self.factor(field, t, x)?;
+        let count = field.rows().len();
+        let rank = (0..steps).take_while(|k| self.matrix[k * count + k].abs() > margin).count();
+        let mut dependent = vec![false; count];
+        for k in rank..count {
+            dependent[self.pivots[k]] = true;
+            zeros(&mut self.work, rank);
+            for i in 0..rank {
+                self.work[i] = self.matrix[i * count + k];
+            }
+            qr::solve_upper(&self.matrix, count, rank, &mut self.work);
+            for (i, weight) in self.work.iter().enumerate().take(rank) {
+                dependent[self.pivots[i]] |= weight.abs() > margin;
+            }
+        }
+        let rows = field.rows().iter().zip(&dependent).filter(|(_, d)| **d);
+        let mut kept: Vec<usize> = self.pivots[..rank].iter().map(|&k| field.rows()[k]).collect();
+        kept.sort_unstable();
+        Some((kept, rows.map(|(&row, _)| row).collect()))
+    }
+}

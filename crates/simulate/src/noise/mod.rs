@@ -1,0 +1,8 @@
+//! Rounding noise: of a number, and of the rows of a state.
+//!
+//! Nothing is compared with zero by size alone; this is what it is compared with.
+
+mod number;
+pub(crate) mod state;
+
+pub use number::{Noisy, Running};

@@ -1,0 +1,12 @@
+//! States that satisfy equations: the nearest to a guess, consistent starts, random
+//! consistent states, what an event does to a state, and the constraints that a model implies
+//! without stating them.
+
+mod balance;
+pub mod hidden;
+pub mod impulse;
+pub mod nearest;
+mod random;
+pub mod start;
+
+pub use random::{random_places, random_states};

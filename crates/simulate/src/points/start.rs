@@ -1,0 +1,578 @@
+//! The consistent start: positions first, then velocities (or momenta), each the
+//! nearest to the guesses in the mass metric that satisfies the `=` equations of
+//! `start` and the constraints.
+//!
+//! Positions minimise ½ δqᵀM δq on φ(q, t) = 0; velocities the same on all rows
+//! ψ(q, q̇, t) = 0, the rates of position rows included; momenta ½ δpᵀH_pp δp.
+//! Equations of the form `name = value` hold exactly.
+
+use crate::points::balance;
+use crate::points::nearest::{NearestPoint, Scales, Unmet};
+use crate::setting::State;
+use crate::setting::extent::{Geometry, velocity_extents};
+use crate::setting::legendre::NewtonError;
+use crate::setting::{Setting, Table};
+use dalembert_derive::{kernel, picture};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_model::codes::Code;
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::span::Span;
+use dalembert_model::system::{Energy, Level, Start as Item, System};
+use dalembert_model::tree::StartRelation;
+use rustc_hash::FxHashMap;
+
+/// A start that satisfies everything.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// The state.
+    pub state: State,
+    /// What differs from what was guessed: name, guess, value.
+    pub changed: Vec<(String, f64, f64)>,
+    /// Positions that neither constraints nor equations fix.
+    pub free_positions: usize,
+    /// Velocities that neither constraints nor equations fix.
+    pub free_velocities: usize,
+}
+
+/// Why there is no consistent start.
+#[derive(Clone, Debug)]
+pub enum StartError {
+    /// Faults of the model: equations that clash.
+    Clash(Vec<Diagnostic>),
+    /// Velocities and momenta do not determine each other.
+    Legendre(NewtonError),
+    /// The start time is not a number.
+    Time,
+}
+
+/// Equations of one level: unknowns, guesses, equations of the user, laws.
+struct Stage<'a> {
+    what: &'static str,
+    unknowns: Vec<Symbol>,
+    guess: Vec<f64>,
+    given: Vec<(ExprId, Span, String)>,
+    laws: Vec<(usize, ExprId)>,
+    nearest: bool,
+    metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
+    scales: Scales,
+}
+
+/// The consistent start of a model.
+pub fn start(setting: &Setting) -> Result<Start, StartError> {
+    let system = &setting.model.system;
+    let t = setting.number(system.run.from, &Table::default());
+    if !t.is_finite() {
+        return Err(StartError::Time);
+    }
+    let mut table = Table::default();
+    table.set(Symbol::TIME, t);
+    let guesses = system.start.iter().filter(|s| s.relation == StartRelation::Near);
+    let lost = |s: &&Item| !setting.number(s.right, &table).is_finite();
+    let faults: Vec<Diagnostic> = guesses
+        .filter(lost)
+        .map(|s| {
+            let message = format!("the guess for `{}` is not a finite number at t = {t}", s.text);
+            Diagnostic::fault(Code::NotANumber, s.span, message)
+        })
+        .collect();
+    if !faults.is_empty() {
+        return Err(StartError::Clash(faults));
+    }
+    from(setting, t, &Guess::of_start(setting), true)
+}
+
+/// What positions and velocities (or momenta) are guessed to be.
+#[derive(Clone, Debug)]
+pub struct Guess {
+    /// Positions.
+    pub q: Vec<f64>,
+    /// Velocities, or momenta.
+    pub rate: Vec<f64>,
+    /// Whether `rate` holds momenta.
+    pub by_momenta: bool,
+}
+
+impl Guess {
+    /// The `~` items of a model's start; what is not mentioned is 0.
+    pub fn of_start(setting: &Setting) -> Guess {
+        let system = &setting.model.system;
+        let mut table = Table::default();
+        table.set(Symbol::TIME, setting.number(system.run.from, &Table::default()));
+        let mut values: FxHashMap<Symbol, f64> = FxHashMap::default();
+        for item in system.start.iter().filter(|s| s.relation == StartRelation::Near) {
+            if let Some(symbol) = item.guess {
+                let value = setting.number(item.right, &table);
+                values.insert(symbol, if value.is_finite() { value } else { 0.0 });
+            }
+        }
+        let of = |symbols: Vec<Symbol>| -> Vec<f64> {
+            symbols.iter().map(|s| values.get(s).copied().unwrap_or(0.0)).collect()
+        };
+        let by_momenta = system.coordinates.iter().any(|c| values.contains_key(&c.momentum))
+            || (matches!(system.energy, Energy::Hamiltonian { .. })
+                && !system.coordinates.iter().any(|c| values.contains_key(&c.velocity)));
+        Guess {
+            q: of(system.positions()),
+            rate: of(if by_momenta { system.momenta() } else { system.velocities() }),
+            by_momenta,
+        }
+    }
+}
+
+/// The consistent state nearest to a guess, with the `=` equations of the model's
+/// start; or one near the guess, without them.
+pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Start, StartError> {
+    balance::balanced(setting, guess, &|guess| level_by_level(setting, t, guess, given))
+}
+
+fn level_by_level(
+    setting: &Setting,
+    t: f64,
+    guess: &Guess,
+    given: bool,
+) -> Result<Start, StartError> {
+    let system = &setting.model.system;
+    let exprs = &setting.model.exprs;
+    let equations = |level: Level| -> Vec<(ExprId, Span, String)> {
+        let items = system
+            .start
+            .iter()
+            .filter(|s| given && s.relation == StartRelation::Equals && s.level == level);
+        items.map(|s| ((exprs.at(s.left) - exprs.at(s.right)).id, s.span, s.text.clone())).collect()
+    };
+    let mut table = Table::default();
+    table.set(Symbol::TIME, t);
+    let rate_symbols = if guess.by_momenta { system.momenta() } else { system.velocities() };
+    table.set_all(&rate_symbols, &guess.rate);
+    let native = Native::new(exprs, system);
+
+    let rows = system.constraints.iter().enumerate();
+    let position_laws = rows
+        .filter(|(_, c)| c.level == Level::Position)
+        .map(|(row, c)| (row, c.residual))
+        .collect();
+    table.set_all(&system.positions(), &guess.q);
+    let scales = native.position_scales(setting, &table);
+    let mass = |table: &Table| native.mass(setting, table);
+    let positions = Stage {
+        what: "positions",
+        unknowns: system.positions(),
+        guess: guess.q.clone(),
+        given: equations(Level::Position),
+        laws: position_laws,
+        nearest: given,
+        metric: &mass,
+        scales,
+    };
+    let (q, free_positions, held_positions) = positions.solve(setting, &table)?;
+    table.set_all(&system.positions(), &q);
+    let extents = native.geometry.extents(setting, &table);
+
+    // The guess in the model's own variables.
+    let rate = if native.by_momenta == guess.by_momenta {
+        guess.rate.clone()
+    } else if native.by_momenta {
+        State::of_velocities(setting, t, q.clone(), guess.rate.clone())
+            .map_err(StartError::Legendre)?
+            .momentum
+    } else {
+        State::of_momenta(setting, t, q.clone(), guess.rate.clone())
+            .map_err(StartError::Legendre)?
+            .velocity
+    };
+    let own = |table: &Table| native.metric(setting, table);
+    let velocities = Stage {
+        what: if native.by_momenta { "momenta" } else { "velocities" },
+        unknowns: native.rates.clone(),
+        guess: rate.clone(),
+        given: equations(Level::Velocity),
+        laws: native.velocity_laws.clone(),
+        nearest: given,
+        metric: &own,
+        scales: native.rate_scales(setting, &table, &extents, &rate),
+    };
+    let (found, free_velocities, held) = velocities.solve(setting, &table)?;
+    let state = if native.by_momenta {
+        State::of_momenta(setting, t, q, found)
+    } else {
+        State::of_velocities(setting, t, q, found)
+    }
+    .map_err(StartError::Legendre)?;
+    let mut changed = changes(setting, &system.positions(), &guess.q, &state.q, &held_positions);
+    let moved = if native.by_momenta { &state.momentum } else { &state.velocity };
+    changed.extend(changes(setting, &native.rates, &rate, moved, &held));
+    Ok(Start { state, changed, free_positions, free_velocities })
+}
+
+/// The positions nearest to a guess that satisfy the constraints among positions.
+pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
+    let system = &setting.model.system;
+    let native = Native::new(&setting.model.exprs, system);
+    let mut table = Table::default();
+    table.set(Symbol::TIME, t);
+    table.set_all(&native.rates, &vec![0.0; native.rates.len()]);
+    table.set_all(&system.positions(), guess);
+    let scales = native.position_scales(setting, &table);
+    let rows = system.constraints.iter().enumerate();
+    let laws = rows.filter(|(_, c)| c.level == Level::Position).map(|(row, c)| (row, c.residual));
+    let stage = Stage {
+        what: "positions",
+        unknowns: system.positions(),
+        guess: guess.to_vec(),
+        given: Vec::new(),
+        nearest: false,
+        laws: laws.collect(),
+        metric: &|table: &Table| native.mass(setting, table),
+        scales,
+    };
+    stage.solve(setting, &table).ok().map(|found| found.0)
+}
+
+/// What a consistent start changed of its guesses; what an equation assigned was
+/// never one.
+fn changes(
+    setting: &Setting,
+    symbols: &[Symbol],
+    from: &[f64],
+    to: &[f64],
+    held: &[bool],
+) -> Vec<(String, f64, f64)> {
+    let size = to.iter().fold(0f64, |m, x| m.max(x.abs()));
+    let name = |symbol: Symbol| setting.model.exprs.symbol_info(symbol).full_name();
+    (0..symbols.len())
+        .filter(|&i| !held[i] && (from[i] - to[i]).abs() > 1e-14 * size)
+        .map(|i| (name(symbols[i]), from[i], to[i]))
+        .collect()
+}
+
+/// The variables a model is written in, beside q: velocities, or momenta.
+#[derive(Clone)]
+pub(crate) struct Native {
+    pub(crate) by_momenta: bool,
+    pub(crate) rates: Vec<Symbol>,
+    metric: Jacobian,
+    /// What the position constraints, the velocity constraints and the metric depend on.
+    pub(crate) geometry: Geometry,
+    pub(crate) velocity_laws: Vec<(usize, ExprId)>,
+}
+
+impl Native {
+    pub(crate) fn new(exprs: &Exprs, system: &System) -> Native {
+        let (q, v) = (system.positions(), system.velocities());
+        match &system.energy {
+            Energy::Lagrangian { momenta, .. } => {
+                let k: Vec<ExprId> = v.iter().map(|&s| exprs.of_symbol(s)).collect();
+                let rates = picture::rates(&q, &k);
+                let a = system.accelerations();
+                let rows = kernel::differentiate(exprs, system, &v, &a, &rates, None);
+                let metric = exprs.jacobian(momenta, &v);
+                let geometry = geometry(exprs, system, &rows.velocity_residuals, &v, &metric);
+                Native {
+                    by_momenta: false,
+                    rates: v,
+                    metric,
+                    geometry,
+                    velocity_laws: rows.velocity_residuals,
+                }
+            }
+            Energy::Hamiltonian { velocities, .. } => {
+                let p = system.momenta();
+                let rates = picture::rates(&q, velocities);
+                let a = system.momentum_rates();
+                let rows = kernel::differentiate(exprs, system, &p, &a, &rates, None);
+                let metric = exprs.jacobian(velocities, &p);
+                let geometry = geometry(exprs, system, &rows.velocity_residuals, &p, &metric);
+                Native {
+                    by_momenta: true,
+                    rates: p,
+                    metric,
+                    geometry,
+                    velocity_laws: rows.velocity_residuals,
+                }
+            }
+        }
+    }
+
+    /// M or H_pp, as numbers.
+    pub(crate) fn metric(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+        let entries: Vec<ExprId> = self.metric.rows.iter().flatten().map(|e| e.1).collect();
+        Some(crate::normal_form::dense(&self.metric, &setting.numbers(&entries, table)))
+    }
+
+    /// M, as numbers.
+    pub(crate) fn mass(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+        let metric = self.metric(setting, table)?;
+        if self.by_momenta { inverse(&metric, self.rates.len()) } else { Some(metric) }
+    }
+
+    /// The scales of the positions near those of a table.
+    pub(crate) fn position_scales(&self, setting: &Setting, table: &Table) -> Scales {
+        let extents = self.geometry.extents(setting, table);
+        let inertia = match self.by_momenta {
+            false => self.geometry.reach(setting, table),
+            true => Vec::new(),
+        };
+        Scales { extents, inertia, ..Scales::default() }
+    }
+
+    /// The scales of the velocities, or of the momenta, given the extents of the positions.
+    pub(crate) fn rate_scales(
+        &self,
+        setting: &Setting,
+        table: &Table,
+        positions: &[f64],
+        rates: &[f64],
+    ) -> Scales {
+        let inertia = self.geometry.reach(setting, table);
+        let duration = setting.duration();
+        if !self.by_momenta {
+            let extents = velocity_extents(positions, rates, duration);
+            return Scales { extents, inertia, ..Scales::default() };
+        }
+        // At least p = q̇ / H_pp for the velocities of a position that moves slowly.
+        let slow = velocity_extents(positions, &vec![0.0; rates.len()], duration);
+        let momenta = slow.iter().zip(&inertia).map(|(v, h)| v / h);
+        let momenta = momenta.map(|p| if p.is_finite() { p } else { 0.0 });
+        let extents = momenta.zip(rates).map(|(a, b)| a.max(b.abs())).collect();
+        Scales { extents, inertia, ..Scales::default() }
+    }
+}
+
+/// The geometry of a system in the variables it is written in.
+fn geometry(
+    exprs: &Exprs,
+    system: &System,
+    velocity_residuals: &[(usize, ExprId)],
+    rates: &[Symbol],
+    metric: &Jacobian,
+) -> Geometry {
+    let positions = system.constraints.iter().filter(|c| c.level == Level::Position);
+    let phi: Vec<ExprId> = positions.map(|c| c.residual).collect();
+    let psi: Vec<ExprId> = velocity_residuals.iter().map(|r| r.1).collect();
+    Geometry::new(exprs, &system.positions(), &phi, &exprs.jacobian(&psi, rates), metric)
+}
+
+fn inverse(matrix: &[f64], n: usize) -> Option<Vec<f64>> {
+    use dalembert_gauss::linalg::lu;
+    let mut factors = matrix.to_vec();
+    let mut order = vec![0; n];
+    if !lu::factor(&mut factors, n, &mut order) {
+        return None;
+    }
+    let mut result = vec![0.0; n * n];
+    let mut work = vec![0.0; n];
+    for j in 0..n {
+        let mut column = vec![0.0; n];
+        column[j] = 1.0;
+        lu::solve(&factors, n, &order, &mut column, &mut work);
+        (0..n).for_each(|i| result[i * n + j] = column[i]);
+    }
+    Some(result)
+}
+
+impl Stage<'_> {
+    /// The unknowns, how many of them are left free, and which are held by an
+    /// equation `name = value`.
+    fn solve(
+        self,
+        setting: &Setting,
+        table: &Table,
+    ) -> Result<(Vec<f64>, usize, Vec<bool>), StartError> {
+        let exprs = &setting.model.exprs;
+        let mut table = table.clone();
+        // `name = value` holds to the letter: the unknown is one no longer.
+        let place: FxHashMap<Symbol, usize> =
+            self.unknowns.iter().enumerate().map(|(at, &s)| (s, at)).collect();
+        let mut fixed: FxHashMap<usize, usize> = FxHashMap::default();
+        let mut rest: Vec<usize> = Vec::new();
+        let mut values = self.guess.clone();
+        for (at, (equation, _, _)) in self.given.iter().enumerate() {
+            match self.assignment(setting, *equation, &place, &table) {
+                Some((unknown, value)) if !fixed.contains_key(&unknown) => {
+                    fixed.insert(unknown, at);
+                    values[unknown] = value;
+                }
+                _ => rest.push(at),
+            }
+        }
+        let free: Vec<usize> =
+            (0..self.unknowns.len()).filter(|i| !fixed.contains_key(i)).collect();
+        for &unknown in fixed.keys() {
+            table.set(self.unknowns[unknown], values[unknown]);
+        }
+        let n = self.unknowns.len();
+        let metric = |table: &Table| -> Option<Vec<f64>> {
+            let full = (self.metric)(table)?;
+            let pick = |i: usize| free.iter().map(move |&j| (i, j));
+            Some(
+                free.iter()
+                    .flat_map(|&i| pick(i).collect::<Vec<_>>())
+                    .map(|(i, j)| full[i * n + j])
+                    .collect(),
+            )
+        };
+        let equations: Vec<ExprId> =
+            rest.iter().map(|&at| self.given[at].0).chain(self.laws.iter().map(|l| l.1)).collect();
+        let problem = |equations: Vec<ExprId>| NearestPoint {
+            setting,
+            table: table.clone(),
+            unknowns: free.iter().map(|&i| self.unknowns[i]).collect(),
+            guess: free.iter().map(|&i| self.guess[i]).collect(),
+            equations,
+            nearest: self.nearest,
+            metric: &metric,
+            scales: Scales {
+                held: fixed.keys().map(|&i| (self.unknowns[i], self.scales.extents[i])).collect(),
+                ..self.scales.of(&free)
+            },
+        };
+        match problem(equations.clone()).solve() {
+            Ok(found) => {
+                free.iter().zip(&found.x).for_each(|(&i, &x)| values[i] = x);
+                let held = (0..values.len()).map(|i| fixed.contains_key(&i)).collect();
+                Ok((values, found.freedom, held))
+            }
+            Err(unmet) => {
+                let user: Vec<ExprId> = rest.iter().map(|&at| self.given[at].0).collect();
+                let unmet = match problem(user).solve() {
+                    // The user's equations agree among themselves: hold them, and
+                    // see what that leaves of the constraints.
+                    Ok(_) if !rest.is_empty() => {
+                        problem(equations.clone()).hold(rest.len()).unwrap_or(unmet)
+                    }
+                    Ok(_) => unmet,
+                    Err(mut alone) => {
+                        alone.residuals.resize(equations.len(), 0.0);
+                        alone.involved.resize(equations.len(), false);
+                        alone
+                    }
+                };
+                let names: FxHashMap<usize, usize> =
+                    fixed.iter().map(|(&unknown, &at)| (unknown, at)).collect();
+                Err(StartError::Clash(self.clash(setting, exprs, &unmet, &rest, &names)))
+            }
+        }
+    }
+
+    /// An equation `unknown − number`.
+    fn assignment(
+        &self,
+        setting: &Setting,
+        equation: ExprId,
+        place: &FxHashMap<Symbol, usize>,
+        table: &Table,
+    ) -> Option<(usize, f64)> {
+        let exprs = &setting.model.exprs;
+        let mut found = exprs.symbols_of(&[equation]).into_iter().filter(|s| place.contains_key(s));
+        let symbol = found.next()?;
+        if found.next().is_some() || exprs.derivative(equation, symbol) != ExprId::ONE {
+            return None;
+        }
+        let right = exprs.substitute(&[equation], &[(symbol, ExprId::ZERO)])[0];
+        let value = -setting.number(right, table);
+        // −0 would be printed.
+        value.is_finite().then_some((place[&symbol], value + 0.0))
+    }
+
+    /// The message for equations that cannot be met.
+    fn clash(
+        &self,
+        setting: &Setting,
+        exprs: &Exprs,
+        unmet: &Unmet,
+        rest: &[usize],
+        fixed: &FxHashMap<usize, usize>,
+    ) -> Vec<Diagnostic> {
+        let system = &setting.model.system;
+        let mut given: Vec<(Span, String, f64)> = Vec::new();
+        let mut laws: Vec<(usize, f64)> = Vec::new();
+        let mut touched: Vec<ExprId> = Vec::new();
+        for (at, &involved) in unmet.involved.iter().enumerate() {
+            if !involved {
+                continue;
+            }
+            let residual = unmet.residuals[at];
+            match rest.get(at) {
+                Some(&item) => {
+                    let (equation, span, text) = &self.given[item];
+                    given.push((*span, text.clone(), residual));
+                    touched.push(*equation);
+                }
+                None => {
+                    let (row, equation) = self.laws[at - rest.len()];
+                    laws.push((row, residual));
+                    touched.push(equation);
+                }
+            }
+        }
+        // Assignments of what the clashing equations contain take part too.
+        let symbols = exprs.symbols_of(&touched);
+        let mut held: Vec<usize> = fixed
+            .iter()
+            .filter(|&(&unknown, _)| symbols.contains(&self.unknowns[unknown]))
+            .map(|(_, &at)| at)
+            .collect();
+        held.sort_unstable();
+        let worst =
+            unmet.residuals.iter().fold(0f64, |m, r| if r.abs() > m.abs() { *r } else { m });
+        let left = if unmet.residuals.iter().any(|r| r.is_nan()) {
+            "they are not defined near the guess".to_owned()
+        } else {
+            format!("{} is left over", short(worst.abs()))
+        };
+        let by_user = !given.is_empty() || !held.is_empty();
+        let (code, message) = if by_user {
+            let what = self.what;
+            (
+                Code::ContradictoryStart,
+                format!("the {what} at the start cannot satisfy all of this: {left}"),
+            )
+        } else if self.what == "positions" {
+            (
+                Code::ContradictoryConstraints,
+                format!("no positions satisfy these constraints together: {left}"),
+            )
+        } else {
+            let what = self.what;
+            (
+                Code::ContradictoryConstraints,
+                format!("no {what} satisfy these constraints together at the start: {left}"),
+            )
+        };
+        let mut labels: Vec<(Span, String)> = Vec::new();
+        for (row, residual) in &laws {
+            let constraint = &system.constraints[*row];
+            let text = match residual {
+                r if *r == 0.0 => format!("`{}`", constraint.name),
+                r => format!("`{}`: {} left over", constraint.name, short(*r)),
+            };
+            labels.push((constraint.span, text));
+        }
+        for (span, _, residual) in &given {
+            let text = match residual {
+                r if *r == 0.0 => "this".to_owned(),
+                r => format!("this: {} left over", short(*r)),
+            };
+            labels.push((*span, text));
+        }
+        for at in held {
+            labels.push((self.given[at].1, "held".to_owned()));
+        }
+        let first = labels.first().map(|l| l.0).unwrap_or_default();
+        let mut diagnostic = Diagnostic::fault(code, first, message);
+        for (at, (span, text)) in labels.into_iter().enumerate() {
+            diagnostic = if at == 0 { diagnostic.at(text) } else { diagnostic.with(span, text) };
+        }
+        let hint = if by_user {
+            "leave an equation out, or make it a guess with `~`"
+        } else {
+            "if the guess is far off, give one nearby with `start … ~ …`"
+        };
+        vec![diagnostic.hint(hint)]
+    }
+}
+
+/// A number for a message.
+fn short(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e5).contains(&x.abs()) { format!("{x:.6}") } else { format!("{x:.3e}") }
+}

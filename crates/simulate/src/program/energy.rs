@@ -1,0 +1,402 @@
+//! The energy of a motion, part by part, and what it is measured against.
+//!
+//! Coordinates that no term of the energy, no force and no constraint joins are parts by
+//! themselves, and
+//!
+//! ```text
+//! E = Σ_p E_p + const,    E_p = Σ_{i ∈ p} q̇_i p_i − L_p
+//! ```
+//!
+//! A part on which nothing does work keeps its E_p; the others together change theirs by the
+//! work W. Each error is measured against what its part exchanges: the largest of 2T = q̇·p,
+//! of the range of E − T along the motion, and of W. So a constant in the potential, which
+//! is left out, and energy that a part never meets hide nothing; and what is below the
+//! rounding errors of the energy itself is not counted.
+//!
+//! Resets may join parts, so with them there is one.
+
+use crate::program::compiled::Compiled;
+use crate::program::field::Field;
+use crate::program::on_branches::OnBranches;
+use crate::setting::{Setting, Table};
+use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::picture::Picture;
+use dalembert_expr::{ExprId, Symbol};
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::{Action, Energy, Level, System, Unknown};
+
+/// Rounding errors add up: so many times the bound for one evaluation.
+const NOISE: f64 = 8.0;
+
+/// Velocities below this part of the others, where masses are equal, are rounding.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
+
+/// Which part each coordinate belongs to: parts are numbered from 0.
+pub fn parts(setting: &Setting) -> Vec<usize> {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let n = system.n_coordinates();
+    let mut joined = Joined((0..n).collect());
+    let resets = system.events.iter().any(|e| matches!(e.action, Action::Reset(_)));
+    if resets {
+        return vec![0; n];
+    }
+    let owners = Owners::new(system);
+    let of = |roots: &[ExprId]| -> Vec<usize> {
+        let symbols = exprs.symbols_of(roots);
+        let mut list: Vec<usize> = symbols.iter().filter_map(|&s| owners.of(s)).collect();
+        for symbol in symbols {
+            let unknown = system.unknowns.iter().find(|u| u.0 == symbol).map(|u| u.1);
+            match unknown {
+                Some(Unknown::Multiplier(row) | Unknown::Share(_, row)) => {
+                    let residual = system.constraints[row].residual;
+                    list.extend(exprs.symbols_of(&[residual]).iter().filter_map(|&s| owners.of(s)));
+                }
+                Some(Unknown::Reaction(i)) => list.push(i),
+                None => {}
+            }
+        }
+        list
+    };
+    for term in exprs.terms(energy_of(system)) {
+        joined.join(&of(&[term]));
+    }
+    for constraint in &system.constraints {
+        joined.join(&of(&[constraint.residual]));
+    }
+    for force in system.forces.iter().chain(&system.nonideal) {
+        for &(i, component) in &force.components {
+            let mut list = of(&[component]);
+            list.push(i);
+            joined.join(&list);
+        }
+    }
+    joined.numbered()
+}
+
+fn energy_of(system: &System) -> ExprId {
+    match &system.energy {
+        Energy::Lagrangian { lagrangian, .. } => *lagrangian,
+        Energy::Hamiltonian { hamiltonian, .. } => *hamiltonian,
+    }
+}
+
+/// Which coordinate a symbol belongs to.
+struct Owners(Vec<(Symbol, usize)>);
+
+impl Owners {
+    fn new(system: &System) -> Owners {
+        let lists = [
+            system.positions(),
+            system.velocities(),
+            system.momenta(),
+            system.accelerations(),
+            system.momentum_rates(),
+        ];
+        let mut all: Vec<(Symbol, usize)> =
+            lists.into_iter().flat_map(|list| list.into_iter().zip(0..)).collect();
+        all.sort_unstable();
+        Owners(all)
+    }
+
+    fn of(&self, symbol: Symbol) -> Option<usize> {
+        self.0.binary_search_by_key(&symbol, |o| o.0).ok().map(|at| self.0[at].1)
+    }
+}
+
+/// Sets that are joined: each member knows another of its set, the first itself.
+struct Joined(Vec<usize>);
+
+impl Joined {
+    fn first(&mut self, mut at: usize) -> usize {
+        while self.0[at] != at {
+            self.0[at] = self.0[self.0[at]];
+            at = self.0[at];
+        }
+        at
+    }
+
+    fn join(&mut self, list: &[usize]) {
+        for pair in list.windows(2) {
+            let (a, b) = (self.first(pair[0]), self.first(pair[1]));
+            self.0[a.max(b)] = a.min(b);
+        }
+    }
+
+    fn numbered(mut self) -> Vec<usize> {
+        let n = self.0.len();
+        let firsts: Vec<usize> = (0..n).map(|i| self.first(i)).collect();
+        let mut order: Vec<usize> = firsts.clone();
+        order.sort_unstable();
+        order.dedup();
+        firsts.iter().map(|f| order.binary_search(f).unwrap_or(0)).collect()
+    }
+}
+
+/// What one part has exchanged, and by how much it is off.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    first: f64,
+    /// Range of E − T.
+    rest: (f64, f64),
+    /// The largest 2T and |W|.
+    largest: f64,
+    worst: f64,
+    change: f64,
+    /// The change in the first half.
+    early: f64,
+    noise: f64,
+}
+
+impl Exchange {
+    fn scale(&self) -> f64 {
+        self.largest.max(self.rest.1 - self.rest.0)
+    }
+
+    /// An error relative to what was exchanged, or the least that could be.
+    fn relative(&self, error: f64, least: f64) -> f64 {
+        let error = (error - NOISE * self.noise).max(0.0);
+        if error == 0.0 { 0.0 } else { error / self.scale().max(least) }
+    }
+}
+
+/// The energies of a motion's parts: those that keep theirs one by one, all others as one.
+#[derive(Clone)]
+pub(crate) struct Energies {
+    branches: OnBranches,
+    function: Compiled,
+    variables: Vec<Symbol>,
+    roots: Vec<ExprId>,
+    input: Vec<f64>,
+    /// Whether work is done on a group.
+    active: Vec<bool>,
+    exchanges: Vec<Exchange>,
+    seen: u64,
+    /// What events added; W has it too.
+    pub(crate) jumps: f64,
+    /// What fields that are switched in time added to the parts on which work is done; W has
+    /// it too.
+    pub(crate) switched: f64,
+}
+
+impl Energies {
+    pub(crate) fn new(
+        setting: &Setting,
+        equations: &EquationsOfMotion,
+    ) -> Result<Energies, Vec<Diagnostic>> {
+        let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+        let equations = equations.on_constraints(exprs);
+        let picture = Picture::new(exprs, system)?;
+        let parts = mixed(setting, &equations, parts(setting));
+        let groups = groups(setting, &parts);
+        let owners = Owners::new(system);
+        let count = groups.iter().map(|g| g.0 + 1).max().unwrap_or(1);
+        let mut active = vec![false; count];
+        groups.iter().for_each(|g| active[g.0] |= g.1);
+        let group_of = |term: ExprId| -> Option<usize> {
+            let symbols = exprs.symbols_of(&[term]);
+            let owner = symbols.iter().find_map(|&s| owners.of(s));
+            // Time alone: it belongs to what changes with time.
+            let by_time =
+                || symbols.contains(&Symbol::TIME).then(|| active.iter().position(|a| *a));
+            owner.map(|i| groups[i].0).or_else(|| by_time().flatten())
+        };
+        let mut energies: Vec<Vec<ExprId>> = vec![Vec::new(); count];
+        let mut kinetic: Vec<Vec<ExprId>> = vec![Vec::new(); count];
+        let is_hamiltonian = matches!(system.energy, Energy::Hamiltonian { .. });
+        for term in exprs.terms(energy_of(system)) {
+            let Some(group) = group_of(term) else { continue };
+            energies[group].push(if is_hamiltonian { term } else { (-exprs.at(term)).id });
+        }
+        for (i, &(group, _)) in groups.iter().enumerate() {
+            let velocity = exprs.at(exprs.of_symbol(picture.velocities[i]));
+            let term = (velocity * exprs.at(picture.momenta[i])).id;
+            kinetic[group].push(term);
+            if !is_hamiltonian {
+                energies[group].push(term);
+            }
+        }
+        let mut roots: Vec<ExprId> = energies.iter().map(|terms| exprs.sum(terms)).collect();
+        roots.extend(kinetic.iter().map(|terms| exprs.sum(terms)));
+        if is_hamiltonian {
+            let momenta = system.momenta().into_iter().zip(picture.momenta.iter().copied());
+            let map: Vec<(Symbol, ExprId)> = momenta.collect();
+            roots = exprs.substitute(&roots, &map);
+        }
+        let map: Vec<(Symbol, ExprId)> =
+            picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
+        let roots = exprs.substitute(&roots, &map);
+        let mut variables = vec![Symbol::TIME];
+        variables.extend(&equations.q);
+        variables.extend(&equations.v);
+        variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
+        let (roots, branches) = OnBranches::freeze(setting, &roots, 0..count, &mut variables);
+        Ok(Energies {
+            branches,
+            input: vec![0.0; variables.len()],
+            function: Compiled::new(setting, &roots, &variables),
+            variables,
+            roots,
+            active,
+            exchanges: Vec::new(),
+            seen: 0,
+            jumps: 0.0,
+            switched: 0.0,
+        })
+    }
+
+    /// Sets the parameters, for another motion.
+    pub(crate) fn prepare(&mut self, constants: &[f64]) {
+        self.function.prepare(constants);
+        self.branches.prepare(constants);
+    }
+
+    /// Goes on in other variables.
+    pub(crate) fn go_on(&mut self, from: Energies) {
+        if from.exchanges.len() == self.active.len() {
+            self.exchanges = from.exchanges;
+            (self.jumps, self.switched) = (from.jumps, from.switched);
+        }
+    }
+
+    /// Takes the field's last state into account, with the work done so far.
+    pub(crate) fn see(&mut self, setting: &Setting, field: &Field, t: f64, x: &[f64], early: bool) {
+        let moving = x.len() - 1;
+        let work = x[moving];
+        self.input[0] = t;
+        self.input[1..=moving].copy_from_slice(&x[..moving]);
+        self.input[1 + moving..self.branches.first].copy_from_slice(field.auxiliary());
+        self.branches.set(field, &mut self.input);
+        self.function.call(&self.input);
+        self.seen += 1;
+        let is_first = self.exchanges.is_empty();
+        // Rounding errors change little: they are looked at ever more rarely.
+        let noise = (self.seen.is_power_of_two()).then(|| self.noise(setting));
+        let count = self.active.len();
+        for group in 0..count {
+            let (energy, twice) =
+                (self.function.output[group], self.function.output[count + group]);
+            let rest = energy - 0.5 * twice;
+            if is_first {
+                self.exchanges.push(Exchange {
+                    first: energy,
+                    rest: (rest, rest),
+                    largest: 0.0,
+                    worst: 0.0,
+                    change: 0.0,
+                    early: 0.0,
+                    noise: 0.0,
+                });
+            }
+            let own = &mut self.exchanges[group];
+            let (work, jumps) = match self.active[group] {
+                true => (work, self.jumps + self.switched),
+                false => (self.jumps, self.jumps),
+            };
+            own.rest = (own.rest.0.min(rest), own.rest.1.max(rest));
+            own.largest = own.largest.max(twice.abs()).max(work.abs());
+            let larger = |a: f64, b: f64| if b.is_nan() { f64::INFINITY } else { a.max(b) };
+            own.worst = larger(own.worst, (energy - own.first - work).abs());
+            own.change = larger(own.change, (energy - own.first - jumps).abs());
+            if let Some(noise) = &noise {
+                own.noise = own.noise.max(noise[group]);
+            }
+            if early {
+                own.early = own.change;
+            }
+        }
+    }
+
+    fn noise(&self, setting: &Setting) -> Vec<f64> {
+        let mut table = Table::default();
+        table.set_all(&self.variables, &self.input);
+        let noisy = setting.evaluate(&self.roots[..self.active.len()], &table);
+        noisy.iter().map(|n| if n.noise.is_finite() { n.noise } else { 0.0 }).collect()
+    }
+
+    /// The largest |E − E₀ − W| relative to what its part exchanged.
+    pub(crate) fn balance(&self) -> f64 {
+        self.largest(|own| own.worst)
+    }
+
+    /// The largest |E − E₀|, less what events added.
+    pub(crate) fn change(&self) -> f64 {
+        self.largest(|own| own.change)
+    }
+
+    /// The same in the first half.
+    pub(crate) fn early(&self) -> f64 {
+        self.largest(|own| own.early)
+    }
+
+    fn largest(&self, error: impl Fn(&Exchange) -> f64) -> f64 {
+        // A part that only rounding of the others moves has energies of the square of it.
+        let all: f64 = self.exchanges.iter().map(Exchange::scale).sum();
+        let least = ROUNDING * ROUNDING * all;
+        self.exchanges.iter().fold(0f64, |m, own| m.max(own.relative(error(own), least)))
+    }
+}
+
+/// Parts, with those as one whose velocities the variables of the equations mix: errors of
+/// one are errors of the other.
+fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: Vec<usize>) -> Vec<usize> {
+    let exprs = &setting.model.exprs;
+    let mut joined = Joined((0..parts.len()).collect());
+    for (i, part) in parts.iter().enumerate() {
+        let first = parts.iter().position(|p| p == part).unwrap_or(i);
+        joined.join(&[first, i]);
+    }
+    let mut owner: Vec<Option<usize>> = vec![None; equations.v.len()];
+    for (i, &rate) in equations.kinematics.iter().enumerate() {
+        for symbol in exprs.symbols_of(&[rate]) {
+            if let Some(at) = equations.v.iter().position(|v| *v == symbol) {
+                let first = *owner[at].get_or_insert(i);
+                joined.join(&[first, i]);
+            }
+            if let Some(at) = equations.q.iter().position(|q| *q == symbol) {
+                joined.join(&[at, i]);
+            }
+        }
+    }
+    joined.numbered()
+}
+
+/// For each coordinate its group, and whether work is done on that.
+fn groups(setting: &Setting, parts: &[usize]) -> Vec<(usize, bool)> {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let owners = Owners::new(system);
+    let count = parts.iter().map(|p| p + 1).max().unwrap_or(0);
+    let mut active = vec![false; count];
+    for force in system.forces.iter().chain(&system.nonideal) {
+        force.components.iter().for_each(|&(i, _)| active[parts[i]] = true);
+    }
+    let mut mark = |root: ExprId| {
+        for symbol in exprs.symbols_of(&[root]) {
+            if let Some(i) = owners.of(symbol) {
+                active[parts[i]] = true;
+            }
+        }
+    };
+    for term in exprs.terms(energy_of(system)) {
+        if exprs.symbols_of(&[term]).contains(&Symbol::TIME) {
+            mark(term);
+        }
+    }
+    for constraint in &system.constraints {
+        let is_idle = constraint.scleronomic
+            && match constraint.level {
+                Level::Position => true,
+                Level::Velocity => constraint.catastatic == Some(true) && constraint.affine,
+                Level::Acceleration => false,
+            };
+        if !is_idle {
+            mark(constraint.residual);
+        }
+    }
+    // All on which work is done are one, the last.
+    let idle = active.iter().filter(|a| !**a).count();
+    let number = |part: usize| match active[part] {
+        true => idle,
+        false => active[..part].iter().filter(|a| !**a).count(),
+    };
+    parts.iter().map(|&part| (number(part), active[part])).collect()
+}

@@ -1,0 +1,83 @@
+//! Drift held by the rates themselves: Baumgarte's terms, and feedback of the constraints.
+
+use super::{Field, FieldError};
+use crate::program::projection;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::Terms;
+
+impl Field {
+    /// Adds feedback to b.
+    pub(super) fn baumgarte(&mut self, t: f64, x: &[f64], rate: f64) -> Result<(), FieldError> {
+        let positions: Vec<usize> =
+            self.equations.configuration_residuals.iter().map(|r| r.0).collect();
+        let velocities: Vec<usize> =
+            self.equations.velocity_residuals.iter().map(|r| r.0).collect();
+        let (phi, psi) = self.residuals(t, x)?;
+        let (phi, psi) = (phi.to_vec(), psi.to_vec());
+        self.work.is_fresh = false;
+        for (place, row) in self.equations.rows.iter().enumerate() {
+            let position = positions.iter().position(|r| r == row);
+            if let Some(at) = velocities.iter().position(|r| r == row) {
+                let factor = if position.is_some() { 2.0 * rate } else { rate };
+                self.work.drift[place] -= factor * psi[at];
+            }
+            if let Some(at) = position {
+                self.work.drift[place] -= rate * rate * phi[at];
+            }
+        }
+        Ok(())
+    }
+
+    /// Feedback of the constraints into the rates: −κ times what a projection would
+    /// move positions and velocities by.
+    pub(super) fn invariant(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        dx: &mut [f64],
+        rate: f64,
+    ) -> Result<(), FieldError> {
+        let (n, size) = (self.n, self.size);
+        let (phi, psi) = self.residuals(t, x)?;
+        let drifts: [Vec<f64>; 2] =
+            [phi.iter().map(|r| -r).collect(), psi.iter().map(|r| -r).collect()];
+        let (mut matrix, mut mass) = (Vec::new(), Vec::new());
+        self.position_jacobian(&mut matrix);
+        self.mass(&mut mass);
+        let mut rows = Vec::new();
+        for residual in &self.equations.velocity_residuals {
+            if let Some(at) = self.equations.rows.iter().position(|row| *row == residual.0) {
+                rows.extend_from_slice(&self.work.jacobian[at * size..(at + 1) * size]);
+            }
+        }
+        let metric = self.work.metric.clone();
+        let (mass_inertia, inertia) = (&self.noise.mass_inertia, &self.noise.inertia);
+        let problems = [
+            (n, 0, &mass, mass_inertia, &matrix, &drifts[0]),
+            (size, n, &metric, inertia, &rows, &drifts[1]),
+        ];
+        for (n, first, metric, inertia, jacobian, drift) in problems {
+            if drift.is_empty() {
+                continue;
+            }
+            let zero = vec![0.0; n];
+            let terms = Terms {
+                n,
+                m: drift.len(),
+                metric,
+                force: &zero,
+                nonideal: &zero,
+                jacobian,
+                drift,
+                noise: None,
+                inertia,
+            };
+            let mut outcome = Outcome::default();
+            projection::solve(&mut self.work.scratch, &terms, 1e-9, &mut outcome)?;
+            for (rate_of, d) in dx[first..].iter_mut().zip(&outcome.v_dot) {
+                *rate_of += rate * d;
+            }
+        }
+        Ok(())
+    }
+}

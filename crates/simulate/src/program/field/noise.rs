@@ -1,0 +1,213 @@
+//! Rounding noise of the terms, by which it is decided what is zero.
+
+use super::{Field, FieldError};
+use crate::program::problem::Problem;
+use crate::setting::Table;
+use crate::setting::extent::{Geometry, velocity_extents};
+use dalembert_expr::{ExprId, Jacobian, Symbol};
+
+/// Rounding noise of the terms at some state on the way; it changes little.
+#[derive(Clone, Debug, Default)]
+pub struct FieldNoise {
+    pub(super) metric: Vec<f64>,
+    pub(super) force: Vec<f64>,
+    /// Of A.
+    pub jacobian: Vec<f64>,
+    /// Of b.
+    pub drift: Vec<f64>,
+    /// Of φ_q.
+    pub position_jacobian: Vec<f64>,
+    /// Of M.
+    pub mass: Vec<f64>,
+    /// Of φ.
+    pub positions: Vec<f64>,
+    /// Of ψ where all velocities are 0.
+    pub velocities: Vec<f64>,
+    /// Of A by rounding, and by that of the positions at which it is evaluated.
+    pub rows: Vec<f64>,
+    /// What Γ_ii is made of nearby.
+    pub inertia: Vec<f64>,
+    /// What M_ii is made of nearby.
+    pub mass_inertia: Vec<f64>,
+    /// The scale that the model gives to each component of (q, v); 0 where it gives none.
+    pub extents: Vec<f64>,
+}
+
+impl Field {
+    /// Evaluates the terms once more with bounds on their rounding errors. Rows whose
+    /// entries all vanish on the constraints are noise there, which only these bounds
+    /// tell.
+    pub fn refresh_noise(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        self.load(t, x)?;
+        let (n, size) = (self.n, self.size);
+        let equations = &self.equations;
+        let table = self.table(t, x);
+        let exprs = &self.setting.model.exprs;
+        let geometry = Geometry::of_equations(exprs, equations);
+        let mut extents = geometry.extents(&self.setting, &table);
+        let lengths = geometry.lengths(&self.setting, &table);
+        let inertia = geometry.reach_within(&self.setting, &table, &lengths);
+        // A position is known to a rounding error of its own size, or of the one it has on the
+        // constraints: no projection leaves less.
+        let known = lengths.iter().zip(x).map(|(s, q)| s.max(q.abs()));
+        let slopes = geometry.slopes_within(&self.setting, &table, &known.collect::<Vec<f64>>());
+        let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
+        let mass_inertia = mass.reach_within(&self.setting, &table, &lengths);
+        let own = &x[n..n + size];
+        if equations.v == self.setting.model.system.velocities() {
+            extents.extend(velocity_extents(&extents, own, self.setting.duration()));
+        } else {
+            extents.extend(own.iter().map(|v| v.abs()));
+        }
+        let entries =
+            |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
+        let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];
+        let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
+        let vectors = roots.len();
+        roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
+        roots.extend(equations.configuration_residuals.iter().map(|r| r.1));
+        // What is not known to be noisy is taken as exact.
+        let noise_of = |roots: &[ExprId], table: &Table| -> Vec<f64> {
+            let values = self.setting.evaluate(roots, table);
+            values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect()
+        };
+        let noise = noise_of(&roots, &table);
+        // What velocities add to it goes by those at hand, not by those here.
+        let mut still = table;
+        still.set_all(&equations.v, &vec![0.0; size]);
+        let rows: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
+        let velocities = noise_of(&rows, &still);
+        let mut next = 0;
+        let [metric, jacobian, position_jacobian, mass] = matrices.map(|m| {
+            let count = m.nonzeros();
+            next += count;
+            crate::normal_form::dense(m, &noise[next - count..next])
+        });
+        let digits: Vec<f64> = entries(&equations.jacobian)
+            .iter()
+            .map(|entry| f64::EPSILON * slopes.get(entry).copied().unwrap_or(0.0))
+            .collect();
+        let digits = crate::normal_form::dense(&equations.jacobian, &digits);
+        let (force, rest) = noise[vectors..].split_at(size);
+        let (nonideal, rest) = rest.split_at(size);
+        let (drift, positions) = rest.split_at(equations.drift.len());
+        self.noise = FieldNoise {
+            metric,
+            force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
+            drift: drift.to_vec(),
+            position_jacobian,
+            mass,
+            positions: positions.to_vec(),
+            velocities,
+            rows: jacobian.iter().zip(digits).map(|(a, b)| a + b).collect(),
+            jacobian,
+            inertia,
+            mass_inertia,
+            extents,
+        };
+        Ok(())
+    }
+
+    /// Bounds on what rounding does to each v̇ where a state is at rest: where v̇ is no more than
+    /// the rounding errors of the forces that balance there,
+    ///
+    /// ```text
+    /// Γ_ii |v̇_i| ≤ 16 (δF_i + ε Σ_j |A_ji λ_j|)
+    /// ```
+    ///
+    /// and 0 for all others.
+    pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
+        let (rates, noise) = self.rate_noise(t, x);
+        let at = |(i, noise): (usize, f64)| if rates[i].abs() <= noise { noise } else { 0.0 };
+        noise.into_iter().enumerate().map(at).collect()
+    }
+
+    /// v̇ at a state, and what rounding may have done to it: 16 (δF_i + ε Σ_j |A_ji λ_j|) / Γ_ii.
+    pub fn rate_noise(&mut self, t: f64, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        const FACTOR: f64 = 16.0;
+        let (n, size) = (self.n, self.size);
+        let mut rates = vec![0.0; n + size + 1];
+        if self.rates(t, x, &mut rates).is_err() {
+            return (vec![0.0; size], vec![0.0; size]);
+        }
+        let equations = &self.equations;
+        let roots: Vec<ExprId> =
+            equations.force.iter().chain(&equations.nonideal).copied().collect();
+        let values = self.setting.evaluate(&roots, &self.table(t, x));
+        let multipliers = self.multipliers();
+        let bound = |i: usize| {
+            let rows = self.work.jacobian.chunks(size.max(1)).zip(&multipliers);
+            let held: f64 = rows.map(|(row, l)| (row[i] * l).abs()).sum();
+            let metric = self.work.metric[i * size + i].abs();
+            let force = values[i].noise + values[size + i].noise;
+            let noise = FACTOR * (force + f64::EPSILON * held) / metric;
+            if noise.is_finite() { noise } else { 0.0 }
+        };
+        let noise = (0..size).map(bound).collect();
+        (rates[n..n + size].to_vec(), noise)
+    }
+
+    /// Values for the symbols of the equations at the state that was loaded last.
+    fn table(&self, t: f64, x: &[f64]) -> Table {
+        let (n, size) = (self.n, self.size);
+        let equations = &self.equations;
+        let mut table = Table::default();
+        table.set(Symbol::TIME, t);
+        table.set_all(&equations.q, &x[..n]);
+        table.set_all(&equations.v, &x[n..n + size]);
+        if let Some(auxiliary) = &equations.auxiliary {
+            table.set_all(&auxiliary.symbols, &self.work.auxiliary);
+        }
+        for (multiplier, &value) in equations.multipliers.iter().zip(&self.work.coupled.lambda) {
+            table.set(multiplier.1, value);
+        }
+        table
+    }
+
+    /// The diagonal of KᵀMK at a state, K = ∂q̇/∂v: the mass that each own velocity moves, in
+    /// whatever units it has. `None` where velocities stand behind what is moved, or there is no
+    /// value.
+    pub fn kinetic_diagonal(&mut self, t: f64, x: &[f64]) -> Option<Vec<f64>> {
+        if self.equations.auxiliary.is_some() || self.load(t, x).is_err() {
+            return None;
+        }
+        let exprs = &self.setting.model.exprs;
+        let kinematics = exprs.jacobian(&self.equations.kinematics, &self.equations.v);
+        let entries = |m: &Jacobian| m.rows.iter().flatten().map(|e| e.1).collect::<Vec<_>>();
+        let table = self.table(t, x);
+        let (n, size) = (self.n, self.size);
+        let values = self.setting.numbers(&entries(&kinematics), &table);
+        let k = crate::normal_form::dense(&kinematics, &values);
+        let values = self.setting.numbers(&entries(&self.whole_mass), &table);
+        let mass = crate::normal_form::dense(&self.whole_mass, &values);
+        let diagonal = (0..size).map(|j| {
+            let column = |i: usize| k[i * size + j];
+            let row = |i: usize| (0..n).map(|l| mass[i * n + l] * column(l)).sum::<f64>();
+            (0..n).map(|i| column(i) * row(i)).sum::<f64>().abs()
+        });
+        let diagonal: Vec<f64> = diagonal.collect();
+        diagonal.iter().all(|g| g.is_finite()).then_some(diagonal)
+    }
+
+    /// M_ii at a state; NaN where it has no value.
+    pub fn mass_diagonal(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
+        if self.load(t, x).is_err() {
+            return vec![f64::NAN; self.n];
+        }
+        let entry = |(i, row): (usize, &Vec<(usize, ExprId)>)| {
+            row.iter().find(|e| e.0 == i).map_or(ExprId::ZERO, |e| e.1)
+        };
+        let roots: Vec<ExprId> = self.whole_mass.rows.iter().enumerate().map(entry).collect();
+        self.setting.numbers(&roots, &self.table(t, x))
+    }
+
+    /// Noise as last found.
+    pub fn noise(&self) -> &FieldNoise {
+        &self.noise
+    }
+
+    /// The same, to be widened.
+    pub fn noise_mut(&mut self) -> &mut FieldNoise {
+        &mut self.noise
+    }
+}

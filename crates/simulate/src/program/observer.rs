@@ -1,0 +1,452 @@
+//! A state seen from outside: positions, velocities, momenta, accelerations, forces
+//! and energy, whatever the variables it is moved in.
+
+use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
+use crate::program::compiled::Compiled;
+use crate::program::field::{Feedback, Field, FieldError};
+use crate::program::on_branches::OnBranches;
+use crate::setting::State;
+use crate::setting::extent::natural_accelerations;
+use crate::setting::{Setting, Table};
+use dalembert_derive::picture::Picture;
+use dalembert_derive::{EquationsOfMotion, Variables};
+use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_gauss::certificate::Gauss;
+use dalembert_gauss::eliminations::Scratch;
+use dalembert_gauss::linalg;
+use dalembert_gauss::multipliers::recovered;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::{Energy, System, Unknown};
+use std::ops::Range;
+
+/// What a state looks like from outside.
+#[derive(Clone, Debug)]
+pub struct Observation {
+    /// Positions, velocities, momenta.
+    pub state: State,
+    /// H = q̇·p − L.
+    pub energy: f64,
+    /// The power of all that is not conservative: explicit time, impressed and
+    /// non-ideal forces, constraints that move. NaN where it is not followed.
+    pub power: f64,
+    /// The work it has done since the start: E − E₀ but for errors.
+    pub work: f64,
+    /// q̈.
+    pub accelerations: Vec<f64>,
+    /// ṗ.
+    pub momentum_rates: Vec<f64>,
+    /// Qᶜ.
+    pub constraint_force: Vec<f64>,
+    /// λ of least norm for the rows as written.
+    pub multipliers: Vec<f64>,
+    /// Which multipliers are not unique.
+    pub indeterminate: Vec<bool>,
+    /// A, row by row.
+    pub jacobian: Vec<f64>,
+    /// Certificates.
+    pub gauss: Gauss,
+    /// rank A.
+    pub rank: usize,
+}
+
+/// Compiled observations.
+#[derive(Clone)]
+pub struct Observer {
+    branches: OnBranches,
+    function: Compiled,
+    input: Vec<f64>,
+    n: usize,
+    m: usize,
+    size: usize,
+    layout: Layout,
+    scratch: Scratch,
+    outcome: Outcome,
+}
+
+#[derive(Clone)]
+struct Layout {
+    velocity: Range<usize>,
+    momentum: Range<usize>,
+    momentum_drift: Range<usize>,
+    energy: usize,
+    lift: Sparse,
+    lift_drift: Range<usize>,
+    mass: Sparse,
+    force: Range<usize>,
+    nonideal: Range<usize>,
+    jacobian: Sparse,
+    drift: Range<usize>,
+}
+
+/// A sparse matrix among the outputs.
+#[derive(Clone)]
+struct Sparse {
+    start: usize,
+    places: Vec<usize>,
+    length: usize,
+}
+
+impl Sparse {
+    fn dense(&self, output: &[f64]) -> Vec<f64> {
+        let mut full = vec![0.0; self.length];
+        for (place, value) in self.places.iter().zip(&output[self.start..]) {
+            full[*place] = *value;
+        }
+        full
+    }
+}
+
+/// H = q̇·p − L, in q, q̇, t (and auxiliary momenta).
+pub(crate) fn energy(setting: &Setting, picture: &Picture) -> ExprId {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    match &system.energy {
+        Energy::Lagrangian { lagrangian, momenta, .. } => {
+            let terms: Vec<ExprId> = picture
+                .velocities
+                .iter()
+                .zip(momenta)
+                .map(|(&v, &p)| (exprs.at(exprs.of_symbol(v)) * exprs.at(p)).id)
+                .collect();
+            (exprs.at(exprs.sum(&terms)) - exprs.at(*lagrangian)).id
+        }
+        Energy::Hamiltonian { hamiltonian, .. } => {
+            let map: Vec<(Symbol, ExprId)> =
+                system.momenta().into_iter().zip(picture.momenta.iter().copied()).collect();
+            exprs.substitute(&[*hamiltonian], &map)[0]
+        }
+    }
+}
+
+impl Observer {
+    /// The observer of a field's variables.
+    pub fn new(
+        setting: &Setting,
+        equations: &EquationsOfMotion,
+    ) -> Result<Observer, Vec<Diagnostic>> {
+        let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+        let equations = equations.on_constraints(exprs);
+        let picture = Picture::new(exprs, system)?;
+        let mut roots: Vec<ExprId> = Vec::new();
+        let take = |roots: &mut Vec<ExprId>, list: &[ExprId]| {
+            let start = roots.len();
+            roots.extend(list);
+            start..roots.len()
+        };
+        let sparse = |roots: &mut Vec<ExprId>, m: &Jacobian| {
+            let start = roots.len();
+            roots.extend(m.rows.iter().flatten().map(|e| e.1));
+            let rows = m.rows.iter().enumerate();
+            let places = rows
+                .flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * m.columns + j))
+                .collect();
+            Sparse { start, places, length: m.rows.len() * m.columns }
+        };
+        // In q, q̇, t; then q̇ by the own variables.
+        let momentum = take(&mut roots, &picture.momenta);
+        let momentum_drift = take(&mut roots, &picture.momentum_drift);
+        let energy = take(&mut roots, &[energy(setting, &picture)]).start;
+        let mass = sparse(&mut roots, &picture.metric);
+        let force = take(&mut roots, &picture.force);
+        let nonideal = take(&mut roots, &picture.nonideal);
+        let jacobian = sparse(&mut roots, &picture.rows.jacobian);
+        let drift = take(&mut roots, &picture.rows.drift);
+        let map: Vec<(Symbol, ExprId)> =
+            picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
+        let mut roots = exprs.substitute(&roots, &map);
+        let velocity = take(&mut roots, &equations.kinematics);
+        let lift = sparse(&mut roots, &equations.lift);
+        let lift_drift = take(&mut roots, &equations.lift_drift);
+        let layout = Layout {
+            velocity,
+            momentum,
+            momentum_drift,
+            energy,
+            lift,
+            lift_drift,
+            mass,
+            force,
+            nonideal,
+            jacobian,
+            drift,
+        };
+        let mut variables = vec![Symbol::TIME];
+        variables.extend(&equations.q);
+        variables.extend(&equations.v);
+        variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
+        variables.extend(equations.multipliers.iter().map(|m| m.1));
+        let energy = layout.energy..layout.energy + 1;
+        let (roots, branches) = OnBranches::freeze(setting, &roots, energy, &mut variables);
+        Ok(Observer {
+            branches,
+            input: vec![0.0; variables.len()],
+            function: Compiled::new(setting, &roots, &variables),
+            n: equations.q.len(),
+            m: system.constraints.len(),
+            size: equations.v.len(),
+            layout,
+            scratch: Scratch::default(),
+            outcome: Outcome::default(),
+        })
+    }
+
+    /// Sets the parameters.
+    pub(crate) fn prepare(&mut self, constants: &[f64]) {
+        self.function.prepare(constants);
+        self.branches.prepare(constants);
+    }
+
+    fn evaluate(&mut self, field: &Field, t: f64, x: &[f64]) {
+        let (n, size) = (self.n, self.size);
+        self.input[0] = t;
+        self.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
+        let behind = 1 + n + size + field.auxiliary().len();
+        self.input[1 + n + size..behind].copy_from_slice(field.auxiliary());
+        self.input[behind..self.branches.first].copy_from_slice(field.multipliers_in_forces());
+        self.branches.set(field, &mut self.input);
+        self.function.call(&self.input);
+    }
+
+    /// The energy at the field's last state, and the size of what it consists of:
+    /// |q̇·p|, twice the kinetic energy.
+    pub fn energy(&mut self, field: &Field, t: f64, x: &[f64]) -> (f64, f64) {
+        self.evaluate(field, t, x);
+        let velocity = &self.function.output[self.layout.velocity.clone()];
+        let momentum = &self.function.output[self.layout.momentum.clone()];
+        (self.function.output[self.layout.energy], linalg::dot(velocity, momentum).abs())
+    }
+
+    /// M_ii at the field's last state.
+    pub fn masses(&mut self, field: &Field, t: f64, x: &[f64]) -> Vec<f64> {
+        self.evaluate(field, t, x);
+        let mass = self.layout.mass.dense(&self.function.output);
+        (0..self.n).map(|i| mass[i * self.n + i]).collect()
+    }
+
+    /// Velocities and momenta at the field's last state.
+    pub fn state(&mut self, field: &Field, t: f64, x: &[f64]) -> State {
+        self.evaluate(field, t, x);
+        State {
+            t,
+            q: x[..self.n].to_vec(),
+            velocity: self.function.output[self.layout.velocity.clone()].to_vec(),
+            momentum: self.function.output[self.layout.momentum.clone()].to_vec(),
+        }
+    }
+
+    /// What the last digits of a state do to its rows.
+    fn blurred(&mut self, field: &Field, t: f64, x: &[f64]) -> Blurred {
+        let (n, m) = (self.n, self.m);
+        self.evaluate(field, t, x);
+        let rows = self.layout.jacobian.dense(&self.function.output);
+        let right = self.function.output[self.layout.drift.clone()].to_vec();
+        let mut blurred =
+            Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], drift: vec![0.0; m] };
+        let mut parts = vec![0.0; m];
+        let mass = self.layout.mass.dense(&self.function.output);
+        let units = units(&mass, &field.noise().mass_inertia, n);
+        for number in 0..TRIES {
+            self.evaluate(field, t, &beside(x, &field.noise().extents, number));
+            widen_rows(
+                &mut parts,
+                &units,
+                &rows,
+                &self.layout.jacobian.dense(&self.function.output),
+            );
+            widen(&mut blurred.drift, &right, &self.function.output[self.layout.drift.clone()]);
+        }
+        spread(&mut blurred.jacobian, n, &rows, &parts);
+        blurred
+    }
+
+    /// Everything.
+    pub fn observe(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+    ) -> Result<Observation, FieldError> {
+        let mut dx = vec![0.0; x.len()];
+        // The motion itself, without what pulls it back to the constraints.
+        let feedback = std::mem::replace(&mut field.feedback, Feedback::None);
+        let rates = field.certified_rates(t, x, &mut dx);
+        field.feedback = feedback;
+        rates?;
+        // Dependent rows differ by what the state is off by.
+        let solved = field.equations.chart.as_ref().map_or(0, |c| c.chart.rows.len());
+        let is_full = field.rows().len() + solved == self.m;
+        let blurred = (!is_full).then(|| self.blurred(field, t, x));
+        self.evaluate(field, t, x);
+        let (n, size, layout) = (self.n, self.size, &self.layout);
+        let output = &self.function.output;
+        let lift = layout.lift.dense(output);
+        let v_dot = &dx[n..n + size];
+        let accelerations: Vec<f64> = (0..n)
+            .map(|i| {
+                linalg::dot(&lift[i * size..(i + 1) * size], v_dot)
+                    + output[layout.lift_drift.start + i]
+            })
+            .collect();
+        let (mass, jacobian) = (layout.mass.dense(output), layout.jacobian.dense(output));
+        let state = State {
+            t,
+            q: x[..n].to_vec(),
+            velocity: output[layout.velocity.clone()].to_vec(),
+            momentum: output[layout.momentum.clone()].to_vec(),
+        };
+        // Without constraints Hamilton's equations go on where there is no M.
+        if self.m == 0
+            && field.equations.variables == Variables::Momenta
+            && mass.iter().any(|m| !m.is_finite())
+        {
+            return Ok(Observation {
+                state,
+                energy: output[layout.energy],
+                power: if field.follows_work() { dx[n + size] } else { f64::NAN },
+                work: if field.follows_work() { x[n + size] } else { f64::NAN },
+                accelerations,
+                momentum_rates: v_dot.to_vec(),
+                constraint_force: vec![0.0; n],
+                multipliers: Vec::new(),
+                indeterminate: Vec::new(),
+                gauss: Gauss { residual: field.outcome().stationarity, ..Gauss::default() },
+                rank: 0,
+                jacobian,
+            });
+        }
+        let terms = Terms {
+            n,
+            m: self.m,
+            metric: &mass,
+            force: &output[layout.force.clone()],
+            nonideal: &output[layout.nonideal.clone()],
+            jacobian: &jacobian,
+            drift: &output[layout.drift.clone()],
+            noise: None,
+            inertia: &field.noise().mass_inertia,
+        };
+        let mut rates = vec![0.0; n];
+        linalg::multiply(&mass, n, &accelerations, &mut rates);
+        let constraint_force: Vec<f64> =
+            rates.iter().zip(terms.force).map(|(a, b)| a - b).collect();
+        let drift = &output[layout.momentum_drift.clone()];
+        let momentum_rates = rates.iter().zip(drift).map(|(a, b)| a + b).collect();
+        // Which multipliers are unique depends on the rank only.
+        let rank = Some(1e-9);
+        let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
+        let noise = blurred.as_ref().map(Blurred::noise);
+        dalembert_gauss::DEFAULT
+            .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, &mut self.outcome)
+            .map_err(FieldError::Solve)?;
+        let lambda = recovered(&terms, &self.outcome, &constraint_force, rank)
+            .map_err(|_| FieldError::NotFinite { what: "multiplier", index: 0 })?;
+        let mut certified = Outcome { multipliers: lambda, ..Outcome::default() };
+        certified.stationarity = field.outcome().stationarity;
+        // Of what the state may be off by, a projection leaves little.
+        let left = blurred.map(|b| b.times(LEFT));
+        let terms = Terms { noise: left.as_ref().map(Blurred::noise), ..terms };
+        let velocity = &output[layout.velocity.clone()];
+        let natural =
+            natural_accelerations(&x[..n], velocity, &field.noise().extents, field.duration());
+        // Accelerations that were not solved for are no solution to be certified.
+        let gauss = match field.known_rates {
+            None => Gauss::new(&terms, &accelerations, &constraint_force, &certified, &natural),
+            Some(_) => Gauss::default(),
+        };
+        let system = &field.model().system;
+        let (mut multipliers, mut jacobian) = (certified.multipliers, jacobian);
+        let mut indeterminate = self.outcome.indeterminate.clone();
+        system.write_multipliers(&mut multipliers);
+        system.write_rows(&mut jacobian, n);
+        system.write_flags(&mut indeterminate);
+        Ok(Observation {
+            state,
+            energy: output[layout.energy],
+            power: if field.follows_work() { dx[n + size] } else { f64::NAN },
+            work: if field.follows_work() { x[n + size] } else { f64::NAN },
+            accelerations,
+            momentum_rates,
+            constraint_force,
+            multipliers,
+            indeterminate,
+            gauss,
+            rank: self.outcome.rank.jacobian,
+            jacobian,
+        })
+    }
+}
+
+/// Noise of A and b.
+struct Blurred {
+    zero: Vec<f64>,
+    jacobian: Vec<f64>,
+    drift: Vec<f64>,
+}
+
+impl Blurred {
+    fn noise(&self) -> Noise<'_> {
+        let n = self.zero.len().isqrt();
+        Noise {
+            metric: &self.zero,
+            force: &self.zero[..n],
+            jacobian: &self.jacobian,
+            drift: &self.drift,
+        }
+    }
+
+    fn times(mut self, factor: f64) -> Blurred {
+        self.jacobian.iter_mut().chain(&mut self.drift).for_each(|noise| *noise *= factor);
+        self
+    }
+}
+
+impl Observation {
+    /// Values for everything an output or a check may speak of. What is not unique
+    /// is NaN.
+    pub fn table(&self, system: &System) -> Table {
+        let mut table = self.state.table(system);
+        table.set_all(&system.accelerations(), &self.accelerations);
+        table.set_all(&system.momentum_rates(), &self.momentum_rates);
+        let solved = Solved {
+            multipliers: &self.multipliers,
+            indeterminate: &self.indeterminate,
+            constraint_force: &self.constraint_force,
+            jacobian: &self.jacobian,
+        };
+        solved.fill(system, &mut table);
+        table
+    }
+}
+
+/// What the multipliers and reactions that a model speaks of are read from.
+pub struct Solved<'a> {
+    /// λ.
+    pub multipliers: &'a [f64],
+    /// Which of them are not unique.
+    pub indeterminate: &'a [bool],
+    /// Qᶜ.
+    pub constraint_force: &'a [f64],
+    /// A, row by row.
+    pub jacobian: &'a [f64],
+}
+
+impl Solved<'_> {
+    /// Sets the unknowns of a system; what is not unique is NaN.
+    pub fn fill(&self, system: &System, table: &mut Table) {
+        let n = system.n_coordinates();
+        for &(symbol, unknown) in &system.unknowns {
+            let value = match unknown {
+                Unknown::Multiplier(row) | Unknown::Share(_, row)
+                    if self.indeterminate.get(row).copied().unwrap_or(true) =>
+                {
+                    f64::NAN
+                }
+                Unknown::Multiplier(row) => self.multipliers[row],
+                Unknown::Reaction(i) => self.constraint_force[i],
+                Unknown::Share(i, row) => self.jacobian[row * n + i] * self.multipliers[row],
+            };
+            table.set(symbol, value);
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Back onto the constraints, in the mass metric: positions first, then the own
+//! velocities at the new positions.
+//!
+//! ```text
+//! δq = −M⁻¹φ_qᵀ(φ_q M⁻¹φ_qᵀ)⁺ φ        δv = −Γ⁻¹Aᵀ(A Γ⁻¹Aᵀ)⁺ ψ
+//! ```
+//!
+//! each repeated until nothing is left. Both are the problem of Gauss once more, so
+//! the same rank-aware solve serves: dependent rows and a singular metric do no
+//! harm. The projections in q̇, s and p are the same motion back.
+
+use crate::program::field::{Field, FieldError};
+use dalembert_gauss::eliminations::{Scratch, SolveError};
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_gauss::{DEFAULT, Factored};
+
+/// Room for projections.
+#[derive(Clone, Default)]
+pub struct Projection {
+    positions: Level,
+    velocities: Level,
+    /// Independent position rows; all of them until they were chosen.
+    chosen: Option<Vec<usize>>,
+    /// ψ before anything was corrected.
+    entry: Vec<f64>,
+    /// What the last projection found before it corrected anything.
+    pub found: Violation,
+}
+
+/// What is left of the constraints, relative to the terms in each row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Violation {
+    /// Largest |φ|.
+    pub position: f64,
+    /// Largest |ψ|.
+    pub velocity: f64,
+    /// The largest of rows that are not in use, beyond rounding: rows that follow from those in
+    /// use hold where these do.
+    pub unused: f64,
+}
+
+/// Rows are dependent below this, at projected states.
+pub(crate) const RANK: f64 = 1e-9;
+/// Most Newton steps; from a state of an integration two are enough.
+const MOST: usize = 8;
+/// What is left where rounding begins.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// Rounding errors add up to no more than this many of their bounds.
+const EXPLAINED: f64 = 16.0;
+
+impl Projection {
+    /// Chooses independent position rows at a state that satisfies them. Next to it
+    /// the dependent ones hold by themselves, while together they would be
+    /// independent by an amount that is all drift.
+    pub fn choose(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+        rank: f64,
+    ) -> Result<(), FieldError> {
+        let m = field.position_count();
+        // Rows that were independent once stay so until the rank changes, which is
+        // seen elsewhere.
+        if m == 0 || self.chosen.as_ref().is_some_and(|p| p.len() == m) {
+            return Ok(());
+        }
+        let (n, level) = (field.n, &mut self.positions);
+        field.residuals(t, x)?;
+        field.position_jacobian(&mut level.rows);
+        field.mass(&mut level.metric);
+        level.zero.resize(level.zero.len().max(n).max(m), 0.0);
+        let noise = field.noise();
+        let terms = Terms {
+            n,
+            m,
+            metric: &level.metric,
+            force: &level.zero[..n],
+            nonideal: &level.zero[..n],
+            jacobian: &level.rows,
+            drift: &level.zero[..m],
+            noise: (!noise.mass.is_empty()).then_some(Noise {
+                metric: &noise.mass,
+                force: &level.zero[..n],
+                jacobian: &noise.position_jacobian,
+                drift: &level.zero[..m],
+            }),
+            inertia: &noise.mass_inertia,
+        };
+        solve(&mut level.scratch, &terms, rank, &mut level.outcome)?;
+        self.use_positions(Some(self.positions.outcome.independent.clone()));
+        Ok(())
+    }
+
+    /// The position rows in use; all of them if `None`.
+    pub fn positions(&self) -> Option<&[usize]> {
+        self.chosen.as_deref()
+    }
+
+    /// Uses other position rows.
+    pub fn use_positions(&mut self, positions: Option<Vec<usize>>) {
+        self.chosen = positions;
+    }
+
+    /// Projects a state in place.
+    pub fn project(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &mut [f64],
+        rank: f64,
+    ) -> Result<Violation, FieldError> {
+        let (n, size) = (field.n, field.size);
+        let mut violation = Violation::default();
+        self.found = Violation::default();
+        let (_, psi) = field.residuals(t, x)?;
+        self.entry.clear();
+        self.entry.extend_from_slice(psi);
+        // Whether the residuals are those of the state.
+        let mut is_there = true;
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST {
+            if !std::mem::replace(&mut is_there, true) {
+                field.residuals(t, x)?;
+            }
+            let level = &mut self.positions;
+            if !level.load_positions(field, &x[..n], self.chosen.as_deref()) {
+                break;
+            }
+            violation.position = level.largest(&level.residuals);
+            violation.unused = level.unused();
+            if last == f64::INFINITY {
+                self.found.position = violation.position;
+            }
+            let left = level.by_terms();
+            if left <= ROUNDING || !(left < 0.5 * last) {
+                break;
+            }
+            last = left;
+            let correction = level.correct(&field.noise().mass_inertia, rank)?;
+            x.iter_mut().zip(correction).for_each(|(x, d)| *x += d);
+            is_there = false;
+        }
+        let mut last = f64::INFINITY;
+        let mut unused_velocity = 0.0;
+        for _ in 0..MOST {
+            if !std::mem::replace(&mut is_there, true) {
+                field.residuals(t, x)?;
+            }
+            let level = &mut self.velocities;
+            if !level.load_velocities(field, t, x)? {
+                break;
+            }
+            violation.velocity = level.largest(&level.residuals);
+            unused_velocity = level.unused();
+            if last == f64::INFINITY {
+                // Correcting positions by a rounding error may move ψ by many.
+                self.found.velocity = level.largest(&self.entry);
+            }
+            let left = level.by_terms();
+            if left <= ROUNDING || !(left < 0.5 * last) {
+                break;
+            }
+            last = left;
+            let correction = level.correct(&field.noise().inertia, rank)?;
+            x[n..n + size].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
+            is_there = false;
+        }
+        violation.unused = violation.unused.max(unused_velocity);
+        Ok(violation)
+    }
+
+    /// What is left of the constraints at a state.
+    pub fn violation(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+    ) -> Result<Violation, FieldError> {
+        self.violation_beside(field, (t, x), (t, x))
+    }
+
+    /// The same, relative to the terms at another state: where rows vanish there are none.
+    pub fn violation_beside(
+        &mut self,
+        field: &mut Field,
+        (t, x): (f64, &[f64]),
+        (beside_t, beside): (f64, &[f64]),
+    ) -> Result<Violation, FieldError> {
+        let (phi, psi) = field.residuals(t, x)?;
+        let (phi, psi) = (phi.to_vec(), psi.to_vec());
+        field.residuals(beside_t, beside)?;
+        let mut violation = Violation::default();
+        let (positions, velocities) = (&mut self.positions, &mut self.velocities);
+        if positions.load_positions(field, &beside[..field.n], self.chosen.as_deref()) {
+            violation.position = positions.largest(&phi);
+        }
+        if velocities.load_velocities(field, beside_t, beside)? {
+            violation.velocity = velocities.largest(&psi);
+        }
+        Ok(violation)
+    }
+}
+
+/// The constraints of one level at a state, and their shortest correction.
+#[derive(Clone, Default)]
+struct Level {
+    /// Their derivatives, row by row, and what they are.
+    rows: Vec<f64>,
+    residuals: Vec<f64>,
+    /// Rounding errors of the residuals.
+    noise: Vec<f64>,
+    /// The size of the terms of each.
+    terms: Vec<f64>,
+    metric: Vec<f64>,
+    /// Those in use.
+    used: Vec<usize>,
+    picked: Vec<f64>,
+    picked_right: Vec<f64>,
+    zero: Vec<f64>,
+    /// √Γ_ii, and what each component would be if it were as large as the largest.
+    sizes: Vec<f64>,
+    scratch: Scratch,
+    outcome: Outcome,
+    /// The decision of a state before, and the rows it was made for.
+    factored: Factored,
+    decided: Vec<usize>,
+}
+
+impl Level {
+    /// φ of the last [`Field::residuals`] and its derivatives; false if there are none.
+    fn load_positions(&mut self, field: &Field, q: &[f64], chosen: Option<&[usize]>) -> bool {
+        let phi = field.position_residuals();
+        self.residuals.clear();
+        self.residuals.extend_from_slice(phi);
+        if phi.is_empty() {
+            return false;
+        }
+        field.position_jacobian(&mut self.rows);
+        field.mass(&mut self.metric);
+        self.noise.clone_from(&field.noise().positions);
+        self.noise.resize(phi.len(), 0.0);
+        self.used.clear();
+        match chosen {
+            Some(chosen) => self.used.extend_from_slice(chosen),
+            None => self.used.extend(0..phi.len()),
+        }
+        self.measure(q);
+        true
+    }
+
+    /// ψ of the last [`Field::residuals`] and its rows of A; false if there are none.
+    fn load_velocities(
+        &mut self,
+        field: &mut Field,
+        t: f64,
+        x: &[f64],
+    ) -> Result<bool, FieldError> {
+        let (n, size) = (field.n, field.size);
+        self.residuals.clear();
+        self.residuals.extend_from_slice(field.velocity_residuals());
+        if self.residuals.is_empty() {
+            return Ok(false);
+        }
+        field.matrices(t, x)?;
+        let (metric, jacobian) = field.last_matrices();
+        self.metric.clear();
+        self.metric.extend_from_slice(metric);
+        let v = &x[n..n + size];
+        self.rows.clear();
+        for &row in field.velocity_rows() {
+            self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
+        }
+        // Rounding errors of ψ: of what it is at rest, and of the entries of A times v.
+        let noise = field.noise();
+        self.noise.clear();
+        for (j, &row) in field.velocity_rows().iter().enumerate() {
+            let entries = noise.rows.get(row * size..(row + 1) * size).unwrap_or_default();
+            let moving: f64 = entries.iter().zip(v).map(|(a, v)| a * v.abs()).sum();
+            self.noise.push(moving + noise.velocities.get(j).copied().unwrap_or(0.0));
+        }
+        self.used.clear();
+        let rows = field.velocity_rows().iter().enumerate();
+        self.used.extend(rows.filter(|(_, row)| field.rows().contains(row)).map(|(at, _)| at));
+        self.measure(v);
+        Ok(true)
+    }
+
+    /// The size of the terms of each row, Σ|a_i x_i|; where that vanishes, a part of what it
+    /// would be for components of the size that others have where masses are equal.
+    fn measure(&mut self, x: &[f64]) {
+        let n = x.len();
+        let unit = |i: usize| self.metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
+        self.sizes.clear();
+        self.sizes.extend((0..n).map(unit));
+        let longest = self.sizes.iter().zip(x).fold(0f64, |m, (unit, x)| m.max(unit * x.abs()));
+        for (size, x) in self.sizes.iter_mut().zip(x) {
+            // A component without mass has only itself to go by.
+            *size = if *size > 0.0 { longest / *size } else { x.abs() };
+        }
+        self.terms.clear();
+        for row in self.rows.chunks_exact(n.max(1)) {
+            let terms: f64 = row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum();
+            let entries = row.iter().zip(&self.sizes).filter(|(a, _)| **a != 0.0);
+            let whole: f64 = entries.map(|(a, size)| a.abs() * size).sum();
+            // A row that only says that something is 0 has no terms to measure by.
+            self.terms.push(terms.max(1e-2 * whole));
+        }
+    }
+
+    /// The largest residual relative to the terms of its row.
+    ///
+    /// A row whose gradient vanishes on the constraints has no terms, and its rounding errors
+    /// tell the size of those that cancel in it. Such a row is not in use. One that is, is held
+    /// as well as it can be evaluated: beyond its rounding errors, what is left of it counts by
+    /// its own terms, however large those are that cancel.
+    fn largest(&self, residuals: &[f64]) -> f64 {
+        let mut worst = 0f64;
+        for (j, r) in residuals.iter().map(|r| r.abs()).enumerate().filter(|(_, r)| *r != 0.0) {
+            let (own, noise) = (self.terms[j], self.noise[j]);
+            worst = worst.max(ratio(r, own.max(0.1 * noise / f64::EPSILON)));
+            if self.used.contains(&j) {
+                worst = worst.max(ratio(r - EXPLAINED * noise, own));
+            }
+        }
+        worst
+    }
+
+    /// The largest residual of rows that are not in use, beyond rounding.
+    fn unused(&self) -> f64 {
+        let rows = (0..self.residuals.len()).filter(|j| !self.used.contains(j));
+        rows.fold(0f64, |most, j| {
+            let (own, noise) = (self.terms[j], self.noise[j]);
+            let beyond = self.residuals[j].abs() - EXPLAINED * noise;
+            most.max(ratio(beyond, own.max(0.1 * noise / f64::EPSILON)))
+        })
+    }
+
+    /// The largest residual of the rows in use relative to their own terms. Corrections go on
+    /// while this gets less, whatever rounding would explain.
+    fn by_terms(&self) -> f64 {
+        self.used.iter().fold(0f64, |m, &j| m.max(ratio(self.residuals[j].abs(), self.terms[j])))
+    }
+
+    /// The shortest correction of the rows in use, on the decision of a state before if that
+    /// serves.
+    fn correct(&mut self, inertia: &[f64], rank: f64) -> Result<&[f64], FieldError> {
+        let n = self.sizes.len();
+        self.picked.clear();
+        self.picked_right.clear();
+        for &row in &self.used {
+            self.picked.extend_from_slice(&self.rows[row * n..(row + 1) * n]);
+            self.picked_right.push(-self.residuals[row]);
+        }
+        self.zero.resize(self.zero.len().max(n), 0.0);
+        let terms = Terms {
+            n,
+            m: self.picked_right.len(),
+            metric: &self.metric,
+            force: &self.zero[..n],
+            nonideal: &self.zero[..n],
+            jacobian: &self.picked,
+            drift: &self.picked_right,
+            noise: None,
+            inertia,
+        };
+        let (factored, outcome) = (&mut self.factored, &mut self.outcome);
+        if factored.is_decided()
+            && self.decided == self.used
+            && factored.refactor(DEFAULT, &terms)
+            && factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers)
+        {
+            return Ok(&self.outcome.v_dot);
+        }
+        solve(&mut self.scratch, &terms, rank, outcome)?;
+        factored.adopt(&self.scratch, outcome);
+        self.decided.clone_from(&self.used);
+        Ok(&self.outcome.v_dot)
+    }
+}
+
+/// The shortest correction. A metric that is indefinite on these rows (other ones may remove its
+/// negative directions) measures no distance; the sizes of its diagonal do.
+pub(crate) fn solve(
+    scratch: &mut Scratch,
+    terms: &Terms,
+    rank: f64,
+    outcome: &mut Outcome,
+) -> Result<(), FieldError> {
+    let tolerances = Tolerances { rank: Some(rank), least_squares: true, ..Tolerances::default() };
+    let mut found = DEFAULT.solve(scratch, terms, &tolerances, outcome);
+    if let Err(SolveError::IndefiniteMetric { .. }) = found {
+        let n = terms.n;
+        let mut sizes = vec![0.0; n * n];
+        (0..n).for_each(|i| sizes[i * n + i] = terms.metric[i * n + i].abs());
+        let terms = Terms { metric: &sizes, ..*terms };
+        found = DEFAULT.solve(scratch, &terms, &tolerances, outcome);
+    }
+    found?;
+    if outcome.v_dot.len() != terms.n {
+        return Err(FieldError::NoMotion(outcome.motion));
+    }
+    Ok(())
+}
+
+/// A residual relative to a scale, if there is one.
+fn ratio(r: f64, scale: f64) -> f64 {
+    match r > 0.0 {
+        true if scale > 0.0 => r / scale,
+        true => 1.0,
+        false => 0.0,
+    }
+}

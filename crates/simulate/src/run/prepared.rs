@@ -1,0 +1,156 @@
+//! A model compiled for its motions: once, for any number of them.
+//!
+//! ```text
+//! model, formulation ─derive, compile→ Program ─clone, set parameters→ run, run, run, …
+//! ```
+//!
+//! What is compiled (rates, constraints, what is observed, energies, events) is shared by all
+//! runs of a program and never changes; parameters are constants of the compiled functions,
+//! and every run has its own room. So threads may run one program at the same time, with
+//! different parameters and starts, and each run is, to the bit, what it is alone.
+
+use crate::at_state::report::EvalError;
+use crate::at_state::{Reference, Refusal};
+use crate::drive::EventFunctions;
+use crate::points::impulse::Impulses;
+use crate::points::start::{self, Start};
+use crate::program::energy::Energies;
+use crate::program::field::Field;
+use crate::program::observer::{Observation, Observer};
+use crate::run::{self, RunError, RunOptions, RunReport};
+use crate::setting::Setting;
+use crate::setting::State;
+use dalembert_derive::EquationsOfMotion;
+use dalembert_gauss::terms::Tolerances;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// A model compiled for its motions by one formulation and elimination.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) setting: Setting,
+    pub(crate) equations: EquationsOfMotion,
+    pub(crate) field: Field,
+    pub(crate) observer: Observer,
+    pub(crate) energies: Energies,
+    pub(crate) functions: Option<EventFunctions>,
+    pub(crate) impulses: Option<Impulses>,
+    /// How long deriving and compiling took.
+    pub(crate) took: [Duration; 2],
+}
+
+/// Threads may share a program.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Program>();
+};
+
+impl Program {
+    /// Derives and compiles a model as the options say.
+    pub fn new(setting: &Setting, options: &RunOptions) -> Result<Program, RunError> {
+        let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
+        Program::at(setting, options, &start.state)
+    }
+
+    /// The same, with what depends on a state (a chart, where there is one) chosen there.
+    pub(crate) fn at(
+        setting: &Setting,
+        options: &RunOptions,
+        state: &State,
+    ) -> Result<Program, RunError> {
+        let clock = Instant::now();
+        let equations = run::derive(setting, options, state)?;
+        let derived = clock.elapsed();
+        let field = Field::new(setting, &equations, options.elimination);
+        let observer = Observer::new(setting, &equations).map_err(RunError::Formulation)?;
+        let functions = match options.events {
+            true => EventFunctions::new(setting, &equations).map_err(RunError::Formulation)?,
+            false => None,
+        };
+        let energies = Energies::new(setting, &equations).map_err(RunError::Formulation)?;
+        let impulses = functions.is_some().then(|| Impulses::new(setting));
+        let took = [derived, clock.elapsed() - derived];
+        let setting = setting.clone();
+        Ok(Program { setting, equations, field, observer, energies, functions, impulses, took })
+    }
+
+    /// The setting it was made with.
+    pub fn setting(&self) -> &Setting {
+        &self.setting
+    }
+
+    /// The equations of motion.
+    pub fn equations(&self) -> &EquationsOfMotion {
+        &self.equations
+    }
+
+    /// The compiled rates, with room of their own.
+    pub fn field(&self) -> Field {
+        self.field.clone()
+    }
+
+    /// Runs it from the start that the model has with other values of its parameters: a
+    /// [`Setting::with`] of the setting it was made with. The options must name the formulation
+    /// and the elimination that it was made for.
+    pub fn run(
+        &self,
+        setting: &Setting,
+        options: &RunOptions,
+        record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+    ) -> Result<RunReport, RunError> {
+        let start = start::start(setting).map_err(|e| RunError::Eval(EvalError::Start(e)))?;
+        self.run_from(setting, options, start, record)
+    }
+
+    /// The same from a start.
+    pub fn run_from(
+        &self,
+        setting: &Setting,
+        options: &RunOptions,
+        start: Start,
+        record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+    ) -> Result<RunReport, RunError> {
+        let program = match self.with(setting) {
+            Some(program) => {
+                program.check(&start.state)?;
+                program
+            }
+            // With these values other rows are held.
+            None => Program::at(setting, options, &start.state)?,
+        };
+        run::simulate_on(program, options, start, record, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// The program with other values of the parameters; `None` if these make other rows of those
+    /// that nearly depend on each other.
+    pub fn with(&self, setting: &Setting) -> Option<Program> {
+        let (old, new) = (&self.setting.model.system, &setting.model.system);
+        let rows = old.constraints.iter().zip(&new.constraints);
+        let is_same = old.recombined == new.recombined
+            && old.constraints.len() == new.constraints.len()
+            && rows.into_iter().all(|(a, b)| a.residual == b.residual);
+        if !is_same {
+            return None;
+        }
+        let mut program = self.clone();
+        let constants = setting.constants().1;
+        program.field.set_parameters(setting);
+        program.observer.prepare(&constants);
+        program.energies.prepare(&constants);
+        program.functions.iter_mut().for_each(|functions| functions.set_parameters(setting));
+        program.impulses.iter_mut().for_each(|impulses| impulses.set_parameters(setting));
+        program.setting = setting.clone();
+        program.took = [Duration::ZERO; 2];
+        Some(program)
+    }
+
+    /// What may be true of the model with some values of its parameters and not with others.
+    fn check(&self, state: &State) -> Result<(), RunError> {
+        let reference = Reference::of(&self.setting, state, &Tolerances::default());
+        match reference {
+            Ok(_) => Ok(()),
+            Err(Refusal::Formulation(faults)) => Err(RunError::Formulation(faults)),
+            Err(other) => Err(RunError::Refused(other)),
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A model with numbers for its parameters.
+
+pub mod extent;
+mod implied;
+pub mod legendre;
+mod recombine;
+mod state;
+
+pub use implied::Nearly;
+pub use legendre::NewtonError;
+pub use state::State;
+
+use crate::noise::{Noisy, Running};
+use dalembert_derive::EquationsOfMotion;
+use dalembert_expr::series::{Along, Series};
+use dalembert_expr::{ExprId, Symbol};
+use dalembert_model::system::Model;
+use implied::nearly_dependent;
+use recombine::recombined;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, OnceLock};
+
+/// A model and the values of its parameters. Cheap to clone, and threads may share it.
+#[derive(Clone)]
+pub struct Setting {
+    /// The model, with rows that nearly depend on each other replaced by what they determine;
+    /// its expressions are those of the model it is made of.
+    pub model: Arc<Model>,
+    given: Arc<Model>,
+    /// Parameters with other values than the model gives them.
+    changed: Vec<(Symbol, f64)>,
+    parameters: FxHashMap<Symbol, f64>,
+    /// Whether rows that doubles take for dependent only nearly are; a property of the functions,
+    /// so that one state serves for all.
+    nearly: Arc<OnceLock<Option<Nearly>>>,
+}
+
+/// Threads may share a setting.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<Setting>();
+};
+
+/// Parameters that numbers need and that have no value, or none that is a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingValues(pub Vec<String>);
+
+impl std::fmt::Display for MissingValues {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "no value for {}; give one with `--set`", self.0.join(", "))
+    }
+}
+
+/// A table of values for symbols.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    values: FxHashMap<Symbol, f64>,
+}
+
+impl Table {
+    /// Sets a symbol's value.
+    pub fn set(&mut self, symbol: Symbol, value: f64) {
+        self.values.insert(symbol, value);
+    }
+
+    /// Sets values of several symbols.
+    pub fn set_all(&mut self, symbols: &[Symbol], values: &[f64]) {
+        for (&symbol, &value) in symbols.iter().zip(values) {
+            self.set(symbol, value);
+        }
+    }
+
+    /// A symbol's value.
+    pub fn get(&self, symbol: Symbol) -> Option<f64> {
+        self.values.get(&symbol).copied()
+    }
+}
+
+impl Setting {
+    /// The setting of a model whose parameters all have values.
+    pub fn new(model: &Model) -> Result<Setting, MissingValues> {
+        let system = &model.system;
+        let parameters = dalembert_model::parameters::values(&model.exprs, &system.parameters);
+        let missing: Vec<String> = system
+            .parameters
+            .iter()
+            .filter(|p| !parameters.get(&p.symbol).is_some_and(|v| v.is_finite()))
+            .map(|p| format!("`{}`", p.name))
+            .collect();
+        if missing.is_empty() {
+            Ok(Setting::of(Arc::new(model.share()), parameters, Vec::new()))
+        } else {
+            Err(MissingValues(missing))
+        }
+    }
+
+    /// The same with another value for one parameter; those that are defined by it
+    /// keep theirs.
+    pub fn with(&self, parameter: Symbol, value: f64) -> Setting {
+        let mut parameters = self.parameters.clone();
+        parameters.insert(parameter, value);
+        let mut changed = self.changed.clone();
+        changed.retain(|c| c.0 != parameter);
+        changed.push((parameter, value));
+        Setting::of(Arc::clone(&self.given), parameters, changed)
+    }
+
+    fn of(
+        given: Arc<Model>,
+        parameters: FxHashMap<Symbol, f64>,
+        changed: Vec<(Symbol, f64)>,
+    ) -> Setting {
+        let model = match recombined(&given.exprs, &given.system, &changed) {
+            Some(system) => {
+                let (exprs, sources) = (given.exprs.share(), Arc::clone(&given.sources));
+                Arc::new(Model { exprs, system, sources })
+            }
+            None => Arc::clone(&given),
+        };
+        Setting { model, given, changed, parameters, nearly: Arc::default() }
+    }
+
+    /// Rows that doubles take for dependent and that only nearly are, if there are any.
+    pub fn nearly_dependent(
+        &self,
+        equations: &EquationsOfMotion,
+        state: &State,
+    ) -> Option<&Nearly> {
+        self.nearly.get_or_init(|| nearly_dependent(self, equations, state)).as_ref()
+    }
+
+    /// The parameters and their values.
+    pub fn constants(&self) -> (Vec<Symbol>, Vec<f64>) {
+        let symbols: Vec<Symbol> = self.model.system.parameters.iter().map(|p| p.symbol).collect();
+        let values = symbols.iter().map(|s| self.parameters[s]).collect();
+        (symbols, values)
+    }
+
+    /// The values of expressions, with bounds on their rounding errors.
+    pub fn evaluate(&self, roots: &[ExprId], table: &Table) -> Vec<Noisy> {
+        self.model
+            .exprs
+            .evaluate(&Running, roots, |symbol| Noisy::exact(self.symbol(symbol, table)))
+    }
+
+    /// Expressions as series along one of their symbols.
+    pub fn series(&self, roots: &[ExprId], table: &Table, along: Symbol) -> Vec<Series> {
+        self.model.exprs.evaluate(&Along, roots, |symbol| {
+            let value = self.symbol(symbol, table);
+            if symbol == along { Series::variable(value) } else { Series::constant(value) }
+        })
+    }
+
+    /// The time that a run takes, as the model says; 0 if it does not.
+    pub fn duration(&self) -> f64 {
+        let run = &self.model.system.run;
+        let times = self.numbers(&[run.from, run.to], &Table::default());
+        let length = (times[1] - times[0]).abs();
+        if length.is_finite() { length } else { 0.0 }
+    }
+
+    /// The values of expressions.
+    pub fn numbers(&self, roots: &[ExprId], table: &Table) -> Vec<f64> {
+        self.model.exprs.eval_f64(roots, |symbol| self.symbol(symbol, table))
+    }
+
+    /// The value of one expression.
+    pub fn number(&self, root: ExprId, table: &Table) -> f64 {
+        self.numbers(&[root], table)[0]
+    }
+
+    fn symbol(&self, symbol: Symbol, table: &Table) -> f64 {
+        let own = table.get(symbol).or_else(|| self.parameters.get(&symbol).copied());
+        own.unwrap_or(f64::NAN)
+    }
+}

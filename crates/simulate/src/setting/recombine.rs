@@ -1,0 +1,295 @@
+//! Constraint rows that nearly depend on each other, held as what they determine.
+//!
+//! x + y + z = 1 together with x + y + (1 + ε)z = 1 say z = 0, however small ε is. In floating
+//! point the second row says next to nothing that the first does not, and with z it loses all
+//! its digits. Over exact numbers there is nothing to lose: every row is a sum of multiples of
+//! terms,
+//!
+//! ```text
+//! φ_i = Σ_k C_ik m_k ,
+//! ```
+//!
+//! and Gaussian elimination on C, with the parameters' exact values, shows what a row adds to
+//! those before it. Where that is much less than the row itself, and not nothing, the row is
+//! replaced by it, brought to the size of one: φ'_i = Σ_j w_ij φ_j. The set of motions is the same,
+//! and so is every constraint force; the multipliers of the rows as written are λ = Wᵀλ'.
+//!
+//! Terms that are nearly the same, as sin(x + εz) and sin x, are one term and the difference of
+//! the two, written so that it keeps its digits ([`Exprs::near_multiple`]).
+//!
+//! Rows that depend on each other exactly are left as they are: that is no difficulty. What
+//! combinations of terms do not show is left to [`implied`](crate::implied), which decides with
+//! more digits whether a row follows from the others, and to the run, which says where it does not.
+
+use dalembert_expr::{ExprId, Exprs, Number, Random, Symbol};
+use dalembert_model::system::{Level, Recombined, System, Unknown};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is left of a row, as a part of what it was, below which it nearly depends on the others.
+/// Nothing is lost where it does so for its units only: the rows say the same in any case.
+const NEARLY: f64 = 1e-5;
+/// Rows of more terms than this are left as they are.
+const LARGEST: usize = 128;
+/// Rows with more nodes than this are not multiplied out.
+const NODES: usize = 400;
+
+/// Terms whose ratio at two points differs by more than this are not nearly multiples.
+const LIKELY: f64 = 1e-3;
+
+/// A row as terms, with what it is made of.
+struct Row {
+    terms: FxHashMap<ExprId, Number>,
+    /// Weights of the rows as written.
+    weights: FxHashMap<usize, Number>,
+    pivot: ExprId,
+}
+
+/// The system with rows that nearly depend on others replaced by what they add to them; `None` if
+/// there are none. Parameters have their own
+/// values but for those given.
+pub(crate) fn recombined(
+    exprs: &Exprs,
+    system: &System,
+    given: &[(Symbol, f64)],
+) -> Option<System> {
+    if system.constraints.len() < 2 {
+        return None;
+    }
+    let values = exact_values(exprs, system, given);
+    let mut found: Vec<(Recombined, ExprId)> = Vec::new();
+    for level in [Level::Position, Level::Velocity, Level::Acceleration] {
+        let rows: Vec<usize> = (0..system.constraints.len())
+            .filter(|&i| system.constraints[i].level == level)
+            .collect();
+        if rows.len() > 1 {
+            eliminate(exprs, system, &values, &rows, &mut found);
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let mut held = system.clone();
+    for (recombined, residual) in found {
+        // Of a combination is true what is true of all rows in it.
+        let parts = || recombined.weights.iter().map(|w| &system.constraints[w.0]);
+        let row = &mut held.constraints[recombined.row];
+        row.residual = residual;
+        row.affine = parts().all(|c| c.affine);
+        row.scleronomic = parts().all(|c| c.scleronomic);
+        row.catastatic = row.catastatic.map(|_| parts().all(|c| c.catastatic == Some(true)));
+        held.recombined.push(recombined);
+    }
+    Some(held)
+}
+
+/// Exact values of parameters, for those that are rational.
+fn exact_values(exprs: &Exprs, system: &System, given: &[(Symbol, f64)]) -> Vec<(Symbol, ExprId)> {
+    let number = |x: f64| Number::from_f64(x).map(|n| exprs.of_number(n));
+    let mut known: Vec<(Symbol, ExprId)> =
+        given.iter().filter_map(|&(symbol, x)| Some((symbol, number(x)?))).collect();
+    for _ in 0..=system.parameters.len() {
+        let before = known.len();
+        for parameter in &system.parameters {
+            if known.iter().any(|k| k.0 == parameter.symbol) {
+                continue;
+            }
+            let value = parameter.value.map(|v| exprs.substitute(&[v], &known)[0]);
+            if let Some(value) = value.filter(|&v| exprs.as_number(v).is_some()) {
+                known.push((parameter.symbol, value));
+            }
+        }
+        if known.len() == before {
+            break;
+        }
+    }
+    known
+}
+
+fn eliminate(
+    exprs: &Exprs,
+    system: &System,
+    values: &[(Symbol, ExprId)],
+    rows: &[usize],
+    found: &mut Vec<(Recombined, ExprId)>,
+) {
+    // A force that goes by a multiplier goes by that of the row as written.
+    let in_force = |row: usize| {
+        let unknowns = system.unknowns.iter();
+        unknowns.into_iter().any(|(symbol, unknown)| {
+            matches!(unknown, Unknown::Multiplier(r) | Unknown::Share(_, r) if *r == row)
+                && is_in_forces(exprs, system, *symbol)
+        })
+    };
+    let mut known = Known::default();
+    let mut pivots: Vec<Row> = Vec::new();
+    let mut by_pivot: FxHashMap<ExprId, usize> = FxHashMap::default();
+    for &constraint in rows {
+        let residual = exprs.substitute(&[system.constraints[constraint].residual], values)[0];
+        let small = exprs.count_nodes(&[residual]) <= NODES;
+        let residual = if small { exprs.expand(residual) } else { residual };
+        let terms = exprs.multiples(residual);
+        if terms.len() > LARGEST {
+            continue;
+        }
+        let mut row = Row {
+            terms: known.rewrite(exprs, terms),
+            weights: FxHashMap::from_iter([(constraint, Number::ONE)]),
+            pivot: ExprId::ONE,
+        };
+        let before = largest(exprs, &row.terms).map_or(f64::NEG_INFINITY, |l| l.2);
+        while let Some(at) = row.terms.keys().filter_map(|t| by_pivot.get(t)).min().copied() {
+            let pivot = &pivots[at];
+            let (Some(own), Some(other)) =
+                (row.terms.get(&pivot.pivot), pivot.terms.get(&pivot.pivot))
+            else {
+                break;
+            };
+            let Some(inverse) = other.recip() else { break };
+            let factor = own.mul(&inverse).neg();
+            add(&mut row.terms, &pivot.terms, &factor);
+            add(&mut row.weights, &pivot.weights, &factor);
+        }
+        let Some((pivot, most, size)) = largest(exprs, &row.terms) else {
+            // It depends on the others exactly, or contradicts them.
+            continue;
+        };
+        let left = (size - before).exp();
+        // Brought to the size of one.
+        let unit =
+            Number::from_f64((size - most.to_f64().abs().ln()).exp()).filter(|u| !u.is_zero());
+        if left < NEARLY
+            && !row.weights.keys().any(|&r| in_force(r))
+            && let Some(inverse) = unit.map_or(most.abs(), |u| most.abs().mul(&u)).recip()
+        {
+            let scale = |map: &FxHashMap<usize, Number>| -> Vec<(usize, f64)> {
+                let mut list: Vec<(usize, f64)> =
+                    map.iter().map(|(&row, n)| (row, n.mul(&inverse).to_f64())).collect();
+                list.sort_unstable_by_key(|w| w.0);
+                list
+            };
+            let weights = scale(&row.weights);
+            if weights.iter().all(|w| w.1.is_finite()) {
+                let mut parts: Vec<(ExprId, Number)> =
+                    row.terms.iter().map(|(&t, n)| (t, n.mul(&inverse))).collect();
+                parts.sort_unstable_by_key(|p| p.0);
+                let parts: Vec<ExprId> = parts
+                    .into_iter()
+                    .map(|(term, n)| exprs.product(&[exprs.of_number(n), term]))
+                    .collect();
+                found.push((Recombined { row: constraint, weights, left }, exprs.sum(&parts)));
+            }
+        }
+        row.pivot = pivot;
+        by_pivot.insert(pivot, pivots.len());
+        pivots.push(row);
+    }
+}
+
+/// The terms of the rows so far, with their values at two points, by the symbols in them.
+#[derive(Default)]
+struct Known {
+    terms: FxHashSet<ExprId>,
+    by_symbol: FxHashMap<Symbol, Vec<(ExprId, [f64; 2])>>,
+}
+
+impl Known {
+    /// A row in terms of those of the rows before it, where they are nearly its own.
+    fn rewrite(
+        &mut self,
+        exprs: &Exprs,
+        terms: Vec<(Number, ExprId)>,
+    ) -> FxHashMap<ExprId, Number> {
+        let mut row: FxHashMap<ExprId, Number> = FxHashMap::default();
+        let mut new = Vec::new();
+        let roots: Vec<ExprId> = terms.iter().map(|t| t.1).collect();
+        let [first, second] =
+            [1, 2].map(|point| exprs.eval_f64(&roots, |symbol| somewhere(symbol, point)));
+        for ((number, term), values) in terms.into_iter().zip(first.into_iter().zip(second)) {
+            let values = [values.0, values.1];
+            let near = match self.terms.contains(&term) {
+                true => None,
+                false => self.near(exprs, term, values),
+            };
+            match near {
+                Some((other, ratio, parts)) => {
+                    add(&mut row, &FxHashMap::from_iter([(other, ratio)]), &number);
+                    for (part, expr) in parts {
+                        add(&mut row, &FxHashMap::from_iter([(expr, part)]), &number);
+                    }
+                }
+                None => {
+                    add(&mut row, &FxHashMap::from_iter([(term, Number::ONE)]), &number);
+                    new.push((term, values));
+                }
+            }
+        }
+        for (term, values) in new {
+            if self.terms.insert(term) {
+                for symbol in exprs.symbols_of(&[term]) {
+                    self.by_symbol.entry(symbol).or_default().push((term, values));
+                }
+            }
+        }
+        row
+    }
+
+    /// A known term that is nearly a multiple of this one. Two points show of nearly all others
+    /// that they are not.
+    fn near(
+        &self,
+        exprs: &Exprs,
+        term: ExprId,
+        values: [f64; 2],
+    ) -> Option<(ExprId, Number, Vec<(Number, ExprId)>)> {
+        let symbols = exprs.symbols_of(&[term]);
+        let mut tried: FxHashSet<ExprId> = FxHashSet::default();
+        let candidates = symbols.iter().filter_map(|s| self.by_symbol.get(s)).flatten();
+        let is_likely = |other: &[f64; 2]| {
+            let (a, b) = (values[0] * other[1], values[1] * other[0]);
+            (a - b).abs() <= LIKELY * a.abs()
+        };
+        candidates.filter(|c| is_likely(&c.1) && tried.insert(c.0)).find_map(|&(other, _)| {
+            let (ratio, parts) = exprs.near_multiple(other, term, NEARLY)?;
+            Some((other, ratio, parts))
+        })
+    }
+}
+
+/// A value for a symbol at a point of no special position.
+fn somewhere(symbol: Symbol, point: u64) -> f64 {
+    let seed = (symbol.index() as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ point;
+    0.4 + Random::new(seed).unit()
+}
+
+/// The largest term, but for the constant one, its number, and the logarithm of its size.
+fn largest(exprs: &Exprs, terms: &FxHashMap<ExprId, Number>) -> Option<(ExprId, Number, f64)> {
+    let varying = terms.iter().filter(|(term, _)| **term != ExprId::ONE);
+    let sized = varying
+        .map(|(&term, number)| (term, number, number.to_f64().abs().ln() + exprs.log_size(term)));
+    let most = sized.max_by(|a, b| a.2.total_cmp(&b.2).then(b.0.cmp(&a.0)));
+    most.map(|(term, number, size)| (term, number.clone(), size))
+}
+
+/// Whether forces depend on a symbol.
+fn is_in_forces(exprs: &Exprs, system: &System, symbol: Symbol) -> bool {
+    let forces = system.forces.iter().chain(&system.nonideal);
+    let parts: Vec<ExprId> = forces.flat_map(|f| f.components.iter().map(|c| c.1)).collect();
+    exprs.symbols_of(&parts).contains(&symbol)
+}
+
+/// map += factor · other, without what vanishes.
+fn add<K: Copy + Eq + std::hash::Hash>(
+    map: &mut FxHashMap<K, Number>,
+    other: &FxHashMap<K, Number>,
+    factor: &Number,
+) {
+    for (&key, number) in other {
+        let part = number.mul(factor);
+        let sum = map.get(&key).map_or(part.clone(), |own| own.add(&part));
+        if sum.is_zero() {
+            map.remove(&key);
+        } else {
+            map.insert(key, sum);
+        }
+    }
+}
