@@ -14,7 +14,7 @@ use dalembert::export::table::Columns;
 use dalembert::formulations::Variables;
 use dalembert::simulate::Observation;
 use dalembert::simulate::drive::Stabilize;
-use dalembert::simulate::points::hidden::{self, CompletionError};
+use dalembert::simulate::points::hidden;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
