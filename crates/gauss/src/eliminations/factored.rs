@@ -13,14 +13,10 @@
 //! measured by its own row, asks for a new decision. Only problems with one motion and
 //! independent rows are frozen; all others are decided each time.
 //!
-//! Where all pivots are large, an elimination that leaves its factors open is solved in the
-//! [range space](super::range_space) instead, which is cheaper.
-//!
 //! Solutions are refined only where pivots are small. So that rounding of one coordinate does not
 //! reach another that no row joins to it, coordinates are ordered such that each reflection
 //! begins at the largest entry of its row: it then touches none that the row does not.
 
-use super::range_space::RangeSpace;
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, Scratch, null_space};
@@ -45,10 +41,6 @@ pub struct Factored {
     columns: Vec<usize>,
     /// Whether a coordinate had no mass at the decision.
     has_massless: bool,
-    /// The cheaper factors, where they are as good.
-    range: RangeSpace,
-    /// Whether the last factors are those.
-    is_by_range: bool,
 }
 
 impl Factored {
@@ -90,7 +82,6 @@ impl Factored {
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
         self.is_decided = found.rank == free;
-        self.range.adopt(&s.scaled);
         self.is_decided
     }
 
@@ -102,10 +93,6 @@ impl Factored {
             return false;
         }
         s.scaled.refill(terms, &self.columns);
-        self.is_by_range = self.range.is_good && elimination.is_open();
-        if self.is_by_range {
-            return self.range.refactor(&s.scaled);
-        }
         if r > 0 {
             factor_rows(s);
         }
@@ -136,21 +123,17 @@ impl Factored {
         let s = &mut self.s;
         let (n, r) = (s.scaled.n, s.decision.jacobian);
         s.scaled.refill_right(terms, &self.columns);
-        if self.is_by_range {
-            self.range.solve(&s.scaled, &mut s.solution, &mut s.multipliers);
-        } else {
-            solve_rows(s, r);
-            find_remaining(s);
-            if !elimination.back_substitute(s, terms) {
-                null_space::solve_free(s);
-            }
-            zeros(&mut s.multipliers, r);
+        solve_rows(s, r);
+        find_remaining(s);
+        if !elimination.back_substitute(s, terms) {
+            null_space::solve_free(s);
         }
         sized(v_dot, n);
         for (i, &column) in self.columns.iter().enumerate() {
             v_dot[column] = s.solution[i] * s.scaled.coordinates[i];
         }
-        if r > 0 && !self.is_by_range {
+        zeros(&mut s.multipliers, r);
+        if r > 0 {
             sized(&mut s.left, n);
             multiply(&s.scaled.metric, n, &s.solution, &mut s.left);
             s.left.iter_mut().zip(&s.scaled.force).for_each(|(g, f)| *g -= f);
@@ -196,7 +179,7 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
 }
 
 /// Squares of the diagonal entries of a triangle over those of the lengths of their rows.
-pub(super) fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
+fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
     into.clear();
     into.extend((0..count).map(|k| {
         let (pivot, row) = pivot(l, cols, k);
@@ -210,7 +193,7 @@ fn pivot(l: &[f64], cols: usize, k: usize) -> (f64, f64) {
     (row[k] * row[k], dot(row, row))
 }
 
-pub(super) fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
+fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
     before.iter().enumerate().any(|(k, before)| {
         let (pivot, row) = pivot(l, cols, k);
         !(pivot >= FALLS * FALLS * before * row)

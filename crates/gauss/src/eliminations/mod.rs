@@ -6,7 +6,6 @@
 //! each one's own algebra, so that they check each other.
 
 pub mod factored;
-mod range_space;
 mod scratch;
 mod shared;
 mod status;
@@ -51,11 +50,6 @@ pub trait Elimination: Sync {
     /// formula step by step does not.
     fn freezes(&self) -> bool {
         true
-    }
-
-    /// Whether it stands for the solution by whatever factors are best, inside of a decision.
-    fn is_open(&self) -> bool {
-        false
     }
 
     /// Factors what it solves with, at the metric and the rows in `scratch`. False if that is
