@@ -89,6 +89,7 @@ mod trajectory;
 
 #[cfg(feature = "analysis")]
 pub use dalembert_analyze as analyze;
+pub use dalembert_compile as compile;
 pub use dalembert_derive as formulations;
 #[cfg(feature = "documents")]
 pub use dalembert_export as export;

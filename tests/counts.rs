@@ -3,6 +3,7 @@
 //! Never seconds. The numbers are those of this machine's arithmetic; a step more or less is no
 //! matter, an evaluation more in each is.
 
+use dalembert::compile::Tape;
 use dalembert::simulate::Setting;
 use dalembert::simulate::run::{RunOptions, run};
 use dalembert::{Input, Options};
@@ -62,4 +63,36 @@ fn a_step_costs_its_stages_and_one_decision() {
         }
     }
     assert!(wrong.is_empty(), "evaluations and decisions a step, in tenths: {wrong:?}");
+}
+
+/// Instructions of the tape of each page's equations of motion: everything of the normal form, in
+/// Lagrange's variables, with what is constant computed ahead.
+const TAPES: &[(&str, usize)] = &[
+    ("spherical-pendulum", 19),
+    ("double-pendulum", 63),
+    ("heavy-top", 105),
+    ("rolling-disk", 294),
+    ("knife-edge", 21),
+    ("nonholonomic-particle", 9),
+    ("quaternion-body", 151),
+    ("whipple-bicycle", 2820),
+    ("bricard", 3027),
+    ("benchmarks/andrews", 482),
+];
+
+#[test]
+fn tapes_are_no_longer_than_they_were() {
+    let mut found = Vec::new();
+    for (page, _) in TAPES {
+        let input = Input::open(&format!("gallery:{page}")).expect("a page");
+        let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+        let equations = dalembert::derive(&model, Some("lagrange")).expect("applies");
+        let parameters: Vec<_> = model.system.parameters.iter().map(|p| p.symbol).collect();
+        let mut variables = vec![dalembert::expr::Symbol::TIME];
+        variables.extend(equations.q.iter().chain(&equations.v));
+        variables.extend(equations.auxiliary.iter().flat_map(|a| &a.symbols));
+        let tape = Tape::lower(&model.exprs, &equations.roots(), &parameters, &variables);
+        found.push((*page, tape.instructions.len() - tape.prologue));
+    }
+    assert_eq!(found, TAPES, "instructions of a call");
 }

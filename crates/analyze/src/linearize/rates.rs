@@ -33,11 +33,13 @@ use super::LinearizeError;
 use dalembert_derive::{Choices, EquationsOfMotion, Residual, for_system};
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_gauss::linalg::lu;
+use dalembert_gauss::{Factored, Solver};
 use dalembert_simulate::normal_form::dense;
 use dalembert_simulate::normal_form::multiplier_forces;
 use dalembert_simulate::{
     DEFAULT, Noisy, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances, Verdict,
 };
+use std::cell::RefCell;
 
 /// Rows that depend on each other only where the constraints hold are dependent at a state that
 /// was found by iteration up to this.
@@ -87,6 +89,8 @@ pub(crate) struct Point {
     pub noise: Vec<f64>,
     /// Multipliers that occur in forces: the row, and ∂(F + C)/∂λ of it.
     coupling: Vec<(usize, Vec<f64>)>,
+    /// What solves for the response to a direction, with the decision made for the first.
+    room: RefCell<(Scratch, Factored)>,
 }
 
 impl<'s> Rates<'s> {
@@ -177,6 +181,7 @@ impl<'s> Rates<'s> {
             slopes,
             noise,
             coupling,
+            room: RefCell::default(),
         })
     }
 
@@ -266,9 +271,19 @@ impl Point {
         let tolerances =
             Tolerances { rank: Some(RANK), least_squares: true, ..Tolerances::default() };
         let mut outcome = Outcome::default();
-        DEFAULT.solve(&mut Scratch::default(), terms, &tolerances, &mut outcome).map_err(
-            |error| LinearizeError::Solve { error, state: Box::new(self.state.clone()) },
-        )?;
+        let (scratch, factored) = &mut *self.room.borrow_mut();
+        let was_decided = factored.is_decided();
+        let solved =
+            Solver::new(DEFAULT, &tolerances, scratch, Some(factored)).solve(terms, &mut outcome);
+        solved.map_err(|error| LinearizeError::Solve {
+            error,
+            state: Box::new(self.state.clone()),
+        })?;
+        // Directions differ in their right-hand sides only: what is decided for the first serves
+        // all of them.
+        if !was_decided {
+            factored.adopt(scratch, &outcome);
+        }
         Ok(outcome)
     }
 

@@ -185,6 +185,9 @@ fn eliminate(
     }
 }
 
+/// A known term, the ratio to it, and the small rest.
+type Near = (ExprId, Number, Vec<(Number, ExprId)>);
+
 /// The terms of the rows so far, with their values at two points, by the symbols in them.
 #[derive(Default)]
 struct Known {
@@ -235,12 +238,7 @@ impl Known {
 
     /// A known term that is nearly a multiple of this one. Two points show of nearly all others
     /// that they are not.
-    fn near(
-        &self,
-        exprs: &Exprs,
-        term: ExprId,
-        values: [f64; 2],
-    ) -> Option<(ExprId, Number, Vec<(Number, ExprId)>)> {
+    fn near(&self, exprs: &Exprs, term: ExprId, values: [f64; 2]) -> Option<Near> {
         let symbols = exprs.symbols_of(&[term]);
         let mut tried: FxHashSet<ExprId> = FxHashSet::default();
         let candidates = symbols.iter().filter_map(|s| self.by_symbol.get(s)).flatten();
