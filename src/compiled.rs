@@ -14,10 +14,10 @@ use dalembert_derive::{Choices, EquationsOfMotion, Formulation};
 use dalembert_expr::Number;
 use dalembert_gauss::outcome::Verdict;
 use dalembert_model::system::Model;
+use dalembert_simulate::Setting;
 use dalembert_simulate::drive::{Control, Driver, Failure, Stabilize};
 use dalembert_simulate::integrators::dop853;
 use dalembert_simulate::{Field, FieldError};
-use dalembert_simulate::{Numbers, Setting, State};
 use std::sync::Arc;
 
 /// A model compiled for numbers. Cheap to clone, and threads may share it: each takes a
@@ -105,6 +105,7 @@ impl Compiled {
             rates: vec![0.0; driver.x.len()],
             driver,
             is_stale: false,
+            terms: StateTerms::default(),
         }
     }
 }
@@ -119,6 +120,8 @@ pub struct Work {
     is_stale: bool,
     /// The rates of (q, q̇, W).
     rates: Vec<f64>,
+    /// The terms asked for last.
+    terms: StateTerms,
 }
 
 /// The terms of M q̈ = F + C + Aᵀλ and A q̈ = b at a state. Matrices row by row.
@@ -200,18 +203,30 @@ impl Work {
     }
 
     /// M, F, C, A and b at a state. Where forces depend on multipliers they are those of the
-    /// solution.
-    pub fn terms(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<StateTerms, Error> {
+    /// solution. Nothing is allocated, as by [`accelerations`](Work::accelerations).
+    pub fn terms(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&StateTerms, Error> {
         self.take(t, q, velocity)?;
-        let lost = |_| Error::of_state(Failure::Field(FieldError::Legendre), t, &self.model);
-        let state = State::of_velocities(&self.setting, t, q.to_vec(), velocity.to_vec());
-        let numbers = Numbers::new(&self.setting, &self.equations, &state.map_err(lost)?);
-        let Numbers { metric, force, nonideal, mut jacobian, mut drift, .. } =
-            numbers.map_err(lost)?;
+        let driver = &mut self.driver;
+        let lost = |error| Error::of_state(Failure::Field(error), t, &self.model);
+        if driver.field.switches() > 0 {
+            driver.settle_branches().map_err(lost)?;
+        }
+        let found = driver.field.terms(t, &driver.x).map_err(lost)?;
+        let own = &mut self.terms;
+        for (own, found) in [
+            (&mut own.mass, found.metric),
+            (&mut own.force, found.force),
+            (&mut own.nonideal, found.nonideal),
+            (&mut own.jacobian, found.jacobian),
+            (&mut own.drift, found.drift),
+        ] {
+            own.clear();
+            own.extend_from_slice(found);
+        }
         let system = &self.setting.model.system;
-        system.write_rows(&mut jacobian, q.len());
-        system.write_rows(&mut drift, 1);
-        Ok(StateTerms { mass: metric, force, nonideal, jacobian, drift })
+        system.write_rows(&mut own.jacobian, q.len());
+        system.write_rows(&mut own.drift, 1);
+        Ok(own)
     }
 
     /// Takes a state over, and brings the equations up to the parameters.

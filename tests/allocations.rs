@@ -78,6 +78,7 @@ fn compiled_accelerations_allocate_nothing() -> Result<(), dalembert::Error> {
         let before = COUNT.with(Cell::get);
         for state in &states {
             work.accelerations(state.t, &state.q, &state.velocity)?;
+            work.terms(state.t, &state.q, &state.velocity)?;
         }
         let first = COUNT.with(Cell::get) - before;
         assert!(first < states.len() as u64, "{page}: {first} for {} states", states.len());
@@ -85,6 +86,7 @@ fn compiled_accelerations_allocate_nothing() -> Result<(), dalembert::Error> {
         let mut sum = 0.0;
         for state in &states {
             sum += work.accelerations(state.t, &state.q, &state.velocity)?[0];
+            sum += work.terms(state.t, &state.q, &state.velocity)?.force[0];
         }
         let count = COUNT.with(Cell::get) - before;
         assert!(count == 0 && sum.is_finite(), "{page}: {count} for {} states", states.len());

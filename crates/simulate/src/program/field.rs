@@ -757,6 +757,27 @@ impl Field {
         &self.work.drift
     }
 
+    /// Γ, F, C, A and b at a state, dense, on the branches there are; forces by multipliers are
+    /// those of the solution.
+    pub fn terms(&mut self, t: f64, x: &[f64]) -> Result<Terms<'_>, FieldError> {
+        self.evaluate(t, x)?;
+        if self.coupling.is_some() {
+            self.solve()?;
+        }
+        let (work, layout) = (&self.work, &self.layout);
+        Ok(Terms {
+            n: self.size,
+            m: work.drift.len(),
+            metric: &work.metric,
+            force: &work.output[layout.force.clone()],
+            nonideal: &work.output[layout.nonideal.clone()],
+            jacobian: &work.jacobian,
+            drift: &work.drift,
+            noise: None,
+            inertia: &[],
+        })
+    }
+
     /// Γ and A at a state, dense.
     pub fn matrices(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
         self.evaluate(t, x)?;
