@@ -124,6 +124,12 @@ pub struct Work {
     terms: StateTerms,
 }
 
+/// A thread may hand its work to another.
+const _: fn() = || {
+    fn is_movable<T: Send>() {}
+    is_movable::<Work>();
+};
+
 /// The terms of M q̈ = F + C + Aᵀλ and A q̈ = b at a state. Matrices row by row.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

@@ -55,7 +55,7 @@ pub struct Stiffness {
 }
 
 /// A way to step.
-pub trait Integrator {
+pub trait Integrator: Send {
     /// Its name on the command line.
     fn name(&self) -> &'static str;
 

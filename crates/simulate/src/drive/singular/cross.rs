@@ -35,7 +35,7 @@ use crate::program::projection::Violation;
 use dalembert_gauss::outcome;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What the driver knows about singular positions.
 pub(in crate::drive) struct Crossings {
@@ -43,7 +43,7 @@ pub(in crate::drive) struct Crossings {
     pub(in crate::drive) margins: Margins,
     trail: VecDeque<Mark>,
     /// The rows in use at the last mark.
-    pub(in crate::drive) set: Rc<RowSet>,
+    pub(in crate::drive) set: Arc<RowSet>,
     /// Room of a mark that is no more.
     spare: Vec<f64>,
     /// The position ahead was tried in vain.
@@ -58,7 +58,7 @@ impl Default for Crossings {
             rule: Collocation::new(NODES),
             margins: Margins::default(),
             trail: VecDeque::with_capacity(TRAIL + 1),
-            set: Rc::default(),
+            set: Arc::default(),
             spare: Vec::new(),
             refused: false,
             missed: None,

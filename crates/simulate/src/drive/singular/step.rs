@@ -6,7 +6,7 @@ use crate::drive::singular::collocation::Passage;
 use crate::drive::tolerances::constraints::HELD;
 use crate::drive::tolerances::singular::{LOST, NOISE};
 use crate::integrators::Problem;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Most sweeps over the nodes.
 const SWEEPS: usize = 80;
@@ -18,7 +18,7 @@ pub(in crate::drive) struct Mark {
     pub(in crate::drive) x: Vec<f64>,
     pub(in crate::drive) margin: f64,
     pub(in crate::drive) speed: f64,
-    pub(in crate::drive) set: Rc<RowSet>,
+    pub(in crate::drive) set: Arc<RowSet>,
 }
 
 /// Rows in use: of A, and of φ.
@@ -49,11 +49,11 @@ impl Driver {
     }
 
     /// The same as it was last time, if it is.
-    pub(in crate::drive) fn same_set(&mut self) -> Rc<RowSet> {
+    pub(in crate::drive) fn same_set(&mut self) -> Arc<RowSet> {
         let last = &self.crossings.set;
         let positions = self.projection.positions();
         if last.rows != self.field.rows() || last.positions.as_deref() != positions {
-            self.crossings.set = Rc::new(self.row_set());
+            self.crossings.set = Arc::new(self.row_set());
         }
         self.crossings.set.clone()
     }
