@@ -221,21 +221,7 @@ impl Exprs {
     /// The expression as a sum of exact multiples of distinct expressions; a constant is a
     /// multiple of one.
     pub fn multiples(&self, id: ExprId) -> Vec<(Number, ExprId)> {
-        let arena = self.arena.lock();
-        match arena.node(id) {
-            Node::Number(n) if n == NumberId::ZERO => Vec::new(),
-            Node::Number(n) => vec![(arena.value(n).clone(), ExprId::ONE)],
-            Node::Sum { constant, start, len } => {
-                let items = arena.items(start, len).iter();
-                let mut terms: Vec<(Number, ExprId)> =
-                    items.map(|i| (arena.value(i.number).clone(), i.expr)).collect();
-                if constant != NumberId::ZERO {
-                    terms.push((arena.value(constant).clone(), ExprId::ONE));
-                }
-                terms
-            }
-            _ => vec![(Number::ONE, id)],
-        }
+        self.arena.lock().multiples(id)
     }
 
     /// The operands of an expression; none for numbers and symbols.
@@ -288,6 +274,24 @@ impl Exprs {
 }
 
 impl Arena {
+    /// See [`Exprs::multiples`].
+    pub fn multiples(&self, id: ExprId) -> Vec<(Number, ExprId)> {
+        match self.node(id) {
+            Node::Number(n) if n == NumberId::ZERO => Vec::new(),
+            Node::Number(n) => vec![(self.value(n).clone(), ExprId::ONE)],
+            Node::Sum { constant, start, len } => {
+                let items = self.items(start, len).iter();
+                let mut terms: Vec<(Number, ExprId)> =
+                    items.map(|i| (self.value(i.number).clone(), i.expr)).collect();
+                if constant != NumberId::ZERO {
+                    terms.push((self.value(constant).clone(), ExprId::ONE));
+                }
+                terms
+            }
+            _ => vec![(Number::ONE, id)],
+        }
+    }
+
     fn new() -> Self {
         let mut arena = Arena {
             nodes: Vec::new(),

@@ -71,29 +71,11 @@ impl Exprs {
         let arena = self.arena.lock();
         let Node::Product { start, len } = arena.node(term) else { return 0.0 };
         let log = |item: &Item| {
-            let base = multiples(&arena, item.expr);
+            let base = arena.multiples(item.expr);
             let most = largest(&base).map_or(1.0, |n| n.to_f64().abs());
             most.ln() * arena.value(item.number).to_f64()
         };
         arena.items(start, len).iter().map(log).filter(|l| l.is_finite()).sum()
-    }
-}
-
-/// A sum as terms and what multiplies them; the constant is a multiple of 1.
-fn multiples(arena: &Arena, id: ExprId) -> Multiples {
-    match arena.node(id) {
-        Node::Number(n) if n == NumberId::ZERO => Vec::new(),
-        Node::Number(n) => vec![(arena.value(n).clone(), ExprId::ONE)],
-        Node::Sum { constant, start, len } => {
-            let items = arena.items(start, len).iter();
-            let mut terms: Multiples =
-                items.map(|i| (arena.value(i.number).clone(), i.expr)).collect();
-            if constant != NumberId::ZERO {
-                terms.push((arena.value(constant).clone(), ExprId::ONE));
-            }
-            terms
-        }
-        _ => vec![(Number::ONE, id)],
     }
 }
 
@@ -113,7 +95,7 @@ impl Arena {
         search: &mut Search,
     ) -> Option<Multiples> {
         let is_small = |number: &Number| number.to_f64().abs() < limit;
-        let (mut left, mut right) = (multiples(self, a), multiples(self, b));
+        let (mut left, mut right) = (self.multiples(a), self.multiples(b));
         let mut parts = Multiples::new();
         // Terms that both have.
         left.retain(|(number, term)| match right.iter().position(|r| r.1 == *term) {
@@ -376,7 +358,7 @@ impl Arena {
 
     /// The base b as scale · w with w next to a, and w − a.
     fn of_bases(&mut self, a: ExprId, b: ExprId, search: &mut Search) -> Option<Near> {
-        let (left, right) = (multiples(self, a), multiples(self, b));
+        let (left, right) = (self.multiples(a), self.multiples(b));
         let size = |number: &Number| number.to_f64().abs();
         let most = left.iter().map(|l| size(&l.0)).fold(0.0, f64::max);
         // By the largest term that both have.
