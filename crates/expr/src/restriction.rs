@@ -26,7 +26,7 @@
 //! is f.
 
 use crate::arena::{Arena, ExprId, Exprs, Item, Node};
-use crate::ball::{Balls, Enclosed, Extended, ExtendedBall, Gap, Magnitude};
+use crate::ball::{BallSign, Balls, Enclose, Enclosed, Extended, ExtendedBall, Gap, Magnitude};
 use crate::build::item;
 use crate::eval::Arithmetic;
 use crate::formula::Formula;
@@ -38,6 +38,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Steps towards the surface before it counts as not found.
 const STEPS: usize = 40;
+/// Bits that are lost on the way to the surface.
+const SPARE: usize = 64;
 /// The largest step, in units of the symbols: further away another part of the surface may be next.
 const FAR: f64 = 1e3;
 
@@ -353,7 +355,7 @@ impl Restriction {
 
     /// The values at doubles.
     pub fn at(&self, arguments: &[f64]) -> Vec<f64> {
-        let kind = kind(self.bits);
+        let kind = kind(self.bits + SPARE);
         let given = arguments.iter().map(|x| match x.is_finite() {
             true => Ok(kind.0.double(*x, 0)),
             false => Err(Gap::Undefined),
@@ -362,7 +364,12 @@ impl Restriction {
             Ok(given) => self.on_surface(&kind, given),
             Err(gap) => vec![Err(gap); self.len()],
         };
-        values.iter().map(|v| v.as_ref().map_or(f64::NAN, ExtendedBall::to_f64)).collect()
+        // What may be 0 is 0.
+        let rounded = |ball: &ExtendedBall| match kind.0.sign(ball) {
+            BallSign::Unclear => 0.0,
+            _ => ball.to_f64(),
+        };
+        values.iter().map(|v| v.as_ref().map_or(f64::NAN, rounded)).collect()
     }
 
     /// The values as if the arguments lay on the surface.
@@ -387,9 +394,7 @@ impl Restriction {
     }
 
     fn move_onto(&self, kind: &Balls<Extended>, x: &mut [ExtendedBall]) -> Enclosed<()> {
-        use crate::ball::Enclose;
-        // A step of this size leaves an error of its square.
-        let near = -0.6 * kind.0.bits() as f64;
+        let near = SPARE as f64 - kind.0.bits() as f64;
         for _ in 0..STEPS {
             let at: Vec<Enclosed<ExtendedBall>> =
                 x.iter().map(|x| Ok(x.clone().middle())).collect();
