@@ -40,6 +40,8 @@ use std::sync::{Arc, OnceLock};
 const STEPS: usize = 40;
 /// Bits that are lost on the way to the surface.
 const SPARE: usize = 64;
+/// Bits by which the square of the last step may be less than what is left.
+const DOUBT: f64 = 24.0;
 /// The largest step, in units of the symbols: further away another part of the surface may be next.
 const FAR: f64 = 1e3;
 
@@ -55,6 +57,11 @@ pub struct Surface<'a> {
     pub moved: &'a [(Symbol, f64)],
     /// Other symbols on which the conditions and the functions on the surface depend.
     pub held: &'a [Symbol],
+    /// Symbols that stand for numbers, with expressions of no symbols for these: a number of many
+    /// digits that is put in instead would be folded with others, and rounded.
+    pub constants: &'a [(Symbol, ExprId)],
+    /// Values are given times 2 to this power.
+    pub shift: i64,
     /// How many bits the values are computed with.
     pub bits: usize,
 }
@@ -86,9 +93,11 @@ struct SurfaceData {
     rows: Vec<Vec<ExprId>>,
     /// J U² Jᵀ.
     gram: Vec<ExprId>,
+    constants: Vec<(Symbol, ExprId)>,
+    shift: i64,
     bits: usize,
     /// The way onto it, made when first wanted.
-    way: Arc<OnceLock<Formula>>,
+    way: Arc<OnceLock<Arc<Formula>>>,
 }
 
 impl Restrictions {
@@ -131,6 +140,8 @@ impl Exprs {
             conditions: given.conditions.to_vec(),
             rows: dense,
             gram,
+            constants: given.constants.to_vec(),
+            shift: given.shift,
             bits: given.bits,
             way: Arc::default(),
         });
@@ -204,6 +215,10 @@ impl Exprs {
                 functions.iter().map(|&f| all.functions[f as usize].1).collect();
             (all.surfaces[surface.0 as usize].clone(), values)
         };
+        let constants = data.constants.iter();
+        let inputs: Vec<Symbol> =
+            data.symbols.iter().copied().chain(constants.clone().map(|c| c.0)).collect();
+        let constants: Vec<ExprId> = constants.map(|c| c.1).collect();
         let way = data.way.get_or_init(|| {
             let moved = data.units.len();
             let scaled: Vec<ExprId> = {
@@ -220,15 +235,17 @@ impl Exprs {
                     })
                     .collect()
             };
-            Formula::new(self, &scaled, &data.symbols)
+            Arc::new(Formula::new(self, &scaled, &inputs))
         });
         let restriction = Arc::new(Restriction {
             arguments: data.symbols.len(),
             units: data.units.clone(),
             has_conditions: !data.conditions.is_empty(),
             bits: data.bits,
-            way: way.clone(),
-            values: Formula::new(self, &values, &data.symbols),
+            way: Arc::clone(way),
+            constants: Formula::new(self, &constants, &[]),
+            shift: data.shift,
+            values: Formula::new(self, &values, &inputs),
             functions: functions.to_vec(),
         });
         let arena = &mut *self.arena.lock();
@@ -309,7 +326,9 @@ pub struct Restriction {
     has_conditions: bool,
     bits: usize,
     /// (J U² Jᵀ)⁻¹ φ times Jᵀ: the step in units of U².
-    way: Formula,
+    way: Arc<Formula>,
+    constants: Formula,
+    shift: i64,
     values: Formula,
     functions: Vec<u32>,
 }
@@ -320,7 +339,17 @@ impl PartialEq for Restriction {
     }
 }
 
+/// Points whose way onto a surface is remembered: several tapes are run at one state.
+const POINTS: usize = 4;
+
+struct Last {
+    way: Arc<Formula>,
+    from: Vec<f64>,
+    point: Vec<ExtendedBall>,
+}
+
 thread_local! {
+    static LAST: std::cell::RefCell<Vec<Last>> = const { std::cell::RefCell::new(Vec::new()) };
     /// An arithmetic for each precision: it keeps constants that are long in the making.
     static KINDS: std::cell::RefCell<Vec<(usize, std::rc::Rc<Balls<Extended>>)>> =
         const { std::cell::RefCell::new(Vec::new()) };
@@ -360,21 +389,48 @@ impl Restriction {
             true => Ok(kind.0.double(*x, 0)),
             false => Err(Gap::Undefined),
         });
-        let values = match given.collect::<Enclosed<Vec<ExtendedBall>>>() {
-            Ok(given) => self.on_surface(&kind, given),
+        let known = LAST.with_borrow(|last| {
+            let own = |l: &&Last| Arc::ptr_eq(&l.way, &self.way) && l.from == arguments;
+            last.iter().find(own).map(|l| l.point.clone())
+        });
+        let found = || {
+            let mut point = given.collect::<Enclosed<Vec<ExtendedBall>>>()?;
+            self.move_onto(&kind, &mut point)?;
+            LAST.with_borrow_mut(|last| {
+                last.truncate(POINTS - 1);
+                let way = Arc::clone(&self.way);
+                last.insert(0, Last { way, from: arguments.to_vec(), point: point.clone() });
+            });
+            Ok(point)
+        };
+        let values = match known.map_or_else(found, Ok) {
+            Ok(point) => self.values_at(&kind, point),
             Err(gap) => vec![Err(gap); self.len()],
         };
         // What may be 0 is 0.
         let rounded = |ball: &ExtendedBall| match kind.0.sign(ball) {
             BallSign::Unclear => 0.0,
-            _ => ball.to_f64(),
+            _ => ball.to_f64_scaled(self.shift),
         };
         values.iter().map(|v| v.as_ref().map_or(f64::NAN, rounded)).collect()
     }
 
     /// The values as if the arguments lay on the surface.
     pub(crate) fn plain<A: Arithmetic>(&self, arithmetic: &A, x: &[A::Value]) -> Vec<A::Value> {
-        self.values.run(arithmetic, x)
+        let mut x = x.to_vec();
+        x.extend(self.constants.run(arithmetic, &[]));
+        self.scaled(arithmetic, self.values.run(arithmetic, &x))
+    }
+
+    /// Values times 2 to the power that is asked for.
+    fn scaled<A: Arithmetic>(&self, arithmetic: &A, mut values: Vec<A::Value>) -> Vec<A::Value> {
+        // In two steps: the power alone may be too large.
+        for part in [self.shift / 2, self.shift - self.shift / 2] {
+            let two = arithmetic.number(&Number::integer(2));
+            let factor = arithmetic.power(&two, &Number::integer(part));
+            values.iter_mut().for_each(|value| *value = arithmetic.mul(value, &factor));
+        }
+        values
     }
 
     /// The values at the point of the surface next to one.
@@ -383,21 +439,32 @@ impl Restriction {
         kind: &Balls<Extended>,
         mut x: Vec<ExtendedBall>,
     ) -> Vec<Enclosed<ExtendedBall>> {
-        let found = if self.has_conditions { self.move_onto(kind, &mut x) } else { Ok(()) };
-        match found {
-            Ok(()) => {
-                let x: Vec<Enclosed<ExtendedBall>> = x.into_iter().map(Ok).collect();
-                self.values.run(kind, &x)
-            }
+        match self.move_onto(kind, &mut x) {
+            Ok(()) => self.scaled(kind, self.values_at(kind, x)),
             Err(gap) => vec![Err(gap); self.len()],
         }
     }
 
+    fn values_at(
+        &self,
+        kind: &Balls<Extended>,
+        x: Vec<ExtendedBall>,
+    ) -> Vec<Enclosed<ExtendedBall>> {
+        let mut x: Vec<Enclosed<ExtendedBall>> = x.into_iter().map(Ok).collect();
+        x.extend(self.constants.run(kind, &[]));
+        self.values.run(kind, &x)
+    }
+
     fn move_onto(&self, kind: &Balls<Extended>, x: &mut [ExtendedBall]) -> Enclosed<()> {
+        if !self.has_conditions {
+            return Ok(());
+        }
+        let constants = self.constants.run(kind, &[]);
         let near = SPARE as f64 - kind.0.bits() as f64;
         for _ in 0..STEPS {
-            let at: Vec<Enclosed<ExtendedBall>> =
+            let mut at: Vec<Enclosed<ExtendedBall>> =
                 x.iter().map(|x| Ok(x.clone().middle())).collect();
+            at.extend(constants.iter().cloned());
             let steps = self.way.run(kind, &at);
             let mut most = f64::NEG_INFINITY;
             for ((x, step), unit) in x.iter_mut().zip(steps).zip(&self.units) {
@@ -405,10 +472,10 @@ impl Restriction {
                 most = most.max(step.bound().log2());
                 *x = kind.0.add(x, &kind.0.mul(&step, &kind.0.double(*unit, 0))?)?.middle();
             }
-            if most < near {
-                // What is left is less than the last step.
+            // What is left is about the square of the last step.
+            if 2.0 * most + DOUBT < near {
                 for (x, unit) in x.iter_mut().zip(&self.units) {
-                    let left = (most + unit.log2()).ceil().max(-1e9);
+                    let left = (2.0 * most + DOUBT + unit.log2()).ceil().max(-1e9);
                     *x = x.clone().wider(Magnitude::power_of_two(left as i64));
                 }
                 return Ok(());
@@ -445,7 +512,14 @@ mod tests {
             let symbols = x.map(|e| e.symbol().unwrap());
             let (phi, f) = pair(&exprs, size, x);
             let moved = symbols.map(|s| (s, 1.0));
-            let surface = Surface { conditions: &[phi.id], moved: &moved, held: &[], bits: 1400 };
+            let surface = Surface {
+                conditions: &[phi.id],
+                moved: &moved,
+                held: &[],
+                constants: &[],
+                shift: 0,
+                bits: 1400,
+            };
             let surface = exprs.surface(&surface).unwrap();
             let f = exprs.restricted(surface, f.id).unwrap();
             let slopes = symbols.map(|s| exprs.derivative(f, s));
@@ -496,7 +570,14 @@ mod tests {
         let symbols = x.map(|e| e.symbol().unwrap());
         let (phi, f) = pair(&exprs, "1e-12", x);
         let moved = symbols.map(|s| (s, 1.0));
-        let given = Surface { conditions: &[phi.id], moved: &moved, held: &[], bits: 256 };
+        let given = Surface {
+            conditions: &[phi.id],
+            moved: &moved,
+            held: &[],
+            constants: &[],
+            shift: 0,
+            bits: 256,
+        };
         let surface = exprs.surface(&given).unwrap();
         let f = exprs.restricted(surface, f.id).unwrap();
         let u = exprs.variable("u");
@@ -525,12 +606,25 @@ mod tests {
         let other = half.sin() * half.cos() * 2 + x[1] + x[2] - exprs.integer(1);
         let bits = 512;
         let one = exprs
-            .surface(&Surface { conditions: &[phi.id], moved: &moved, held: &[], bits })
+            .surface(&Surface {
+                conditions: &[phi.id],
+                moved: &moved,
+                held: &[],
+                constants: &[],
+                shift: 0,
+                bits,
+            })
             .unwrap();
         let second = exprs.restricted(one, ((other + tiny * x[3]) / tiny).id).unwrap();
         let conditions = [phi.id, second];
-        let two =
-            exprs.surface(&Surface { conditions: &conditions, moved: &moved, held: &[], bits });
+        let two = exprs.surface(&Surface {
+            conditions: &conditions,
+            moved: &moved,
+            held: &[],
+            constants: &[],
+            shift: 0,
+            bits,
+        });
         let third = (other.powi(2) + other + tiny * x[3] + tiny * tiny * x[4]) / (tiny * tiny);
         let third = exprs.restricted(two.unwrap(), third.id).unwrap();
         let slope = exprs.derivative(third, moved[4].0);

@@ -108,7 +108,9 @@ fn restricted<'e>(exprs: &'e Exprs, symbols: &[Expr<'e>]) -> Option<Expr<'e>> {
     let phi = x.sin() + *y + *z;
     let moved: Vec<(Symbol, f64)> =
         [x, y, z].iter().filter_map(|e| Some((e.symbol()?, 1.0))).collect();
-    let given = Surface { conditions: &[phi.id], moved: &moved, held: &[], bits: 128 };
+    let conditions = &[phi.id];
+    let given =
+        Surface { conditions, moved: &moved, held: &[], constants: &[], shift: 0, bits: 128 };
     let surface = exprs.surface(&given)?;
     let f = exprs.restricted(surface, (*x * *y + z.cos()).id)?;
     let slope = exprs.derivative(f, moved[1].0);
