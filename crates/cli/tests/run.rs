@@ -472,9 +472,11 @@ fn friction_without_a_common_solution_is_told() {
 
 #[test]
 fn rows_that_nearly_depend_are_named() {
+    // Friction goes by the multiplier of a row as written, and there is none in doubles.
     let spheres = "coord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\npotential 9.81*z\n\
         constraint first: x^2 + y^2 + z^2 = 4\n\
-        constraint second: sqrt(x^2 + y^2 + (1 + 1e-14)*z^2) = 2\nstart x = 2, y' = 1\n";
+        constraint second: sqrt(x^2 + y^2 + z^2 + 1e-14*z) = 2\n\
+        nonideal x: -0.1*abs(multiplier(first))*tanh(x')\nstart x = 2, y' = 1\n";
     let (status, value) = json(&["-"], spheres);
     assert_eq!(status, 1);
     let found = &value["diagnostics"][0];

@@ -8,12 +8,14 @@
 mod known;
 mod shared;
 mod solve;
+mod surface;
 
 pub use known::Zero;
+pub use surface::SurfaceId;
+pub(crate) use surface::{Restrictions, SurfaceData, SurfaceKey};
 
 use crate::function::Function;
 use crate::number::Number;
-use crate::restriction::Restrictions;
 use crate::symbol::{Symbol, SymbolInfo, SymbolKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};

@@ -22,15 +22,15 @@ mod double;
 mod elimination;
 mod extended;
 mod magnitude;
+mod surface;
 
 pub use double::{DoubleBall, Doubles};
 pub use extended::{Extended, ExtendedBall};
 pub use magnitude::Magnitude;
 
-use crate::eval::Arithmetic;
+use crate::arithmetic::{Arithmetic, Restriction};
 use crate::function::Function;
 use crate::number::Number;
-use crate::restriction::Restriction;
 use std::sync::Arc;
 
 /// Why there is no ball around a value.

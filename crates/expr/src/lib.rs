@@ -23,6 +23,7 @@
 //! linear system inside a formula is a [`solve`](Exprs::solve) node.
 
 pub mod arena;
+mod arithmetic;
 pub mod ball;
 mod build;
 mod degree;
@@ -30,7 +31,6 @@ mod difference;
 mod domain;
 pub mod eval;
 mod explicit;
-mod formula;
 mod forward;
 mod function;
 mod generic;
@@ -52,7 +52,9 @@ mod terms;
 pub mod zero;
 
 pub(crate) use arena::NumberId;
+pub use arena::SurfaceId;
 pub use arena::{ExprId, Exprs};
+pub use arithmetic::Restriction;
 pub use explicit::Explicit;
 pub use forward::Jacobian;
 pub use function::{Function, Parity};
@@ -61,7 +63,7 @@ pub use handle::Expr;
 pub use number::Number;
 pub use print::{Listing, Notation, latex_name, source_name, text_name};
 pub use random::Random;
-pub use restriction::{Restriction, Surface, SurfaceId};
+pub use restriction::Surface;
 pub use switches::{Switch, SwitchKind};
 pub use symbol::{Symbol, SymbolInfo, SymbolKind};
 pub use zero::{Zero, ZeroTest};

@@ -25,29 +25,14 @@
 //! is found or there is no value. In an arithmetic that is no approximation of real numbers, f∘P
 //! is f.
 
-use crate::arena::{Arena, ExprId, Exprs, Item, Node};
-use crate::ball::{BallSign, Balls, Enclose, Enclosed, Extended, ExtendedBall, Gap, Magnitude};
+use crate::arena::{Arena, ExprId, Exprs, Item, Node, SurfaceData, SurfaceId, SurfaceKey};
+use crate::arithmetic::{Formula, Recorder, Restriction};
 use crate::build::item;
-use crate::eval::Arithmetic;
-use crate::formula::Formula;
 use crate::number::Number;
 use crate::symbol::Symbol;
 use crate::{Function, Jacobian, NumberId};
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, OnceLock};
-
-/// Steps towards the surface before it counts as not found.
-const STEPS: usize = 40;
-/// Bits that are lost on the way to the surface.
-const SPARE: usize = 64;
-/// Bits by which the square of the last step may be less than what is left.
-const DOUBT: f64 = 24.0;
-/// The largest step, in units of the symbols: further away another part of the surface may be next.
-const FAR: f64 = 1e3;
-
-/// A surface, by its place in an arena.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct SurfaceId(u32);
+use std::sync::Arc;
 
 /// Where a surface lies.
 pub struct Surface<'a> {
@@ -66,44 +51,12 @@ pub struct Surface<'a> {
     pub bits: usize,
 }
 
-/// All restrictions of an arena.
-#[derive(Clone, Default)]
-pub(crate) struct Restrictions {
-    surfaces: Vec<SurfaceData>,
-    functions: Vec<(SurfaceId, ExprId)>,
-    function_ids: FxHashMap<(SurfaceId, ExprId), u32>,
-    made: FxHashMap<Vec<u32>, Arc<Restriction>>,
-}
-
 /// Restricted functions among the nodes of an evaluation.
 #[derive(Default)]
 pub(crate) struct InOrder {
     pub groups: Vec<Arc<Restriction>>,
     /// Of each node its group and its place there.
     pub places: FxHashMap<ExprId, (usize, usize)>,
-}
-
-#[derive(Clone)]
-struct SurfaceData {
-    /// Those that are moved come first.
-    symbols: Vec<Symbol>,
-    units: Vec<f64>,
-    conditions: Vec<ExprId>,
-    /// J, the columns for the symbols that are moved.
-    rows: Vec<Vec<ExprId>>,
-    /// J U² Jᵀ.
-    gram: Vec<ExprId>,
-    constants: Vec<(Symbol, ExprId)>,
-    shift: i64,
-    bits: usize,
-    /// The way onto it, made when first wanted.
-    way: Arc<OnceLock<Arc<Formula>>>,
-}
-
-impl Restrictions {
-    pub fn is_empty(&self) -> bool {
-        self.functions.is_empty()
-    }
 }
 
 impl Exprs {
@@ -134,6 +87,19 @@ impl Exprs {
         let gram: Vec<ExprId> = gram.map(|(a, b)| arena.dot(a, &squares, b)).collect();
         let mut symbols = moved;
         symbols.extend_from_slice(given.held);
+        let key = SurfaceKey {
+            conditions: given.conditions.to_vec(),
+            symbols: symbols.clone(),
+            units: units.iter().map(|u| u.to_bits()).collect(),
+            constants: given.constants.to_vec(),
+            shift: given.shift,
+            bits: given.bits,
+        };
+        let next = SurfaceId(arena.restrictions.surfaces.len() as u32);
+        let known = *arena.restrictions.surface_ids.entry(key).or_insert(next);
+        if known != next {
+            return Some(known);
+        }
         arena.restrictions.surfaces.push(SurfaceData {
             symbols,
             units,
@@ -145,7 +111,7 @@ impl Exprs {
             bits: given.bits,
             way: Arc::default(),
         });
-        Some(SurfaceId((arena.restrictions.surfaces.len() - 1) as u32))
+        Some(next)
     }
 
     /// A function restricted to a surface; `None` if it bends or jumps somewhere.
@@ -162,6 +128,16 @@ impl Exprs {
     /// w of f_x ≈ φ_xᵀ w, the weights of the conditions in a function.
     pub fn weights(&self, surface: SurfaceId, function: ExprId) -> Vec<ExprId> {
         self.arena.lock().weights(surface, function)
+    }
+
+    /// The roots as functions of symbols, without the arena.
+    fn formula(&self, roots: &[ExprId], inputs: &[Symbol]) -> Formula {
+        let places: FxHashMap<Symbol, usize> =
+            inputs.iter().enumerate().map(|(at, &symbol)| (symbol, at)).collect();
+        let recorder = Recorder::default();
+        let outputs =
+            self.evaluate(&recorder, roots, |symbol| recorder.input(places.get(&symbol).copied()));
+        recorder.finish(outputs)
     }
 
     fn is_smooth(&self, roots: &[ExprId]) -> bool {
@@ -235,7 +211,7 @@ impl Exprs {
                     })
                     .collect()
             };
-            Arc::new(Formula::new(self, &scaled, &inputs))
+            Arc::new(self.formula(&scaled, &inputs))
         });
         let restriction = Arc::new(Restriction {
             arguments: data.symbols.len(),
@@ -243,9 +219,9 @@ impl Exprs {
             has_conditions: !data.conditions.is_empty(),
             bits: data.bits,
             way: Arc::clone(way),
-            constants: Formula::new(self, &constants, &[]),
+            constants: self.formula(&constants, &[]),
             shift: data.shift,
-            values: Formula::new(self, &values, &inputs),
+            values: self.formula(&values, &inputs),
             functions: functions.to_vec(),
         });
         let arena = &mut *self.arena.lock();
@@ -315,176 +291,6 @@ impl Arena {
         }
         let along = self.sum(&terms);
         self.restrict(surface, along, arguments)
-    }
-}
-
-/// Functions restricted to one surface, without an arena.
-#[derive(Debug)]
-pub struct Restriction {
-    arguments: usize,
-    units: Vec<f64>,
-    has_conditions: bool,
-    bits: usize,
-    /// (J U² Jᵀ)⁻¹ φ times Jᵀ: the step in units of U².
-    way: Arc<Formula>,
-    constants: Formula,
-    shift: i64,
-    values: Formula,
-    functions: Vec<u32>,
-}
-
-impl PartialEq for Restriction {
-    fn eq(&self, other: &Restriction) -> bool {
-        self.functions == other.functions && self.arguments == other.arguments
-    }
-}
-
-/// Points whose way onto a surface is remembered: several tapes are run at one state.
-const POINTS: usize = 4;
-
-struct Last {
-    way: Arc<Formula>,
-    from: Vec<f64>,
-    point: Vec<ExtendedBall>,
-}
-
-thread_local! {
-    static LAST: std::cell::RefCell<Vec<Last>> = const { std::cell::RefCell::new(Vec::new()) };
-    /// An arithmetic for each precision: it keeps constants that are long in the making.
-    static KINDS: std::cell::RefCell<Vec<(usize, std::rc::Rc<Balls<Extended>>)>> =
-        const { std::cell::RefCell::new(Vec::new()) };
-}
-
-fn kind(bits: usize) -> std::rc::Rc<Balls<Extended>> {
-    KINDS.with_borrow_mut(|kinds| {
-        if let Some((_, kind)) = kinds.iter().find(|k| k.0 == bits) {
-            return std::rc::Rc::clone(kind);
-        }
-        let kind = std::rc::Rc::new(Balls(Extended::new(bits)));
-        kinds.push((bits, std::rc::Rc::clone(&kind)));
-        kind
-    })
-}
-
-impl Restriction {
-    /// How many values there are.
-    pub fn len(&self) -> usize {
-        self.functions.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.functions.is_empty()
-    }
-
-    /// How many arguments there are.
-    pub fn arguments(&self) -> usize {
-        self.arguments
-    }
-
-    /// The values at doubles.
-    pub fn at(&self, arguments: &[f64]) -> Vec<f64> {
-        let kind = kind(self.bits + SPARE);
-        let given = arguments.iter().map(|x| match x.is_finite() {
-            true => Ok(kind.0.double(*x, 0)),
-            false => Err(Gap::Undefined),
-        });
-        let known = LAST.with_borrow(|last| {
-            let own = |l: &&Last| Arc::ptr_eq(&l.way, &self.way) && l.from == arguments;
-            last.iter().find(own).map(|l| l.point.clone())
-        });
-        let found = || {
-            let mut point = given.collect::<Enclosed<Vec<ExtendedBall>>>()?;
-            self.move_onto(&kind, &mut point)?;
-            LAST.with_borrow_mut(|last| {
-                last.truncate(POINTS - 1);
-                let way = Arc::clone(&self.way);
-                last.insert(0, Last { way, from: arguments.to_vec(), point: point.clone() });
-            });
-            Ok(point)
-        };
-        let values = match known.map_or_else(found, Ok) {
-            Ok(point) => self.values_at(&kind, point),
-            Err(gap) => vec![Err(gap); self.len()],
-        };
-        // What may be 0 is 0.
-        let rounded = |ball: &ExtendedBall| match kind.0.sign(ball) {
-            BallSign::Unclear => 0.0,
-            _ => ball.to_f64_scaled(self.shift),
-        };
-        values.iter().map(|v| v.as_ref().map_or(f64::NAN, rounded)).collect()
-    }
-
-    /// The values as if the arguments lay on the surface.
-    pub(crate) fn plain<A: Arithmetic>(&self, arithmetic: &A, x: &[A::Value]) -> Vec<A::Value> {
-        let mut x = x.to_vec();
-        x.extend(self.constants.run(arithmetic, &[]));
-        self.scaled(arithmetic, self.values.run(arithmetic, &x))
-    }
-
-    /// Values times 2 to the power that is asked for.
-    fn scaled<A: Arithmetic>(&self, arithmetic: &A, mut values: Vec<A::Value>) -> Vec<A::Value> {
-        // In two steps: the power alone may be too large.
-        for part in [self.shift / 2, self.shift - self.shift / 2] {
-            let two = arithmetic.number(&Number::integer(2));
-            let factor = arithmetic.power(&two, &Number::integer(part));
-            values.iter_mut().for_each(|value| *value = arithmetic.mul(value, &factor));
-        }
-        values
-    }
-
-    /// The values at the point of the surface next to one.
-    pub(crate) fn on_surface(
-        &self,
-        kind: &Balls<Extended>,
-        mut x: Vec<ExtendedBall>,
-    ) -> Vec<Enclosed<ExtendedBall>> {
-        match self.move_onto(kind, &mut x) {
-            Ok(()) => self.scaled(kind, self.values_at(kind, x)),
-            Err(gap) => vec![Err(gap); self.len()],
-        }
-    }
-
-    fn values_at(
-        &self,
-        kind: &Balls<Extended>,
-        x: Vec<ExtendedBall>,
-    ) -> Vec<Enclosed<ExtendedBall>> {
-        let mut x: Vec<Enclosed<ExtendedBall>> = x.into_iter().map(Ok).collect();
-        x.extend(self.constants.run(kind, &[]));
-        self.values.run(kind, &x)
-    }
-
-    fn move_onto(&self, kind: &Balls<Extended>, x: &mut [ExtendedBall]) -> Enclosed<()> {
-        if !self.has_conditions {
-            return Ok(());
-        }
-        let constants = self.constants.run(kind, &[]);
-        let near = SPARE as f64 - kind.0.bits() as f64;
-        for _ in 0..STEPS {
-            let mut at: Vec<Enclosed<ExtendedBall>> =
-                x.iter().map(|x| Ok(x.clone().middle())).collect();
-            at.extend(constants.iter().cloned());
-            let steps = self.way.run(kind, &at);
-            let mut most = f64::NEG_INFINITY;
-            for ((x, step), unit) in x.iter_mut().zip(steps).zip(&self.units) {
-                let step = kind.0.mul(&step?.middle(), &kind.0.double(-unit, 0))?;
-                most = most.max(step.bound().log2());
-                *x = kind.0.add(x, &kind.0.mul(&step, &kind.0.double(*unit, 0))?)?.middle();
-            }
-            // What is left is about the square of the last step.
-            if 2.0 * most + DOUBT < near {
-                for (x, unit) in x.iter_mut().zip(&self.units) {
-                    let left = (2.0 * most + DOUBT + unit.log2()).ceil().max(-1e9);
-                    *x = x.clone().wider(Magnitude::power_of_two(left as i64));
-                }
-                return Ok(());
-            }
-            if most > FAR.log2() {
-                return Err(Gap::Undecided);
-            }
-        }
-        Err(Gap::Undecided)
     }
 }
 

@@ -3,7 +3,8 @@
 use dalembert_expr::ball::{Balls, Doubles as DoubleBalls, Enclose};
 use dalembert_expr::eval::{Arithmetic, Doubles};
 use dalembert_expr::{
-    Explicit, Expr, ExprId, Exprs, Function, Notation, Number, Symbol, SymbolKind, ZeroTest,
+    Explicit, Expr, ExprId, Exprs, Function, Notation, Number, Surface, Symbol, SymbolKind,
+    ZeroTest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -89,6 +90,19 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     assert_eq!(exprs.log_size(parts[0].1), 0.0);
     print(exprs.at(parts[0].1));
     assert_eq!(exprs.share().len() > 10, !exprs.is_empty());
+    let given = Surface {
+        conditions: &[(vx.sin() + vy - 1).id],
+        moved: &[(x, 1.0), (y, 1.0)],
+        held: &[],
+        constants: &[],
+        shift: 0,
+        bits: 128,
+    };
+    let surface = exprs.surface(&given).expect("a surface");
+    assert_eq!(exprs.surface(&given), Some(surface));
+    let restricted = exprs.restricted(surface, product.id).expect("it is smooth");
+    print(exprs.at(restricted));
+    exprs.weights(surface, product.id).into_iter().for_each(|e| print(exprs.at(e)));
 
     // Numbers; what is handed in may use the arena.
     let value = |s: Symbol| if exprs.symbol_info(s).name == "x" { 0.5 } else { 2.0 };

@@ -45,7 +45,7 @@ pub fn graphs(count: usize) -> impl Iterator<Item = Graph> {
             let all: Vec<Expr> = constants.into_iter().chain(variables).collect();
             let mut roots: Vec<ExprId> =
                 (0..3).map(|_| expression(&exprs, &mut random, &all, 5).id).collect();
-            if number % 8 == 3 {
+            if number % 40 == 3 {
                 roots.extend(restricted(&exprs, &all).map(|e| e.id));
             }
             let symbols: Vec<Symbol> = all.iter().filter_map(|e| e.symbol()).collect();

@@ -1,9 +1,9 @@
 //! Balls of extended precision: as many bits as are asked for.
 
 use super::{BallSign, Balls, Enclose, Enclosed, Gap, Magnitude, all};
+use crate::arithmetic::Restriction;
 use crate::function::Function;
 use crate::number::Number;
-use crate::restriction::Restriction;
 use astro_float::{BigFloat, Consts, Exponent, RoundingMode, Sign, WORD_BIT_SIZE, Word};
 use num_bigint::BigInt;
 use std::cell::{Cell, RefCell};

@@ -99,6 +99,8 @@ pub(crate) fn nearly_dependent(
 ) -> Option<Nearly> {
     let mut problem = Problem::new(setting, rows, t, table)?;
     problem.settle_state();
+    // Rows that are independent here are no matter of digits.
+    problem.at(0.0, 0)?;
     let mut first: Option<Nearly> = None;
     for (at, distance) in DISTANCES.into_iter().enumerate() {
         let Some(found) = problem.at(distance, at as u64 + 1) else { continue };
@@ -124,6 +126,8 @@ struct Problem<'s> {
     q: Vec<f64>,
     v: Vec<f64>,
     units: Vec<f64>,
+    /// The extents of the coordinates, 0 where there is none to be known: such a one is not moved.
+    extents: Vec<f64>,
     /// φ and ψ by row of A, if the row has one.
     phi: Vec<Option<ExprId>>,
     psi: Vec<Option<ExprId>>,
@@ -168,7 +172,8 @@ impl<'s> Problem<'s> {
         let functions: Vec<ExprId> = rows.phi.iter().map(|r| r.1).collect();
         let no_mass = Jacobian { rows: Vec::new(), columns: n };
         let geometry = Geometry::new(exprs, rows.q, &functions, rows.jacobian, &no_mass);
-        let mut units = geometry.extents(setting, &table);
+        let extents = geometry.extents(setting, &table);
+        let mut units = extents.clone();
         let most = units.iter().fold(0f64, |m, u| m.max(*u));
         let fallback = if most > 0.0 { most } else { 1.0 };
         units.iter_mut().filter(|u| !(**u > 0.0)).for_each(|u| *u = fallback);
@@ -183,6 +188,7 @@ impl<'s> Problem<'s> {
             q,
             v,
             units,
+            extents,
             phi,
             psi,
             by_velocity,
@@ -208,17 +214,17 @@ impl<'s> Problem<'s> {
     fn at(&self, distance: f64, seed: u64) -> Option<Option<Nearly>> {
         let mut random = Random::new(seed);
         let mut point = Point { t: self.t, q: self.q.clone(), v: self.v.clone() };
-        for (q, unit) in point.q.iter_mut().zip(&self.units) {
+        for (q, unit) in point.q.iter_mut().zip(&self.extents) {
             *q += distance * unit * random.signed();
         }
-        // At the rate at which the fastest coordinate moves through its extent, or once in the
-        // time of a run.
-        let span = self.setting.duration();
-        let rates = self.v.iter().zip(&self.units).map(|(v, unit)| v.abs() / unit);
-        let once = if span > 0.0 { 1.0 / span } else { 1.0 };
-        let rate = rates.filter(|rate| rate.is_finite()).fold(once, f64::max);
-        point.t += distance / rate * random.signed();
-        for (v, unit) in point.v.iter_mut().zip(&self.units) {
+        // At the rate at which the fastest coordinate moves through its extent; at rest nothing
+        // tells how long a while is.
+        let rates = self.v.iter().zip(&self.extents).map(|(v, extent)| v.abs() / extent);
+        let rate = rates.filter(|rate| rate.is_finite()).fold(0f64, f64::max);
+        if rate > 0.0 {
+            point.t += distance / rate * random.signed();
+        }
+        for (v, unit) in point.v.iter_mut().zip(&self.extents) {
             *v += distance * rate * unit * random.signed();
         }
         let lengths = self.lengths(&self.table_of(&point))?;
@@ -549,6 +555,25 @@ impl<'s> Problem<'s> {
                 }
             };
             let Some(ratio) = ratio else { continue };
+            // Entry by entry, so that no unit of a coordinate makes rows look alike; those of
+            // coordinates whose extents are known are compared with each other.
+            let (size, short) = scaled(&left);
+            let mut terms: Vec<f64> = whole.iter().map(|x| x.abs()).collect();
+            for (&chosen, share) in part.rows.iter().zip(&shares) {
+                let entries = &rows.rows[chosen * n..(chosen + 1) * n];
+                terms.iter_mut().zip(entries).for_each(|(term, a)| *term += (share * a).abs());
+            }
+            let known = terms.iter().zip(&self.extents).filter(|(_, extent)| **extent > 0.0);
+            let largest = known.fold(0f64, |most, (term, _)| most.max(*term));
+            for (term, extent) in terms.iter_mut().zip(&self.extents) {
+                *term = if *extent > 0.0 { largest } else { *term };
+            }
+            let parts = short.iter().zip(&terms).filter(|(left, _)| **left != 0.0);
+            let by_entry = parts.fold(0f64, |most, (left, term)| most.max(left.abs() / term))
+                * (size as f64 - own as f64).exp2();
+            if !(by_entry < ELSEWHERE) {
+                continue;
+            }
             // In doubles it was dependent: this is another place.
             if ratio > ELSEWHERE {
                 return None;
@@ -565,7 +590,7 @@ impl<'s> Problem<'s> {
                     continue;
                 }
             }
-            if nearly.as_ref().is_some_and(|n| n.ratio >= ratio) {
+            if nearly.as_ref().is_some_and(|n| n.ratio >= by_entry) {
                 continue;
             }
             // Those that have a share in it.
@@ -577,7 +602,7 @@ impl<'s> Problem<'s> {
                 .filter(|((_, share), length)| (*share * length).abs() > SHARE * ratio * own_length)
                 .map(|((&at, _), _)| name(at))
                 .collect();
-            nearly = Some(Nearly { ratio, row: name(row), others });
+            nearly = Some(Nearly { ratio: by_entry, row: name(row), others });
         }
         Some(nearly)
     }

@@ -64,8 +64,7 @@ pub(super) fn restricted(setting: &Setting) -> Option<System> {
     let rows =
         Rows { constraints: &constraints, q: &q, v: &v, jacobian: &jacobian, phi: &phi, psi: &psi };
     let nearly = nearly_dependent(setting, &rows, start(setting))?;
-    let all = nearly.constraints();
-    if all.iter().any(|&row| is_in_force(exprs, system, row)) {
+    if nearly.constraints().iter().any(|&row| is_in_force(exprs, system, row)) {
         return None;
     }
     replace(setting, &rows, &nearly)

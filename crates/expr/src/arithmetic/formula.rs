@@ -1,13 +1,9 @@
 //! Expressions taken out of their arena: the steps of an evaluation, with exact numbers, to be run
 //! in any arithmetic and on any thread without the arena.
 
-use crate::arena::{ExprId, Exprs};
-use crate::eval::Arithmetic;
+use super::{Arithmetic, Restriction};
 use crate::function::Function;
 use crate::number::Number;
-use crate::restriction::Restriction;
-use crate::symbol::Symbol;
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -42,18 +38,6 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
-    /// The roots as functions of symbols.
-    pub fn new(exprs: &Exprs, roots: &[ExprId], inputs: &[Symbol]) -> Formula {
-        let places: FxHashMap<Symbol, usize> =
-            inputs.iter().enumerate().map(|(at, &symbol)| (symbol, at)).collect();
-        let recorder = Recorder::default();
-        let outputs = exprs.evaluate(&recorder, roots, |symbol| match places.get(&symbol) {
-            Some(&at) => recorder.push(Step::Input(at)),
-            None => recorder.push(Step::Unknown),
-        });
-        Formula { steps: recorder.0.into_inner(), outputs }
-    }
-
     /// The outputs, given the inputs.
     pub fn run<A: Arithmetic>(&self, arithmetic: &A, inputs: &[A::Value]) -> Vec<A::Value> {
         let mut values: Vec<A::Value> = Vec::with_capacity(self.steps.len());
@@ -92,9 +76,19 @@ impl Formula {
 
 /// An arithmetic that writes down what it is asked for.
 #[derive(Default)]
-struct Recorder(RefCell<Vec<Step>>);
+pub(crate) struct Recorder(RefCell<Vec<Step>>);
 
 impl Recorder {
+    /// An input, by its place; none is what has no value.
+    pub fn input(&self, at: Option<usize>) -> Place {
+        self.push(at.map_or(Step::Unknown, Step::Input))
+    }
+
+    /// What was written down.
+    pub fn finish(self, outputs: Vec<Place>) -> Formula {
+        Formula { steps: self.0.into_inner(), outputs }
+    }
+
     fn push(&self, step: Step) -> Place {
         let steps = &mut *self.0.borrow_mut();
         steps.push(step);
