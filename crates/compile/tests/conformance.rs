@@ -12,6 +12,10 @@ mod interpreter {
     dalembert_compile::backend_tests!(dalembert_compile::backends::interpreter::BACKEND);
 }
 
+mod machine {
+    dalembert_compile::backend_tests!(dalembert_compile::backends::machine::BACKEND);
+}
+
 #[test]
 fn every_backend_of_the_list_conforms_and_is_found() {
     for backend in backends::ALL {

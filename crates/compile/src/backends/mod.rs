@@ -5,6 +5,7 @@ use crate::tape::Tape;
 use std::any::Any;
 
 pub mod interpreter;
+pub mod machine;
 
 /// Something that turns tapes into functions.
 pub trait Backend: Sync {
@@ -92,7 +93,7 @@ macro_rules! backends {
     };
 }
 
-backends! { interpreter }
+backends! { interpreter, machine }
 
 /// The backend used unless another is named: the interpreter.
 pub static DEFAULT: &dyn Backend = &interpreter::BACKEND;

@@ -1,0 +1,111 @@
+//! The order in which code computes a tape: calls stand together.
+//!
+//! A call may change every vector register, so what is live across it goes through memory. With
+//! all calls of a kind of depth in one row, next to nothing is: first what the calls without
+//! calls below them need, then those calls, then what the next ones need, … and at last all the
+//! rest, in the tape's own order, which keeps things near to where they are read.
+
+use crate::tape::{Instruction, Tape};
+use dalembert_expr::Function;
+use std::ops::Range;
+
+/// Whether code calls a function for an instruction.
+pub(super) fn is_call(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Add(..)
+        | Instruction::Sub(..)
+        | Instruction::Mul(..)
+        | Instruction::Div(..)
+        | Instruction::Neg(_)
+        | Instruction::Fma(..)
+        | Instruction::Sqrt(_)
+        | Instruction::Select(..)
+        | Instruction::Follow => false,
+        Instruction::Call1(f, _) | Instruction::Call2(f, ..) => !matches!(
+            f,
+            Function::Abs
+                | Function::Sign
+                | Function::Negative
+                | Function::NotPositive
+                | Function::Min
+                | Function::Max
+                | Function::And
+                | Function::Or
+        ),
+        Instruction::Pow(..)
+        | Instruction::SinCos(_)
+        | Instruction::Factor(_)
+        | Instruction::Solve(_) => true,
+    }
+}
+
+/// What no call needs.
+const LAST: u32 = u32::MAX;
+
+/// The instructions of a part of a tape in the order of the code.
+pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
+    let instructions = &tape.instructions[part.clone()];
+    if !instructions.iter().any(is_call) {
+        return part.collect();
+    }
+    let first = tape.first_instruction() + part.start;
+    // After how many rows of calls each value is there; of a call, in which row it is.
+    let mut ready = vec![0u32; instructions.len()];
+    let mut row = vec![LAST; instructions.len()];
+    let mut factored = vec![0u32; tape.matrices.len()];
+    let mut rows = 0;
+    for (at, instruction) in instructions.iter().enumerate() {
+        if *instruction == Instruction::Follow {
+            (ready[at], row[at]) = at.checked_sub(1).map_or((0, LAST), |b| (ready[b], row[b]));
+            continue;
+        }
+        let mut after = 0;
+        tape.reads(instruction, &mut |r| {
+            if r as usize >= first {
+                after = after.max(ready.get(r as usize - first).copied().unwrap_or(0));
+            }
+        });
+        if let Instruction::Solve(right) = instruction {
+            after = after.max(factored[tape.rights[*right as usize].matrix as usize]);
+        }
+        if is_call(instruction) {
+            row[at] = after;
+            rows = rows.max(after + 1);
+            after += 1;
+        }
+        if let Instruction::Factor(matrix) = instruction {
+            factored[*matrix as usize] = after;
+        }
+        ready[at] = after;
+    }
+    // The first row of calls that needs each.
+    let mut needed = row.clone();
+    for (at, instruction) in instructions.iter().enumerate().rev() {
+        let by = needed[at];
+        if by != LAST {
+            tape.reads(instruction, &mut |r| {
+                if let Some(place) = (r as usize).checked_sub(first).filter(|&p| p < at) {
+                    needed[place] = needed[place].min(by);
+                }
+            });
+        }
+    }
+    // A counting sort: for each row what is needed, then its calls.
+    let key = |at: usize| match (row[at], needed[at]) {
+        (LAST, LAST) => 2 * rows as usize,
+        (LAST, by) => 2 * by as usize,
+        (row, _) => 2 * row as usize + 1,
+    };
+    let mut starts = vec![0usize; 2 * rows as usize + 2];
+    (0..instructions.len()).for_each(|at| starts[key(at) + 1] += 1);
+    for i in 1..starts.len() {
+        starts[i] += starts[i - 1];
+    }
+    let mut order = vec![0; instructions.len()];
+    for at in 0..instructions.len() {
+        let place = &mut starts[key(at)];
+        order[*place] = part.start + at;
+        *place += 1;
+    }
+    order
+}
