@@ -225,9 +225,7 @@ impl Encoder {
     /// d = b
     pub(super) fn load(&mut self, d: Vector, b: Operand) {
         let vex = match b {
-            Operand::Register(_) => {
-                Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: 0x28 }
-            }
+            Operand::Register(_) => Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: 0x28 },
             Operand::Memory(_) => {
                 Vex { map: MAP_0F, prefix: self.arithmetic(), wide: false, opcode: 0x10 }
             }

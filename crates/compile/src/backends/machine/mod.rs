@@ -55,15 +55,22 @@ impl Backend for Machine {
     }
 
     fn compile(&self, tape: Tape) -> Box<dyn Function> {
-        let layout = (is_available() && layout::is_regular(&tape)).then(|| Layout::new(&tape));
-        let single = layout.as_ref().and_then(|layout| Compiled::new(&tape, layout, Width::One));
-        match (single, layout) {
-            (Some(single), Some(layout)) => {
-                let wide = OnceLock::new();
-                Box::new(Assembled(Arc::new(Plan { tape, layout, single, wide })))
-            }
-            _ => interpreter::BACKEND.compile(tape),
+        assemble(tape).unwrap_or_else(|tape| interpreter::BACKEND.compile(tape))
+    }
+}
+
+/// The machine code of a tape; the tape itself where there is none.
+pub fn assemble(tape: Tape) -> Result<Box<dyn Function>, Tape> {
+    if !is_available() || !layout::is_regular(&tape) {
+        return Err(tape);
+    }
+    let layout = Layout::new(&tape);
+    match Compiled::new(&tape, &layout, Width::One) {
+        Some(single) => {
+            let wide = OnceLock::new();
+            Ok(Box::new(Assembled(Arc::new(Plan { tape, layout, single, wide }))))
         }
+        None => Err(tape),
     }
 }
 

@@ -90,13 +90,7 @@ impl Emitter<'_> {
     }
 
     /// b where the condition is 0, a where it is another number, else NaN.
-    pub(super) fn select(
-        &mut self,
-        condition: Register,
-        a: Register,
-        b: Register,
-        into: Register,
-    ) {
+    pub(super) fn select(&mut self, condition: Register, a: Register, b: Register, into: Register) {
         let reads = [condition, a, b];
         reads.iter().for_each(|&value| self.read(value));
         let [c, a, b] = reads.map(|value| self.fetch(value));

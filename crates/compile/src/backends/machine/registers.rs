@@ -176,8 +176,7 @@ impl Registers {
         }
         let register = self.farthest();
         let other = self.holds[register];
-        self.until[register] > self.next[value as usize]
-            && self.home[other as usize] != Place::NONE
+        self.until[register] > self.next[value as usize] && self.home[other as usize] != Place::NONE
     }
 
     /// A register, pinned, that holds nothing; what was in it may have to be stored.
