@@ -8,7 +8,7 @@ use dalembert::expr::{ExprId, Random, Symbol};
 use dalembert::simulate::{Setting, start};
 use dalembert::{Input, Options};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A tape, and numbers to call it with.
 struct Case {
@@ -77,12 +77,12 @@ fn synthetic(count: usize) -> Case {
 fn medians(
     turns: usize,
     all: &[&'static dyn Backend],
-    mut once: impl FnMut(usize) -> Duration,
+    mut once: impl FnMut(usize) -> f64,
 ) -> Vec<f64> {
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); all.len()];
     for _ in 0..turns {
         for (which, list) in times.iter_mut().enumerate() {
-            list.push(once(which).as_secs_f64());
+            list.push(once(which));
         }
     }
     let median = |mut list: Vec<f64>| {
@@ -113,7 +113,7 @@ fn measure(case: &Case) {
         for _ in 0..calls {
             function.call(scratch, black_box(variables), black_box(&mut y));
         }
-        start.elapsed() / calls as u32
+        start.elapsed().as_secs_f64() / calls as f64
     });
     let across: Vec<f64> = variables.iter().flat_map(|&x| [x; LANES]).collect();
     let mut many = vec![0.0; LANES * tape.outputs.len()];
@@ -124,13 +124,13 @@ fn measure(case: &Case) {
         for _ in 0..calls {
             function.call_many(scratch, LANES, black_box(&across), black_box(&mut many));
         }
-        start.elapsed() / calls as u32
+        start.elapsed().as_secs_f64() / calls as f64
     });
     let compile = medians(TURNS, all, |which| {
         let tape = tape.clone();
         let start = Instant::now();
         let function = black_box(all[which].compile(tape));
-        let time = start.elapsed();
+        let time = start.elapsed().as_secs_f64();
         drop(function);
         time
     });

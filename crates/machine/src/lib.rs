@@ -4,21 +4,19 @@
 //! compute is not known here. This is the room of the unsafe code: what the compiler cannot see
 //! about such bytes is said once, below, and whoever makes them keeps to it.
 //!
-//! **The convention.** Code is entered with the address of a [`State`] as its only argument, by
-//! the platform's convention for `extern "C"`. At [`FRAME`], [`X`] and [`Y`] of it are the
-//! addresses of three lists of doubles. The code reads and writes the frame, reads `x` and writes
-//! `y`, each only as far as its [`Entry`] says; it may call `extern "C"` functions, of which
-//! those that take a `&mut State` get the state that it was given itself; it returns, with the
-//! registers kept that the convention wants kept. Nothing else.
+//! **The convention.** Code is entered by the platform's convention for `extern "C"` with four
+//! arguments: a [`State`], and the addresses of three lists of doubles, the frame, `x` and `y`. The
+//! code reads and writes the frame, reads `x`, and writes and reads `y`, each only as far as its
+//! [`Entry`] says; it may call `extern "C"` functions, of which those that take a `&mut State` get
+//! the state that it was given itself; it returns, with the registers kept that the convention
+//! wants kept. Nothing else.
 //!
 //! ```
-//! use dalembert_machine::{Code, Entry, X, Y};
+//! use dalembert_machine::{Code, Entry};
 //!
-//! // y₀ = x₀: two addresses are fetched, then a number moves.
+//! // y₀ = x₀
 //! let bytes = [
-//!     0x48, 0x8b, 0x47, X as u8, // mov rax, [rdi + X]
-//!     0x48, 0x8b, 0x4f, Y as u8, // mov rcx, [rdi + Y]
-//!     0x48, 0x8b, 0x00, // mov rax, [rax]
+//!     0x48, 0x8b, 0x02, // mov rax, [rdx]
 //!     0x48, 0x89, 0x01, // mov [rcx], rax
 //!     0xc3, // ret
 //! ];
@@ -37,13 +35,10 @@ mod memory;
 
 use memory::Memory;
 use std::marker::PhantomData;
-use std::mem::offset_of;
 
 pub use memory::Refused;
 
-/// What code is called with: three lists of doubles, and a context that only the functions which
-/// it calls back look at.
-#[repr(C)]
+/// What code hands on to functions that it calls: the three lists of doubles, and a context.
 pub struct State<C> {
     frame: *mut f64,
     x: *const f64,
@@ -51,13 +46,6 @@ pub struct State<C> {
     context: *mut C,
     lengths: [usize; 3],
 }
-
-/// Where the address of the frame is in a [`State`].
-pub const FRAME: usize = offset_of!(State<()>, frame);
-/// Where the address of `x` is in a [`State`].
-pub const X: usize = offset_of!(State<()>, x);
-/// Where the address of `y` is in a [`State`].
-pub const Y: usize = offset_of!(State<()>, y);
 
 /// What a [`State`] points to.
 pub struct Parts<'a, C> {
@@ -150,8 +138,9 @@ impl<C> Code<C> {
         // state and the lists, which are as long as it takes, and returns.
         unsafe {
             let code = self.memory.start().add(entry.at);
-            let code: extern "C" fn(&mut State<C>) = std::mem::transmute(code);
-            code(&mut state);
+            let code: extern "C" fn(*mut State<C>, *mut f64, *const f64, *mut f64) =
+                std::mem::transmute(code);
+            code(&mut state, state.frame, state.x, state.y);
         }
         true
     }

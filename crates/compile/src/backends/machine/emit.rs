@@ -13,7 +13,6 @@ use super::registers::{Base, NEVER, Place, Registers};
 use super::shims;
 use crate::tape::{Instruction, Register, Tape};
 use dalembert_expr::Function;
-use dalembert_machine as machine;
 
 /// The frame's address points this many bytes into it, so that more of it is within reach of a
 /// displacement of one byte.
@@ -28,6 +27,10 @@ pub(super) fn emit(
     code: &mut Encoder,
     outs: &mut Vec<Out>,
 ) -> Option<usize> {
+    if part == Part::Prologue && tape.prologue == 0 {
+        code.ret();
+        return Some(layout.fixed);
+    }
     let order = order::hoisted(tape, part.range(tape));
     let (uses, next) = next_reads(tape, &order);
     let mut emitter = Emitter {
@@ -63,16 +66,12 @@ fn next_reads(tape: &Tape, order: &[usize]) -> (Vec<u32>, Vec<u32>) {
             next[r as usize] = place as u32;
         };
         let instruction = &tape.instructions[at];
-        match instruction {
-            Instruction::Factor(_) | Instruction::Solve(_) => {
-                many.clear();
-                tape.reads(instruction, &mut |r| many.push(r));
-                many.iter().rev().for_each(|&r| read(r));
-            }
-            _ => {
-                let (registers, count) = instruction.operands();
-                registers[..count].iter().rev().for_each(|&r| read(r));
-            }
+        let (registers, count) = instruction.operands();
+        registers[..count].iter().rev().for_each(|&r| read(r));
+        if count == 0 {
+            many.clear();
+            tape.reads(instruction, &mut |r| many.push(r));
+            many.iter().rev().for_each(|&r| read(r));
         }
     }
     (uses, next)
@@ -98,9 +97,9 @@ impl Emitter<'_> {
     /// The register that has the address of a list. A call keeps only some of them.
     fn base(&self, base: Base) -> Address {
         match (base, self.is_leaf) {
-            (Base::Frame, true) => Address::Rcx,
+            (Base::Frame, true) => Address::Rsi,
             (Base::X, true) => Address::Rdx,
-            (Base::Y, true) => Address::Rsi,
+            (Base::Y, true) => Address::Rcx,
             (Base::Frame, false) => Address::Rbx,
             (Base::X, false) => Address::Rbp,
             (Base::Y, false) => Address::R14,
@@ -125,12 +124,11 @@ impl Emitter<'_> {
             let saved = [Address::Rax, Address::Rbx, Address::Rbp, Address::R14, Address::R15];
             saved.into_iter().for_each(|register| self.code.push(register));
             self.code.copy_address(Address::R15, Address::Rdi);
-        }
-        for (base, at) in
-            [(Base::Frame, machine::FRAME), (Base::X, machine::X), (Base::Y, machine::Y)]
-        {
-            let from = Memory { base: Address::Rdi, displacement: at as i32 };
-            self.code.load_address(self.base(base), from);
+            for (base, from) in
+                [(Base::X, Address::Rdx), (Base::Y, Address::Rcx), (Base::Frame, Address::Rsi)]
+            {
+                self.code.copy_address(self.base(base), from);
+            }
         }
         let base = self.base(Base::Frame);
         self.code.address_of(base, Memory { base, displacement: BIAS });

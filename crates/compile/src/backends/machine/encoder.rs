@@ -163,7 +163,10 @@ impl Encoder {
             out[at] = immediate;
             at += 1;
         }
-        self.bytes.extend_from_slice(&out[..at]);
+        // A copy of a length that is known is a single move.
+        let end = self.bytes.len() + at;
+        self.bytes.extend_from_slice(&out);
+        self.bytes.truncate(end);
     }
 
     /// The prefix of arithmetic on this many doubles.
@@ -245,24 +248,14 @@ impl Encoder {
         self.bytes.extend_from_slice(&[0xc5, 0xf8, 0x77]);
     }
 
-    /// An instruction on 64 bits with a register and memory.
-    fn with_memory(&mut self, opcode: u8, register: Address, memory: Memory) {
+    /// register = the address of memory
+    pub(super) fn address_of(&mut self, register: Address, memory: Memory) {
         let mut out = [0u8; 9];
         let (reg, base) = (register as u8, memory.base as u8);
         out[0] = 0x48 | (reg >> 3) << 2 | base >> 3;
-        out[1] = opcode;
+        out[1] = 0x8d;
         let length = 2 + mod_rm(&mut out[2..], reg, memory);
         self.bytes.extend_from_slice(&out[..length]);
-    }
-
-    /// register = 64 bits of memory
-    pub(super) fn load_address(&mut self, register: Address, memory: Memory) {
-        self.with_memory(0x8b, register, memory);
-    }
-
-    /// register = the address of memory
-    pub(super) fn address_of(&mut self, register: Address, memory: Memory) {
-        self.with_memory(0x8d, register, memory);
     }
 
     /// register = other

@@ -5,6 +5,7 @@
 //! frame: numbers that all code uses │ numbers │ constants │ kept from the prologue │ spilled
 //! ```
 
+use super::order;
 use super::registers::{Base, Place};
 use crate::tape::{Instruction, Register, Tape};
 use std::ops::Range;
@@ -78,7 +79,7 @@ impl Layout {
         };
         if tape.prologue > 0 {
             for instruction in &tape.instructions[tape.prologue..] {
-                tape.reads(instruction, &mut keep);
+                order::reads(tape, instruction, &mut keep);
             }
             tape.outputs.iter().for_each(|&r| keep(r));
         }

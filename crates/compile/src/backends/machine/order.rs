@@ -5,7 +5,7 @@
 //! calls below them need, then those calls, then what the next ones need, … and at last all the
 //! rest, in the tape's own order, which keeps things near to where they are read.
 
-use crate::tape::{Instruction, Tape};
+use crate::tape::{Instruction, Register, Tape};
 use dalembert_expr::Function;
 use std::ops::Range;
 
@@ -39,6 +39,17 @@ pub(super) fn is_call(instruction: &Instruction) -> bool {
     }
 }
 
+/// Calls `visit` for each register an instruction reads: [`Tape::reads`], compiled into a loop
+/// over instructions, most of which name their registers themselves.
+#[inline(always)]
+pub(super) fn reads(tape: &Tape, instruction: &Instruction, mut visit: impl FnMut(Register)) {
+    let (registers, count) = instruction.operands();
+    registers[..count].iter().for_each(|&r| visit(r));
+    if count == 0 {
+        tape.reads(instruction, &mut visit);
+    }
+}
+
 /// What no call needs.
 const LAST: u32 = u32::MAX;
 
@@ -60,7 +71,7 @@ pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
             continue;
         }
         let mut after = 0;
-        tape.reads(instruction, &mut |r| {
+        reads(tape, instruction, |r| {
             if r as usize >= first {
                 after = after.max(ready.get(r as usize - first).copied().unwrap_or(0));
             }
@@ -83,7 +94,7 @@ pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
     for (at, instruction) in instructions.iter().enumerate().rev() {
         let by = needed[at];
         if by != LAST {
-            tape.reads(instruction, &mut |r| {
+            reads(tape, instruction, |r| {
                 if let Some(place) = (r as usize).checked_sub(first).filter(|&p| p < at) {
                     needed[place] = needed[place].min(by);
                 }
