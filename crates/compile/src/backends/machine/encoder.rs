@@ -318,3 +318,68 @@ fn mod_rm(out: &mut [u8], reg: u8, memory: Memory) -> usize {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Address::*;
+    use Operand::Register;
+
+    fn at(base: Address, displacement: i32) -> Operand {
+        Operand::Memory(Memory { base, displacement })
+    }
+
+    /// Bytes as another assembler (GNU as) writes them.
+    #[test]
+    fn bytes_are_those_of_another_assembler() {
+        let expect = |width: Width, bytes: &str, emit: fn(&mut Encoder)| {
+            let mut encoder = Encoder::new(width, 0);
+            emit(&mut encoder);
+            let found: Vec<String> = encoder.bytes.iter().map(|b| format!("{b:02x}")).collect();
+            assert_eq!(found.join(" "), bytes);
+        };
+        let one = |bytes: &str, emit: fn(&mut Encoder)| expect(Width::One, bytes, emit);
+        let four = |bytes: &str, emit: fn(&mut Encoder)| expect(Width::Four, bytes, emit);
+        one("c5 eb 58 cb", |e| e.operation(Operation::Add, 1, 2, Register(3)));
+        one("c4 41 6b 5c cb", |e| e.operation(Operation::Sub, 9, 2, Register(11)));
+        // Sums and products turn their operands for the shorter form.
+        one("c5 23 58 ca", |e| e.operation(Operation::Add, 9, 2, Register(11)));
+        one("c5 9b 59 4b 80", |e| e.operation(Operation::Mul, 1, 12, at(Rbx, -128)));
+        four("c4 41 0d 5e be 00 02 00 00", |e| {
+            e.operation(Operation::Div, 15, 14, at(R14, 512));
+        });
+        one("c5 f3 5d c2", |e| e.operation(Operation::Min, 0, 1, Register(2)));
+        four("c5 f5 5f c2", |e| e.operation(Operation::Max, 0, 1, Register(2)));
+        one("c5 db 51 dc", |e| e.sqrt(3, Register(4)));
+        four("c5 fd 51 5e 20", |e| e.sqrt(3, at(Rsi, 32)));
+        one("c5 d9 57 5e 80", |e| e.bits(Bits::Xor, 3, 4, at(Rsi, -128)));
+        four("c4 41 35 55 c2", |e| e.bits(Bits::AndNot, 8, 9, Register(10)));
+        one("c4 e2 e9 b9 4d 08", |e| e.fused(Fused::Plus231, 1, 2, at(Rbp, 8)));
+        four("c4 62 ed a8 cb", |e| e.fused(Fused::Times213, 9, 2, Register(3)));
+        one("c4 c2 e9 99 cb", |e| e.fused(Fused::Times132, 1, 2, Register(11)));
+        one("c5 eb c2 cb 03", |e| e.compare(Compare::Unordered, 1, 2, Register(3)));
+        one("c4 e3 69 4b cb c0", |e| e.blend(1, 2, 3, 12));
+        one("c5 79 28 c9", |e| e.load(9, Register(1)));
+        // Never without a displacement: one base in eight has no such form.
+        one("c5 7b 10 4a 00", |e| e.load(9, at(Rdx, 0)));
+        four("c5 fd 11 99 00 10 00 00", |e| {
+            e.store(Memory { base: Rcx, displacement: 4096 }, 3);
+        });
+        one("c5 f8 77", Encoder::clear_upper);
+        one("49 8d be 00 02 00 00", |e| {
+            e.address_of(Rdi, Memory { base: R14, displacement: 512 });
+        });
+        one("49 89 ff 4c 89 ff", |e| {
+            e.copy_address(R15, Rdi);
+            e.copy_address(Rdi, R15);
+        });
+        one("be 07 00 00 00", |e| e.number(Rsi, 7));
+        one("48 b8 88 77 66 55 44 33 22 11 ff d0", |e| e.call(0x1122_3344_5566_7788));
+        one("41 56 55 41 5f c3", |e| {
+            e.push(R14);
+            e.push(Rbp);
+            e.pop(R15);
+            e.ret();
+        });
+    }
+}

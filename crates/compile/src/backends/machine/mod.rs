@@ -157,15 +157,20 @@ impl Plan {
         self.wide.get_or_init(|| Compiled::new(&self.tape, &self.layout, Width::Four)).as_ref()
     }
 
-    /// One call, of the numbers that are given; the others are NaN.
+    #[inline]
     fn call(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
-        let Work { context, frame, .. } = work;
-        if self.single.code.call(BODY, context, frame, x, y) {
-            return;
+        if !self.single.code.call(BODY, &mut work.context, &mut work.frame, x, y) {
+            self.call_short(work, x, y);
         }
+    }
+
+    /// A call with fewer variables or outputs than there are: what is not given is NaN.
+    #[cold]
+    fn call_short(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
         let given = work.x.len().min(x.len());
         work.x[..given].copy_from_slice(&x[..given]);
         work.x[given..].fill(f64::NAN);
+        let Work { context, frame, .. } = work;
         self.single.code.call(BODY, context, frame, &work.x, &mut work.y);
         y.iter_mut().zip(&work.y).for_each(|(place, &value)| *place = value);
     }
@@ -297,5 +302,62 @@ fn one_by_one(plan: &Plan, work: &mut Work, lanes: usize, x: &[f64], y: &mut [f6
         for (to, &value) in y.chunks_exact_mut(lanes).zip(&output) {
             to[lane] = value;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tape::{Instruction, Register};
+
+    /// Products of so many pairs, then their sum.
+    fn products(count: Register) -> Tape {
+        let mut instructions: Vec<_> = (0..count).map(|i| Instruction::Mul(i, i)).collect();
+        instructions.extend((1..count).map(|i| {
+            let sum = if i == 1 { count } else { 2 * count + i - 2 };
+            Instruction::Add(sum, count + i)
+        }));
+        let last = count + instructions.len() as Register - 1;
+        Tape { variables: count as usize, outputs: vec![last], instructions, ..Tape::default() }
+    }
+
+    /// How many values of a tape's body are put aside.
+    fn spilled(tape: &Tape) -> Option<usize> {
+        let layout = Layout::new(tape);
+        let mut code = Encoder::new(Width::One, 0);
+        let places = emit::emit(tape, &layout, Part::Body, &mut code, &mut Vec::new());
+        places.map(|places| places - layout.fixed)
+    }
+
+    #[test]
+    fn what_fits_into_registers_stays_there() {
+        assert_eq!(spilled(&products(8)), Some(0));
+        // As many as there are registers; with one more, one has to go.
+        assert_eq!(spilled(&products(16)), Some(0));
+        assert_eq!(spilled(&products(17)), Some(1));
+        assert_eq!(spilled(&products(40)), Some(24));
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut tape = products(40);
+        let first = tape.registers() as Register;
+        for i in 0..40 {
+            tape.instructions.push(Instruction::Add(i, i));
+        }
+        tape.instructions.extend((1..40).map(|i| {
+            let sum = if i == 1 { first } else { first + 40 + i - 2 };
+            Instruction::Add(sum, first + i)
+        }));
+        tape.outputs.push(tape.registers() as Register - 1);
+        assert_eq!(spilled(&tape), Some(24));
+    }
+
+    #[test]
+    fn what_reads_ahead_of_itself_has_no_code() {
+        let mut tape = products(4);
+        assert!(spilled(&tape).is_some());
+        tape.instructions[0] = Instruction::Mul(5, 5);
+        assert_eq!(spilled(&tape), None);
     }
 }

@@ -120,3 +120,75 @@ pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
     }
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::graphs;
+
+    /// The first instruction that comes before something it reads, if there is one.
+    fn too_early(tape: &Tape, order: &[usize]) -> Option<usize> {
+        let first = tape.first_instruction();
+        let mut done = vec![false; tape.registers()];
+        done[..first + tape.prologue].fill(true);
+        let mut factored = vec![false; tape.matrices.len()];
+        tape.instructions[..tape.prologue].iter().for_each(|i| {
+            if let Instruction::Factor(matrix) = i {
+                factored[*matrix as usize] = true;
+            }
+        });
+        order.iter().copied().find(|&at| {
+            let instruction = &tape.instructions[at];
+            let mut early = false;
+            reads(tape, instruction, |r| early |= !done[r as usize]);
+            match *instruction {
+                Instruction::Follow => early |= !done[first + at - 1],
+                Instruction::Factor(matrix) => factored[matrix as usize] = true,
+                Instruction::Solve(right) => {
+                    early |= !factored[tape.rights[right as usize].matrix as usize];
+                }
+                _ => {}
+            }
+            done[first + at] = true;
+            early
+        })
+    }
+
+    #[test]
+    fn everything_comes_once_and_after_what_it_reads() {
+        let mut moved = 0;
+        for graph in graphs(200) {
+            let tape = &graph.tape;
+            let order = hoisted(tape, tape.prologue..tape.instructions.len());
+            assert_eq!(too_early(tape, &order), None, "{tape:?}");
+            moved += usize::from(!order.is_sorted());
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(tape.prologue..tape.instructions.len()));
+        }
+        assert!(moved > 50, "{moved}");
+    }
+
+    #[test]
+    fn calls_stand_together() {
+        // sin x, x², sin y, x² + sin x, sin(x² + sin x), cos z
+        let sin = |r| Instruction::Call1(Function::Sin, r);
+        let tape = Tape {
+            variables: 3,
+            instructions: vec![
+                sin(0),
+                Instruction::Mul(0, 0),
+                sin(1),
+                Instruction::Add(3, 4),
+                sin(6),
+                Instruction::Call1(Function::Cos, 2),
+                Instruction::Neg(4),
+            ],
+            ..Tape::default()
+        };
+        let order = hoisted(&tape, 0..7);
+        assert_eq!(order, [0, 2, 5, 1, 3, 4, 6]);
+        assert_eq!(too_early(&tape, &order), None);
+        assert_eq!(too_early(&tape, &[0, 2, 5, 3, 1, 4, 6]), Some(3));
+    }
+}
