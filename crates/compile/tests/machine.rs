@@ -156,7 +156,7 @@ fn prepared(function: &dyn Function, constants: &[f64]) -> Scratch {
 fn assembled(tape: Tape) -> Box<dyn Function> {
     machine::assemble(tape).unwrap_or_else(|tape| {
         assert!(!has_code(), "this machine has what the code needs");
-        interpreter::BACKEND.compile(tape)
+        interpreter::BACKEND.compile(*tape)
     })
 }
 
@@ -377,6 +377,6 @@ fn other_tapes_have_no_code() {
     narrow.matrices = vec![Matrix { size: 2, entries: Vec::new() }];
     narrow.rights = vec![Right { matrix: 0, entries: vec![0] }];
     for tape in [stray, alone, ahead, early, narrow] {
-        assert_eq!(machine::assemble(tape.clone()).err(), Some(tape));
+        assert_eq!(machine::assemble(tape.clone()).err(), Some(Box::new(tape)));
     }
 }

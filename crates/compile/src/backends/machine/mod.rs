@@ -55,14 +55,14 @@ impl Backend for Machine {
     }
 
     fn compile(&self, tape: Tape) -> Box<dyn Function> {
-        assemble(tape).unwrap_or_else(|tape| interpreter::BACKEND.compile(tape))
+        assemble(tape).unwrap_or_else(|tape| interpreter::BACKEND.compile(*tape))
     }
 }
 
 /// The machine code of a tape; the tape itself where there is none.
-pub fn assemble(tape: Tape) -> Result<Box<dyn Function>, Tape> {
+pub fn assemble(tape: Tape) -> Result<Box<dyn Function>, Box<Tape>> {
     if !is_available() || !layout::is_regular(&tape) {
-        return Err(tape);
+        return Err(Box::new(tape));
     }
     let layout = Layout::new(&tape);
     match Compiled::new(&tape, &layout, Width::One) {
@@ -70,7 +70,7 @@ pub fn assemble(tape: Tape) -> Result<Box<dyn Function>, Tape> {
             let wide = OnceLock::new();
             Ok(Box::new(Assembled(Arc::new(Plan { tape, layout, single, wide }))))
         }
-        None => Err(tape),
+        None => Err(Box::new(tape)),
     }
 }
 

@@ -64,7 +64,7 @@ impl Place {
 
     /// The number in the list.
     pub(super) fn index(self) -> usize {
-        (self.0 & (1 << 30) - 1) as usize
+        (self.0 & ((1 << 30) - 1)) as usize
     }
 }
 
