@@ -11,13 +11,13 @@
 use crate::error::{Error, ErrorKind};
 use crate::key::Key;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation};
-use dalembert_expr::Number;
+use dalembert_expr::{Number, Symbol};
 use dalembert_gauss::outcome::Verdict;
 use dalembert_model::system::Model;
-use dalembert_simulate::Setting;
 use dalembert_simulate::drive::{Control, Driver, Failure, Stabilize};
 use dalembert_simulate::integrators::dop853;
 use dalembert_simulate::{Field, FieldError};
+use dalembert_simulate::{Setting, Table};
 use std::sync::Arc;
 
 /// A model compiled for numbers. Cheap to clone, and threads may share it: each takes a
@@ -230,8 +230,15 @@ impl Work {
             own.extend_from_slice(found);
         }
         let system = &self.setting.model.system;
-        system.write_rows(&mut own.jacobian, q.len());
-        system.write_rows(&mut own.drift, 1);
+        if !system.recombined.is_empty() {
+            let mut table = Table::default();
+            table.set(Symbol::TIME, t);
+            table.set_all(&system.positions(), q);
+            table.set_all(&system.velocities(), velocity);
+            let number = |weight| self.setting.number(weight, &table);
+            system.write_rows(&mut own.jacobian, q.len(), &number);
+            system.write_rows(&mut own.drift, 1, &number);
+        }
         Ok(own)
     }
 

@@ -4,7 +4,8 @@ use crate::calls;
 use crate::lu::Lu;
 use crate::tape::{Matrix, Register};
 use crate::values::Values;
-use dalembert_expr::Function;
+use dalembert_expr::{Function, Restriction};
+use std::sync::Arc;
 
 /// `N` doubles side by side, each computed as it would be alone.
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,5 +162,21 @@ impl<const N: usize> Values for Lanes<N> {
 
     fn component(&self, factors: &[Lu; N], index: usize) -> [f64; N] {
         std::array::from_fn(|lane| factors[lane].solution[index])
+    }
+
+    fn restricted(
+        &self,
+        of: &Arc<Restriction>,
+        entries: &[Register],
+        registers: &[[f64; N]],
+    ) -> Vec<[f64; N]> {
+        let mut found = vec![[f64::NAN; N]; of.len()];
+        for lane in 0..N {
+            let arguments: Vec<f64> =
+                entries.iter().map(|&r| registers[r as usize][lane]).collect();
+            let values = of.at(&arguments);
+            found.iter_mut().zip(values).for_each(|(place, value)| place[lane] = value);
+        }
+        found
     }
 }

@@ -1,11 +1,12 @@
 //! Expressions to a tape: an arithmetic whose numbers are registers.
 
 use crate::fuse::{self, CONSTANT, NUMBER, PLACE, TEMPORARY, VARIABLE};
-use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
+use crate::tape::{Entry, Instruction, Matrix, Register, Restricted, Right, Tape};
 use dalembert_expr::eval::Arithmetic;
-use dalembert_expr::{ExprId, Exprs, Function, Number, Symbol};
+use dalembert_expr::{ExprId, Exprs, Function, Number, Restriction, Symbol};
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The largest integer power that is written out as products. What rounding does to a
 /// product of n equal factors grows with n, so larger ones are left to `pow`.
@@ -39,6 +40,7 @@ impl Tape {
             prologue: 0,
             matrices: draft.matrices,
             rights: draft.rights,
+            restricted: draft.restricted,
             outputs,
         };
         fuse::finish(tape)
@@ -54,6 +56,7 @@ struct Draft {
     matrices: Vec<Matrix>,
     by_entries: FxHashMap<Vec<Register>, u32>,
     rights: Vec<Right>,
+    restricted: Vec<Restricted>,
 }
 
 /// An instruction as a table key.
@@ -86,6 +89,13 @@ impl Lowering {
             draft.known.insert(key, register);
         }
         register
+    }
+
+    /// Emits an instruction that leaves several values.
+    fn emit_group(&self, instruction: Instruction, values: usize) -> Vec<Register> {
+        let first = self.emit(instruction);
+        let rest = (1..values).map(|_| self.emit(Instruction::Follow));
+        std::iter::once(first).chain(rest).take(values).collect()
     }
 
     fn value(&self, register: Register) -> Option<f64> {
@@ -220,8 +230,15 @@ impl Arithmetic for Lowering {
             draft.rights.push(Right { matrix, entries: r.to_vec() });
             (draft.rights.len() - 1) as u32
         };
-        let first = self.emit(Instruction::Solve(right));
-        let rest = (1..r.len()).map(|_| self.emit(Instruction::Follow));
-        std::iter::once(first).chain(rest).take(r.len()).collect()
+        self.emit_group(Instruction::Solve(right), r.len())
+    }
+
+    fn restricted(&self, of: &Arc<Restriction>, arguments: &[Register]) -> Vec<Register> {
+        let at = {
+            let draft = &mut *self.draft.borrow_mut();
+            draft.restricted.push(Restricted { of: Arc::clone(of), entries: arguments.to_vec() });
+            (draft.restricted.len() - 1) as u32
+        };
+        self.emit_group(Instruction::Restricted(at), of.len())
     }
 }

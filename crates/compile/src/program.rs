@@ -5,7 +5,7 @@
 
 use crate::group;
 use crate::liveness::Slots;
-use crate::tape::{Instruction, Matrix, Register, Right, Tape};
+use crate::tape::{Instruction, Matrix, Register, Restricted, Right, Tape};
 use crate::values::Values;
 
 /// A tape in the order in which it is run, on shared places.
@@ -19,12 +19,16 @@ pub struct Program {
     /// How many rows come before the variables are known.
     prologue: usize,
     /// Of each instruction the place it writes, then those it reads. [`Instruction::SinCos`]
-    /// writes the last one too; of a factorization or a solution the second is its number.
+    /// writes the last one too; of a factorization, a solution or restricted functions the second is
+    /// its number.
     operands: Vec<[u32; 4]>,
     matrices: Vec<Matrix>,
     rights: Vec<Right>,
     /// The places of the solutions for each right side.
     solutions: Vec<Vec<u32>>,
+    restricted: Vec<Restricted>,
+    /// The places of the values of each of them.
+    values: Vec<Vec<u32>>,
     outputs: Vec<u32>,
 }
 
@@ -66,6 +70,7 @@ impl Program {
         let place = |r: Register| of[r as usize];
         let first = tape.first_instruction();
         let mut solutions: Vec<Vec<u32>> = vec![Vec::new(); tape.rights.len()];
+        let mut values: Vec<Vec<u32>> = vec![Vec::new(); tape.restricted.len()];
         let mut operands: Vec<[u32; 4]> = Vec::with_capacity(order.len());
         let mut rows: Vec<Row> = Vec::new();
         let mut prologue = 0;
@@ -83,6 +88,11 @@ impl Program {
                         let size = tape.rights[right as usize].entries.len();
                         solutions[right as usize] = of[first + at..first + at + size].to_vec();
                         [into, right, 0, 0]
+                    }
+                    Instruction::Restricted(number) => {
+                        let size = tape.restricted[number as usize].of.len();
+                        values[number as usize] = of[first + at..first + at + size].to_vec();
+                        [into, number, 0, 0]
                     }
                     _ => [into, a, b, c],
                 });
@@ -106,6 +116,8 @@ impl Program {
             matrices: renamed.matrices,
             rights: renamed.rights,
             solutions,
+            restricted: renamed.restricted,
+            values,
             outputs: renamed.outputs,
         }
     }
@@ -246,6 +258,15 @@ impl Program {
                         values.solve(factors, entries, registers);
                         for (i, &into) in self.solutions[right as usize].iter().enumerate() {
                             registers[into as usize] = values.component(factors, i);
+                        }
+                    }
+                }
+                Instruction::Restricted(_) => {
+                    for &[_, number, ..] in operands {
+                        let Restricted { of, entries } = &self.restricted[number as usize];
+                        let found = values.restricted(of, entries, registers);
+                        for (&into, value) in self.values[number as usize].iter().zip(found) {
+                            registers[into as usize] = value;
                         }
                     }
                 }

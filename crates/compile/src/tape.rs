@@ -1,6 +1,7 @@
 //! The tape: instructions on registers, in the order of computation.
 
-use dalembert_expr::Function as Elementary;
+use dalembert_expr::{Function as Elementary, Restriction};
+use std::sync::Arc;
 
 /// A register, by number. Each is written once.
 pub type Register = u32;
@@ -39,6 +40,9 @@ pub enum Instruction {
     /// x₀ of K x = r for a factored matrix: by the place in [`Tape::rights`]; the
     /// other components follow.
     Solve(u32),
+    /// The first of functions restricted to a surface: by the place in [`Tape::restricted`]; the
+    /// others follow.
+    Restricted(u32),
 }
 
 // A tape is read from front to back at every call: small instructions are fast ones.
@@ -63,6 +67,7 @@ impl Instruction {
             Instruction::Select(..) => (12, 0),
             Instruction::Factor(_) => (13, 0),
             Instruction::Solve(_) => (14, 0),
+            Instruction::Restricted(_) => (15, 0),
         }
     }
 
@@ -81,7 +86,10 @@ impl Instruction {
             | Instruction::Sqrt(a)
             | Instruction::SinCos(a)
             | Instruction::Call1(_, a) => ([a, 0, 0], 1),
-            Instruction::Follow | Instruction::Factor(_) | Instruction::Solve(_) => ([0; 3], 0),
+            Instruction::Follow
+            | Instruction::Factor(_)
+            | Instruction::Solve(_)
+            | Instruction::Restricted(_) => ([0; 3], 0),
         }
     }
 
@@ -100,7 +108,10 @@ impl Instruction {
             Instruction::Call1(f, a) => Instruction::Call1(f, of(a)),
             Instruction::Call2(f, a, b) => Instruction::Call2(f, of(a), of(b)),
             Instruction::Select(a, b, c) => Instruction::Select(of(a), of(b), of(c)),
-            other @ (Instruction::Follow | Instruction::Factor(_) | Instruction::Solve(_)) => other,
+            other @ (Instruction::Follow
+            | Instruction::Factor(_)
+            | Instruction::Solve(_)
+            | Instruction::Restricted(_)) => other,
         }
     }
 }
@@ -135,6 +146,15 @@ pub struct Right {
     pub entries: Vec<Register>,
 }
 
+/// Functions restricted to a surface, and what they are functions of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Restricted {
+    /// The functions.
+    pub of: Arc<Restriction>,
+    /// Their arguments.
+    pub entries: Vec<Register>,
+}
+
 /// A computation, straight from inputs to outputs.
 ///
 /// Registers in order: numbers, constants, variables, then one for each
@@ -156,6 +176,8 @@ pub struct Tape {
     pub matrices: Vec<Matrix>,
     /// Their right sides.
     pub rights: Vec<Right>,
+    /// Functions restricted to surfaces.
+    pub restricted: Vec<Restricted>,
     /// Registers of the outputs.
     pub outputs: Vec<Register>,
 }
@@ -190,6 +212,9 @@ impl Tape {
             Instruction::Solve(right) => {
                 self.rights[right as usize].entries.iter().for_each(|&r| visit(r));
             }
+            Instruction::Restricted(at) => {
+                self.restricted[at as usize].entries.iter().for_each(|&r| visit(r));
+            }
             _ => {
                 let (registers, count) = instruction.operands();
                 registers[..count].iter().for_each(|&r| visit(r));
@@ -204,7 +229,9 @@ impl Tape {
         }
         let entries = self.matrices.iter_mut().flat_map(|m| &mut m.entries);
         let rights = self.rights.iter_mut().flat_map(|r| &mut r.entries);
-        for register in entries.map(|e| &mut e.register).chain(rights).chain(&mut self.outputs) {
+        let restricted = self.restricted.iter_mut().flat_map(|r| &mut r.entries);
+        let entries = entries.map(|e| &mut e.register).chain(rights).chain(restricted);
+        for register in entries.chain(&mut self.outputs) {
             *register = of(*register);
         }
     }

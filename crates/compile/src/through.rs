@@ -4,7 +4,8 @@
 use crate::tape::{Matrix, Register};
 use crate::values::Values;
 use dalembert_expr::eval::Arithmetic;
-use dalembert_expr::{Function, Number};
+use dalembert_expr::{Function, Number, Restriction};
+use std::sync::Arc;
 
 /// The values of an arithmetic of expressions. Numbers are the doubles of the tape; a quotient is
 /// a product with a reciprocal.
@@ -104,5 +105,16 @@ impl<A: Arithmetic> Values for Through<'_, A> {
 
     fn component(&self, factors: &Self::Factors, index: usize) -> A::Value {
         factors.1.get(index).cloned().unwrap_or_else(|| self.number(f64::NAN))
+    }
+
+    fn restricted(
+        &self,
+        of: &Arc<Restriction>,
+        entries: &[Register],
+        registers: &[A::Value],
+    ) -> Vec<A::Value> {
+        let arguments: Vec<A::Value> =
+            entries.iter().map(|&r| registers[r as usize].clone()).collect();
+        self.0.restricted(of, &arguments)
     }
 }

@@ -1,7 +1,8 @@
 //! What a tape can be run over: anything with the operations of its instructions.
 
 use crate::tape::{Matrix, Register};
-use dalembert_expr::Function;
+use dalembert_expr::{Function, Restriction};
+use std::sync::Arc;
 
 /// The operations of a tape's instructions.
 pub trait Values {
@@ -45,4 +46,11 @@ pub trait Values {
     fn solve(&self, factors: &mut Self::Factors, right: &[Register], registers: &[Self::Value]);
     /// A component of the last solution.
     fn component(&self, factors: &Self::Factors, index: usize) -> Self::Value;
+    /// Functions restricted to a surface, of registers.
+    fn restricted(
+        &self,
+        of: &Arc<Restriction>,
+        entries: &[Register],
+        registers: &[Self::Value],
+    ) -> Vec<Self::Value>;
 }

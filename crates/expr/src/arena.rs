@@ -13,6 +13,7 @@ pub use known::Zero;
 
 use crate::function::Function;
 use crate::number::Number;
+use crate::restriction::Restrictions;
 use crate::symbol::{Symbol, SymbolInfo, SymbolKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
@@ -85,6 +86,12 @@ pub(crate) enum Node {
         solve: u32,
         index: u32,
     },
+    /// A function restricted to a surface, of arguments; see [`crate::restriction`].
+    Restricted {
+        function: u32,
+        start: u32,
+        len: u32,
+    },
 }
 
 /// Sums and products up to this many items are flattened into the sum or
@@ -105,6 +112,7 @@ pub(crate) struct Arena {
     symbols: Vec<SymbolInfo>,
     symbol_exprs: Vec<ExprId>,
     pub(crate) solves: solve::Solves,
+    pub(crate) restrictions: Restrictions,
     /// Memo of the total time derivative, by id.
     pub(crate) rates: FxHashMap<ExprId, ExprId>,
     /// Memo of single derivatives.
@@ -303,6 +311,7 @@ impl Arena {
             symbols: Vec::new(),
             symbol_exprs: Vec::new(),
             solves: Default::default(),
+            restrictions: Default::default(),
             rates: FxHashMap::default(),
             partials: FxHashMap::default(),
             primitives: FxHashMap::default(),
@@ -337,7 +346,8 @@ impl Arena {
             Node::Number(_) | Node::Symbol(_) => SmallVec::new(),
             Node::Sum { start, len, .. }
             | Node::Product { start, len }
-            | Node::Call { start, len, .. } => {
+            | Node::Call { start, len, .. }
+            | Node::Restricted { start, len, .. } => {
                 self.items(start, len).iter().map(|item| item.expr).collect()
             }
             Node::Power(base, exponent) => SmallVec::from_slice(&[base, exponent]),
@@ -448,6 +458,7 @@ impl Arena {
             Node::Sum { constant, .. } => Node::Sum { constant, start, len },
             Node::Product { .. } => Node::Product { start, len },
             Node::Call { function, .. } => Node::Call { function, start, len },
+            Node::Restricted { function, .. } => Node::Restricted { function, start, len },
             other => other,
         };
         self.pool.extend_from_slice(items);
@@ -468,6 +479,10 @@ impl Arena {
             (Node::Call { function: f, start, len }, Node::Call { function: g, .. }) => {
                 f == *g && self.items(start, len) == items
             }
+            (
+                Node::Restricted { function: f, start, len },
+                Node::Restricted { function: g, .. },
+            ) => f == *g && self.items(start, len) == items,
             (a, b) => a == *b,
         }
     }
@@ -490,7 +505,8 @@ impl Arena {
                 Node::Number(_) | Node::Symbol(_) => {}
                 Node::Sum { start, len, .. }
                 | Node::Product { start, len }
-                | Node::Call { start, len, .. } => {
+                | Node::Call { start, len, .. }
+                | Node::Restricted { start, len, .. } => {
                     stack.extend(self.items(start, len).iter().map(|item| item.expr));
                 }
                 Node::Power(base, exponent) => stack.extend([base, exponent]),
@@ -551,6 +567,7 @@ fn hash_node(node: &Node, items: &[Item]) -> u64 {
             hasher.write_u64(0x600_0000_0000 | solve as u64);
             hasher.write_u32(index);
         }
+        Node::Restricted { function, .. } => hasher.write_u64(0x700_0000_0000 | function as u64),
     }
     for item in items {
         hasher.write_u64((item.expr.0 as u64) << 32 | item.number.0 as u64);

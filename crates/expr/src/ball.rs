@@ -30,6 +30,8 @@ pub use magnitude::Magnitude;
 use crate::eval::Arithmetic;
 use crate::function::Function;
 use crate::number::Number;
+use crate::restriction::Restriction;
+use std::sync::Arc;
 
 /// Why there is no ball around a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +92,17 @@ pub trait Enclose {
     fn integer(&self, a: &Self::Ball) -> Option<i64>;
     /// Whether an integer lies in the ball.
     fn holds_integer(&self, a: &Self::Ball) -> bool;
+    /// Functions restricted to a surface; without digits to spare the functions themselves.
+    fn restricted(
+        balls: &Balls<Self>,
+        of: &Restriction,
+        arguments: &[Enclosed<Self::Ball>],
+    ) -> Vec<Enclosed<Self::Ball>>
+    where
+        Self: Sized,
+    {
+        of.plain(balls, arguments)
+    }
 }
 
 /// The arithmetic of a kind of ball.
@@ -167,6 +180,10 @@ impl<E: Enclose> Arithmetic for Balls<E> {
             (_, [x]) => self.call_one(function, x.as_ref().map_err(|&gap| gap)?),
             _ => Err(Gap::Undefined),
         }
+    }
+
+    fn restricted(&self, of: &Arc<Restriction>, arguments: &[Self::Value]) -> Vec<Self::Value> {
+        E::restricted(self, of, arguments)
     }
 
     fn solve(&self, k: &[Self::Value], r: &[Self::Value]) -> Vec<Self::Value> {

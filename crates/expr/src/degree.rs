@@ -136,6 +136,10 @@ impl Arena {
                     let of: Vec<Degree> = arguments.iter().map(|i| degree_of(i.expr)).collect();
                     (call_degree(function, &of, exponent), false)
                 }
+                // What it is inside is not looked at.
+                Node::Restricted { .. } => {
+                    (Degree { up: f64::INFINITY, down: f64::INFINITY }, false)
+                }
                 Node::Solve { solve, .. } => {
                     let known =
                         solved.entry(solve).or_insert_with(|| self.solve_degree(solve, &degree_of));

@@ -5,8 +5,10 @@
 use crate::arena::{ExprId, Exprs, Node, NumberId};
 use crate::function::Function;
 use crate::number::Number;
+use crate::restriction::Restriction;
 use crate::symbol::Symbol;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What an evaluation needs to know of its numbers. It has the arena to itself: none of these may
 /// use it.
@@ -29,6 +31,14 @@ pub trait Arithmetic {
     fn call(&self, function: Function, arguments: &[Self::Value]) -> Self::Value;
     /// K⁻¹ r, `k` row by row.
     fn solve(&self, k: &[Self::Value], r: &[Self::Value]) -> Vec<Self::Value>;
+    /// Functions restricted to a surface. Where there is no distance from a surface, they are
+    /// the functions themselves.
+    fn restricted(&self, of: &Arc<Restriction>, arguments: &[Self::Value]) -> Vec<Self::Value>
+    where
+        Self: Sized,
+    {
+        of.plain(self, arguments)
+    }
 }
 
 impl Exprs {
@@ -40,6 +50,7 @@ impl Exprs {
         mut symbol: impl FnMut(Symbol) -> A::Value,
     ) -> Vec<A::Value> {
         let (order, epoch, symbols) = self.arena.lock().plan(roots);
+        let restrictions = self.restrictions_in(&order);
         // What was handed in may use the arena; it is asked before the walk. The values of the
         // symbols come first, those of all nodes after them.
         let first = symbols.len();
@@ -52,6 +63,7 @@ impl Exprs {
             arena.reachable(roots);
         }
         let mut solved: FxHashMap<u32, Vec<A::Value>> = FxHashMap::default();
+        let mut restricted: Vec<Option<Vec<A::Value>>> = vec![None; restrictions.groups.len()];
         for &id in &order {
             let at = |e: ExprId, values: &[A::Value]| match arena.slot(e) {
                 Some(slot) if first + slot < values.len() => values[first + slot].clone(),
@@ -115,6 +127,17 @@ impl Exprs {
                         arithmetic.solve(&k, &r)
                     });
                     all[index as usize].clone()
+                }
+                Node::Restricted { start, len, .. } => {
+                    let (group, place) = restrictions.places[&id];
+                    // What the others of its group are functions of is known by now too.
+                    let all = restricted[group].get_or_insert_with(|| {
+                        let arguments = arena.items(start, len).iter();
+                        let arguments: Vec<A::Value> =
+                            arguments.map(|i| at(i.expr, &values)).collect();
+                        arithmetic.restricted(&restrictions.groups[group], &arguments)
+                    });
+                    all[place].clone()
                 }
             };
             values.push(value);
@@ -213,6 +236,10 @@ impl Arithmetic for Doubles {
 
     fn solve(&self, k: &[f64], r: &[f64]) -> Vec<f64> {
         gauss(k, r)
+    }
+
+    fn restricted(&self, of: &Arc<Restriction>, arguments: &[f64]) -> Vec<f64> {
+        of.at(arguments)
     }
 }
 

@@ -70,10 +70,19 @@ impl Arena {
         if let Some(&known) = self.partials.get(&(symbol, root)) {
             return known;
         }
-        for id in self.reachable(&[root]) {
-            if self.partials.contains_key(&(symbol, id)) {
-                continue;
+        // Only what is new, and without marks: a walk that has them may be under way.
+        let mut pending = Vec::new();
+        let mut stack = vec![root];
+        while let Some(id) = stack.pop() {
+            if self.partials.insert((symbol, id), ExprId::ZERO).is_none() {
+                pending.push(id);
+                let children = self.children(id);
+                let is_new = |c: &ExprId| !self.partials.contains_key(&(symbol, *c));
+                stack.extend(children.into_iter().filter(is_new));
             }
+        }
+        pending.sort_unstable();
+        for id in pending {
             let tangent = match self.node(id) {
                 Node::Symbol(s) => {
                     if s == symbol {
@@ -226,6 +235,10 @@ impl Arena {
             Node::Call { function, start, len } => {
                 let arguments: Items = Items::from_slice(self.items(start, len));
                 self.call_partial(function, id, &arguments, at)
+            }
+            Node::Restricted { function, .. } => {
+                let arguments = self.children(id);
+                self.restricted_partial(function, &arguments, at)
             }
             _ => ExprId::ZERO,
         }

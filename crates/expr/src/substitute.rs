@@ -127,6 +127,11 @@ impl Arena {
                         self.items(start, len).iter().map(|i| of(i.expr, &image)).collect();
                     self.call(function, &arguments)
                 }
+                Node::Restricted { function, start, len } => {
+                    let arguments: Vec<ExprId> =
+                        self.items(start, len).iter().map(|i| of(i.expr, &image)).collect();
+                    self.restricted_of(function, &arguments)
+                }
                 Node::Solve { solve, index } => {
                     let data = self.solves.get(solve);
                     let right: Vec<ExprId> = data.right.iter().map(|&e| of(e, &image)).collect();

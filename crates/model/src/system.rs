@@ -242,8 +242,11 @@ impl Constraint {
 pub struct Recombined {
     /// The row.
     pub row: usize,
-    /// φ' = Σ w_j φ_j: the rows as written, up to this one, and their weights.
-    pub weights: Vec<(usize, f64)>,
+    /// φ' = Σ w_j φ_j: rows, this one among them, and their weights. Numbers are of rows as
+    /// written up to this one; functions of the state are of rows as they are held otherwise.
+    pub weights: Vec<(usize, ExprId)>,
+    /// Whether the weights are functions of the state.
+    pub varies: bool,
     /// What the row adds to the others, as a part of itself.
     pub left: f64,
 }
@@ -433,20 +436,22 @@ pub enum Unknown {
 
 impl System {
     /// Takes multipliers of the rows that are held to those of the rows as written: λ = Wᵀλ'.
-    pub fn write_multipliers(&self, lambda: &mut [f64]) {
-        for recombined in &self.recombined {
+    /// `number` is asked for the weights.
+    pub fn write_multipliers(&self, lambda: &mut [f64], number: &dyn Fn(ExprId) -> f64) {
+        for recombined in self.back_to_written() {
             let own = std::mem::take(&mut lambda[recombined.row]);
             for &(row, weight) in &recombined.weights {
-                lambda[row] += weight * own;
+                lambda[row] += number(weight) * own;
             }
         }
     }
 
     /// Takes the rows that are held, `n` entries each, to the rows as written.
-    pub fn write_rows(&self, rows: &mut [f64], n: usize) {
-        for recombined in &self.recombined {
+    pub fn write_rows(&self, rows: &mut [f64], n: usize, number: &dyn Fn(ExprId) -> f64) {
+        for recombined in self.back_to_written() {
             let mut own = 1.0;
             for &(row, weight) in &recombined.weights {
+                let weight = number(weight);
                 if row == recombined.row {
                     own = weight;
                     continue;
@@ -461,9 +466,18 @@ impl System {
 
     /// Takes flags of the rows that are held to the rows as written.
     pub fn write_flags(&self, flags: &mut [bool]) {
-        for recombined in self.recombined.iter().filter(|r| flags[r.row]).collect::<Vec<_>>() {
-            recombined.weights.iter().for_each(|w| flags[w.0] = true);
+        for recombined in self.back_to_written() {
+            if flags[recombined.row] {
+                recombined.weights.iter().for_each(|w| flags[w.0] = true);
+            }
         }
+    }
+
+    /// The recombined rows in the order in which they become those written again: what was made
+    /// last of rows as they were held then, and after that what was made of those written.
+    fn back_to_written(&self) -> impl Iterator<Item = &Recombined> {
+        let varying = self.recombined.iter().rev().filter(|r| r.varies);
+        varying.chain(self.recombined.iter().filter(|r| !r.varies))
     }
 
     /// How many coordinates there are.

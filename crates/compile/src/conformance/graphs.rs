@@ -4,7 +4,7 @@
 use super::{Case, Difference, EDGES, Random, compare, number, reference};
 use crate::backends::Backend;
 use crate::tape::{Instruction, Tape};
-use dalembert_expr::{Expr, ExprId, Exprs, Function, Symbol};
+use dalembert_expr::{Expr, ExprId, Exprs, Function, Surface, Symbol};
 
 /// Some expressions of two constants and three variables, and their tape.
 pub struct Graph {
@@ -43,8 +43,11 @@ pub fn graphs(count: usize) -> impl Iterator<Item = Graph> {
             let constants = ["a", "b"].map(|name| exprs.constant(name));
             let variables = ["x", "y", "z"].map(|name| exprs.variable(name));
             let all: Vec<Expr> = constants.into_iter().chain(variables).collect();
-            let roots: Vec<ExprId> =
+            let mut roots: Vec<ExprId> =
                 (0..3).map(|_| expression(&exprs, &mut random, &all, 5).id).collect();
+            if number % 8 == 3 {
+                roots.extend(restricted(&exprs, &all).map(|e| e.id));
+            }
             let symbols: Vec<Symbol> = all.iter().filter_map(|e| e.symbol()).collect();
             let tape = Tape::lower(&exprs, &roots, &symbols[..2], &symbols[2..]);
             (roots, symbols, tape)
@@ -97,6 +100,21 @@ fn expression<'e>(
             exprs.at(x[random.below(2)])
         }
     }
+}
+
+/// A function of the variables on a surface, and one of its slopes.
+fn restricted<'e>(exprs: &'e Exprs, symbols: &[Expr<'e>]) -> Option<Expr<'e>> {
+    let [_, _, x, y, z] = symbols else { return None };
+    let phi = x.sin() + *y + *z;
+    let moved: Vec<(Symbol, f64)> =
+        [x, y, z].iter().filter_map(|e| Some((e.symbol()?, 1.0))).collect();
+    let conditions = &[phi.id];
+    let given =
+        Surface { conditions, moved: &moved, held: &[], constants: &[], shift: 0, bits: 128 };
+    let surface = exprs.surface(&given)?;
+    let f = exprs.restricted(surface, (*x * *y + z.cos()).id)?;
+    let slope = exprs.derivative(f, moved[1].0);
+    Some(exprs.at(f) + exprs.at(slope))
 }
 
 /// How many graphs are tried.

@@ -80,6 +80,9 @@ fn value(instruction: Instruction, x: &[f64]) -> Vec<f64> {
         Instruction::Call2(f, ..) => calls::two(f)(x[0], x[1]),
         Instruction::Select(..) if x[0].is_nan() => f64::NAN,
         Instruction::Select(..) => x[if x[0] != 0.0 { 1 } else { 2 }],
-        Instruction::Follow | Instruction::Factor(_) | Instruction::Solve(_) => f64::NAN,
+        Instruction::Follow
+        | Instruction::Factor(_)
+        | Instruction::Solve(_)
+        | Instruction::Restricted(_) => f64::NAN,
     }]
 }

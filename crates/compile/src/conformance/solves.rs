@@ -74,6 +74,7 @@ fn tape(size: usize, keep: usize, ahead: bool, random: &mut Random) -> Tape {
         instructions,
         matrices: vec![Matrix { size, entries }],
         rights: vec![right(0), right(1)],
+        restricted: Vec::new(),
         ..Tape::default()
     }
 }

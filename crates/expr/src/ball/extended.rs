@@ -1,8 +1,9 @@
 //! Balls of extended precision: as many bits as are asked for.
 
-use super::{BallSign, Enclose, Enclosed, Gap, Magnitude};
+use super::{BallSign, Balls, Enclose, Enclosed, Gap, Magnitude, all};
 use crate::function::Function;
 use crate::number::Number;
+use crate::restriction::Restriction;
 use astro_float::{BigFloat, Consts, Exponent, RoundingMode, Sign, WORD_BIT_SIZE, Word};
 use num_bigint::BigInt;
 use std::cell::{Cell, RefCell};
@@ -135,6 +136,11 @@ impl Extended {
             constants: Rc::clone(&self.constants),
             reach: Cell::new(0),
         }
+    }
+
+    /// How many bits midpoints have.
+    pub fn bits(&self) -> usize {
+        self.precision
     }
 
     /// The number x·2^shift, for a finite double x.
@@ -356,6 +362,17 @@ impl Enclose for Extended {
     fn integer(&self, a: &ExtendedBall) -> Option<i64> {
         let exact = a.radius.is_zero() && a.middle.is_int() && a.middle.exponent()? <= 50;
         exact.then(|| a.to_f64() as i64)
+    }
+
+    fn restricted(
+        balls: &Balls<Extended>,
+        of: &Restriction,
+        arguments: &[Enclosed<ExtendedBall>],
+    ) -> Vec<Enclosed<ExtendedBall>> {
+        match all(arguments) {
+            Ok(x) => of.on_surface(balls, x.into_iter().cloned().collect()),
+            Err(gap) => vec![Err(gap); of.len()],
+        }
     }
 
     fn holds_integer(&self, a: &ExtendedBall) -> bool {

@@ -86,6 +86,9 @@ impl Style for Latex {
                     index as u64 + 1
                 ));
             }
+            Node::Restricted { function, .. } => {
+                sheet.text(format!("f_{{{}}}", function as u64 + 1));
+            }
             Node::Sum { .. } | Node::Product { .. } => match layout.as_scaled(slot.id) {
                 Some((coefficient, expr)) => {
                     let coefficient = if slot.flip { coefficient.neg() } else { coefficient };

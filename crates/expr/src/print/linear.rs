@@ -66,6 +66,9 @@ impl Style for Linear {
                     sheet.text(format!("solve(K[{k}], r[{r}])[{i}]"));
                 }
             }
+            Node::Restricted { function, .. } => {
+                sheet.text(format!("restricted[{}]", function as u64 + 1));
+            }
             Node::Sum { .. } | Node::Product { .. } => match layout.as_scaled(slot.id) {
                 Some((coefficient, expr)) => {
                     let coefficient = if slot.flip { coefficient.neg() } else { coefficient };

@@ -192,6 +192,12 @@ impl Order {
             Node::Solve { solve, index } => {
                 (key.kind, key.detail) = (6, (solve as u64) << 32 | index as u64)
             }
+            Node::Restricted { function, start, len } => {
+                (key.kind, key.detail) = (7, function as u64);
+                key.items.extend(
+                    arena.items(start, len).iter().map(|i| (self.rank(i.expr), Number::ZERO)),
+                );
+            }
         }
         key
     }
@@ -244,7 +250,7 @@ impl Order {
                 facts.functions = true;
             }
             Node::Call { .. } => facts.functions = !facts.constant,
-            Node::Solve { .. } => facts.constant = false,
+            Node::Solve { .. } | Node::Restricted { .. } => facts.constant = false,
         }
         facts
     }
@@ -264,7 +270,7 @@ impl Order {
             Node::Call { function, .. } => {
                 return FactorKey(call_class(function), 0, self.call_rank(arena, base));
             }
-            Node::Solve { .. } => (7, 0),
+            Node::Solve { .. } | Node::Restricted { .. } => (7, 0),
             _ => (if facts.constant { 2 } else { 7 }, facts.lead),
         };
         FactorKey(class, within, facts.rank)
@@ -318,7 +324,7 @@ impl Order {
 /// The operands that are printed.
 pub(super) fn operands(arena: &Arena, id: ExprId) -> smallvec::SmallVec<[ExprId; 8]> {
     match arena.node(id) {
-        Node::Solve { .. } => Default::default(),
+        Node::Solve { .. } | Node::Restricted { .. } => Default::default(),
         _ => arena.children(id),
     }
 }

@@ -145,7 +145,7 @@ impl<'a> Page<'a> {
                 let parentheses = len > 1 || arena.items(start, len).iter().any(|i| sum(i.expr));
                 total.nesting = total.nesting.max(parentheses as u8);
             }
-            Node::Solve { .. } => total.length = 20,
+            Node::Solve { .. } | Node::Restricted { .. } => total.length = 20,
         }
         total
     }

@@ -46,7 +46,7 @@ impl Simplifier<'_> {
             }
             let before = stack.len();
             let children = match self.arena.node(top) {
-                Node::Solve { .. } => Default::default(),
+                Node::Solve { .. } | Node::Restricted { .. } => Default::default(),
                 _ => self.arena.children(top),
             };
             stack.extend(children.into_iter().filter(|c| !self.facts.contains_key(c)));
@@ -127,7 +127,7 @@ impl Simplifier<'_> {
                     }
                 }
             }
-            Node::Solve { .. } => {
+            Node::Solve { .. } | Node::Restricted { .. } => {
                 facts.cost = 4 * LEAF;
                 facts.constant = false;
             }

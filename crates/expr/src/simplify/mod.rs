@@ -142,7 +142,9 @@ impl<'a> Simplifier<'a> {
         let mut found = rustc_hash::FxHashSet::default();
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
-            if found.insert(id) && !matches!(self.arena.node(id), Node::Solve { .. }) {
+            if found.insert(id)
+                && !matches!(self.arena.node(id), Node::Solve { .. } | Node::Restricted { .. })
+            {
                 stack.extend(self.arena.children(id));
             }
         }
@@ -157,7 +159,7 @@ impl<'a> Simplifier<'a> {
             arena.items(start, len).iter().map(|i| item(of(i.expr), i.number)).collect()
         };
         match self.arena.node(id) {
-            Node::Number(_) | Node::Symbol(_) | Node::Solve { .. } => id,
+            Node::Number(_) | Node::Symbol(_) | Node::Solve { .. } | Node::Restricted { .. } => id,
             Node::Sum { constant, start, len } => {
                 let items = items(self.arena, start, len);
                 self.arena.linear(constant, &items)

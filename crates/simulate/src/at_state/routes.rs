@@ -189,7 +189,7 @@ impl Reference {
         if found.outcome.rank.jacobian < found.equations.rows.len()
             && let Some(nearly) = setting.nearly_dependent(&found.equations, state)
         {
-            let (ratio, constraints) = (nearly.ratio, nearly.constraints.clone());
+            let (ratio, constraints) = (nearly.ratio, nearly.constraints());
             return Err(Refusal::NearlyDependent { ratio, constraints });
         }
         Ok(found)
@@ -311,7 +311,8 @@ pub fn evaluate(
             let result = match &prepared {
                 Err(refusal) => Err(refusal.clone()),
                 Ok((equations, numbers)) => {
-                    solve(setting, equations, numbers, elimination, &reference, tolerances)
+                    let at = (setting, state);
+                    solve(at, equations, numbers, elimination, &reference, tolerances)
                 }
             };
             answers.push(Answer {
@@ -369,7 +370,7 @@ fn prepare(
 }
 
 fn solve(
-    setting: &Setting,
+    (setting, state): (&Setting, &State),
     equations: &EquationsOfMotion,
     numbers: &Numbers,
     elimination: &dyn Elimination,
@@ -458,7 +459,8 @@ fn solve(
     }
     let gauss =
         Gauss::new(&terms, &accelerations, &constraint_force, &outcome, &reference.numbers.natural);
-    system.write_multipliers(&mut outcome.multipliers);
+    let table = state.table(system);
+    system.write_multipliers(&mut outcome.multipliers, &|weight| setting.number(weight, &table));
     system.write_flags(&mut outcome.indeterminate);
     // An answer that is none is not given: another route may have one.
     if gauss.residual > RESIDUAL {

@@ -6,7 +6,8 @@
 //! not on units.
 
 use dalembert_expr::eval::{Arithmetic, Doubles};
-use dalembert_expr::{Function, Number};
+use dalembert_expr::{Function, Number, Restriction};
+use std::sync::Arc;
 
 /// A value and a bound on its rounding error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,6 +37,21 @@ pub struct Running;
 
 impl Arithmetic for Running {
     type Value = Noisy;
+
+    fn restricted(&self, of: &Arc<Restriction>, arguments: &[Noisy]) -> Vec<Noisy> {
+        let mut x: Vec<f64> = arguments.iter().map(|a| a.value).collect();
+        let mut found: Vec<Noisy> =
+            of.at(&x).into_iter().map(|value| Noisy::rounded(value, 0.0)).collect();
+        // What the arguments leave open, one by one.
+        for (at, argument) in arguments.iter().enumerate().filter(|a| a.1.noise > 0.0) {
+            x[at] += argument.noise;
+            for (place, moved) in found.iter_mut().zip(of.at(&x)) {
+                place.noise += (moved - place.value).abs();
+            }
+            x[at] = argument.value;
+        }
+        found
+    }
 
     fn number(&self, number: &Number) -> Noisy {
         let value = number.to_f64();

@@ -357,8 +357,10 @@ impl Observer {
         let system = &field.model().system;
         let (mut multipliers, mut jacobian) = (certified.multipliers, jacobian);
         let mut indeterminate = self.outcome.indeterminate.clone();
-        system.write_multipliers(&mut multipliers);
-        system.write_rows(&mut jacobian, n);
+        let table = state.table(system);
+        let number = |weight| field.setting().number(weight, &table);
+        system.write_multipliers(&mut multipliers, &number);
+        system.write_rows(&mut jacobian, n, &number);
         system.write_flags(&mut indeterminate);
         Ok(Observation {
             state,

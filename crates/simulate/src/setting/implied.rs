@@ -13,28 +13,51 @@
 //!
 //! A row with |r|/|a| at the precision's end follows from the others at this point, and, the
 //! functions being analytic, near it. One with more nearly does, by that ratio. Two points must
-//! agree, as a ratio that changes from point to point is that of a singular position nearby.
+//! agree, as a ratio that falls from point to point is that of a singular position nearby.
 //!
 //! Numbers of fifteen digits and more are mostly rounded ones, and then their last digit decides
 //! nothing. Short decimals, 1 + 10⁻¹⁴, fractions, roots and functions of those mean what they say.
 
-use crate::setting::State;
 use crate::setting::extent::Geometry;
 use crate::setting::{Setting, Table};
-use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::ball::{Balls, Enclose, Enclosed, Extended, ExtendedBall, Gap, Magnitude};
 use dalembert_expr::eval::Arithmetic;
-use dalembert_expr::{ExprId, Function, Number, Random, Symbol};
+use dalembert_expr::{ExprId, Function, Jacobian, Number, Random, Symbol};
 use dalembert_gauss::linalg::{lq, norm, qr};
 use rustc_hash::FxHashMap;
 
-/// Rows that nearly depend on others.
+/// A row that nearly depends on others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearly {
-    /// What the most nearly dependent one adds to the others, relative to itself.
+    /// What it adds to the others, relative to itself.
     pub ratio: f64,
-    /// The constraints: the rows, and those that they nearly follow from.
-    pub constraints: Vec<usize>,
+    /// Its constraint.
+    pub row: usize,
+    /// Those that it nearly follows from.
+    pub others: Vec<usize>,
+}
+
+impl Nearly {
+    /// All constraints that have to do with it.
+    pub fn constraints(&self) -> Vec<usize> {
+        let mut all = self.others.clone();
+        all.push(self.row);
+        all.sort_unstable();
+        all
+    }
+}
+
+/// Constraint rows and their functions.
+pub(crate) struct Rows<'a> {
+    /// The constraint of each row.
+    pub constraints: &'a [usize],
+    /// Positions and velocities.
+    pub q: &'a [Symbol],
+    pub v: &'a [Symbol],
+    pub jacobian: &'a Jacobian,
+    /// (constraint, φ) and (constraint, ψ).
+    pub phi: &'a [(usize, ExprId)],
+    pub psi: &'a [(usize, ExprId)],
 }
 
 /// Bits beyond the range of the numbers.
@@ -42,11 +65,12 @@ const BITS: usize = 256;
 /// Bits that are lost on the way.
 const LOST: i64 = 112;
 /// Independent rows keep at least this of themselves beside the others.
-const INDEPENDENT: f64 = 1e-9;
+const INDEPENDENT: f64 = 1e-6;
 /// The distances of the points from the state, in extents of the coordinates.
-const DISTANCES: [f64; 3] = [0.05, 0.008, 0.001];
-/// At two points the ratio is the same up to this factor,
-const SAME: f64 = 12.0;
+const DISTANCES: [f64; 3] = [0.05, 0.001, 0.008];
+/// From one point to the next one the ratio does not fall by more than this: it would by more than
+/// 50⁴ near a singular position that is felt as little as this at the first,
+const FALL: f64 = 1e3;
 /// or at both it is less than at such a distance from a singular position.
 const NOWHERE: f64 = 1e-10;
 /// Decimals of so many digits are rounded numbers,
@@ -56,20 +80,24 @@ const MOST_DIGITS: usize = 17;
 /// and what so many of their last digits can change is not determined.
 const LAST_DIGITS: f64 = 16.0;
 /// What is left of a dependent row is less than this.
-const ELSEWHERE: f64 = 1e-6;
+const ELSEWHERE: f64 = 1e-5;
+/// Rows with less than this of another have no share in it.
+const SHARE: f64 = 1e-9;
 /// Dense factors are made up to this many entries.
 const LARGEST: usize = 400_000;
 /// Steps in doubles, and steps in extended precision for each word of it.
 const STEPS: usize = 25;
 
-/// Rows that doubles take for dependent at a state and that only nearly are; `None` if all of
-/// them follow from the others, or that is not decided (functions that jump, large systems).
-pub fn nearly_dependent(
+/// The row that adds the most to the others among those that doubles take for dependent near a
+/// point and that only nearly are; `None` if all of them follow from the others, or that is not
+/// decided (functions that jump, large systems).
+pub(crate) fn nearly_dependent(
     setting: &Setting,
-    equations: &EquationsOfMotion,
-    state: &State,
+    rows: &Rows,
+    (t, table): (f64, Table),
 ) -> Option<Nearly> {
-    let problem = Problem::new(setting, equations, state)?;
+    let mut problem = Problem::new(setting, rows, t, table)?;
+    problem.settle_state();
     let mut first: Option<Nearly> = None;
     for (at, distance) in DISTANCES.into_iter().enumerate() {
         let Some(found) = problem.at(distance, at as u64 + 1) else { continue };
@@ -77,9 +105,8 @@ pub fn nearly_dependent(
         match &first {
             None => first = Some(found),
             Some(before) => {
-                let factor = found.ratio / before.ratio;
-                let is_same = (1.0 / SAME..SAME).contains(&factor);
-                let is_general = is_same || found.ratio.max(before.ratio) < NOWHERE;
+                let is_general =
+                    found.ratio * FALL > before.ratio || found.ratio.max(before.ratio) < NOWHERE;
                 return is_general.then_some(found);
             }
         }
@@ -90,7 +117,7 @@ pub fn nearly_dependent(
 /// The rows, and where they are looked at.
 struct Problem<'s> {
     setting: &'s Setting,
-    equations: &'s EquationsOfMotion,
+    rows: &'s Rows<'s>,
     table: Table,
     t: f64,
     q: Vec<f64>,
@@ -107,27 +134,22 @@ struct Problem<'s> {
 }
 
 impl<'s> Problem<'s> {
-    fn new(
-        setting: &'s Setting,
-        equations: &'s EquationsOfMotion,
-        state: &State,
-    ) -> Option<Problem<'s>> {
+    fn new(setting: &'s Setting, rows: &'s Rows<'s>, t: f64, table: Table) -> Option<Problem<'s>> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
-        let (n, m) = (equations.v.len(), equations.rows.len());
-        if equations.auxiliary.is_some() || m < 2 || m * n > LARGEST || equations.q.len() != n {
+        let (n, m) = (rows.v.len(), rows.constraints.len());
+        if m < 2 || m * n > LARGEST || rows.q.len() != n {
             return None;
         }
-        let table = state.table(system);
         let by_row = |list: &[(usize, ExprId)]| -> Vec<Option<ExprId>> {
             let find = |row: &usize| list.iter().find(|r| r.0 == *row).map(|r| r.1);
-            equations.rows.iter().map(find).collect()
+            rows.constraints.iter().map(find).collect()
         };
-        let phi = by_row(&equations.configuration_residuals);
-        let psi = by_row(&equations.velocity_residuals);
+        let phi = by_row(rows.phi);
+        let psi = by_row(rows.psi);
         let entries: Vec<ExprId> =
-            equations.jacobian.rows.iter().flatten().map(|entry| entry.1).collect();
+            rows.jacobian.rows.iter().flatten().map(|entry| entry.1).collect();
         let symbols = exprs.symbols_of(&entries);
-        let by_velocity = symbols.iter().any(|s| equations.v.contains(s));
+        let by_velocity = symbols.iter().any(|s| rows.v.contains(s));
         let mut all = entries.clone();
         all.extend(phi.iter().chain(&psi).flatten());
         let parameters = system.parameters.iter();
@@ -135,25 +157,28 @@ impl<'s> Problem<'s> {
         let is_rounded = exprs.numbers_of(&all).iter().any(|number| rounding(number) > 0.0);
         let known = |s: &Symbol| {
             *s == Symbol::TIME
-                || equations.q.contains(s)
-                || equations.v.contains(s)
+                || rows.q.contains(s)
+                || rows.v.contains(s)
                 || parameters.clone().any(|p| p.symbol == *s)
         };
         if !exprs.symbols_of(&all).iter().all(known) {
             return None;
         }
-        let mut units = Geometry::of_equations(exprs, equations).extents(setting, &table);
+        let functions: Vec<ExprId> = rows.phi.iter().map(|r| r.1).collect();
+        let no_mass = Jacobian { rows: Vec::new(), columns: n };
+        let geometry = Geometry::new(exprs, rows.q, &functions, rows.jacobian, &no_mass);
+        let mut units = geometry.extents(setting, &table);
         let most = units.iter().fold(0f64, |m, u| m.max(*u));
         let fallback = if most > 0.0 { most } else { 1.0 };
         units.iter_mut().filter(|u| !(**u > 0.0)).for_each(|u| *u = fallback);
         let own = |symbols: &[Symbol]| -> Option<Vec<f64>> {
             symbols.iter().map(|s| table.get(*s)).collect()
         };
-        let (q, v) = (own(&equations.q)?, own(&equations.v)?);
+        let (q, v) = (own(rows.q)?, own(rows.v)?);
         Some(Problem {
             setting,
-            equations,
-            t: state.t,
+            rows,
+            t,
             q,
             v,
             units,
@@ -164,6 +189,17 @@ impl<'s> Problem<'s> {
             entries,
             table,
         })
+    }
+
+    /// Brings the state itself onto the rows, if it was not there.
+    fn settle_state(&mut self) {
+        let mut point = Point { t: self.t, q: self.q.clone(), v: self.v.clone() };
+        let Some(lengths) = self.lengths(&self.table) else { return };
+        let found = self.settle(&mut point, &lengths, None);
+        if found.is_some() {
+            self.table = self.table_of(&point);
+            (self.q, self.v) = (point.q, point.v);
+        }
     }
 
     /// What is nearly dependent at a point at a distance: `None` if there is no such point or
@@ -196,7 +232,7 @@ impl<'s> Problem<'s> {
             }
             _ => self.settle(&mut point, &lengths, None)?,
         };
-        if rows.chosen.len() == self.equations.rows.len() {
+        if rows.chosen.len() == self.rows.constraints.len() {
             return None;
         }
         // The range of all numbers on the way says how many digits there are.
@@ -211,8 +247,8 @@ impl<'s> Problem<'s> {
     fn table_of(&self, point: &Point) -> Table {
         let mut table = self.table.clone();
         table.set(Symbol::TIME, point.t);
-        table.set_all(&self.equations.q, &point.q);
-        table.set_all(&self.equations.v, &point.v);
+        table.set_all(self.rows.q, &point.q);
+        table.set_all(self.rows.v, &point.v);
         table
     }
 
@@ -268,10 +304,10 @@ impl<'s> Problem<'s> {
 
     /// A at a point, in units of the coordinates.
     fn matrix(&self, table: &Table) -> Option<Vec<f64>> {
-        let (m, n) = (self.equations.rows.len(), self.equations.v.len());
+        let (m, n) = (self.rows.constraints.len(), self.rows.v.len());
         let values = self.setting.numbers(&self.entries, table);
         let mut rows = vec![0.0; m * n];
-        let places = self.equations.jacobian.rows.iter().enumerate();
+        let places = self.rows.jacobian.rows.iter().enumerate();
         let places = places.flat_map(|(i, row)| row.iter().map(move |e| (i, e.0)));
         for ((i, j), value) in places.zip(values) {
             if !value.is_finite() {
@@ -285,28 +321,42 @@ impl<'s> Problem<'s> {
     /// The lengths of the rows beside the constraints. There a row is not shorter than it is by
     /// its nature; where it holds it may vanish, and say nothing.
     fn lengths(&self, table: &Table) -> Option<Vec<f64>> {
-        let n = self.equations.v.len();
+        let n = self.rows.v.len();
         let rows = self.matrix(table)?;
-        Some((0..self.equations.rows.len()).map(|i| norm(&rows[i * n..(i + 1) * n])).collect())
+        Some((0..self.rows.constraints.len()).map(|i| norm(&rows[i * n..(i + 1) * n])).collect())
     }
 
     /// Independent rows at a point.
     fn choose(&self, table: &Table, lengths: &[f64]) -> Option<Chosen> {
-        let (m, n) = (self.equations.rows.len(), self.equations.v.len());
+        let (m, n) = (self.rows.constraints.len(), self.rows.v.len());
         let rows = self.matrix(table)?;
         let own = (0..m).map(|i| norm(&rows[i * n..(i + 1) * n]));
         let lengths: Vec<f64> = own.zip(lengths).map(|(own, l)| own.max(*l)).collect();
-        let mut across = vec![0.0; n * m];
-        for i in 0..m {
-            let inverse = if lengths[i] > 0.0 { 1.0 / lengths[i] } else { 0.0 };
-            for j in 0..n {
-                across[j * m + i] = rows[i * n + j] * inverse;
+        let independent = |list: &[(usize, f64)]| -> Vec<usize> {
+            let m = list.len();
+            let mut across = vec![0.0; n * m];
+            for (at, &(i, weight)) in list.iter().enumerate() {
+                let factor = if lengths[i] > 0.0 { weight / lengths[i] } else { 0.0 };
+                for j in 0..n {
+                    across[j * m + at] = rows[i * n + j] * factor;
+                }
             }
+            let (mut tau, mut order) = (vec![0.0; m.min(n)], vec![0; m]);
+            let steps = qr::factor_pivoted(&mut across, n, m, &mut tau, &mut order);
+            let rank = (0..steps).take_while(|&k| across[k * m + k].abs() > INDEPENDENT).count();
+            order[..rank].iter().map(|&at| list[at].0).collect()
+        };
+        // A row of positions is never left out for one of velocities: it says more.
+        let (positions, others): (Vec<usize>, Vec<usize>) =
+            (0..m).partition(|&i| self.phi[i].is_some());
+        let first: Vec<(usize, f64)> = positions.into_iter().map(|i| (i, 1.0)).collect();
+        let mut chosen = independent(&first);
+        if !others.is_empty() {
+            let ahead = chosen.into_iter().map(|i| (i, 1.0 / INDEPENDENT));
+            let all: Vec<(usize, f64)> =
+                ahead.chain(others.into_iter().map(|i| (i, 1.0))).collect();
+            chosen = independent(&all);
         }
-        let (mut tau, mut order) = (vec![0.0; m.min(n)], vec![0; m]);
-        let steps = qr::factor_pivoted(&mut across, n, m, &mut tau, &mut order);
-        let rank = (0..steps).take_while(|&k| across[k * m + k].abs() > INDEPENDENT).count();
-        let mut chosen = order[..rank].to_vec();
         chosen.sort_unstable();
         Some(Chosen { n, chosen, rows, lengths })
     }
@@ -322,7 +372,7 @@ impl<'s> Problem<'s> {
         let (exprs, kind) = (&self.setting.model.exprs, &arithmetic.0);
         let mut values: FxHashMap<Symbol, ExtendedBall> = FxHashMap::default();
         values.insert(Symbol::TIME, kind.double(point.t, 0));
-        for (symbols, list) in [(&self.equations.q, &point.q), (&self.equations.v, &point.v)] {
+        for (symbols, list) in [(self.rows.q, &point.q), (self.rows.v, &point.v)] {
             for (&symbol, &x) in symbols.iter().zip(list) {
                 values.insert(symbol, kind.double(x, 0));
             }
@@ -339,7 +389,7 @@ impl<'s> Problem<'s> {
             if part.rows.is_empty() || (level == 1 && !self.by_velocity) {
                 continue;
             }
-            let symbols = if level == 0 { &self.equations.q } else { &self.equations.v };
+            let symbols = if level == 0 { self.rows.q } else { self.rows.v };
             let mut is_there = bits == 0;
             for _ in 0..STEPS * (1 + bits as usize / 64) {
                 let left = evaluate(&roots, &values)?;
@@ -371,7 +421,7 @@ impl<'s> Problem<'s> {
         }
         let mut matrix: Vec<Vec<(usize, ExtendedBall)>> = Vec::new();
         let mut entries = entries.into_iter();
-        for row in &self.equations.jacobian.rows {
+        for row in &self.rows.jacobian.rows {
             let with_units = row.iter().map(|e| {
                 let unit = kind.double(self.units[e.0], 0);
                 Some((e.0, kind.mul(&entries.next()?, &unit).ok()?.middle()))
@@ -394,6 +444,9 @@ impl<'s> Problem<'s> {
         let parameters = self.setting.model.system.parameters.iter();
         for _ in 0..=parameters.len() {
             for parameter in parameters.clone() {
+                if self.setting.changed.iter().any(|c| c.0 == parameter.symbol) {
+                    continue;
+                }
                 let Some(value) = parameter.value else { continue };
                 let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
                 if let Ok(ball) = exprs.evaluate(&measured, &[value], symbol).remove(0) {
@@ -407,7 +460,7 @@ impl<'s> Problem<'s> {
             let radius = entries.next().and_then(Result::ok).map(|ball| ball.radius_scaled(0));
             radius.unwrap_or(f64::INFINITY) * self.units[column]
         };
-        let rows = self.equations.jacobian.rows.iter();
+        let rows = self.rows.jacobian.rows.iter();
         rows.map(|row| row.iter().map(|e| (e.0, size(e.0))).collect()).collect()
     }
 
@@ -418,7 +471,11 @@ impl<'s> Problem<'s> {
         values: &mut FxHashMap<Symbol, ExtendedBall>,
     ) -> Option<()> {
         let (exprs, system) = (&self.setting.model.exprs, &self.setting.model.system);
+        for &(symbol, x) in &self.setting.changed {
+            values.insert(symbol, arithmetic.0.double(x, 0));
+        }
         let mut open: Vec<_> = system.parameters.iter().collect();
+        open.retain(|parameter| !values.contains_key(&parameter.symbol));
         while !open.is_empty() {
             let before = open.len();
             open.retain(|parameter| {
@@ -449,9 +506,13 @@ impl<'s> Problem<'s> {
         bits: i64,
     ) -> Option<Option<Nearly>> {
         let n = rows.n;
-        let all = rows.part(&rows.chosen);
+        let is_position = |row: &usize| self.phi[*row].is_some();
+        let positions: Vec<usize> = rows.chosen.iter().copied().filter(is_position).collect();
+        let parts = [rows.part(&rows.chosen), rows.part(&positions)];
         let mut nearly: Option<Nearly> = None;
         for row in (0..matrix.len()).filter(|row| !rows.chosen.contains(row)) {
+            // A row of positions follows from rows of positions.
+            let part = &parts[usize::from(is_position(&row))];
             let zero = kind.double(0.0, 0);
             let mut left = vec![zero; n];
             for (j, a) in &matrix[row] {
@@ -462,7 +523,7 @@ impl<'s> Problem<'s> {
                 continue;
             }
             let length = (own as f64 + norm(&whole).log2()).max(rows.lengths[row].log2());
-            let mut shares = vec![0.0; rows.chosen.len()];
+            let mut shares = vec![0.0; part.rows.len()];
             let mut before = f64::INFINITY;
             let ratio = loop {
                 let (size, short) = scaled(&left);
@@ -474,8 +535,8 @@ impl<'s> Problem<'s> {
                     break Some(now.exp2());
                 }
                 before = now;
-                let weights = all.weights(&short);
-                for ((&chosen, w), share) in rows.chosen.iter().zip(&weights).zip(&mut shares) {
+                let weights = part.weights(&short);
+                for ((&chosen, w), share) in part.rows.iter().zip(&weights).zip(&mut shares) {
                     let w = *w;
                     *share += w * (size as f64 - own as f64).exp2();
                     let factor = kind.double(-w, size);
@@ -494,7 +555,7 @@ impl<'s> Problem<'s> {
                 // What the entries leave open of it.
                 let mut spread = vec![0.0; n];
                 open[row].iter().for_each(|(j, size)| spread[*j] += size);
-                for (&chosen, share) in rows.chosen.iter().zip(&shares) {
+                for (&chosen, share) in part.rows.iter().zip(&shares) {
                     let weight = share.abs() * (own as f64).exp2();
                     open[chosen].iter().for_each(|(j, size)| spread[*j] += weight * size);
                 }
@@ -502,21 +563,19 @@ impl<'s> Problem<'s> {
                     continue;
                 }
             }
-            if nearly.as_ref().is_some_and(|n| n.ratio <= ratio) {
+            if nearly.as_ref().is_some_and(|n| n.ratio >= ratio) {
                 continue;
             }
             // Those that have a share in it.
-            let name = |at: usize| self.equations.rows[at];
-            let lengths = rows.chosen.iter().map(|&r| norm(&rows.rows[r * n..(r + 1) * n]));
+            let name = |at: usize| self.rows.constraints[at];
+            let lengths = part.rows.iter().map(|&r| norm(&rows.rows[r * n..(r + 1) * n]));
             let own_length = norm(&whole);
-            let shared = rows.chosen.iter().zip(&shares).zip(lengths);
-            let mut constraints: Vec<usize> = shared
-                .filter(|((_, share), length)| (*share * length).abs() > 1e-9 * own_length)
+            let shared = part.rows.iter().zip(&shares).zip(lengths);
+            let others: Vec<usize> = shared
+                .filter(|((_, share), length)| (*share * length).abs() > SHARE * own_length)
                 .map(|((&at, _), _)| name(at))
                 .collect();
-            constraints.push(name(row));
-            constraints.sort_unstable();
-            nearly = Some(Nearly { ratio, constraints });
+            nearly = Some(Nearly { ratio, row: name(row), others });
         }
         Some(nearly)
     }

@@ -4,6 +4,7 @@ pub mod extent;
 mod implied;
 pub mod legendre;
 mod recombine;
+mod restricted;
 mod state;
 
 pub use implied::Nearly;
@@ -15,8 +16,9 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::Model;
-use implied::nearly_dependent;
+use implied::{Rows, nearly_dependent};
 use recombine::recombined;
+use restricted::restricted;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -110,14 +112,25 @@ impl Setting {
         parameters: FxHashMap<Symbol, f64>,
         changed: Vec<(Symbol, f64)>,
     ) -> Setting {
+        let of_system = |system| {
+            let (exprs, sources) = (given.exprs.share(), Arc::clone(&given.sources));
+            Arc::new(Model { exprs, system, sources })
+        };
         let model = match recombined(&given.exprs, &given.system, &changed) {
-            Some(system) => {
-                let (exprs, sources) = (given.exprs.share(), Arc::clone(&given.sources));
-                Arc::new(Model { exprs, system, sources })
-            }
+            Some(system) => of_system(system),
             None => Arc::clone(&given),
         };
-        Setting { model, given, changed, parameters, nearly: Arc::default() }
+        let mut setting = Setting {
+            model,
+            given: Arc::clone(&given),
+            changed,
+            parameters,
+            nearly: Arc::default(),
+        };
+        while let Some(system) = restricted(&setting) {
+            setting.model = of_system(system);
+        }
+        setting
     }
 
     /// Rows that doubles take for dependent and that only nearly are, if there are any.
@@ -126,7 +139,21 @@ impl Setting {
         equations: &EquationsOfMotion,
         state: &State,
     ) -> Option<&Nearly> {
-        self.nearly.get_or_init(|| nearly_dependent(self, equations, state)).as_ref()
+        let decide = || {
+            if equations.auxiliary.is_some() {
+                return None;
+            }
+            let rows = Rows {
+                constraints: &equations.rows,
+                q: &equations.q,
+                v: &equations.v,
+                jacobian: &equations.jacobian,
+                phi: &equations.configuration_residuals,
+                psi: &equations.velocity_residuals,
+            };
+            nearly_dependent(self, &rows, (state.t, state.table(&self.model.system)))
+        };
+        self.nearly.get_or_init(decide).as_ref()
     }
 
     /// The parameters and their values.

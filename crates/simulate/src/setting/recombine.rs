@@ -70,16 +70,32 @@ pub(crate) fn recombined(
     }
     let mut held = system.clone();
     for (recombined, residual) in found {
-        // Of a combination is true what is true of all rows in it.
-        let parts = || recombined.weights.iter().map(|w| &system.constraints[w.0]);
-        let row = &mut held.constraints[recombined.row];
-        row.residual = residual;
-        row.affine = parts().all(|c| c.affine);
-        row.scleronomic = parts().all(|c| c.scleronomic);
-        row.catastatic = row.catastatic.map(|_| parts().all(|c| c.catastatic == Some(true)));
-        held.recombined.push(recombined);
+        hold(&mut held, recombined, residual);
     }
     Some(held)
+}
+
+/// Replaces a row by a combination.
+pub(super) fn hold(held: &mut System, recombined: Recombined, residual: ExprId) {
+    // Of a combination is true what is true of all rows in it.
+    let parts: Vec<_> = recombined.weights.iter().map(|w| &held.constraints[w.0]).collect();
+    let affine = parts.iter().all(|c| c.affine);
+    let scleronomic = parts.iter().all(|c| c.scleronomic);
+    let catastatic = parts.iter().all(|c| c.catastatic == Some(true));
+    let row = &mut held.constraints[recombined.row];
+    row.residual = residual;
+    row.affine = affine;
+    row.scleronomic = scleronomic;
+    row.catastatic = row.catastatic.map(|_| catastatic);
+    held.recombined.push(recombined);
+}
+
+/// Whether a force goes by the multiplier of a row: then it goes by that of the row as written.
+pub(super) fn is_in_force(exprs: &Exprs, system: &System, row: usize) -> bool {
+    system.unknowns.iter().any(|(symbol, unknown)| {
+        matches!(unknown, Unknown::Multiplier(r) | Unknown::Share(_, r) if *r == row)
+            && is_in_forces(exprs, system, *symbol)
+    })
 }
 
 /// Exact values of parameters, for those that are rational.
@@ -112,14 +128,6 @@ fn eliminate(
     rows: &[usize],
     found: &mut Vec<(Recombined, ExprId)>,
 ) {
-    // A force that goes by a multiplier goes by that of the row as written.
-    let in_force = |row: usize| {
-        let unknowns = system.unknowns.iter();
-        unknowns.into_iter().any(|(symbol, unknown)| {
-            matches!(unknown, Unknown::Multiplier(r) | Unknown::Share(_, r) if *r == row)
-                && is_in_forces(exprs, system, *symbol)
-        })
-    };
     let mut known = Known::default();
     let mut pivots: Vec<Row> = Vec::new();
     let mut by_pivot: FxHashMap<ExprId, usize> = FxHashMap::default();
@@ -158,17 +166,17 @@ fn eliminate(
         let unit =
             Number::from_f64((size - most.to_f64().abs().ln()).exp()).filter(|u| !u.is_zero());
         if left < NEARLY
-            && !row.weights.keys().any(|&r| in_force(r))
+            && !row.weights.keys().any(|&r| is_in_force(exprs, system, r))
             && let Some(inverse) = unit.map_or(most.abs(), |u| most.abs().mul(&u)).recip()
         {
-            let scale = |map: &FxHashMap<usize, Number>| -> Vec<(usize, f64)> {
-                let mut list: Vec<(usize, f64)> =
-                    map.iter().map(|(&row, n)| (row, n.mul(&inverse).to_f64())).collect();
+            let scale = |map: &FxHashMap<usize, Number>| -> Vec<(usize, Number)> {
+                let mut list: Vec<(usize, Number)> =
+                    map.iter().map(|(&row, n)| (row, n.mul(&inverse))).collect();
                 list.sort_unstable_by_key(|w| w.0);
                 list
             };
             let weights = scale(&row.weights);
-            if weights.iter().all(|w| w.1.is_finite()) {
+            if weights.iter().all(|w| w.1.to_f64().is_finite()) {
                 let mut parts: Vec<(ExprId, Number)> =
                     row.terms.iter().map(|(&t, n)| (t, n.mul(&inverse))).collect();
                 parts.sort_unstable_by_key(|p| p.0);
@@ -176,7 +184,10 @@ fn eliminate(
                     .into_iter()
                     .map(|(term, n)| exprs.product(&[exprs.of_number(n), term]))
                     .collect();
-                found.push((Recombined { row: constraint, weights, left }, exprs.sum(&parts)));
+                let weights =
+                    weights.into_iter().map(|(row, n)| (row, exprs.of_number(n))).collect();
+                let recombined = Recombined { row: constraint, weights, varies: false, left };
+                found.push((recombined, exprs.sum(&parts)));
             }
         }
         row.pivot = pivot;
