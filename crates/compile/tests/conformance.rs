@@ -1,4 +1,4 @@
-//! The interpreter passes the suite of backends, and wrong backends do not.
+//! Every backend passes the suite, and wrong backends do not.
 
 use dalembert_compile::backends::{self, Backend, Function};
 use dalembert_compile::conformance::{

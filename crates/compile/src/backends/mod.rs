@@ -1,4 +1,4 @@
-//! Backends, one file each: a tape in, a function out. All compute the same, to the
+//! Backends, one file or folder each: a tape in, a function out. All compute the same, to the
 //! bit, so that a faster one can replace another.
 
 use crate::tape::Tape;

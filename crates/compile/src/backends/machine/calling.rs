@@ -76,6 +76,9 @@ impl Emitter<'_> {
         results: &[Register],
     ) -> (Vec<Place>, Vec<Place>) {
         let (from, to) = self.around(reads, results);
+        from.iter().chain(&to).for_each(|&place| {
+            self.memory(place);
+        });
         self.code.copy_address(Address::Rdi, Address::R15);
         self.code.number(Address::Rsi, self.outs.len() as u32);
         if self.is_wide() {

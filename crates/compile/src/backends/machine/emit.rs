@@ -11,25 +11,34 @@ use super::order;
 use super::outs::Out;
 use super::registers::{Base, NEVER, Place, Registers};
 use super::shims;
-use crate::tape::{Instruction, Register, Tape};
+use crate::tape::{Instruction, Register, Restricted, Tape};
 use dalembert_expr::Function;
+use std::cell::Cell;
 
 /// The frame's address points this many bytes into it, so that more of it is within reach of a
 /// displacement of one byte.
 const BIAS: i32 = 128;
 
-/// Appends the code of a part of a tape and its calls out; how many places of the frame it uses.
-/// None if the part reads what is not there: such a tape is for the interpreter.
+/// How many places of each list code uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Reach {
+    pub(super) frame: usize,
+    pub(super) x: usize,
+    pub(super) y: usize,
+}
+
+/// Appends the code of a part of a tape and its calls out; how far they reach. None if the part
+/// reads what is not there: such a tape is for the interpreter.
 pub(super) fn emit(
     tape: &Tape,
     layout: &Layout,
     part: Part,
     code: &mut Encoder,
     outs: &mut Vec<Out>,
-) -> Option<usize> {
+) -> Option<Reach> {
     if part == Part::Prologue && tape.prologue == 0 {
         code.ret();
-        return Some(layout.fixed);
+        return Some(Reach::default());
     }
     let order = order::hoisted(tape, part.range(tape));
     let (uses, next) = next_reads(tape, &order);
@@ -43,13 +52,14 @@ pub(super) fn emit(
         code,
         outs,
         is_sound: true,
+        reach: Cell::default(),
     };
     emitter.enter();
     for &at in &order {
         emitter.instruction(at);
     }
     emitter.leave();
-    emitter.is_sound.then(|| emitter.registers.frame())
+    emitter.is_sound.then(|| emitter.reach.get())
 }
 
 /// For each read, and then for each write, of the instructions where the value is read next, from
@@ -91,6 +101,7 @@ pub(super) struct Emitter<'a> {
     pub(super) outs: &'a mut Vec<Out>,
     /// Whether all that was read was there.
     pub(super) is_sound: bool,
+    reach: Cell<Reach>,
 }
 
 impl Emitter<'_> {
@@ -106,14 +117,25 @@ impl Emitter<'_> {
         }
     }
 
+    /// A place as an operand. Every address in the code is made here, and counted: lists that are
+    /// shorter than this reach are not given to it.
     pub(super) fn memory(&self, place: Place) -> Memory {
+        let mut reach = self.reach.get();
+        let count = match place.base() {
+            Base::Frame => &mut reach.frame,
+            Base::X => &mut reach.x,
+            Base::Y => &mut reach.y,
+        };
+        *count = (*count).max(place.index() + 1);
+        self.reach.set(reach);
         let bytes = 8 * self.code.width.doubles() * place.index();
         let bias = if place.base() == Base::Frame { BIAS } else { 0 };
         Memory { base: self.base(place.base()), displacement: bytes as i32 - bias }
     }
 
-    /// A number that every frame has.
+    /// A number that every frame has. With the one after it, for where bits are taken by two.
     pub(super) fn known(&self, index: usize) -> Operand {
+        self.memory(Place::new(Base::Frame, index + 1));
         Operand::Memory(self.memory(Place::new(Base::Frame, index)))
     }
 
@@ -316,10 +338,15 @@ impl Emitter<'_> {
             Instruction::Solve(right) => {
                 let right = &self.tape.rights[right as usize];
                 let results: Vec<Register> = (into..).take(right.entries.len()).collect();
-                let (places, solution) = self.call_out(&right.entries, &results);
-                let right_places = places.iter().map(|place| place.to_register()).collect();
                 let matrix = right.matrix as usize;
-                self.outs.push(Out::Solve { matrix, right: right_places, solution });
+                let (right, solution) = self.call_out(&right.entries, &results);
+                self.outs.push(Out::Solve { matrix, right, solution });
+            }
+            Instruction::Restricted(number) => {
+                let Restricted { of, entries } = &self.tape.restricted[number as usize];
+                let results: Vec<Register> = (into..).take(of.len()).collect();
+                let (arguments, values) = self.call_out(entries, &results);
+                self.outs.push(Out::Restricted { of: of.clone(), arguments, values });
             }
         }
     }

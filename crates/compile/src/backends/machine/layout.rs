@@ -151,6 +151,11 @@ pub(super) fn is_regular(tape: &Tape) -> bool {
             let fits = |i: u32| (i as usize) < matrix.size;
             matrix.entries.iter().all(|e| fits(e.row) && fits(e.column)).then_some(0)
         }
+        Instruction::Restricted(number) => {
+            let restricted = tape.restricted.get(number as usize)?;
+            let fits = restricted.entries.len() == restricted.of.arguments();
+            fits.then_some(restricted.of.len().checked_sub(1)?)
+        }
         _ => Some(0),
     };
     for (at, instruction) in tape.instructions.iter().enumerate() {

@@ -5,7 +5,7 @@
 //! tape ─order→ calls together ─registers→ values in registers and memory ─encoder→ bytes
 //! ```
 //!
-//! A tape is code without jumps, and long: so what a compiler spends its time on is not there to
+//! A tape is code without jumps, so what a compiler spends its time on is not there to
 //! be done, and what is (which value is in a register, which operand in memory) is known exactly.
 //! The folder has a file for each: `order` puts calls of functions side by side, `registers`
 //! keeps values in registers by Belady's rule, `layout` says what is where in memory, `emit` goes
@@ -35,6 +35,7 @@ use super::{Backend, Function, Scratch, interpreter};
 use crate::lu::Lu;
 use crate::tape::Tape;
 use dalembert_machine::{Code, Entry};
+use emit::Reach;
 use encoder::{Encoder, Width};
 use layout::{Layout, Part};
 use outs::{Context, Out};
@@ -101,17 +102,17 @@ impl<const N: usize> Compiled<N> {
         let mut code = Encoder::new(width, 64 + 9 * tape.instructions.len());
         let mut outs = Vec::new();
         let mut entries = [Entry::default(); 2];
-        let mut places = layout.fixed;
+        let mut frame = N * layout.fixed;
         for (number, part) in [(PROLOGUE, Part::Prologue), (BODY, Part::Body)] {
-            entries[number].at = code.bytes.len();
+            let at = code.bytes.len();
             // What is computed ahead of the calls is the same in every lane.
             if part == Part::Body || width == Width::One {
-                places = places.max(emit::emit(tape, layout, part, &mut code, &mut outs)?);
+                let reach = emit::emit(tape, layout, part, &mut code, &mut outs)?;
+                let Reach { frame, x, y } = reach;
+                entries[number] = Entry { at, frame: N * frame, x: N * x, y: N * y };
             }
+            frame = frame.max(entries[number].frame);
         }
-        let frame = N * places;
-        entries.iter_mut().for_each(|entry| entry.frame = frame);
-        (entries[BODY].x, entries[BODY].y) = (N * tape.variables, N * tape.outputs.len());
         let code = Code::new(&code.bytes, &entries).ok()?;
         Some(Compiled { code, frame, outs: outs.into() })
     }
@@ -325,8 +326,8 @@ mod tests {
     fn spilled(tape: &Tape) -> Option<usize> {
         let layout = Layout::new(tape);
         let mut code = Encoder::new(Width::One, 0);
-        let places = emit::emit(tape, &layout, Part::Body, &mut code, &mut Vec::new());
-        places.map(|places| places - layout.fixed)
+        let reach = emit::emit(tape, &layout, Part::Body, &mut code, &mut Vec::new());
+        reach.map(|reach| reach.frame.saturating_sub(layout.fixed))
     }
 
     #[test]

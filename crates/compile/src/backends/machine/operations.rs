@@ -27,54 +27,33 @@ impl Emitter<'_> {
     pub(super) fn fused(&mut self, a: Register, b: Register, c: Register, into: Register) {
         let all = [a, b, c];
         all.iter().for_each(|&value| self.read(value));
-        for value in all {
-            if !self.registers.is_dead(value) {
-                self.operand(value);
-            }
+        if !all.iter().all(|&value| self.is_fetched(value)) {
+            self.gather(all);
         }
-        // At most one is left in memory; if none in a register can be overwritten, not even that
-        // if it is read here for the last time.
-        loop {
-            let mut left = all.into_iter().filter(|&value| !self.is_fetched(value));
-            let Some(one) = left.next() else { break };
-            let other = left.next();
-            let can_end = |value: Register| self.registers.is_dead(value);
-            let is_free = all.into_iter().any(|v| can_end(v) && self.is_fetched(v));
-            match other {
-                Some(other) => {
-                    let ends = [other, one].into_iter().find(|&v| can_end(v)).unwrap_or(one);
-                    self.fetch(ends);
-                }
-                None if !is_free && can_end(one) => {
-                    self.fetch(one);
-                }
-                None => break,
-            }
-        }
-        let is_fetched = all.map(|value| self.is_fetched(value));
-        let [ends_a, ends_b, ends_c] =
-            all.map(|value| self.is_fetched(value) && self.registers.is_dead(value));
-        let [x, y, z] = all.map(|value| self.as_is(value));
+        let (has_a, has_b) = (self.is_fetched(a), self.is_fetched(b));
+        let (x, y, z) = (self.as_is(a), self.as_is(b), self.as_is(c));
         // The order in which the factors are named does not matter.
-        let (heir, what, first, last) = match is_fetched {
-            _ if ends_c && is_fetched[0] => (Some(c), Fused::Plus231, x, y),
-            _ if ends_c => (Some(c), Fused::Plus231, y, x),
-            [_, true, _] if ends_a => (Some(a), Fused::Times213, y, z),
-            _ if ends_a => (Some(a), Fused::Times132, z, y),
-            [true, ..] if ends_b => (Some(b), Fused::Times213, x, z),
-            _ if ends_b => (Some(b), Fused::Times132, z, x),
-            [false, ..] => (None, Fused::Times213, y, z),
-            [_, false, _] => (None, Fused::Times213, x, z),
-            _ => (None, Fused::Plus231, x, y),
+        let (heir, copied, what, first, last) = if self.ends(c) {
+            let (first, last) = if has_a { (x, y) } else { (y, x) };
+            (Some(c), z, Fused::Plus231, first, last)
+        } else if self.ends(a) {
+            let (what, first, last) =
+                if has_b { (Fused::Times213, y, z) } else { (Fused::Times132, z, y) };
+            (Some(a), x, what, first, last)
+        } else if self.ends(b) {
+            let (what, first, last) =
+                if has_a { (Fused::Times213, x, z) } else { (Fused::Times132, z, x) };
+            (Some(b), y, what, first, last)
+        } else if !has_a {
+            (None, x, Fused::Times213, y, z)
+        } else if !has_b {
+            (None, y, Fused::Times213, x, z)
+        } else {
+            (None, z, Fused::Plus231, x, y)
         };
         let d = match heir.and_then(|value| self.registers.register(value)) {
             Some(register) => register,
             None => {
-                let copied = match is_fetched {
-                    [false, ..] => x,
-                    [_, false, _] => y,
-                    _ => z,
-                };
                 let register = self.take();
                 self.code.load(register, copied);
                 register
@@ -87,6 +66,32 @@ impl Emitter<'_> {
             self.registers.inherit(value);
         }
         self.define(&all, into, d);
+    }
+
+    /// Whether a value is in a register that the instruction at hand may overwrite.
+    fn ends(&self, value: Register) -> bool {
+        self.registers.is_dead(value) && self.is_fetched(value)
+    }
+
+    /// Fetches operands of a fused product and sum, until at most one of them is in memory; if
+    /// none in a register may be overwritten, not even that, should it be read for the last time.
+    fn gather(&mut self, all: [Register; 3]) {
+        for value in all {
+            if !self.registers.is_dead(value) {
+                self.operand(value);
+            }
+        }
+        loop {
+            let mut left = all.into_iter().filter(|&value| !self.is_fetched(value));
+            let Some(one) = left.next() else { return };
+            let is_dead = |value: &Register| self.registers.is_dead(*value);
+            let next = match left.next() {
+                Some(other) => [other, one].into_iter().find(is_dead).unwrap_or(one),
+                None if is_dead(&one) && !all.iter().any(|&value| self.ends(value)) => one,
+                None => return,
+            };
+            self.fetch(next);
+        }
     }
 
     /// b where the condition is 0, a where it is another number, else NaN.

@@ -35,7 +35,8 @@ pub(super) fn is_call(instruction: &Instruction) -> bool {
         Instruction::Pow(..)
         | Instruction::SinCos(_)
         | Instruction::Factor(_)
-        | Instruction::Solve(_) => true,
+        | Instruction::Solve(_)
+        | Instruction::Restricted(_) => true,
     }
 }
 

@@ -7,7 +7,8 @@
 
 use super::registers::{Base, Place};
 use crate::lu::Lu;
-use crate::tape::{Matrix, Register};
+use crate::tape::Matrix;
+use dalembert_expr::Restriction;
 use dalembert_machine::{Parts, State};
 use std::sync::Arc;
 
@@ -27,9 +28,18 @@ pub(super) enum Out {
         /// The number of the matrix.
         matrix: usize,
         /// The right side.
-        right: Vec<Register>,
+        right: Vec<Place>,
         /// Where the solution goes.
         solution: Vec<Place>,
+    },
+    /// Functions restricted to a surface.
+    Restricted {
+        /// The functions.
+        of: Arc<Restriction>,
+        /// Their arguments.
+        arguments: Vec<Place>,
+        /// Where their values go.
+        values: Vec<Place>,
     },
 }
 
@@ -49,40 +59,57 @@ pub(super) fn address(is_wide: bool) -> usize {
 extern "C" fn call_out<const N: usize>(state: &mut State<Context<N>>, number: u64) {
     let Parts { frame, x, y, context } = state.parts();
     let Context { outs, factors } = context;
-    let (frame, y) = (frame.as_chunks_mut::<N>().0, y.as_chunks_mut::<N>().0);
-    let x = x.as_chunks::<N>().0;
+    let mut lists =
+        Lists::<N> { frame: frame.as_chunks_mut().0, x: x.as_chunks().0, y: y.as_chunks_mut().0 };
     match &outs[number as usize] {
         Out::Factor { matrix, entries } => {
             for (lane, lu) in factors[*matrix].iter_mut().enumerate() {
-                lu.factor(entries, |r| read(Place::of_register(r), frame, x, y)[lane]);
+                lu.factor(entries, |r| lists.read(Place::of_register(r))[lane]);
             }
         }
         Out::Solve { matrix, right, solution } => {
             let factors = &mut factors[*matrix];
             for (lane, lu) in factors.iter_mut().enumerate() {
-                lu.solve(|i| read(Place::of_register(right[i]), frame, x, y)[lane]);
+                lu.solve(|i| lists.read(right[i])[lane]);
             }
-            for (i, place) in solution.iter().enumerate() {
-                let value = std::array::from_fn(|lane| factors[lane].solution[i]);
-                match place.base() {
-                    Base::Y => y[place.index()] = value,
-                    _ => frame[place.index()] = value,
-                }
+            for (i, &place) in solution.iter().enumerate() {
+                lists.write(place, std::array::from_fn(|lane| factors[lane].solution[i]));
+            }
+        }
+        Out::Restricted { of, arguments, values } => {
+            let all: [Vec<f64>; N] = std::array::from_fn(|lane| {
+                let own: Vec<f64> = arguments.iter().map(|&p| lists.read(p)[lane]).collect();
+                of.at(&own)
+            });
+            for (i, &place) in values.iter().enumerate() {
+                lists.write(place, std::array::from_fn(|lane| all[lane][i]));
             }
         }
     }
 }
 
-/// The value in a place.
-fn read<const N: usize>(
-    place: Place,
-    frame: &[[f64; N]],
-    x: &[[f64; N]],
-    y: &[[f64; N]],
-) -> [f64; N] {
-    match place.base() {
-        Base::Frame => frame[place.index()],
-        Base::X => x[place.index()],
-        Base::Y => y[place.index()],
+/// The lists of a call, by values.
+struct Lists<'a, const N: usize> {
+    frame: &'a mut [[f64; N]],
+    x: &'a [[f64; N]],
+    y: &'a mut [[f64; N]],
+}
+
+impl<const N: usize> Lists<'_, N> {
+    fn read(&self, place: Place) -> [f64; N] {
+        match place.base() {
+            Base::Frame => self.frame[place.index()],
+            Base::X => self.x[place.index()],
+            Base::Y => self.y[place.index()],
+        }
+    }
+
+    fn write(&mut self, place: Place, value: [f64; N]) {
+        match place.base() {
+            Base::Frame => self.frame[place.index()] = value,
+            Base::Y => self.y[place.index()] = value,
+            // Nothing is computed into the variables.
+            Base::X => {}
+        }
     }
 }

@@ -114,11 +114,6 @@ impl Registers {
         }
     }
 
-    /// How many places of the frame are used.
-    pub(super) fn frame(&self) -> usize {
-        self.count
-    }
-
     /// The register of a value.
     #[inline]
     pub(super) fn register(&self, value: Register) -> Option<Vector> {
