@@ -21,6 +21,7 @@
 //! written. Elsewhere, and for tapes that are not as the lowering makes them, it is the
 //! interpreter.
 
+mod aligned;
 mod calling;
 mod emit;
 mod encoder;
@@ -34,6 +35,7 @@ mod shims;
 use super::{Backend, Function, Scratch, interpreter};
 use crate::lu::Lu;
 use crate::tape::Tape;
+use aligned::Aligned;
 use dalembert_machine::{Code, Entry};
 use emit::Reach;
 use encoder::{Encoder, Width};
@@ -148,9 +150,9 @@ struct Work {
 #[derive(Clone)]
 struct Wide {
     context: Context<LANES>,
-    frame: Vec<f64>,
-    x: Vec<f64>,
-    y: Vec<f64>,
+    frame: Aligned,
+    x: Aligned,
+    y: Aligned,
 }
 
 impl Plan {
@@ -182,18 +184,17 @@ impl Wide {
         let factors = plan.tape.matrices.iter().map(|m| std::array::from_fn(|_| Lu::new(m.size)));
         Wide {
             context: Context { outs: compiled.outs.clone(), factors: factors.collect() },
-            frame: vec![0.0; compiled.frame],
-            x: vec![0.0; LANES * plan.tape.variables],
-            y: vec![0.0; LANES * plan.tape.outputs.len()],
+            frame: Aligned::new(compiled.frame),
+            x: Aligned::new(LANES * plan.tape.variables),
+            y: Aligned::new(LANES * plan.tape.outputs.len()),
         }
     }
 
     /// What does not depend on the variables is the same in every lane.
     fn prepare(&mut self, plan: &Plan, frame: &[f64], context: &Context<1>) {
         let fixed = &frame[..plan.layout.fixed];
-        for (place, &value) in self.frame.as_chunks_mut::<LANES>().0.iter_mut().zip(fixed) {
-            *place = [value; LANES];
-        }
+        let places = self.frame.as_mut_slice().as_chunks_mut::<LANES>().0;
+        places.iter_mut().zip(fixed).for_each(|(place, &value)| *place = [value; LANES]);
         for (lanes, [lu]) in self.context.factors.iter_mut().zip(&context.factors) {
             lanes.iter_mut().for_each(|lane| lane.clone_from(lu));
         }
@@ -263,10 +264,13 @@ impl Function for Assembled {
             wide.prepare(plan, &work.frame, &work.context);
             work.is_wide_prepared = true;
         }
+        let Wide { context, frame, x: input, y: output } = wide;
+        let (frame, input, output) =
+            (frame.as_mut_slice(), input.as_mut_slice(), output.as_mut_slice());
         for start in (0..lanes).step_by(LANES) {
             let width = LANES.min(lanes - start);
             let mut given = x.chunks_exact(lanes);
-            for place in wide.x.as_chunks_mut::<LANES>().0 {
+            for place in input.as_chunks_mut::<LANES>().0 {
                 let Some(all) = given.next() else {
                     *place = [f64::NAN; LANES];
                     continue;
@@ -280,8 +284,8 @@ impl Function for Assembled {
                     }
                 }
             }
-            compiled.code.call(BODY, &mut wide.context, &mut wide.frame, &wide.x, &mut wide.y);
-            for (to, value) in y.chunks_exact_mut(lanes).zip(wide.y.as_chunks::<LANES>().0) {
+            compiled.code.call(BODY, context, frame, input, output);
+            for (to, value) in y.chunks_exact_mut(lanes).zip(output.as_chunks::<LANES>().0) {
                 match to[start..].first_chunk_mut() {
                     Some(four) => *four = *value,
                     None => to[start..].copy_from_slice(&value[..width]),
