@@ -206,7 +206,8 @@ impl Emitter<'_> {
 
     fn in_memory(&self, value: Register) -> Operand {
         // What is nowhere has been noticed when it was read.
-        self.registers.home(value).map_or(self.known(0), |p| Operand::Memory(self.memory(p)))
+        let home = self.registers.home(value);
+        home.map_or_else(|| self.known(Layout::ZERO), |place| Operand::Memory(self.memory(place)))
     }
 
     /// A value where it is.
