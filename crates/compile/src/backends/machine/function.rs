@@ -97,6 +97,17 @@ impl Plan {
         }
     }
 
+    /// One lane of several.
+    fn call_lane(&self, work: &mut Work, lane: usize, lanes: usize, x: &[f64], y: &mut [f64]) {
+        work.x.fill(f64::NAN);
+        let places = work.x.iter_mut().zip(x.chunks_exact(lanes));
+        places.for_each(|(place, all)| *place = all[lane]);
+        let Work { context, frame, .. } = work;
+        self.single.code.call(BODY, context, frame, &work.x, &mut work.y);
+        let all = y.chunks_exact_mut(lanes).zip(&work.y);
+        all.for_each(|(to, &value)| to[lane] = value);
+    }
+
     /// A call with fewer variables or outputs than there are: what is not given is NaN.
     #[cold]
     fn call_short(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
@@ -110,6 +121,43 @@ impl Plan {
 }
 
 impl Wide {
+    /// The lanes from one on, as many as there are.
+    fn call(
+        &mut self,
+        compiled: &Compiled<LANES>,
+        start: usize,
+        lanes: usize,
+        x: &[f64],
+        y: &mut [f64],
+    ) {
+        let width = LANES.min(lanes - start);
+        let mut given = x.chunks_exact(lanes);
+        for place in self.x.as_mut_slice().as_chunks_mut::<LANES>().0 {
+            let Some(all) = given.next() else {
+                *place = [f64::NAN; LANES];
+                continue;
+            };
+            match all[start..].first_chunk() {
+                Some(four) => *place = *four,
+                None => {
+                    // Lanes that are not asked for repeat the last one.
+                    *place = [all[start + width - 1]; LANES];
+                    place[..width].copy_from_slice(&all[start..]);
+                }
+            }
+        }
+        let Wide { context, frame, x, y: output } = self;
+        let frame = frame.as_mut_slice();
+        compiled.code.call(BODY, context, frame, x.as_slice(), output.as_mut_slice());
+        let values = output.as_slice().as_chunks::<LANES>().0;
+        for (to, value) in y.chunks_exact_mut(lanes).zip(values) {
+            match to[start..].first_chunk_mut() {
+                Some(four) => *four = *value,
+                None => to[start..].copy_from_slice(&value[..width]),
+            }
+        }
+    }
+
     fn new(plan: &Plan, compiled: &Compiled<LANES>) -> Wide {
         let factors = plan.tape.matrices.iter().map(|m| std::array::from_fn(|_| Lu::new(m.size)));
         Wide {
@@ -200,54 +248,25 @@ impl Function for Assembled {
     fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]) {
         let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
         let plan = &*self.0;
-        let Some(compiled) = plan.wide() else { return one_by_one(plan, work, lanes, x, y) };
-        let wide = work.wide.get_or_insert_with(|| Wide::new(plan, compiled));
-        if !work.is_wide_prepared {
-            wide.prepare(plan, &work.frame, &work.context);
-            work.is_wide_prepared = true;
-        }
-        let Wide { context, frame, x: input, y: output } = wide;
-        let (frame, input, output) =
-            (frame.as_mut_slice(), input.as_mut_slice(), output.as_mut_slice());
-        for start in (0..lanes).step_by(LANES) {
-            let width = LANES.min(lanes - start);
-            let mut given = x.chunks_exact(lanes);
-            for place in input.as_chunks_mut::<LANES>().0 {
-                let Some(all) = given.next() else {
-                    *place = [f64::NAN; LANES];
-                    continue;
-                };
-                match all[start..].first_chunk() {
-                    Some(four) => *place = *four,
-                    None => {
-                        // Lanes that are not asked for repeat the last one.
-                        *place = [all[start + width - 1]; LANES];
-                        place[..width].copy_from_slice(&all[start..]);
-                    }
-                }
+        // One alone is faster by itself.
+        let wide = if lanes > 1 { plan.wide() } else { None };
+        let together = match wide {
+            Some(_) if lanes % LANES == 1 => lanes - 1,
+            Some(_) => lanes,
+            None => 0,
+        };
+        if let Some(compiled) = wide {
+            let wide = work.wide.get_or_insert_with(|| Wide::new(plan, compiled));
+            if !work.is_wide_prepared {
+                wide.prepare(plan, &work.frame, &work.context);
+                work.is_wide_prepared = true;
             }
-            compiled.code.call(BODY, context, frame, input, output);
-            for (to, value) in y.chunks_exact_mut(lanes).zip(output.as_chunks::<LANES>().0) {
-                match to[start..].first_chunk_mut() {
-                    Some(four) => *four = *value,
-                    None => to[start..].copy_from_slice(&value[..width]),
-                }
+            for start in (0..together).step_by(LANES) {
+                wide.call(compiled, start, lanes, x, y);
             }
         }
-    }
-}
-
-/// Lanes one after the other.
-fn one_by_one(plan: &Plan, work: &mut Work, lanes: usize, x: &[f64], y: &mut [f64]) {
-    let mut input = vec![f64::NAN; plan.tape.variables];
-    let mut output = vec![0.0; plan.tape.outputs.len()];
-    for lane in 0..lanes {
-        for (place, all) in input.iter_mut().zip(x.chunks_exact(lanes)) {
-            *place = all[lane];
-        }
-        plan.call(work, &input, &mut output);
-        for (to, &value) in y.chunks_exact_mut(lanes).zip(&output) {
-            to[lane] = value;
+        for lane in together..lanes {
+            plan.call_lane(work, lane, lanes, x, y);
         }
     }
 }
