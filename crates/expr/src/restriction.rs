@@ -597,43 +597,46 @@ mod tests {
     #[test]
     fn a_surface_inside_of_a_surface() {
         // sin x + y + z = 1, the same with ε u: u = 0; the same with ε u + ε² w: w = 0.
-        let exprs = Exprs::new();
-        let x = ["x", "y", "z", "u", "w"].map(|name| exprs.variable(name));
-        let moved = x.map(|e| (e.symbol().unwrap(), 1.0));
-        let tiny = exprs.at(exprs.of_number(Number::from_decimal("1e-14").unwrap()));
-        let half = x[0] / 2;
-        let phi = x[0].sin() + x[1] + x[2] - exprs.integer(1);
-        let other = half.sin() * half.cos() * 2 + x[1] + x[2] - exprs.integer(1);
-        let bits = 512;
-        let one = exprs
-            .surface(&Surface {
-                conditions: &[phi.id],
-                moved: &moved,
-                held: &[],
-                constants: &[],
-                shift: 0,
-                bits,
-            })
-            .unwrap();
-        let second = exprs.restricted(one, ((other + tiny * x[3]) / tiny).id).unwrap();
-        let conditions = [phi.id, second];
-        let two = exprs.surface(&Surface {
-            conditions: &conditions,
-            moved: &moved,
-            held: &[],
-            constants: &[],
-            shift: 0,
-            bits,
-        });
-        let third = (other.powi(2) + other + tiny * x[3] + tiny * tiny * x[4]) / (tiny * tiny);
-        let third = exprs.restricted(two.unwrap(), third.id).unwrap();
-        let slope = exprs.derivative(third, moved[4].0);
-        let value = |s: Symbol| match moved.iter().position(|m| m.0 == s) {
-            Some(at) => [0.7, 0.4, 0.6 - 0.7f64.sin(), 1e-9, 0.3][at],
-            None => f64::NAN,
-        };
-        let found = exprs.eval_f64(&[second, third, slope], value);
-        assert!((found[0] / 1e-9 - 1.0).abs() < 1e-15, "{found:?}");
-        assert!((found[1] - 0.3).abs() < 1e-15 && (found[2] - 1.0).abs() < 1e-15, "{found:?}");
+        for size in [14, 60, 100, 140] {
+            let exprs = Exprs::new();
+            let x = ["x", "y", "z", "u", "w"].map(|name| exprs.variable(name));
+            let moved = x.map(|e| (e.symbol().unwrap(), 1.0));
+            let tiny = exprs.constant("tiny");
+            let number = Number::from_decimal(&format!("1e-{size}")).unwrap();
+            let constants = [(tiny.symbol().unwrap(), exprs.of_number(number))];
+            let half = x[0] / 2;
+            let phi = x[0].sin() + x[1] + x[2] - exprs.integer(1);
+            let other = half.sin() * half.cos() * 2 + x[1] + x[2] - exprs.integer(1);
+            let shift = (size as f64 * 10f64.log2()).round() as i64;
+            let on = |conditions: &[ExprId], times: i64| {
+                let (shift, bits) = (times * shift, 192 + (times * shift) as usize);
+                let given = Surface {
+                    conditions,
+                    moved: &moved,
+                    held: &[],
+                    constants: &constants,
+                    shift,
+                    bits,
+                };
+                exprs.surface(&given).unwrap()
+            };
+            let one = on(&[phi.id], 1);
+            let second = exprs.restricted(one, (other + tiny * x[3]).id).unwrap();
+            let two = on(&[phi.id, second], 2);
+            let third = other.powi(2) + other + tiny * x[3] + tiny * tiny * x[4];
+            let third = exprs.restricted(two, third.id).unwrap();
+            let slopes: Vec<ExprId> = moved.iter().map(|m| exprs.derivative(third, m.0)).collect();
+            let value = |s: Symbol| match moved.iter().position(|m| m.0 == s) {
+                Some(at) => [0.7, 0.4, 0.6 - 0.7f64.sin(), 1e-9, 0.3][at],
+                None => f64::NAN,
+            };
+            let unit = 2f64.powi(shift as i32) * 10f64.powi(-size);
+            let found = exprs.eval_f64(&[second, third], value);
+            assert!((found[0] / (1e-9 * unit) - 1.0).abs() < 1e-13, "{size}: {found:?}");
+            assert!((found[1] / (0.3 * unit * unit) - 1.0).abs() < 1e-13, "{size}: {found:?}");
+            let found = exprs.eval_f64(&slopes, value);
+            assert!((found[4] / (unit * unit) - 1.0).abs() < 1e-13, "{size}: {found:?}");
+            assert!(found[..4].iter().all(|x| x.abs() < 1e-15), "{size}: {found:?}");
+        }
     }
 }

@@ -42,13 +42,17 @@ impl Arithmetic for Running {
         let mut x: Vec<f64> = arguments.iter().map(|a| a.value).collect();
         let mut found: Vec<Noisy> =
             of.at(&x).into_iter().map(|value| Noisy::rounded(value, 0.0)).collect();
-        // What the arguments leave open, one by one.
-        for (at, argument) in arguments.iter().enumerate().filter(|a| a.1.noise > 0.0) {
-            x[at] += argument.noise;
-            for (place, moved) in found.iter_mut().zip(of.at(&x)) {
-                place.noise += (moved - place.value).abs();
+        // What the arguments leave open, one by one: by their own errors, and since a double next
+        // to the surface is on it as well as any other.
+        for (at, argument) in arguments.iter().enumerate() {
+            let open = argument.noise.max(f64::EPSILON * argument.value.abs());
+            if open > 0.0 {
+                x[at] = argument.value + open;
+                for (place, moved) in found.iter_mut().zip(of.at(&x)) {
+                    place.noise += (moved - place.value).abs();
+                }
+                x[at] = argument.value;
             }
-            x[at] = argument.value;
         }
         found
     }

@@ -19,6 +19,7 @@
 //! nothing. Short decimals, 1 + 10⁻¹⁴, fractions, roots and functions of those mean what they say.
 
 use crate::setting::extent::Geometry;
+use crate::setting::restricted::lost_bits;
 use crate::setting::{Setting, Table};
 use dalembert_expr::ball::{Balls, Enclose, Enclosed, Extended, ExtendedBall, Gap, Magnitude};
 use dalembert_expr::eval::Arithmetic;
@@ -81,8 +82,8 @@ const MOST_DIGITS: usize = 17;
 const LAST_DIGITS: f64 = 16.0;
 /// What is left of a dependent row is less than this.
 const ELSEWHERE: f64 = 1e-5;
-/// Rows with less than this of another have no share in it.
-const SHARE: f64 = 1e-9;
+/// Rows with a share in another of less than this, as a part of what that adds to all, have none.
+const SHARE: f64 = 1e-10;
 /// Dense factors are made up to this many entries.
 const LARGEST: usize = 400_000;
 /// Steps in doubles, and steps in extended precision for each word of it.
@@ -239,7 +240,8 @@ impl<'s> Problem<'s> {
         let narrow = Balls(Extended::new(BITS));
         self.extended(&narrow, &point, &rows, 0)?;
         let reach = narrow.0.reach().clamp(0, 1 << 13);
-        let wide = Balls(narrow.0.with_precision(BITS + 2 * reach as usize));
+        let lost = lost_bits(&self.setting.model.system) as usize;
+        let wide = Balls(narrow.0.with_precision(BITS + 2 * reach as usize + lost));
         let bits = BITS as i64 + 2 * reach - LOST;
         self.extended(&wide, &point, &rows, bits)
     }
@@ -288,8 +290,8 @@ impl<'s> Problem<'s> {
                 for ((x, s), unit) in x.iter_mut().zip(&step).zip(&self.units) {
                     *x -= s * unit;
                 }
-                // As far as doubles go: the steps no longer become smaller.
-                if size < 1e-9 && size > 0.25 * best || size == 0.0 {
+                // As far as doubles go: the steps no longer become smaller, or no longer count.
+                if size < 1e-9 && size > 0.25 * best || size < f64::EPSILON {
                     is_near = true;
                     break;
                 }
@@ -572,7 +574,7 @@ impl<'s> Problem<'s> {
             let own_length = norm(&whole);
             let shared = part.rows.iter().zip(&shares).zip(lengths);
             let others: Vec<usize> = shared
-                .filter(|((_, share), length)| (*share * length).abs() > SHARE * own_length)
+                .filter(|((_, share), length)| (*share * length).abs() > SHARE * ratio * own_length)
                 .map(|((&at, _), _)| name(at))
                 .collect();
             nearly = Some(Nearly { ratio, row: name(row), others });

@@ -71,6 +71,11 @@ pub(super) fn restricted(setting: &Setting) -> Option<System> {
     replace(setting, &rows, &nearly)
 }
 
+/// Bits that rows which are restricted themselves have lost.
+pub(super) fn lost_bits(system: &System) -> f64 {
+    system.recombined.iter().filter(|r| r.varies).map(|r| 64.0 - r.left.log2()).sum()
+}
+
 /// The values that the model gives for the start, and 0 where there are none.
 fn start(setting: &Setting) -> (f64, Table) {
     let system = &setting.model.system;
@@ -96,7 +101,7 @@ fn replace(setting: &Setting, rows: &Rows, nearly: &Nearly) -> Option<System> {
     let of = |list: &[(usize, ExprId)], row: usize| list.iter().find(|r| r.0 == row).map(|r| r.1);
     // A power of two near the ratio: no digit is lost.
     let shift = -nearly.ratio.log2().round() as i64;
-    let bits = (BITS - nearly.ratio.log2()).max(BITS) as usize;
+    let bits = (BITS - nearly.ratio.log2() + lost_bits(system)).max(BITS) as usize;
     let units = super::extent::Geometry::new(
         exprs,
         rows.q,
@@ -134,8 +139,9 @@ fn replace(setting: &Setting, rows: &Rows, nearly: &Nearly) -> Option<System> {
     let shares = exprs.weights(surface, own);
     let mut weights: Vec<(usize, ExprId)> = vec![(nearly.row, inverse)];
     for (&row, &share) in nearly.others.iter().zip(&shares[first..]) {
+        // With the digits of the row itself: of a row that is restricted too it may have little.
         let minus = exprs.of_number(Number::MINUS_ONE);
-        weights.push((row, exprs.product(&[minus, inverse, share])));
+        weights.push((row, exprs.product(&[minus, exprs.restricted(surface, share)?])));
     }
     let mut held = system.clone();
     let left = nearly.ratio;
