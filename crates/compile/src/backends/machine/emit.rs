@@ -7,7 +7,7 @@
 
 use super::encoder::{Address, Bits, Encoder, Memory, Operand, Operation, Vector, Width};
 use super::layout::{Layout, Part};
-use super::order;
+use super::order::{self, Reads};
 use super::outs::Out;
 use super::registers::{Base, NEVER, Place, Registers};
 use super::shims;
@@ -40,14 +40,15 @@ pub(super) fn emit(
         code.ret();
         return Some(Reach::default());
     }
-    let order = order::hoisted(tape, part.range(tape));
-    let (uses, next) = next_reads(tape, &order);
+    let order = order::hoisted(tape, &layout.reads, part.range(tape));
+    let values = part.values(tape);
+    let (uses, next) = next_reads(tape.first_instruction(), values, &layout.reads, &order)?;
     let mut emitter = Emitter {
         tape,
         layout,
         part,
-        is_leaf: !order.iter().any(|&at| order::is_call(&tape.instructions[at])),
-        registers: Registers::new(layout.homes(part), next, layout.fixed),
+        is_leaf: !tape.instructions[part.range(tape)].iter().any(order::is_call),
+        registers: Registers::new(layout.homes(part, values), next, layout.fixed),
         uses,
         code,
         outs,
@@ -56,35 +57,30 @@ pub(super) fn emit(
     };
     emitter.enter();
     for &at in &order {
-        emitter.instruction(at);
+        emitter.instruction(at as usize);
     }
     emitter.leave();
     emitter.is_sound.then(|| emitter.reach.get())
 }
 
 /// For each read, and then for each write, of the instructions where the value is read next, from
-/// the last to the first; and where each value is read first.
-fn next_reads(tape: &Tape, order: &[usize]) -> (Vec<u32>, Vec<u32>) {
-    let first = tape.first_instruction();
-    let mut next = vec![NEVER; tape.registers()];
+/// the last to the first; and where each value is read first. None if one is read that is not
+/// among the first `values`.
+fn next_reads(
+    first: usize,
+    values: usize,
+    reads: &Reads,
+    order: &[u32],
+) -> Option<(Vec<u32>, Vec<u32>)> {
+    let mut next = vec![NEVER; values];
     let mut uses = Vec::with_capacity(4 * order.len());
-    let mut many = Vec::new();
     for (place, &at) in order.iter().enumerate().rev() {
-        uses.push(next[first + at]);
-        let mut read = |r: Register| {
-            uses.push(next[r as usize]);
-            next[r as usize] = place as u32;
-        };
-        let instruction = &tape.instructions[at];
-        let (registers, count) = instruction.operands();
-        registers[..count].iter().rev().for_each(|&r| read(r));
-        if count == 0 {
-            many.clear();
-            tape.reads(instruction, &mut |r| many.push(r));
-            many.iter().rev().for_each(|&r| read(r));
+        uses.push(next[first + at as usize]);
+        for &r in reads.of(at as usize).iter().rev() {
+            uses.push(std::mem::replace(next.get_mut(r as usize)?, place as u32));
         }
     }
-    (uses, next)
+    Some((uses, next))
 }
 
 /// The code as it grows.

@@ -5,7 +5,7 @@
 //! frame: numbers that all code uses │ numbers │ constants │ kept from the prologue │ spilled
 //! ```
 
-use super::order;
+use super::order::Reads;
 use super::registers::{Base, Place};
 use crate::tape::{Instruction, Register, Tape};
 use std::ops::Range;
@@ -27,11 +27,18 @@ impl Part {
             Part::Body => tape.prologue..tape.instructions.len(),
         }
     }
+
+    /// How many values there are at its end.
+    pub(super) fn values(self, tape: &Tape) -> usize {
+        tape.first_instruction() + self.range(tape).end
+    }
 }
 
 /// The frame of a tape, and its outputs.
 #[derive(Clone, Debug)]
 pub(super) struct Layout {
+    /// What each instruction reads.
+    pub(super) reads: Reads,
     /// How many places of the frame are not for spilled values.
     pub(super) fixed: usize,
     /// Of each value its place when the body begins.
@@ -60,6 +67,7 @@ impl Layout {
     /// The layout of a regular tape.
     pub(super) fn new(tape: &Tape) -> Layout {
         let first = tape.first_instruction();
+        let reads = Reads::new(tape);
         let mut homes = vec![Place::NONE; tape.registers()];
         let given = tape.first_variable();
         for (value, place) in homes[..given].iter_mut().enumerate() {
@@ -78,10 +86,8 @@ impl Layout {
             }
         };
         if tape.prologue > 0 {
-            for instruction in &tape.instructions[tape.prologue..] {
-                order::reads(tape, instruction, &mut keep);
-            }
-            tape.outputs.iter().for_each(|&r| keep(r));
+            let read = reads.of_all(Part::Body.range(tape));
+            read.iter().chain(&tape.outputs).for_each(|&r| keep(r));
         }
         let mut sinks = vec![Place::NONE; tape.registers()];
         let mut next = vec![Place::NONE; tape.outputs.len()];
@@ -89,7 +95,7 @@ impl Layout {
             let place = Place::new(Base::Y, output);
             next[output] = std::mem::replace(&mut sinks[value as usize], place);
         }
-        Layout { fixed, homes, given, body: body as Register, sinks, next }
+        Layout { reads, fixed, homes, given, body: body as Register, sinks, next }
     }
 
     /// Whether a value is there before the body begins.
@@ -97,9 +103,9 @@ impl Layout {
         value < self.body
     }
 
-    /// Where values are when a part begins.
-    pub(super) fn homes(&self, part: Part) -> Vec<Place> {
-        let mut homes = self.homes.clone();
+    /// Where the first values are when a part begins.
+    pub(super) fn homes(&self, part: Part, values: usize) -> Vec<Place> {
+        let mut homes = self.homes[..values].to_vec();
         if part == Part::Prologue {
             homes[self.given..].fill(Place::NONE);
         }

@@ -40,14 +40,41 @@ pub(super) fn is_call(instruction: &Instruction) -> bool {
     }
 }
 
-/// Calls `visit` for each register an instruction reads: [`Tape::reads`], compiled into a loop
-/// over instructions, most of which name their registers themselves.
-#[inline(always)]
-pub(super) fn reads(tape: &Tape, instruction: &Instruction, mut visit: impl FnMut(Register)) {
-    let (registers, count) = instruction.operands();
-    registers[..count].iter().for_each(|&r| visit(r));
-    if count == 0 {
-        tape.reads(instruction, &mut visit);
+/// The registers that each instruction of a tape reads, in one list: to see which they are takes
+/// a look at what the instruction is, which is guessed wrong as often as not, and they are asked
+/// for several times.
+#[derive(Clone, Debug)]
+pub(super) struct Reads {
+    starts: Vec<u32>,
+    list: Vec<Register>,
+}
+
+impl Reads {
+    /// Those of a tape whose matrices and right sides are there.
+    pub(super) fn new(tape: &Tape) -> Reads {
+        let mut list = Vec::with_capacity(3 * tape.instructions.len());
+        let mut starts = Vec::with_capacity(tape.instructions.len() + 1);
+        for instruction in &tape.instructions {
+            starts.push(list.len() as u32);
+            let (registers, count) = instruction.operands();
+            list.extend_from_slice(&registers[..count]);
+            if count == 0 {
+                tape.reads(instruction, &mut |r| list.push(r));
+            }
+        }
+        starts.push(list.len() as u32);
+        Reads { starts, list }
+    }
+
+    /// Those of an instruction.
+    #[inline]
+    pub(super) fn of(&self, at: usize) -> &[Register] {
+        &self.list[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// Those of a range of instructions.
+    pub(super) fn of_all(&self, range: Range<usize>) -> &[Register] {
+        &self.list[self.starts[range.start] as usize..self.starts[range.end] as usize]
     }
 }
 
@@ -55,10 +82,10 @@ pub(super) fn reads(tape: &Tape, instruction: &Instruction, mut visit: impl FnMu
 const LAST: u32 = u32::MAX;
 
 /// The instructions of a part of a tape in the order of the code.
-pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
+pub(super) fn hoisted(tape: &Tape, reads: &Reads, part: Range<usize>) -> Vec<u32> {
     let instructions = &tape.instructions[part.clone()];
     if !instructions.iter().any(is_call) {
-        return part.collect();
+        return (part.start as u32..part.end as u32).collect();
     }
     let first = tape.first_instruction() + part.start;
     // After how many rows of calls each value is there; of a call, in which row it is.
@@ -72,11 +99,11 @@ pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
             continue;
         }
         let mut after = 0;
-        reads(tape, instruction, |r| {
+        for &r in reads.of(part.start + at) {
             if r as usize >= first {
                 after = after.max(ready.get(r as usize - first).copied().unwrap_or(0));
             }
-        });
+        }
         if let Instruction::Solve(right) = instruction {
             after = after.max(factored[tape.rights[*right as usize].matrix as usize]);
         }
@@ -92,14 +119,14 @@ pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
     }
     // The first row of calls that needs each.
     let mut needed = row.clone();
-    for (at, instruction) in instructions.iter().enumerate().rev() {
+    for at in (0..instructions.len()).rev() {
         let by = needed[at];
         if by != LAST {
-            reads(tape, instruction, |r| {
+            for &r in reads.of(part.start + at) {
                 if let Some(place) = (r as usize).checked_sub(first).filter(|&p| p < at) {
                     needed[place] = needed[place].min(by);
                 }
-            });
+            }
         }
     }
     // A counting sort: for each row what is needed, then its calls.
@@ -116,7 +143,7 @@ pub(super) fn hoisted(tape: &Tape, part: Range<usize>) -> Vec<usize> {
     let mut order = vec![0; instructions.len()];
     for at in 0..instructions.len() {
         let place = &mut starts[key(at)];
-        order[*place] = part.start + at;
+        order[*place] = (part.start + at) as u32;
         *place += 1;
     }
     order
@@ -128,7 +155,7 @@ mod tests {
     use crate::conformance::graphs;
 
     /// The first instruction that comes before something it reads, if there is one.
-    fn too_early(tape: &Tape, order: &[usize]) -> Option<usize> {
+    fn too_early(tape: &Tape, order: &[u32]) -> Option<u32> {
         let first = tape.first_instruction();
         let mut done = vec![false; tape.registers()];
         done[..first + tape.prologue].fill(true);
@@ -139,9 +166,10 @@ mod tests {
             }
         });
         order.iter().copied().find(|&at| {
+            let at = at as usize;
             let instruction = &tape.instructions[at];
             let mut early = false;
-            reads(tape, instruction, |r| early |= !done[r as usize]);
+            tape.reads(instruction, &mut |r| early |= !done[r as usize]);
             match *instruction {
                 Instruction::Follow => early |= !done[first + at - 1],
                 Instruction::Factor(matrix) => factored[matrix as usize] = true,
@@ -160,12 +188,13 @@ mod tests {
         let mut moved = 0;
         for graph in graphs(200) {
             let tape = &graph.tape;
-            let order = hoisted(tape, tape.prologue..tape.instructions.len());
+            let order = hoisted(tape, &Reads::new(tape), tape.prologue..tape.instructions.len());
             assert_eq!(too_early(tape, &order), None, "{tape:?}");
             moved += usize::from(!order.is_sorted());
             let mut sorted = order.clone();
             sorted.sort_unstable();
-            assert!(sorted.into_iter().eq(tape.prologue..tape.instructions.len()));
+            let all = tape.prologue as u32..tape.instructions.len() as u32;
+            assert!(sorted.into_iter().eq(all));
         }
         assert!(moved > 50, "{moved}");
     }
@@ -187,7 +216,7 @@ mod tests {
             ],
             ..Tape::default()
         };
-        let order = hoisted(&tape, 0..7);
+        let order = hoisted(&tape, &Reads::new(&tape), 0..7);
         assert_eq!(order, [0, 2, 5, 1, 3, 4, 6]);
         assert_eq!(too_early(&tape, &order), None);
         assert_eq!(too_early(&tape, &[0, 2, 5, 3, 1, 4, 6]), Some(3));
