@@ -1,4 +1,4 @@
-//! The interpreter passes the suite of backends, and wrong backends do not.
+//! Every backend passes the suite, and wrong backends do not.
 
 use dalembert_compile::backends::{self, Backend, Function};
 use dalembert_compile::conformance::{
@@ -10,6 +10,10 @@ use std::collections::BTreeSet;
 
 mod interpreter {
     dalembert_compile::backend_tests!(dalembert_compile::backends::interpreter::BACKEND);
+}
+
+mod machine {
+    dalembert_compile::backend_tests!(dalembert_compile::backends::machine::BACKEND);
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! Backends, one file each: a tape in, a function out. All compute the same, to the
+//! Backends, one file or folder each: a tape in, a function out. All compute the same, to the
 //! bit, so that a faster one can replace another.
 
 use crate::tape::Tape;
 use std::any::Any;
 
 pub mod interpreter;
+pub mod machine;
 
 /// Something that turns tapes into functions.
 pub trait Backend: Sync {
@@ -47,39 +48,36 @@ pub trait Function: Send + Sync {
 /// What one thread's calls of a function change: a type of the backend's own, of the size that
 /// the function takes. The default one is of no function.
 #[derive(Default)]
-pub struct Scratch(Option<Box<dyn Own>>);
+pub struct Scratch(Option<Kept>);
 
-/// What a backend may keep.
-trait Own: Any + Send + Sync {
-    fn copy(&self) -> Box<dyn Own>;
-    fn as_any(&mut self) -> &mut dyn Any;
+/// What a backend keeps, and how it is copied.
+struct Kept {
+    own: Box<dyn Any + Send + Sync>,
+    copy: fn(&(dyn Any + Send + Sync)) -> Option<Kept>,
 }
 
-impl<T: Any + Send + Sync + Clone> Own for T {
-    fn copy(&self) -> Box<dyn Own> {
-        Box::new(self.clone())
-    }
-
-    fn as_any(&mut self) -> &mut dyn Any {
-        self
+impl Kept {
+    fn new<T: Any + Send + Sync + Clone>(own: T) -> Kept {
+        Kept { own: Box::new(own), copy: |own| own.downcast_ref::<T>().cloned().map(Kept::new) }
     }
 }
 
 impl Clone for Scratch {
     fn clone(&self) -> Scratch {
-        Scratch(self.0.as_ref().map(|own| own.as_ref().copy()))
+        Scratch(self.0.as_ref().and_then(|kept| (kept.copy)(&*kept.own)))
     }
 }
 
 impl Scratch {
     /// What a backend keeps.
     pub fn new<T: Any + Send + Sync + Clone>(own: T) -> Scratch {
-        Scratch(Some(Box::new(own)))
+        Scratch(Some(Kept::new(own)))
     }
 
     /// What the backend kept, if it is of that type.
+    #[inline]
     pub fn get<T: Any>(&mut self) -> Option<&mut T> {
-        self.0.as_mut().and_then(|own| own.as_mut().as_any().downcast_mut())
+        self.0.as_mut().and_then(|kept| kept.own.downcast_mut())
     }
 }
 
@@ -92,7 +90,7 @@ macro_rules! backends {
     };
 }
 
-backends! { interpreter }
+backends! { interpreter, machine }
 
 /// The backend used unless another is named: the interpreter.
 pub static DEFAULT: &dyn Backend = &interpreter::BACKEND;

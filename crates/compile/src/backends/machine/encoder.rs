@@ -1,0 +1,385 @@
+//! Instructions of x86-64 as bytes: those of AVX and FMA on doubles, in VEX encoding, and the few
+//! on addresses that a function needs around them.
+//!
+//! Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, sections 2.1
+//! (ModR/M), 2.3.5 (VEX prefix) and the pages of the instructions. A VEX instruction is
+//!
+//! ```text
+//! C5  R̄vvvvLpp           opcode  ModR/M  [displacement]      registers below 8 in r/m, map 0F
+//! C4  R̄X̄B̄mmmmm  WvvvvLpp  opcode  ModR/M  [displacement]      any
+//! ```
+//!
+//! with the destination in ModR/M's reg, the first source in v (complemented) and the last one,
+//! a register or memory, in r/m.
+
+/// How many doubles an instruction works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Width {
+    /// One, in the low part of a register of 128 bits.
+    One,
+    /// Four, in a register of 256 bits.
+    Four,
+}
+
+impl Width {
+    /// How many doubles.
+    pub(super) fn doubles(self) -> usize {
+        if self == Width::One { 1 } else { 4 }
+    }
+}
+
+/// A vector register, 0 to 15.
+pub(super) type Vector = u8;
+
+/// Registers for addresses, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub(super) enum Address {
+    Rax = 0,
+    Rcx = 1,
+    Rdx = 2,
+    Rbx = 3,
+    Rbp = 5,
+    Rsi = 6,
+    Rdi = 7,
+    R14 = 14,
+    R15 = 15,
+}
+
+/// A place in memory. No base here is RSP or R12, which would need one byte more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Memory {
+    pub(super) base: Address,
+    pub(super) displacement: i32,
+}
+
+/// The last operand of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    Register(Vector),
+    Memory(Memory),
+}
+
+/// d = a ∘ b on doubles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operation {
+    Add = 0x58,
+    Mul = 0x59,
+    Sub = 0x5c,
+    Min = 0x5d,
+    Div = 0x5e,
+    Max = 0x5f,
+}
+
+/// d = a ∘ b on bits. An operand in memory has the width of the whole register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bits {
+    And = 0x54,
+    /// ¬a ∧ b
+    AndNot = 0x55,
+    Or = 0x56,
+    Xor = 0x57,
+}
+
+/// The order of the operands of a fused product and sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fused {
+    /// d = d · b + a
+    Times132 = 0x98,
+    /// d = a · d + b
+    Times213 = 0xa8,
+    /// d = a · b + d
+    Plus231 = 0xb8,
+}
+
+/// A comparison; the result has all bits set where it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compare {
+    Equal = 0x00,
+    Less = 0x11,
+    NotGreater = 0x12,
+    /// One of them is not a number.
+    Unordered = 0x03,
+    /// Numbers, and not the same.
+    Unequal = 0x0c,
+    Greater = 0x1e,
+}
+
+// Opcode maps and prefixes of VEX.
+const MAP_0F: u8 = 1;
+const MAP_0F38: u8 = 2;
+const MAP_0F3A: u8 = 3;
+const PACKED: u8 = 1;
+const SCALAR: u8 = 3;
+
+/// Bytes of code, one instruction after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Encoder {
+    pub(super) bytes: Vec<u8>,
+    pub(super) width: Width,
+}
+
+/// What a VEX prefix and its opcode say.
+struct Vex {
+    map: u8,
+    prefix: u8,
+    wide: bool,
+    opcode: u8,
+}
+
+impl Encoder {
+    /// No code yet.
+    pub(super) fn new(width: Width, capacity: usize) -> Encoder {
+        Encoder { bytes: Vec::with_capacity(capacity), width }
+    }
+
+    fn vex(&mut self, what: Vex, reg: Vector, v: Vector, last: Operand, immediate: Option<u8>) {
+        // Put together here and appended at once: this is most of the time of a compilation.
+        let mut out = [0u8; 16];
+        let long = u8::from(self.width == Width::Four) << 2;
+        let far = match last {
+            Operand::Register(r) => r >= 8,
+            Operand::Memory(memory) => memory.base as u8 >= 8,
+        };
+        let head = (!v & 15) << 3 | long | what.prefix;
+        let reg_bar = u8::from(reg < 8) << 7;
+        let mut at = if what.map == MAP_0F && !what.wide && !far {
+            out[..3].copy_from_slice(&[0xc5, reg_bar | head, what.opcode]);
+            3
+        } else {
+            let second = reg_bar | 0x40 | u8::from(!far) << 5 | what.map;
+            let third = u8::from(what.wide) << 7 | head;
+            out[..4].copy_from_slice(&[0xc4, second, third, what.opcode]);
+            4
+        };
+        match last {
+            Operand::Register(r) => {
+                out[at] = 0xc0 | (reg & 7) << 3 | (r & 7);
+                at += 1;
+            }
+            Operand::Memory(memory) => at += mod_rm(&mut out[at..], reg, memory),
+        }
+        if let Some(immediate) = immediate {
+            out[at] = immediate;
+            at += 1;
+        }
+        // A copy of a length that is known is a single move.
+        let end = self.bytes.len() + at;
+        self.bytes.extend_from_slice(&out);
+        self.bytes.truncate(end);
+    }
+
+    /// The prefix of arithmetic on this many doubles.
+    fn arithmetic(&self) -> u8 {
+        if self.width == Width::One { SCALAR } else { PACKED }
+    }
+
+    /// d = a ∘ b
+    pub(super) fn operation(&mut self, what: Operation, d: Vector, a: Vector, b: Operand) {
+        let (mut a, mut b) = (a, b);
+        // A register below 8 as the last operand makes the shorter prefix do.
+        if let (Operation::Add | Operation::Mul, Operand::Register(last)) = (what, b)
+            && last >= 8
+            && a < 8
+        {
+            (a, b) = (last, Operand::Register(a));
+        }
+        let prefix = self.arithmetic();
+        self.vex(Vex { map: MAP_0F, prefix, wide: false, opcode: what as u8 }, d, a, b, None);
+    }
+
+    /// d = √b
+    pub(super) fn sqrt(&mut self, d: Vector, b: Operand) {
+        let prefix = self.arithmetic();
+        // The upper part of a scalar result comes from v: from b itself, so that nothing else is
+        // waited for. Packed it must be 0.
+        let v = match (self.width, b) {
+            (Width::One, Operand::Register(r)) => r,
+            (Width::One, Operand::Memory(_)) => d,
+            (Width::Four, _) => 0,
+        };
+        self.vex(Vex { map: MAP_0F, prefix, wide: false, opcode: 0x51 }, d, v, b, None);
+    }
+
+    /// d = a ∘ b, bit by bit.
+    pub(super) fn bits(&mut self, what: Bits, d: Vector, a: Vector, b: Operand) {
+        let vex = Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: what as u8 };
+        self.vex(vex, d, a, b, None);
+    }
+
+    /// d = d, a and b in one of the orders.
+    pub(super) fn fused(&mut self, what: Fused, d: Vector, a: Vector, b: Operand) {
+        let opcode = what as u8 + u8::from(self.width == Width::One);
+        self.vex(Vex { map: MAP_0F38, prefix: PACKED, wide: true, opcode }, d, a, b, None);
+    }
+
+    /// All bits of d where a comparison of a and b holds, else none.
+    pub(super) fn compare(&mut self, what: Compare, d: Vector, a: Vector, b: Operand) {
+        let vex = Vex { map: MAP_0F, prefix: self.arithmetic(), wide: false, opcode: 0xc2 };
+        self.vex(vex, d, a, b, Some(what as u8));
+    }
+
+    /// d = b where the mask's bits are set, else a.
+    pub(super) fn blend(&mut self, d: Vector, a: Vector, b: Vector, mask: Vector) {
+        let vex = Vex { map: MAP_0F3A, prefix: PACKED, wide: false, opcode: 0x4b };
+        self.vex(vex, d, a, Operand::Register(b), Some(mask << 4));
+    }
+
+    /// d = b
+    pub(super) fn load(&mut self, d: Vector, b: Operand) {
+        let vex = match b {
+            Operand::Register(_) => Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: 0x28 },
+            Operand::Memory(_) => {
+                Vex { map: MAP_0F, prefix: self.arithmetic(), wide: false, opcode: 0x10 }
+            }
+        };
+        self.vex(vex, d, 0, b, None);
+    }
+
+    /// memory = a
+    pub(super) fn store(&mut self, to: Memory, a: Vector) {
+        let vex = Vex { map: MAP_0F, prefix: self.arithmetic(), wide: false, opcode: 0x11 };
+        self.vex(vex, a, 0, Operand::Memory(to), None);
+    }
+
+    /// Clears the upper halves of all vector registers: code in the older encoding, as a library
+    /// may have it, is slow while they hold something.
+    pub(super) fn clear_upper(&mut self) {
+        self.bytes.extend_from_slice(&[0xc5, 0xf8, 0x77]);
+    }
+
+    /// register = the address of memory
+    pub(super) fn address_of(&mut self, register: Address, memory: Memory) {
+        let mut out = [0u8; 9];
+        let (reg, base) = (register as u8, memory.base as u8);
+        out[0] = 0x48 | (reg >> 3) << 2 | base >> 3;
+        out[1] = 0x8d;
+        let length = 2 + mod_rm(&mut out[2..], reg, memory);
+        self.bytes.extend_from_slice(&out[..length]);
+    }
+
+    /// register = other
+    pub(super) fn copy_address(&mut self, register: Address, other: Address) {
+        let (to, from) = (register as u8, other as u8);
+        let rex = 0x48 | (from >> 3) << 2 | to >> 3;
+        self.bytes.extend_from_slice(&[rex, 0x89, 0xc0 | (from & 7) << 3 | (to & 7)]);
+    }
+
+    /// register = a number of 32 bits
+    pub(super) fn number(&mut self, register: Address, number: u32) {
+        debug_assert!((register as u8) < 8);
+        self.bytes.push(0xb8 | register as u8);
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// Calls what is at an address. RAX is used.
+    pub(super) fn call(&mut self, address: usize) {
+        self.bytes.extend_from_slice(&[0x48, 0xb8]);
+        self.bytes.extend_from_slice(&(address as u64).to_le_bytes());
+        self.bytes.extend_from_slice(&[0xff, 0xd0]);
+    }
+
+    /// Puts a register onto the stack.
+    pub(super) fn push(&mut self, register: Address) {
+        self.one(0x50, register);
+    }
+
+    /// Takes a register from the stack.
+    pub(super) fn pop(&mut self, register: Address) {
+        self.one(0x58, register);
+    }
+
+    fn one(&mut self, opcode: u8, register: Address) {
+        let number = register as u8;
+        if number >= 8 {
+            self.bytes.push(0x41);
+        }
+        self.bytes.push(opcode | (number & 7));
+    }
+
+    /// Returns.
+    pub(super) fn ret(&mut self) {
+        self.bytes.push(0xc3);
+    }
+}
+
+/// Writes ModR/M and displacement; how many bytes they are.
+fn mod_rm(out: &mut [u8], reg: u8, memory: Memory) -> usize {
+    let low = (reg & 7) << 3 | (memory.base as u8 & 7);
+    match i8::try_from(memory.displacement) {
+        Ok(short) => {
+            out[..2].copy_from_slice(&[0x40 | low, short as u8]);
+            2
+        }
+        Err(_) => {
+            out[0] = 0x80 | low;
+            out[1..5].copy_from_slice(&memory.displacement.to_le_bytes());
+            5
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Address::*;
+    use Operand::Register;
+
+    fn at(base: Address, displacement: i32) -> Operand {
+        Operand::Memory(Memory { base, displacement })
+    }
+
+    /// Bytes as another assembler (GNU as) writes them.
+    #[test]
+    fn bytes_are_those_of_another_assembler() {
+        let expect = |width: Width, bytes: &str, emit: fn(&mut Encoder)| {
+            let mut encoder = Encoder::new(width, 0);
+            emit(&mut encoder);
+            let found: Vec<String> = encoder.bytes.iter().map(|b| format!("{b:02x}")).collect();
+            assert_eq!(found.join(" "), bytes);
+        };
+        let one = |bytes: &str, emit: fn(&mut Encoder)| expect(Width::One, bytes, emit);
+        let four = |bytes: &str, emit: fn(&mut Encoder)| expect(Width::Four, bytes, emit);
+        one("c5 eb 58 cb", |e| e.operation(Operation::Add, 1, 2, Register(3)));
+        one("c4 41 6b 5c cb", |e| e.operation(Operation::Sub, 9, 2, Register(11)));
+        // Sums and products turn their operands for the shorter form.
+        one("c5 23 58 ca", |e| e.operation(Operation::Add, 9, 2, Register(11)));
+        one("c5 9b 59 4b 80", |e| e.operation(Operation::Mul, 1, 12, at(Rbx, -128)));
+        four("c4 41 0d 5e be 00 02 00 00", |e| {
+            e.operation(Operation::Div, 15, 14, at(R14, 512));
+        });
+        one("c5 f3 5d c2", |e| e.operation(Operation::Min, 0, 1, Register(2)));
+        four("c5 f5 5f c2", |e| e.operation(Operation::Max, 0, 1, Register(2)));
+        one("c5 db 51 dc", |e| e.sqrt(3, Register(4)));
+        four("c5 fd 51 5e 20", |e| e.sqrt(3, at(Rsi, 32)));
+        one("c5 d9 57 5e 80", |e| e.bits(Bits::Xor, 3, 4, at(Rsi, -128)));
+        four("c4 41 35 55 c2", |e| e.bits(Bits::AndNot, 8, 9, Register(10)));
+        one("c4 e2 e9 b9 4d 08", |e| e.fused(Fused::Plus231, 1, 2, at(Rbp, 8)));
+        four("c4 62 ed a8 cb", |e| e.fused(Fused::Times213, 9, 2, Register(3)));
+        one("c4 c2 e9 99 cb", |e| e.fused(Fused::Times132, 1, 2, Register(11)));
+        one("c5 eb c2 cb 03", |e| e.compare(Compare::Unordered, 1, 2, Register(3)));
+        one("c4 e3 69 4b cb c0", |e| e.blend(1, 2, 3, 12));
+        one("c5 79 28 c9", |e| e.load(9, Register(1)));
+        // Never without a displacement: one base in eight has no such form.
+        one("c5 7b 10 4a 00", |e| e.load(9, at(Rdx, 0)));
+        four("c5 fd 11 99 00 10 00 00", |e| {
+            e.store(Memory { base: Rcx, displacement: 4096 }, 3);
+        });
+        one("c5 f8 77", Encoder::clear_upper);
+        one("49 8d be 00 02 00 00", |e| {
+            e.address_of(Rdi, Memory { base: R14, displacement: 512 });
+        });
+        one("49 89 ff 4c 89 ff", |e| {
+            e.copy_address(R15, Rdi);
+            e.copy_address(Rdi, R15);
+        });
+        one("be 07 00 00 00", |e| e.number(Rsi, 7));
+        one("48 b8 88 77 66 55 44 33 22 11 ff d0", |e| e.call(0x1122_3344_5566_7788));
+        one("41 56 55 41 5f c3", |e| {
+            e.push(R14);
+            e.push(Rbp);
+            e.pop(R15);
+            e.ret();
+        });
+    }
+}

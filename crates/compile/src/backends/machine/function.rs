@@ -1,0 +1,272 @@
+//! A tape's code as a function: what is compiled once, and what changes in a call.
+
+use super::aligned::Aligned;
+use super::emit::{self, Reach};
+use super::encoder::{Encoder, Width};
+use super::layout::{Layout, Part};
+use super::outs::{Context, Out};
+use crate::backends::{Function, Scratch};
+use crate::lu::Lu;
+use crate::tape::Tape;
+use dalembert_machine::{Code, Entry};
+use std::sync::{Arc, OnceLock};
+
+/// Sets of variables computed side by side.
+pub const LANES: usize = 4;
+
+/// Code for `N` doubles at once.
+struct Compiled<const N: usize> {
+    code: Code<Context<N>>,
+    /// How long the frame is.
+    frame: usize,
+    outs: Arc<[Out]>,
+}
+
+/// The entries of code for one double. That for lanes has only the second.
+const PROLOGUE: usize = 0;
+const BODY: usize = 1;
+
+impl<const N: usize> Compiled<N> {
+    /// None if there is no memory for it.
+    fn new(tape: &Tape, layout: &Layout, width: Width) -> Option<Compiled<N>> {
+        // A typical instruction takes five to nine bytes.
+        let mut code = Encoder::new(width, 64 + 9 * tape.instructions.len());
+        let mut outs = Vec::new();
+        let mut entries = [Entry::default(); 2];
+        let mut frame = N * layout.fixed;
+        for (number, part) in [(PROLOGUE, Part::Prologue), (BODY, Part::Body)] {
+            let at = code.bytes.len();
+            // What is computed ahead of the calls is the same in every lane.
+            if part == Part::Body || width == Width::One {
+                let reach = emit::emit(tape, layout, part, &mut code, &mut outs)?;
+                let Reach { frame, x, y } = reach;
+                entries[number] = Entry { at, frame: N * frame, x: N * x, y: N * y };
+            }
+            frame = frame.max(entries[number].frame);
+        }
+        let code = Code::new(&code.bytes, &entries).ok()?;
+        Some(Compiled { code, frame, outs: outs.into() })
+    }
+}
+
+/// A compiled tape.
+struct Plan {
+    tape: Tape,
+    layout: Layout,
+    single: Compiled<1>,
+    /// Made when lanes are first asked for; none if there is no memory for it.
+    wide: OnceLock<Option<Compiled<LANES>>>,
+}
+
+/// A function as machine code.
+pub(super) struct Assembled(Arc<Plan>);
+
+/// What changes in a call.
+#[derive(Clone)]
+struct Work {
+    /// Whose work it is.
+    plan: Arc<Plan>,
+    context: Context<1>,
+    frame: Vec<f64>,
+    /// Variables and outputs for a call that has too few of them.
+    x: Vec<f64>,
+    y: Vec<f64>,
+    wide: Option<Wide>,
+    /// Whether the lanes know the constants.
+    is_wide_prepared: bool,
+}
+
+/// What changes in a call of lanes, with the lanes of each value side by side.
+#[derive(Clone)]
+struct Wide {
+    context: Context<LANES>,
+    frame: Aligned,
+    x: Aligned,
+    y: Aligned,
+}
+
+impl Plan {
+    fn wide(&self) -> Option<&Compiled<LANES>> {
+        self.wide.get_or_init(|| Compiled::new(&self.tape, &self.layout, Width::Four)).as_ref()
+    }
+
+    #[inline]
+    fn call(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
+        if !self.single.code.call(BODY, &mut work.context, &mut work.frame, x, y) {
+            self.call_short(work, x, y);
+        }
+    }
+
+    /// One lane of several.
+    fn call_lane(&self, work: &mut Work, lane: usize, lanes: usize, x: &[f64], y: &mut [f64]) {
+        work.x.fill(f64::NAN);
+        let places = work.x.iter_mut().zip(x.chunks_exact(lanes));
+        places.for_each(|(place, all)| *place = all[lane]);
+        let Work { context, frame, .. } = work;
+        self.single.code.call(BODY, context, frame, &work.x, &mut work.y);
+        let all = y.chunks_exact_mut(lanes).zip(&work.y);
+        all.for_each(|(to, &value)| to[lane] = value);
+    }
+
+    /// A call with fewer variables or outputs than there are: what is not given is NaN.
+    #[cold]
+    fn call_short(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
+        let given = work.x.len().min(x.len());
+        work.x[..given].copy_from_slice(&x[..given]);
+        work.x[given..].fill(f64::NAN);
+        let Work { context, frame, .. } = work;
+        self.single.code.call(BODY, context, frame, &work.x, &mut work.y);
+        y.iter_mut().zip(&work.y).for_each(|(place, &value)| *place = value);
+    }
+}
+
+impl Wide {
+    /// The lanes from one on, as many as there are.
+    fn call(
+        &mut self,
+        compiled: &Compiled<LANES>,
+        start: usize,
+        lanes: usize,
+        x: &[f64],
+        y: &mut [f64],
+    ) {
+        let width = LANES.min(lanes - start);
+        let mut given = x.chunks_exact(lanes);
+        for place in self.x.as_mut_slice().as_chunks_mut::<LANES>().0 {
+            let Some(all) = given.next() else {
+                *place = [f64::NAN; LANES];
+                continue;
+            };
+            match all[start..].first_chunk() {
+                Some(four) => *place = *four,
+                None => {
+                    // Lanes that are not asked for repeat the last one.
+                    *place = [all[start + width - 1]; LANES];
+                    place[..width].copy_from_slice(&all[start..]);
+                }
+            }
+        }
+        let Wide { context, frame, x, y: output } = self;
+        let frame = frame.as_mut_slice();
+        compiled.code.call(BODY, context, frame, x.as_slice(), output.as_mut_slice());
+        let values = output.as_slice().as_chunks::<LANES>().0;
+        for (to, value) in y.chunks_exact_mut(lanes).zip(values) {
+            match to[start..].first_chunk_mut() {
+                Some(four) => *four = *value,
+                None => to[start..].copy_from_slice(&value[..width]),
+            }
+        }
+    }
+
+    fn new(plan: &Plan, compiled: &Compiled<LANES>) -> Wide {
+        let factors = plan.tape.matrices.iter().map(|m| std::array::from_fn(|_| Lu::new(m.size)));
+        Wide {
+            context: Context { outs: compiled.outs.clone(), factors: factors.collect() },
+            frame: Aligned::new(compiled.frame),
+            x: Aligned::new(LANES * plan.tape.variables),
+            y: Aligned::new(LANES * plan.tape.outputs.len()),
+        }
+    }
+
+    /// What does not depend on the variables is the same in every lane.
+    fn prepare(&mut self, plan: &Plan, frame: &[f64], context: &Context<1>) {
+        let fixed = &frame[..plan.layout.fixed];
+        let places = self.frame.as_mut_slice().as_chunks_mut::<LANES>().0;
+        places.iter_mut().zip(fixed).for_each(|(place, &value)| *place = [value; LANES]);
+        for (lanes, [lu]) in self.context.factors.iter_mut().zip(&context.factors) {
+            lanes.iter_mut().for_each(|lane| lane.clone_from(lu));
+        }
+    }
+}
+
+impl Assembled {
+    /// The code of a regular tape, for one double; the tape itself if there is none.
+    pub(super) fn new(tape: Tape) -> Result<Assembled, Box<Tape>> {
+        let layout = Layout::new(&tape);
+        match Compiled::new(&tape, &layout, Width::One) {
+            Some(single) => {
+                let wide = OnceLock::new();
+                Ok(Assembled(Arc::new(Plan { tape, layout, single, wide })))
+            }
+            None => Err(Box::new(tape)),
+        }
+    }
+
+    /// What this function keeps; none in what another one made.
+    fn work<'a>(&self, scratch: &'a mut Scratch) -> Option<&'a mut Work> {
+        scratch.get().filter(|work: &&mut Work| Arc::ptr_eq(&work.plan, &self.0))
+    }
+}
+
+impl Function for Assembled {
+    fn constants(&self) -> usize {
+        self.0.tape.constants
+    }
+
+    fn variables(&self) -> usize {
+        self.0.tape.variables
+    }
+
+    fn outputs(&self) -> usize {
+        self.0.tape.outputs.len()
+    }
+
+    fn scratch(&self) -> Scratch {
+        let Plan { tape, layout, single, .. } = &*self.0;
+        let factors = tape.matrices.iter().map(|m| [Lu::new(m.size)]).collect();
+        Scratch::new(Work {
+            plan: self.0.clone(),
+            context: Context { outs: single.outs.clone(), factors },
+            frame: layout.frame(tape, single.frame),
+            x: vec![0.0; tape.variables],
+            y: vec![0.0; tape.outputs.len()],
+            wide: None,
+            is_wide_prepared: false,
+        })
+    }
+
+    fn prepare(&self, scratch: &mut Scratch, constants: &[f64]) {
+        if self.work(scratch).is_none() {
+            *scratch = self.scratch();
+        }
+        let Some(Work { context, frame, is_wide_prepared, .. }) = self.work(scratch) else {
+            return;
+        };
+        *is_wide_prepared = false;
+        let places = &mut frame[Layout::constants(&self.0.tape)];
+        places.iter_mut().zip(constants).for_each(|(place, &constant)| *place = constant);
+        self.0.single.code.call(PROLOGUE, context, frame, &[], &mut []);
+    }
+
+    fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
+        match self.work(scratch) {
+            Some(work) => self.0.call(work, x, y),
+            None => y.fill(f64::NAN),
+        }
+    }
+
+    fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]) {
+        let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
+        let plan = &*self.0;
+        // One alone is faster by itself.
+        let wide = if lanes > 1 { plan.wide() } else { None };
+        let together = match wide {
+            Some(_) if lanes % LANES == 1 => lanes - 1,
+            Some(_) => lanes,
+            None => 0,
+        };
+        if let Some(compiled) = wide {
+            let wide = work.wide.get_or_insert_with(|| Wide::new(plan, compiled));
+            if !work.is_wide_prepared {
+                wide.prepare(plan, &work.frame, &work.context);
+                work.is_wide_prepared = true;
+            }
+            for start in (0..together).step_by(LANES) {
+                wide.call(compiled, start, lanes, x, y);
+            }
+        }
+        for lane in together..lanes {
+            plan.call_lane(work, lane, lanes, x, y);
+        }
+    }
+}
