@@ -481,7 +481,7 @@ fn rows_that_nearly_depend_are_named() {
     assert_eq!(status, 1);
     let found = &value["diagnostics"][0];
     assert_eq!(found["code"], "nearly-dependent", "{value}");
-    assert!(found["message"].as_str().is_some_and(|m| m.contains("e-17")), "{found}");
+    assert!(found["message"].as_str().is_some_and(|m| m.contains("e-15")), "{found}");
     assert_eq!(found["labels"].as_array().map(Vec::len), Some(2), "{found}");
 }
 

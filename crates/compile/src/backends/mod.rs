@@ -4,6 +4,7 @@
 use crate::tape::Tape;
 use std::any::Any;
 
+pub mod auto;
 pub mod interpreter;
 pub mod machine;
 
@@ -90,10 +91,10 @@ macro_rules! backends {
     };
 }
 
-backends! { interpreter, machine }
+backends! { interpreter, machine, auto }
 
-/// The backend used unless another is named: the interpreter.
-pub static DEFAULT: &dyn Backend = &interpreter::BACKEND;
+/// The backend used unless another is named: interpreted at first, machine code when it pays.
+pub static DEFAULT: &dyn Backend = &auto::BACKEND;
 
 /// The backend with the given name.
 pub fn by_name(name: &str) -> Option<&'static dyn Backend> {
