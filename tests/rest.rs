@@ -97,3 +97,19 @@ fn what_leaves_an_equilibrium_is_a_motion() {
     let expected = (0.3 + 1e-6 - 0.3) * 10f64.cosh();
     assert!((end - expected).abs() <= 1e-7 * expected, "{end} {expected}");
 }
+
+/// A structure that cannot move does not: a velocity that is guessed and held at 0 leaves nothing
+/// that a step would have to follow.
+#[test]
+fn what_cannot_move_stays() {
+    for foot in [0.1, 0.301, 0.3001, 0.30001, 0.3000003, 0.3000001, 0.35, 0.299] {
+        let text = format!(
+            "param f = {foot}\ncoord x, y, ph\nkinetic (x'^2 + y'^2 + ph'^2)/2\npotential 9*y\n\
+             constraint a: x^2 + y^2 = 1\n\
+             constraint b: (x + 0.6*cos(ph) - 0.6)^2 + (y + 0.6*sin(ph))^2 = 1\n\
+             constraint c: (x + 0.3*cos(ph) - f)^2 + (y + 0.3*sin(ph))^2 = 1\n\
+             start x ~ 0, y ~ -1, ph ~ 0, x' ~ 1\nrun t = 0..1, every 0.1\n"
+        );
+        assert_rests(&text);
+    }
+}

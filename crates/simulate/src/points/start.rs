@@ -164,7 +164,8 @@ fn level_by_level(
         metric: &mass,
         scales,
     };
-    let (q, free_positions, held_positions) = positions.solve(setting, &table)?;
+    let (mut q, free_positions, held_positions) = positions.solve(setting, &table)?;
+    clear(&mut q);
     table.set_all(&system.positions(), &q);
     let extents = native.geometry.extents(setting, &table);
 
@@ -191,7 +192,8 @@ fn level_by_level(
         metric: &own,
         scales: native.rate_scales(setting, &table, &extents, &rate),
     };
-    let (found, free_velocities, held) = velocities.solve(setting, &table)?;
+    let (mut found, free_velocities, held) = velocities.solve(setting, &table)?;
+    clear(&mut found);
     let state = if native.by_momenta {
         State::of_momenta(setting, t, q, found)
     } else {
@@ -202,6 +204,13 @@ fn level_by_level(
     let moved = if native.by_momenta { &state.momentum } else { &state.velocity };
     changed.extend(changes(setting, &native.rates, &rate, moved, &held));
     Ok(Start { state, changed, free_positions, free_velocities })
+}
+
+/// What is left of a coordinate that constraints hold at 0: each step towards it leaves a rounding
+/// error of the one before, down to numbers with fewer digits than a double has.
+fn clear(list: &mut [f64]) {
+    const NOTHING: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+    list.iter_mut().filter(|x| x.abs() < NOTHING).for_each(|x| *x = 0.0);
 }
 
 /// The positions nearest to a guess that satisfy the constraints among positions.
