@@ -421,6 +421,20 @@ mod signals {
         assert_eq!(tables::read(&path).rows.len(), 1);
     }
 
+    fn wait_until_stopped(child: &Child) {
+        for _ in 0..1000 {
+            std::thread::sleep(Duration::from_millis(5));
+            match std::fs::read_to_string(format!("/proc/{}/stat", child.id())) {
+                // The state comes after the name, which is in parentheses.
+                Ok(line) if line.contains(") T ") => return,
+                Ok(_) => {}
+                // Where nothing tells, a while is enough.
+                Err(_) => return std::thread::sleep(Duration::from_millis(300)),
+            }
+        }
+        panic!("it does not stop");
+    }
+
     #[test]
     fn a_killed_run_leaves_a_readable_file() {
         let folder = folder("killed");
@@ -428,6 +442,10 @@ mod signals {
             let path = folder.join("run").with_extension(ending);
             let mut child = start(&[&LONG[..], &["--out", text(&path)]].concat(), "");
             wait_for(&path, 4000);
+            // A process that is stopped is between two calls: in the middle of one a file may be
+            // cut anywhere.
+            signal(&child, "STOP");
+            wait_until_stopped(&child);
             signal(&child, "KILL");
             child.wait().expect("it ends");
             check_times(&tables::read(&path), ending);
