@@ -170,6 +170,10 @@ pub fn both(a: &Shown, b: &Shown) -> Shown {
 pub fn shown_words(shown: &Shown) -> String {
     match shown {
         Shown::Symbolic => "for every state".to_owned(),
+        // A bound of one says nothing.
+        Shown::RandomPoints { points, error: Some(1.0..) } => {
+            format!("exact at {points} random points")
+        }
         Shown::RandomPoints { points, error: Some(error) } => format!(
             "exact at {points} random points, wrong with probability below {:.0e}",
             error.max(1e-99)

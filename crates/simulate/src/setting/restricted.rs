@@ -125,10 +125,13 @@ fn replace(setting: &Setting, rows: &Rows, nearly: &Nearly) -> Option<System> {
     }
     let own = of(if is_position { rows.phi } else { rows.psi }, nearly.row)?;
     let inverse = exprs.of_number(Number::from_f64((shift as f64).exp2())?);
+    let mut all = conditions.clone();
+    all.push(own);
+    let by_time = exprs.symbols_of(&all).contains(&Symbol::TIME);
     let given = Surface {
         conditions: &conditions,
         moved: &moved,
-        held: &[Symbol::TIME],
+        held: if by_time { &[Symbol::TIME] } else { &[] },
         constants: &values,
         shift,
         bits,
