@@ -19,13 +19,11 @@
 
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
-use super::{Elimination, Scratch, null_space};
-use crate::linalg::{cholesky, dot, lq, multiply, sized, zeros};
+use super::{Elimination, Scratch, frozen, null_space};
+use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
 
-/// A pivot has fallen if it is below this part of what it was at the decision.
-const FALLS: f64 = 1.0 / 16.0;
 /// Solutions with pivots below this are refined.
 const POOR: f64 = 1e-2;
 
@@ -88,26 +86,10 @@ impl Factored {
     /// Factors Γ and A of another state. False if a pivot has fallen.
     pub fn refactor(&mut self, elimination: &dyn Elimination, terms: &Terms) -> bool {
         let s = &mut self.s;
-        let (n, r) = (s.scaled.n, s.decision.jacobian);
-        if terms.n != n || terms.m != r || !elimination.freezes() {
+        if terms.n != s.scaled.n || terms.m != s.decision.jacobian || !elimination.freezes() {
             return false;
         }
-        s.scaled.refill(terms, &self.columns);
-        if r > 0 {
-            factor_rows(s);
-        }
-        if has_fallen(&s.rows_lq, n, &self.rows) {
-            return false;
-        }
-        form_reduced(s);
-        let free = n - r;
-        s.matrix.clear();
-        for &i in &s.reduced_order {
-            s.matrix.extend(s.reduced_order.iter().map(|&j| s.reduced[i * free + j]));
-        }
-        std::mem::swap(&mut s.matrix, &mut s.reduced);
-        cholesky::factor(&mut s.reduced, free).is_ok()
-            && !has_fallen(&s.reduced, free, &self.free)
+        frozen::factor(s, terms, &self.columns, &self.rows, &self.free)
             && elimination.factor(s, terms)
     }
 
@@ -120,17 +102,16 @@ impl Factored {
         v_dot: &mut Vec<f64>,
         multipliers: &mut Vec<f64>,
     ) -> bool {
-        let s = &mut self.s;
+        let (s, columns) = (&mut self.s, &self.columns);
+        if elimination.is_null_space() && !s.refines && !self.has_massless {
+            return frozen::solve(s, terms, columns, v_dot, multipliers);
+        }
         let (n, r) = (s.scaled.n, s.decision.jacobian);
-        s.scaled.refill_right(terms, &self.columns);
+        s.scaled.refill_right(terms, columns);
         solve_rows(s, r);
         find_remaining(s);
         if !elimination.back_substitute(s, terms) {
             null_space::solve_free(s);
-        }
-        sized(v_dot, n);
-        for (i, &column) in self.columns.iter().enumerate() {
-            v_dot[column] = s.solution[i] * s.scaled.coordinates[i];
         }
         zeros(&mut s.multipliers, r);
         if r > 0 {
@@ -142,14 +123,12 @@ impl Factored {
                 shared::improve_basic(s, r);
             }
         }
-        multipliers.clear();
-        multipliers.extend(s.multipliers.iter().zip(&s.scaled.rows).map(|(mu, d)| mu * d));
-        v_dot.iter().chain(multipliers.iter()).all(|x| x.is_finite())
+        frozen::take_back(n, r, s, columns, v_dot, multipliers)
     }
 
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
-        shared::certify(&mut self.s)
+        frozen::residuals(&mut self.s)
     }
 }
 
@@ -182,20 +161,65 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
 fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
     into.clear();
     into.extend((0..count).map(|k| {
-        let (pivot, row) = pivot(l, cols, k);
+        let (pivot, row) = frozen::pivot(l, cols, k);
         pivot / row
     }));
 }
 
-/// The squares of a diagonal entry and of its row.
-fn pivot(l: &[f64], cols: usize, k: usize) -> (f64, f64) {
-    let row = &l[k * cols..k * cols + k + 1];
-    (row[k] * row[k], dot(row, row))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DEFAULT, Tolerances};
+    use std::hint::black_box;
 
-fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
-    before.iter().enumerate().any(|(k, before)| {
-        let (pivot, row) = pivot(l, cols, k);
-        !(pivot >= FALLS * FALLS * before * row)
-    })
+    /// Loops with known lengths do what those of any length do, to the bit.
+    #[test]
+    fn small_sizes_have_no_results_of_their_own() {
+        let mut seed = 7u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        for case in 0..400 {
+            let n = 1 + case % 5;
+            let m = (case / 5) % (n + 1);
+            let l: Vec<f64> = (0..n * n).map(|_| next()).collect();
+            let mut metric = vec![0.0; n * n];
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                metric[i * n + j] = (0..n).map(|k| l[i * n + k] * l[j * n + k]).sum();
+            }
+            let [force, nonideal, drift] = [n, n, m].map(|k| (0..k).map(|_| next()).collect());
+            let jacobian: Vec<f64> = (0..m * n).map(|_| next()).collect();
+            let (force, nonideal, drift): (Vec<f64>, Vec<f64>, Vec<f64>) = (force, nonideal, drift);
+            let terms = Terms {
+                n,
+                m,
+                metric: &metric,
+                force: &force,
+                nonideal: &nonideal,
+                jacobian: &jacobian,
+                drift: &drift,
+                noise: None,
+                inertia: &[],
+            };
+            let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+            DEFAULT.solve(&mut scratch, &terms, &Tolerances::default(), &mut outcome).unwrap();
+            let mut own = Factored::default();
+            if !own.adopt(&scratch, &outcome) {
+                continue;
+            }
+            let mut any = own.clone();
+            assert!(own.refactor(DEFAULT, &terms));
+            own.s.refines = false;
+            let (mut v_dot, mut multipliers) = (Vec::new(), Vec::new());
+            assert!(own.solve(DEFAULT, &terms, &mut v_dot, &mut multipliers));
+            let residuals = own.residuals();
+            let Factored { s, rows, free, columns, .. } = &mut any;
+            let (n, m) = black_box((n, m));
+            assert!(frozen::factor_sized(n, m, s, &terms, columns, rows, free));
+            frozen::solve_sized(n, m, s, &terms, columns);
+            assert_eq!((&own.s.solution, &own.s.multipliers), (&s.solution, &s.multipliers));
+            assert_eq!(residuals, frozen::residuals_sized(n, m, s));
+        }
+    }
 }

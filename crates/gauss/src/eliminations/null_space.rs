@@ -27,6 +27,10 @@ impl Elimination for NullSpace {
         Source { work: "Greenwood, Advanced Dynamics", equations: "(2.5), (2.33)" }
     }
 
+    fn is_null_space(&self) -> bool {
+        true
+    }
+
     fn factor(&self, _: &mut Scratch, _: &Terms) -> bool {
         // The rows and K are factored where ranks are decided.
         true

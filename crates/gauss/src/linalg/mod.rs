@@ -17,19 +17,19 @@ pub mod qr;
 pub mod svd;
 
 /// Inner product of two vectors; the shorter length counts.
-#[inline]
+#[inline(always)]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len().min(y.len());
     let (x, y) = (&x[..n], &y[..n]);
     // Four sums at once: one would wait for each of its additions.
+    let whole = n - n % 4;
     let (mut fours, mut rest) = ([0.0; 4], 0.0);
-    let (chunks_x, chunks_y) = (x.chunks_exact(4), y.chunks_exact(4));
-    for (a, b) in chunks_x.remainder().iter().zip(chunks_y.remainder()) {
-        rest += a * b;
+    for i in whole..n {
+        rest += x[i] * y[i];
     }
-    for (a, b) in chunks_x.zip(chunks_y) {
+    for i in (0..whole).step_by(4) {
         for k in 0..4 {
-            fours[k] += a[k] * b[k];
+            fours[k] += x[i + k] * y[i + k];
         }
     }
     (fours[0] + fours[2]) + (fours[1] + fours[3]) + rest
@@ -56,9 +56,10 @@ pub fn norm(x: &[f64]) -> f64 {
 }
 
 /// y = A x for a row-major A with `cols` columns; the number of rows is the length of y.
+#[inline(always)]
 pub fn multiply(a: &[f64], cols: usize, x: &[f64], y: &mut [f64]) {
-    for (i, y) in y.iter_mut().enumerate() {
-        *y = dot(&a[i * cols..(i + 1) * cols], x);
+    for i in 0..y.len() {
+        y[i] = dot(&a[i * cols..(i + 1) * cols], x);
     }
 }
 
