@@ -13,6 +13,10 @@
 //! measured by its own row, asks for a new decision. Only problems with one motion and
 //! independent rows are frozen; all others are decided each time.
 //!
+//! While no pivot, row or mass is less than half or more than twice what it was, another decision
+//! would be the same one ([`Factored::holds`]): ranks are those of pivots that are far from
+//! rounding, and units are powers of two next to these sizes.
+//!
 //! Solutions are refined only where pivots are small. So that rounding of one coordinate does not
 //! reach another that no row joins to it, coordinates are ordered such that each reflection
 //! begins at the largest entry of its row: it then touches none that the row does not.
@@ -26,6 +30,8 @@ use crate::terms::Terms;
 
 /// Solutions with pivots below this are refined.
 const POOR: f64 = 1e-2;
+/// A decision holds while squares are within this factor of what they were.
+const HOLDS: f64 = 4.0;
 
 /// A decision, the factors of the last state, and its last solution.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +41,8 @@ pub struct Factored {
     /// Squares of the pivots of the rows and of K at the decision, over those of their rows.
     rows: Vec<f64>,
     free: Vec<f64>,
+    /// Squares of the lengths of the rows and of those of K's factor, and Γ̃_ii, at the decision.
+    sizes: Vec<f64>,
     /// The coordinates in the order in which they are factored.
     columns: Vec<usize>,
     /// Whether a coordinate had no mass at the decision.
@@ -79,8 +87,29 @@ impl Factored {
         pivots(&s.reduced, free, free, &mut self.free);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
+        self.sizes.clear();
+        self.sizes.extend(sizes(s));
         self.is_decided = found.rank == free;
         self.is_decided
+    }
+
+    /// Whether the decision would be made again at the state that was factored last, by far.
+    pub fn holds(&self) -> bool {
+        let s = &self.s;
+        let (n, r) = (s.scaled.n, s.decision.jacobian);
+        let is_near = |(now, before): (f64, &f64)| HOLDS * now >= *before && now <= HOLDS * before;
+        let stands = |l: &[f64], cols: usize, before: &[f64]| {
+            before.iter().enumerate().all(|(k, before)| {
+                let (pivot, row) = frozen::pivot(l, cols, k);
+                HOLDS * pivot >= before * row
+            })
+        };
+        self.is_decided
+            && !s.refines
+            && !self.has_massless
+            && stands(&s.rows_lq, n, &self.rows)
+            && stands(&s.reduced, n - r, &self.free)
+            && sizes(s).zip(&self.sizes).all(is_near)
     }
 
     /// Factors Γ and A of another state. False if a pivot has fallen.
@@ -155,6 +184,14 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
         work.chunks_exact_mut(n).for_each(|row| row.swap(k, largest));
         lq::factor_from(work, n, k, k + 1, &mut tau);
     }
+}
+
+/// Squares of the lengths of the rows and of those of K's factor, and Γ̃_ii.
+fn sizes(s: &Scratch) -> impl Iterator<Item = f64> + '_ {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    let rows = (0..r).map(move |k| frozen::pivot(&s.rows_lq, n, k).1);
+    let free = (0..n - r).map(move |k| frozen::pivot(&s.reduced, n - r, k).1);
+    rows.chain(free).chain((0..n).map(move |i| s.scaled.metric[i * n + i]))
 }
 
 /// Squares of the diagonal entries of a triangle over those of the lengths of their rows.

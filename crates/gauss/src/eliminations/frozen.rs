@@ -300,8 +300,10 @@ pub(super) fn pivot(l: &[f64], cols: usize, k: usize) -> (f64, f64) {
 
 #[inline(always)]
 fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
-    (0..before.len()).any(|k| {
+    let mut holds = true;
+    for k in 0..before.len() {
         let (pivot, row) = pivot(l, cols, k);
-        !(pivot >= FALLS * FALLS * before[k] * row)
-    })
+        holds &= pivot >= FALLS * FALLS * before[k] * row;
+    }
+    !holds
 }

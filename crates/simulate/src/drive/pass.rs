@@ -504,7 +504,11 @@ impl Driver {
             pass.recent_switches = 0;
         }
         self.note_slack(turned_from.as_deref())?;
-        self.settle_here()?;
+        if arrival.turned {
+            self.settle_here()?;
+        } else {
+            self.settle_after_step()?;
+        }
         let (expected, found) = (pass.rank, self.field.outcome().rank.jacobian);
         if found != expected {
             // Those that are dependent, be it from here on or until here.

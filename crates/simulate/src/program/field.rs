@@ -244,8 +244,14 @@ struct Work {
     scratch: Scratch,
     outcome: Outcome,
     factored: Factored,
+    /// Whether the terms at hand are solved, and whether that was checked by Gauss's principle.
+    is_solved: bool,
+    is_certified: bool,
     /// Whether the last solution is on the decision of another state.
     is_frozen: bool,
+    /// Whether the decision at hand is that of a state on the constraints with one motion and
+    /// all rows independent.
+    is_settled: bool,
     unknowns: Vec<f64>,
     search: Room,
 }
@@ -495,7 +501,7 @@ impl Field {
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
         parts.projection = Default::default();
-        work.is_fresh = false;
+        (work.is_fresh, work.is_settled) = (false, false);
         work.factored.forget();
         self.noise = FieldNoise::default();
         self.rows = (0..self.equations.rows.len()).collect();
@@ -585,6 +591,7 @@ impl Field {
         work.evaluated.clone_from(&work.input);
         // Forces by multipliers are written over.
         work.is_fresh = self.coupling.is_none();
+        work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
         for (place, value) in layout.metric.iter().zip(&work.output[layout.metric_at..]) {
@@ -603,6 +610,7 @@ impl Field {
     pub fn choose_rows(&mut self, t: f64, x: &[f64], rank: f64) -> Result<&Outcome, FieldError> {
         self.evaluate(t, x)?;
         let (work, layout) = (&mut self.work, &self.layout);
+        work.is_settled = false;
         let terms = Terms {
             n: self.size,
             m: work.drift.len(),
@@ -653,10 +661,26 @@ impl Field {
             }
         }
         self.counts.decisions += 1;
-        work.is_frozen = false;
-        work.factored.adopt(&work.scratch, &work.outcome);
+        (work.is_frozen, work.is_solved) = (false, false);
+        let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
+        work.is_settled = is_adopted && work.outcome.independent.len() == work.drift.len();
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
+    }
+
+    /// Whether the last decision would be made again at a state on the constraints, by far. Then
+    /// the motion there is solved for and certified on it.
+    pub fn keeps_decision(&mut self, t: f64, x: &[f64]) -> bool {
+        let is_plain = self.feedback == Feedback::None
+            && self.known_rates.is_none()
+            && self.coupling.is_none();
+        if !is_plain || !self.work.is_settled {
+            return false;
+        }
+        let solved = self.evaluate(t, x).and_then(|()| self.solve());
+        let certified = solved.and_then(|()| self.certify()).is_ok();
+        let work = &self.work;
+        certified && work.is_settled && work.is_frozen && work.factored.holds()
     }
 
     /// Whether the own velocity at a place is the rate of the position there.
@@ -674,6 +698,7 @@ impl Field {
         if self.rows != rows {
             self.rows = rows.to_vec();
             self.work.factored.forget();
+            (self.work.is_settled, self.work.is_solved) = (false, false);
         }
     }
 
