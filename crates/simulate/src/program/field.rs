@@ -35,6 +35,7 @@ use crate::setting::legendre;
 use crate::setting::{Setting, Table};
 use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_gauss::coupled::{Coupled, CoupledError};
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
@@ -263,6 +264,17 @@ impl Field {
         equations: &EquationsOfMotion,
         elimination: &'static dyn Elimination,
     ) -> Field {
+        let picture = Picture::new(&setting.model.exprs, &setting.model.system).ok();
+        Field::on(setting, picture.as_ref(), equations, elimination)
+    }
+
+    /// The same with the picture of the setting's system, where there is one.
+    pub(crate) fn on(
+        setting: &Setting,
+        picture: Option<&Picture>,
+        equations: &EquationsOfMotion,
+        elimination: &'static dyn Elimination,
+    ) -> Field {
         let exprs = &setting.model.exprs;
         let equations = equations.on_constraints(exprs);
         let (symbols, constants) = setting.constants();
@@ -277,7 +289,7 @@ impl Field {
         let multipliers: Vec<Symbol> = equations.multipliers.iter().map(|m| m.1).collect();
         variables.extend(&multipliers);
 
-        let (power, row_power, mass) = power_and_mass(setting, &equations);
+        let (power, row_power, mass) = power_and_mass(setting, picture, &equations);
         let idle = power == ExprId::ZERO && row_power.iter().all(|&e| e == ExprId::ZERO);
         let system = &setting.model.system;
         let solved = equations.chart.iter().flat_map(|c| c.chart.rows.iter());
