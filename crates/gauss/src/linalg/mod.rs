@@ -21,6 +21,15 @@ pub mod svd;
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len().min(y.len());
     let (x, y) = (&x[..n], &y[..n]);
+    if n < 4 {
+        // Nothing is added to the first: a sum that begins with 0 has to wait for it.
+        return match n {
+            0 => 0.0,
+            1 => x[0] * y[0],
+            2 => x[0] * y[0] + x[1] * y[1],
+            _ => x[0] * y[0] + x[1] * y[1] + x[2] * y[2],
+        };
+    }
     // Four sums at once: one would wait for each of its additions.
     let whole = n - n % 4;
     let (mut fours, mut rest) = ([0.0; 4], 0.0);

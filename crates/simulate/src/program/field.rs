@@ -236,10 +236,11 @@ struct Work {
     auxiliary: Vec<f64>,
     output: Vec<f64>,
     residual_output: Vec<f64>,
+    /// The input of the residuals at hand; empty if there are none.
+    residuals_at: Vec<f64>,
     auxiliary_output: Vec<f64>,
     metric: Vec<f64>,
     jacobian: Vec<f64>,
-    drift: Vec<f64>,
     chosen: Vec<f64>,
     chosen_drift: Vec<f64>,
     scratch: Scratch,
@@ -430,7 +431,6 @@ impl Field {
             residual_output: vec![0.0; residuals.function.outputs()],
             metric: vec![0.0; size * size],
             jacobian: vec![0.0; m * size],
-            drift: vec![0.0; m],
             ..Work::default()
         };
         work.switch_registers = switchboard.function.scratch();
@@ -514,6 +514,7 @@ impl Field {
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
         parts.projection = Default::default();
         (work.is_fresh, work.is_settled) = (false, false);
+        work.residuals_at.clear();
         work.factored.forget();
         self.noise = FieldNoise::default();
         self.rows = (0..self.equations.rows.len()).collect();
@@ -596,8 +597,7 @@ impl Field {
         self.load(t, x)?;
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
-        let same = work.input.iter().zip(&work.evaluated).all(|(a, b)| a.to_bits() == b.to_bits());
-        if work.is_fresh && same {
+        if work.is_fresh && is_same(&work.input, &work.evaluated) {
             return Ok(());
         }
         work.evaluated.clone_from(&work.input);
@@ -612,7 +612,6 @@ impl Field {
         for (place, value) in layout.jacobian.iter().zip(&work.output[layout.jacobian_at..]) {
             work.jacobian[*place] = *value;
         }
-        work.drift.copy_from_slice(&work.output[layout.drift.clone()]);
         debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
     }
@@ -625,12 +624,12 @@ impl Field {
         work.is_settled = false;
         let terms = Terms {
             n: self.size,
-            m: work.drift.len(),
+            m: layout.drift.len(),
             metric: &work.metric,
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: &work.jacobian,
-            drift: &work.drift,
+            drift: &work.output[layout.drift.clone()],
             noise: (!self.noise.metric.is_empty()).then_some(Noise {
                 metric: &self.noise.metric,
                 force: &self.noise.force,
@@ -675,7 +674,7 @@ impl Field {
         self.counts.decisions += 1;
         (work.is_frozen, work.is_solved) = (false, false);
         let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
-        work.is_settled = is_adopted && work.outcome.independent.len() == work.drift.len();
+        work.is_settled = is_adopted && work.outcome.independent.len() == layout.drift.len();
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
     }
@@ -714,15 +713,18 @@ impl Field {
         }
     }
 
-    /// φ and ψ at a state.
+    /// φ and ψ at a state. Where they were evaluated last they are not again.
     pub fn residuals(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
         self.load(t, x)?;
         let work = &mut self.work;
-        self.residuals.function.call(
-            &mut work.residual_registers,
-            &work.input,
-            &mut work.residual_output,
-        );
+        if !is_same(&work.input, &work.residuals_at) {
+            self.residuals.function.call(
+                &mut work.residual_registers,
+                &work.input,
+                &mut work.residual_output,
+            );
+            work.residuals_at.clone_from(&work.input);
+        }
         let (phi, rest) = work.residual_output.split_at(self.residuals.positions);
         Ok((phi, &rest[..self.residuals.velocities]))
     }
@@ -791,7 +793,7 @@ impl Field {
 
     /// b of the last [`matrices`](Field::matrices).
     pub fn drift(&self) -> &[f64] {
-        &self.work.drift
+        &self.work.output[self.layout.drift.clone()]
     }
 
     /// Γ, F, C, A and b at a state, dense, on the branches there are; forces by multipliers are
@@ -804,12 +806,12 @@ impl Field {
         let (work, layout) = (&self.work, &self.layout);
         Ok(Terms {
             n: self.size,
-            m: work.drift.len(),
+            m: layout.drift.len(),
             metric: &work.metric,
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: &work.jacobian,
-            drift: &work.drift,
+            drift: &work.output[layout.drift.clone()],
             noise: None,
             inertia: &[],
         })
@@ -920,6 +922,11 @@ impl Problem for Field {
     fn structure(&mut self) -> Option<&mut dyn Structure> {
         if self.parts.structure.is_some() { Some(self) } else { None }
     }
+}
+
+/// Whether two inputs are equal, bit by bit.
+fn is_same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 /// Places of a sparse matrix's entries in the dense one.

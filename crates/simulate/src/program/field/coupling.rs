@@ -121,13 +121,14 @@ impl Field {
     fn find_motion(&mut self) -> Result<(), FieldError> {
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
-        let all = self.rows.len() == work.drift.len();
+        let drift = &work.output[layout.drift.clone()];
+        let all = self.rows.len() == drift.len();
         if !all {
             work.chosen.clear();
             work.chosen_drift.clear();
             for &row in &self.rows {
                 work.chosen.extend_from_slice(&work.jacobian[row * size..(row + 1) * size]);
-                work.chosen_drift.push(work.drift[row]);
+                work.chosen_drift.push(drift[row]);
             }
         }
         let terms = Terms {
@@ -137,7 +138,7 @@ impl Field {
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: if all { &work.jacobian } else { &work.chosen },
-            drift: if all { &work.drift } else { &work.chosen_drift },
+            drift: if all { drift } else { &work.chosen_drift },
             noise: None,
             inertia: &self.noise.inertia,
         };
