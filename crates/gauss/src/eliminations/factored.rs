@@ -5,7 +5,7 @@
 //! problem is
 //!
 //! ```text
-//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = L_K L_Kᵀ, in the order decided; then what an elimination adds
+//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = L_K D L_Kᵀ, in the order decided; then what an elimination adds
 //! solve      y = Q L⁻¹ b̃,  K z = Nᵀ(F̃ − Γ̃y),  x = y + N z,  L ᵀμ = Qᵀ(Γ̃x − F̃)
 //! ```
 //!
@@ -41,7 +41,7 @@ pub struct Factored {
     /// Squares of the pivots of the rows and of K at the decision, over those of their rows.
     rows: Vec<f64>,
     free: Vec<f64>,
-    /// Squares of the lengths of the rows and of those of K's factor, and Γ̃_ii, at the decision.
+    /// Squares of the lengths of the rows, K_kk, and Γ̃_ii, at the decision.
     sizes: Vec<f64>,
     /// The coordinates in the order in which they are factored.
     columns: Vec<usize>,
@@ -83,13 +83,15 @@ impl Factored {
         s.reduced_order.resize(free, 0);
         zeros(&mut s.extra, free);
         let found = cholesky::factor_pivoted(&mut s.reduced, free, &s.extra, &mut s.reduced_order);
-        s.reduced_rank = free;
+        (s.reduced_rank, s.is_frozen) = (free, true);
         pivots(&s.reduced, free, free, &mut self.free);
+        frozen::form_reduced(n, r, s);
+        let is_regular = frozen::factor_reduced(free, &mut s.reduced, &self.free);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
         self.sizes.clear();
         self.sizes.extend(sizes(s));
-        self.is_decided = found.rank == free;
+        self.is_decided = found.rank == free && is_regular;
         self.is_decided
     }
 
@@ -98,17 +100,12 @@ impl Factored {
         let s = &self.s;
         let (n, r) = (s.scaled.n, s.decision.jacobian);
         let is_near = |(now, before): (f64, &f64)| HOLDS * now >= *before && now <= HOLDS * before;
-        let stands = |l: &[f64], cols: usize, before: &[f64]| {
-            before.iter().enumerate().all(|(k, before)| {
-                let (pivot, row) = frozen::pivot(l, cols, k);
-                HOLDS * pivot >= before * row
-            })
-        };
+        let stands = |(pivot, row): (f64, f64), before: f64| HOLDS * pivot >= before * row;
         self.is_decided
             && !s.refines
             && !self.has_massless
-            && stands(&s.rows_lq, n, &self.rows)
-            && stands(&s.reduced, n - r, &self.free)
+            && (0..r).all(|k| stands(frozen::pivot(&s.rows_lq, n, k), self.rows[k]))
+            && (0..n - r).all(|k| stands(frozen::free_pivot(&s.reduced, n - r, k), self.free[k]))
             && sizes(s).zip(&self.sizes).all(is_near)
     }
 
@@ -186,11 +183,11 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
     }
 }
 
-/// Squares of the lengths of the rows and of those of K's factor, and Γ̃_ii.
+/// Squares of the lengths of the rows, K_kk, and Γ̃_ii.
 fn sizes(s: &Scratch) -> impl Iterator<Item = f64> + '_ {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     let rows = (0..r).map(move |k| frozen::pivot(&s.rows_lq, n, k).1);
-    let free = (0..n - r).map(move |k| frozen::pivot(&s.reduced, n - r, k).1);
+    let free = (0..n - r).map(move |k| frozen::free_pivot(&s.reduced, n - r, k).1);
     rows.chain(free).chain((0..n).map(move |i| s.scaled.metric[i * n + i]))
 }
 

@@ -1,9 +1,12 @@
 //! The loops of a frozen problem, with lengths that the compiler knows where problems are small.
 //!
 //! ```text
-//! factor   Ã = L Qᵀ ,   N = Q [0; I] ,   K = NᵀΓ̃N = L_K L_Kᵀ
+//! factor   Ã = L Qᵀ ,   N = Q [0; I] ,   K = NᵀΓ̃N = L_K D L_Kᵀ
 //! solve    y = Q L⁻¹ b̃ ,   K z = Nᵀ(F̃ − Γ̃y) ,   x = y + N z ,   Lᵀμ = Qᵀ(Γ̃x − F̃)
 //! ```
+//!
+//! Here L_K has ones on its diagonal: a root waits for what is before it, and all that is after
+//! it waits for the root.
 //!
 //! With three coordinates and a row these are some sixty products; calls, counters and moves of a
 //! few numbers would cost three times as much as the products. So every function here is written
@@ -11,7 +14,7 @@
 //! of its loops are unrolled. Whatever the size, the operations and their order are the same.
 
 use super::Scratch;
-use crate::linalg::{cholesky, dot, lq, multiply, norm, sized};
+use crate::linalg::{dot, lq, multiply, norm, sized};
 use crate::terms::Terms;
 
 /// Calls a function that is inlined with n and r as constants where these are small.
@@ -65,8 +68,64 @@ pub(super) fn factor_sized(
     }
     form_reduced(n, r, s);
     let count = n - r;
-    let reduced = &mut s.reduced[..count * count];
-    cholesky::factor(reduced, count).is_ok() && !has_fallen(reduced, count, &free[..count])
+    factor_reduced(count, &mut s.reduced[..count * count], &free[..count])
+}
+
+/// K = L_K D L_Kᵀ in the lower triangle, D on the diagonal; `before` has D_kk/K_kk at the decision.
+/// False if a pivot has fallen.
+#[inline(always)]
+pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
+    for i in 0..count {
+        let (above, row) = k.split_at_mut(i * count);
+        // The row of L_K D, then that of L_K.
+        for j in 0..i {
+            row[j] -= dot(&row[..j], &above[j * count..j * count + j]);
+        }
+        let whole = row[i];
+        let mut pivot = whole;
+        for j in 0..i {
+            let scaled = row[j];
+            row[j] = scaled / above[j * count + j];
+            pivot -= scaled * row[j];
+        }
+        row[i] = pivot;
+        let is_high = pivot >= FALLS * FALLS * before[i] * whole;
+        if !(is_high && pivot > 0.0 && pivot < f64::INFINITY) {
+            return false;
+        }
+    }
+    true
+}
+
+/// Solves K z = g in place, in the order of the pivots.
+#[inline(always)]
+fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
+    for i in 0..count {
+        z[i] -= dot(&k[i * count..i * count + i], &z[..i]);
+    }
+    for i in 0..count {
+        z[i] /= k[i * count + i];
+    }
+    for i in (0..count).rev() {
+        for j in 0..i {
+            z[j] -= k[i * count + j] * z[i];
+        }
+    }
+}
+
+/// Solves K x = g in place, in the order of the free directions; `work` needs as many entries.
+pub(super) fn solve_free(s: &Scratch, x: &mut [f64], work: &mut [f64]) {
+    let (count, order) = (x.len(), &s.reduced_order);
+    (0..count).for_each(|k| work[k] = x[order[k]]);
+    solve_reduced(count, &s.reduced, work);
+    (0..count).for_each(|k| x[order[k]] = work[k]);
+}
+
+/// D_kk and K_kk of a factored K.
+pub(super) fn free_pivot(k: &[f64], count: usize, at: usize) -> (f64, f64) {
+    let row = &k[at * count..(at + 1) * count];
+    let parts = (0..at).map(|j| row[j] * row[j] * k[j * count + j]);
+    (row[at], parts.sum::<f64>() + row[at])
 }
 
 /// A coordinate without mass where units were decided may have one beside that state.
@@ -120,7 +179,7 @@ fn factor_rows(n: usize, r: usize, s: &mut Scratch) {
 
 /// The lower triangle of K in the order of its pivots.
 #[inline(always)]
-fn form_reduced(n: usize, r: usize, s: &mut Scratch) {
+pub(super) fn form_reduced(n: usize, r: usize, s: &mut Scratch) {
     let count = n - r;
     let order = &s.reduced_order[..count];
     let reduced = &mut s.reduced[..count * count];
@@ -223,8 +282,7 @@ pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, co
     for k in 0..count {
         z[k] = left[order_of_pivots[k]];
     }
-    lq::solve_lower(reduced, count, count, z);
-    lq::solve_lower_transposed(reduced, count, count, z);
+    solve_reduced(count, reduced, z);
     for k in 0..count {
         left[order_of_pivots[k]] = z[k];
     }

@@ -10,7 +10,7 @@
 //! accurate of the eliminations, or ties for it, over almost all data, and it is the default.
 
 use super::shared::take_rows;
-use super::{Elimination, Scratch, Source};
+use super::{Elimination, Scratch, Source, frozen};
 use crate::linalg::{cholesky, dot, multiply, sized, zeros};
 use crate::terms::Terms;
 
@@ -79,14 +79,20 @@ fn add_free(s: &mut Scratch) {
         multiply(&s.basis, n, &s.right, &mut s.left);
     }
     sized(&mut s.work, free);
-    cholesky::solve_pivoted(
-        &s.reduced,
-        free,
-        s.reduced_rank,
-        &s.reduced_order,
-        &mut s.left,
-        &mut s.work,
-    );
+    if s.is_frozen {
+        let (mut z, mut work) = (std::mem::take(&mut s.left), std::mem::take(&mut s.work));
+        frozen::solve_free(s, &mut z[..free], &mut work);
+        (s.left, s.work) = (z, work);
+    } else {
+        cholesky::solve_pivoted(
+            &s.reduced,
+            free,
+            s.reduced_rank,
+            &s.reduced_order,
+            &mut s.left,
+            &mut s.work,
+        );
+    }
     if r == 0 {
         s.solution.iter_mut().zip(&s.left).for_each(|(x, z)| *x += z);
         return;

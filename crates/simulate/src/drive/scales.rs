@@ -557,12 +557,14 @@ impl Driver {
         if self.field.residuals(self.t, x).is_ok() {
             self.field.mass(&mut mass);
         }
-        let weight = |i: usize| if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
-        let sum =
-            |v: &dyn Fn(usize) -> f64| -> f64 { (0..n).map(|i| weight(i) * v(i) * v(i)).sum() };
-        let own = |i: usize| self.scales.own.get(i).copied().unwrap_or(0.0);
-        let moved = sum(&|i| rates[i]).sqrt();
-        let length = sum(&|i| x[i].abs().max(own(i))).sqrt();
+        let (mut moved, mut length) = (0.0, 0.0);
+        for i in 0..n {
+            let weight = if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
+            let far = x[i].abs().max(self.scales.own.get(i).copied().unwrap_or(0.0));
+            moved += weight * rates[i] * rates[i];
+            length += weight * far * far;
+        }
+        let (moved, length) = (moved.sqrt(), length.sqrt());
         self.scales.room = mass;
         // Coordinates that are all 0 have no length to go by, but the run has.
         if moved == 0.0 {
