@@ -119,16 +119,6 @@ impl Scaled {
         zeros(&mut self.drift_noise, m);
     }
 
-    /// Takes F + C and b in the units and the order there are.
-    pub(crate) fn refill_right(&mut self, terms: &Terms, columns: &[usize]) {
-        for ((force, &i), c) in self.force.iter_mut().zip(columns).zip(&self.coordinates) {
-            *force = (terms.force[i] + terms.nonideal[i]) * c;
-        }
-        for j in 0..self.m {
-            self.drift[j] = terms.drift[j] * self.rows[j];
-        }
-    }
-
     fn take_entries(&mut self, terms: &Terms) {
         let (n, m) = (terms.n, terms.m);
         let noise_at = |of: Option<&[f64]>, k: usize| of.map_or(0.0, |v| v[k].abs());

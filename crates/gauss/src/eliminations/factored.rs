@@ -21,9 +21,10 @@
 //! reach another that no row joins to it, coordinates are ordered such that each reflection
 //! begins at the largest entry of its row: it then touches none that the row does not.
 
+use super::frozen::{self, Order};
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
-use super::{Elimination, Scratch, frozen, null_space};
+use super::{Elimination, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
@@ -43,8 +44,8 @@ pub struct Factored {
     free: Vec<f64>,
     /// Squares of the lengths of the rows, K_kk, and Γ̃_ii, at the decision.
     sizes: Vec<f64>,
-    /// The coordinates in the order in which they are factored.
-    columns: Vec<usize>,
+    /// The coordinates and rows in the order in which they are factored.
+    order: Order,
     /// Whether a coordinate had no mass at the decision.
     has_massless: bool,
 }
@@ -71,21 +72,34 @@ impl Factored {
         {
             return false;
         }
-        let (s, rows) = (&mut self.s, &outcome.independent);
-        order_columns(decided, &mut s.matrix, &mut self.columns);
+        let (s, columns) = (&mut self.s, &mut self.order.columns);
+        let pivots_of_rows = &decided.decision.order[..r];
+        let place = |row: &usize| outcome.independent.iter().position(|other| other == row);
+        self.order.rows.clear();
+        self.order.rows.extend(pivots_of_rows.iter().filter_map(place));
         self.has_massless = decided.scaled.massless.contains(&true);
-        s.scaled.adopt(&decided.scaled, rows, &self.columns);
-        s.decision.adopt(&decided.decision, rows, &self.columns);
+        order_columns(decided, &mut s.matrix, columns);
+        s.scaled.adopt(&decided.scaled, pivots_of_rows, columns);
+        s.decision.adopt(&decided.decision, columns);
         factor_rows(s);
-        pivots(&s.rows_lq, n, r, &mut self.rows);
-        form_reduced(s);
+        // The free directions in the order of K's pivots, so that no order is left to keep.
         let free = n - r;
+        form_reduced(s);
         s.reduced_order.resize(free, 0);
         zeros(&mut s.extra, free);
         let found = cholesky::factor_pivoted(&mut s.reduced, free, &s.extra, &mut s.reduced_order);
-        (s.reduced_rank, s.is_frozen) = (free, true);
         pivots(&s.reduced, free, free, &mut self.free);
-        frozen::form_reduced(n, r, s);
+        s.order.clear();
+        s.order.extend(s.reduced_order.iter().map(|&k| columns[r + k]));
+        columns[r..].copy_from_slice(&s.order);
+        s.scaled.adopt(&decided.scaled, pivots_of_rows, columns);
+        s.decision.adopt(&decided.decision, columns);
+        factor_rows(s);
+        pivots(&s.rows_lq, n, r, &mut self.rows);
+        (s.reduced_rank, s.is_frozen) = (free, true);
+        sized(&mut s.matrix, free * n);
+        sized(&mut s.reduced, free * free);
+        frozen::form_reduced(n, r, &s.scaled.metric, &s.basis, &mut s.matrix, &mut s.reduced);
         let is_regular = frozen::factor_reduced(free, &mut s.reduced, &self.free);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
@@ -115,7 +129,7 @@ impl Factored {
         if terms.n != s.scaled.n || terms.m != s.decision.jacobian || !elimination.freezes() {
             return false;
         }
-        frozen::factor(s, terms, &self.columns, &self.rows, &self.free)
+        frozen::factor(s, terms, &self.order, &self.rows, &self.free)
             && elimination.factor(s, terms)
     }
 
@@ -128,12 +142,12 @@ impl Factored {
         v_dot: &mut Vec<f64>,
         multipliers: &mut Vec<f64>,
     ) -> bool {
-        let (s, columns) = (&mut self.s, &self.columns);
+        let (s, order) = (&mut self.s, &self.order);
         if elimination.is_null_space() && !s.refines && !self.has_massless {
-            return frozen::solve(s, terms, columns, v_dot, multipliers);
+            return frozen::solve(s, terms, order, v_dot, multipliers);
         }
         let (n, r) = (s.scaled.n, s.decision.jacobian);
-        s.scaled.refill_right(terms, columns);
+        frozen::take_right(n, r, s, terms, order);
         solve_rows(s, r);
         find_remaining(s);
         if !elimination.back_substitute(s, terms) {
@@ -149,7 +163,7 @@ impl Factored {
                 shared::improve_basic(s, r);
             }
         }
-        frozen::take_back(n, r, s, columns, v_dot, multipliers)
+        frozen::take_back(n, r, s, order, v_dot, multipliers)
     }
 
     /// ρ_N and ρ_A of the last solution.
@@ -248,10 +262,15 @@ mod tests {
             let (mut v_dot, mut multipliers) = (Vec::new(), Vec::new());
             assert!(own.solve(DEFAULT, &terms, &mut v_dot, &mut multipliers));
             let residuals = own.residuals();
-            let Factored { s, rows, free, columns, .. } = &mut any;
+            let Factored { s, rows, free, order, .. } = &mut any;
+            for of in [&mut s.solution, &mut s.left, &mut s.right, &mut s.matrix] {
+                sized(of, n * n);
+            }
+            sized(&mut s.multipliers, m);
             let (n, m) = black_box((n, m));
-            assert!(frozen::factor_sized(n, m, s, &terms, columns, rows, free));
-            frozen::solve_sized(n, m, s, &terms, columns);
+            assert!(frozen::factor_sized(n, m, s, &terms, order, rows, free));
+            frozen::solve_sized(n, m, s, &terms, order);
+            s.solution.truncate(n);
             assert_eq!((&own.s.solution, &own.s.multipliers), (&s.solution, &s.multipliers));
             assert_eq!(residuals, frozen::residuals_sized(n, m, s));
         }

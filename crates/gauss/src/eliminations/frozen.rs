@@ -34,18 +34,32 @@ macro_rules! by_size {
 /// A pivot has fallen if it is below this part of what it was at the decision.
 const FALLS: f64 = 1.0 / 16.0;
 
-/// Takes Γ and A in the units and orders there are, and factors the rows and K. `columns` has the
-/// coordinates in order; `rows` and `free` have the pivots at the decision. False if one has
-/// fallen.
+/// The largest number of coordinates with loops of its own; what is between the numbers given and
+/// those kept is then not in memory.
+const SMALL: usize = 4;
+
+/// Room for a matrix of a small problem.
+type Small = [f64; SMALL * SMALL];
+
+/// The order of the coordinates and rows of a frozen problem, as their places in the terms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    pub(super) columns: Vec<usize>,
+    pub(super) rows: Vec<usize>,
+}
+
+/// Takes Γ and A in the units and the order there are, and factors the rows and K. `rows` and
+/// `free` have the pivots at the decision. False if one has fallen.
 pub(super) fn factor(
     s: &mut Scratch,
     terms: &Terms,
-    columns: &[usize],
+    order: &Order,
     rows: &[f64],
     free: &[f64],
 ) -> bool {
+    sized(&mut s.matrix, s.basis.len());
     by_size!(s.scaled.n, s.decision.jacobian, |n, r| factor_sized(
-        n, r, s, terms, columns, rows, free
+        n, r, s, terms, order, rows, free
     ))
 }
 
@@ -55,84 +69,82 @@ pub(super) fn factor_sized(
     r: usize,
     s: &mut Scratch,
     terms: &Terms,
-    columns: &[usize],
+    order: &Order,
     rows: &[f64],
     free: &[f64],
 ) -> bool {
-    take_matrices(n, r, s, terms, columns);
-    if r > 0 {
-        factor_rows(n, r, s);
-    }
-    if has_fallen(&s.rows_lq, n, &rows[..r]) {
-        return false;
-    }
-    form_reduced(n, r, s);
     let count = n - r;
-    factor_reduced(count, &mut s.reduced[..count * count], &free[..count])
+    let c = &s.scaled.coordinates[..n];
+    let given = (terms, order, c, &s.scaled.rows[..r]);
+    let before = (&rows[..r], &free[..count]);
+    if n > SMALL {
+        let at = Factors {
+            metric: &mut s.scaled.metric[..n * n],
+            jacobian: &mut s.scaled.jacobian[..r * n],
+            lq: &mut s.rows_lq[..r * n],
+            tau: &mut s.rows_tau[..r],
+            basis: &mut s.basis[..count * n],
+            moved: &mut s.matrix[..count * n],
+            reduced: &mut s.reduced[..count * count],
+        };
+        return factor_at(n, r, at, given, before);
+    }
+    let mut small: [Small; 6] = Default::default();
+    let [metric, lq, tau, basis, moved, reduced] = &mut small;
+    let at = Factors {
+        metric: &mut metric[..n * n],
+        jacobian: &mut s.scaled.jacobian[..r * n],
+        lq: &mut lq[..r * n],
+        tau: &mut tau[..r],
+        basis: &mut basis[..count * n],
+        moved: &mut moved[..count * n],
+        reduced: &mut reduced[..count * count],
+    };
+    let holds = factor_at(n, r, at, given, before);
+    s.scaled.metric[..n * n].copy_from_slice(&metric[..n * n]);
+    s.rows_lq[..r * n].copy_from_slice(&lq[..r * n]);
+    s.rows_tau[..r].copy_from_slice(&tau[..r]);
+    s.basis[..count * n].copy_from_slice(&basis[..count * n]);
+    s.reduced[..count * count].copy_from_slice(&reduced[..count * count]);
+    holds
 }
 
-/// K = L_K D L_Kᵀ in the lower triangle, D on the diagonal; `before` has D_kk/K_kk at the decision.
-/// False if a pivot has fallen.
+/// Where the matrices and their factors are.
+struct Factors<'a> {
+    metric: &'a mut [f64],
+    jacobian: &'a mut [f64],
+    lq: &'a mut [f64],
+    tau: &'a mut [f64],
+    basis: &'a mut [f64],
+    /// Γ̃N.
+    moved: &'a mut [f64],
+    reduced: &'a mut [f64],
+}
+
 #[inline(always)]
-pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
-    for i in 0..count {
-        let (above, row) = k.split_at_mut(i * count);
-        // The row of L_K D, then that of L_K.
-        for j in 0..i {
-            row[j] -= dot(&row[..j], &above[j * count..j * count + j]);
-        }
-        let whole = row[i];
-        let mut pivot = whole;
-        for j in 0..i {
-            let scaled = row[j];
-            row[j] = scaled / above[j * count + j];
-            pivot -= scaled * row[j];
-        }
-        row[i] = pivot;
-        let is_high = pivot >= FALLS * FALLS * before[i] * whole;
-        if !(is_high && pivot > 0.0 && pivot < f64::INFINITY) {
-            return false;
-        }
+fn factor_at(
+    n: usize,
+    r: usize,
+    at: Factors,
+    (terms, order, c, d): (&Terms, &Order, &[f64], &[f64]),
+    (rows, free): (&[f64], &[f64]),
+) -> bool {
+    let Factors { metric, jacobian, lq, tau, basis, moved, reduced } = at;
+    take_metric(n, metric, &terms.metric[..n * n], c, &order.columns[..n]);
+    take_rows(n, r, lq, terms, (c, d), order);
+    jacobian.copy_from_slice(lq);
+    if r > 0 {
+        lq::factor(lq, n, r, tau);
+        find_basis(n, r, lq, tau, basis);
     }
-    true
+    let stands = !has_fallen(lq, n, rows);
+    form_reduced(n, r, metric, basis, moved, reduced);
+    factor_reduced(n - r, reduced, free) && stands
 }
 
-/// Solves K z = g in place, in the order of the pivots.
+/// Γ̃. A coordinate without mass where units were decided may have one beside that state.
 #[inline(always)]
-fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
-    for i in 0..count {
-        z[i] -= dot(&k[i * count..i * count + i], &z[..i]);
-    }
-    for i in 0..count {
-        z[i] /= k[i * count + i];
-    }
-    for i in (0..count).rev() {
-        for j in 0..i {
-            z[j] -= k[i * count + j] * z[i];
-        }
-    }
-}
-
-/// Solves K x = g in place, in the order of the free directions; `work` needs as many entries.
-pub(super) fn solve_free(s: &Scratch, x: &mut [f64], work: &mut [f64]) {
-    let (count, order) = (x.len(), &s.reduced_order);
-    (0..count).for_each(|k| work[k] = x[order[k]]);
-    solve_reduced(count, &s.reduced, work);
-    (0..count).for_each(|k| x[order[k]] = work[k]);
-}
-
-/// D_kk and K_kk of a factored K.
-pub(super) fn free_pivot(k: &[f64], count: usize, at: usize) -> (f64, f64) {
-    let row = &k[at * count..(at + 1) * count];
-    let parts = (0..at).map(|j| row[j] * row[j] * k[j * count + j]);
-    (row[at], parts.sum::<f64>() + row[at])
-}
-
-/// A coordinate without mass where units were decided may have one beside that state.
-#[inline(always)]
-fn take_matrices(n: usize, r: usize, s: &mut Scratch, terms: &Terms, columns: &[usize]) {
-    let (columns, c) = (&columns[..n], &s.scaled.coordinates[..n]);
-    let (metric, given) = (&mut s.scaled.metric[..n * n], &terms.metric[..n * n]);
+fn take_metric(n: usize, metric: &mut [f64], given: &[f64], c: &[f64], columns: &[usize]) {
     for i in 0..n {
         for j in 0..=i {
             let (p, q) = (columns[i], columns[j]);
@@ -141,27 +153,31 @@ fn take_matrices(n: usize, r: usize, s: &mut Scratch, terms: &Terms, columns: &[
             (metric[i * n + j], metric[j * n + i]) = (value, value);
         }
     }
-    let (jacobian, given) = (&mut s.scaled.jacobian[..r * n], &terms.jacobian[..r * n]);
-    let d = &s.scaled.rows[..r];
+}
+
+/// Ã.
+#[inline(always)]
+fn take_rows(
+    n: usize,
+    r: usize,
+    rows: &mut [f64],
+    terms: &Terms,
+    (c, d): (&[f64], &[f64]),
+    order: &Order,
+) {
+    let (given, columns) = (&terms.jacobian[..r * n], &order.columns[..n]);
     for k in 0..r {
+        let row = &given[order.rows[k] * n..(order.rows[k] + 1) * n];
         for i in 0..n {
-            jacobian[k * n + i] = given[k * n + columns[i]] * c[i] * d[k];
+            rows[k * n + i] = row[columns[i]] * c[i] * d[k];
         }
     }
 }
 
-/// L Qᵀ of the rows in order, and N.
+/// N of factored rows, its columns one after the other.
 #[inline(always)]
-fn factor_rows(n: usize, r: usize, s: &mut Scratch) {
-    let (lq, tau) = (&mut s.rows_lq[..r * n], &mut s.rows_tau[..r]);
-    let (order, jacobian) = (&s.decision.order[..r], &s.scaled.jacobian[..r * n]);
-    for k in 0..r {
-        let row = &jacobian[order[k] * n..(order[k] + 1) * n];
-        (0..n).for_each(|i| lq[k * n + i] = row[i]);
-    }
-    lq::factor(lq, n, r, tau);
+fn find_basis(n: usize, r: usize, lq: &[f64], tau: &[f64], basis: &mut [f64]) {
     let last = r - 1;
-    let basis = &mut s.basis[..(n - r) * n];
     for k in 0..n - r {
         let column = &mut basis[k * n..(k + 1) * n];
         // The last reflection, of a unit vector.
@@ -177,120 +193,163 @@ fn factor_rows(n: usize, r: usize, s: &mut Scratch) {
     }
 }
 
-/// The lower triangle of K in the order of its pivots.
+/// The lower triangle of K.
 #[inline(always)]
-pub(super) fn form_reduced(n: usize, r: usize, s: &mut Scratch) {
+pub(super) fn form_reduced(
+    n: usize,
+    r: usize,
+    metric: &[f64],
+    basis: &[f64],
+    moved: &mut [f64],
+    reduced: &mut [f64],
+) {
     let count = n - r;
-    let order = &s.reduced_order[..count];
-    let reduced = &mut s.reduced[..count * count];
-    let metric = &s.scaled.metric[..n * n];
     if r == 0 {
         // N is the identity.
-        for i in 0..n {
-            for j in 0..=i {
-                reduced[i * n + j] = metric[order[i] * n + order[j]];
-            }
-        }
+        reduced.copy_from_slice(metric);
         return;
     }
-    let basis = &s.basis[..count * n];
-    sized(&mut s.matrix, count * n);
-    let moved = &mut s.matrix[..count * n];
     for k in 0..count {
         let here = k * n..(k + 1) * n;
         multiply(metric, n, &basis[here.clone()], &mut moved[here]);
     }
     for i in 0..count {
         for j in 0..=i {
-            let (p, q) = (order[i].max(order[j]), order[i].min(order[j]));
-            reduced[i * count + j] = dot(&basis[p * n..(p + 1) * n], &moved[q * n..(q + 1) * n]);
+            let (p, q) = (i * n..(i + 1) * n, j * n..(j + 1) * n);
+            reduced[i * count + j] = dot(&basis[p], &moved[q]);
         }
     }
 }
 
-/// Takes F + C and b in the units and orders there are, and solves by the null space, not
+/// K = L_K D L_Kᵀ in the lower triangle, D on the diagonal; `before` has D_kk/K_kk at the decision.
+/// False if a pivot has fallen.
+#[inline(always)]
+pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
+    let mut holds = true;
+    for i in 0..count {
+        let (above, row) = k.split_at_mut(i * count);
+        // The row of L_K D, then that of L_K.
+        for j in 0..i {
+            row[j] -= dot(&row[..j], &above[j * count..j * count + j]);
+        }
+        let whole = row[i];
+        let mut pivot = whole;
+        for j in 0..i {
+            let scaled = row[j];
+            row[j] = scaled / above[j * count + j];
+            pivot -= scaled * row[j];
+        }
+        row[i] = pivot;
+        holds &= pivot >= FALLS * FALLS * before[i] * whole && pivot > 0.0;
+    }
+    holds
+}
+
+/// Solves K z = g in place.
+#[inline(always)]
+pub(super) fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
+    for i in 0..count {
+        z[i] -= dot(&k[i * count..i * count + i], &z[..i]);
+    }
+    for i in 0..count {
+        z[i] /= k[i * count + i];
+    }
+    for i in (0..count).rev() {
+        for j in 0..i {
+            z[j] -= k[i * count + j] * z[i];
+        }
+    }
+}
+
+/// D_kk and K_kk of a factored K.
+pub(super) fn free_pivot(k: &[f64], count: usize, at: usize) -> (f64, f64) {
+    let row = &k[at * count..(at + 1) * count];
+    let parts = (0..at).map(|j| row[j] * row[j] * k[j * count + j]);
+    (row[at], parts.sum::<f64>() + row[at])
+}
+
+/// Takes F + C and b in the units and the order there are, and solves by the null space, not
 /// refined. False if v̇ and λ are not numbers.
 pub(super) fn solve(
     s: &mut Scratch,
     terms: &Terms,
-    columns: &[usize],
+    order: &Order,
     v_dot: &mut Vec<f64>,
     multipliers: &mut Vec<f64>,
 ) -> bool {
-    by_size!(s.scaled.n, s.decision.jacobian, |n, r| {
-        solve_sized(n, r, s, terms, columns);
-        take_back(n, r, s, columns, v_dot, multipliers)
-    })
-}
-
-/// v̇ and λ in the user's units. False if they are not numbers.
-#[inline(always)]
-pub(super) fn take_back(
-    n: usize,
-    r: usize,
-    s: &Scratch,
-    columns: &[usize],
-    v_dot: &mut Vec<f64>,
-    multipliers: &mut Vec<f64>,
-) -> bool {
-    sized(v_dot, n);
-    sized(multipliers, r);
-    let (x, c, columns) = (&s.solution[..n], &s.scaled.coordinates[..n], &columns[..n]);
-    let mut is_finite = true;
-    for i in 0..n {
-        let value = x[i] * c[i];
-        is_finite &= value.is_finite();
-        v_dot[columns[i]] = value;
-    }
-    let (mu, d, multipliers) = (&s.multipliers[..r], &s.scaled.rows[..r], &mut multipliers[..r]);
-    for k in 0..r {
-        multipliers[k] = mu[k] * d[k];
-        is_finite &= multipliers[k].is_finite();
-    }
-    is_finite
-}
-
-#[inline(always)]
-pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, columns: &[usize]) {
-    let count = n - r;
-    take_right(n, r, s, terms, columns);
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
     for of in [&mut s.solution, &mut s.left, &mut s.right] {
         sized(of, n);
     }
-    sized(&mut s.work, n);
     sized(&mut s.multipliers, r);
-    let (metric, force) = (&s.scaled.metric[..n * n], &s.scaled.force[..n]);
-    let (x, left, right) = (&mut s.solution[..n], &mut s.left[..n], &mut s.right[..n]);
-    let (lq, tau, order) = (&s.rows_lq[..r * n], &s.rows_tau[..r], &s.decision.order[..r]);
-    // y = Q L⁻¹ b̃
-    for k in 0..r {
-        x[k] = s.scaled.drift[order[k]];
+    by_size!(n, r, |n, r| {
+        solve_sized(n, r, s, terms, order);
+        take_back(n, r, s, order, v_dot, multipliers)
+    })
+}
+
+#[inline(always)]
+pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, order: &Order) {
+    let count = n - r;
+    take_right(n, r, s, terms, order);
+    let given = Given {
+        metric: &s.scaled.metric[..n * n],
+        force: &s.scaled.force[..n],
+        drift: &s.scaled.drift[..r],
+        lq: &s.rows_lq[..r * n],
+        tau: &s.rows_tau[..r],
+        basis: &s.basis[..count * n],
+        reduced: &s.reduced[..count * count],
+    };
+    if n > SMALL {
+        let (x, left, right) = (&mut s.solution[..n], &mut s.left[..n], &mut s.right[..n]);
+        return solve_at(n, r, given, x, left, right, &mut s.multipliers[..r]);
     }
+    let mut small: [[f64; SMALL]; 3] = Default::default();
+    let [x, left, right] = &mut small;
+    let multipliers = &mut s.multipliers[..r];
+    solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], multipliers);
+    s.solution[..n].copy_from_slice(&x[..n]);
+}
+
+/// A frozen problem and its factors.
+struct Given<'a> {
+    metric: &'a [f64],
+    force: &'a [f64],
+    drift: &'a [f64],
+    lq: &'a [f64],
+    tau: &'a [f64],
+    basis: &'a [f64],
+    reduced: &'a [f64],
+}
+
+#[inline(always)]
+fn solve_at(
+    n: usize,
+    r: usize,
+    given: Given,
+    x: &mut [f64],
+    left: &mut [f64],
+    right: &mut [f64],
+    multipliers: &mut [f64],
+) {
+    let Given { metric, force, drift, lq, tau, basis, reduced } = given;
+    let count = n - r;
+    if r == 0 {
+        x.copy_from_slice(force);
+        solve_reduced(count, reduced, x);
+        return;
+    }
+    // y = Q L⁻¹ b̃
+    x[..r].copy_from_slice(drift);
     x[r..].fill(0.0);
     lq::solve_lower(lq, n, r, x);
     lq::apply_q(lq, n, r, tau, x);
     // K z = Nᵀ(F̃ − Γ̃y), x = y + N z
-    if r == 0 {
-        left.copy_from_slice(force);
-    } else {
-        multiply(metric, n, x, right);
-        (0..n).for_each(|i| right[i] = force[i] - right[i]);
-        multiply(&s.basis[..count * n], n, right, &mut left[..count]);
-    }
-    let (reduced, order_of_pivots) = (&s.reduced[..count * count], &s.reduced_order[..count]);
-    let z = &mut s.work[..count];
-    for k in 0..count {
-        z[k] = left[order_of_pivots[k]];
-    }
-    solve_reduced(count, reduced, z);
-    for k in 0..count {
-        left[order_of_pivots[k]] = z[k];
-    }
-    if r == 0 {
-        (0..n).for_each(|i| x[i] += left[i]);
-        return;
-    }
-    let basis = &s.basis[..count * n];
+    multiply(metric, n, x, right);
+    (0..n).for_each(|i| right[i] = force[i] - right[i]);
+    multiply(basis, n, right, &mut left[..count]);
+    solve_reduced(count, reduced, &mut left[..count]);
     for k in 0..count {
         (0..n).for_each(|i| x[i] += basis[k * n + i] * left[k]);
     }
@@ -299,15 +358,13 @@ pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, co
     (0..n).for_each(|i| left[i] -= force[i]);
     lq::apply_q_transposed(lq, n, r, tau, left);
     lq::solve_lower_transposed(lq, n, r, left);
-    for k in 0..r {
-        s.multipliers[order[k]] = left[k];
-    }
+    multipliers.copy_from_slice(&left[..r]);
 }
 
 /// F + C and b.
 #[inline(always)]
-fn take_right(n: usize, r: usize, s: &mut Scratch, terms: &Terms, columns: &[usize]) {
-    let (columns, c) = (&columns[..n], &s.scaled.coordinates[..n]);
+pub(super) fn take_right(n: usize, r: usize, s: &mut Scratch, terms: &Terms, order: &Order) {
+    let (columns, c) = (&order.columns[..n], &s.scaled.coordinates[..n]);
     let (force, nonideal) = (&terms.force[..n], &terms.nonideal[..n]);
     let into = &mut s.scaled.force[..n];
     for i in 0..n {
@@ -315,8 +372,37 @@ fn take_right(n: usize, r: usize, s: &mut Scratch, terms: &Terms, columns: &[usi
     }
     let (into, d, given) = (&mut s.scaled.drift[..r], &s.scaled.rows[..r], &terms.drift[..r]);
     for k in 0..r {
-        into[k] = given[k] * d[k];
+        into[k] = given[order.rows[k]] * d[k];
     }
+}
+
+/// v̇ and λ in the user's units and order. False if they are not numbers.
+#[inline(always)]
+pub(super) fn take_back(
+    n: usize,
+    r: usize,
+    s: &Scratch,
+    order: &Order,
+    v_dot: &mut Vec<f64>,
+    multipliers: &mut Vec<f64>,
+) -> bool {
+    sized(v_dot, n);
+    sized(multipliers, r);
+    let (x, c, columns) = (&s.solution[..n], &s.scaled.coordinates[..n], &order.columns[..n]);
+    // A sum of numbers that are all finite, times 0, is 0.
+    let mut nothing = 0.0;
+    for i in 0..n {
+        let value = x[i] * c[i];
+        nothing += 0.0 * value;
+        v_dot[columns[i]] = value;
+    }
+    let (mu, d) = (&s.multipliers[..r], &s.scaled.rows[..r]);
+    for k in 0..r {
+        let value = mu[k] * d[k];
+        nothing += 0.0 * value;
+        multipliers[order.rows[k]] = value;
+    }
+    nothing == 0.0
 }
 
 /// ρ_N and ρ_A of the last solution, whose terms are taken as they are.
@@ -327,7 +413,7 @@ pub(super) fn residuals(s: &mut Scratch) -> (f64, f64) {
 #[inline(always)]
 pub(super) fn residuals_sized(n: usize, r: usize, s: &mut Scratch) -> (f64, f64) {
     sized(&mut s.left, n);
-    sized(&mut s.work, n.max(r));
+    sized(&mut s.work, n);
     let (metric, force) = (&s.scaled.metric[..n * n], &s.scaled.force[..n]);
     let (jacobian, drift) = (&s.scaled.jacobian[..r * n], &s.scaled.drift[..r]);
     let (x, left) = (&s.solution[..n], &mut s.left[..n]);

@@ -80,9 +80,7 @@ fn add_free(s: &mut Scratch) {
     }
     sized(&mut s.work, free);
     if s.is_frozen {
-        let (mut z, mut work) = (std::mem::take(&mut s.left), std::mem::take(&mut s.work));
-        frozen::solve_free(s, &mut z[..free], &mut work);
-        (s.left, s.work) = (z, work);
+        frozen::solve_reduced(free, &s.reduced, &mut s.left[..free]);
     } else {
         cholesky::solve_pivoted(
             &s.reduced,
