@@ -89,8 +89,10 @@ pub(super) fn factor_sized(
         };
         return factor_at(n, r, at, given, before);
     }
-    let mut small: [Small; 6] = Default::default();
-    let [metric, lq, tau, basis, moved, reduced] = &mut small;
+    // One by one, so that each of them may be in registers.
+    let (mut metric, mut lq, mut tau) = (Small::default(), Small::default(), Small::default());
+    let (mut basis, mut moved) = (Small::default(), Small::default());
+    let mut reduced = Small::default();
     let at = Factors {
         metric: &mut metric[..n * n],
         jacobian: &mut s.scaled.jacobian[..r * n],
@@ -131,8 +133,7 @@ fn factor_at(
 ) -> bool {
     let Factors { metric, jacobian, lq, tau, basis, moved, reduced } = at;
     take_metric(n, metric, &terms.metric[..n * n], c, &order.columns[..n]);
-    take_rows(n, r, lq, terms, (c, d), order);
-    jacobian.copy_from_slice(lq);
+    take_rows(n, r, (lq, jacobian), terms, (c, d), order);
     if r > 0 {
         lq::factor(lq, n, r, tau);
         find_basis(n, r, lq, tau, basis);
@@ -155,12 +156,12 @@ fn take_metric(n: usize, metric: &mut [f64], given: &[f64], c: &[f64], columns: 
     }
 }
 
-/// Ã.
+/// Ã, to be factored and to be kept.
 #[inline(always)]
 fn take_rows(
     n: usize,
     r: usize,
-    rows: &mut [f64],
+    (rows, kept): (&mut [f64], &mut [f64]),
     terms: &Terms,
     (c, d): (&[f64], &[f64]),
     order: &Order,
@@ -169,7 +170,8 @@ fn take_rows(
     for k in 0..r {
         let row = &given[order.rows[k] * n..(order.rows[k] + 1) * n];
         for i in 0..n {
-            rows[k * n + i] = row[columns[i]] * c[i] * d[k];
+            let value = row[columns[i]] * c[i] * d[k];
+            (rows[k * n + i], kept[k * n + i]) = (value, value);
         }
     }
 }
@@ -305,8 +307,7 @@ pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, or
         let (x, left, right) = (&mut s.solution[..n], &mut s.left[..n], &mut s.right[..n]);
         return solve_at(n, r, given, x, left, right, &mut s.multipliers[..r]);
     }
-    let mut small: [[f64; SMALL]; 3] = Default::default();
-    let [x, left, right] = &mut small;
+    let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
     let multipliers = &mut s.multipliers[..r];
     solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], multipliers);
     s.solution[..n].copy_from_slice(&x[..n]);

@@ -53,8 +53,7 @@ pub fn factor_from(a: &mut [f64], cols: usize, first: usize, steps: usize, tau: 
 }
 
 /// √(α² + v·v) where the plain sum has no digits; `None` if v is 0.
-#[cold]
-#[inline(never)]
+#[inline(always)]
 fn whole_length(alpha: f64, v: &[f64]) -> Option<f64> {
     let tail = norm(v);
     (tail != 0.0).then(|| norm(&[alpha, tail]))

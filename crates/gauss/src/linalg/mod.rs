@@ -45,12 +45,13 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// Largest absolute entry, zero for an empty vector. NaN entries are passed over.
+#[inline(always)]
 pub fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
 /// Euclidean norm, safe against overflow and underflow of the squares.
-#[inline]
+#[inline(always)]
 pub fn norm(x: &[f64]) -> f64 {
     let plain: f64 = x.iter().map(|v| v * v).sum();
     if (1e-280..1e280).contains(&plain) {
