@@ -467,7 +467,9 @@ impl Driver {
         let mut tried = Vec::new();
         for h in [h, 0.25 * h] {
             let (rates, weights) = (&pass.rates, &pass.weights);
-            let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
+            let looks = true;
+            let step =
+                Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
             if self.integrator.step(&mut self.field, step, &mut pass.next).is_err() {
                 return;
             }

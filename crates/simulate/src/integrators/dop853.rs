@@ -30,6 +30,8 @@ pub struct Dop853 {
     /// Coefficients of the dense output.
     dense: Vec<Vec<f64>>,
     stiffness: Option<Stiffness>,
+    /// Whether the rates at the end of the last step are known.
+    has_end: bool,
     /// Error estimates of the last step.
     errors: Vec<f64>,
 }
@@ -55,6 +57,7 @@ pub fn new(size: usize) -> Dop853 {
         last: vec![0.0; size],
         dense: vec![vec![0.0; size]; 7],
         stiffness: None,
+        has_end: false,
         errors: vec![0.0; size],
     }
 }
@@ -156,7 +159,7 @@ impl Integrator for Dop853 {
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
-        let Step { t, h, x, rates, weights, .. } = step;
+        let Step { t, h, x, rates, weights, looks, .. } = step;
         (self.t, self.h) = (t, h);
         let size = self.size;
         self.old[..size].copy_from_slice(x);
@@ -170,8 +173,11 @@ impl Integrator for Dop853 {
         self.combine(B, 1.0);
         self.new.copy_from_slice(&self.y[..size]);
         next.copy_from_slice(&self.new);
-        self.evaluate(motion, STAGES)?;
-        self.stiffness = self.look(&self.last, weights);
+        (self.stiffness, self.has_end) = (None, looks);
+        if looks {
+            self.evaluate(motion, STAGES)?;
+            self.stiffness = self.look(&self.last, weights);
+        }
         // Two estimates, combined so that the result behaves like order 8; the component
         // that is off most counts, so that others do not hide it.
         let mut largest = 0f64;
@@ -200,6 +206,11 @@ impl Integrator for Dop853 {
     }
 
     fn prepare_dense(&mut self, motion: &mut dyn Problem) -> Result<(), FieldError> {
+        if !self.has_end {
+            self.y[..self.size].copy_from_slice(&self.new);
+            self.evaluate(motion, STAGES)?;
+            self.has_end = true;
+        }
         for stage in STAGES + 1..ALL_STAGES {
             self.combine(A[stage], C[stage]);
             self.evaluate(motion, stage)?;

@@ -487,11 +487,13 @@ pub(crate) struct Simulation<'a> {
 
 pub(crate) fn derive(
     setting: &Setting,
+    picture: &Picture,
     options: &RunOptions,
     state: &State,
 ) -> Result<EquationsOfMotion, RunError> {
     let model = &*setting.model;
-    let reference = Reference::of(setting, state, &Tolerances::default()).map_err(|e| match e {
+    let reference = Reference::on(setting, picture, state, &Tolerances::default());
+    let reference = reference.map_err(|e| match e {
         Refusal::Formulation(faults) => RunError::Formulation(faults),
         other => RunError::Refused(other),
     })?;
@@ -742,10 +744,10 @@ impl<'a> Simulation<'a> {
         let _ = self.driver.field.certified_rates(t, &x, &mut dx);
         let state = self.observer.state(&self.driver.field, t, &x);
         self.finish();
-        let equations = derive(&self.setting, self.options, &state)?;
         let setting = &self.setting;
         let picture = Picture::new(&setting.model.exprs, &setting.model.system)
             .map_err(RunError::Formulation)?;
+        let equations = derive(setting, &picture, self.options, &state)?;
         let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);
         self.observer = Observer::new(setting, &picture, &equations);

@@ -60,10 +60,10 @@ impl Program {
         state: &State,
     ) -> Result<Program, RunError> {
         let clock = Instant::now();
-        let equations = run::derive(setting, options, state)?;
-        let derived = clock.elapsed();
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let picture = Picture::new(exprs, system).map_err(RunError::Formulation)?;
+        let equations = run::derive(setting, &picture, options, state)?;
+        let derived = clock.elapsed();
         let field = Field::on(setting, Some(&picture), &equations, options.elimination);
         let observer = Observer::new(setting, &picture, &equations);
         let functions = match options.events {
