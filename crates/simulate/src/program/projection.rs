@@ -46,6 +46,9 @@ pub(crate) const RANK: f64 = 1e-9;
 const MOST: usize = 8;
 /// What is left where rounding begins.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// Corrections of residuals below this part of their rows' terms move these terms by no more, and
+/// what is left is measured by the terms there were.
+const SMALL: f64 = 1e-6;
 /// Rounding errors add up to no more than this many of their bounds.
 const EXPLAINED: f64 = 16.0;
 
@@ -125,7 +128,10 @@ impl Projection {
                 field.residuals(t, x)?;
             }
             let level = &mut self.positions;
-            if !level.load_positions(field, &x[..n], self.chosen.as_deref()) {
+            let is_measured = last < SMALL;
+            if is_measured {
+                level.residuals.copy_from_slice(field.position_residuals());
+            } else if !level.load_positions(field, &x[..n], self.chosen.as_deref()) {
                 break;
             }
             violation.position = level.largest(&level.residuals);
@@ -138,6 +144,9 @@ impl Projection {
                 break;
             }
             last = left;
+            if is_measured {
+                level.load_positions(field, &x[..n], self.chosen.as_deref());
+            }
             let correction = level.correct(&field.noise().mass_inertia, rank)?;
             x.iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
@@ -149,7 +158,10 @@ impl Projection {
                 field.residuals(t, x)?;
             }
             let level = &mut self.velocities;
-            if !level.load_velocities(field, t, x)? {
+            let is_measured = last < SMALL;
+            if is_measured {
+                level.residuals.copy_from_slice(field.velocity_residuals());
+            } else if !level.load_velocities(field, t, x)? {
                 break;
             }
             violation.velocity = level.largest(&level.residuals);
@@ -163,6 +175,9 @@ impl Projection {
                 break;
             }
             last = left;
+            if is_measured {
+                level.load_velocities(field, t, x)?;
+            }
             let correction = level.correct(&field.noise().inertia, rank)?;
             x[n..n + size].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
