@@ -147,9 +147,11 @@ fn factor_at(
 #[inline(always)]
 fn take_metric(n: usize, metric: &mut [f64], given: &[f64], c: &[f64], columns: &[usize]) {
     for i in 0..n {
+        let p = columns[i];
+        let row = &given[p * n..(p + 1) * n];
         for j in 0..=i {
-            let (p, q) = (columns[i], columns[j]);
-            let sum = 0.5 * given[p * n + q] + 0.5 * given[q * n + p];
+            let q = columns[j];
+            let sum = 0.5 * row[q] + 0.5 * given[q * n + p];
             let value = sum * c[i] * c[j];
             (metric[i * n + j], metric[j * n + i]) = (value, value);
         }
@@ -169,9 +171,10 @@ fn take_rows(
     let (given, columns) = (&terms.jacobian[..r * n], &order.columns[..n]);
     for k in 0..r {
         let row = &given[order.rows[k] * n..(order.rows[k] + 1) * n];
-        for i in 0..n {
-            let value = row[columns[i]] * c[i] * d[k];
-            (rows[k * n + i], kept[k * n + i]) = (value, value);
+        let (own, kept) = (&mut rows[k * n..(k + 1) * n], &mut kept[k * n..(k + 1) * n]);
+        for (((own, kept), &column), c) in own.iter_mut().zip(kept).zip(columns).zip(c) {
+            *own = row[column] * c * d[k];
+            *kept = *own;
         }
     }
 }
@@ -229,11 +232,9 @@ pub(super) fn form_reduced(
 pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
     let mut holds = true;
     for i in 0..count {
-        let (above, row) = k.split_at_mut(i * count);
-        // The row of L_K D, then that of L_K.
-        for j in 0..i {
-            row[j] -= dot(&row[..j], &above[j * count..j * count + j]);
-        }
+        let (above, rest) = k.split_at_mut(i * count);
+        let (row, below) = rest.split_at_mut(count);
+        // The row of L_K D becomes that of L_K.
         let whole = row[i];
         let mut pivot = whole;
         for j in 0..i {
@@ -243,6 +244,11 @@ pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> boo
         }
         row[i] = pivot;
         holds &= pivot >= FALLS * FALLS * before[i] * whole && pivot > 0.0;
+        // One column of L_K D: its entries do not wait for each other.
+        for j in 0..count - (i + 1) {
+            let other = &mut below[j * count..j * count + i + 1];
+            other[i] -= dot(&other[..i], &row[..i]);
+        }
     }
     holds
 }

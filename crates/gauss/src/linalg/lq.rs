@@ -18,7 +18,6 @@ pub fn factor(a: &mut [f64], cols: usize, steps: usize, tau: &mut [f64]) {
 /// The same from row `first` on, those before being factored; `tau` begins there.
 #[inline(always)]
 pub fn factor_from(a: &mut [f64], cols: usize, first: usize, steps: usize, tau: &mut [f64]) {
-    let rows = a.len() / cols.max(1);
     for k in first..steps {
         let (head, others) = a.split_at_mut((k + 1) * cols);
         let row = &mut head[k * cols + k..];
@@ -46,8 +45,8 @@ pub fn factor_from(a: &mut [f64], cols: usize, first: usize, steps: usize, tau: 
             v[i] *= factor;
         }
         *alpha = beta;
-        for other in 0..rows - (k + 1) {
-            reflect(v, own, &mut others[other * cols + k..(other + 1) * cols]);
+        for other in others.chunks_exact_mut(cols) {
+            reflect(v, own, &mut other[k..]);
         }
     }
 }
@@ -65,9 +64,7 @@ fn reflect(v: &[f64], tau: f64, x: &mut [f64]) {
     let (first, rest) = x.split_first_mut().expect("x reaches to the reflection");
     let s = tau * (*first + dot(v, rest));
     *first -= s;
-    for i in 0..v.len().min(rest.len()) {
-        rest[i] -= s * v[i];
-    }
+    rest.iter_mut().zip(v).for_each(|(x, v)| *x -= s * v);
 }
 
 /// x ← Q x with the first `steps` reflections of a factored matrix.
@@ -103,8 +100,6 @@ pub fn solve_lower_transposed(l: &[f64], cols: usize, k: usize, x: &mut [f64]) {
         let (before, at) = x.split_at_mut(i);
         at[0] /= row[i];
         let own = at[0];
-        for j in 0..i {
-            before[j] -= row[j] * own;
-        }
+        before.iter_mut().zip(row).for_each(|(x, l)| *x -= l * own);
     }
 }

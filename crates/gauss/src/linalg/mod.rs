@@ -31,14 +31,14 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
         };
     }
     // Four sums at once: one would wait for each of its additions.
-    let whole = n - n % 4;
     let (mut fours, mut rest) = ([0.0; 4], 0.0);
-    for i in whole..n {
-        rest += x[i] * y[i];
+    let (chunks_x, chunks_y) = (x.chunks_exact(4), y.chunks_exact(4));
+    for (a, b) in chunks_x.remainder().iter().zip(chunks_y.remainder()) {
+        rest += a * b;
     }
-    for i in (0..whole).step_by(4) {
+    for (a, b) in chunks_x.zip(chunks_y) {
         for k in 0..4 {
-            fours[k] += x[i + k] * y[i + k];
+            fours[k] += a[k] * b[k];
         }
     }
     (fours[0] + fours[2]) + (fours[1] + fours[3]) + rest
