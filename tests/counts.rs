@@ -21,22 +21,22 @@ const fn cost(page: &'static str, evaluations: u64, decisions: u64) -> Cost {
 }
 
 /// Smooth motions by `dop853`: twelve stages, one of them at the state itself, and what the
-/// projection needs; one decision.
+/// projection needs; decisions only where one would not be the last one once more.
 const COSTS: &[Cost] = &[
-    cost("spherical-pendulum", 141, 11),
-    cost("double-pendulum", 122, 11),
-    cost("heavy-top", 122, 11),
-    cost("rolling-disk", 135, 11),
-    cost("knife-edge", 130, 11),
-    cost("nonholonomic-particle", 141, 11),
-    cost("quaternion-body", 142, 11),
-    cost("benchmarks/andrews", 142, 11),
-    cost("benchmarks/euler-top", 147, 12),
-    cost("benchmarks/paraboloid", 147, 11),
+    cost("spherical-pendulum", 133, 1),
+    cost("double-pendulum", 121, 1),
+    cost("heavy-top", 121, 1),
+    cost("rolling-disk", 132, 1),
+    cost("knife-edge", 127, 1),
+    cost("nonholonomic-particle", 131, 2),
+    cost("quaternion-body", 133, 1),
+    cost("benchmarks/andrews", 134, 1),
+    cost("benchmarks/euler-top", 138, 3),
+    cost("benchmarks/paraboloid", 140, 1),
 ];
 
 #[test]
-fn a_step_costs_its_stages_and_one_decision() {
+fn a_step_costs_its_stages_and_hardly_a_decision() {
     let mut wrong = Vec::new();
     for cost in COSTS {
         let input = Input::open(&format!("gallery:{}", cost.page)).expect("a page");

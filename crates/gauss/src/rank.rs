@@ -112,17 +112,16 @@ impl Decision {
         }
     }
 
-    /// Takes over what was decided on all rows, for the independent ones among them and with
-    /// the coordinates in another order.
-    pub(crate) fn adopt(&mut self, other: &Decision, rows: &[usize], columns: &[usize]) {
+    /// Takes over what was decided on all rows, for the independent ones among them in the order
+    /// of their pivots, and with the coordinates in another order.
+    pub(crate) fn adopt(&mut self, other: &Decision, columns: &[usize]) {
         self.metric = other.metric;
         self.metric_order.clear();
         let at = |i: &usize| columns.iter().position(|c| c == i).unwrap_or(0);
         self.metric_order.extend(other.metric_order.iter().map(at));
-        (self.jacobian, self.live) = (rows.len(), rows.len());
+        (self.jacobian, self.live) = (other.jacobian, other.jacobian);
         self.order.clear();
-        let place = |row: &usize| rows.iter().position(|r| r == row).unwrap_or(0);
-        self.order.extend(other.order[..rows.len()].iter().map(place));
+        self.order.extend(0..other.jacobian);
     }
 
     /// Factors Γ̃ ≻ 0 in the order that was decided; false if it is not.

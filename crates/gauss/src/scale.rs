@@ -119,36 +119,6 @@ impl Scaled {
         zeros(&mut self.drift_noise, m);
     }
 
-    /// Takes Γ and A in the units and the order there are. A coordinate without mass where units
-    /// were decided may have one beside that state.
-    pub(crate) fn refill(&mut self, terms: &Terms, columns: &[usize]) {
-        let n = self.n;
-        for (i, &p) in columns.iter().enumerate() {
-            let c = self.coordinates[i];
-            for (j, &q) in columns[..=i].iter().enumerate() {
-                let sum = 0.5 * terms.metric[p * n + q] + 0.5 * terms.metric[q * n + p];
-                let value = sum * c * self.coordinates[j];
-                (self.metric[i * n + j], self.metric[j * n + i]) = (value, value);
-            }
-        }
-        let rows = self.jacobian.chunks_exact_mut(n.max(1));
-        for ((own, row), d) in rows.zip(terms.jacobian.chunks_exact(n.max(1))).zip(&self.rows) {
-            for ((own, &i), c) in own.iter_mut().zip(columns).zip(&self.coordinates) {
-                *own = row[i] * c * d;
-            }
-        }
-    }
-
-    /// Takes F + C and b in the units and the order there are.
-    pub(crate) fn refill_right(&mut self, terms: &Terms, columns: &[usize]) {
-        for ((force, &i), c) in self.force.iter_mut().zip(columns).zip(&self.coordinates) {
-            *force = (terms.force[i] + terms.nonideal[i]) * c;
-        }
-        for j in 0..self.m {
-            self.drift[j] = terms.drift[j] * self.rows[j];
-        }
-    }
-
     fn take_entries(&mut self, terms: &Terms) {
         let (n, m) = (terms.n, terms.m);
         let noise_at = |of: Option<&[f64]>, k: usize| of.map_or(0.0, |v| v[k].abs());

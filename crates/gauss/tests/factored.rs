@@ -205,3 +205,60 @@ fn what_no_row_joins_is_not_touched_by_rounding() {
         }
     }
 }
+
+/// Where a decision holds by far, the one that would be made there has its ranks and its verdict,
+/// whatever the problem was moved by.
+#[test]
+fn a_decision_that_holds_would_be_made_again() {
+    let mut random = Random(271828);
+    let by = dalembert_gauss::DEFAULT;
+    let (mut held, mut asked) = (0, 0);
+    for case in 0..3000 {
+        let (p, _) = problem(&mut random, case);
+        let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+        let tolerances = Tolerances::default();
+        if by.solve(&mut scratch, &p.terms(), &tolerances, &mut outcome).is_err() {
+            continue;
+        }
+        let mut factored = Factored::default();
+        if !factored.adopt(&scratch, &outcome) {
+            continue;
+        }
+        // From a small change to one that has little to do with the problem.
+        let moved = 10f64.powf(2.0 * random.signed() - 1.0);
+        let q = beside(&mut random, &p, &outcome.independent, moved);
+        if !factored.refactor(by, &q.terms()) || !factored.holds() {
+            asked += 1;
+            continue;
+        }
+        let right = q.solve(by).expect("solved where a decision holds");
+        assert_eq!(right.motion, Verdict::Unique, "case {case}");
+        assert_eq!(right.rank.jacobian, outcome.rank.jacobian, "case {case}");
+        assert_eq!(right.independent.len(), q.m, "case {case}");
+        held += 1;
+    }
+    assert!(held > 500 && asked > 200, "{held} held, {asked} asked");
+}
+
+/// A single row has no other to depend on: what is watched is its length.
+#[test]
+fn a_row_that_vanishes_asks_for_a_decision() {
+    let at = |length: f64| Problem {
+        n: 2,
+        m: 1,
+        metric: vec![1.0, 0.0, 0.0, 1.0],
+        force: vec![0.0, -1.0],
+        nonideal: vec![0.0; 2],
+        jacobian: vec![length, 0.5 * length],
+        drift: vec![0.1],
+    };
+    let by = dalembert_gauss::DEFAULT;
+    let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+    by.solve(&mut scratch, &at(1.0).terms(), &Tolerances::default(), &mut outcome).unwrap();
+    let mut factored = Factored::default();
+    assert!(factored.adopt(&scratch, &outcome));
+    for (length, holds) in [(1.0, true), (0.7, true), (0.4, false), (1e-9, false), (3.0, false)] {
+        assert!(factored.refactor(by, &at(length).terms()));
+        assert_eq!(factored.holds(), holds, "{length}");
+    }
+}

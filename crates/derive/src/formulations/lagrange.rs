@@ -50,34 +50,37 @@ impl Formulation for Lagrange {
         system: &System,
         _: &Choices,
     ) -> Result<EquationsOfMotion, Vec<Diagnostic>> {
-        let picture = Picture::new(exprs, system)?;
-        let n = picture.q.len();
-        // The pull-back by K = I, without the work.
-        let k: Vec<ExprId> = picture.velocities.iter().map(|&s| exprs.of_symbol(s)).collect();
-        Ok(EquationsOfMotion {
-            formulation: self.name(),
-            variables: self.variables(),
-            own: k.clone(),
-            kinematics: k,
-            lift: matrix::identity(n),
-            lift_drift: vec![ExprId::ZERO; n],
-            q: picture.q,
-            v: picture.velocities,
-            auxiliary: picture.auxiliary,
-            levels: Vec::new(),
-            metric: picture.metric,
-            force: picture.force,
-            nonideal: picture.nonideal,
-            rows: (0..picture.rows.drift.len()).collect(),
-            multipliers: picture.multipliers,
-            chart: None,
-            canonical: None,
-            bracket: None,
-            jacobian: picture.rows.jacobian,
-            drift: picture.rows.drift,
-            configuration_residuals: picture.rows.configuration_residuals,
-            velocity_residuals: picture.rows.velocity_residuals,
-            intermediate: Vec::new(),
-        })
+        Ok(equations(exprs, &Picture::new(exprs, system)?))
+    }
+}
+
+/// Lagrange's equations of a system in q, q̇, t: the pull-back by K = I, without the work.
+pub fn equations(exprs: &Exprs, picture: &Picture) -> EquationsOfMotion {
+    let n = picture.q.len();
+    let k: Vec<ExprId> = picture.velocities.iter().map(|&s| exprs.of_symbol(s)).collect();
+    EquationsOfMotion {
+        formulation: FORMULATION.name(),
+        variables: FORMULATION.variables(),
+        own: k.clone(),
+        kinematics: k,
+        lift: matrix::identity(n),
+        lift_drift: vec![ExprId::ZERO; n],
+        q: picture.q.clone(),
+        v: picture.velocities.clone(),
+        auxiliary: picture.auxiliary.clone(),
+        levels: Vec::new(),
+        metric: picture.metric.clone(),
+        force: picture.force.clone(),
+        nonideal: picture.nonideal.clone(),
+        rows: (0..picture.rows.drift.len()).collect(),
+        multipliers: picture.multipliers.clone(),
+        chart: None,
+        canonical: None,
+        bracket: None,
+        jacobian: picture.rows.jacobian.clone(),
+        drift: picture.rows.drift.clone(),
+        configuration_residuals: picture.rows.configuration_residuals.clone(),
+        velocity_residuals: picture.rows.velocity_residuals.clone(),
+        intermediate: Vec::new(),
     }
 }

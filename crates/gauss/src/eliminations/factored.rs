@@ -5,7 +5,7 @@
 //! problem is
 //!
 //! ```text
-//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = L_K L_Kᵀ, in the order decided; then what an elimination adds
+//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = L_K D L_Kᵀ, in the order decided; then what an elimination adds
 //! solve      y = Q L⁻¹ b̃,  K z = Nᵀ(F̃ − Γ̃y),  x = y + N z,  L ᵀμ = Qᵀ(Γ̃x − F̃)
 //! ```
 //!
@@ -13,21 +13,26 @@
 //! measured by its own row, asks for a new decision. Only problems with one motion and
 //! independent rows are frozen; all others are decided each time.
 //!
+//! While no pivot, row or mass is less than half or more than twice what it was, another decision
+//! would be the same one ([`Factored::holds`]): ranks are those of pivots that are far from
+//! rounding, and units are powers of two next to these sizes.
+//!
 //! Solutions are refined only where pivots are small. So that rounding of one coordinate does not
 //! reach another that no row joins to it, coordinates are ordered such that each reflection
 //! begins at the largest entry of its row: it then touches none that the row does not.
 
+use super::frozen::{self, Order};
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, Scratch, null_space};
-use crate::linalg::{cholesky, dot, lq, multiply, sized, zeros};
+use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
 
-/// A pivot has fallen if it is below this part of what it was at the decision.
-const FALLS: f64 = 1.0 / 16.0;
 /// Solutions with pivots below this are refined.
 const POOR: f64 = 1e-2;
+/// A decision holds while squares are within this factor of what they were.
+const HOLDS: f64 = 4.0;
 
 /// A decision, the factors of the last state, and its last solution.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +42,10 @@ pub struct Factored {
     /// Squares of the pivots of the rows and of K at the decision, over those of their rows.
     rows: Vec<f64>,
     free: Vec<f64>,
-    /// The coordinates in the order in which they are factored.
-    columns: Vec<usize>,
+    /// Squares of the lengths of the rows, K_kk, and Γ̃_ii, at the decision.
+    sizes: Vec<f64>,
+    /// The coordinates and rows in the order in which they are factored.
+    order: Order,
     /// Whether a coordinate had no mass at the decision.
     has_massless: bool,
 }
@@ -65,49 +72,64 @@ impl Factored {
         {
             return false;
         }
-        let (s, rows) = (&mut self.s, &outcome.independent);
-        order_columns(decided, &mut s.matrix, &mut self.columns);
+        let (s, columns) = (&mut self.s, &mut self.order.columns);
+        let pivots_of_rows = &decided.decision.order[..r];
+        let place = |row: &usize| outcome.independent.iter().position(|other| other == row);
+        self.order.rows.clear();
+        self.order.rows.extend(pivots_of_rows.iter().filter_map(place));
         self.has_massless = decided.scaled.massless.contains(&true);
-        s.scaled.adopt(&decided.scaled, rows, &self.columns);
-        s.decision.adopt(&decided.decision, rows, &self.columns);
+        order_columns(decided, &mut s.matrix, columns);
+        s.scaled.adopt(&decided.scaled, pivots_of_rows, columns);
+        s.decision.adopt(&decided.decision, columns);
         factor_rows(s);
-        pivots(&s.rows_lq, n, r, &mut self.rows);
-        form_reduced(s);
+        // The free directions in the order of K's pivots, so that no order is left to keep.
         let free = n - r;
+        form_reduced(s);
         s.reduced_order.resize(free, 0);
         zeros(&mut s.extra, free);
         let found = cholesky::factor_pivoted(&mut s.reduced, free, &s.extra, &mut s.reduced_order);
-        s.reduced_rank = free;
         pivots(&s.reduced, free, free, &mut self.free);
+        s.order.clear();
+        s.order.extend(s.reduced_order.iter().map(|&k| columns[r + k]));
+        columns[r..].copy_from_slice(&s.order);
+        s.scaled.adopt(&decided.scaled, pivots_of_rows, columns);
+        s.decision.adopt(&decided.decision, columns);
+        factor_rows(s);
+        pivots(&s.rows_lq, n, r, &mut self.rows);
+        (s.reduced_rank, s.is_frozen) = (free, true);
+        sized(&mut s.matrix, free * n);
+        sized(&mut s.reduced, free * free);
+        frozen::form_reduced(n, r, &s.scaled.metric, &s.basis, &mut s.matrix, &mut s.reduced);
+        let is_regular = frozen::factor_reduced(free, &mut s.reduced, &self.free);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
-        self.is_decided = found.rank == free;
+        self.sizes.clear();
+        self.sizes.extend(sizes(s));
+        self.is_decided = found.rank == free && is_regular;
         self.is_decided
+    }
+
+    /// Whether the decision would be made again at the state that was factored last, by far.
+    pub fn holds(&self) -> bool {
+        let s = &self.s;
+        let (n, r) = (s.scaled.n, s.decision.jacobian);
+        let is_near = |(now, before): (f64, &f64)| HOLDS * now >= *before && now <= HOLDS * before;
+        let stands = |(pivot, row): (f64, f64), before: f64| HOLDS * pivot >= before * row;
+        self.is_decided
+            && !s.refines
+            && !self.has_massless
+            && (0..r).all(|k| stands(frozen::pivot(&s.rows_lq, n, k), self.rows[k]))
+            && (0..n - r).all(|k| stands(frozen::free_pivot(&s.reduced, n - r, k), self.free[k]))
+            && sizes(s).zip(&self.sizes).all(is_near)
     }
 
     /// Factors Γ and A of another state. False if a pivot has fallen.
     pub fn refactor(&mut self, elimination: &dyn Elimination, terms: &Terms) -> bool {
         let s = &mut self.s;
-        let (n, r) = (s.scaled.n, s.decision.jacobian);
-        if terms.n != n || terms.m != r || !elimination.freezes() {
+        if terms.n != s.scaled.n || terms.m != s.decision.jacobian || !elimination.freezes() {
             return false;
         }
-        s.scaled.refill(terms, &self.columns);
-        if r > 0 {
-            factor_rows(s);
-        }
-        if has_fallen(&s.rows_lq, n, &self.rows) {
-            return false;
-        }
-        form_reduced(s);
-        let free = n - r;
-        s.matrix.clear();
-        for &i in &s.reduced_order {
-            s.matrix.extend(s.reduced_order.iter().map(|&j| s.reduced[i * free + j]));
-        }
-        std::mem::swap(&mut s.matrix, &mut s.reduced);
-        cholesky::factor(&mut s.reduced, free).is_ok()
-            && !has_fallen(&s.reduced, free, &self.free)
+        frozen::factor(s, terms, &self.order, &self.rows, &self.free)
             && elimination.factor(s, terms)
     }
 
@@ -120,17 +142,16 @@ impl Factored {
         v_dot: &mut Vec<f64>,
         multipliers: &mut Vec<f64>,
     ) -> bool {
-        let s = &mut self.s;
+        let (s, order) = (&mut self.s, &self.order);
+        if elimination.is_null_space() && !s.refines && !self.has_massless {
+            return frozen::solve(s, terms, order, v_dot, multipliers);
+        }
         let (n, r) = (s.scaled.n, s.decision.jacobian);
-        s.scaled.refill_right(terms, &self.columns);
+        frozen::take_right(n, r, s, terms, order);
         solve_rows(s, r);
         find_remaining(s);
         if !elimination.back_substitute(s, terms) {
             null_space::solve_free(s);
-        }
-        sized(v_dot, n);
-        for (i, &column) in self.columns.iter().enumerate() {
-            v_dot[column] = s.solution[i] * s.scaled.coordinates[i];
         }
         zeros(&mut s.multipliers, r);
         if r > 0 {
@@ -142,14 +163,12 @@ impl Factored {
                 shared::improve_basic(s, r);
             }
         }
-        multipliers.clear();
-        multipliers.extend(s.multipliers.iter().zip(&s.scaled.rows).map(|(mu, d)| mu * d));
-        v_dot.iter().chain(multipliers.iter()).all(|x| x.is_finite())
+        frozen::take_back(n, r, s, order, v_dot, multipliers)
     }
 
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
-        shared::certify(&mut self.s)
+        frozen::residuals(&mut self.s)
     }
 }
 
@@ -178,24 +197,82 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
     }
 }
 
+/// Squares of the lengths of the rows, K_kk, and Γ̃_ii.
+fn sizes(s: &Scratch) -> impl Iterator<Item = f64> + '_ {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    let rows = (0..r).map(move |k| frozen::pivot(&s.rows_lq, n, k).1);
+    let free = (0..n - r).map(move |k| frozen::free_pivot(&s.reduced, n - r, k).1);
+    rows.chain(free).chain((0..n).map(move |i| s.scaled.metric[i * n + i]))
+}
+
 /// Squares of the diagonal entries of a triangle over those of the lengths of their rows.
 fn pivots(l: &[f64], cols: usize, count: usize, into: &mut Vec<f64>) {
     into.clear();
     into.extend((0..count).map(|k| {
-        let (pivot, row) = pivot(l, cols, k);
+        let (pivot, row) = frozen::pivot(l, cols, k);
         pivot / row
     }));
 }
 
-/// The squares of a diagonal entry and of its row.
-fn pivot(l: &[f64], cols: usize, k: usize) -> (f64, f64) {
-    let row = &l[k * cols..k * cols + k + 1];
-    (row[k] * row[k], dot(row, row))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DEFAULT, Tolerances};
+    use std::hint::black_box;
 
-fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
-    before.iter().enumerate().any(|(k, before)| {
-        let (pivot, row) = pivot(l, cols, k);
-        !(pivot >= FALLS * FALLS * before * row)
-    })
+    /// Loops with known lengths do what those of any length do, to the bit.
+    #[test]
+    fn small_sizes_have_no_results_of_their_own() {
+        let mut seed = 7u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        for case in 0..400 {
+            let n = 1 + case % 5;
+            let m = (case / 5) % (n + 1);
+            let l: Vec<f64> = (0..n * n).map(|_| next()).collect();
+            let mut metric = vec![0.0; n * n];
+            for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
+                metric[i * n + j] = (0..n).map(|k| l[i * n + k] * l[j * n + k]).sum();
+            }
+            let [force, nonideal, drift] = [n, n, m].map(|k| (0..k).map(|_| next()).collect());
+            let jacobian: Vec<f64> = (0..m * n).map(|_| next()).collect();
+            let (force, nonideal, drift): (Vec<f64>, Vec<f64>, Vec<f64>) = (force, nonideal, drift);
+            let terms = Terms {
+                n,
+                m,
+                metric: &metric,
+                force: &force,
+                nonideal: &nonideal,
+                jacobian: &jacobian,
+                drift: &drift,
+                noise: None,
+                inertia: &[],
+            };
+            let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+            DEFAULT.solve(&mut scratch, &terms, &Tolerances::default(), &mut outcome).unwrap();
+            let mut own = Factored::default();
+            if !own.adopt(&scratch, &outcome) {
+                continue;
+            }
+            let mut any = own.clone();
+            assert!(own.refactor(DEFAULT, &terms));
+            own.s.refines = false;
+            let (mut v_dot, mut multipliers) = (Vec::new(), Vec::new());
+            assert!(own.solve(DEFAULT, &terms, &mut v_dot, &mut multipliers));
+            let residuals = own.residuals();
+            let Factored { s, rows, free, order, .. } = &mut any;
+            for of in [&mut s.solution, &mut s.left, &mut s.right, &mut s.matrix] {
+                sized(of, n * n);
+            }
+            sized(&mut s.multipliers, m);
+            let (n, m) = black_box((n, m));
+            assert!(frozen::factor_sized(n, m, s, &terms, order, rows, free));
+            frozen::solve_sized(n, m, s, &terms, order);
+            s.solution.truncate(n);
+            assert_eq!((&own.s.solution, &own.s.multipliers), (&s.solution, &s.multipliers));
+            assert_eq!(residuals, frozen::residuals_sized(n, m, s));
+        }
+    }
 }

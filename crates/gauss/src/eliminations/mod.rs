@@ -6,6 +6,7 @@
 //! each one's own algebra, so that they check each other.
 
 pub mod factored;
+mod frozen;
 mod scratch;
 mod shared;
 mod status;
@@ -50,6 +51,12 @@ pub trait Elimination: Sync {
     /// formula step by step does not.
     fn freezes(&self) -> bool {
         true
+    }
+
+    /// Whether the factors of the rows and of K, which are there before it is asked, are all that
+    /// it solves with.
+    fn is_null_space(&self) -> bool {
+        false
     }
 
     /// Factors what it solves with, at the metric and the rows in `scratch`. False if that is

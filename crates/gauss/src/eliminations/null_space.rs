@@ -10,7 +10,7 @@
 //! accurate of the eliminations, or ties for it, over almost all data, and it is the default.
 
 use super::shared::take_rows;
-use super::{Elimination, Scratch, Source};
+use super::{Elimination, Scratch, Source, frozen};
 use crate::linalg::{cholesky, dot, multiply, sized, zeros};
 use crate::terms::Terms;
 
@@ -25,6 +25,10 @@ impl Elimination for NullSpace {
 
     fn source(&self) -> Source {
         Source { work: "Greenwood, Advanced Dynamics", equations: "(2.5), (2.33)" }
+    }
+
+    fn is_null_space(&self) -> bool {
+        true
     }
 
     fn factor(&self, _: &mut Scratch, _: &Terms) -> bool {
@@ -75,14 +79,18 @@ fn add_free(s: &mut Scratch) {
         multiply(&s.basis, n, &s.right, &mut s.left);
     }
     sized(&mut s.work, free);
-    cholesky::solve_pivoted(
-        &s.reduced,
-        free,
-        s.reduced_rank,
-        &s.reduced_order,
-        &mut s.left,
-        &mut s.work,
-    );
+    if s.is_frozen {
+        frozen::solve_reduced(free, &s.reduced, &mut s.left[..free]);
+    } else {
+        cholesky::solve_pivoted(
+            &s.reduced,
+            free,
+            s.reduced_rank,
+            &s.reduced_order,
+            &mut s.left,
+            &mut s.work,
+        );
+    }
     if r == 0 {
         s.solution.iter_mut().zip(&s.left).for_each(|(x, z)| *x += z);
         return;

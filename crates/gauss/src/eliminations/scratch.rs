@@ -24,6 +24,8 @@ pub struct Scratch {
     pub(super) particular: Vec<f64>,
     /// F̃ − Γ̃ y.
     pub(super) remaining: Vec<f64>,
+    /// Whether a decision made elsewhere is gone by, and K is factored without roots.
+    pub(super) is_frozen: bool,
     /// K = NᵀΓ̃N, factored, with its order and rank.
     pub(super) reduced: Vec<f64>,
     pub(super) reduced_order: Vec<usize>,

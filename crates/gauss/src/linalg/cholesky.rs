@@ -23,18 +23,20 @@ pub struct Pivoted {
 
 /// Factors A = L Lᵀ in the lower triangle of `a`; fails with the index of the first pivot that is
 /// not positive.
+#[inline(always)]
 pub fn factor(a: &mut [f64], n: usize) -> Result<(), usize> {
     for j in 0..n {
         let row = &a[j * n..j * n + j];
         let pivot = a[j * n + j] - dot(row, row);
-        if !(pivot > 0.0 && pivot.is_finite()) {
+        if !(pivot > 0.0 && pivot < f64::INFINITY) {
             return Err(j);
         }
         let root = pivot.sqrt();
         a[j * n + j] = root;
         let (head, below) = a.split_at_mut((j + 1) * n);
         let row = &head[j * n..j * n + j];
-        for other in below.chunks_exact_mut(n) {
+        for k in 0..n - (j + 1) {
+            let other = &mut below[k * n..k * n + j + 1];
             other[j] = (other[j] - dot(&other[..j], row)) / root;
         }
     }
@@ -164,6 +166,7 @@ pub fn solve_lower(l: &[f64], n: usize, k: usize, x: &mut [f64]) {
 }
 
 /// Solves Lᵀ x = b with the leading `k` × `k` lower triangle of a matrix with `n` columns.
+#[inline(always)]
 pub fn solve_lower_transposed(l: &[f64], n: usize, k: usize, x: &mut [f64]) {
     // The same triangle as that of rows, and along them.
     super::lq::solve_lower_transposed(l, n, k, x);

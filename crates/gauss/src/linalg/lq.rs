@@ -10,14 +10,15 @@ use super::{dot, norm};
 /// Factors the first `steps` rows of the matrix `a` with `cols` columns and applies the
 /// reflections to the rows after them too. `tau` needs `steps` entries, at most as many as there
 /// are columns.
+#[inline(always)]
 pub fn factor(a: &mut [f64], cols: usize, steps: usize, tau: &mut [f64]) {
     factor_from(a, cols, 0, steps, tau);
 }
 
 /// The same from row `first` on, those before being factored; `tau` begins there.
+#[inline(always)]
 pub fn factor_from(a: &mut [f64], cols: usize, first: usize, steps: usize, tau: &mut [f64]) {
     for k in first..steps {
-        let tau = &mut tau[k - first];
         let (head, others) = a.split_at_mut((k + 1) * cols);
         let row = &mut head[k * cols + k..];
         let (alpha, v) = row.split_first_mut().expect("a row is as long as its place");
@@ -27,26 +28,38 @@ pub fn factor_from(a: &mut [f64], cols: usize, first: usize, steps: usize, tau: 
         let length = if (1e-280..1e280).contains(&squares) {
             whole.sqrt()
         } else {
-            let tail = norm(v);
-            if tail == 0.0 {
-                *tau = 0.0;
-                continue;
+            match whole_length(*alpha, v) {
+                Some(length) => length,
+                None => {
+                    tau[k - first] = 0.0;
+                    continue;
+                }
             }
-            norm(&[*alpha, tail])
         };
         let beta = -length.copysign(*alpha);
         let divisor = *alpha - beta;
-        *tau = -divisor / beta;
+        let own = -divisor / beta;
+        tau[k - first] = own;
         let factor = divisor.recip();
-        v.iter_mut().for_each(|v| *v *= factor);
+        for i in 0..v.len() {
+            v[i] *= factor;
+        }
         *alpha = beta;
         for other in others.chunks_exact_mut(cols) {
-            reflect(v, *tau, &mut other[k..]);
+            reflect(v, own, &mut other[k..]);
         }
     }
 }
 
+/// √(α² + v·v) where the plain sum has no digits; `None` if v is 0.
+#[inline(always)]
+fn whole_length(alpha: f64, v: &[f64]) -> Option<f64> {
+    let tail = norm(v);
+    (tail != 0.0).then(|| norm(&[alpha, tail]))
+}
+
 /// x ← H x for the part of x that the reflection touches.
+#[inline(always)]
 fn reflect(v: &[f64], tau: f64, x: &mut [f64]) {
     let (first, rest) = x.split_first_mut().expect("x reaches to the reflection");
     let s = tau * (*first + dot(v, rest));
@@ -55,6 +68,7 @@ fn reflect(v: &[f64], tau: f64, x: &mut [f64]) {
 }
 
 /// x ← Q x with the first `steps` reflections of a factored matrix.
+#[inline(always)]
 pub fn apply_q(a: &[f64], cols: usize, steps: usize, tau: &[f64], x: &mut [f64]) {
     for k in (0..steps).rev() {
         reflect(&a[k * cols + k + 1..(k + 1) * cols], tau[k], &mut x[k..cols]);
@@ -62,6 +76,7 @@ pub fn apply_q(a: &[f64], cols: usize, steps: usize, tau: &[f64], x: &mut [f64])
 }
 
 /// x ← Qᵀ x with the first `steps` reflections of a factored matrix.
+#[inline(always)]
 pub fn apply_q_transposed(a: &[f64], cols: usize, steps: usize, tau: &[f64], x: &mut [f64]) {
     for k in 0..steps {
         reflect(&a[k * cols + k + 1..(k + 1) * cols], tau[k], &mut x[k..cols]);
@@ -69,6 +84,7 @@ pub fn apply_q_transposed(a: &[f64], cols: usize, steps: usize, tau: &[f64], x: 
 }
 
 /// Solves L x = b for the leading `k` × `k` lower triangle of a matrix with `cols` columns.
+#[inline(always)]
 pub fn solve_lower(l: &[f64], cols: usize, k: usize, x: &mut [f64]) {
     for i in 0..k {
         let row = &l[i * cols..i * cols + i + 1];
@@ -77,6 +93,7 @@ pub fn solve_lower(l: &[f64], cols: usize, k: usize, x: &mut [f64]) {
 }
 
 /// Solves Lᵀ x = b for the leading `k` × `k` lower triangle of a matrix with `cols` columns.
+#[inline(always)]
 pub fn solve_lower_transposed(l: &[f64], cols: usize, k: usize, x: &mut [f64]) {
     for i in (0..k).rev() {
         let row = &l[i * cols..i * cols + i + 1];

@@ -17,10 +17,19 @@ pub mod qr;
 pub mod svd;
 
 /// Inner product of two vectors; the shorter length counts.
-#[inline]
+#[inline(always)]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let n = x.len().min(y.len());
     let (x, y) = (&x[..n], &y[..n]);
+    if n < 4 {
+        // Nothing is added to the first: a sum that begins with 0 has to wait for it.
+        return match n {
+            0 => 0.0,
+            1 => x[0] * y[0],
+            2 => x[0] * y[0] + x[1] * y[1],
+            _ => x[0] * y[0] + x[1] * y[1] + x[2] * y[2],
+        };
+    }
     // Four sums at once: one would wait for each of its additions.
     let (mut fours, mut rest) = ([0.0; 4], 0.0);
     let (chunks_x, chunks_y) = (x.chunks_exact(4), y.chunks_exact(4));
@@ -36,12 +45,13 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// Largest absolute entry, zero for an empty vector. NaN entries are passed over.
+#[inline(always)]
 pub fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
 }
 
 /// Euclidean norm, safe against overflow and underflow of the squares.
-#[inline]
+#[inline(always)]
 pub fn norm(x: &[f64]) -> f64 {
     let plain: f64 = x.iter().map(|v| v * v).sum();
     if (1e-280..1e280).contains(&plain) {
@@ -56,9 +66,10 @@ pub fn norm(x: &[f64]) -> f64 {
 }
 
 /// y = A x for a row-major A with `cols` columns; the number of rows is the length of y.
+#[inline(always)]
 pub fn multiply(a: &[f64], cols: usize, x: &[f64], y: &mut [f64]) {
-    for (i, y) in y.iter_mut().enumerate() {
-        *y = dot(&a[i * cols..(i + 1) * cols], x);
+    for i in 0..y.len() {
+        y[i] = dot(&a[i * cols..(i + 1) * cols], x);
     }
 }
 

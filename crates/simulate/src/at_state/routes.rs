@@ -6,6 +6,8 @@ use crate::normal_form::{Numbers, RESIDUAL};
 use crate::setting::Setting;
 use crate::setting::State;
 use crate::setting::legendre::NewtonError;
+use dalembert_derive::formulations::{hamilton, lagrange};
+use dalembert_derive::picture::Picture;
 use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation, Variables};
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::coupled::CoupledError;
@@ -167,12 +169,19 @@ impl Reference {
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
         let model = &*setting.model;
-        let derive = |formulation: &dyn Formulation| {
-            formulation
-                .derive(&model.exprs, &model.system, &Choices::default())
-                .map_err(Refusal::Formulation)
-        };
-        let lagrange = derive(&dalembert_derive::formulations::lagrange::FORMULATION)?;
+        let picture = Picture::new(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
+        Reference::on(setting, &picture, state, tolerances)
+    }
+
+    /// The same with the picture of the setting's system.
+    pub(crate) fn on(
+        setting: &Setting,
+        picture: &Picture,
+        state: &State,
+        tolerances: &Tolerances,
+    ) -> Result<Reference, Refusal> {
+        let model = &*setting.model;
+        let lagrange = lagrange::equations(&model.exprs, picture);
         let found = Reference::new(setting, &lagrange, state, tolerances);
         let is_singular = matches!(
             found,
@@ -180,7 +189,9 @@ impl Reference {
         );
         let by_h = matches!(model.system.energy, Energy::Hamiltonian { .. });
         if is_singular && by_h && model.system.constraints.is_empty() {
-            let hamilton = derive(&dalembert_derive::formulations::hamilton::FORMULATION)?;
+            let hamilton = hamilton::FORMULATION
+                .derive(&model.exprs, &model.system, &Choices::default())
+                .map_err(Refusal::Formulation)?;
             if let Ok(canonical) = Reference::new(setting, &hamilton, state, tolerances) {
                 return Ok(canonical);
             }

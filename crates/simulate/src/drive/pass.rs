@@ -10,7 +10,7 @@ use super::{Driver, End, Failure, Open, STANDSTILL, Sample, Stabilize, UNHELD, U
 use crate::drive::events::land::EventsInStep;
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, WEAK};
-use crate::integrators::Step;
+use crate::integrators::{Problem, Step};
 use crate::program::field::Field;
 use std::ops::ControlFlow;
 
@@ -273,7 +273,8 @@ impl Driver {
         }
         let (rates, weights) = (&pass.rates, &pass.weights);
         let tolerance = self.control.tolerance;
-        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
+        let looks = self.looks_for_stiffness();
+        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
         let mut error = match self.integrator.step(&mut self.field, step, &mut pass.next) {
             Ok(error) if error.is_finite() && pass.next.iter().all(|x| x.is_finite()) => error,
             Ok(_) => f64::INFINITY,
@@ -367,6 +368,17 @@ impl Driver {
                 None => {
                     self.reject(pass, h, 0.25)?;
                     return Ok(None);
+                }
+            }
+            // There must be rates at the end, if the method has not seen to it; they are needed
+            // next.
+            if !looks && !arrival.turned && arrival.events.is_none() {
+                let end = self.field.rates(arrival.t, &pass.next, &mut pass.between);
+                if let Err(failure) = end {
+                    return match self.reject(pass, h, 0.25) {
+                        Ok(()) => Ok(None),
+                        Err(_) => Err(Failure::Field(failure)),
+                    };
                 }
             }
         }
@@ -504,7 +516,11 @@ impl Driver {
             pass.recent_switches = 0;
         }
         self.note_slack(turned_from.as_deref())?;
-        self.settle_here()?;
+        if arrival.turned {
+            self.settle_here()?;
+        } else {
+            self.settle_after_step()?;
+        }
         let (expected, found) = (pass.rank, self.field.outcome().rank.jacobian);
         if found != expected {
             // Those that are dependent, be it from here on or until here.

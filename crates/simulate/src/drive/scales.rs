@@ -56,6 +56,8 @@ pub(super) struct Scales {
     /// The same of all coordinates, and which part each belongs to.
     all: [Vec<f64>; 2],
     parts: Vec<usize>,
+    /// The largest position and velocity of each part.
+    most: [Vec<f64>; 2],
     /// A step that was turned down: from where, its length, and its errors.
     rejected: Option<(f64, f64, Vec<f64>)>,
     /// What rounding does to the rates of velocities, where the motion began.
@@ -178,19 +180,31 @@ impl Scales {
         [most(&x[..n], &self.mass), most(&x[n..], &self.joined_metric)]
     }
 
-    /// The largest of the positions and of the velocities that a component is coupled to, in its
-    /// own units.
-    fn coupled(&self, i: usize, x: &[f64]) -> f64 {
+    /// Finds the largest of the positions and of the velocities of each part, in units of equal
+    /// mass.
+    fn couple(&mut self, x: &[f64]) {
         let n = self.origin.len();
-        let (at, x, masses) = match i < n {
-            true => (i, &x[..n], &self.all[0]),
-            false => (i - n, &x[n..], &self.all[1]),
-        };
-        let Some(own) = masses.get(at).filter(|g| **g > 0.0) else { return 0.0 };
-        // Velocities that are not those of the coordinates belong to all of them.
-        let is_near = |j: usize| masses.len() != n || self.parts.get(j) == self.parts.get(at);
-        let others = x.iter().zip(masses).enumerate().filter(|(j, _)| is_near(*j));
-        others.fold(0f64, |m, (_, (x, g))| m.max(g.sqrt() * x.abs())) / own.sqrt()
+        for (at, x) in [&x[..n], &x[n..]].into_iter().enumerate() {
+            let (masses, most) = (&self.all[at], &mut self.most[at]);
+            most.clear();
+            most.resize(n.max(1), 0.0);
+            for (j, (x, g)) in x.iter().zip(masses).enumerate() {
+                // Velocities that are not those of the coordinates belong to all of them.
+                let part = if masses.len() == n { self.parts[j] } else { 0 };
+                most[part] = most[part].max(g.sqrt() * x.abs());
+            }
+        }
+    }
+
+    /// The largest of the positions or of the velocities that a component is coupled to, in its
+    /// own units; [`couple`](Scales::couple) comes first.
+    fn coupled(&self, i: usize) -> f64 {
+        let n = self.origin.len();
+        let (at, j) = if i < n { (0, i) } else { (1, i - n) };
+        let masses = &self.all[at];
+        let Some(own) = masses.get(j).filter(|g| **g > 0.0) else { return 0.0 };
+        let part = if masses.len() == n { self.parts[j] } else { 0 };
+        self.most[at][part] / own.sqrt()
     }
 
     /// What the energy of the motion could do to a component in a step, at most.
@@ -256,6 +270,7 @@ impl Driver {
         let mut sizes = std::mem::take(&mut self.scales.sizes);
         sizes.clear();
         sizes.extend(self.x.iter().zip(&self.scales.own).map(|(x, own)| x.abs().max(*own)));
+        self.scales.couple(&sizes);
         let scales = &self.scales;
         let (n, [far, fast]) = (self.field.n, scales.joined(&sizes));
         let far = far.max(fast * h.abs());
@@ -277,11 +292,11 @@ impl Driver {
                 allowed = (allowed + DIGITS * joined).max(TOGETHER * tolerance * most);
             }
             if allowed > 0.0 {
-                let coupled = scales.coupled(i, &sizes);
+                let coupled = scales.coupled(i);
                 // At rest, velocities are what the positions are in the time of the run.
                 let still = match i < n || !scales.is_rate {
                     true => 0.0,
-                    false => scales.coupled(i - n, &sizes) / self.control.span,
+                    false => scales.coupled(i - n) / self.control.span,
                 };
                 allowed = allowed.max(COUPLED * tolerance * coupled.max(still));
                 // What has no mass is where the constraints put it, on their scale.
@@ -452,7 +467,9 @@ impl Driver {
         let mut tried = Vec::new();
         for h in [h, 0.25 * h] {
             let (rates, weights) = (&pass.rates, &pass.weights);
-            let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
+            let looks = true;
+            let step =
+                Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
             if self.integrator.step(&mut self.field, step, &mut pass.next).is_err() {
                 return;
             }
@@ -542,12 +559,14 @@ impl Driver {
         if self.field.residuals(self.t, x).is_ok() {
             self.field.mass(&mut mass);
         }
-        let weight = |i: usize| if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
-        let sum =
-            |v: &dyn Fn(usize) -> f64| -> f64 { (0..n).map(|i| weight(i) * v(i) * v(i)).sum() };
-        let own = |i: usize| self.scales.own.get(i).copied().unwrap_or(0.0);
-        let moved = sum(&|i| rates[i]).sqrt();
-        let length = sum(&|i| x[i].abs().max(own(i))).sqrt();
+        let (mut moved, mut length) = (0.0, 0.0);
+        for i in 0..n {
+            let weight = if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
+            let far = x[i].abs().max(self.scales.own.get(i).copied().unwrap_or(0.0));
+            moved += weight * rates[i] * rates[i];
+            length += weight * far * far;
+        }
+        let (moved, length) = (moved.sqrt(), length.sqrt());
         self.scales.room = mass;
         // Coordinates that are all 0 have no length to go by, but the run has.
         if moved == 0.0 {

@@ -15,9 +15,11 @@ pub const NAME: &str = "dop853";
 /// The method and its last step.
 pub struct Dop853 {
     size: usize,
+    /// The size with zeros behind it, so that sums go over whole blocks.
+    width: usize,
     /// The rates at the first stage; of the others, how they differ from these. Where rates are
     /// constant nothing is rounded but their product with the step.
-    k: Vec<Vec<f64>>,
+    k: Vec<f64>,
     /// A stage's state.
     y: Vec<f64>,
     t: f64,
@@ -28,47 +30,71 @@ pub struct Dop853 {
     /// Coefficients of the dense output.
     dense: Vec<Vec<f64>>,
     stiffness: Option<Stiffness>,
+    /// Whether the rates at the end of the last step are known.
+    has_end: bool,
     /// Error estimates of the last step.
     errors: Vec<f64>,
 }
+
+/// Components that are summed side by side.
+const BLOCK: usize = 4;
 
 /// From here on h|λ| is at the edge of the region of stability.
 const EDGE: f64 = 6.1;
 
 /// The method for states of a size.
 pub fn new(size: usize) -> Dop853 {
+    let width = size.next_multiple_of(BLOCK);
     Dop853 {
         size,
-        k: vec![vec![0.0; size]; ALL_STAGES],
-        y: vec![0.0; size],
+        width,
+        k: vec![0.0; width * ALL_STAGES],
+        y: vec![0.0; width],
         t: 0.0,
         h: 0.0,
-        old: vec![0.0; size],
+        old: vec![0.0; width],
         new: vec![0.0; size],
         last: vec![0.0; size],
         dense: vec![vec![0.0; size]; 7],
         stiffness: None,
+        has_end: false,
         errors: vec![0.0; size],
     }
 }
 
 impl Dop853 {
+    /// Σ a_i (k_i − k₁) of a block of components.
+    #[inline(always)]
+    fn sum(&self, row: Row, block: usize) -> [f64; BLOCK] {
+        let mut sum = [0.0; BLOCK];
+        for &(stage, a) in row.iter().filter(|entry| entry.0 > 0) {
+            let first = stage * self.width + block;
+            let k = &self.k[first..first + BLOCK];
+            for i in 0..BLOCK {
+                sum[i] += a * k[i];
+            }
+        }
+        sum
+    }
+
     /// y = x + h Σ a_i k_i = x + h (c k₁ + Σ a_i (k_i − k₁)), c = Σ a_i
     fn combine(&mut self, row: Row, c: f64) {
-        self.y.fill(0.0);
-        for &(stage, a) in row.iter().filter(|entry| entry.0 > 0) {
-            self.y.iter_mut().zip(&self.k[stage]).for_each(|(y, k)| *y += a * k);
+        for block in (0..self.width).step_by(BLOCK) {
+            let sum = self.sum(row, block);
+            let (x, k) = (&self.old[block..block + BLOCK], &self.k[block..block + BLOCK]);
+            let y = &mut self.y[block..block + BLOCK];
+            for i in 0..BLOCK {
+                y[i] = x[i] + self.h * (c * k[i] + sum[i]);
+            }
         }
-        let first = self.old.iter().zip(&self.k[0]);
-        self.y.iter_mut().zip(first).for_each(|(y, (x, k))| *y = x + self.h * (c * k + *y));
     }
 
     /// The rates at a stage.
     fn evaluate(&mut self, motion: &mut dyn Problem, stage: usize) -> Result<(), FieldError> {
-        let (first, others) = self.k.split_at_mut(1);
-        let k = &mut others[stage - 1];
-        motion.rates(self.t + C[stage] * self.h, &self.y, k)?;
-        k.iter_mut().zip(&first[0]).for_each(|(k, first)| *k -= first);
+        let (first, others) = self.k.split_at_mut(self.width);
+        let k = &mut others[(stage - 1) * self.width..stage * self.width];
+        motion.rates(self.t + C[stage] * self.h, &self.y[..self.size], &mut k[..self.size])?;
+        k.iter_mut().zip(first).for_each(|(k, first)| *k -= *first);
         Ok(())
     }
 
@@ -81,7 +107,8 @@ impl Dop853 {
         let (mut rates, mut states) = (0.0, 0.0);
         let (mut component, mut most) = (0, 0.0);
         for i in 0..moved {
-            let by = (self.k[STAGES][i] - self.k[STAGES - 1][i]) * weights[i];
+            let last_but_one = self.k[(STAGES - 1) * self.width + i];
+            let by = (self.k[STAGES * self.width + i] - last_but_one) * weights[i];
             let apart = (self.new[i] - last[i]) * weights[i];
             rates += by * by;
             states += apart * apart;
@@ -94,14 +121,6 @@ impl Dop853 {
         }
         let h_lambda = self.h.abs() * (rates / states).sqrt();
         h_lambda.is_finite().then_some(Stiffness { h_lambda, limit: EDGE, component })
-    }
-
-    /// Σ e_i k_i, component by component, for e whose sum is 0.
-    fn error(k: &[Vec<f64>], row: Row, into: &mut [f64]) {
-        into.fill(0.0);
-        for &(stage, e) in row.iter().filter(|entry| entry.0 > 0) {
-            into.iter_mut().zip(&k[stage]).for_each(|(sum, k)| *sum += e * k);
-        }
     }
 }
 
@@ -140,41 +159,44 @@ impl Integrator for Dop853 {
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
-        let Step { t, h, x, rates, weights, .. } = step;
+        let Step { t, h, x, rates, weights, looks, .. } = step;
         (self.t, self.h) = (t, h);
-        self.old.copy_from_slice(x);
-        self.k[0].copy_from_slice(rates);
+        let size = self.size;
+        self.old[..size].copy_from_slice(x);
+        self.k[..size].copy_from_slice(rates);
         for stage in 1..STAGES {
             self.combine(A[stage], C[stage]);
             self.evaluate(motion, stage)?;
         }
         // The last stage and the new state are both at t + h.
-        self.new.copy_from_slice(&self.y);
+        self.last.copy_from_slice(&self.y[..size]);
         self.combine(B, 1.0);
-        // `last` is the state of the last stage, `new` that of the step.
-        std::mem::swap(&mut self.last, &mut self.new);
-        self.new.copy_from_slice(&self.y);
-        next.copy_from_slice(&self.y);
-        self.evaluate(motion, STAGES)?;
-        self.stiffness = self.look(&self.last, weights);
+        self.new.copy_from_slice(&self.y[..size]);
+        next.copy_from_slice(&self.new);
+        (self.stiffness, self.has_end) = (None, looks);
+        if looks {
+            self.evaluate(motion, STAGES)?;
+            self.stiffness = self.look(&self.last, weights);
+        }
         // Two estimates, combined so that the result behaves like order 8; the component
         // that is off most counts, so that others do not hide it.
-        Self::error(&self.k, E5, &mut self.y);
-        Self::error(&self.k, E3, &mut self.errors);
         let mut largest = 0f64;
-        for (at, weight) in weights.iter().enumerate() {
-            let (five, three) = (self.y[at], self.errors[at]);
-            // In its own units a component may be so small that its square is 0.
-            let size = five.abs().max(three.abs());
-            let error = if size > 0.0 {
-                let (five, three) = (five / size, three / size);
-                h.abs() * size * (five * five / (five * five + 0.01 * three * three).sqrt())
-            } else {
-                0.0
-            };
-            self.errors[at] = error;
-            let error = error * weight;
-            largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
+        for block in (0..self.width).step_by(BLOCK) {
+            let (five, three) = (self.sum(E5, block), self.sum(E3, block));
+            for at in block..size.min(block + BLOCK) {
+                let (five, three) = (five[at - block], three[at - block]);
+                // In its own units a component may be so small that its square is 0.
+                let size = five.abs().max(three.abs());
+                let error = if size > 0.0 {
+                    let (five, three) = (five / size, three / size);
+                    h.abs() * size * (five * five / (five * five + 0.01 * three * three).sqrt())
+                } else {
+                    0.0
+                };
+                self.errors[at] = error;
+                let error = error * weights[at];
+                largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
+            }
         }
         Ok(largest)
     }
@@ -184,23 +206,30 @@ impl Integrator for Dop853 {
     }
 
     fn prepare_dense(&mut self, motion: &mut dyn Problem) -> Result<(), FieldError> {
+        if !self.has_end {
+            self.y[..self.size].copy_from_slice(&self.new);
+            self.evaluate(motion, STAGES)?;
+            self.has_end = true;
+        }
         for stage in STAGES + 1..ALL_STAGES {
             self.combine(A[stage], C[stage]);
             self.evaluate(motion, stage)?;
         }
-        let h = self.h;
+        let (h, last) = (self.h, STAGES * self.width);
         for at in 0..self.size {
-            let (old, delta) = (self.old[at], self.new[at] - self.old[at]);
-            let first = self.k[0][at];
-            let last = first + self.k[STAGES][at];
+            let delta = self.new[at] - self.old[at];
+            let first = self.k[at];
+            let last = first + self.k[last + at];
             self.dense[0][at] = delta;
             self.dense[1][at] = h * first - delta;
             self.dense[2][at] = 2.0 * delta - h * (last + first);
-            debug_assert!(old.is_finite());
         }
         for (power, row) in D.iter().enumerate() {
-            Self::error(&self.k, row, &mut self.dense[3 + power]);
-            self.dense[3 + power].iter_mut().for_each(|sum| *sum *= h);
+            for block in (0..self.width).step_by(BLOCK) {
+                let sum = self.sum(row, block);
+                let into = self.dense[3 + power].iter_mut().skip(block);
+                into.zip(sum).for_each(|(place, sum)| *place = h * sum);
+            }
         }
         Ok(())
     }

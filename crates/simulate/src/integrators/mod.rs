@@ -27,6 +27,8 @@ pub struct Step<'a> {
     /// Whether all steps have this size: equations of a step are solved up to rounding
     /// then, whatever the tolerance.
     pub constant: bool,
+    /// Whether to look for stiffness, at the price of an evaluation for explicit methods.
+    pub looks: bool,
 }
 
 /// What an integrator is good for beside its order.

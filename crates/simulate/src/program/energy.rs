@@ -22,7 +22,6 @@ use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
-use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Action, Energy, Level, System, Unknown};
 
 /// Rounding errors add up: so many times the bound for one evaluation.
@@ -181,11 +180,11 @@ pub(crate) struct Energies {
 impl Energies {
     pub(crate) fn new(
         setting: &Setting,
+        picture: &Picture,
         equations: &EquationsOfMotion,
-    ) -> Result<Energies, Vec<Diagnostic>> {
+    ) -> Energies {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = equations.on_constraints(exprs);
-        let picture = Picture::new(exprs, system)?;
         let parts = mixed(setting, &equations, parts(setting));
         let groups = groups(setting, &parts);
         let owners = Owners::new(system);
@@ -230,7 +229,7 @@ impl Energies {
         variables.extend(&equations.v);
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
         let (roots, branches) = OnBranches::freeze(setting, &roots, 0..count, &mut variables);
-        Ok(Energies {
+        Energies {
             branches,
             input: vec![0.0; variables.len()],
             function: Compiled::new(setting, &roots, &variables),
@@ -241,7 +240,7 @@ impl Energies {
             seen: 0,
             jumps: 0.0,
             switched: 0.0,
-        })
+        }
     }
 
     /// Sets the parameters, for another motion.

@@ -35,6 +35,7 @@ use crate::setting::legendre;
 use crate::setting::{Setting, Table};
 use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
 use dalembert_gauss::coupled::{Coupled, CoupledError};
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
@@ -235,17 +236,24 @@ struct Work {
     auxiliary: Vec<f64>,
     output: Vec<f64>,
     residual_output: Vec<f64>,
+    /// The input of the residuals at hand; empty if there are none.
+    residuals_at: Vec<f64>,
     auxiliary_output: Vec<f64>,
     metric: Vec<f64>,
     jacobian: Vec<f64>,
-    drift: Vec<f64>,
     chosen: Vec<f64>,
     chosen_drift: Vec<f64>,
     scratch: Scratch,
     outcome: Outcome,
     factored: Factored,
+    /// Whether the terms at hand are solved, and whether that was checked by Gauss's principle.
+    is_solved: bool,
+    is_certified: bool,
     /// Whether the last solution is on the decision of another state.
     is_frozen: bool,
+    /// Whether the decision at hand is that of a state on the constraints with one motion and
+    /// all rows independent.
+    is_settled: bool,
     unknowns: Vec<f64>,
     search: Room,
 }
@@ -254,6 +262,17 @@ impl Field {
     /// Compiles equations. Levels off the constraints are 0: a motion is on them.
     pub fn new(
         setting: &Setting,
+        equations: &EquationsOfMotion,
+        elimination: &'static dyn Elimination,
+    ) -> Field {
+        let picture = Picture::new(&setting.model.exprs, &setting.model.system).ok();
+        Field::on(setting, picture.as_ref(), equations, elimination)
+    }
+
+    /// The same with the picture of the setting's system, where there is one.
+    pub(crate) fn on(
+        setting: &Setting,
+        picture: Option<&Picture>,
         equations: &EquationsOfMotion,
         elimination: &'static dyn Elimination,
     ) -> Field {
@@ -271,7 +290,7 @@ impl Field {
         let multipliers: Vec<Symbol> = equations.multipliers.iter().map(|m| m.1).collect();
         variables.extend(&multipliers);
 
-        let (power, row_power, mass) = power_and_mass(setting, &equations);
+        let (power, row_power, mass) = power_and_mass(setting, picture, &equations);
         let idle = power == ExprId::ZERO && row_power.iter().all(|&e| e == ExprId::ZERO);
         let system = &setting.model.system;
         let solved = equations.chart.iter().flat_map(|c| c.chart.rows.iter());
@@ -412,7 +431,6 @@ impl Field {
             residual_output: vec![0.0; residuals.function.outputs()],
             metric: vec![0.0; size * size],
             jacobian: vec![0.0; m * size],
-            drift: vec![0.0; m],
             ..Work::default()
         };
         work.switch_registers = switchboard.function.scratch();
@@ -495,7 +513,8 @@ impl Field {
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
         parts.projection = Default::default();
-        work.is_fresh = false;
+        (work.is_fresh, work.is_settled) = (false, false);
+        work.residuals_at.clear();
         work.factored.forget();
         self.noise = FieldNoise::default();
         self.rows = (0..self.equations.rows.len()).collect();
@@ -578,13 +597,13 @@ impl Field {
         self.load(t, x)?;
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
-        let same = work.input.iter().zip(&work.evaluated).all(|(a, b)| a.to_bits() == b.to_bits());
-        if work.is_fresh && same {
+        if work.is_fresh && is_same(&work.input, &work.evaluated) {
             return Ok(());
         }
         work.evaluated.clone_from(&work.input);
         // Forces by multipliers are written over.
         work.is_fresh = self.coupling.is_none();
+        work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
         for (place, value) in layout.metric.iter().zip(&work.output[layout.metric_at..]) {
@@ -593,7 +612,6 @@ impl Field {
         for (place, value) in layout.jacobian.iter().zip(&work.output[layout.jacobian_at..]) {
             work.jacobian[*place] = *value;
         }
-        work.drift.copy_from_slice(&work.output[layout.drift.clone()]);
         debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
     }
@@ -603,14 +621,15 @@ impl Field {
     pub fn choose_rows(&mut self, t: f64, x: &[f64], rank: f64) -> Result<&Outcome, FieldError> {
         self.evaluate(t, x)?;
         let (work, layout) = (&mut self.work, &self.layout);
+        work.is_settled = false;
         let terms = Terms {
             n: self.size,
-            m: work.drift.len(),
+            m: layout.drift.len(),
             metric: &work.metric,
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: &work.jacobian,
-            drift: &work.drift,
+            drift: &work.output[layout.drift.clone()],
             noise: (!self.noise.metric.is_empty()).then_some(Noise {
                 metric: &self.noise.metric,
                 force: &self.noise.force,
@@ -653,10 +672,26 @@ impl Field {
             }
         }
         self.counts.decisions += 1;
-        work.is_frozen = false;
-        work.factored.adopt(&work.scratch, &work.outcome);
+        (work.is_frozen, work.is_solved) = (false, false);
+        let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
+        work.is_settled = is_adopted && work.outcome.independent.len() == layout.drift.len();
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
+    }
+
+    /// Whether the last decision would be made again at a state on the constraints, by far. Then
+    /// the motion there is solved for and certified on it.
+    pub fn keeps_decision(&mut self, t: f64, x: &[f64]) -> bool {
+        let is_plain = self.feedback == Feedback::None
+            && self.known_rates.is_none()
+            && self.coupling.is_none();
+        if !is_plain || !self.work.is_settled {
+            return false;
+        }
+        let solved = self.evaluate(t, x).and_then(|()| self.solve());
+        let certified = solved.and_then(|()| self.certify()).is_ok();
+        let work = &self.work;
+        certified && work.is_settled && work.is_frozen && work.factored.holds()
     }
 
     /// Whether the own velocity at a place is the rate of the position there.
@@ -674,18 +709,22 @@ impl Field {
         if self.rows != rows {
             self.rows = rows.to_vec();
             self.work.factored.forget();
+            (self.work.is_settled, self.work.is_solved) = (false, false);
         }
     }
 
-    /// φ and ψ at a state.
+    /// φ and ψ at a state. Where they were evaluated last they are not again.
     pub fn residuals(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
         self.load(t, x)?;
         let work = &mut self.work;
-        self.residuals.function.call(
-            &mut work.residual_registers,
-            &work.input,
-            &mut work.residual_output,
-        );
+        if !is_same(&work.input, &work.residuals_at) {
+            self.residuals.function.call(
+                &mut work.residual_registers,
+                &work.input,
+                &mut work.residual_output,
+            );
+            work.residuals_at.clone_from(&work.input);
+        }
         let (phi, rest) = work.residual_output.split_at(self.residuals.positions);
         Ok((phi, &rest[..self.residuals.velocities]))
     }
@@ -754,7 +793,7 @@ impl Field {
 
     /// b of the last [`matrices`](Field::matrices).
     pub fn drift(&self) -> &[f64] {
-        &self.work.drift
+        &self.work.output[self.layout.drift.clone()]
     }
 
     /// Γ, F, C, A and b at a state, dense, on the branches there are; forces by multipliers are
@@ -767,12 +806,12 @@ impl Field {
         let (work, layout) = (&self.work, &self.layout);
         Ok(Terms {
             n: self.size,
-            m: work.drift.len(),
+            m: layout.drift.len(),
             metric: &work.metric,
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: &work.jacobian,
-            drift: &work.drift,
+            drift: &work.output[layout.drift.clone()],
             noise: None,
             inertia: &[],
         })
@@ -856,10 +895,12 @@ impl Field {
         if let Feedback::Invariant(rate) = self.feedback {
             self.invariant(t, x, dx, rate)?;
         }
-        if let Some(index) = dx.iter().position(|d| !d.is_finite()) {
-            return Err(FieldError::NotFinite { what: "rate", index });
+        // What is finite, times 0, is 0.
+        if dx.iter().fold(0.0, |nothing, d| nothing + 0.0 * d) == 0.0 {
+            return Ok(());
         }
-        Ok(())
+        let index = dx.iter().position(|d| !d.is_finite()).unwrap_or(0);
+        Err(FieldError::NotFinite { what: "rate", index })
     }
 }
 
@@ -883,6 +924,11 @@ impl Problem for Field {
     fn structure(&mut self) -> Option<&mut dyn Structure> {
         if self.parts.structure.is_some() { Some(self) } else { None }
     }
+}
+
+/// Whether two inputs are equal, bit by bit.
+fn is_same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 /// Places of a sparse matrix's entries in the dense one.

@@ -17,7 +17,6 @@ use dalembert_gauss::linalg;
 use dalembert_gauss::multipliers::recovered;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
-use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, System, Unknown};
 use std::ops::Range;
 
@@ -120,14 +119,10 @@ pub(crate) fn energy(setting: &Setting, picture: &Picture) -> ExprId {
 }
 
 impl Observer {
-    /// The observer of a field's variables.
-    pub fn new(
-        setting: &Setting,
-        equations: &EquationsOfMotion,
-    ) -> Result<Observer, Vec<Diagnostic>> {
+    /// The observer of a field's variables, with the picture of the setting's system.
+    pub fn new(setting: &Setting, picture: &Picture, equations: &EquationsOfMotion) -> Observer {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = equations.on_constraints(exprs);
-        let picture = Picture::new(exprs, system)?;
         let mut roots: Vec<ExprId> = Vec::new();
         let take = |roots: &mut Vec<ExprId>, list: &[ExprId]| {
             let start = roots.len();
@@ -146,7 +141,7 @@ impl Observer {
         // In q, q̇, t; then q̇ by the own variables.
         let momentum = take(&mut roots, &picture.momenta);
         let momentum_drift = take(&mut roots, &picture.momentum_drift);
-        let energy = take(&mut roots, &[energy(setting, &picture)]).start;
+        let energy = take(&mut roots, &[energy(setting, picture)]).start;
         let mass = sparse(&mut roots, &picture.metric);
         let force = take(&mut roots, &picture.force);
         let nonideal = take(&mut roots, &picture.nonideal);
@@ -178,7 +173,7 @@ impl Observer {
         variables.extend(equations.multipliers.iter().map(|m| m.1));
         let energy = layout.energy..layout.energy + 1;
         let (roots, branches) = OnBranches::freeze(setting, &roots, energy, &mut variables);
-        Ok(Observer {
+        Observer {
             branches,
             input: vec![0.0; variables.len()],
             function: Compiled::new(setting, &roots, &variables),
@@ -188,7 +183,7 @@ impl Observer {
             layout,
             scratch: Scratch::default(),
             outcome: Outcome::default(),
-        })
+        }
     }
 
     /// Sets the parameters.

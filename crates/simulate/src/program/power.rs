@@ -8,14 +8,17 @@
 //! left of it is −a_t for affine rows.
 
 use crate::setting::Setting;
-use dalembert_derive::{EquationsOfMotion, picture};
+use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::picture::{self, Picture};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_model::system::Energy;
 
 /// −L_t + q̇·(Q′ + C), for each row A q̇ where it does not vanish with the
-/// constraint itself, and M: all in the variables of the equations.
+/// constraint itself, and M: all in the variables of the equations. Without a picture of the
+/// system nothing is known of them.
 pub(crate) fn power_and_mass(
     setting: &Setting,
+    picture: Option<&Picture>,
     equations: &EquationsOfMotion,
 ) -> (ExprId, Vec<ExprId>, Jacobian) {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
@@ -24,7 +27,7 @@ pub(crate) fn power_and_mass(
         let rows = vec![ExprId::ZERO; equations.rows.len()];
         (ExprId::ZERO, rows, dalembert_derive::matrix::identity(n))
     };
-    let Ok(picture) = picture::Picture::new(exprs, system) else { return none() };
+    let Some(picture) = picture else { return none() };
     let by_time = match &system.energy {
         Energy::Lagrangian { lagrangian, .. } => {
             (-exprs.at(exprs.derivative(*lagrangian, Symbol::TIME))).id
@@ -60,7 +63,7 @@ pub(crate) fn power_and_mass(
     let rows = roots.len();
     roots.extend(picture.metric.rows.iter().flatten().map(|e| e.1));
     let mut roots = exprs.substitute(&roots, &map);
-    let mut mass = picture.metric;
+    let mut mass = picture.metric.clone();
     let entries = roots.split_off(rows);
     mass.rows.iter_mut().flatten().zip(entries).for_each(|(place, e)| place.1 = e);
     let power = roots.remove(0);

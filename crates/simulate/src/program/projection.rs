@@ -46,6 +46,9 @@ pub(crate) const RANK: f64 = 1e-9;
 const MOST: usize = 8;
 /// What is left where rounding begins.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
+/// Corrections of residuals below this part of their rows' terms move these terms by no more, and
+/// what is left is measured by the terms there were.
+const SMALL: f64 = 1e-6;
 /// Rounding errors add up to no more than this many of their bounds.
 const EXPLAINED: f64 = 16.0;
 
@@ -125,7 +128,10 @@ impl Projection {
                 field.residuals(t, x)?;
             }
             let level = &mut self.positions;
-            if !level.load_positions(field, &x[..n], self.chosen.as_deref()) {
+            let is_measured = last < SMALL;
+            if is_measured {
+                level.residuals.copy_from_slice(field.position_residuals());
+            } else if !level.load_positions(field, &x[..n], self.chosen.as_deref()) {
                 break;
             }
             violation.position = level.largest(&level.residuals);
@@ -138,6 +144,9 @@ impl Projection {
                 break;
             }
             last = left;
+            if is_measured {
+                level.load_positions(field, &x[..n], self.chosen.as_deref());
+            }
             let correction = level.correct(&field.noise().mass_inertia, rank)?;
             x.iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
@@ -149,7 +158,10 @@ impl Projection {
                 field.residuals(t, x)?;
             }
             let level = &mut self.velocities;
-            if !level.load_velocities(field, t, x)? {
+            let is_measured = last < SMALL;
+            if is_measured {
+                level.residuals.copy_from_slice(field.velocity_residuals());
+            } else if !level.load_velocities(field, t, x)? {
                 break;
             }
             violation.velocity = level.largest(&level.residuals);
@@ -163,6 +175,9 @@ impl Projection {
                 break;
             }
             last = left;
+            if is_measured {
+                level.load_velocities(field, t, x)?;
+            }
             let correction = level.correct(&field.noise().inertia, rank)?;
             x[n..n + size].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
@@ -291,21 +306,26 @@ impl Level {
     /// would be for components of the size that others have where masses are equal.
     fn measure(&mut self, x: &[f64]) {
         let n = x.len();
-        let unit = |i: usize| self.metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
         self.sizes.clear();
-        self.sizes.extend((0..n).map(unit));
-        let longest = self.sizes.iter().zip(x).fold(0f64, |m, (unit, x)| m.max(unit * x.abs()));
+        let mut longest = 0f64;
+        for i in 0..n {
+            let unit = self.metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
+            longest = longest.max(unit * x[i].abs());
+            self.sizes.push(unit);
+        }
         for (size, x) in self.sizes.iter_mut().zip(x) {
             // A component without mass has only itself to go by.
             *size = if *size > 0.0 { longest / *size } else { x.abs() };
         }
         self.terms.clear();
         for row in self.rows.chunks_exact(n.max(1)) {
-            let terms: f64 = row.iter().zip(x).map(|(a, x)| (a * x).abs()).sum();
-            let entries = row.iter().zip(&self.sizes).filter(|(a, _)| **a != 0.0);
-            let whole: f64 = entries.map(|(a, size)| a.abs() * size).sum();
+            let (mut terms, mut whole) = (0.0, 0.0);
+            for ((a, x), size) in row.iter().zip(x).zip(&self.sizes) {
+                terms += (a * x).abs();
+                whole += if *a != 0.0 { a.abs() * size } else { 0.0 };
+            }
             // A row that only says that something is 0 has no terms to measure by.
-            self.terms.push(terms.max(1e-2 * whole));
+            self.terms.push(f64::max(terms, 1e-2 * whole));
         }
     }
 

@@ -26,6 +26,7 @@ use crate::program::field::Field;
 use crate::program::observer::{Observation, Observer};
 use crate::setting::{Setting, State, Table};
 use accumulation::Accumulation;
+use dalembert_derive::picture::Picture;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation, Variables, for_system};
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::eliminations::Elimination;
@@ -486,11 +487,13 @@ pub(crate) struct Simulation<'a> {
 
 pub(crate) fn derive(
     setting: &Setting,
+    picture: &Picture,
     options: &RunOptions,
     state: &State,
 ) -> Result<EquationsOfMotion, RunError> {
     let model = &*setting.model;
-    let reference = Reference::of(setting, state, &Tolerances::default()).map_err(|e| match e {
+    let reference = Reference::on(setting, picture, state, &Tolerances::default());
+    let reference = reference.map_err(|e| match e {
         Refusal::Formulation(faults) => RunError::Formulation(faults),
         other => RunError::Refused(other),
     })?;
@@ -741,12 +744,14 @@ impl<'a> Simulation<'a> {
         let _ = self.driver.field.certified_rates(t, &x, &mut dx);
         let state = self.observer.state(&self.driver.field, t, &x);
         self.finish();
-        let equations = derive(&self.setting, self.options, &state)?;
-        let mut field = Field::new(&self.setting, &equations, self.options.elimination);
+        let setting = &self.setting;
+        let picture = Picture::new(&setting.model.exprs, &setting.model.system)
+            .map_err(RunError::Formulation)?;
+        let equations = derive(setting, &picture, self.options, &state)?;
+        let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);
-        self.observer = Observer::new(&self.setting, &equations).map_err(RunError::Formulation)?;
-        let mut energies =
-            Energies::new(&self.setting, &equations).map_err(RunError::Formulation)?;
+        self.observer = Observer::new(setting, &picture, &equations);
+        let mut energies = Energies::new(setting, &picture, &equations);
         std::mem::swap(&mut energies, &mut self.energies);
         self.energies.go_on(energies);
         self.paths.clear();
@@ -760,9 +765,7 @@ impl<'a> Simulation<'a> {
         control.step = self.driver.constant_step();
         let h = self.driver.h;
         let mut functions = match self.options.events {
-            true => {
-                EventFunctions::new(&self.setting, &equations).map_err(RunError::Formulation)?
-            }
+            true => EventFunctions::new(&self.setting, &picture, &equations),
             false => None,
         };
         if let (Some(new), Some(old)) = (&mut functions, &self.driver.take_events()) {

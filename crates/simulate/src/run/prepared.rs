@@ -21,6 +21,7 @@ use crate::run::{self, RunError, RunOptions, RunReport};
 use crate::setting::Setting;
 use crate::setting::State;
 use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::picture::Picture;
 use dalembert_gauss::terms::Tolerances;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -59,15 +60,17 @@ impl Program {
         state: &State,
     ) -> Result<Program, RunError> {
         let clock = Instant::now();
-        let equations = run::derive(setting, options, state)?;
+        let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+        let picture = Picture::new(exprs, system).map_err(RunError::Formulation)?;
+        let equations = run::derive(setting, &picture, options, state)?;
         let derived = clock.elapsed();
-        let field = Field::new(setting, &equations, options.elimination);
-        let observer = Observer::new(setting, &equations).map_err(RunError::Formulation)?;
+        let field = Field::on(setting, Some(&picture), &equations, options.elimination);
+        let observer = Observer::new(setting, &picture, &equations);
         let functions = match options.events {
-            true => EventFunctions::new(setting, &equations).map_err(RunError::Formulation)?,
+            true => EventFunctions::new(setting, &picture, &equations),
             false => None,
         };
-        let energies = Energies::new(setting, &equations).map_err(RunError::Formulation)?;
+        let energies = Energies::new(setting, &picture, &equations);
         let impulses = functions.is_some().then(|| Impulses::new(setting));
         let took = [derived, clock.elapsed() - derived];
         let setting = setting.clone();

@@ -18,7 +18,6 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg;
-use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Unknown;
 use dalembert_model::tree::Direction;
 
@@ -99,14 +98,14 @@ impl EventFunctions {
     /// The events of a model in the variables of a formulation; `None` if there are none.
     pub fn new(
         setting: &Setting,
+        picture: &Picture,
         equations: &EquationsOfMotion,
-    ) -> Result<Option<EventFunctions>, Vec<Diagnostic>> {
+    ) -> Option<EventFunctions> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         if system.events.is_empty() {
-            return Ok(None);
+            return None;
         }
         let own = equations.on_constraints(exprs);
-        let picture = Picture::new(exprs, system)?;
         let by_velocities: Vec<(Symbol, ExprId)> =
             picture.velocities.iter().copied().zip(own.kinematics.iter().copied()).collect();
         let momenta = exprs.substitute(&picture.momenta, &by_velocities);
@@ -165,8 +164,8 @@ impl EventFunctions {
         let may_jump: Vec<bool> = may_jump.collect();
         let plain = roots.len();
         roots.extend(beside);
-        let observer = is_observed.then(|| Observer::new(setting, equations)).transpose()?;
-        Ok(Some(EventFunctions {
+        let observer = is_observed.then(|| Observer::new(setting, picture, equations));
+        Some(EventFunctions {
             setting: setting.clone(),
             directions: system.events.iter().map(|e| e.direction).collect(),
             sides: vec![EventSide::default(); kinds.len()],
@@ -186,7 +185,7 @@ impl EventFunctions {
             variables,
             observer,
             seen: None,
-        }))
+        })
     }
 
     /// Whether a function needs an observation, which is dear.

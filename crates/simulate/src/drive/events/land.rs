@@ -170,7 +170,8 @@ impl Driver {
     pub(in crate::drive) fn step_by(&mut self, pass: &mut Pass, h: f64) -> Option<f64> {
         let (rates, weights) = (&pass.rates, &pass.weights);
         let (tolerance, constant) = (self.control.tolerance, false);
-        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant };
+        let looks = true;
+        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
         let error = self.integrator.step(&mut self.field, step, &mut pass.next).ok()?;
         (error.is_finite() && pass.next.iter().all(|x| x.is_finite())).then_some(error)
     }

@@ -11,6 +11,12 @@
 //! well the polynomial resolves the motion. Order 2s (Hairer, Lubich & Wanner,
 //! *Geometric Numerical Integration*, II.1.3).
 
+use std::sync::LazyLock;
+
+/// The rule of a step across a singular position, with an even number of nodes: none in the
+/// middle. Few runs need it.
+pub(super) static RULE: LazyLock<Collocation> = LazyLock::new(|| Collocation::new(16));
+
 /// Nodes and what is known about them.
 pub struct Collocation {
     /// c, in (0, 1), rising.

@@ -22,7 +22,7 @@
 use crate::drive::events::land::EventsInStep;
 use crate::drive::pass::{Arrival, Pass, Record};
 use crate::drive::singular::change::{RankChange, Unresolved};
-use crate::drive::singular::collocation::Collocation;
+use crate::drive::singular::collocation::RULE;
 use crate::drive::singular::distance::Margins;
 use crate::drive::singular::step::{Crossing, Mark, RowSet, nearest};
 use crate::drive::tolerances::singular::{
@@ -39,7 +39,6 @@ use std::sync::Arc;
 
 /// What the driver knows about singular positions.
 pub(in crate::drive) struct Crossings {
-    pub(in crate::drive) rule: Collocation,
     pub(in crate::drive) margins: Margins,
     trail: VecDeque<Mark>,
     /// The rows in use at the last mark.
@@ -55,7 +54,6 @@ pub(in crate::drive) struct Crossings {
 impl Default for Crossings {
     fn default() -> Crossings {
         Crossings {
-            rule: Collocation::new(NODES),
             margins: Margins::default(),
             trail: VecDeque::with_capacity(TRAIL + 1),
             set: Arc::default(),
@@ -66,8 +64,6 @@ impl Default for Crossings {
     }
 }
 
-/// An even number: no node in the middle.
-const NODES: usize = 16;
 /// Ends of steps that are kept.
 const TRAIL: usize = 12;
 /// Steps whose ends tell where the motion goes,
@@ -519,12 +515,12 @@ impl Driver {
         let Crossing { passage, sets, change, at, .. } = crossing;
         let theta = passage.theta(t);
         let change = change.filter(|_| theta >= at);
-        self.use_set(&sets[nearest(&self.crossings.rule.nodes, theta)]);
+        self.use_set(&sets[nearest(&RULE.nodes, theta)]);
         if (theta - at).abs() >= NEAR {
             self.hold(t, &mut next).map_err(Failure::Field)?;
         }
         if let Some(dense) = &mut self.dense {
-            let degree = self.crossings.rule.nodes.len() + 1;
+            let degree = RULE.nodes.len() + 1;
             dense.keep((self.t, t), degree, &next, &mut |time, x| {
                 x.copy_from_slice(&passage.state(passage.theta(time)))
             });
@@ -592,7 +588,7 @@ impl Driver {
         let Crossing { passage, sets, at, kept, .. } = crossing;
         let theta = passage.theta(t);
         let mut x = passage.state(theta);
-        self.use_set(&sets[nearest(&self.crossings.rule.nodes, theta)]);
+        self.use_set(&sets[nearest(&RULE.nodes, theta)]);
         if (theta - at).abs() >= NEAR {
             self.hold(t, &mut x).map_err(Failure::Field)?;
             return Ok((x, None));

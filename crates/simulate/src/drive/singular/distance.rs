@@ -51,7 +51,7 @@ impl Margins {
     pub fn mark(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
         let count = self.load(field, t, x)?;
         for (k, &row) in field.rows().iter().enumerate() {
-            let column = self.matrix.iter().skip(k).step_by(count);
+            let column = (0..field.size).map(|i| self.matrix[i * count + k]);
             let length = column.map(|a| a * a).sum::<f64>().sqrt();
             self.longest[row] = self.longest[row].max(length);
         }
@@ -69,7 +69,7 @@ impl Margins {
         for (k, &row) in field.rows().iter().enumerate() {
             let longest = self.longest[row];
             if longest > 0.0 {
-                self.matrix.iter_mut().skip(k).step_by(count).for_each(|a| *a /= longest);
+                (0..field.size).for_each(|i| self.matrix[i * count + k] /= longest);
             }
         }
         zeros(&mut self.tau, field.size.min(count));

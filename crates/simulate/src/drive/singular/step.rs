@@ -2,7 +2,7 @@
 
 use crate::drive::Driver;
 use crate::drive::singular::change::RankChange;
-use crate::drive::singular::collocation::Passage;
+use crate::drive::singular::collocation::{Passage, RULE};
 use crate::drive::tolerances::constraints::HELD;
 use crate::drive::tolerances::singular::{LOST, NOISE};
 use crate::integrators::Problem;
@@ -67,7 +67,7 @@ impl Driver {
     fn guess(&self, known: &[(f64, Vec<f64>)], from: (f64, &[f64]), to: f64, h: f64) -> Vec<f64> {
         let recent = &known[known.len().saturating_sub(6)..];
         let points: Vec<f64> = recent.iter().map(|k| k.0).collect();
-        let weights = self.crossings.rule.through(&points, from.0, to);
+        let weights = RULE.through(&points, from.0, to);
         let mut x = from.1.to_vec();
         for (weight, (_, rates)) in weights.iter().zip(recent) {
             x.iter_mut().zip(rates).for_each(|(x, f)| *x += h * weight * f);
@@ -83,7 +83,7 @@ impl Driver {
         h: f64,
         is_regular: bool,
     ) -> Option<Crossing> {
-        let nodes = self.crossings.rule.nodes.clone();
+        let nodes = RULE.nodes.clone();
         let size = mark.x.len();
         self.use_set(&mark.set);
         let mut rates = vec![0.0; size];
@@ -115,7 +115,7 @@ impl Driver {
             let mut change = 0f64;
             for i in 0..nodes.len() {
                 let mut x = mark.x.clone();
-                for (a, f) in self.crossings.rule.stages[i].iter().zip(&f) {
+                for (a, f) in RULE.stages[i].iter().zip(&f) {
                     x.iter_mut().zip(f).for_each(|(x, f)| *x += h * a * f);
                 }
                 let set = sets[i].clone();
@@ -134,7 +134,7 @@ impl Driver {
                 continue;
             }
             // What does not shrink any more is noise near t*, if the end is free of it.
-            let coefficients = self.crossings.rule.coefficients(&f);
+            let coefficients = RULE.coefficients(&f);
             let passage = Passage { t: mark.t, h, start: mark.x.clone(), coefficients };
             let (end, _) = self.visit(mark.t + h, passage.state(1.0), None)?;
             let parts = end.iter().zip(&ended).zip(&weights);
@@ -149,7 +149,7 @@ impl Driver {
                 return None;
             }
         }
-        let coefficients = self.crossings.rule.coefficients(&f);
+        let coefficients = RULE.coefficients(&f);
         let passage = Passage { t: mark.t, h, start: mark.x.clone(), coefficients };
         let end = passage.state(1.0);
         let (end, _) = self.visit(mark.t + h, end, None)?;
@@ -205,7 +205,7 @@ impl Driver {
         sets: &[RowSet],
     ) -> Option<(f64, f64)> {
         const PARTS: usize = 24;
-        let nodes = self.crossings.rule.nodes.clone();
+        let nodes = RULE.nodes.clone();
         let at = |this: &mut Self, theta: f64| {
             this.use_set(&sets[nearest(&nodes, theta)]);
             let (t, x) = (passage.t + theta * passage.h, passage.state(theta));
@@ -259,7 +259,7 @@ impl Driver {
         let before = self.expected.map_or(0, |e| e.0);
         let t = passage.t + at * passage.h;
         let x = passage.state(at);
-        let set = &sets[nearest(&self.crossings.rule.nodes, at)];
+        let set = &sets[nearest(&RULE.nodes, at)];
         self.use_set(set);
         let split = self.crossings.margins.split(&mut self.field, t, &x, LOST);
         let (kept, dependent) = split.unwrap_or((set.rows.clone(), Vec::new()));
@@ -314,7 +314,7 @@ impl Driver {
 
     /// The largest of these between the nodes.
     pub(in crate::drive) fn between(&mut self, passage: &Passage, beside: f64) -> f64 {
-        let nodes = self.crossings.rule.nodes.clone();
+        let nodes = RULE.nodes.clone();
         let middles = nodes.windows(2).map(|pair| 0.5 * (pair[0] + pair[1]));
         middles.fold(0.0, |worst, theta| self.violation_on(passage, theta, beside).max(worst))
     }

@@ -106,17 +106,29 @@ impl Field {
         Ok(())
     }
 
-    /// Solves for the motion by the rows in use, at what was evaluated last.
+    /// Solves for the motion by the rows in use, at what was evaluated last; not again if that is
+    /// done.
     pub(super) fn solve(&mut self) -> Result<(), FieldError> {
+        if self.work.is_fresh && self.work.is_solved {
+            return Ok(());
+        }
+        self.work.is_certified = false;
+        self.find_motion()?;
+        self.work.is_solved = true;
+        Ok(())
+    }
+
+    fn find_motion(&mut self) -> Result<(), FieldError> {
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
-        let all = self.rows.len() == work.drift.len();
+        let drift = &work.output[layout.drift.clone()];
+        let all = self.rows.len() == drift.len();
         if !all {
             work.chosen.clear();
             work.chosen_drift.clear();
             for &row in &self.rows {
                 work.chosen.extend_from_slice(&work.jacobian[row * size..(row + 1) * size]);
-                work.chosen_drift.push(work.drift[row]);
+                work.chosen_drift.push(drift[row]);
             }
         }
         let terms = Terms {
@@ -126,7 +138,7 @@ impl Field {
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: if all { &work.jacobian } else { &work.chosen },
-            drift: if all { &work.drift } else { &work.chosen_drift },
+            drift: if all { drift } else { &work.chosen_drift },
             noise: None,
             inertia: &self.noise.inertia,
         };
@@ -146,6 +158,7 @@ impl Field {
         match &self.coupling {
             None => {
                 self.counts.decided += 1;
+                work.is_settled = false;
                 certain(by, &mut work.scratch, &terms, &tolerances, outcome)?;
                 factored.adopt(&work.scratch, outcome);
             }
@@ -201,15 +214,17 @@ impl Field {
     /// Checks the last solution by Gauss's principle, if it is on the decision of another state;
     /// all others have been. One that misses it is solved for again.
     pub(super) fn certify(&mut self) -> Result<(), FieldError> {
-        if !self.work.is_frozen {
+        if !self.work.is_frozen || self.work.is_certified {
             return Ok(());
         }
         let outcome = &mut self.work.outcome;
         (outcome.stationarity, outcome.feasibility) = self.work.factored.residuals();
         if is_certain(outcome) {
+            self.work.is_certified = true;
             return Ok(());
         }
         self.work.factored.forget();
+        self.work.is_solved = false;
         self.solve()
     }
 }

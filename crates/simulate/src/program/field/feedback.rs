@@ -15,14 +15,15 @@ impl Field {
         let (phi, psi) = self.residuals(t, x)?;
         let (phi, psi) = (phi.to_vec(), psi.to_vec());
         self.work.is_fresh = false;
+        let drift = &mut self.work.output[self.layout.drift.clone()];
         for (place, row) in self.equations.rows.iter().enumerate() {
             let position = positions.iter().position(|r| r == row);
             if let Some(at) = velocities.iter().position(|r| r == row) {
                 let factor = if position.is_some() { 2.0 * rate } else { rate };
-                self.work.drift[place] -= factor * psi[at];
+                drift[place] -= factor * psi[at];
             }
             if let Some(at) = position {
-                self.work.drift[place] -= rate * rate * phi[at];
+                drift[place] -= rate * rate * phi[at];
             }
         }
         Ok(())

@@ -1,0 +1,460 @@
+//! The loops of a frozen problem, with lengths that the compiler knows where problems are small.
+//!
+//! ```text
+//! factor   Ã = L Qᵀ ,   N = Q [0; I] ,   K = NᵀΓ̃N = L_K D L_Kᵀ
+//! solve    y = Q L⁻¹ b̃ ,   K z = Nᵀ(F̃ − Γ̃y) ,   x = y + N z ,   Lᵀμ = Qᵀ(Γ̃x − F̃)
+//! ```
+//!
+//! Here L_K has ones on its diagonal: a root waits for what is before it, and all that is after
+//! it waits for the root.
+//!
+//! With three coordinates and a row these are some sixty products; calls, counters and moves of a
+//! few numbers would cost three times as much as the products. So every function here is written
+//! once, for any size, and is compiled once more for each size up to four coordinates, where all
+//! of its loops are unrolled. Whatever the size, the operations and their order are the same.
+
+use super::Scratch;
+use crate::linalg::{dot, lq, multiply, norm, sized};
+use crate::terms::Terms;
+
+/// Calls a function that is inlined with n and r as constants where these are small.
+macro_rules! by_size {
+    ($n:expr, $r:expr, $call:expr) => {
+        by_size!($n, $r, $call; (1, 0) (1, 1) (2, 0) (2, 1) (2, 2) (3, 0) (3, 1) (3, 2) (3, 3)
+            (4, 0) (4, 1) (4, 2) (4, 3) (4, 4))
+    };
+    ($n:expr, $r:expr, $call:expr; $(($small:literal, $few:literal))*) => {
+        match ($n, $r) {
+            $(($small, $few) => $call($small, $few),)*
+            (n, r) => $call(n, r),
+        }
+    };
+}
+
+/// A pivot has fallen if it is below this part of what it was at the decision.
+const FALLS: f64 = 1.0 / 16.0;
+
+/// The largest number of coordinates with loops of its own; what is between the numbers given and
+/// those kept is then not in memory.
+const SMALL: usize = 4;
+
+/// Room for a matrix of a small problem.
+type Small = [f64; SMALL * SMALL];
+
+/// The order of the coordinates and rows of a frozen problem, as their places in the terms.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    pub(super) columns: Vec<usize>,
+    pub(super) rows: Vec<usize>,
+}
+
+/// Takes Γ and A in the units and the order there are, and factors the rows and K. `rows` and
+/// `free` have the pivots at the decision. False if one has fallen.
+pub(super) fn factor(
+    s: &mut Scratch,
+    terms: &Terms,
+    order: &Order,
+    rows: &[f64],
+    free: &[f64],
+) -> bool {
+    sized(&mut s.matrix, s.basis.len());
+    by_size!(s.scaled.n, s.decision.jacobian, |n, r| factor_sized(
+        n, r, s, terms, order, rows, free
+    ))
+}
+
+#[inline(always)]
+pub(super) fn factor_sized(
+    n: usize,
+    r: usize,
+    s: &mut Scratch,
+    terms: &Terms,
+    order: &Order,
+    rows: &[f64],
+    free: &[f64],
+) -> bool {
+    let count = n - r;
+    let c = &s.scaled.coordinates[..n];
+    let given = (terms, order, c, &s.scaled.rows[..r]);
+    let before = (&rows[..r], &free[..count]);
+    if n > SMALL {
+        let at = Factors {
+            metric: &mut s.scaled.metric[..n * n],
+            jacobian: &mut s.scaled.jacobian[..r * n],
+            lq: &mut s.rows_lq[..r * n],
+            tau: &mut s.rows_tau[..r],
+            basis: &mut s.basis[..count * n],
+            moved: &mut s.matrix[..count * n],
+            reduced: &mut s.reduced[..count * count],
+        };
+        return factor_at(n, r, at, given, before);
+    }
+    // One by one, so that each of them may be in registers.
+    let (mut metric, mut lq, mut tau) = (Small::default(), Small::default(), Small::default());
+    let (mut basis, mut moved) = (Small::default(), Small::default());
+    let mut reduced = Small::default();
+    let at = Factors {
+        metric: &mut metric[..n * n],
+        jacobian: &mut s.scaled.jacobian[..r * n],
+        lq: &mut lq[..r * n],
+        tau: &mut tau[..r],
+        basis: &mut basis[..count * n],
+        moved: &mut moved[..count * n],
+        reduced: &mut reduced[..count * count],
+    };
+    let holds = factor_at(n, r, at, given, before);
+    s.scaled.metric[..n * n].copy_from_slice(&metric[..n * n]);
+    s.rows_lq[..r * n].copy_from_slice(&lq[..r * n]);
+    s.rows_tau[..r].copy_from_slice(&tau[..r]);
+    s.basis[..count * n].copy_from_slice(&basis[..count * n]);
+    s.reduced[..count * count].copy_from_slice(&reduced[..count * count]);
+    holds
+}
+
+/// Where the matrices and their factors are.
+struct Factors<'a> {
+    metric: &'a mut [f64],
+    jacobian: &'a mut [f64],
+    lq: &'a mut [f64],
+    tau: &'a mut [f64],
+    basis: &'a mut [f64],
+    /// Γ̃N.
+    moved: &'a mut [f64],
+    reduced: &'a mut [f64],
+}
+
+#[inline(always)]
+fn factor_at(
+    n: usize,
+    r: usize,
+    at: Factors,
+    (terms, order, c, d): (&Terms, &Order, &[f64], &[f64]),
+    (rows, free): (&[f64], &[f64]),
+) -> bool {
+    let Factors { metric, jacobian, lq, tau, basis, moved, reduced } = at;
+    take_metric(n, metric, &terms.metric[..n * n], c, &order.columns[..n]);
+    take_rows(n, r, (lq, jacobian), terms, (c, d), order);
+    if r > 0 {
+        lq::factor(lq, n, r, tau);
+        find_basis(n, r, lq, tau, basis);
+    }
+    let stands = !has_fallen(lq, n, rows);
+    form_reduced(n, r, metric, basis, moved, reduced);
+    factor_reduced(n - r, reduced, free) && stands
+}
+
+/// Γ̃. A coordinate without mass where units were decided may have one beside that state.
+#[inline(always)]
+fn take_metric(n: usize, metric: &mut [f64], given: &[f64], c: &[f64], columns: &[usize]) {
+    for i in 0..n {
+        let p = columns[i];
+        let row = &given[p * n..(p + 1) * n];
+        for j in 0..=i {
+            let q = columns[j];
+            let sum = 0.5 * row[q] + 0.5 * given[q * n + p];
+            let value = sum * c[i] * c[j];
+            (metric[i * n + j], metric[j * n + i]) = (value, value);
+        }
+    }
+}
+
+/// Ã, to be factored and to be kept.
+#[inline(always)]
+fn take_rows(
+    n: usize,
+    r: usize,
+    (rows, kept): (&mut [f64], &mut [f64]),
+    terms: &Terms,
+    (c, d): (&[f64], &[f64]),
+    order: &Order,
+) {
+    let (given, columns) = (&terms.jacobian[..r * n], &order.columns[..n]);
+    for k in 0..r {
+        let row = &given[order.rows[k] * n..(order.rows[k] + 1) * n];
+        let (own, kept) = (&mut rows[k * n..(k + 1) * n], &mut kept[k * n..(k + 1) * n]);
+        for (((own, kept), &column), c) in own.iter_mut().zip(kept).zip(columns).zip(c) {
+            *own = row[column] * c * d[k];
+            *kept = *own;
+        }
+    }
+}
+
+/// N of factored rows, its columns one after the other.
+#[inline(always)]
+fn find_basis(n: usize, r: usize, lq: &[f64], tau: &[f64], basis: &mut [f64]) {
+    let last = r - 1;
+    for k in 0..n - r {
+        let column = &mut basis[k * n..(k + 1) * n];
+        // The last reflection, of a unit vector.
+        let v = &lq[last * n + r..r * n];
+        let by = tau[last] * v[k];
+        column[..last].fill(0.0);
+        column[last] = 0.0 - by;
+        for i in r..n {
+            let own = if i == r + k { 1.0 } else { 0.0 };
+            column[i] = own - by * v[i - r];
+        }
+        lq::apply_q(lq, n, last, tau, column);
+    }
+}
+
+/// The lower triangle of K.
+#[inline(always)]
+pub(super) fn form_reduced(
+    n: usize,
+    r: usize,
+    metric: &[f64],
+    basis: &[f64],
+    moved: &mut [f64],
+    reduced: &mut [f64],
+) {
+    let count = n - r;
+    if r == 0 {
+        // N is the identity.
+        reduced.copy_from_slice(metric);
+        return;
+    }
+    for k in 0..count {
+        let here = k * n..(k + 1) * n;
+        multiply(metric, n, &basis[here.clone()], &mut moved[here]);
+    }
+    for i in 0..count {
+        for j in 0..=i {
+            let (p, q) = (i * n..(i + 1) * n, j * n..(j + 1) * n);
+            reduced[i * count + j] = dot(&basis[p], &moved[q]);
+        }
+    }
+}
+
+/// K = L_K D L_Kᵀ in the lower triangle, D on the diagonal; `before` has D_kk/K_kk at the decision.
+/// False if a pivot has fallen.
+#[inline(always)]
+pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
+    let mut holds = true;
+    for i in 0..count {
+        let (above, rest) = k.split_at_mut(i * count);
+        let (row, below) = rest.split_at_mut(count);
+        // The row of L_K D becomes that of L_K.
+        let whole = row[i];
+        let mut pivot = whole;
+        for j in 0..i {
+            let scaled = row[j];
+            row[j] = scaled / above[j * count + j];
+            pivot -= scaled * row[j];
+        }
+        row[i] = pivot;
+        holds &= pivot >= FALLS * FALLS * before[i] * whole && pivot > 0.0;
+        // One column of L_K D: its entries do not wait for each other.
+        for j in 0..count - (i + 1) {
+            let other = &mut below[j * count..j * count + i + 1];
+            other[i] -= dot(&other[..i], &row[..i]);
+        }
+    }
+    holds
+}
+
+/// Solves K z = g in place.
+#[inline(always)]
+pub(super) fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
+    for i in 0..count {
+        z[i] -= dot(&k[i * count..i * count + i], &z[..i]);
+    }
+    for i in 0..count {
+        z[i] /= k[i * count + i];
+    }
+    for i in (0..count).rev() {
+        for j in 0..i {
+            z[j] -= k[i * count + j] * z[i];
+        }
+    }
+}
+
+/// D_kk and K_kk of a factored K.
+pub(super) fn free_pivot(k: &[f64], count: usize, at: usize) -> (f64, f64) {
+    let row = &k[at * count..(at + 1) * count];
+    let parts = (0..at).map(|j| row[j] * row[j] * k[j * count + j]);
+    (row[at], parts.sum::<f64>() + row[at])
+}
+
+/// Takes F + C and b in the units and the order there are, and solves by the null space, not
+/// refined. False if v̇ and λ are not numbers.
+pub(super) fn solve(
+    s: &mut Scratch,
+    terms: &Terms,
+    order: &Order,
+    v_dot: &mut Vec<f64>,
+    multipliers: &mut Vec<f64>,
+) -> bool {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    for of in [&mut s.solution, &mut s.left, &mut s.right] {
+        sized(of, n);
+    }
+    sized(&mut s.multipliers, r);
+    by_size!(n, r, |n, r| {
+        solve_sized(n, r, s, terms, order);
+        take_back(n, r, s, order, v_dot, multipliers)
+    })
+}
+
+#[inline(always)]
+pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, order: &Order) {
+    let count = n - r;
+    take_right(n, r, s, terms, order);
+    let given = Given {
+        metric: &s.scaled.metric[..n * n],
+        force: &s.scaled.force[..n],
+        drift: &s.scaled.drift[..r],
+        lq: &s.rows_lq[..r * n],
+        tau: &s.rows_tau[..r],
+        basis: &s.basis[..count * n],
+        reduced: &s.reduced[..count * count],
+    };
+    if n > SMALL {
+        let (x, left, right) = (&mut s.solution[..n], &mut s.left[..n], &mut s.right[..n]);
+        return solve_at(n, r, given, x, left, right, &mut s.multipliers[..r]);
+    }
+    let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
+    let multipliers = &mut s.multipliers[..r];
+    solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], multipliers);
+    s.solution[..n].copy_from_slice(&x[..n]);
+}
+
+/// A frozen problem and its factors.
+struct Given<'a> {
+    metric: &'a [f64],
+    force: &'a [f64],
+    drift: &'a [f64],
+    lq: &'a [f64],
+    tau: &'a [f64],
+    basis: &'a [f64],
+    reduced: &'a [f64],
+}
+
+#[inline(always)]
+fn solve_at(
+    n: usize,
+    r: usize,
+    given: Given,
+    x: &mut [f64],
+    left: &mut [f64],
+    right: &mut [f64],
+    multipliers: &mut [f64],
+) {
+    let Given { metric, force, drift, lq, tau, basis, reduced } = given;
+    let count = n - r;
+    if r == 0 {
+        x.copy_from_slice(force);
+        solve_reduced(count, reduced, x);
+        return;
+    }
+    // y = Q L⁻¹ b̃
+    x[..r].copy_from_slice(drift);
+    x[r..].fill(0.0);
+    lq::solve_lower(lq, n, r, x);
+    lq::apply_q(lq, n, r, tau, x);
+    // K z = Nᵀ(F̃ − Γ̃y), x = y + N z
+    multiply(metric, n, x, right);
+    (0..n).for_each(|i| right[i] = force[i] - right[i]);
+    multiply(basis, n, right, &mut left[..count]);
+    solve_reduced(count, reduced, &mut left[..count]);
+    for k in 0..count {
+        (0..n).for_each(|i| x[i] += basis[k * n + i] * left[k]);
+    }
+    // Lᵀμ = Qᵀ(Γ̃x − F̃)
+    multiply(metric, n, x, left);
+    (0..n).for_each(|i| left[i] -= force[i]);
+    lq::apply_q_transposed(lq, n, r, tau, left);
+    lq::solve_lower_transposed(lq, n, r, left);
+    multipliers.copy_from_slice(&left[..r]);
+}
+
+/// F + C and b.
+#[inline(always)]
+pub(super) fn take_right(n: usize, r: usize, s: &mut Scratch, terms: &Terms, order: &Order) {
+    let (columns, c) = (&order.columns[..n], &s.scaled.coordinates[..n]);
+    let (force, nonideal) = (&terms.force[..n], &terms.nonideal[..n]);
+    let into = &mut s.scaled.force[..n];
+    for i in 0..n {
+        into[i] = (force[columns[i]] + nonideal[columns[i]]) * c[i];
+    }
+    let (into, d, given) = (&mut s.scaled.drift[..r], &s.scaled.rows[..r], &terms.drift[..r]);
+    for k in 0..r {
+        into[k] = given[order.rows[k]] * d[k];
+    }
+}
+
+/// v̇ and λ in the user's units and order. False if they are not numbers.
+#[inline(always)]
+pub(super) fn take_back(
+    n: usize,
+    r: usize,
+    s: &Scratch,
+    order: &Order,
+    v_dot: &mut Vec<f64>,
+    multipliers: &mut Vec<f64>,
+) -> bool {
+    sized(v_dot, n);
+    sized(multipliers, r);
+    let (x, c, columns) = (&s.solution[..n], &s.scaled.coordinates[..n], &order.columns[..n]);
+    // A sum of numbers that are all finite, times 0, is 0.
+    let mut nothing = 0.0;
+    for i in 0..n {
+        let value = x[i] * c[i];
+        nothing += 0.0 * value;
+        v_dot[columns[i]] = value;
+    }
+    let (mu, d) = (&s.multipliers[..r], &s.scaled.rows[..r]);
+    for k in 0..r {
+        let value = mu[k] * d[k];
+        nothing += 0.0 * value;
+        multipliers[order.rows[k]] = value;
+    }
+    nothing == 0.0
+}
+
+/// ρ_N and ρ_A of the last solution, whose terms are taken as they are.
+pub(super) fn residuals(s: &mut Scratch) -> (f64, f64) {
+    by_size!(s.scaled.n, s.decision.jacobian, |n, r| residuals_sized(n, r, s))
+}
+
+#[inline(always)]
+pub(super) fn residuals_sized(n: usize, r: usize, s: &mut Scratch) -> (f64, f64) {
+    sized(&mut s.left, n);
+    sized(&mut s.work, n);
+    let (metric, force) = (&s.scaled.metric[..n * n], &s.scaled.force[..n]);
+    let (jacobian, drift) = (&s.scaled.jacobian[..r * n], &s.scaled.drift[..r]);
+    let (x, left) = (&s.solution[..n], &mut s.left[..n]);
+    let size = norm(x);
+    let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b };
+    multiply(metric, n, x, left);
+    for i in 0..n {
+        let along: f64 = (0..r).map(|k| jacobian[k * n + i] * s.multipliers[k]).sum();
+        left[i] -= force[i] + along;
+    }
+    let whole = norm(metric) * size + norm(force);
+    let stationarity = ratio(norm(left), whole);
+    let rows = &mut s.work[..r];
+    for k in 0..r {
+        rows[k] = dot(&jacobian[k * n..(k + 1) * n], x) - drift[k];
+    }
+    // At rest in equilibrium the size is that of what the forces alone would do.
+    let whole = norm(jacobian) * (size + norm(force)) + norm(drift);
+    (stationarity, ratio(norm(rows), whole))
+}
+
+/// The squares of a diagonal entry of a triangle and of its row.
+#[inline(always)]
+pub(super) fn pivot(l: &[f64], cols: usize, k: usize) -> (f64, f64) {
+    let row = &l[k * cols..k * cols + k + 1];
+    (row[k] * row[k], dot(row, row))
+}
+
+#[inline(always)]
+fn has_fallen(l: &[f64], cols: usize, before: &[f64]) -> bool {
+    let mut holds = true;
+    for k in 0..before.len() {
+        let (pivot, row) = pivot(l, cols, k);
+        holds &= pivot >= FALLS * FALLS * before[k] * row;
+    }
+    !holds
+}
