@@ -1,9 +1,12 @@
 //! Interpreted at first, machine code when it pays: what is called a few times is not worth
 //! compiling, and nobody knows ahead how often something will be called.
 //!
-//! Code costs as much as about a hundred interpreted calls and then gains nearly all of each, so
-//! that after [`CALLS`] calls, as many as a step or two of a motion, it is as likely to pay as
-//! not. All backends give the same bits, and nobody can tell when the change came.
+//! Code costs as much as about a hundred interpreted calls and then gains most of each. It is made
+//! after [`CALLS`] calls, which are a step or two of a motion: later is too late, as nothing is
+//! allocated in the steps that follow, and what is called that often is mostly called on. Against
+//! what the tape itself took to be made it is little. Tapes that are shorter than [`SHORTEST`] gain
+//! less than the memory for code costs. All backends give the same bits, and nobody can tell when
+//! the change came.
 
 use super::{Backend, Function, Scratch, interpreter, machine};
 use crate::tape::Tape;
@@ -12,6 +15,8 @@ use std::sync::{Arc, OnceLock};
 
 /// Calls before code is made.
 pub const CALLS: u32 = 24;
+/// Tapes with fewer instructions are interpreted.
+pub const SHORTEST: usize = 16;
 
 /// The interpreter first, then machine code.
 pub struct Auto;
@@ -25,6 +30,9 @@ impl Backend for Auto {
     }
 
     fn compile(&self, tape: Tape) -> Box<dyn Function> {
+        if tape.instructions.len() < SHORTEST {
+            return interpreter::BACKEND.compile(tape);
+        }
         let first = interpreter::BACKEND.compile(tape.clone());
         let calls = AtomicU32::new(0);
         Box::new(Either(Arc::new(Both { tape, first, calls, second: OnceLock::new() })))
