@@ -49,6 +49,13 @@ pub(super) fn entries(matrix: &Jacobian) -> Vec<ExprId> {
     matrix.rows.iter().flatten().map(|e| e.1).collect()
 }
 
+/// Places of a sparse matrix's entries in the dense one.
+pub(super) fn places(matrix: &Jacobian) -> Vec<usize> {
+    let columns = matrix.columns;
+    let rows = matrix.rows.iter().enumerate();
+    rows.flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * columns + j)).collect()
+}
+
 /// Puts entries, row by row, into a matrix of the same pattern.
 fn fill(matrix: &mut Jacobian, entries: &[ExprId]) {
     matrix.rows.iter_mut().flatten().zip(entries).for_each(|(place, &e)| place.1 = e);

@@ -16,8 +16,8 @@
 //! All derivatives are those of the expressions of [`Residual`], with branches frozen. The rows are those in use at the beginning of a step; the
 //! dependent ones hold with them.
 
-use super::kept::entries;
-use super::{Field, FieldError, places};
+use super::kept::{entries, places};
+use super::{Field, FieldError};
 use crate::program::compiled::Compiled;
 use crate::program::problem::{Problem, ResidualForm};
 use dalembert_derive::Residual;
