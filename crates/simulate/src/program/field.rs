@@ -59,7 +59,7 @@ struct Layout {
     jacobian: Vec<usize>,
     jacobian_at: usize,
     metric_at: usize,
-    drift: Range<usize>,
+    bias: Range<usize>,
     power: usize,
     row_power: Range<usize>,
 }
@@ -169,7 +169,7 @@ struct Work {
     metric: Vec<f64>,
     jacobian: Vec<f64>,
     chosen: Vec<f64>,
-    chosen_drift: Vec<f64>,
+    chosen_bias: Vec<f64>,
     scratch: Scratch,
     outcome: Outcome,
     factored: Factored,
@@ -301,8 +301,8 @@ impl Field {
     }
 
     /// b of the last [`matrices`](Field::matrices).
-    pub fn drift(&self) -> &[f64] {
-        &self.work.output[self.layout.drift.clone()]
+    pub fn bias(&self) -> &[f64] {
+        &self.work.output[self.layout.bias.clone()]
     }
 
     /// Γ, F, C, A and b at a state, dense, on the branches there are; forces by multipliers are
@@ -315,12 +315,12 @@ impl Field {
         let (work, layout) = (&self.work, &self.layout);
         Ok(Terms {
             n: self.size,
-            m: layout.drift.len(),
+            m: layout.bias.len(),
             metric: &work.metric,
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: &work.jacobian,
-            drift: &work.output[layout.drift.clone()],
+            bias: &work.output[layout.bias.clone()],
             noise: None,
             inertia: &[],
         })

@@ -68,15 +68,15 @@ pub struct Observer {
 struct Layout {
     velocity: Range<usize>,
     momentum: Range<usize>,
-    momentum_drift: Range<usize>,
+    momentum_bias: Range<usize>,
     energy: usize,
     lift: Sparse,
-    lift_drift: Range<usize>,
+    lift_bias: Range<usize>,
     mass: Sparse,
     force: Range<usize>,
     nonideal: Range<usize>,
     jacobian: Sparse,
-    drift: Range<usize>,
+    bias: Range<usize>,
 }
 
 /// A sparse matrix among the outputs.
@@ -140,31 +140,31 @@ impl Observer {
         };
         // In q, q̇, t; then q̇ by the own variables.
         let momentum = take(&mut roots, &picture.momenta);
-        let momentum_drift = take(&mut roots, &picture.momentum_drift);
+        let momentum_bias = take(&mut roots, &picture.momentum_bias);
         let energy = take(&mut roots, &[energy(setting, picture)]).start;
         let mass = sparse(&mut roots, &picture.metric);
         let force = take(&mut roots, &picture.force);
         let nonideal = take(&mut roots, &picture.nonideal);
         let jacobian = sparse(&mut roots, &picture.rows.jacobian);
-        let drift = take(&mut roots, &picture.rows.drift);
+        let bias = take(&mut roots, &picture.rows.bias);
         let map: Vec<(Symbol, ExprId)> =
             picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
         let mut roots = exprs.substitute(&roots, &map);
         let velocity = take(&mut roots, &equations.kinematics);
         let lift = sparse(&mut roots, &equations.lift);
-        let lift_drift = take(&mut roots, &equations.lift_drift);
+        let lift_bias = take(&mut roots, &equations.lift_bias);
         let layout = Layout {
             velocity,
             momentum,
-            momentum_drift,
+            momentum_bias,
             energy,
             lift,
-            lift_drift,
+            lift_bias,
             mass,
             force,
             nonideal,
             jacobian,
-            drift,
+            bias,
         };
         let mut variables = vec![Symbol::TIME];
         variables.extend(&equations.q);
@@ -235,9 +235,9 @@ impl Observer {
         let (n, m) = (self.n, self.m);
         self.evaluate(field, t, x);
         let rows = self.layout.jacobian.dense(&self.function.output);
-        let right = self.function.output[self.layout.drift.clone()].to_vec();
+        let right = self.function.output[self.layout.bias.clone()].to_vec();
         let mut blurred =
-            Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], drift: vec![0.0; m] };
+            Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], bias: vec![0.0; m] };
         let mut parts = vec![0.0; m];
         let mass = self.layout.mass.dense(&self.function.output);
         let units = units(&mass, &field.noise().mass_inertia, n);
@@ -249,7 +249,7 @@ impl Observer {
                 &rows,
                 &self.layout.jacobian.dense(&self.function.output),
             );
-            widen(&mut blurred.drift, &right, &self.function.output[self.layout.drift.clone()]);
+            widen(&mut blurred.bias, &right, &self.function.output[self.layout.bias.clone()]);
         }
         spread(&mut blurred.jacobian, n, &rows, &parts);
         blurred
@@ -280,7 +280,7 @@ impl Observer {
         let accelerations: Vec<f64> = (0..n)
             .map(|i| {
                 linalg::dot(&lift[i * size..(i + 1) * size], v_dot)
-                    + output[layout.lift_drift.start + i]
+                    + output[layout.lift_bias.start + i]
             })
             .collect();
         let (mass, jacobian) = (layout.mass.dense(output), layout.jacobian.dense(output));
@@ -317,7 +317,7 @@ impl Observer {
             force: &output[layout.force.clone()],
             nonideal: &output[layout.nonideal.clone()],
             jacobian: &jacobian,
-            drift: &output[layout.drift.clone()],
+            bias: &output[layout.bias.clone()],
             noise: None,
             inertia: &field.noise().mass_inertia,
         };
@@ -325,8 +325,8 @@ impl Observer {
         linalg::multiply(&mass, n, &accelerations, &mut rates);
         let constraint_force: Vec<f64> =
             rates.iter().zip(terms.force).map(|(a, b)| a - b).collect();
-        let drift = &output[layout.momentum_drift.clone()];
-        let momentum_rates = rates.iter().zip(drift).map(|(a, b)| a + b).collect();
+        let bias = &output[layout.momentum_bias.clone()];
+        let momentum_rates = rates.iter().zip(bias).map(|(a, b)| a + b).collect();
         // Which multipliers are unique depends on the rank only.
         let rank = Some(1e-9);
         let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
@@ -378,7 +378,7 @@ impl Observer {
 struct Blurred {
     zero: Vec<f64>,
     jacobian: Vec<f64>,
-    drift: Vec<f64>,
+    bias: Vec<f64>,
 }
 
 impl Blurred {
@@ -388,12 +388,12 @@ impl Blurred {
             metric: &self.zero,
             force: &self.zero[..n],
             jacobian: &self.jacobian,
-            drift: &self.drift,
+            bias: &self.bias,
         }
     }
 
     fn times(mut self, factor: f64) -> Blurred {
-        self.jacobian.iter_mut().chain(&mut self.drift).for_each(|noise| *noise *= factor);
+        self.jacobian.iter_mut().chain(&mut self.bias).for_each(|noise| *noise *= factor);
         self
     }
 }

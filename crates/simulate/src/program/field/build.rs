@@ -71,7 +71,7 @@ impl Field {
         let force = take(&mut equations.force.iter().copied());
         let nonideal = take(&mut equations.nonideal.iter().copied());
         let jacobian = take(&mut entries(&equations.jacobian).into_iter());
-        let drift = take(&mut equations.drift.iter().copied());
+        let bias = take(&mut equations.bias.iter().copied());
         let power = take(&mut std::iter::once(power)).start;
         let row_power = take(&mut row_power.into_iter());
         let layout = Layout {
@@ -82,7 +82,7 @@ impl Field {
             nonideal,
             jacobian: places(&equations.jacobian),
             jacobian_at: jacobian.start,
-            drift,
+            bias,
             power,
             row_power,
         };

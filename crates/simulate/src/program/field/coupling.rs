@@ -121,14 +121,14 @@ impl Field {
     fn find_motion(&mut self) -> Result<(), FieldError> {
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
-        let drift = &work.output[layout.drift.clone()];
-        let all = self.rows.len() == drift.len();
+        let bias = &work.output[layout.bias.clone()];
+        let all = self.rows.len() == bias.len();
         if !all {
             work.chosen.clear();
-            work.chosen_drift.clear();
+            work.chosen_bias.clear();
             for &row in &self.rows {
                 work.chosen.extend_from_slice(&work.jacobian[row * size..(row + 1) * size]);
-                work.chosen_drift.push(drift[row]);
+                work.chosen_bias.push(bias[row]);
             }
         }
         let terms = Terms {
@@ -138,7 +138,7 @@ impl Field {
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: if all { &work.jacobian } else { &work.chosen },
-            drift: if all { drift } else { &work.chosen_drift },
+            bias: if all { bias } else { &work.chosen_bias },
             noise: None,
             inertia: &self.noise.inertia,
         };

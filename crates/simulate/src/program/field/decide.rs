@@ -18,17 +18,17 @@ impl Field {
         work.is_settled = false;
         let terms = Terms {
             n: self.size,
-            m: layout.drift.len(),
+            m: layout.bias.len(),
             metric: &work.metric,
             force: &work.output[layout.force.clone()],
             nonideal: &work.output[layout.nonideal.clone()],
             jacobian: &work.jacobian,
-            drift: &work.output[layout.drift.clone()],
+            bias: &work.output[layout.bias.clone()],
             noise: (!self.noise.metric.is_empty()).then_some(Noise {
                 metric: &self.noise.metric,
                 force: &self.noise.force,
                 jacobian: &self.noise.jacobian,
-                drift: &self.noise.drift,
+                bias: &self.noise.bias,
             }),
             inertia: &self.noise.inertia,
         };
@@ -68,7 +68,7 @@ impl Field {
         self.counts.decisions += 1;
         (work.is_frozen, work.is_solved) = (false, false);
         let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
-        work.is_settled = is_adopted && work.outcome.independent.len() == layout.drift.len();
+        work.is_settled = is_adopted && work.outcome.independent.len() == layout.bias.len();
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
     }

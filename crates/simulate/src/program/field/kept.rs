@@ -100,7 +100,7 @@ impl Field {
         equations.force = kept.terms[layout.force.clone()].to_vec();
         equations.nonideal = kept.terms[layout.nonideal.clone()].to_vec();
         fill(&mut equations.jacobian, &kept.terms[layout.jacobian_at..]);
-        equations.drift = kept.terms[layout.drift.clone()].to_vec();
+        equations.bias = kept.terms[layout.bias.clone()].to_vec();
         let residuals =
             equations.configuration_residuals.iter_mut().chain(&mut equations.velocity_residuals);
         residuals.zip(&kept.residuals).for_each(|(place, &e)| place.1 = e);
@@ -110,7 +110,7 @@ impl Field {
             fill(&mut auxiliary.jacobian, slopes);
         }
         equations.lift = Jacobian { rows: Vec::new(), columns: self.size };
-        equations.lift_drift.clear();
+        equations.lift_bias.clear();
         equations.own.clear();
         (equations.chart, equations.canonical, equations.bracket) = (None, None, None);
         equations.intermediate.clear();

@@ -14,7 +14,7 @@ pub struct FieldNoise {
     /// Of A.
     pub jacobian: Vec<f64>,
     /// Of b.
-    pub drift: Vec<f64>,
+    pub bias: Vec<f64>,
     /// Of φ_q.
     pub position_jacobian: Vec<f64>,
     /// Of M.
@@ -64,7 +64,7 @@ impl Field {
         let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];
         let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
         let vectors = roots.len();
-        roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
+        roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.bias));
         roots.extend(equations.configuration_residuals.iter().map(|r| r.1));
         // What is not known to be noisy is taken as exact.
         let noise_of = |roots: &[ExprId], table: &Table| -> Vec<f64> {
@@ -90,11 +90,11 @@ impl Field {
         let digits = crate::normal_form::dense(&equations.jacobian, &digits);
         let (force, rest) = noise[vectors..].split_at(size);
         let (nonideal, rest) = rest.split_at(size);
-        let (drift, positions) = rest.split_at(equations.drift.len());
+        let (bias, positions) = rest.split_at(equations.bias.len());
         self.noise = FieldNoise {
             metric,
             force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
-            drift: drift.to_vec(),
+            bias: bias.to_vec(),
             position_jacobian,
             mass,
             positions: positions.to_vec(),
