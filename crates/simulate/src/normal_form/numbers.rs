@@ -1,6 +1,7 @@
 //! The normal form in numbers: Γ, F, C, A, b and what surrounds them at a state.
 
 use crate::noise::Noisy;
+use crate::normal_form::layout::{Layout, Outputs};
 use crate::normal_form::multiplier_forces::Frozen;
 use crate::setting::State;
 use crate::setting::extent::{Geometry, natural_accelerations};
@@ -92,48 +93,37 @@ impl Numbers {
         let inertia = geometry.reach_within(setting, &table, &lengths);
         let natural =
             natural_accelerations(&state.q, &state.velocity, &lengths, setting.duration());
-        let mut roots: Vec<ExprId> = Vec::new();
-        let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
-            let start = roots.len();
-            roots.extend(list);
-            start..roots.len()
-        };
-        let kinematics = take(&mut equations.kinematics.iter().copied());
-        let lift = take(&mut entries(&equations.lift));
-        let lift_bias = take(&mut equations.lift_bias.iter().copied());
-        let metric = take(&mut entries(&equations.metric));
-        let force = take(&mut equations.force.iter().copied());
-        let nonideal = take(&mut equations.nonideal.iter().copied());
-        let jacobian = take(&mut entries(&equations.jacobian));
-        let bias = take(&mut equations.bias.iter().copied());
-        let configuration = take(&mut equations.configuration_residuals.iter().map(|r| r.1));
-        let velocity = take(&mut equations.velocity_residuals.iter().map(|r| r.1));
-        let values = setting.evaluate(&roots, &table);
-        let plain = |range: &std::ops::Range<usize>| -> Vec<f64> {
-            values[range.clone()].iter().map(|v| v.value).collect()
-        };
-        let noise = |range: &std::ops::Range<usize>| -> Vec<f64> {
-            values[range.clone()].iter().map(|v| v.noise).collect()
-        };
-        let force_noise = noise(&force).iter().zip(noise(&nonideal)).map(|(a, b)| a + b).collect();
+        let mut outputs = Outputs::default();
+        let kinematics = outputs.list(equations.kinematics.iter().copied());
+        let lift = outputs.matrix(&equations.lift);
+        let lift_bias = outputs.list(equations.lift_bias.iter().copied());
+        let layout = Layout::of_equations(&mut outputs, equations);
+        let configuration = outputs.list(equations.configuration_residuals.iter().map(|r| r.1));
+        let velocity = outputs.list(equations.velocity_residuals.iter().map(|r| r.1));
+        let values = setting.evaluate(&outputs.roots, &table);
+        let plain: Vec<f64> = values.iter().map(|v| v.value).collect();
+        let noise: Vec<f64> = values.iter().map(|v| v.noise).collect();
+        let (force, nonideal) = (layout.force, layout.nonideal);
+        let force_noise =
+            noise[force.clone()].iter().zip(&noise[nonideal.clone()]).map(|(a, b)| a + b).collect();
         let law = Frozen::new(&setting.model.exprs, equations).map(|frozen| (frozen, table));
         let mut numbers = Numbers {
             size: equations.v.len(),
             v,
-            kinematics: plain(&kinematics),
-            lift: dense(&equations.lift, &plain(&lift)),
-            lift_bias: plain(&lift_bias),
-            metric: dense(&equations.metric, &plain(&metric)),
-            force: plain(&force),
-            nonideal: plain(&nonideal),
-            jacobian: dense(&equations.jacobian, &plain(&jacobian)),
-            bias: plain(&bias),
+            kinematics: plain[kinematics].to_vec(),
+            lift: lift.dense(&plain),
+            lift_bias: plain[lift_bias].to_vec(),
+            metric: layout.metric.dense(&plain),
+            force: plain[force].to_vec(),
+            nonideal: plain[nonideal].to_vec(),
+            jacobian: layout.jacobian.dense(&plain),
+            bias: plain[layout.bias.clone()].to_vec(),
             configuration: values[configuration].to_vec(),
             velocity: values[velocity].to_vec(),
-            metric_noise: dense(&equations.metric, &noise(&metric)),
+            metric_noise: layout.metric.dense(&noise),
             force_noise,
-            jacobian_noise: dense(&equations.jacobian, &noise(&jacobian)),
-            bias_noise: noise(&bias),
+            jacobian_noise: layout.jacobian.dense(&noise),
+            bias_noise: noise[layout.bias].to_vec(),
             inertia,
             natural,
             law,
@@ -239,10 +229,6 @@ impl Numbers {
         let n = self.lift_bias.len();
         (0..n).map(|i| (0..self.size).map(|j| self.lift[i * self.size + j] * x[j]).sum()).collect()
     }
-}
-
-fn entries(matrix: &Jacobian) -> impl Iterator<Item = ExprId> + '_ {
-    matrix.rows.iter().flatten().map(|e| e.1)
 }
 
 /// A sparse matrix's values in their places.

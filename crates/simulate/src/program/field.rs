@@ -32,6 +32,7 @@ use self::constraints::Residuals;
 use self::coupling::Coupling;
 use self::implicit::Implicit;
 use self::kept::{Kept, Parts};
+use crate::normal_form::layout::Layout;
 use crate::program::problem::{Canonical, Problem, ResidualForm, Structure};
 use crate::search::Room;
 use crate::setting::State;
@@ -51,15 +52,9 @@ use std::sync::Arc;
 
 /// Where the outputs of the compiled terms lie.
 #[derive(Clone)]
-struct Layout {
+struct Places {
     kinematics: Range<usize>,
-    metric: Vec<usize>,
-    force: Range<usize>,
-    nonideal: Range<usize>,
-    jacobian: Vec<usize>,
-    jacobian_at: usize,
-    metric_at: usize,
-    bias: Range<usize>,
+    normal: Layout,
     power: usize,
     row_power: Range<usize>,
 }
@@ -104,7 +99,7 @@ pub struct Field {
     pub size: usize,
     elimination: &'static dyn Elimination,
     terms: Arc<dyn Function>,
-    layout: Layout,
+    layout: Places,
     residuals: Residuals,
     auxiliary: Option<Implicit>,
     coupling: Option<Coupling>,
@@ -270,12 +265,8 @@ impl Field {
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
-        for (place, value) in layout.metric.iter().zip(&work.output[layout.metric_at..]) {
-            work.metric[*place] = *value;
-        }
-        for (place, value) in layout.jacobian.iter().zip(&work.output[layout.jacobian_at..]) {
-            work.jacobian[*place] = *value;
-        }
+        layout.normal.metric.write(&work.output, &mut work.metric);
+        layout.normal.jacobian.write(&work.output, &mut work.jacobian);
         debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
     }
@@ -302,7 +293,7 @@ impl Field {
 
     /// b of the last [`matrices`](Field::matrices).
     pub fn bias(&self) -> &[f64] {
-        &self.work.output[self.layout.bias.clone()]
+        &self.work.output[self.layout.normal.bias.clone()]
     }
 
     /// Γ, F, C, A and b at a state, dense, on the branches there are; forces by multipliers are
@@ -312,18 +303,8 @@ impl Field {
         if self.coupling.is_some() {
             self.solve()?;
         }
-        let (work, layout) = (&self.work, &self.layout);
-        Ok(Terms {
-            n: self.size,
-            m: layout.bias.len(),
-            metric: &work.metric,
-            force: &work.output[layout.force.clone()],
-            nonideal: &work.output[layout.nonideal.clone()],
-            jacobian: &work.jacobian,
-            bias: &work.output[layout.bias.clone()],
-            noise: None,
-            inertia: &[],
-        })
+        let work = &self.work;
+        Ok(self.layout.normal.terms(&work.output, &work.metric, &work.jacobian))
     }
 
     /// Γ and A at a state, dense.

@@ -7,8 +7,9 @@
 use super::constraints::Residuals;
 use super::coupling::Coupling;
 use super::implicit::Implicit;
-use super::kept::{self, Kept, Parts, entries, places};
-use super::{Counts, Feedback, Field, FieldNoise, Layout, Switchboard, Work, continuity};
+use super::kept::{self, Kept, Parts};
+use super::{Counts, Feedback, Field, FieldNoise, Places, Switchboard, Work, continuity};
+use crate::normal_form::layout::{Layout, Outputs, entries, places};
 use crate::normal_form::multiplier_forces;
 use crate::program::power::power_and_mass;
 use crate::setting::Setting;
@@ -60,45 +61,26 @@ impl Field {
         let follows = solved
             .map(|&row| &system.constraints[row])
             .all(|c| c.catastatic == Some(true) && (c.level != Level::Position || c.scleronomic));
-        let mut roots = Vec::new();
-        let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
-            let start = roots.len();
-            roots.extend(list);
-            start..roots.len()
+        let mut roots = Outputs::default();
+        let layout = Places {
+            kinematics: roots.list(equations.kinematics.iter().copied()),
+            normal: Layout::of_equations(&mut roots, &equations),
+            power: roots.one(power),
+            row_power: roots.list(row_power),
         };
-        let kinematics = take(&mut equations.kinematics.iter().copied());
-        let metric = take(&mut entries(&equations.metric).into_iter());
-        let force = take(&mut equations.force.iter().copied());
-        let nonideal = take(&mut equations.nonideal.iter().copied());
-        let jacobian = take(&mut entries(&equations.jacobian).into_iter());
-        let bias = take(&mut equations.bias.iter().copied());
-        let power = take(&mut std::iter::once(power)).start;
-        let row_power = take(&mut row_power.into_iter());
-        let layout = Layout {
-            kinematics,
-            metric: places(&equations.metric),
-            metric_at: metric.start,
-            force,
-            nonideal,
-            jacobian: places(&equations.jacobian),
-            jacobian_at: jacobian.start,
-            bias,
-            power,
-            row_power,
-        };
+        let roots = roots.roots;
         let phi: Vec<ExprId> = equations.configuration_residuals.iter().map(|r| r.1).collect();
         let psi: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
         let phi_q = exprs.jacobian(&phi, &equations.q);
         let whole_mass = mass.clone();
         // The mass matrix serves the projection of positions only.
         let mass = if phi.is_empty() { Jacobian { rows: Vec::new(), columns: n } } else { mass };
-        let mut outputs = phi.clone();
-        outputs.extend(&psi);
-        outputs.extend(entries(&phi_q));
-        outputs.extend(entries(&mass));
+        let mut outputs = Outputs::default();
+        outputs.list(phi.iter().chain(&psi).copied());
+        let (phi_q_at, mass_at) = (outputs.matrix(&phi_q), outputs.matrix(&mass));
         // S of a chart, to see when it wears out.
-        let slopes = outputs.len();
-        outputs.extend(equations.chart.iter().flat_map(|c| entries(&c.s)));
+        let slopes = outputs.list(equations.chart.iter().flat_map(|c| entries(&c.s))).start;
+        let outputs = outputs.roots;
         let implicit: Vec<ExprId> = equations
             .auxiliary
             .iter()
@@ -149,8 +131,8 @@ impl Field {
             function: lower(outputs),
             positions: phi.len(),
             velocities: psi.len(),
-            phi_q: places(&phi_q),
-            mass: places(&mass),
+            phi_q: phi_q_at,
+            mass: mass_at,
             slopes,
         };
         let auxiliary = equations.auxiliary.as_ref().map(|a| Implicit {
@@ -159,7 +141,8 @@ impl Field {
             count: a.symbols.len(),
         });
         let coupling = (!multipliers.is_empty()).then(|| {
-            let (force, nonideal) = (&roots[layout.force.clone()], &roots[layout.nonideal.clone()]);
+            let (force, nonideal) =
+                (&roots[layout.normal.force.clone()], &roots[layout.normal.nonideal.clone()]);
             let slopes = multiplier_forces::derivatives(exprs, force, nonideal, &multipliers);
             let mut outputs: Vec<ExprId> = force.iter().chain(nonideal).copied().collect();
             outputs.push(roots[layout.power]);

@@ -2,6 +2,7 @@
 //! from the terms. A motion is on the constraints where they are 0.
 
 use super::{Field, FieldError, is_same};
+use crate::normal_form::layout::Sparse;
 use dalembert_compile::Function;
 use std::sync::Arc;
 
@@ -11,8 +12,8 @@ pub(super) struct Residuals {
     pub(super) function: Arc<dyn Function>,
     pub(super) positions: usize,
     pub(super) velocities: usize,
-    pub(super) phi_q: Vec<usize>,
-    pub(super) mass: Vec<usize>,
+    pub(super) phi_q: Sparse,
+    pub(super) mass: Sparse,
     pub(super) slopes: usize,
 }
 
@@ -56,28 +57,13 @@ impl Field {
 
     /// φ_q at the state of the last [`residuals`](Field::residuals), dense.
     pub fn position_jacobian(&self, matrix: &mut Vec<f64>) {
-        matrix.clear();
-        matrix.resize(self.residuals.positions * self.n, 0.0);
-        let start = self.residuals.positions + self.residuals.velocities;
-        let entries = &self.work.residual_output[start..];
-        for (place, value) in self.residuals.phi_q.iter().zip(entries) {
-            matrix[*place] = *value;
-        }
+        self.residuals.phi_q.fill(&self.work.residual_output, matrix);
     }
 
     /// M at the state of the last [`residuals`](Field::residuals), dense; empty if
     /// there are no position constraints.
     pub fn mass(&self, matrix: &mut Vec<f64>) {
-        matrix.clear();
-        if self.residuals.positions == 0 {
-            return;
-        }
-        matrix.resize(self.n * self.n, 0.0);
-        let start =
-            self.residuals.positions + self.residuals.velocities + self.residuals.phi_q.len();
-        for (place, value) in self.residuals.mass.iter().zip(&self.work.residual_output[start..]) {
-            matrix[*place] = *value;
-        }
+        self.residuals.mass.fill(&self.work.residual_output, matrix);
     }
 
     /// The entries of S of the chart, by which the dependent velocities follow; none if

@@ -120,7 +120,7 @@ impl Field {
 
     fn find_motion(&mut self) -> Result<(), FieldError> {
         let size = self.size;
-        let (work, layout) = (&mut self.work, &self.layout);
+        let (work, layout) = (&mut self.work, &self.layout.normal);
         let bias = &work.output[layout.bias.clone()];
         let all = self.rows.len() == bias.len();
         if !all {
@@ -132,15 +132,14 @@ impl Field {
             }
         }
         let terms = Terms {
-            n: size,
             m: self.rows.len(),
-            metric: &work.metric,
-            force: &work.output[layout.force.clone()],
-            nonideal: &work.output[layout.nonideal.clone()],
-            jacobian: if all { &work.jacobian } else { &work.chosen },
             bias: if all { bias } else { &work.chosen_bias },
-            noise: None,
             inertia: &self.noise.inertia,
+            ..layout.terms(
+                &work.output,
+                &work.metric,
+                if all { &work.jacobian } else { &work.chosen },
+            )
         };
         let tolerances =
             Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
@@ -200,7 +199,7 @@ impl Field {
                 let forces = &work.coupled.forces;
                 work.output[layout.force.clone()].copy_from_slice(&forces.force);
                 work.output[layout.nonideal.clone()].copy_from_slice(&forces.nonideal);
-                work.output[layout.power] = work.law_output[2 * size];
+                work.output[self.layout.power] = work.law_output[2 * size];
             }
         }
         match work.outcome.motion {

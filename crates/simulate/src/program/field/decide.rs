@@ -14,16 +14,9 @@ impl Field {
     /// which rows are independent there, and takes those from here on.
     pub fn choose_rows(&mut self, t: f64, x: &[f64], rank: f64) -> Result<&Outcome, FieldError> {
         self.evaluate(t, x)?;
-        let (work, layout) = (&mut self.work, &self.layout);
+        let (work, layout) = (&mut self.work, &self.layout.normal);
         work.is_settled = false;
         let terms = Terms {
-            n: self.size,
-            m: layout.bias.len(),
-            metric: &work.metric,
-            force: &work.output[layout.force.clone()],
-            nonideal: &work.output[layout.nonideal.clone()],
-            jacobian: &work.jacobian,
-            bias: &work.output[layout.bias.clone()],
             noise: (!self.noise.metric.is_empty()).then_some(Noise {
                 metric: &self.noise.metric,
                 force: &self.noise.force,
@@ -31,6 +24,7 @@ impl Field {
                 bias: &self.noise.bias,
             }),
             inertia: &self.noise.inertia,
+            ..layout.terms(&work.output, &work.metric, &work.jacobian)
         };
         // Rows that the projection holds agree up to its residual; whether they do
         // is certified, not decided here.

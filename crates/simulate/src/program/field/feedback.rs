@@ -15,7 +15,7 @@ impl Field {
         let (phi, psi) = self.residuals(t, x)?;
         let (phi, psi) = (phi.to_vec(), psi.to_vec());
         self.work.is_fresh = false;
-        let bias = &mut self.work.output[self.layout.bias.clone()];
+        let bias = &mut self.work.output[self.layout.normal.bias.clone()];
         for (place, row) in self.equations.rows.iter().enumerate() {
             let position = positions.iter().position(|r| r == row);
             if let Some(at) = velocities.iter().position(|r| r == row) {

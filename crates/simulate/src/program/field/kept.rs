@@ -4,6 +4,7 @@
 //! is never derived.
 
 use super::{Field, canonical, continuity, residual, structure};
+use crate::normal_form::layout::entries;
 use crate::program::compiled::Compiled;
 use crate::program::problem::Needs;
 use crate::program::projection::Projection;
@@ -44,18 +45,6 @@ pub(super) fn extra(equations: &EquationsOfMotion) -> Vec<ExprId> {
     list
 }
 
-/// The entries of a sparse matrix, row by row.
-pub(super) fn entries(matrix: &Jacobian) -> Vec<ExprId> {
-    matrix.rows.iter().flatten().map(|e| e.1).collect()
-}
-
-/// Places of a sparse matrix's entries in the dense one.
-pub(super) fn places(matrix: &Jacobian) -> Vec<usize> {
-    let columns = matrix.columns;
-    let rows = matrix.rows.iter().enumerate();
-    rows.flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * columns + j)).collect()
-}
-
 /// Puts entries, row by row, into a matrix of the same pattern.
 fn fill(matrix: &mut Jacobian, entries: &[ExprId]) {
     matrix.rows.iter_mut().flatten().zip(entries).for_each(|(place, &e)| place.1 = e);
@@ -93,14 +82,14 @@ impl Field {
     /// The equations with the branches of their terms frozen. What is not compiled into the
     /// field is not frozen, and left out.
     pub(super) fn frozen_equations(&self) -> EquationsOfMotion {
-        let (kept, layout) = (&self.kept, &self.layout);
+        let (kept, normal) = (&self.kept, &self.layout.normal);
         let mut equations = self.equations.clone();
-        equations.kinematics = kept.terms[layout.kinematics.clone()].to_vec();
-        fill(&mut equations.metric, &kept.terms[layout.metric_at..]);
-        equations.force = kept.terms[layout.force.clone()].to_vec();
-        equations.nonideal = kept.terms[layout.nonideal.clone()].to_vec();
-        fill(&mut equations.jacobian, &kept.terms[layout.jacobian_at..]);
-        equations.bias = kept.terms[layout.bias.clone()].to_vec();
+        equations.kinematics = kept.terms[self.layout.kinematics.clone()].to_vec();
+        fill(&mut equations.metric, normal.metric.entries(&kept.terms));
+        equations.force = kept.terms[normal.force.clone()].to_vec();
+        equations.nonideal = kept.terms[normal.nonideal.clone()].to_vec();
+        fill(&mut equations.jacobian, normal.jacobian.entries(&kept.terms));
+        equations.bias = kept.terms[normal.bias.clone()].to_vec();
         let residuals =
             equations.configuration_residuals.iter_mut().chain(&mut equations.velocity_residuals);
         residuals.zip(&kept.residuals).for_each(|(place, &e)| place.1 = e);
