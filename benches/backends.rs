@@ -34,7 +34,7 @@ fn page(name: &str, set: &[&str]) -> Case {
     roots.extend(&equations.force);
     roots.extend(&equations.nonideal);
     roots.extend(equations.jacobian.rows.iter().flatten().map(|e| e.1));
-    roots.extend(&equations.drift);
+    roots.extend(&equations.bias);
     let mut variables = vec![Symbol::TIME];
     variables.extend(&equations.q);
     variables.extend(&equations.v);

@@ -143,7 +143,7 @@ pub struct StateTerms {
     /// A, a row for each constraint.
     pub jacobian: Vec<f64>,
     /// b.
-    pub drift: Vec<f64>,
+    pub bias: Vec<f64>,
 }
 
 impl std::fmt::Debug for Compiled {
@@ -224,7 +224,7 @@ impl Work {
             (&mut own.force, found.force),
             (&mut own.nonideal, found.nonideal),
             (&mut own.jacobian, found.jacobian),
-            (&mut own.drift, found.drift),
+            (&mut own.bias, found.bias),
         ] {
             own.clear();
             own.extend_from_slice(found);
@@ -237,7 +237,7 @@ impl Work {
             table.set_all(&system.velocities(), velocity);
             let number = |weight| self.setting.number(weight, &table);
             system.write_rows(&mut own.jacobian, q.len(), &number);
-            system.write_rows(&mut own.drift, 1, &number);
+            system.write_rows(&mut own.bias, 1, &number);
         }
         Ok(own)
     }

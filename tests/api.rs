@@ -394,7 +394,7 @@ fn compiled_accelerations() -> Result<(), Error> {
     assert_eq!(terms.force, [0.0, -9.81]);
     assert_eq!(terms.nonideal, [0.0, 0.0]);
     assert_eq!(terms.jacobian, [0.0, -8.0]);
-    assert_eq!(terms.drift, [-18.0]);
+    assert_eq!(terms.bias, [-18.0]);
     // A direction without mass has no acceleration.
     let model = parsed("coord x, y\nkinetic x'^2/2");
     let error = model.compile()?.work().accelerations(0.0, &[0.0; 2], &[0.0; 2]).err();

@@ -11,7 +11,7 @@ use support::values;
 
 /// q̈ of [M −Aᵀ; A 0][q̈; λ] = [Q; b], by the `solve` node of the graph.
 fn accelerations(model: &Model, equations: &EquationsOfMotion) -> Vec<ExprId> {
-    let (n, m) = (equations.v.len(), equations.drift.len());
+    let (n, m) = (equations.v.len(), equations.bias.len());
     let exprs = &model.exprs;
     let mut k = Vec::with_capacity((n + m) * (n + m));
     for row in 0..n {
@@ -22,7 +22,7 @@ fn accelerations(model: &Model, equations: &EquationsOfMotion) -> Vec<ExprId> {
         k.extend((0..n).map(|j| equations.jacobian.get(row, j)));
         k.extend((0..m).map(|_| ExprId::ZERO));
     }
-    let right: Vec<ExprId> = equations.force.iter().chain(&equations.drift).copied().collect();
+    let right: Vec<ExprId> = equations.force.iter().chain(&equations.bias).copied().collect();
     let mut solution = exprs.solve(&k, &right);
     solution.truncate(n);
     solution

@@ -22,7 +22,7 @@ fn a_total_derivative_changes_nothing() {
         (&s.metric, &t.metric),
         (&s.force, &t.force),
         (&s.jacobian, &t.jacobian),
-        (&s.drift, &t.drift),
+        (&s.bias, &t.bias),
     ] {
         assert!(error(x, y) < 1e-13, "{x:?} {y:?}");
     }
@@ -35,7 +35,7 @@ fn a_total_derivative_changes_nothing() {
 
 /// v̇ of Γ v̇ = F + C + Aᵀλ, A v̇ = b, for independent rows.
 fn rates(model: &Model, equations: &EquationsOfMotion) -> Vec<ExprId> {
-    let (n, m) = (equations.v.len(), equations.drift.len());
+    let (n, m) = (equations.v.len(), equations.bias.len());
     let exprs = &model.exprs;
     let mut k = Vec::new();
     for i in 0..n {
@@ -48,7 +48,7 @@ fn rates(model: &Model, equations: &EquationsOfMotion) -> Vec<ExprId> {
     }
     let force = equations.force.iter().zip(&equations.nonideal);
     let mut right: Vec<ExprId> = force.map(|(&f, &c)| (exprs.at(f) + exprs.at(c)).id).collect();
-    right.extend(&equations.drift);
+    right.extend(&equations.bias);
     exprs.solve(&k, &right)[..n].to_vec()
 }
 

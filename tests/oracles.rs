@@ -34,7 +34,7 @@ fn every_state_oracle() {
         let t = numbers(&state["t"])[0];
         let terms = evaluate(&model, &equations, &q, &v, t);
         for (key, found) in
-            [("M", &terms.metric), ("Q", &terms.force), ("A", &terms.jacobian), ("b", &terms.drift)]
+            [("M", &terms.metric), ("Q", &terms.force), ("A", &terms.jacobian), ("b", &terms.bias)]
         {
             let expected = numbers(&oracle["expected"][key]);
             if expected.is_empty() && oracle["expected"][key].is_null() {
@@ -81,7 +81,7 @@ fn relativistic_pendulum_by_its_hamiltonian() {
     let dynamics: Vec<f64> = (0..3).map(|i| row(&terms.metric, i, &p_dot)).collect();
     let expected: Vec<f64> = (0..3).map(|i| terms.force[i] + terms.jacobian[i] * lambda).collect();
     assert!(error(&dynamics, &expected) <= TOLERANCE, "{dynamics:?} {expected:?}");
-    assert!(error(&[row(&terms.jacobian, 0, &p_dot)], &terms.drift) <= TOLERANCE);
+    assert!(error(&[row(&terms.jacobian, 0, &p_dot)], &terms.bias) <= TOLERANCE);
 }
 
 /// A wrong number must be noticed: the comparison itself is tested.

@@ -117,7 +117,7 @@ fn bricard_is_redundant() {
     let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
     let equations = dalembert::derive(&model, None).expect("applies");
     let (n, m) = (35, 41);
-    assert_eq!((equations.q.len(), equations.drift.len()), (n, m));
+    assert_eq!((equations.q.len(), equations.bias.len()), (n, m));
     // The start gives every coordinate, by name.
     let mut q = vec![f64::NAN; n];
     for start in &model.system.start {

@@ -273,7 +273,7 @@ fn all_routes_agree() {
 }
 
 /// Wrong answers, of which each must show: v̇ perturbed by a little more than the
-/// tolerance, C left out, κ with the wrong sign, the momenta's drift left out.
+/// tolerance, C left out, κ with the wrong sign, the momenta's bias left out.
 fn check_wrong(index: usize) -> Outcomes<Tried> {
     let system = System::new(index);
     let mut tried = Tried::default();
@@ -316,9 +316,9 @@ fn check_wrong(index: usize) -> Outcomes<Tried> {
         }
         let numbers = Numbers::new(&case.setting, &equations, &case.state)
             .map_err(|error| error.to_string())?;
-        if largest(&numbers.lift_drift) > 1e-2 * measure.sizes[0] {
+        if largest(&numbers.lift_bias) > 1e-2 * measure.sizes[0] {
             let mut wrong = equations;
-            for e in &mut wrong.lift_drift {
+            for e in &mut wrong.lift_bias {
                 *e = if name == "hamilton" { ExprId::ZERO } else { (-model.exprs.at(*e)).id };
             }
             tried.notice(off(&case.accelerations(&wrong).1));

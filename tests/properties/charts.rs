@@ -76,12 +76,12 @@ fn check(index: usize) -> Outcomes<Tried> {
             // q̈ = K v̇ without the rate of S is another acceleration.
             let equations = dalembert::derive_with(&model, Some(answer.formulation), &choices)
                 .map_err(|_| "derived once and not twice".to_owned())?;
-            let drift = dalembert::simulate::Numbers::new(&case.setting, &equations, &case.state)
+            let bias = dalembert::simulate::Numbers::new(&case.setting, &equations, &case.state)
                 .map_err(|error| error.to_string())?
-                .lift_drift;
-            if crate::dense::largest(&drift) > 1e-2 * measure.sizes[0] {
+                .lift_bias;
+            if crate::dense::largest(&bias) > 1e-2 * measure.sizes[0] {
                 let mut wrong = equations;
-                wrong.lift_drift.fill(ExprId::ZERO);
+                wrong.lift_bias.fill(ExprId::ZERO);
                 tried.notice(off(&case.accelerations(&wrong).1));
             }
         }

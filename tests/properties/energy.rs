@@ -50,7 +50,7 @@ fn check_energy(index: usize) -> Outcomes<Tried> {
     for (i, e) in system_.forces.iter().flat_map(|f| f.components.iter().copied()) {
         impressed[i] += of(&[e])[0];
     }
-    let m = case.numbers.drift.len();
+    let m = case.numbers.bias.len();
     let rows = Matrix::new(m, n, &case.numbers.jacobian);
     let held = rows.transposed().apply(&outcome.multipliers);
     let power = |force: &[f64]| dot(force, q_dot);

@@ -82,12 +82,12 @@ impl Measure {
         let svd = a.svd();
         let mut y = vec![0.0; n];
         if rank_of_rows > 0 {
-            svd.apply_pseudo_inverse(rank_of_rows, terms.drift, &mut y);
+            svd.apply_pseudo_inverse(rank_of_rows, terms.bias, &mut y);
         }
-        let left = largest(&add(&a.apply(&y), -1.0, terms.drift));
+        let left = largest(&add(&a.apply(&y), -1.0, terms.bias));
         // Below this size right-hand sides and forces are rounding of zero.
         let floor = 1e-3;
-        let off = left / (largest(terms.drift) + largest(terms.jacobian) * largest(&y)).max(floor);
+        let off = left / (largest(terms.bias) + largest(terms.jacobian) * largest(&y)).max(floor);
 
         // The free directions and the motion along them.
         let free = a.kernel(rank_of_rows);

@@ -85,11 +85,11 @@ fn check_speeds(index: usize) -> Outcomes<Tried> {
                 .map_err(&fail)?;
         }
         // Without the term of Ġ the force is another one.
-        let turned = largest(&numbers.lift_drift) > 1e-3 * measure.sizes[0];
+        let turned = largest(&numbers.lift_bias) > 1e-3 * measure.sizes[0];
         let free = numbers.size > measure.rank_of_rows;
         if turned && free {
             let mut wrong = equations;
-            wrong.lift_drift.fill(ExprId::ZERO);
+            wrong.lift_bias.fill(ExprId::ZERO);
             tried.notice(off(&case.accelerations(&wrong).1));
         }
     }
@@ -122,7 +122,7 @@ fn check_gauss(index: usize) -> Outcomes<Tried> {
     let force = add(&problem.metric.apply(&outcome.v_dot), -1.0, &numbers.force);
     let ideal = add(&force, -1.0, &numbers.nonideal);
     let mut random = Random::new(index as u64 ^ 0x6a55);
-    let rows = Matrix::new(numbers.drift.len(), n, &numbers.jacobian);
+    let rows = Matrix::new(numbers.bias.len(), n, &numbers.jacobian);
     let scale = measure.sizes[0] * measure.sizes[1] * n as f64;
     for _ in 0..2 {
         // Result 3.2: along u with A_s u = 0 the function rises by uᵀM_s u.
@@ -139,7 +139,7 @@ fn check_gauss(index: usize) -> Outcomes<Tried> {
         // longer by uᵀM_s u, measured from C.
         let other = add(&force, 1.0, &problem.metric.apply(&u));
         let enforced = problem.inverse.apply(&add(&numbers.force, 1.0, &other));
-        let off = difference(&rows.apply(&enforced), &numbers.drift);
+        let off = difference(&rows.apply(&enforced), &numbers.bias);
         let row_size = largest(&numbers.jacobian) * (largest(&enforced) + measure.sizes[0]);
         tried
             .hold("enforces", off / row_size.max(1e-2) / n as f64 / measure.tolerance())

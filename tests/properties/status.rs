@@ -172,7 +172,7 @@ fn check_verdicts(index: usize) -> Outcomes<Tried> {
                 return all_say(&list, Verdict::GaugeFree);
             }
             all_say(&list, Verdict::Inconsistent)?;
-            let rows = case.numbers.drift.len();
+            let rows = case.numbers.bias.len();
             let a = Matrix::new(rows, n, &case.numbers.jacobian);
             for (name, found) in &list {
                 let Some(evidence) = &found.outcome.conflict else {
@@ -185,7 +185,7 @@ fn check_verdicts(index: usize) -> Outcomes<Tried> {
                 // Only the last row has the offset: ζᵀb is its rate times the weight.
                 let rate = -offset * [2.0, 1.0, 1.0][level];
                 let off = (evidence.value - rate * zeta[rows - 1]).abs();
-                let size = largest(&case.numbers.drift).max(1.0) * rows as f64;
+                let size = largest(&case.numbers.bias).max(1.0) * rows as f64;
                 tried.hold("ζᵀb", off / size / measure.tolerance())?;
             }
             Ok(())

@@ -34,7 +34,7 @@ pub struct Terms {
     pub metric: Vec<f64>,
     pub force: Vec<f64>,
     pub jacobian: Vec<f64>,
-    pub drift: Vec<f64>,
+    pub bias: Vec<f64>,
 }
 
 /// Numbers for expressions of a model at a state.
@@ -77,6 +77,6 @@ pub fn evaluate(
         metric: dense(&equations.metric),
         force: values(&equations.force),
         jacobian: dense(&equations.jacobian),
-        drift: values(&equations.drift),
+        bias: values(&equations.bias),
     }
 }

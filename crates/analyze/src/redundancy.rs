@@ -39,7 +39,7 @@ impl Circuit {
 /// The circuits of A at a state, given independent rows that span all; whether they
 /// are all of them.
 pub fn circuits(numbers: &Numbers, independent: &[usize]) -> (Vec<Circuit>, bool) {
-    let (n, m) = (numbers.size, numbers.drift.len());
+    let (n, m) = (numbers.size, numbers.bias.len());
     let norms: Vec<f64> = (0..m)
         .map(|j| linalg::norm(&numbers.jacobian[j * n..(j + 1) * n]).max(f64::MIN_POSITIVE))
         .collect();
@@ -75,9 +75,9 @@ pub fn circuits(numbers: &Numbers, independent: &[usize]) -> (Vec<Circuit>, bool
         let largest = linalg::largest(&weights);
         weights.iter_mut().for_each(|w| *w /= largest);
         let terms = || rows.iter().zip(&weights).map(|(&j, w)| (j, w));
-        let value: f64 = terms().map(|(j, w)| w * numbers.drift[j]).sum();
-        let size: f64 = terms().map(|(j, w)| (w * numbers.drift[j]).abs()).sum();
-        let noise: f64 = terms().map(|(j, w)| (w * numbers.drift_noise[j]).abs()).sum();
+        let value: f64 = terms().map(|(j, w)| w * numbers.bias[j]).sum();
+        let size: f64 = terms().map(|(j, w)| (w * numbers.bias[j]).abs()).sum();
+        let noise: f64 = terms().map(|(j, w)| (w * numbers.bias_noise[j]).abs()).sum();
         let beyond = (value.abs() - 64.0 * noise).max(0.0);
         let disagreement = if beyond == 0.0 { 0.0 } else { beyond / size };
         Circuit { rows, weights, disagreement }

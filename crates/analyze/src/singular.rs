@@ -172,7 +172,7 @@ fn rank_at(
     place: &State,
 ) -> Option<(usize, Vec<usize>)> {
     let numbers = Numbers::new(setting, lagrange, place).ok()?;
-    let (n, m) = (numbers.size, numbers.drift.len());
+    let (n, m) = (numbers.size, numbers.bias.len());
     // Rows of unit length; a row that vanishes has none.
     let mut matrix = numbers.jacobian.clone();
     let whole = largest(&matrix);

@@ -36,7 +36,7 @@ pub struct EquationsOfMotion {
     /// K of q̈ = K v̇ + κ.
     pub lift: Jacobian,
     /// κ of q̈ = K v̇ + κ.
-    pub lift_drift: Vec<ExprId>,
+    pub lift_bias: Vec<ExprId>,
     /// Γ, symmetric.
     pub metric: Jacobian,
     /// F.
@@ -46,7 +46,7 @@ pub struct EquationsOfMotion {
     /// A, a row for each constraint that is left.
     pub jacobian: Jacobian,
     /// b.
-    pub drift: Vec<ExprId>,
+    pub bias: Vec<ExprId>,
     /// The constraint of the system that each row of A belongs to.
     pub rows: Vec<usize>,
     /// The multipliers that F and C depend on, by constraint: friction goes by the
@@ -166,12 +166,12 @@ impl EquationsOfMotion {
         };
         visit(&mut self.kinematics);
         matrix(&mut self.lift, visit);
-        visit(&mut self.lift_drift);
+        visit(&mut self.lift_bias);
         matrix(&mut self.metric, visit);
         visit(&mut self.force);
         visit(&mut self.nonideal);
         matrix(&mut self.jacobian, visit);
-        visit(&mut self.drift);
+        visit(&mut self.bias);
         if let Some(auxiliary) = &mut self.auxiliary {
             visit(&mut auxiliary.residuals);
             matrix(&mut auxiliary.jacobian, visit);

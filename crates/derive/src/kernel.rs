@@ -13,7 +13,7 @@ pub struct Rows {
     /// A.
     pub jacobian: Jacobian,
     /// b.
-    pub drift: Vec<ExprId>,
+    pub bias: Vec<ExprId>,
     /// (row, φ).
     pub configuration_residuals: Vec<(usize, ExprId)>,
     /// (row, ψ).
@@ -28,7 +28,7 @@ pub struct Dual {
     /// K, symmetric.
     pub matrix: Inverse,
     /// D w.
-    pub drift: Vec<ExprId>,
+    pub bias: Vec<ExprId>,
 }
 
 /// Differentiates every row to the order of v̇.
@@ -62,7 +62,7 @@ pub fn differentiate(
         |rows: &[usize]| -> Vec<ExprId> { rows.iter().map(|&i| constraints[i].residual).collect() };
     let mut result = Rows {
         jacobian: Jacobian { rows: vec![Vec::new(); constraints.len()], columns: v.len() },
-        drift: vec![ExprId::ZERO; constraints.len()],
+        bias: vec![ExprId::ZERO; constraints.len()],
         configuration_residuals: Vec::new(),
         velocity_residuals: Vec::new(),
     };
@@ -92,10 +92,10 @@ pub fn differentiate(
             *row = matrix::sparse(total.into_iter());
         }
     }
-    let drift = exprs.directional(&level, rates);
+    let bias = exprs.directional(&level, rates);
     for (at, &row) in rows.iter().enumerate() {
         result.jacobian.rows[row] = std::mem::take(&mut jacobian.rows[at]);
-        result.drift[row] = negative(drift[at]);
+        result.bias[row] = negative(bias[at]);
     }
     result.configuration_residuals = position.iter().copied().zip(phi).collect();
     result.velocity_residuals = rows.into_iter().zip(level).collect();
@@ -111,12 +111,12 @@ pub fn differentiate(
         match dual {
             None => {
                 result.jacobian.rows[row] = own.clone();
-                result.drift[row] = negative(rest[at]);
+                result.bias[row] = negative(rest[at]);
             }
             Some(dual) => {
                 result.jacobian.rows[row] = matrix::sparse(through(dual, own).into_iter());
-                let moved = exprs.at(matrix::dot(exprs, own, &dual.drift));
-                result.drift[row] = (-exprs.at(rest[at]) - moved).id;
+                let moved = exprs.at(matrix::dot(exprs, own, &dual.bias));
+                result.bias[row] = (-exprs.at(rest[at]) - moved).id;
             }
         }
     }

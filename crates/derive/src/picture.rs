@@ -32,7 +32,7 @@ pub struct Picture {
     /// L_q.
     pub l_q: Vec<ExprId>,
     /// D p, with q̇ frozen.
-    pub momentum_drift: Vec<ExprId>,
+    pub momentum_bias: Vec<ExprId>,
     /// Q′.
     pub impressed: Vec<ExprId>,
     /// Q = L_q + Q′ − D p.
@@ -86,16 +86,16 @@ impl Picture {
     /// Every route in velocities is this one: K = I for Lagrange, W = G⁻¹ for
     /// Poincaré, S for Maggi.
     pub fn pull_back(&self, exprs: &Exprs, to: Velocities) -> EquationsOfMotion {
-        let Velocities { formulation, variables, v, own, kinematics, lift, lift_drift } = to;
+        let Velocities { formulation, variables, v, own, kinematics, lift, lift_bias } = to;
         let transposed = matrix::transposed(&lift);
-        let m_kappa = matrix::times(exprs, &self.metric, &lift_drift);
+        let m_kappa = matrix::times(exprs, &self.metric, &lift_bias);
         let right: Vec<ExprId> = self
             .force
             .iter()
             .zip(&m_kappa)
             .map(|(&q, &m)| (exprs.at(q) - exprs.at(m)).id)
             .collect();
-        let a_kappa = matrix::times(exprs, &self.rows.jacobian, &lift_drift);
+        let a_kappa = matrix::times(exprs, &self.rows.jacobian, &lift_bias);
         let mut equations = EquationsOfMotion {
             formulation,
             variables,
@@ -108,14 +108,14 @@ impl Picture {
             force: matrix::times(exprs, &transposed, &right),
             nonideal: matrix::times(exprs, &transposed, &self.nonideal),
             jacobian: matrix::product(exprs, &self.rows.jacobian, &lift),
-            drift: self
+            bias: self
                 .rows
-                .drift
+                .bias
                 .iter()
                 .zip(&a_kappa)
                 .map(|(&b, &a)| (exprs.at(b) - exprs.at(a)).id)
                 .collect(),
-            rows: (0..self.rows.drift.len()).collect(),
+            rows: (0..self.rows.bias.len()).collect(),
             multipliers: self.multipliers.clone(),
             chart: None,
             canonical: None,
@@ -124,7 +124,7 @@ impl Picture {
             velocity_residuals: self.rows.velocity_residuals.clone(),
             kinematics: self.velocities.iter().map(|&s| exprs.of_symbol(s)).collect(),
             lift,
-            lift_drift,
+            lift_bias,
             intermediate: Vec::new(),
         };
         let replacements: Vec<(Symbol, ExprId)> =
@@ -149,7 +149,7 @@ pub struct Velocities {
     /// K, in q, t (and q̇, which is replaced).
     pub lift: Jacobian,
     /// κ, in q, v, t (and q̇, which is replaced).
-    pub lift_drift: Vec<ExprId>,
+    pub lift_bias: Vec<ExprId>,
 }
 
 /// The rates of q and t for velocities k.
@@ -195,16 +195,16 @@ fn of_lagrangian(
     let metric = matrix::symmetric(exprs.jacobian(momenta, &v));
     // Q = L_q + Q′ − D p: docs/notation.md (2.1).
     let l_q = exprs.gradient(lagrangian, &q);
-    let momentum_drift = exprs.directional(momenta, &rates);
+    let momentum_bias = exprs.directional(momenta, &rates);
     let impressed = kernel::total(exprs, n, &system.forces);
     Picture {
-        force: force(exprs, &l_q, &impressed, &momentum_drift),
+        force: force(exprs, &l_q, &impressed, &momentum_bias),
         auxiliary: None,
         momenta: momenta.to_vec(),
         quadratic: is_free_of(exprs, &metric, &v),
         metric,
         l_q,
-        momentum_drift,
+        momentum_bias,
         impressed,
         nonideal: kernel::total(exprs, n, &system.nonideal),
         rows: kernel::differentiate(exprs, system, &v, &a, &rates, None),
@@ -235,23 +235,23 @@ fn of_hamiltonian(
     let mut rates = rates(&q, &k);
     let moved: Vec<ExprId> =
         exprs.directional(h_p, &rates).into_iter().map(|e| (-exprs.at(e)).id).collect();
-    let momentum_drift = inverse.solve(exprs, &moved);
-    rates.extend(p.iter().copied().zip(momentum_drift.iter().copied()));
+    let momentum_bias = inverse.solve(exprs, &moved);
+    rates.extend(p.iter().copied().zip(momentum_bias.iter().copied()));
     let l_q: Vec<ExprId> =
         exprs.gradient(hamiltonian, &q).into_iter().map(|e| (-exprs.at(e)).id).collect();
     let impressed = kernel::total(exprs, n, &system.forces);
     let metric = matrix::symmetric(inverse.matrix(exprs));
     let quadratic = is_free_of(exprs, &h_pp, &p);
-    let dual = Dual { symbols: p.clone(), matrix: inverse, drift: momentum_drift.clone() };
+    let dual = Dual { symbols: p.clone(), matrix: inverse, bias: momentum_bias.clone() };
     let rows = kernel::differentiate(exprs, system, &v, &p_dot, &rates, Some(&dual));
     let residuals: Vec<ExprId> =
         h_p.iter().zip(&k).map(|(&h, &v)| (exprs.at(h) - exprs.at(v)).id).collect();
     let mut picture = Picture {
-        force: force(exprs, &l_q, &impressed, &momentum_drift),
+        force: force(exprs, &l_q, &impressed, &momentum_bias),
         momenta: p.iter().map(|&s| exprs.of_symbol(s)).collect(),
         metric,
         l_q,
-        momentum_drift,
+        momentum_bias,
         impressed,
         nonideal: kernel::total(exprs, n, &system.nonideal),
         rows,
@@ -274,9 +274,9 @@ fn of_hamiltonian(
     Ok(picture)
 }
 
-fn force(exprs: &Exprs, l_q: &[ExprId], impressed: &[ExprId], drift: &[ExprId]) -> Vec<ExprId> {
+fn force(exprs: &Exprs, l_q: &[ExprId], impressed: &[ExprId], bias: &[ExprId]) -> Vec<ExprId> {
     (0..l_q.len())
-        .map(|i| (exprs.at(l_q[i]) + exprs.at(impressed[i]) - exprs.at(drift[i])).id)
+        .map(|i| (exprs.at(l_q[i]) + exprs.at(impressed[i]) - exprs.at(bias[i])).id)
         .collect()
 }
 
@@ -286,12 +286,12 @@ impl Picture {
         lists.extend(&mut self.momenta);
         lists.extend(self.metric.rows.iter_mut().flatten().map(|e| &mut e.1));
         lists.extend(&mut self.l_q);
-        lists.extend(&mut self.momentum_drift);
+        lists.extend(&mut self.momentum_bias);
         lists.extend(&mut self.impressed);
         lists.extend(&mut self.force);
         lists.extend(&mut self.nonideal);
         lists.extend(self.rows.jacobian.rows.iter_mut().flatten().map(|e| &mut e.1));
-        lists.extend(&mut self.rows.drift);
+        lists.extend(&mut self.rows.bias);
         lists.extend(self.rows.configuration_residuals.iter_mut().map(|e| &mut e.1));
         lists.extend(self.rows.velocity_residuals.iter_mut().map(|e| &mut e.1));
         let old: Vec<ExprId> = lists.iter().map(|e| **e).collect();

@@ -89,7 +89,7 @@ impl Residual {
             .collect();
         let mut rows = Vec::new();
         for (at, row) in equations.jacobian.rows.iter().enumerate() {
-            let mut sum = vec![negative(equations.drift[at])];
+            let mut sum = vec![negative(equations.bias[at])];
             for &(j, entry) in row {
                 sum.push(times(entry, accelerations[j]));
                 dynamics[j].push(negative(times(entry, multipliers[at])));

@@ -58,7 +58,7 @@ fn faults(exprs: &Exprs, equations: &EquationsOfMotion, residual: &Residual) -> 
             found.push("F + C");
         }
     }
-    for (&left, &b) in at_zero(&rows, &unknowns).iter().zip(&equations.drift) {
+    for (&left, &b) in at_zero(&rows, &unknowns).iter().zip(&equations.bias) {
         if !exprs.is_zero((exprs.at(left) + exprs.at(b)).id).is_zero() {
             found.push("b");
         }

@@ -46,7 +46,7 @@ impl Derivation<'_> {
             "constraints": constraints,
             "rows": equations.rows.iter().map(|&r| &system.constraints[r].name).collect::<Vec<_>>(),
             "jacobian": self.matrix(&equations.jacobian),
-            "drift": self.vector(&equations.drift),
+            "drift": self.vector(&equations.bias),
             "nodes": equations.count_nodes(self.exprs()),
         })
     }

@@ -150,7 +150,7 @@ impl Derivation<'_> {
             return;
         }
         self.text_matrix(page, "A", &self.equations.jacobian, self.jacobian_entries(), false);
-        self.text_vector(page, "b", &self.equations.drift);
+        self.text_vector(page, "b", &self.equations.bias);
     }
 
     /// What v is, and what stands behind it without a formula.

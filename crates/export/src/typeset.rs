@@ -143,7 +143,7 @@ impl Derivation<'_> {
             return;
         }
         self.matrix_blocks(blocks, "A", &self.equations.jacobian, false);
-        self.vector_blocks(blocks, "b", &self.equations.drift);
+        self.vector_blocks(blocks, "b", &self.equations.bias);
     }
 
     /// What v is, and what stands behind it without a formula.

@@ -126,9 +126,9 @@ fn row(terms: &Terms, accelerations: &[f64], j: usize) -> (f64, f64, f64) {
     let noise = terms.noise.map_or(0.0, |noise| {
         let entries = &noise.jacobian[j * n..(j + 1) * n];
         let moved: f64 = entries.iter().zip(accelerations).map(|(a, x)| a * x.abs()).sum();
-        noise.drift[j] + moved
+        noise.bias[j] + moved
     });
-    (value - terms.drift[j], noise, size + terms.drift[j].abs())
+    (value - terms.bias[j], noise, size + terms.bias[j].abs())
 }
 
 /// The factors c of coordinates and d of rows that bring the terms to equilibrated
@@ -172,7 +172,7 @@ mod tests {
         force: &[3.0, 0.0],
         nonideal: &[0.0, 0.0],
         jacobian: &[1.0, 0.0],
-        drift: &[1.0],
+        bias: &[1.0],
         noise: None,
         inertia: &[],
     };

@@ -367,7 +367,7 @@ impl Coupled {
                 let problem = Terms {
                     force: column,
                     nonideal: &self.zero[..n],
-                    drift: &self.zero[..m],
+                    bias: &self.zero[..m],
                     ..*terms
                 };
                 solver.solve(&problem, &mut self.column).map_err(CoupledError::Solve)?;

@@ -21,7 +21,7 @@
 //!     force: &[0.0, 19.625],
 //!     nonideal: &[0.0, 0.0],
 //!     jacobian: &[-0.25, 1.0],
-//!     drift: &[0.0],
+//!     bias: &[0.0],
 //!     noise: None,
 //!     inertia: &[],
 //! };

@@ -103,12 +103,12 @@ pub fn shortest(
         force: &zero[..m],
         nonideal: &zero[..m],
         jacobian: &transposed,
-        drift: &ideal,
+        bias: &ideal,
         noise: Some(Noise {
             metric: &zero,
             force: &zero[..m],
             jacobian: &rows_noise,
-            drift: &force_noise,
+            bias: &force_noise,
         }),
         inertia: &[],
     };

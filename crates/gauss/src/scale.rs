@@ -42,7 +42,7 @@ pub struct Scaled {
     /// Ã, rows of unit length or zero.
     pub jacobian: Vec<f64>,
     /// b̃.
-    pub drift: Vec<f64>,
+    pub bias: Vec<f64>,
     /// Noise of Γ̃, zero on coordinates taken as massless.
     pub metric_noise: Vec<f64>,
     /// Noise of F̃.
@@ -50,7 +50,7 @@ pub struct Scaled {
     /// Noise of Ã, zero on coordinates that have no mass and are in no row.
     pub jacobian_noise: Vec<f64>,
     /// Noise of b̃.
-    pub drift_noise: Vec<f64>,
+    pub bias_noise: Vec<f64>,
     /// Which coordinates have no mass of their own.
     pub massless: Vec<bool>,
     /// Whether noise was given.
@@ -84,7 +84,7 @@ impl Scaled {
             ("metric", &self.metric),
             ("force", &self.force),
             ("constraint matrix", &self.jacobian),
-            ("constraint right-hand side", &self.drift),
+            ("constraint right-hand side", &self.bias),
         ] {
             if values.iter().any(|v| !v.is_finite()) {
                 return Err(SolveError::Overflow { what });
@@ -112,11 +112,11 @@ impl Scaled {
             self.jacobian.extend(columns.iter().map(|&i| other.jacobian[row * n + i]));
         }
         zeros(&mut self.force, n);
-        zeros(&mut self.drift, m);
+        zeros(&mut self.bias, m);
         zeros(&mut self.metric_noise, n * n);
         zeros(&mut self.jacobian_noise, m * n);
         zeros(&mut self.force_noise, n);
-        zeros(&mut self.drift_noise, m);
+        zeros(&mut self.bias_noise, m);
     }
 
     fn take_entries(&mut self, terms: &Terms) {
@@ -161,11 +161,11 @@ impl Scaled {
                 (0..m).for_each(|j| self.jacobian_noise[j * n + i] = 0.0);
             }
         }
-        zeros(&mut self.drift, m);
-        zeros(&mut self.drift_noise, m);
+        zeros(&mut self.bias, m);
+        zeros(&mut self.bias_noise, m);
         for j in 0..m {
-            self.drift[j] = terms.drift[j];
-            self.drift_noise[j] = noise_at(noise.map(|v| v.drift), j);
+            self.bias[j] = terms.bias[j];
+            self.bias_noise[j] = noise_at(noise.map(|v| v.bias), j);
         }
     }
 
@@ -332,8 +332,8 @@ impl Scaled {
             row.iter_mut().for_each(|a| *a *= d);
             noise.iter_mut().for_each(|a| *a *= d);
             self.rows[j] = d;
-            self.drift[j] *= d;
-            self.drift_noise[j] *= d;
+            self.bias[j] *= d;
+            self.bias_noise[j] *= d;
         }
     }
 }

@@ -22,7 +22,7 @@ pub struct Terms<'a> {
     /// A, m × n.
     pub jacobian: &'a [f64],
     /// b, m entries.
-    pub drift: &'a [f64],
+    pub bias: &'a [f64],
     /// Bounds on the rounding errors of all the above, where they are known.
     pub noise: Option<Noise<'a>>,
     /// What Γ_ii is made of at this state and nearby, n entries; empty
@@ -42,7 +42,7 @@ pub struct Noise<'a> {
     /// Bounds for A, m × n.
     pub jacobian: &'a [f64],
     /// Bounds for b, m entries.
-    pub drift: &'a [f64],
+    pub bias: &'a [f64],
 }
 
 /// What counts as zero. All figures are relative and apply to quantities without units.
@@ -74,7 +74,7 @@ impl Terms<'_> {
             ("force", self.force, n),
             ("nonideal force", self.nonideal, n),
             ("constraint matrix", self.jacobian, m * n),
-            ("constraint right-hand side", self.drift, m),
+            ("constraint right-hand side", self.bias, m),
         ] {
             check_slice(what, slice, expected)?;
         }
@@ -86,7 +86,7 @@ impl Terms<'_> {
                 ("noise of the metric", noise.metric, n * n),
                 ("noise of the force", noise.force, n),
                 ("noise of the constraint matrix", noise.jacobian, m * n),
-                ("noise of the constraint right-hand side", noise.drift, m),
+                ("noise of the constraint right-hand side", noise.bias, m),
             ] {
                 check_slice(what, slice, expected)?;
             }

@@ -49,7 +49,7 @@ fn condition(p: &Problem, v: &[f64]) -> f64 {
     }
     let mut svd = Svd::default();
     svd.decompose(&a, size, size);
-    let data = norm(&p.force) + norm(&p.nonideal) + norm(&p.drift);
+    let data = norm(&p.force) + norm(&p.nonideal) + norm(&p.bias);
     let smallest = svd.sigma[svd.rank(1e-13) - 1];
     (svd.sigma[0] + data / norm(v)) / smallest
 }
@@ -148,7 +148,7 @@ fn least_squares_are_the_same_for_all() {
         if p.m == 0 {
             continue;
         }
-        p.drift.iter_mut().for_each(|b| *b += random.normal());
+        p.bias.iter_mut().for_each(|b| *b += random.normal());
         let reference = p.solve_with(ALL[2], &tolerances).unwrap();
         for e in ALL {
             let o = p.solve_with(*e, &tolerances).unwrap();
@@ -174,9 +174,9 @@ fn empty_problems() {
             ..Problem::default()
         };
         assert!(error(&free.solve(*e).unwrap().v_dot, &[1.0, 0.25]) < 1e-15);
-        let rows = Problem { m: 2, drift: vec![0.0, 0.0], ..Problem::default() };
+        let rows = Problem { m: 2, bias: vec![0.0, 0.0], ..Problem::default() };
         assert_eq!(rows.solve(*e).unwrap().motion, Verdict::Unique);
-        let rows = Problem { m: 2, drift: vec![0.0, 1.0], ..Problem::default() };
+        let rows = Problem { m: 2, bias: vec![0.0, 1.0], ..Problem::default() };
         let o = rows.solve(*e).unwrap();
         assert_eq!(o.motion, Verdict::Inconsistent);
         assert_eq!(o.conflict.unwrap().weights, vec![0.0, 1.0]);

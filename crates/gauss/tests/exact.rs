@@ -48,7 +48,7 @@ fn truth(p: &Problem) -> (usize, usize, usize, Verdict) {
     let (g, a) = (integers(&p.metric, n), integers(&p.jacobian, n));
     let stacked = rank(g.iter().chain(&a).cloned().collect());
     let with_b: Vec<Vec<i128>> =
-        (0..m).map(|j| a[j].iter().copied().chain([p.drift[j] as i128]).collect()).collect();
+        (0..m).map(|j| a[j].iter().copied().chain([p.bias[j] as i128]).collect()).collect();
     let mut kkt = vec![vec![0i128; n + m]; n + m];
     for i in 0..n {
         kkt[i][..n].copy_from_slice(&g[i]);
@@ -58,7 +58,7 @@ fn truth(p: &Problem) -> (usize, usize, usize, Verdict) {
         }
     }
     let mut extended = kkt.clone();
-    let right = p.force.iter().chain(&p.drift);
+    let right = p.force.iter().chain(&p.bias);
     extended.iter_mut().zip(right).for_each(|(row, value)| row.push(*value as i128));
     let motion = if rank(with_b) > rank(a.clone()) {
         Verdict::Inconsistent
@@ -105,9 +105,9 @@ fn status_and_ranks_are_exact_in_any_units() {
                         - (0..m).map(|j| p.jacobian[j * n + i] * l[j]).sum::<f64>()
                 })
                 .collect();
-            p.drift = (0..m).map(|j| dot2(p.row(j), &v)).collect();
+            p.bias = (0..m).map(|j| dot2(p.row(j), &v)).collect();
         } else {
-            (p.force, p.drift) = (sparse(n, 5), sparse(m, 5));
+            (p.force, p.bias) = (sparse(n, 5), sparse(m, 5));
         }
         let expected = truth(&p);
         let s: Vec<f64> = (0..n).map(|_| random.unit(0.0, 9.0)).collect();

@@ -28,7 +28,7 @@ fn wheel() -> Problem {
         force: vec![0.0, 19.625],
         nonideal: vec![0.0; 2],
         jacobian: vec![-0.5 * slope, 1.0],
-        drift: vec![0.0],
+        bias: vec![0.0],
     }
 }
 
@@ -75,7 +75,7 @@ fn two_masses(m1: f64, m2: f64, q: [f64; 3]) -> Problem {
         force: vec![-k1 * q[0], 0.0, -k2 * q[2]],
         nonideal: vec![0.0; 3],
         jacobian: vec![1.0, -1.0, 0.0],
-        drift: vec![0.0],
+        bias: vec![0.0],
     }
 }
 
@@ -85,13 +85,13 @@ fn example_3_two_masses() {
     let mut on = two_masses(0.0, 2.5, [0.375, 0.375, 0.625]);
     on.m = 2;
     on.jacobian.extend([40.0, 0.0, -24.0]);
-    on.drift.push(0.0);
+    on.bias.push(0.0);
     let mut off = two_masses(0.0, 2.5, [0.25, 0.25, 0.5]);
-    (off.m, off.jacobian, off.drift) = (2, on.jacobian.clone(), vec![0.0, 0.0]);
+    (off.m, off.jacobian, off.bias) = (2, on.jacobian.clone(), vec![0.0, 0.0]);
     let mut light = two_masses(1.5, 0.0, [0.25, 0.25, 0.0]);
     light.m = 2;
     light.jacobian.extend([0.0, 0.0, 24.0]);
-    light.drift.push(0.0);
+    light.bias.push(0.0);
     for e in EVERY.iter().filter(|e| !regular(e.name())) {
         let o = regular_case.solve(*e).unwrap();
         close(&o.v_dot, &[4.0 / 3.0, 4.0 / 3.0, -92.0 / 15.0]);
@@ -155,7 +155,7 @@ fn quaternion_body_and_dependent_nonideal_rows() {
         force: vec![0.5, -0.1875, -2.0 * 9.8125],
         nonideal: [1.0, 0.75, 0.5].iter().map(|v| -0.5 * speed * v).collect(),
         jacobian: vec![-0.75, 1.0, 0.0, -2.25, 3.0, 0.0],
-        drift: vec![0.5, 1.5],
+        bias: vec![0.5, 1.5],
     };
     for e in EVERY {
         if !regular(e.name()) {

@@ -34,7 +34,7 @@ fn beside(random: &mut Random, p: &Problem, rows: &[usize], by: f64) -> Problem 
     let n = p.n;
     let mut q = Problem { n, m: rows.len(), ..p.clone() };
     q.jacobian = rows.iter().flat_map(|&j| p.row(j).to_vec()).collect();
-    q.drift = rows.iter().map(|&j| p.drift[j]).collect();
+    q.bias = rows.iter().map(|&j| p.bias[j]).collect();
     for i in 0..n {
         for j in 0..=i {
             // Γ + E∘Γ with the same factor on both sides stays symmetric; rank may grow.
@@ -45,7 +45,7 @@ fn beside(random: &mut Random, p: &Problem, rows: &[usize], by: f64) -> Problem 
         q.force[i] *= 1.0 + by * random.signed();
     }
     q.jacobian.iter_mut().for_each(|a| *a *= 1.0 + by * random.signed());
-    q.drift.iter_mut().for_each(|b| *b *= 1.0 + by * random.signed());
+    q.bias.iter_mut().for_each(|b| *b *= 1.0 + by * random.signed());
     q
 }
 
@@ -110,7 +110,7 @@ fn a_pivot_that_falls_asks_for_a_decision() {
         force: vec![0.0, -1.0, 0.5],
         nonideal: vec![0.0; 3],
         jacobian: vec![1.0, 0.0, 0.0, angle.cos(), angle.sin(), 0.0],
-        drift: vec![0.1, 0.2],
+        bias: vec![0.1, 0.2],
     };
     let by = dalembert_gauss::DEFAULT;
     let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
@@ -128,7 +128,7 @@ fn what_is_not_unique_is_never_frozen() {
     let mut p = Problem { n: 2, m: 1, ..Problem::default() };
     p.metric = vec![1.0, 0.0, 0.0, 0.0];
     (p.force, p.nonideal) = (vec![1.0, 0.0], vec![0.0; 2]);
-    (p.jacobian, p.drift) = (vec![1.0, 0.0], vec![0.0]);
+    (p.jacobian, p.bias) = (vec![1.0, 0.0], vec![0.0]);
     let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
     let by = dalembert_gauss::DEFAULT;
     by.solve(&mut scratch, &p.terms(), &Tolerances::default(), &mut outcome).unwrap();
@@ -146,7 +146,7 @@ fn a_coordinate_without_mass_at_the_decision_may_have_one_beside_it() {
         force: vec![0.3 * e, -1.0],
         nonideal: vec![0.0; 2],
         jacobian: vec![1.0, e],
-        drift: vec![-0.2],
+        bias: vec![-0.2],
     };
     for elimination in ALL.iter().filter(|e| !e.needs_regular()) {
         let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
@@ -189,7 +189,7 @@ fn what_no_row_joins_is_not_touched_by_rounding() {
             (0..m).for_each(|j| p.jacobian[j * n + i] = random.normal());
             p.force[i] = random.normal();
         }
-        (p.nonideal, p.drift) = (vec![0.0; n], random.vector(m));
+        (p.nonideal, p.bias) = (vec![0.0; n], random.vector(m));
         for elimination in [ALL[0], ALL[2]] {
             let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
             let tolerances = Tolerances::default();
@@ -250,7 +250,7 @@ fn a_row_that_vanishes_asks_for_a_decision() {
         force: vec![0.0, -1.0],
         nonideal: vec![0.0; 2],
         jacobian: vec![length, 0.5 * length],
-        drift: vec![0.1],
+        bias: vec![0.1],
     };
     let by = dalembert_gauss::DEFAULT;
     let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());

@@ -168,7 +168,7 @@ fn coordinates_with_mass_in_products_only() {
         let v = [v_dot, k * v_dot];
         p.force = vec![own * v[0] + mass * v[1] + k * lambda, mass * v[0] - lambda];
         p.nonideal = vec![0.0; 2];
-        p.drift = vec![-k * v[0] + v[1]];
+        p.bias = vec![-k * v[0] + v[1]];
         for e in [ALL[0], ALL[2], ALL[3]] {
             let o = p.solve(e).unwrap();
             assert_eq!(o.motion, Verdict::Unique);

@@ -37,7 +37,7 @@ fn wild_numbers_never_panic() {
             force: fill(n),
             nonideal: fill(n),
             jacobian: fill(m * n),
-            drift: fill(m),
+            bias: fill(m),
         };
         let noise = (fill(n * n), fill(n), fill(m * n), fill(m));
         if case % 3 != 0 {
@@ -55,7 +55,7 @@ fn wild_numbers_never_panic() {
                 metric: &noise.0,
                 force: &noise.1,
                 jacobian: &noise.2,
-                drift: &noise.3,
+                bias: &noise.3,
             });
         }
         let tolerances = Tolerances { least_squares: case % 2 == 0, ..Tolerances::default() };
@@ -96,7 +96,7 @@ fn wrong_shapes_are_errors() {
         force: &[1.0],
         nonideal: &[],
         jacobian: &[1.0],
-        drift: &[0.0],
+        bias: &[0.0],
         noise: None,
         inertia: &[],
     };
@@ -123,7 +123,7 @@ fn nearly_parallel(angle: f64) -> Problem {
         force: vec![1.0, 2.0, 3.0],
         nonideal: vec![0.0; 3],
         jacobian: vec![1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + angle],
-        drift: vec![0.0, 0.0],
+        bias: vec![0.0, 0.0],
     }
 }
 
@@ -144,10 +144,10 @@ fn ranks_near_the_tolerance() {
     // A tolerance above the drift makes such rows dependent, and small disagreement is forgiven.
     let drift = Tolerances { rank: Some(1e-8), ..Tolerances::default() };
     let mut p = nearly_parallel(1e-10);
-    p.drift = vec![1.0, 1.0 + 1e-10];
+    p.bias = vec![1.0, 1.0 + 1e-10];
     let o = p.solve_with(ALL[2], &drift).unwrap();
     assert_eq!((o.rank.jacobian, o.motion), (1, Verdict::Unique));
-    p.drift[1] = 1.5;
+    p.bias[1] = 1.5;
     assert_eq!(p.solve_with(ALL[2], &drift).unwrap().motion, Verdict::Inconsistent);
     // Taken as written, the same rows have an answer, a large one.
     let o = p.solve(ALL[2]).unwrap();
@@ -208,7 +208,7 @@ fn small_entries_of_a_row_leave_the_unit_of_what_it_determines() {
             force: vec![1.0, -2.0, 3.0, 0.0],
             nonideal: vec![0.0; n],
             jacobian: vec![20.0, 4.0, small, -1.0],
-            drift: vec![0.0],
+            bias: vec![0.0],
         };
         DEFAULT
             .solve(&mut scratch, &p.terms(), &Tolerances::default(), &mut outcome)

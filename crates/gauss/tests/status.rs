@@ -62,7 +62,7 @@ fn build(random: &mut Random, motion: Verdict, aligned: bool) -> (Problem, Vec<V
         }
         Verdict::Inconsistent => {
             let size = 10f64.powf(-4.0 * (random.signed() + 1.0) / 2.0);
-            p.drift[m - 1] += size.copysign(random.signed());
+            p.bias[m - 1] += size.copysign(random.signed());
         }
         _ => {}
     }
@@ -145,7 +145,7 @@ fn the_status_is_found_in_any_units() {
                 }
                 if let Some(conflict) = &o.conflict {
                     assert!(
-                        (dot2(&conflict.weights, &p.drift) - conflict.value).abs()
+                        (dot2(&conflict.weights, &p.bias) - conflict.value).abs()
                             <= 1e-9 * conflict.value.abs()
                     );
                     let left = transposed_product(p, &conflict.weights);
@@ -171,7 +171,7 @@ fn rounding_never_raises_a_contradiction() {
     let mut random = Random(22);
     for case in 0..2000 {
         let (mut p, _) = build(&mut random, Verdict::Unique, case % 2 == 0);
-        p.drift.iter_mut().for_each(|b| *b *= 1.0 + 1e-14 * random.signed());
+        p.bias.iter_mut().for_each(|b| *b *= 1.0 + 1e-14 * random.signed());
         p.jacobian.iter_mut().for_each(|a| *a *= 1.0 + 2e-16 * random.signed());
         p.force.iter_mut().for_each(|f| *f *= 1.0 + 1e-14 * random.signed());
         assert_eq!(p.solve(ALL[2]).unwrap().motion, Verdict::Unique);
@@ -191,15 +191,11 @@ fn noise_decides_what_is_zero() {
         force: vec![1.0, 3e-17],
         nonideal: vec![0.0; 2],
         jacobian: vec![1.0, 0.0, 2e-17, 1e-17],
-        drift: vec![0.5, 4e-17],
+        bias: vec![0.5, 4e-17],
     };
     let small = 1e-16;
-    let noise = Noise {
-        metric: &[small; 4],
-        force: &[small; 2],
-        jacobian: &[small; 4],
-        drift: &[small; 2],
-    };
+    let noise =
+        Noise { metric: &[small; 4], force: &[small; 2], jacobian: &[small; 4], bias: &[small; 2] };
     for e in EVERY.iter().filter(|e| !e.name().starts_with("udwadia")) {
         let o = p.solve(*e).unwrap();
         assert_eq!((o.motion, o.rank.jacobian, o.rank.metric), (Verdict::Unique, 2, 2));
@@ -223,10 +219,10 @@ fn noisy_dependent_rows_are_dependent() {
         let mut q = p.clone();
         let level = 1e-9;
         q.jacobian.iter_mut().for_each(|a| *a += level * random.signed());
-        q.drift.iter_mut().for_each(|b| *b += level * random.signed());
+        q.bias.iter_mut().for_each(|b| *b += level * random.signed());
         let (a, b) = (vec![level; p.n * p.m], vec![level; p.m]);
         let (c, d) = (vec![0.0; p.n * p.n], vec![0.0; p.n]);
-        let noise = Noise { metric: &c, force: &d, jacobian: &a, drift: &b };
+        let noise = Noise { metric: &c, force: &d, jacobian: &a, bias: &b };
         let terms = dalembert_gauss::Terms { noise: Some(noise), ..q.terms() };
         let (mut s, mut o) = (Scratch::default(), Outcome::default());
         ALL[2].solve(&mut s, &terms, &Tolerances::default(), &mut o).unwrap();

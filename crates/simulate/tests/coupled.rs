@@ -17,7 +17,7 @@ struct Case {
     m: usize,
     metric: Vec<f64>,
     jacobian: Vec<f64>,
-    drift: Vec<f64>,
+    bias: Vec<f64>,
     free: Vec<f64>,
     /// Row by row of n × k.
     slopes: Vec<f64>,
@@ -51,7 +51,7 @@ impl Case {
             m,
             metric,
             jacobian: random.vector(m * n),
-            drift: random.vector(m),
+            bias: random.vector(m),
             free: random.vector(n),
             slopes: random.vector(n * k).iter().map(|d| 0.3 * d).collect(),
             used,
@@ -85,7 +85,7 @@ impl Case {
             }
         }
         for l in 0..m {
-            r[n + l] = -self.drift[l];
+            r[n + l] = -self.bias[l];
             for i in 0..n {
                 r[n + l] += self.jacobian[l * n + i] * x[i];
                 j[(n + l) * size + i] = self.jacobian[l * n + i];
@@ -122,7 +122,7 @@ impl Case {
             force: &self.free,
             nonideal: &self.free,
             jacobian: &self.jacobian,
-            drift: &self.drift,
+            bias: &self.bias,
             noise: None,
             inertia: &[],
         }
@@ -227,7 +227,7 @@ fn clone(case: &Case) -> Case {
         m: case.m,
         metric: case.metric.clone(),
         jacobian: case.jacobian.clone(),
-        drift: case.drift.clone(),
+        bias: case.bias.clone(),
         free: case.free.clone(),
         slopes: case.slopes.clone(),
         used: case.used.clone(),
@@ -281,7 +281,7 @@ fn dependent_rows() {
         twice.m = m + 1;
         let again: Vec<f64> = one.jacobian[..n].iter().map(|a| factor * a).collect();
         twice.jacobian.extend(again);
-        twice.drift.push(factor * one.drift[0]);
+        twice.bias.push(factor * one.bias[0]);
         twice.used = vec![0, m];
         for is_unique in [true, false] {
             let second = if is_unique { factor } else { 0.0 };

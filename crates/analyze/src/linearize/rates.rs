@@ -249,11 +249,11 @@ impl Point {
     ) -> Result<(Vec<f64>, Vec<f64>), LinearizeError> {
         let negative = |list: Vec<f64>| -> Vec<f64> { list.into_iter().map(|x| -x).collect() };
         let force = negative(self.change(blocks.balance..blocks.binding, along));
-        let drift = negative(self.change(blocks.binding..blocks.configuration, along));
+        let bias = negative(self.change(blocks.binding..blocks.configuration, along));
         let terms = Terms {
             force: &force,
             nonideal: &vec![0.0; self.v.len()],
-            drift: &drift,
+            bias: &bias,
             noise: None,
             inertia: &[],
             ..self.numbers.terms()
@@ -290,10 +290,10 @@ impl Point {
     /// D δλ, given the multipliers without it: (I − L D) δλ = L f.
     fn coupled(&self, terms: &Terms, without: &Outcome) -> Result<Vec<f64>, LinearizeError> {
         let count = self.coupling.len();
-        let drift = vec![0.0; terms.m];
+        let bias = vec![0.0; terms.m];
         let mut matrix = vec![0.0; count * count];
         for (c, (_, column)) in self.coupling.iter().enumerate() {
-            let found = self.solve(&Terms { force: column, drift: &drift, ..*terms })?;
+            let found = self.solve(&Terms { force: column, bias: &bias, ..*terms })?;
             for (k, (row, _)) in self.coupling.iter().enumerate() {
                 matrix[k * count + c] = f64::from(u8::from(k == c)) - found.multipliers[*row];
             }

@@ -22,7 +22,7 @@ pub(super) fn findings(subject: &Subject) -> Vec<Diagnostic> {
     law.extend(&picture.force);
     law.extend(&picture.nonideal);
     law.extend(picture.rows.jacobian.rows.iter().flatten().map(|e| e.1));
-    law.extend(&picture.rows.drift);
+    law.extend(&picture.rows.bias);
     law.extend(picture.rows.configuration_residuals.iter().map(|r| r.1));
     law.extend(picture.rows.velocity_residuals.iter().map(|r| r.1));
     let in_law: FxHashSet<Symbol> = exprs.symbols_of(&law).into_iter().collect();

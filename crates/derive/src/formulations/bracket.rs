@@ -142,9 +142,9 @@ fn reduce(
     let force = add(&matrix::times(exprs, &st, &outer), &s_dot_p);
     // SᵀMS u̇ = p̃̇ − Ṡᵀp − Sᵀ(D p + M(Ṡu + ṡ₀)), and q̈ = S u̇ + Ṡu + ṡ₀.
     let m_gamma = matrix::times(exprs, &picture.metric, &gamma);
-    let frozen = matrix::times(exprs, &st, &add(&picture.momentum_drift, &m_gamma));
-    let u_drift = inverse.solve(exprs, &add(&s_dot_p, &frozen));
-    let lift_drift = difference(&gamma, &matrix::times(exprs, s, &u_drift));
+    let frozen = matrix::times(exprs, &st, &add(&picture.momentum_bias, &m_gamma));
+    let u_bias = inverse.solve(exprs, &add(&s_dot_p, &frozen));
+    let lift_bias = difference(&gamma, &matrix::times(exprs, s, &u_bias));
     let inverse_matrix = inverse.matrix(exprs);
 
     let mut equations = EquationsOfMotion {
@@ -157,12 +157,12 @@ fn reduce(
         levels: Vec::new(),
         kinematics: k.clone(),
         lift: matrix::product(exprs, s, &inverse_matrix),
-        lift_drift,
+        lift_bias,
         metric: matrix::identity(u.len()),
         force,
         nonideal: matrix::times(exprs, &st, &picture.nonideal),
         jacobian: Jacobian { rows: Vec::new(), columns: u.len() },
-        drift: Vec::new(),
+        bias: Vec::new(),
         rows: Vec::new(),
         multipliers: Vec::new(),
         chart: Some(ChartBasis { chart: parametrised.chart.clone(), s: s.clone() }),

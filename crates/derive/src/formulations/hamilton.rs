@@ -79,7 +79,7 @@ struct Terms {
     metric: Jacobian,
     lift: Jacobian,
     kinematics: Vec<ExprId>,
-    lift_drift: Vec<ExprId>,
+    lift_bias: Vec<ExprId>,
     f: Vec<ExprId>,
     force: Vec<ExprId>,
     nonideal: Vec<ExprId>,
@@ -102,7 +102,7 @@ fn by_h(exprs: &Exprs, system: &System, h: ExprId, h_p: &[ExprId]) -> EquationsO
     };
     let terms = Terms {
         kinematics: h_p.to_vec(),
-        lift_drift: exprs.directional(h_p, &rates),
+        lift_bias: exprs.directional(h_p, &rates),
         force: times(&f),
         nonideal: times(&nonideal),
         f: f.clone(),
@@ -135,8 +135,8 @@ fn by_l(
     let mut rates = picture::rates(&q, &w);
     let moved: Vec<ExprId> =
         exprs.directional(momenta, &rates).into_iter().map(|e| (-exprs.at(e)).id).collect();
-    let drift = inverse.solve(exprs, &moved);
-    rates.extend(v.iter().copied().zip(drift.iter().copied()));
+    let bias = inverse.solve(exprs, &moved);
+    rates.extend(v.iter().copied().zip(bias.iter().copied()));
     let metric = matrix::symmetric(inverse.matrix(exprs));
     let l_q = exprs.gradient(lagrangian, &q);
     let impressed = kernel::total(exprs, n, &system.forces);
@@ -149,14 +149,14 @@ fn by_l(
         true => (f.clone(), nonideal),
         false => (inverse.solve(exprs, &f), inverse.solve(exprs, &nonideal)),
     };
-    let dual = Dual { symbols: v.clone(), matrix: inverse, drift: drift.clone() };
+    let dual = Dual { symbols: v.clone(), matrix: inverse, bias: bias.clone() };
     let rows =
         kernel::differentiate(exprs, system, &p, &system.accelerations(), &rates, Some(&dual));
     let terms = Terms {
         metric: if plain { one(n) } else { metric.clone() },
         lift: metric,
         kinematics: w.clone(),
-        lift_drift: drift,
+        lift_bias: bias,
         f: f.clone(),
         force,
         nonideal,
@@ -200,7 +200,7 @@ fn one(n: usize) -> Jacobian {
 
 fn assemble(exprs: &Exprs, system: &System, terms: Terms) -> EquationsOfMotion {
     let p = system.momenta();
-    let Terms { metric, lift, kinematics, lift_drift, f, force, nonideal, rows } = terms;
+    let Terms { metric, lift, kinematics, lift_bias, f, force, nonideal, rows } = terms;
     let meaning = "ṗ without constraints, −H_q + Q′";
     EquationsOfMotion {
         formulation: "hamilton",
@@ -212,17 +212,17 @@ fn assemble(exprs: &Exprs, system: &System, terms: Terms) -> EquationsOfMotion {
         levels: Vec::new(),
         kinematics,
         lift,
-        lift_drift,
+        lift_bias,
         force,
         nonideal,
         metric,
-        rows: (0..rows.drift.len()).collect(),
+        rows: (0..rows.bias.len()).collect(),
         multipliers: kernel::multipliers_in_forces(exprs, system),
         chart: None,
         canonical: None,
         bracket: None,
         jacobian: rows.jacobian,
-        drift: rows.drift,
+        bias: rows.bias,
         configuration_residuals: rows.configuration_residuals,
         velocity_residuals: rows.velocity_residuals,
         intermediate: vec![picture::quantity("f", "f", meaning, Shape::Vector(f))],

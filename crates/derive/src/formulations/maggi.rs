@@ -64,7 +64,7 @@ impl Formulation for Maggi {
         let of_u: Vec<ExprId> = u.iter().map(|&s| exprs.of_symbol(s)).collect();
         // k = S u + s₀, κ = Ṡu + ṡ₀ with u frozen.
         let kinematics = parametrised.velocities(exprs, &of_u);
-        let lift_drift = exprs.directional(&kinematics, &picture::rates(&picture.q, &kinematics));
+        let lift_bias = exprs.directional(&kinematics, &picture::rates(&picture.q, &kinematics));
         let mut equations = picture.pull_back(
             exprs,
             Velocities {
@@ -74,7 +74,7 @@ impl Formulation for Maggi {
                 own: of_u,
                 kinematics,
                 lift: parametrised.s.clone(),
-                lift_drift,
+                lift_bias,
             },
         );
         equations.intermediate = parametrised.quantities(exprs);
@@ -90,7 +90,7 @@ fn keep_rows(equations: &mut EquationsOfMotion, keep: impl Fn(usize) -> bool) {
     let kept: Vec<usize> = (0..equations.rows.len()).filter(|&at| keep(equations.rows[at])).collect();
     let all: Vec<usize> = (0..equations.jacobian.columns).collect();
     equations.jacobian = matrix::part(&equations.jacobian, &kept, &all);
-    equations.drift = kept.iter().map(|&at| equations.drift[at]).collect();
+    equations.bias = kept.iter().map(|&at| equations.bias[at]).collect();
     equations.rows = kept.iter().map(|&at| equations.rows[at]).collect();
     equations.velocity_residuals.retain(|r| keep(r.0));
 }

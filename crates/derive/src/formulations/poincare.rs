@@ -66,7 +66,7 @@ impl Formulation for Poincare {
         let g_q_dot = matrix::times(exprs, &speeds.g, &q_dot);
         let turned = exprs.directional(&g_q_dot, &picture::rates(&picture.q, &q_dot));
         let turned: Vec<ExprId> = turned.into_iter().map(|e| (-exprs.at(e)).id).collect();
-        let lift_drift = inverse.solve(exprs, &turned);
+        let lift_bias = inverse.solve(exprs, &turned);
         let mut equations = picture.pull_back(
             exprs,
             Velocities {
@@ -76,7 +76,7 @@ impl Formulation for Poincare {
                 own: speeds.own,
                 kinematics,
                 lift: w,
-                lift_drift,
+                lift_bias,
             },
         );
         let meaning = "the quasi-velocities are s = G q̇";

@@ -146,7 +146,7 @@ fn routhian(
     let q_n: Vec<Symbol> = split.kept.iter().map(|&i| picture.q[i]).collect();
     let momenta = exprs.gradient(r, &split.kept_velocities);
     let r_q = exprs.gradient(r, &q_n);
-    let drift = exprs.directional(&momenta, &rates);
+    let bias = exprs.directional(&momenta, &rates);
     let size = split.kept.len() + split.ignored.len();
     let mut metric = matrix::symmetric(exprs.jacobian(&momenta, &split.kept_velocities));
     metric.columns = size;
@@ -159,13 +159,13 @@ fn routhian(
     let mut force: Vec<ExprId> = (0..split.kept.len())
         .map(|at| {
             let outer = exprs.at(impressed[split.kept[at]]);
-            (exprs.at(r_q[at]) + outer - exprs.at(drift[at])).id
+            (exprs.at(r_q[at]) + outer - exprs.at(bias[at])).id
         })
         .collect();
     force.resize(size, ExprId::ZERO);
     let mut c: Vec<ExprId> = split.kept.iter().map(|&i| nonideal[i]).collect();
     c.resize(size, ExprId::ZERO);
-    let rows: Vec<usize> = (0..picture.rows.drift.len()).collect();
+    let rows: Vec<usize> = (0..picture.rows.bias.len()).collect();
     let mut jacobian = matrix::part(&picture.rows.jacobian, &rows, &split.kept);
     jacobian.columns = size;
     let mut equations = EquationsOfMotion {
@@ -176,14 +176,14 @@ fn routhian(
         auxiliary: None,
         levels: Vec::new(),
         lift: exprs.jacobian(&kinematics, &v),
-        lift_drift: exprs.directional(&kinematics, &rates),
+        lift_bias: exprs.directional(&kinematics, &rates),
         v,
         kinematics,
         metric,
         force,
         nonideal: c,
         jacobian,
-        drift: picture.rows.drift.clone(),
+        bias: picture.rows.bias.clone(),
         rows,
         multipliers: picture.multipliers.clone(),
         chart: None,
@@ -218,8 +218,8 @@ fn projected(
         lift.rows[c].extend(own.rows[at].iter().map(|&(j, e)| (n_kept + j, e)));
     }
     let moved: Vec<ExprId> =
-        split.ignored.iter().map(|&c| negative(picture.momentum_drift[c])).collect();
-    let lift_drift = split.join(&vec![ExprId::ZERO; n_kept], &inverse.solve(exprs, &moved));
+        split.ignored.iter().map(|&c| negative(picture.momentum_bias[c])).collect();
+    let lift_bias = split.join(&vec![ExprId::ZERO; n_kept], &inverse.solve(exprs, &moved));
     let v = split.unknowns(system);
     let beta: Vec<ExprId> = split.beta(system).iter().map(|&s| exprs.of_symbol(s)).collect();
     let p_c: Vec<ExprId> = split.ignored.iter().map(|&c| picture.momenta[c]).collect();
@@ -241,7 +241,7 @@ fn projected(
             v,
             kinematics: split.join(&kept, &w),
             lift,
-            lift_drift,
+            lift_bias,
         },
     );
     if !picture.quadratic {

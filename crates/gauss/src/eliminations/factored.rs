@@ -236,9 +236,9 @@ mod tests {
             for (i, j) in (0..n).flat_map(|i| (0..n).map(move |j| (i, j))) {
                 metric[i * n + j] = (0..n).map(|k| l[i * n + k] * l[j * n + k]).sum();
             }
-            let [force, nonideal, drift] = [n, n, m].map(|k| (0..k).map(|_| next()).collect());
+            let [force, nonideal, bias] = [n, n, m].map(|k| (0..k).map(|_| next()).collect());
             let jacobian: Vec<f64> = (0..m * n).map(|_| next()).collect();
-            let (force, nonideal, drift): (Vec<f64>, Vec<f64>, Vec<f64>) = (force, nonideal, drift);
+            let (force, nonideal, bias): (Vec<f64>, Vec<f64>, Vec<f64>) = (force, nonideal, bias);
             let terms = Terms {
                 n,
                 m,
@@ -246,7 +246,7 @@ mod tests {
                 force: &force,
                 nonideal: &nonideal,
                 jacobian: &jacobian,
-                drift: &drift,
+                bias: &bias,
                 noise: None,
                 inertia: &[],
             };

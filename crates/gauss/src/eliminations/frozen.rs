@@ -303,7 +303,7 @@ pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, or
     let given = Given {
         metric: &s.scaled.metric[..n * n],
         force: &s.scaled.force[..n],
-        drift: &s.scaled.drift[..r],
+        bias: &s.scaled.bias[..r],
         lq: &s.rows_lq[..r * n],
         tau: &s.rows_tau[..r],
         basis: &s.basis[..count * n],
@@ -323,7 +323,7 @@ pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, or
 struct Given<'a> {
     metric: &'a [f64],
     force: &'a [f64],
-    drift: &'a [f64],
+    bias: &'a [f64],
     lq: &'a [f64],
     tau: &'a [f64],
     basis: &'a [f64],
@@ -340,7 +340,7 @@ fn solve_at(
     right: &mut [f64],
     multipliers: &mut [f64],
 ) {
-    let Given { metric, force, drift, lq, tau, basis, reduced } = given;
+    let Given { metric, force, bias, lq, tau, basis, reduced } = given;
     let count = n - r;
     if r == 0 {
         x.copy_from_slice(force);
@@ -348,7 +348,7 @@ fn solve_at(
         return;
     }
     // y = Q L⁻¹ b̃
-    x[..r].copy_from_slice(drift);
+    x[..r].copy_from_slice(bias);
     x[r..].fill(0.0);
     lq::solve_lower(lq, n, r, x);
     lq::apply_q(lq, n, r, tau, x);
@@ -377,7 +377,7 @@ pub(super) fn take_right(n: usize, r: usize, s: &mut Scratch, terms: &Terms, ord
     for i in 0..n {
         into[i] = (force[columns[i]] + nonideal[columns[i]]) * c[i];
     }
-    let (into, d, given) = (&mut s.scaled.drift[..r], &s.scaled.rows[..r], &terms.drift[..r]);
+    let (into, d, given) = (&mut s.scaled.bias[..r], &s.scaled.rows[..r], &terms.bias[..r]);
     for k in 0..r {
         into[k] = given[order.rows[k]] * d[k];
     }
@@ -422,7 +422,7 @@ pub(super) fn residuals_sized(n: usize, r: usize, s: &mut Scratch) -> (f64, f64)
     sized(&mut s.left, n);
     sized(&mut s.work, n);
     let (metric, force) = (&s.scaled.metric[..n * n], &s.scaled.force[..n]);
-    let (jacobian, drift) = (&s.scaled.jacobian[..r * n], &s.scaled.drift[..r]);
+    let (jacobian, bias) = (&s.scaled.jacobian[..r * n], &s.scaled.bias[..r]);
     let (x, left) = (&s.solution[..n], &mut s.left[..n]);
     let size = norm(x);
     let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { a / b };
@@ -435,10 +435,10 @@ pub(super) fn residuals_sized(n: usize, r: usize, s: &mut Scratch) -> (f64, f64)
     let stationarity = ratio(norm(left), whole);
     let rows = &mut s.work[..r];
     for k in 0..r {
-        rows[k] = dot(&jacobian[k * n..(k + 1) * n], x) - drift[k];
+        rows[k] = dot(&jacobian[k * n..(k + 1) * n], x) - bias[k];
     }
     // At rest in equilibrium the size is that of what the forces alone would do.
-    let whole = norm(jacobian) * (size + norm(force)) + norm(drift);
+    let whole = norm(jacobian) * (size + norm(force)) + norm(bias);
     (stationarity, ratio(norm(rows), whole))
 }
 

@@ -58,7 +58,7 @@ impl Elimination for Multipliers {
         zeros(&mut s.right, size);
         s.right[..n].copy_from_slice(&s.scaled.force);
         for (k, &j) in s.decision.order[..r].iter().enumerate() {
-            s.right[n + k] = s.scaled.drift[j];
+            s.right[n + k] = s.scaled.bias[j];
         }
         zeros(&mut s.work, size);
         ldl::solve(&s.factor, size, &s.order, &s.wide, &mut s.right, &mut s.work);
@@ -74,7 +74,7 @@ impl Elimination for Multipliers {
         s.right[..n].copy_from_slice(&s.left);
         for (k, &j) in s.decision.order[..r].iter().enumerate() {
             let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-            s.right[n + k] = s.scaled.drift[j] - dot(row, &s.solution);
+            s.right[n + k] = s.scaled.bias[j] - dot(row, &s.solution);
         }
         ldl::solve(&s.factor, size, &s.order, &s.wide, &mut s.right, &mut s.work);
         s.solution.iter_mut().zip(&s.right).for_each(|(x, correction)| *x += correction);

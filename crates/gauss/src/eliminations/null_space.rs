@@ -59,7 +59,7 @@ fn improve(s: &mut Scratch) {
     zeros(&mut s.right, n);
     for (k, &j) in s.decision.order[..r].iter().enumerate() {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-        s.right[k] = s.scaled.drift[j] - dot(row, &s.solution);
+        s.right[k] = s.scaled.bias[j] - dot(row, &s.solution);
     }
     take_rows(&s.rows_lq, &s.rows_tau, r, &mut s.right);
     s.solution.iter_mut().zip(&s.right).for_each(|(x, y)| *x += y);

@@ -8,7 +8,7 @@ use crate::scale::Scaled;
 /// grown to the size of the problem, a unique motion is solved without allocating.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
-    /// The problem in equilibrated units. If rows are dependent, `drift` is replaced by its
+    /// The problem in equilibrated units. If rows are dependent, `bias` is replaced by its
     /// projection on the range of Ã, so that all eliminations see the same consistent rows.
     pub(super) scaled: Scaled,
     /// The ranks and the order of rows.

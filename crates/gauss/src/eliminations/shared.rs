@@ -111,7 +111,7 @@ pub(super) fn finish(
 pub(super) fn solve_rows(s: &mut Scratch, r: usize) {
     zeros(&mut s.particular, s.scaled.n);
     for (k, &j) in s.decision.order[..r].iter().enumerate() {
-        s.particular[k] = s.scaled.drift[j];
+        s.particular[k] = s.scaled.bias[j];
     }
     take_rows(&s.rows_lq, &s.rows_tau, r, &mut s.particular);
     for _ in 0..if s.refines { 2 } else { 0 } {
@@ -127,7 +127,7 @@ fn find_left_of_rows(s: &mut Scratch, r: usize) {
     let n = s.scaled.n;
     for (k, &j) in s.decision.order[..r].iter().enumerate() {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-        s.work[k] = s.scaled.drift[j] - dot(row, &s.particular);
+        s.work[k] = s.scaled.bias[j] - dot(row, &s.particular);
     }
 }
 
@@ -314,10 +314,10 @@ pub(super) fn certify(s: &mut Scratch) -> (f64, f64) {
     for j in 0..m {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
         let entries = &s.scaled.jacobian_noise[j * n..(j + 1) * n];
-        let noise = s.scaled.drift_noise[j] + moved(entries, &s.solution);
-        s.work.push(beyond(dot(row, &s.solution) - s.scaled.drift[j], noise));
+        let noise = s.scaled.bias_noise[j] + moved(entries, &s.solution);
+        s.work.push(beyond(dot(row, &s.solution) - s.scaled.bias[j], noise));
     }
     // At rest in equilibrium the size is that of what the forces alone would do.
-    let whole = norm(&s.scaled.jacobian) * (size + norm(&s.scaled.force)) + norm(&s.scaled.drift);
+    let whole = norm(&s.scaled.jacobian) * (size + norm(&s.scaled.force)) + norm(&s.scaled.bias);
     (stationarity, ratio(norm(&s.work), whole))
 }

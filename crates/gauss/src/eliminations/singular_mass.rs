@@ -58,7 +58,7 @@ impl Elimination for SingularMass {
             s.svd.project_on_kernel(r, &mut s.right[..n]);
             for j in 0..m {
                 let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-                s.right[n + j] = s.scaled.drift[j] - dot(row, &s.solution);
+                s.right[n + j] = s.scaled.bias[j] - dot(row, &s.solution);
             }
             s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.left);
             s.solution.iter_mut().zip(&s.left).for_each(|(x, correction)| *x += correction);

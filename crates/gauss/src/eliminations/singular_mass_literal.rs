@@ -58,7 +58,7 @@ impl Elimination for SingularMassLiteral {
     fn back_substitute(&self, s: &mut Scratch, terms: &Terms) -> bool {
         s.right.clear();
         s.right.extend(terms.force.iter().zip(terms.nonideal).map(|(f, c)| f + c));
-        s.right.extend_from_slice(terms.drift);
+        s.right.extend_from_slice(terms.bias);
         zeros(&mut s.solution, terms.n);
         let rank = s.stacked_svd.rank(CUTOFF);
         s.stacked_svd.apply_pseudo_inverse(rank, &s.right, &mut s.solution);

@@ -32,7 +32,7 @@ pub(super) fn diagnose(
 ) -> Result<(), SolveError> {
     factor_rows(scratch);
     outcome.conflict = find_conflict(scratch, terms, tolerances);
-    project_drift(scratch);
+    project_bias(scratch);
     if let Some(conflict) = &mut outcome.conflict {
         write_residual(scratch, terms, conflict);
     }
@@ -118,9 +118,9 @@ fn find_conflict(s: &mut Scratch, terms: &Terms, tolerances: &Tolerances) -> Opt
     let row = |of: &'_ [f64], j: usize| -> f64 {
         of[j * n..(j + 1) * n].iter().zip(y).map(|(a, y)| (a * y).abs()).sum()
     };
-    let size = |j: usize| scaled.drift[j].abs() + row(&scaled.jacobian, j);
-    let noise = |j: usize| scaled.drift_noise[j] + row(&scaled.jacobian_noise, j);
-    let residual_of = |j: usize| scaled.drift[j] - dot(&scaled.jacobian[j * n..(j + 1) * n], y);
+    let size = |j: usize| scaled.bias[j].abs() + row(&scaled.jacobian, j);
+    let noise = |j: usize| scaled.bias_noise[j] + row(&scaled.jacobian_noise, j);
+    let residual_of = |j: usize| scaled.bias[j] - dot(&scaled.jacobian[j * n..(j + 1) * n], y);
     // Rows taken as dependent although they differ by a ratio δ may disagree by as much.
     let slack = 8.0 * s.decision.tolerance.max(s.decision.dropped);
     let relative_limit = tolerances.inconsistent.max(slack);
@@ -154,12 +154,12 @@ fn find_conflict(s: &mut Scratch, terms: &Terms, tolerances: &Tolerances) -> Opt
         }
     }
     unit_largest(&mut weights);
-    let value = dot(&weights, terms.drift);
+    let value = dot(&weights, terms.bias);
     Some(Conflict { weights, value, relative, residual: Vec::new() })
 }
 
 /// Sets y to the least-squares solution of all rows, and makes b̃ consistent with it.
-fn project_drift(s: &mut Scratch) {
+fn project_bias(s: &mut Scratch) {
     let (n, m, r, live) = (s.scaled.n, s.scaled.m, s.decision.jacobian, s.decision.live);
     if live == r {
         solve_rows(s, r);
@@ -179,7 +179,7 @@ fn project_drift(s: &mut Scratch) {
             zeros(&mut s.work, live.max(n));
             for (k, &j) in s.decision.order[..live].iter().enumerate() {
                 let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-                s.work[k] = s.scaled.drift[j] - dot(row, &s.particular);
+                s.work[k] = s.scaled.bias[j] - dot(row, &s.particular);
             }
             qr::apply_q_transposed(&s.matrix, live, r, r, &s.extra, &mut s.work);
             qr::solve_upper(&s.matrix, r, r, &mut s.work);
@@ -188,11 +188,11 @@ fn project_drift(s: &mut Scratch) {
             s.particular.iter_mut().zip(&s.work).for_each(|(y, correction)| *y += correction);
         }
         for j in 0..m {
-            s.scaled.drift[j] = dot(&s.scaled.jacobian[j * n..(j + 1) * n], &s.particular);
+            s.scaled.bias[j] = dot(&s.scaled.jacobian[j * n..(j + 1) * n], &s.particular);
         }
     }
     for &j in &s.decision.order[live..m] {
-        s.scaled.drift[j] = 0.0;
+        s.scaled.bias[j] = 0.0;
     }
 }
 
@@ -200,7 +200,7 @@ fn write_residual(s: &Scratch, terms: &Terms, conflict: &mut Conflict) {
     let v: Vec<f64> = s.particular.iter().zip(&s.scaled.coordinates).map(|(x, c)| x * c).collect();
     conflict.residual = vec![0.0; terms.m];
     multiply(terms.jacobian, terms.n, &v, &mut conflict.residual);
-    conflict.residual.iter_mut().zip(terms.drift).for_each(|(residual, b)| *residual -= b);
+    conflict.residual.iter_mut().zip(terms.bias).for_each(|(residual, b)| *residual -= b);
 }
 
 /// Forms and factors K = NᵀΓ̃N, and F̃ − Γ̃y. False if K has a negative direction.

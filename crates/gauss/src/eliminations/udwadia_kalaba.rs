@@ -46,7 +46,7 @@ fn solve_scaled(s: &mut Scratch) {
     let (n, live) = (s.scaled.n, s.decision.live);
     s.left.clone_from(&s.scaled.force);
     s.right.clear();
-    s.right.extend(s.decision.order[..live].iter().map(|&j| s.scaled.drift[j]));
+    s.right.extend(s.decision.order[..live].iter().map(|&j| s.scaled.bias[j]));
     zeros(&mut s.solution, n);
     add_correction(s);
     // One step of refinement. The first pass passes through a = Γ⁻¹(F + C), which may be much
@@ -59,7 +59,7 @@ fn solve_scaled(s: &mut Scratch) {
     shared::keep_free(s);
     for (k, &j) in s.decision.order[..live].iter().enumerate() {
         let row = &s.scaled.jacobian[j * n..(j + 1) * n];
-        s.right[k] = s.scaled.drift[j] - dot(row, &s.solution);
+        s.right[k] = s.scaled.bias[j] - dot(row, &s.solution);
     }
     add_correction(s);
 }

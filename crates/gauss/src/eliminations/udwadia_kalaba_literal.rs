@@ -74,7 +74,7 @@ impl Elimination for UdwadiaKalabaLiteral {
         zeros(&mut s.right, m);
         for j in 0..m {
             let row = &terms.jacobian[j * n..(j + 1) * n];
-            s.right[j] = terms.drift[j] - dot(row, &s.solution);
+            s.right[j] = terms.bias[j] - dot(row, &s.solution);
         }
         // B⁺(b − A a) + (I − B⁺B) M^(−1/2) C.
         let rank = s.stacked_svd.rank(CUTOFF);

@@ -79,7 +79,7 @@ pub struct Problem {
     pub force: Vec<f64>,
     pub nonideal: Vec<f64>,
     pub jacobian: Vec<f64>,
-    pub drift: Vec<f64>,
+    pub bias: Vec<f64>,
 }
 
 impl Problem {
@@ -91,7 +91,7 @@ impl Problem {
             force: &self.force,
             nonideal: &self.nonideal,
             jacobian: &self.jacobian,
-            drift: &self.drift,
+            bias: &self.bias,
             noise: None,
             inertia: &[],
         }
@@ -123,7 +123,7 @@ impl Problem {
                 dot2(&left, &right)
             })
             .collect();
-        self.drift = (0..self.m).map(|j| dot2(self.row(j), v_dot)).collect();
+        self.bias = (0..self.m).map(|j| dot2(self.row(j), v_dot)).collect();
     }
     /// The same problem in other units: q_i = s_i q̂_i, rows × t_j, (Γ, F, C) × mass.
     pub fn in_units(&self, s: &[f64], t: &[f64], mass: f64) -> Problem {
@@ -139,7 +139,7 @@ impl Problem {
             }
         }
         for j in 0..p.m {
-            p.drift[j] *= t[j];
+            p.bias[j] *= t[j];
         }
         p
     }

@@ -10,10 +10,12 @@
 mod bodies;
 mod builtins;
 mod declare;
+mod enter;
 mod evaluate;
 mod finish;
 mod labels;
 mod names;
+mod naming;
 mod normalize;
 mod outputs;
 mod parts;

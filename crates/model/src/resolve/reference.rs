@@ -1,7 +1,7 @@
 //! Names and what stands behind them: `x`, `th[i]'`, `p_th`, `f(a)`, `a.x`.
 
-use super::declare::count_indices;
 use super::names::{self, closest, number_word, with_indices};
+use super::naming::count_indices;
 use super::value::Value;
 use super::*;
 use crate::tree::{Argument, ExprKind, Postfix, PostfixKind};

@@ -282,12 +282,12 @@ impl Reference {
             force: &zero[..n],
             nonideal: &zero[..n],
             jacobian: &jacobian,
-            drift: &zero[..rows.len()],
+            bias: &zero[..rows.len()],
             noise: Some(Noise {
                 metric: &self.numbers.metric_noise,
                 force: &zero[..n],
                 jacobian: &jacobian_noise,
-                drift: &zero[..rows.len()],
+                bias: &zero[..rows.len()],
             }),
             ..terms
         };

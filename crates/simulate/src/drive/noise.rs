@@ -20,14 +20,14 @@ impl Driver {
             return Ok(());
         }
         let t = self.t;
-        let [mut jacobian, mut drift, mut position_jacobian] = {
+        let [mut jacobian, mut bias, mut position_jacobian] = {
             let noise = &self.rounding;
-            [&noise.jacobian, &noise.drift, &noise.position_jacobian].map(Vec::clone)
+            [&noise.jacobian, &noise.bias, &noise.position_jacobian].map(Vec::clone)
         };
         let inertia = self.field.noise().inertia.clone();
         let (metric, rows) = self.field.matrices(t, x)?;
         let (own, rows) = (units(metric, &inertia, inertia.len()), rows.to_vec());
-        let right = self.field.drift().to_vec();
+        let right = self.field.bias().to_vec();
         let (n, size) = (self.field.n, self.field.size);
         let mut mass = Vec::new();
         let mut parts = vec![0.0; right.len()];
@@ -45,7 +45,7 @@ impl Driver {
             // Where there are no values beside the state, nothing is known of its noise.
             let Ok((_, moved)) = self.field.matrices(t, &x) else { continue };
             widen_rows(&mut parts, &own, &rows, moved);
-            widen(&mut drift, &right, self.field.drift());
+            widen(&mut bias, &right, self.field.bias());
             if self.field.residuals(t, &x).is_ok() {
                 self.field.position_jacobian(&mut there);
                 widen_rows(&mut position_parts, &positions, &here, &there);
@@ -54,7 +54,7 @@ impl Driver {
         spread(&mut jacobian, size, &rows, &parts);
         spread(&mut position_jacobian, n, &here, &position_parts);
         let noise = self.field.noise_mut();
-        (noise.jacobian, noise.drift) = (jacobian, drift);
+        (noise.jacobian, noise.bias) = (jacobian, bias);
         noise.position_jacobian = position_jacobian;
         Ok(())
     }

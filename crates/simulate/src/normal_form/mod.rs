@@ -1,7 +1,8 @@
 //! The normal form Γ v̇ = F + C + Aᵀλ, A v̇ = b in numbers, at one state, by walking its
 //! expressions with their rounding noise. What a run evaluates again and again is compiled
-//! instead ([`crate::program`]).
+//! instead ([`crate::program`]); what lies where among the values is the same for both.
 
+pub(crate) mod layout;
 pub mod multiplier_forces;
 mod numbers;
 

@@ -1,6 +1,7 @@
 //! The normal form in numbers: Γ, F, C, A, b and what surrounds them at a state.
 
 use crate::noise::Noisy;
+use crate::normal_form::layout::{Layout, Outputs};
 use crate::normal_form::multiplier_forces::Frozen;
 use crate::setting::State;
 use crate::setting::extent::{Geometry, natural_accelerations};
@@ -25,7 +26,7 @@ pub struct Numbers {
     /// K of q̈ = K v̇ + κ.
     pub lift: Vec<f64>,
     /// κ.
-    pub lift_drift: Vec<f64>,
+    pub lift_bias: Vec<f64>,
     /// Γ.
     pub metric: Vec<f64>,
     /// F.
@@ -35,7 +36,7 @@ pub struct Numbers {
     /// A.
     pub jacobian: Vec<f64>,
     /// b.
-    pub drift: Vec<f64>,
+    pub bias: Vec<f64>,
     /// φ with rounding noise, as in `configuration_residuals`.
     pub configuration: Vec<Noisy>,
     /// ψ with rounding noise, as in `velocity_residuals`.
@@ -47,7 +48,7 @@ pub struct Numbers {
     /// Rounding noise of A.
     pub jacobian_noise: Vec<f64>,
     /// Rounding noise of b.
-    pub drift_noise: Vec<f64>,
+    pub bias_noise: Vec<f64>,
     /// What Γ_ii is made of nearby.
     pub inertia: Vec<f64>,
     /// Accelerations of the size that the velocities give.
@@ -92,48 +93,37 @@ impl Numbers {
         let inertia = geometry.reach_within(setting, &table, &lengths);
         let natural =
             natural_accelerations(&state.q, &state.velocity, &lengths, setting.duration());
-        let mut roots: Vec<ExprId> = Vec::new();
-        let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
-            let start = roots.len();
-            roots.extend(list);
-            start..roots.len()
-        };
-        let kinematics = take(&mut equations.kinematics.iter().copied());
-        let lift = take(&mut entries(&equations.lift));
-        let lift_drift = take(&mut equations.lift_drift.iter().copied());
-        let metric = take(&mut entries(&equations.metric));
-        let force = take(&mut equations.force.iter().copied());
-        let nonideal = take(&mut equations.nonideal.iter().copied());
-        let jacobian = take(&mut entries(&equations.jacobian));
-        let drift = take(&mut equations.drift.iter().copied());
-        let configuration = take(&mut equations.configuration_residuals.iter().map(|r| r.1));
-        let velocity = take(&mut equations.velocity_residuals.iter().map(|r| r.1));
-        let values = setting.evaluate(&roots, &table);
-        let plain = |range: &std::ops::Range<usize>| -> Vec<f64> {
-            values[range.clone()].iter().map(|v| v.value).collect()
-        };
-        let noise = |range: &std::ops::Range<usize>| -> Vec<f64> {
-            values[range.clone()].iter().map(|v| v.noise).collect()
-        };
-        let force_noise = noise(&force).iter().zip(noise(&nonideal)).map(|(a, b)| a + b).collect();
+        let mut outputs = Outputs::default();
+        let kinematics = outputs.list(equations.kinematics.iter().copied());
+        let lift = outputs.matrix(&equations.lift);
+        let lift_bias = outputs.list(equations.lift_bias.iter().copied());
+        let layout = Layout::of_equations(&mut outputs, equations);
+        let configuration = outputs.list(equations.configuration_residuals.iter().map(|r| r.1));
+        let velocity = outputs.list(equations.velocity_residuals.iter().map(|r| r.1));
+        let values = setting.evaluate(&outputs.roots, &table);
+        let plain: Vec<f64> = values.iter().map(|v| v.value).collect();
+        let noise: Vec<f64> = values.iter().map(|v| v.noise).collect();
+        let (force, nonideal) = (layout.force, layout.nonideal);
+        let force_noise =
+            noise[force.clone()].iter().zip(&noise[nonideal.clone()]).map(|(a, b)| a + b).collect();
         let law = Frozen::new(&setting.model.exprs, equations).map(|frozen| (frozen, table));
         let mut numbers = Numbers {
             size: equations.v.len(),
             v,
-            kinematics: plain(&kinematics),
-            lift: dense(&equations.lift, &plain(&lift)),
-            lift_drift: plain(&lift_drift),
-            metric: dense(&equations.metric, &plain(&metric)),
-            force: plain(&force),
-            nonideal: plain(&nonideal),
-            jacobian: dense(&equations.jacobian, &plain(&jacobian)),
-            drift: plain(&drift),
+            kinematics: plain[kinematics].to_vec(),
+            lift: lift.dense(&plain),
+            lift_bias: plain[lift_bias].to_vec(),
+            metric: layout.metric.dense(&plain),
+            force: plain[force].to_vec(),
+            nonideal: plain[nonideal].to_vec(),
+            jacobian: layout.jacobian.dense(&plain),
+            bias: plain[layout.bias.clone()].to_vec(),
             configuration: values[configuration].to_vec(),
             velocity: values[velocity].to_vec(),
-            metric_noise: dense(&equations.metric, &noise(&metric)),
+            metric_noise: layout.metric.dense(&noise),
             force_noise,
-            jacobian_noise: dense(&equations.jacobian, &noise(&jacobian)),
-            drift_noise: noise(&drift),
+            jacobian_noise: layout.jacobian.dense(&noise),
+            bias_noise: noise[layout.bias].to_vec(),
             inertia,
             natural,
             law,
@@ -199,17 +189,17 @@ impl Numbers {
     pub fn terms(&self) -> Terms<'_> {
         Terms {
             n: self.size,
-            m: self.drift.len(),
+            m: self.bias.len(),
             metric: &self.metric,
             force: &self.force,
             nonideal: &self.nonideal,
             jacobian: &self.jacobian,
-            drift: &self.drift,
+            bias: &self.bias,
             noise: Some(Noise {
                 metric: &self.metric_noise,
                 force: &self.force_noise,
                 jacobian: &self.jacobian_noise,
-                drift: &self.drift_noise,
+                bias: &self.bias_noise,
             }),
             inertia: &self.inertia,
         }
@@ -218,14 +208,14 @@ impl Numbers {
     /// q̈ = K v̇ + κ.
     pub fn acceleration(&self, v_dot: &[f64]) -> Vec<f64> {
         let direction = self.direction(v_dot);
-        direction.iter().zip(&self.lift_drift).map(|(a, b)| a + b).collect()
+        direction.iter().zip(&self.lift_bias).map(|(a, b)| a + b).collect()
     }
 
     /// Which entries of K x vanish, judged by the terms they are made of and so whatever the
     /// units.
     pub fn vanishing(&self, x: &[f64]) -> Vec<bool> {
         let row = |i: usize| self.lift[i * self.size..(i + 1) * self.size].iter().zip(x);
-        (0..self.lift_drift.len())
+        (0..self.lift_bias.len())
             .map(|i| {
                 let value: f64 = row(i).map(|(k, x)| k * x).sum();
                 let size: f64 = row(i).map(|(k, x)| (k * x).abs()).sum();
@@ -236,13 +226,9 @@ impl Numbers {
 
     /// K x.
     pub fn direction(&self, x: &[f64]) -> Vec<f64> {
-        let n = self.lift_drift.len();
+        let n = self.lift_bias.len();
         (0..n).map(|i| (0..self.size).map(|j| self.lift[i * self.size + j] * x[j]).sum()).collect()
     }
-}
-
-fn entries(matrix: &Jacobian) -> impl Iterator<Item = ExprId> + '_ {
-    matrix.rows.iter().flatten().map(|e| e.1)
 }
 
 /// A sparse matrix's values in their places.

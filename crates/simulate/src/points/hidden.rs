@@ -86,7 +86,7 @@ fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers)
     let n = numbers.size;
     let (mut stacked, rows_known) = known(numbers);
     stacked.extend(rows_known);
-    let (rows, columns) = lu::pivots(&stacked, n + numbers.drift.len(), n, 1e-10);
+    let (rows, columns) = lu::pivots(&stacked, n + numbers.bias.len(), n, 1e-10);
     let mut symbolic = equations.metric.clone();
     symbolic.rows.extend(equations.jacobian.rows.iter().cloned());
     let zeros = zero_parameters(setting);
@@ -141,7 +141,7 @@ fn known(numbers: &Numbers) -> (Vec<f64>, Vec<f64>) {
 /// ζᵀψ (or ζᵀb) for each row that depends on others.
 fn dependent(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers) -> Vec<Implied> {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
-    let (n, m) = (numbers.size, numbers.drift.len());
+    let (n, m) = (numbers.size, numbers.bias.len());
     let (rows, columns) = lu::pivots(&known(numbers).1, m, n, 1e-10);
     let block = matrix::transposed(&matrix::part(&equations.jacobian, &rows, &columns));
     let mut found = Vec::new();
@@ -161,7 +161,7 @@ fn dependent(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers
                 let residual = equations.velocity_residuals.iter().find(|r| r.0 == j);
                 match residual {
                     Some(&(_, psi)) if by_velocity => psi,
-                    _ => equations.drift[j],
+                    _ => equations.bias[j],
                 }
             })
             .collect();
@@ -412,7 +412,7 @@ fn multiplier(
         return None;
     }
     let exprs = &setting.model.exprs;
-    let (n, m) = (numbers.size, numbers.drift.len());
+    let (n, m) = (numbers.size, numbers.bias.len());
     let size = n + m;
     let (metric, jacobian) = known(numbers);
     let mut dense = vec![0.0; size * size];
@@ -441,7 +441,7 @@ fn multiplier(
     symbolic.rows.extend(equations.jacobian.rows.iter().cloned());
     let right: Vec<ExprId> = (0..n)
         .map(|i| (exprs.at(equations.force[i]) + exprs.at(equations.nonideal[i])).id)
-        .chain(equations.drift.iter().copied())
+        .chain(equations.bias.iter().copied())
         .collect();
     let zeros = zero_parameters(setting);
     let right: Vec<ExprId> = rows.iter().map(|&r| right[r]).collect();

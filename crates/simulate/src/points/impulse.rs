@@ -290,17 +290,17 @@ impl Impulses {
             table.set_all(&native.rates, &x);
             let metric = native.metric(&self.setting, &table)?;
             let force = self.missing_impulse(&metric, state, &x, &table);
-            let drift: Vec<f64> =
+            let bias: Vec<f64> =
                 self.setting.numbers(equations, &table).iter().map(|r| -r).collect();
             let rows = crate::normal_form::dense(jacobian, &self.setting.numbers(entries, &table));
             let terms = Terms {
                 n,
-                m: drift.len(),
+                m: bias.len(),
                 metric: &metric,
                 force: &force,
                 nonideal: &vec![0.0; n],
                 jacobian: &rows,
-                drift: &drift,
+                bias: &bias,
                 noise: None,
                 inertia,
             };

@@ -393,15 +393,15 @@ impl NearestPoint<'_> {
         rank: Option<f64>,
     ) -> Option<Outcome> {
         let n = self.unknowns.len();
-        let drift: Vec<f64> = point.residuals.iter().map(|r| -r).collect();
+        let bias: Vec<f64> = point.residuals.iter().map(|r| -r).collect();
         let terms = Terms {
             n,
-            m: drift.len(),
+            m: bias.len(),
             metric,
             force,
             nonideal: &vec![0.0; n],
             jacobian: &point.jacobian,
-            drift: &drift,
+            bias: &bias,
             noise: None,
             inertia: &self.scales.inertia,
         };
@@ -485,7 +485,7 @@ impl NearestPoint<'_> {
                 (0..n).for_each(|j| metric[i * n + j] += a * row[j]);
             }
         }
-        let drift: Vec<f64> = point.residuals[..first].iter().map(|r| -r).collect();
+        let bias: Vec<f64> = point.residuals[..first].iter().map(|r| -r).collect();
         let terms = Terms {
             n,
             m: first,
@@ -493,7 +493,7 @@ impl NearestPoint<'_> {
             force: &force,
             nonideal: &vec![0.0; n],
             jacobian: &point.jacobian[..first * n],
-            drift: &drift,
+            bias: &bias,
             noise: None,
             inertia: &[],
         };

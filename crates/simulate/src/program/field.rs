@@ -11,9 +11,13 @@
 //! the same motion, smoothly.
 
 mod branches;
+mod build;
 mod canonical;
+mod constraints;
 pub(crate) mod continuity;
 mod coupling;
+mod decide;
+mod error;
 mod feedback;
 mod implicit;
 mod kept;
@@ -21,107 +25,36 @@ mod noise;
 mod residual;
 mod structure;
 
+pub use self::error::FieldError;
 pub use self::noise::FieldNoise;
 
+use self::constraints::Residuals;
 use self::coupling::Coupling;
 use self::implicit::Implicit;
 use self::kept::{Kept, Parts};
-use crate::normal_form::multiplier_forces;
-use crate::program::power::power_and_mass;
+use crate::normal_form::layout::Layout;
 use crate::program::problem::{Canonical, Problem, ResidualForm, Structure};
 use crate::search::Room;
 use crate::setting::State;
 use crate::setting::legendre;
 use crate::setting::{Setting, Table};
-use dalembert_compile::{Function, Scratch as Registers, Tape, backends};
+use dalembert_compile::{Function, Scratch as Registers};
 use dalembert_derive::EquationsOfMotion;
-use dalembert_derive::picture::Picture;
-use dalembert_expr::{ExprId, Jacobian, Switch, SwitchKind, Symbol};
-use dalembert_gauss::coupled::{Coupled, CoupledError};
-use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
-use dalembert_gauss::outcome::{self, Outcome};
-use dalembert_gauss::terms::{Noise, Terms, Tolerances};
-use dalembert_gauss::{Factored, Solver};
-use dalembert_model::system::{Level, Model};
+use dalembert_expr::{Jacobian, Switch, SwitchKind, Symbol};
+use dalembert_gauss::Factored;
+use dalembert_gauss::coupled::Coupled;
+use dalembert_gauss::eliminations::{Elimination, Scratch};
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::terms::Terms;
+use dalembert_model::system::Model;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Why there are no rates at a state.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FieldError {
-    /// A term is not a number: what, and which.
-    NotFinite {
-        /// What.
-        what: &'static str,
-        /// Its place.
-        index: usize,
-    },
-    /// No acceleration, or not one.
-    NoMotion(outcome::Verdict),
-    /// The elimination failed.
-    Solve(SolveError),
-    /// The velocities behind the momenta (or the reverse) were not found.
-    Legendre,
-    /// Forces and the multipliers they depend on were not found together.
-    Coupled(CoupledError),
-    /// What was solved misses Gauss's principle by this much.
-    Residual(f64),
-    /// The equations of an implicit step were not solved: by what.
-    NotSolved(&'static str),
-}
-
-impl From<CoupledError> for FieldError {
-    fn from(error: CoupledError) -> FieldError {
-        match error {
-            CoupledError::Solve(error) => error.into(),
-            other => FieldError::Coupled(other),
-        }
-    }
-}
-
-impl From<SolveError> for FieldError {
-    fn from(error: SolveError) -> FieldError {
-        match error {
-            SolveError::NotFinite { what, index } => FieldError::NotFinite { what, index },
-            other => FieldError::Solve(other),
-        }
-    }
-}
-
-impl std::fmt::Display for FieldError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FieldError::NotFinite { what, index } => {
-                write!(f, "{what} {} is not a number at this state", index + 1)
-            }
-            FieldError::NoMotion(motion) => write!(f, "the motion is {}", motion.name()),
-            FieldError::Solve(error) => error.fmt(f),
-            FieldError::Legendre => f.write_str("the velocities behind the momenta were not found"),
-            FieldError::Coupled(error) => error.fmt(f),
-            FieldError::Residual(residual) => {
-                write!(f, "no route satisfies Gauss's principle here: {residual:.1e} is left")
-            }
-            FieldError::NotSolved(method) => {
-                write!(
-                    f,
-                    "the equations of a step of {method} were not solved: the step is too large"
-                )
-            }
-        }
-    }
-}
-
 /// Where the outputs of the compiled terms lie.
 #[derive(Clone)]
-struct Layout {
+struct Places {
     kinematics: Range<usize>,
-    metric: Vec<usize>,
-    force: Range<usize>,
-    nonideal: Range<usize>,
-    jacobian: Vec<usize>,
-    jacobian_at: usize,
-    metric_at: usize,
-    drift: Range<usize>,
+    normal: Layout,
     power: usize,
     row_power: Range<usize>,
 }
@@ -166,7 +99,7 @@ pub struct Field {
     pub size: usize,
     elimination: &'static dyn Elimination,
     terms: Arc<dyn Function>,
-    layout: Layout,
+    layout: Places,
     residuals: Residuals,
     auxiliary: Option<Implicit>,
     coupling: Option<Coupling>,
@@ -192,17 +125,6 @@ pub struct Field {
     pub evaluations: u64,
     /// How solutions were found so far.
     pub counts: Counts,
-}
-
-/// φ, ψ and their derivatives with respect to q and v.
-#[derive(Clone)]
-struct Residuals {
-    function: Arc<dyn Function>,
-    positions: usize,
-    velocities: usize,
-    phi_q: Vec<usize>,
-    mass: Vec<usize>,
-    slopes: usize,
 }
 
 /// Branches of the terms, and where they turn.
@@ -242,7 +164,7 @@ struct Work {
     metric: Vec<f64>,
     jacobian: Vec<f64>,
     chosen: Vec<f64>,
-    chosen_drift: Vec<f64>,
+    chosen_bias: Vec<f64>,
     scratch: Scratch,
     outcome: Outcome,
     factored: Factored,
@@ -259,269 +181,6 @@ struct Work {
 }
 
 impl Field {
-    /// Compiles equations. Levels off the constraints are 0: a motion is on them.
-    pub fn new(
-        setting: &Setting,
-        equations: &EquationsOfMotion,
-        elimination: &'static dyn Elimination,
-    ) -> Field {
-        let picture = Picture::new(&setting.model.exprs, &setting.model.system).ok();
-        Field::on(setting, picture.as_ref(), equations, elimination)
-    }
-
-    /// The same with the picture of the setting's system, where there is one.
-    pub(crate) fn on(
-        setting: &Setting,
-        picture: Option<&Picture>,
-        equations: &EquationsOfMotion,
-        elimination: &'static dyn Elimination,
-    ) -> Field {
-        let exprs = &setting.model.exprs;
-        let equations = equations.on_constraints(exprs);
-        let (symbols, constants) = setting.constants();
-        let (n, size) = (equations.q.len(), equations.v.len());
-        let mut variables = vec![Symbol::TIME];
-        variables.extend(&equations.q);
-        variables.extend(&equations.v);
-        let auxiliary_symbols: Vec<Symbol> =
-            equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()).collect();
-        variables.extend(&auxiliary_symbols);
-        let before_multipliers = variables.len();
-        let multipliers: Vec<Symbol> = equations.multipliers.iter().map(|m| m.1).collect();
-        variables.extend(&multipliers);
-
-        let (power, row_power, mass) = power_and_mass(setting, picture, &equations);
-        let idle = power == ExprId::ZERO && row_power.iter().all(|&e| e == ExprId::ZERO);
-        let system = &setting.model.system;
-        let solved = equations.chart.iter().flat_map(|c| c.chart.rows.iter());
-        let follows = solved
-            .map(|&row| &system.constraints[row])
-            .all(|c| c.catastatic == Some(true) && (c.level != Level::Position || c.scleronomic));
-        let mut roots = Vec::new();
-        let mut take = |list: &mut dyn Iterator<Item = ExprId>| {
-            let start = roots.len();
-            roots.extend(list);
-            start..roots.len()
-        };
-        let entries =
-            |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
-        let kinematics = take(&mut equations.kinematics.iter().copied());
-        let metric = take(&mut entries(&equations.metric).into_iter());
-        let force = take(&mut equations.force.iter().copied());
-        let nonideal = take(&mut equations.nonideal.iter().copied());
-        let jacobian = take(&mut entries(&equations.jacobian).into_iter());
-        let drift = take(&mut equations.drift.iter().copied());
-        let power = take(&mut std::iter::once(power)).start;
-        let row_power = take(&mut row_power.into_iter());
-        let layout = Layout {
-            kinematics,
-            metric: places(&equations.metric),
-            metric_at: metric.start,
-            force,
-            nonideal,
-            jacobian: places(&equations.jacobian),
-            jacobian_at: jacobian.start,
-            drift,
-            power,
-            row_power,
-        };
-        let phi: Vec<ExprId> = equations.configuration_residuals.iter().map(|r| r.1).collect();
-        let psi: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
-        let phi_q = exprs.jacobian(&phi, &equations.q);
-        let whole_mass = mass.clone();
-        // The mass matrix serves the projection of positions only.
-        let mass = if phi.is_empty() { Jacobian { rows: Vec::new(), columns: n } } else { mass };
-        let mut outputs = phi.clone();
-        outputs.extend(&psi);
-        outputs.extend(entries(&phi_q));
-        outputs.extend(entries(&mass));
-        // S of a chart, to see when it wears out.
-        let slopes = outputs.len();
-        outputs.extend(equations.chart.iter().flat_map(|c| entries(&c.s)));
-        let implicit: Vec<ExprId> = equations
-            .auxiliary
-            .iter()
-            .flat_map(|a| a.residuals.iter().copied().chain(entries(&a.jacobian)))
-            .collect();
-        // All branches are frozen together, so that one switch is one switch.
-        let counts = [roots.len(), outputs.len()];
-        let mut all: Vec<ExprId> = roots.iter().chain(&outputs).chain(&implicit).copied().collect();
-        all.extend(kept::extra(&equations));
-        let (mut frozen, mut switches) = exprs.freeze_switches(&all);
-        let held = continuity::held(setting, &equations, &switches);
-        if !held.is_empty() {
-            all.extend(&held);
-            (frozen, switches) = exprs.freeze_switches(&all);
-        }
-        let windings = continuity::windings(exprs, &switches);
-        let moving = variables[..before_multipliers].to_vec();
-        let go_on = |plain: ExprId, frozen: &mut ExprId| {
-            *frozen = continuity::continued(exprs, (plain, *frozen), &moving, &switches, &windings);
-        };
-        for (k, &phi) in phi.iter().enumerate() {
-            go_on(phi, &mut frozen[counts[0] + k]);
-        }
-        if let (Some(&energy), Some(frozen)) = (held.last(), frozen.last_mut()) {
-            go_on(energy, frozen);
-        }
-        let held = frozen.split_off(frozen.len() - held.len());
-        let all = frozen;
-        let (roots, rest) = all.split_at(counts[0]);
-        let (outputs, rest) = rest.split_at(counts[1]);
-        let (implicit, extra) = rest.split_at(implicit.len());
-        let before_modes = variables.len();
-        variables.extend(switches.iter().map(|s| s.mode));
-        variables.extend(windings.iter().map(|w| w.2));
-        let lower = |roots: &[ExprId]| -> Arc<dyn Function> {
-            backends::DEFAULT.compile(Tape::lower(exprs, roots, &symbols, &variables)).into()
-        };
-        let terms = lower(roots);
-        let kept = Kept {
-            terms: roots.to_vec(),
-            residuals: outputs.to_vec(),
-            implicit: implicit.to_vec(),
-            extra: extra.to_vec(),
-            symbols: symbols.clone(),
-            variables: variables.clone(),
-        };
-        let residuals = Residuals {
-            function: lower(outputs),
-            positions: phi.len(),
-            velocities: psi.len(),
-            phi_q: places(&phi_q),
-            mass: places(&mass),
-            slopes,
-        };
-        let auxiliary = equations.auxiliary.as_ref().map(|a| Implicit {
-            function: lower(implicit),
-            places: places(&a.jacobian),
-            count: a.symbols.len(),
-        });
-        let coupling = (!multipliers.is_empty()).then(|| {
-            let (force, nonideal) = (&roots[layout.force.clone()], &roots[layout.nonideal.clone()]);
-            let slopes = multiplier_forces::derivatives(exprs, force, nonideal, &multipliers);
-            let mut outputs: Vec<ExprId> = force.iter().chain(nonideal).copied().collect();
-            outputs.push(roots[layout.power]);
-            outputs.extend(entries(&slopes));
-            let rows = slopes.rows.iter().enumerate();
-            Coupling {
-                function: lower(&outputs),
-                rows: equations.multiplier_rows(),
-                first_input: before_multipliers,
-                slopes: rows.flat_map(|(i, row)| row.iter().map(move |e| (e.0, i))).collect(),
-            }
-        });
-        let mut guards: Vec<ExprId> = switches.iter().map(|s| s.value).collect();
-        guards.extend(switches.iter().flat_map(|s| s.guards.iter().copied()));
-        let switchboard = Switchboard {
-            dependent: multiplier_forces::dependent(exprs, &switches, &multipliers),
-            switches: switches.clone(),
-            function: lower(&guards),
-            kinds: switches.iter().map(|s| s.kind).collect(),
-            counts: switches.iter().map(|s| s.guards.len()).collect(),
-            first_input: before_modes,
-        };
-        let m = equations.rows.len();
-        let mut work = Work {
-            registers: terms.scratch(),
-            residual_registers: residuals.function.scratch(),
-            input: vec![0.0; variables.len()],
-            auxiliary: vec![0.0; auxiliary_symbols.len()],
-            output: vec![0.0; terms.outputs()],
-            residual_output: vec![0.0; residuals.function.outputs()],
-            metric: vec![0.0; size * size],
-            jacobian: vec![0.0; m * size],
-            ..Work::default()
-        };
-        work.switch_registers = switchboard.function.scratch();
-        work.switch_output = vec![0.0; switchboard.function.outputs()];
-        switchboard.function.prepare(&mut work.switch_registers, &constants);
-        terms.prepare(&mut work.registers, &constants);
-        residuals.function.prepare(&mut work.residual_registers, &constants);
-        if let Some(coupling) = &coupling {
-            work.law_registers = coupling.function.scratch();
-            coupling.function.prepare(&mut work.law_registers, &constants);
-            work.law_output = vec![0.0; coupling.function.outputs()];
-            work.coupled = Coupled::new(multipliers.len(), size, m);
-        }
-        if let Some(implicit) = &auxiliary {
-            work.auxiliary_registers = implicit.function.scratch();
-            implicit.function.prepare(&mut work.auxiliary_registers, &constants);
-            work.auxiliary_output = vec![0.0; implicit.function.outputs()];
-        }
-        let mut field = Field {
-            setting: setting.clone(),
-            noise: FieldNoise::default(),
-            phi_q,
-            mass_matrix: mass,
-            whole_mass,
-            n,
-            size,
-            elimination,
-            terms,
-            layout,
-            residuals,
-            auxiliary,
-            coupling,
-            switchboard,
-            windings,
-            constants,
-            work,
-            rows: (0..m).collect(),
-            rates_of_positions: {
-                let velocities = system.velocities();
-                let pairs = (0..n).map(|i| velocities.get(i) == equations.v.get(i));
-                pairs.collect()
-            },
-            velocity_rows: {
-                let rows = equations.velocity_residuals.iter();
-                rows.filter_map(|r| equations.rows.iter().position(|row| *row == r.0)).collect()
-            },
-            feedback: Feedback::None,
-            known_rates: None,
-            conserves: idle && follows,
-            follows,
-            kept,
-            parts: Parts::default(),
-            equations,
-            evaluations: 0,
-            counts: Counts::default(),
-        };
-        field.keep_continuous(&held);
-        field
-    }
-
-    /// Takes other values of the parameters, without compiling anything again. Everything found
-    /// at states so far is forgotten. The setting must be one of the same model that holds the
-    /// same rows.
-    pub fn set_parameters(&mut self, setting: &Setting) {
-        self.setting = setting.clone();
-        self.constants = setting.constants().1;
-        let (work, constants) = (&mut self.work, &self.constants);
-        self.terms.prepare(&mut work.registers, constants);
-        self.residuals.function.prepare(&mut work.residual_registers, constants);
-        self.switchboard.function.prepare(&mut work.switch_registers, constants);
-        if let Some(coupling) = &self.coupling {
-            coupling.function.prepare(&mut work.law_registers, constants);
-        }
-        if let Some(implicit) = &self.auxiliary {
-            implicit.function.prepare(&mut work.auxiliary_registers, constants);
-        }
-        let parts = &mut self.parts;
-        parts.residual.iter_mut().for_each(|part| part.prepare(constants));
-        parts.canonical.iter_mut().for_each(|part| part.prepare(constants));
-        parts.structure.iter_mut().for_each(|part| part.prepare(constants));
-        parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
-        parts.projection = Default::default();
-        (work.is_fresh, work.is_settled) = (false, false);
-        work.residuals_at.clear();
-        work.factored.forget();
-        self.noise = FieldNoise::default();
-        self.rows = (0..self.equations.rows.len()).collect();
-        self.known_rates = None;
-        (self.evaluations, self.counts) = (0, Counts::default());
-    }
-
     /// The values of the parameters.
     pub fn constants(&self) -> &[f64] {
         &self.constants
@@ -606,174 +265,15 @@ impl Field {
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
-        for (place, value) in layout.metric.iter().zip(&work.output[layout.metric_at..]) {
-            work.metric[*place] = *value;
-        }
-        for (place, value) in layout.jacobian.iter().zip(&work.output[layout.jacobian_at..]) {
-            work.jacobian[*place] = *value;
-        }
+        layout.normal.metric.write(&work.output, &mut work.metric);
+        layout.normal.jacobian.write(&work.output, &mut work.jacobian);
         debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
-    }
-
-    /// Solves the whole problem at a state that satisfies the constraints, finds
-    /// which rows are independent there, and takes those from here on.
-    pub fn choose_rows(&mut self, t: f64, x: &[f64], rank: f64) -> Result<&Outcome, FieldError> {
-        self.evaluate(t, x)?;
-        let (work, layout) = (&mut self.work, &self.layout);
-        work.is_settled = false;
-        let terms = Terms {
-            n: self.size,
-            m: layout.drift.len(),
-            metric: &work.metric,
-            force: &work.output[layout.force.clone()],
-            nonideal: &work.output[layout.nonideal.clone()],
-            jacobian: &work.jacobian,
-            drift: &work.output[layout.drift.clone()],
-            noise: (!self.noise.metric.is_empty()).then_some(Noise {
-                metric: &self.noise.metric,
-                force: &self.noise.force,
-                jacobian: &self.noise.jacobian,
-                drift: &self.noise.drift,
-            }),
-            inertia: &self.noise.inertia,
-        };
-        // Rows that the projection holds agree up to its residual; whether they do
-        // is certified, not decided here.
-        let tolerances =
-            Tolerances { rank: Some(rank), inconsistent: 1e-6, hidden: 1e-6, least_squares: false };
-        match &self.coupling {
-            None => self
-                .elimination
-                .solve(&mut work.scratch, &terms, &tolerances, &mut work.outcome)
-                .map_err(FieldError::Solve)?,
-            Some(coupling) => {
-                work.places.clone_from(&coupling.rows);
-                let elimination = self.elimination;
-                coupling.solve(
-                    &mut work.law_registers,
-                    &mut work.input,
-                    &mut work.law_output,
-                    &mut |law| {
-                        let (scratch, outcome) = (&mut work.scratch, &mut work.outcome);
-                        let places = &work.places;
-                        let coupled = &mut work.coupled;
-                        let mut solver = Solver::new(elimination, &tolerances, scratch, None);
-                        coupled.solve(law, &terms, places, &mut solver, outcome)?;
-                        match coupled.ambiguous(&terms, places, &outcome.indeterminate) {
-                            None => Ok(()),
-                            Some(place) => {
-                                let row = self.equations.rows[place];
-                                Err(CoupledError::NotUnique { row })
-                            }
-                        }
-                    },
-                )?;
-            }
-        }
-        self.counts.decisions += 1;
-        (work.is_frozen, work.is_solved) = (false, false);
-        let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
-        work.is_settled = is_adopted && work.outcome.independent.len() == layout.drift.len();
-        self.rows.clone_from(&work.outcome.independent);
-        Ok(&work.outcome)
-    }
-
-    /// Whether the last decision would be made again at a state on the constraints, by far. Then
-    /// the motion there is solved for and certified on it.
-    pub fn keeps_decision(&mut self, t: f64, x: &[f64]) -> bool {
-        let is_plain = self.feedback == Feedback::None
-            && self.known_rates.is_none()
-            && self.coupling.is_none();
-        if !is_plain || !self.work.is_settled {
-            return false;
-        }
-        let solved = self.evaluate(t, x).and_then(|()| self.solve());
-        let certified = solved.and_then(|()| self.certify()).is_ok();
-        let work = &self.work;
-        certified && work.is_settled && work.is_frozen && work.factored.holds()
     }
 
     /// Whether the own velocity at a place is the rate of the position there.
     pub fn is_rate(&self, at: usize) -> bool {
         self.rates_of_positions.get(at).copied().unwrap_or(false)
-    }
-
-    /// The rows in use.
-    pub fn rows(&self) -> &[usize] {
-        &self.rows
-    }
-
-    /// Uses other rows.
-    pub fn use_rows(&mut self, rows: &[usize]) {
-        if self.rows != rows {
-            self.rows = rows.to_vec();
-            self.work.factored.forget();
-            (self.work.is_settled, self.work.is_solved) = (false, false);
-        }
-    }
-
-    /// φ and ψ at a state. Where they were evaluated last they are not again.
-    pub fn residuals(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
-        self.load(t, x)?;
-        let work = &mut self.work;
-        if !is_same(&work.input, &work.residuals_at) {
-            self.residuals.function.call(
-                &mut work.residual_registers,
-                &work.input,
-                &mut work.residual_output,
-            );
-            work.residuals_at.clone_from(&work.input);
-        }
-        let (phi, rest) = work.residual_output.split_at(self.residuals.positions);
-        Ok((phi, &rest[..self.residuals.velocities]))
-    }
-
-    /// How many position residuals there are.
-    pub fn position_count(&self) -> usize {
-        self.residuals.positions
-    }
-
-    /// φ of the last [`residuals`](Field::residuals).
-    pub fn position_residuals(&self) -> &[f64] {
-        &self.work.residual_output[..self.residuals.positions]
-    }
-
-    /// ψ of the last [`residuals`](Field::residuals).
-    pub fn velocity_residuals(&self) -> &[f64] {
-        let first = self.residuals.positions;
-        &self.work.residual_output[first..first + self.residuals.velocities]
-    }
-
-    /// The row of A of each velocity residual.
-    pub fn velocity_rows(&self) -> &[usize] {
-        &self.velocity_rows
-    }
-
-    /// φ_q at the state of the last [`residuals`](Field::residuals), dense.
-    pub fn position_jacobian(&self, matrix: &mut Vec<f64>) {
-        matrix.clear();
-        matrix.resize(self.residuals.positions * self.n, 0.0);
-        let start = self.residuals.positions + self.residuals.velocities;
-        let entries = &self.work.residual_output[start..];
-        for (place, value) in self.residuals.phi_q.iter().zip(entries) {
-            matrix[*place] = *value;
-        }
-    }
-
-    /// M at the state of the last [`residuals`](Field::residuals), dense; empty if
-    /// there are no position constraints.
-    pub fn mass(&self, matrix: &mut Vec<f64>) {
-        matrix.clear();
-        if self.residuals.positions == 0 {
-            return;
-        }
-        matrix.resize(self.n * self.n, 0.0);
-        let start =
-            self.residuals.positions + self.residuals.velocities + self.residuals.phi_q.len();
-        for (place, value) in self.residuals.mass.iter().zip(&self.work.residual_output[start..]) {
-            matrix[*place] = *value;
-        }
     }
 
     /// The time that a run takes, as the model says.
@@ -792,8 +292,8 @@ impl Field {
     }
 
     /// b of the last [`matrices`](Field::matrices).
-    pub fn drift(&self) -> &[f64] {
-        &self.work.output[self.layout.drift.clone()]
+    pub fn bias(&self) -> &[f64] {
+        &self.work.output[self.layout.normal.bias.clone()]
     }
 
     /// Γ, F, C, A and b at a state, dense, on the branches there are; forces by multipliers are
@@ -803,18 +303,8 @@ impl Field {
         if self.coupling.is_some() {
             self.solve()?;
         }
-        let (work, layout) = (&self.work, &self.layout);
-        Ok(Terms {
-            n: self.size,
-            m: layout.drift.len(),
-            metric: &work.metric,
-            force: &work.output[layout.force.clone()],
-            nonideal: &work.output[layout.nonideal.clone()],
-            jacobian: &work.jacobian,
-            drift: &work.output[layout.drift.clone()],
-            noise: None,
-            inertia: &[],
-        })
+        let work = &self.work;
+        Ok(self.layout.normal.terms(&work.output, &work.metric, &work.jacobian))
     }
 
     /// Γ and A at a state, dense.
@@ -826,16 +316,6 @@ impl Field {
     /// Γ and A as last evaluated.
     pub fn last_matrices(&self) -> (&[f64], &[f64]) {
         (&self.work.metric, &self.work.jacobian)
-    }
-
-    /// The entries of S of the chart, by which the dependent velocities follow; none if
-    /// there is no chart.
-    pub fn chart_entries(&mut self, t: f64, x: &[f64]) -> &[f64] {
-        if self.residuals.slopes == self.work.residual_output.len() || self.residuals(t, x).is_err()
-        {
-            return &[];
-        }
-        &self.work.residual_output[self.residuals.slopes..]
     }
 
     /// The solution of the last [`rates`](Problem::rates) or
@@ -929,11 +409,4 @@ impl Problem for Field {
 /// Whether two inputs are equal, bit by bit.
 fn is_same(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
-}
-
-/// Places of a sparse matrix's entries in the dense one.
-fn places(matrix: &Jacobian) -> Vec<usize> {
-    let columns = matrix.columns;
-    let rows = matrix.rows.iter().enumerate();
-    rows.flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * columns + j)).collect()
 }

@@ -2,6 +2,7 @@
 //! and energy, whatever the variables it is moved in.
 
 use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
+use crate::normal_form::layout::{Layout, Outputs, Sparse};
 use crate::program::compiled::Compiled;
 use crate::program::field::{Feedback, Field, FieldError};
 use crate::program::on_branches::OnBranches;
@@ -10,7 +11,7 @@ use crate::setting::extent::natural_accelerations;
 use crate::setting::{Setting, Table};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{EquationsOfMotion, Variables};
-use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::certificate::Gauss;
 use dalembert_gauss::eliminations::Scratch;
 use dalembert_gauss::linalg;
@@ -59,42 +60,22 @@ pub struct Observer {
     n: usize,
     m: usize,
     size: usize,
-    layout: Layout,
+    layout: Places,
     scratch: Scratch,
     outcome: Outcome,
 }
 
+/// Where the outputs lie.
 #[derive(Clone)]
-struct Layout {
+struct Places {
     velocity: Range<usize>,
     momentum: Range<usize>,
-    momentum_drift: Range<usize>,
+    momentum_bias: Range<usize>,
     energy: usize,
     lift: Sparse,
-    lift_drift: Range<usize>,
-    mass: Sparse,
-    force: Range<usize>,
-    nonideal: Range<usize>,
-    jacobian: Sparse,
-    drift: Range<usize>,
-}
-
-/// A sparse matrix among the outputs.
-#[derive(Clone)]
-struct Sparse {
-    start: usize,
-    places: Vec<usize>,
-    length: usize,
-}
-
-impl Sparse {
-    fn dense(&self, output: &[f64]) -> Vec<f64> {
-        let mut full = vec![0.0; self.length];
-        for (place, value) in self.places.iter().zip(&output[self.start..]) {
-            full[*place] = *value;
-        }
-        full
-    }
+    lift_bias: Range<usize>,
+    /// M, Q, C, A and b of q̈.
+    normal: Layout,
 }
 
 /// H = q̇·p − L, in q, q̇, t (and auxiliary momenta).
@@ -123,56 +104,26 @@ impl Observer {
     pub fn new(setting: &Setting, picture: &Picture, equations: &EquationsOfMotion) -> Observer {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = equations.on_constraints(exprs);
-        let mut roots: Vec<ExprId> = Vec::new();
-        let take = |roots: &mut Vec<ExprId>, list: &[ExprId]| {
-            let start = roots.len();
-            roots.extend(list);
-            start..roots.len()
-        };
-        let sparse = |roots: &mut Vec<ExprId>, m: &Jacobian| {
-            let start = roots.len();
-            roots.extend(m.rows.iter().flatten().map(|e| e.1));
-            let rows = m.rows.iter().enumerate();
-            let places = rows
-                .flat_map(|(i, row)| row.iter().map(move |&(j, _)| i * m.columns + j))
-                .collect();
-            Sparse { start, places, length: m.rows.len() * m.columns }
-        };
+        let mut outputs = Outputs::default();
         // In q, q̇, t; then q̇ by the own variables.
-        let momentum = take(&mut roots, &picture.momenta);
-        let momentum_drift = take(&mut roots, &picture.momentum_drift);
-        let energy = take(&mut roots, &[energy(setting, picture)]).start;
-        let mass = sparse(&mut roots, &picture.metric);
-        let force = take(&mut roots, &picture.force);
-        let nonideal = take(&mut roots, &picture.nonideal);
-        let jacobian = sparse(&mut roots, &picture.rows.jacobian);
-        let drift = take(&mut roots, &picture.rows.drift);
+        let momentum = outputs.list(picture.momenta.iter().copied());
+        let momentum_bias = outputs.list(picture.momentum_bias.iter().copied());
+        let energy = outputs.one(energy(setting, picture));
+        let normal = Layout::of_picture(&mut outputs, picture);
         let map: Vec<(Symbol, ExprId)> =
             picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
-        let mut roots = exprs.substitute(&roots, &map);
-        let velocity = take(&mut roots, &equations.kinematics);
-        let lift = sparse(&mut roots, &equations.lift);
-        let lift_drift = take(&mut roots, &equations.lift_drift);
-        let layout = Layout {
-            velocity,
-            momentum,
-            momentum_drift,
-            energy,
-            lift,
-            lift_drift,
-            mass,
-            force,
-            nonideal,
-            jacobian,
-            drift,
-        };
+        outputs.roots = exprs.substitute(&outputs.roots, &map);
+        let velocity = outputs.list(equations.kinematics.iter().copied());
+        let lift = outputs.matrix(&equations.lift);
+        let lift_bias = outputs.list(equations.lift_bias.iter().copied());
+        let layout = Places { velocity, momentum, momentum_bias, energy, lift, lift_bias, normal };
         let mut variables = vec![Symbol::TIME];
         variables.extend(&equations.q);
         variables.extend(&equations.v);
         variables.extend(equations.auxiliary.iter().flat_map(|a| a.symbols.iter().copied()));
         variables.extend(equations.multipliers.iter().map(|m| m.1));
         let energy = layout.energy..layout.energy + 1;
-        let (roots, branches) = OnBranches::freeze(setting, &roots, energy, &mut variables);
+        let (roots, branches) = OnBranches::freeze(setting, &outputs.roots, energy, &mut variables);
         Observer {
             branches,
             input: vec![0.0; variables.len()],
@@ -215,7 +166,7 @@ impl Observer {
     /// M_ii at the field's last state.
     pub fn masses(&mut self, field: &Field, t: f64, x: &[f64]) -> Vec<f64> {
         self.evaluate(field, t, x);
-        let mass = self.layout.mass.dense(&self.function.output);
+        let mass = self.layout.normal.metric.dense(&self.function.output);
         (0..self.n).map(|i| mass[i * self.n + i]).collect()
     }
 
@@ -234,12 +185,12 @@ impl Observer {
     fn blurred(&mut self, field: &Field, t: f64, x: &[f64]) -> Blurred {
         let (n, m) = (self.n, self.m);
         self.evaluate(field, t, x);
-        let rows = self.layout.jacobian.dense(&self.function.output);
-        let right = self.function.output[self.layout.drift.clone()].to_vec();
+        let rows = self.layout.normal.jacobian.dense(&self.function.output);
+        let right = self.function.output[self.layout.normal.bias.clone()].to_vec();
         let mut blurred =
-            Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], drift: vec![0.0; m] };
+            Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], bias: vec![0.0; m] };
         let mut parts = vec![0.0; m];
-        let mass = self.layout.mass.dense(&self.function.output);
+        let mass = self.layout.normal.metric.dense(&self.function.output);
         let units = units(&mass, &field.noise().mass_inertia, n);
         for number in 0..TRIES {
             self.evaluate(field, t, &beside(x, &field.noise().extents, number));
@@ -247,9 +198,13 @@ impl Observer {
                 &mut parts,
                 &units,
                 &rows,
-                &self.layout.jacobian.dense(&self.function.output),
+                &self.layout.normal.jacobian.dense(&self.function.output),
             );
-            widen(&mut blurred.drift, &right, &self.function.output[self.layout.drift.clone()]);
+            widen(
+                &mut blurred.bias,
+                &right,
+                &self.function.output[self.layout.normal.bias.clone()],
+            );
         }
         spread(&mut blurred.jacobian, n, &rows, &parts);
         blurred
@@ -280,10 +235,11 @@ impl Observer {
         let accelerations: Vec<f64> = (0..n)
             .map(|i| {
                 linalg::dot(&lift[i * size..(i + 1) * size], v_dot)
-                    + output[layout.lift_drift.start + i]
+                    + output[layout.lift_bias.start + i]
             })
             .collect();
-        let (mass, jacobian) = (layout.mass.dense(output), layout.jacobian.dense(output));
+        let (mass, jacobian) =
+            (layout.normal.metric.dense(output), layout.normal.jacobian.dense(output));
         let state = State {
             t,
             q: x[..n].to_vec(),
@@ -310,23 +266,14 @@ impl Observer {
                 jacobian,
             });
         }
-        let terms = Terms {
-            n,
-            m: self.m,
-            metric: &mass,
-            force: &output[layout.force.clone()],
-            nonideal: &output[layout.nonideal.clone()],
-            jacobian: &jacobian,
-            drift: &output[layout.drift.clone()],
-            noise: None,
-            inertia: &field.noise().mass_inertia,
-        };
+        let inertia = &field.noise().mass_inertia;
+        let terms = Terms { inertia, ..layout.normal.terms(output, &mass, &jacobian) };
         let mut rates = vec![0.0; n];
         linalg::multiply(&mass, n, &accelerations, &mut rates);
         let constraint_force: Vec<f64> =
             rates.iter().zip(terms.force).map(|(a, b)| a - b).collect();
-        let drift = &output[layout.momentum_drift.clone()];
-        let momentum_rates = rates.iter().zip(drift).map(|(a, b)| a + b).collect();
+        let bias = &output[layout.momentum_bias.clone()];
+        let momentum_rates = rates.iter().zip(bias).map(|(a, b)| a + b).collect();
         // Which multipliers are unique depends on the rank only.
         let rank = Some(1e-9);
         let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
@@ -378,7 +325,7 @@ impl Observer {
 struct Blurred {
     zero: Vec<f64>,
     jacobian: Vec<f64>,
-    drift: Vec<f64>,
+    bias: Vec<f64>,
 }
 
 impl Blurred {
@@ -388,12 +335,12 @@ impl Blurred {
             metric: &self.zero,
             force: &self.zero[..n],
             jacobian: &self.jacobian,
-            drift: &self.drift,
+            bias: &self.bias,
         }
     }
 
     fn times(mut self, factor: f64) -> Blurred {
-        self.jacobian.iter_mut().chain(&mut self.drift).for_each(|noise| *noise *= factor);
+        self.jacobian.iter_mut().chain(&mut self.bias).for_each(|noise| *noise *= factor);
         self
     }
 }

@@ -82,12 +82,12 @@ impl Projection {
             force: &level.zero[..n],
             nonideal: &level.zero[..n],
             jacobian: &level.rows,
-            drift: &level.zero[..m],
+            bias: &level.zero[..m],
             noise: (!noise.mass.is_empty()).then_some(Noise {
                 metric: &noise.mass,
                 force: &level.zero[..n],
                 jacobian: &noise.position_jacobian,
-                drift: &level.zero[..m],
+                bias: &level.zero[..m],
             }),
             inertia: &noise.mass_inertia,
         };
@@ -381,7 +381,7 @@ impl Level {
             force: &self.zero[..n],
             nonideal: &self.zero[..n],
             jacobian: &self.picked,
-            drift: &self.picked_right,
+            bias: &self.picked_right,
             noise: None,
             inertia,
         };

@@ -120,27 +120,26 @@ impl Field {
 
     fn find_motion(&mut self) -> Result<(), FieldError> {
         let size = self.size;
-        let (work, layout) = (&mut self.work, &self.layout);
-        let drift = &work.output[layout.drift.clone()];
-        let all = self.rows.len() == drift.len();
+        let (work, layout) = (&mut self.work, &self.layout.normal);
+        let bias = &work.output[layout.bias.clone()];
+        let all = self.rows.len() == bias.len();
         if !all {
             work.chosen.clear();
-            work.chosen_drift.clear();
+            work.chosen_bias.clear();
             for &row in &self.rows {
                 work.chosen.extend_from_slice(&work.jacobian[row * size..(row + 1) * size]);
-                work.chosen_drift.push(drift[row]);
+                work.chosen_bias.push(bias[row]);
             }
         }
         let terms = Terms {
-            n: size,
             m: self.rows.len(),
-            metric: &work.metric,
-            force: &work.output[layout.force.clone()],
-            nonideal: &work.output[layout.nonideal.clone()],
-            jacobian: if all { &work.jacobian } else { &work.chosen },
-            drift: if all { drift } else { &work.chosen_drift },
-            noise: None,
+            bias: if all { bias } else { &work.chosen_bias },
             inertia: &self.noise.inertia,
+            ..layout.terms(
+                &work.output,
+                &work.metric,
+                if all { &work.jacobian } else { &work.chosen },
+            )
         };
         let tolerances =
             Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
@@ -200,7 +199,7 @@ impl Field {
                 let forces = &work.coupled.forces;
                 work.output[layout.force.clone()].copy_from_slice(&forces.force);
                 work.output[layout.nonideal.clone()].copy_from_slice(&forces.nonideal);
-                work.output[layout.power] = work.law_output[2 * size];
+                work.output[self.layout.power] = work.law_output[2 * size];
             }
         }
         match work.outcome.motion {

@@ -15,15 +15,15 @@ impl Field {
         let (phi, psi) = self.residuals(t, x)?;
         let (phi, psi) = (phi.to_vec(), psi.to_vec());
         self.work.is_fresh = false;
-        let drift = &mut self.work.output[self.layout.drift.clone()];
+        let bias = &mut self.work.output[self.layout.normal.bias.clone()];
         for (place, row) in self.equations.rows.iter().enumerate() {
             let position = positions.iter().position(|r| r == row);
             if let Some(at) = velocities.iter().position(|r| r == row) {
                 let factor = if position.is_some() { 2.0 * rate } else { rate };
-                drift[place] -= factor * psi[at];
+                bias[place] -= factor * psi[at];
             }
             if let Some(at) = position {
-                drift[place] -= rate * rate * phi[at];
+                bias[place] -= rate * rate * phi[at];
             }
         }
         Ok(())
@@ -40,7 +40,7 @@ impl Field {
     ) -> Result<(), FieldError> {
         let (n, size) = (self.n, self.size);
         let (phi, psi) = self.residuals(t, x)?;
-        let drifts: [Vec<f64>; 2] =
+        let biases: [Vec<f64>; 2] =
             [phi.iter().map(|r| -r).collect(), psi.iter().map(|r| -r).collect()];
         let (mut matrix, mut mass) = (Vec::new(), Vec::new());
         self.position_jacobian(&mut matrix);
@@ -54,22 +54,22 @@ impl Field {
         let metric = self.work.metric.clone();
         let (mass_inertia, inertia) = (&self.noise.mass_inertia, &self.noise.inertia);
         let problems = [
-            (n, 0, &mass, mass_inertia, &matrix, &drifts[0]),
-            (size, n, &metric, inertia, &rows, &drifts[1]),
+            (n, 0, &mass, mass_inertia, &matrix, &biases[0]),
+            (size, n, &metric, inertia, &rows, &biases[1]),
         ];
-        for (n, first, metric, inertia, jacobian, drift) in problems {
-            if drift.is_empty() {
+        for (n, first, metric, inertia, jacobian, bias) in problems {
+            if bias.is_empty() {
                 continue;
             }
             let zero = vec![0.0; n];
             let terms = Terms {
                 n,
-                m: drift.len(),
+                m: bias.len(),
                 metric,
                 force: &zero,
                 nonideal: &zero,
                 jacobian,
-                drift,
+                bias,
                 noise: None,
                 inertia,
             };

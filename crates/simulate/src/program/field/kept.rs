@@ -4,6 +4,7 @@
 //! is never derived.
 
 use super::{Field, canonical, continuity, residual, structure};
+use crate::normal_form::layout::entries;
 use crate::program::compiled::Compiled;
 use crate::program::problem::Needs;
 use crate::program::projection::Projection;
@@ -44,11 +45,6 @@ pub(super) fn extra(equations: &EquationsOfMotion) -> Vec<ExprId> {
     list
 }
 
-/// The entries of a sparse matrix, row by row.
-pub(super) fn entries(matrix: &Jacobian) -> Vec<ExprId> {
-    matrix.rows.iter().flatten().map(|e| e.1).collect()
-}
-
 /// Puts entries, row by row, into a matrix of the same pattern.
 fn fill(matrix: &mut Jacobian, entries: &[ExprId]) {
     matrix.rows.iter_mut().flatten().zip(entries).for_each(|(place, &e)| place.1 = e);
@@ -86,14 +82,14 @@ impl Field {
     /// The equations with the branches of their terms frozen. What is not compiled into the
     /// field is not frozen, and left out.
     pub(super) fn frozen_equations(&self) -> EquationsOfMotion {
-        let (kept, layout) = (&self.kept, &self.layout);
+        let (kept, normal) = (&self.kept, &self.layout.normal);
         let mut equations = self.equations.clone();
-        equations.kinematics = kept.terms[layout.kinematics.clone()].to_vec();
-        fill(&mut equations.metric, &kept.terms[layout.metric_at..]);
-        equations.force = kept.terms[layout.force.clone()].to_vec();
-        equations.nonideal = kept.terms[layout.nonideal.clone()].to_vec();
-        fill(&mut equations.jacobian, &kept.terms[layout.jacobian_at..]);
-        equations.drift = kept.terms[layout.drift.clone()].to_vec();
+        equations.kinematics = kept.terms[self.layout.kinematics.clone()].to_vec();
+        fill(&mut equations.metric, normal.metric.entries(&kept.terms));
+        equations.force = kept.terms[normal.force.clone()].to_vec();
+        equations.nonideal = kept.terms[normal.nonideal.clone()].to_vec();
+        fill(&mut equations.jacobian, normal.jacobian.entries(&kept.terms));
+        equations.bias = kept.terms[normal.bias.clone()].to_vec();
         let residuals =
             equations.configuration_residuals.iter_mut().chain(&mut equations.velocity_residuals);
         residuals.zip(&kept.residuals).for_each(|(place, &e)| place.1 = e);
@@ -103,7 +99,7 @@ impl Field {
             fill(&mut auxiliary.jacobian, slopes);
         }
         equations.lift = Jacobian { rows: Vec::new(), columns: self.size };
-        equations.lift_drift.clear();
+        equations.lift_bias.clear();
         equations.own.clear();
         (equations.chart, equations.canonical, equations.bracket) = (None, None, None);
         equations.intermediate.clear();

@@ -1,6 +1,7 @@
 //! Rounding noise of the terms, by which it is decided what is zero.
 
 use super::{Field, FieldError};
+use crate::normal_form::layout::{Layout, Outputs, entries};
 use crate::program::problem::Problem;
 use crate::setting::Table;
 use crate::setting::extent::{Geometry, velocity_extents};
@@ -14,7 +15,7 @@ pub struct FieldNoise {
     /// Of A.
     pub jacobian: Vec<f64>,
     /// Of b.
-    pub drift: Vec<f64>,
+    pub bias: Vec<f64>,
     /// Of φ_q.
     pub position_jacobian: Vec<f64>,
     /// Of M.
@@ -59,45 +60,35 @@ impl Field {
         } else {
             extents.extend(own.iter().map(|v| v.abs()));
         }
-        let entries =
-            |m: &Jacobian| -> Vec<ExprId> { m.rows.iter().flatten().map(|e| e.1).collect() };
-        let matrices = [&equations.metric, &equations.jacobian, &self.phi_q, &self.mass_matrix];
-        let mut roots: Vec<ExprId> = matrices.iter().flat_map(|m| entries(m)).collect();
-        let vectors = roots.len();
-        roots.extend(equations.force.iter().chain(&equations.nonideal).chain(&equations.drift));
-        roots.extend(equations.configuration_residuals.iter().map(|r| r.1));
+        let mut outputs = Outputs::default();
+        let layout = Layout::of_equations(&mut outputs, equations);
+        let position_jacobian = outputs.matrix(&self.phi_q);
+        let mass = outputs.matrix(&self.mass_matrix);
+        let positions = outputs.list(equations.configuration_residuals.iter().map(|r| r.1));
         // What is not known to be noisy is taken as exact.
         let noise_of = |roots: &[ExprId], table: &Table| -> Vec<f64> {
             let values = self.setting.evaluate(roots, table);
             values.iter().map(|v| if v.noise.is_finite() { v.noise } else { 0.0 }).collect()
         };
-        let noise = noise_of(&roots, &table);
+        let noise = noise_of(&outputs.roots, &table);
         // What velocities add to it goes by those at hand, not by those here.
         let mut still = table;
         still.set_all(&equations.v, &vec![0.0; size]);
         let rows: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
         let velocities = noise_of(&rows, &still);
-        let mut next = 0;
-        let [metric, jacobian, position_jacobian, mass] = matrices.map(|m| {
-            let count = m.nonzeros();
-            next += count;
-            crate::normal_form::dense(m, &noise[next - count..next])
-        });
         let digits: Vec<f64> = entries(&equations.jacobian)
-            .iter()
-            .map(|entry| f64::EPSILON * slopes.get(entry).copied().unwrap_or(0.0))
+            .map(|entry| f64::EPSILON * slopes.get(&entry).copied().unwrap_or(0.0))
             .collect();
         let digits = crate::normal_form::dense(&equations.jacobian, &digits);
-        let (force, rest) = noise[vectors..].split_at(size);
-        let (nonideal, rest) = rest.split_at(size);
-        let (drift, positions) = rest.split_at(equations.drift.len());
+        let (force, nonideal) = (&noise[layout.force], &noise[layout.nonideal]);
+        let jacobian = layout.jacobian.dense(&noise);
         self.noise = FieldNoise {
-            metric,
+            metric: layout.metric.dense(&noise),
             force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
-            drift: drift.to_vec(),
-            position_jacobian,
-            mass,
-            positions: positions.to_vec(),
+            bias: noise[layout.bias].to_vec(),
+            position_jacobian: position_jacobian.dense(&noise),
+            mass: mass.dense(&noise),
+            positions: noise[positions].to_vec(),
             velocities,
             rows: jacobian.iter().zip(digits).map(|(a, b)| a + b).collect(),
             jacobian,
@@ -173,7 +164,7 @@ impl Field {
         }
         let exprs = &self.setting.model.exprs;
         let kinematics = exprs.jacobian(&self.equations.kinematics, &self.equations.v);
-        let entries = |m: &Jacobian| m.rows.iter().flatten().map(|e| e.1).collect::<Vec<_>>();
+        let entries = |m: &Jacobian| entries(m).collect::<Vec<_>>();
         let table = self.table(t, x);
         let (n, size) = (self.n, self.size);
         let values = self.setting.numbers(&entries(&kinematics), &table);

@@ -16,8 +16,8 @@
 //! All derivatives are those of the expressions of [`Residual`], with branches frozen. The rows are those in use at the beginning of a step; the
 //! dependent ones hold with them.
 
-use super::kept::entries;
-use super::{Field, FieldError, places};
+use super::{Field, FieldError};
+use crate::normal_form::layout::{entries, places};
 use crate::program::compiled::Compiled;
 use crate::program::problem::{Problem, ResidualForm};
 use dalembert_derive::Residual;
@@ -84,7 +84,7 @@ impl Part {
         by.extend(&more);
         let slopes: Jacobian = exprs.jacobian(&roots, &by);
         roots.push(power);
-        let compiled = field.compile(&entries(&slopes), &more);
+        let compiled = field.compile(&entries(&slopes).collect::<Vec<_>>(), &more);
         let values = field.compile(&roots, &more);
         let input = kept.variables.len();
         Part {

@@ -1,7 +1,8 @@
 //! H_r, its gradient, and J_r: what a method that conserves H_r by its own algebra
 //! evaluates.
 
-use super::{Field, FieldError, places};
+use super::{Field, FieldError};
+use crate::normal_form::layout::places;
 use crate::program::compiled::Compiled;
 use crate::program::problem::Structure;
 use dalembert_expr::Symbol;

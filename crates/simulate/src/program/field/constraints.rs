@@ -1,0 +1,78 @@
+//! The constraints at a state: φ and ψ, and what their projection needs of them, compiled apart
+//! from the terms. A motion is on the constraints where they are 0.
+
+use super::{Field, FieldError, is_same};
+use crate::normal_form::layout::Sparse;
+use dalembert_compile::Function;
+use std::sync::Arc;
+
+/// φ, ψ and their derivatives with respect to q and v.
+#[derive(Clone)]
+pub(super) struct Residuals {
+    pub(super) function: Arc<dyn Function>,
+    pub(super) positions: usize,
+    pub(super) velocities: usize,
+    pub(super) phi_q: Sparse,
+    pub(super) mass: Sparse,
+    pub(super) slopes: usize,
+}
+
+impl Field {
+    /// φ and ψ at a state. Where they were evaluated last they are not again.
+    pub fn residuals(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
+        self.load(t, x)?;
+        let work = &mut self.work;
+        if !is_same(&work.input, &work.residuals_at) {
+            self.residuals.function.call(
+                &mut work.residual_registers,
+                &work.input,
+                &mut work.residual_output,
+            );
+            work.residuals_at.clone_from(&work.input);
+        }
+        let (phi, rest) = work.residual_output.split_at(self.residuals.positions);
+        Ok((phi, &rest[..self.residuals.velocities]))
+    }
+
+    /// How many position residuals there are.
+    pub fn position_count(&self) -> usize {
+        self.residuals.positions
+    }
+
+    /// φ of the last [`residuals`](Field::residuals).
+    pub fn position_residuals(&self) -> &[f64] {
+        &self.work.residual_output[..self.residuals.positions]
+    }
+
+    /// ψ of the last [`residuals`](Field::residuals).
+    pub fn velocity_residuals(&self) -> &[f64] {
+        let first = self.residuals.positions;
+        &self.work.residual_output[first..first + self.residuals.velocities]
+    }
+
+    /// The row of A of each velocity residual.
+    pub fn velocity_rows(&self) -> &[usize] {
+        &self.velocity_rows
+    }
+
+    /// φ_q at the state of the last [`residuals`](Field::residuals), dense.
+    pub fn position_jacobian(&self, matrix: &mut Vec<f64>) {
+        self.residuals.phi_q.fill(&self.work.residual_output, matrix);
+    }
+
+    /// M at the state of the last [`residuals`](Field::residuals), dense; empty if
+    /// there are no position constraints.
+    pub fn mass(&self, matrix: &mut Vec<f64>) {
+        self.residuals.mass.fill(&self.work.residual_output, matrix);
+    }
+
+    /// The entries of S of the chart, by which the dependent velocities follow; none if
+    /// there is no chart.
+    pub fn chart_entries(&mut self, t: f64, x: &[f64]) -> &[f64] {
+        if self.residuals.slopes == self.work.residual_output.len() || self.residuals(t, x).is_err()
+        {
+            return &[];
+        }
+        &self.work.residual_output[self.residuals.slopes..]
+    }
+}

@@ -1,0 +1,355 @@
+//! A run on its way: from the start through events, charts and methods to its end, and what is
+//! seen of it for the report.
+
+use crate::drive::{Dense, Driver, End, EventFunctions, Failure, Jolt, Statistics, Undecided};
+use crate::points::impulse::Impulses;
+use crate::points::start::Start;
+use crate::program::energy::Energies;
+use crate::program::field::Field;
+use crate::program::observer::{Observation, Observer};
+use crate::run::accumulation::Accumulation;
+use crate::run::certificate::{Certificate, Measure};
+use crate::run::event_log::EventRecord;
+use crate::run::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
+use crate::run::options::control_of;
+use crate::run::report::{Seconds, Sizes, keep_largest};
+use crate::run::{Program, Progress, RunError, RunOptions, derive};
+use crate::setting::Setting;
+use dalembert_derive::picture::Picture;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// A run on its way, through one chart after another.
+pub(crate) struct Simulation<'a> {
+    pub(crate) setting: Setting,
+    pub(crate) options: &'a RunOptions,
+    pub(crate) driver: Driver,
+    pub(crate) observer: Observer,
+    pub(crate) impulses: Option<Impulses>,
+    pub(crate) event_log: Vec<EventRecord>,
+    pub(crate) accumulation: Accumulation,
+    pub(super) undecided: Vec<Undecided>,
+    pub(super) jolts: Vec<Jolt>,
+    /// The energy that jumps in time brought in former charts.
+    pub(super) jumped: f64,
+    pub(super) certificate: Certificate,
+    pub(super) statistics: Statistics,
+    pub(super) evaluations: u64,
+    pub(super) seconds: Seconds,
+    pub(super) overhead: Duration,
+    pub(super) choice: Choice,
+    pub(super) holds_energy: HoldsEnergy,
+    pub(super) charts: u32,
+    pub(super) began: f64,
+    pub(super) largest_multipliers: Vec<(f64, f64)>,
+    pub(super) energies: Energies,
+    /// ∫|ẋ| dt of each component.
+    pub(super) paths: Vec<f64>,
+    pub(super) sizes: Sizes,
+    pub(super) first: Vec<f64>,
+    pub(super) conserved: bool,
+    pub(super) followed: bool,
+}
+
+impl<'a> Simulation<'a> {
+    pub(super) fn new(
+        program: Program,
+        options: &'a RunOptions,
+        start: &Start,
+    ) -> Result<Simulation<'a>, RunError> {
+        let state = &start.state;
+        let Program {
+            setting,
+            equations,
+            mut field,
+            observer,
+            energies,
+            functions,
+            impulses,
+            took,
+        } = program;
+        let clock = Instant::now();
+        field.guess(state);
+        let name = if options.method == AUTO { "dop853" } else { &options.method };
+        let integrator = integrator_for(&setting, options, name, &mut field)?;
+        let [derived, compiled] = [took[0], took[1] + clock.elapsed()];
+        let mut x = state.q.clone();
+        x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
+        x.push(0.0);
+        let choice = Choice::new(options, integrator.as_ref());
+        let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
+        let control = control_of(options, state.t, options.method == AUTO);
+        let (conserved, followed) = (field.conserves_energy(), field.follows_work());
+        let mut driver = Driver::new(field, integrator, control, state.t, x);
+        driver.set_events(functions);
+        driver.dense = options.dense.then(|| Dense::new(&driver.field.equations));
+        Ok(Simulation {
+            setting,
+            options,
+            driver,
+            observer,
+            impulses,
+            event_log: Vec::new(),
+            accumulation: Accumulation::default(),
+            undecided: Vec::new(),
+            jolts: Vec::new(),
+            jumped: 0.0,
+            certificate: Certificate { ranks: (usize::MAX, 0), ..Certificate::default() },
+            statistics: Statistics::default(),
+            evaluations: 0,
+            seconds: Seconds {
+                derive: derived.as_secs_f64(),
+                compile: compiled.as_secs_f64(),
+                integrate: 0.0,
+            },
+            overhead: Duration::ZERO,
+            choice,
+            holds_energy,
+            charts: 1,
+            began: state.t,
+            largest_multipliers: Vec::new(),
+            energies,
+            paths: Vec::new(),
+            sizes: Sizes::new(&state.q),
+            first: state.q.clone(),
+            conserved,
+            followed,
+        })
+    }
+
+    pub(super) fn run(
+        &mut self,
+        times: &[f64],
+        end: f64,
+        record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<End, RunError> {
+        let mut progress = Progress { t: self.driver.t, start: self.driver.t, end, steps: 0 };
+        let mut gauss = Measure::default();
+        // The start itself.
+        if let Err(error) = self.driver.settle_branches() {
+            return Ok(End::Failed(Failure::Field(error)));
+        }
+        self.driver.prepare();
+        let (t, x) = (self.driver.t, self.driver.x.clone());
+        match self.observer.observe(&mut self.driver.field, t, &x) {
+            Ok(first) => {
+                gauss.see(&first.gauss);
+                keep_largest(&mut self.largest_multipliers, &first);
+                if record(&first).is_break() {
+                    return Ok(End::Interrupted);
+                }
+            }
+            Err(error) => return Ok(End::Failed(Failure::Field(error))),
+        }
+        self.energies.see(&self.setting, &self.driver.field, t, &x, true);
+        let mut recorded = t;
+        // Between constant steps the dense output is less exact than their ends.
+        let at_steps = self.holds_energy != HoldsEnergy::No;
+        let middle = 0.5 * (self.driver.t + end);
+        let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
+        let mut times_before = 0.0;
+        let mut done = 0;
+        let mut events = match self.driver.begin_events(end) {
+            Ok(events) => events,
+            Err(failure) => return Ok(End::Failed(failure)),
+        };
+        loop {
+            if !events.is_empty() {
+                let mut is_interrupted = false;
+                let ended = self.act(&events, recorded, &mut |observation| {
+                    gauss.see(&observation.gauss);
+                    recorded = observation.state.t;
+                    is_interrupted |= record(observation).is_break();
+                })?;
+                self.certificate.gauss = gauss.residual();
+                if ended.is_some() || is_interrupted {
+                    return Ok(ended.unwrap_or(End::Interrupted));
+                }
+                events.clear();
+            }
+            let observer = &mut self.observer;
+            let largest = &mut self.largest_multipliers;
+            let (setting, energies) = (&self.setting, &mut self.energies);
+            self.paths.resize(self.driver.x.len(), 0.0);
+            let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
+            let size = self.driver.x.len();
+            let mut dx = vec![0.0; size];
+            let mut last_t = self.driver.t;
+            let mut failure = None;
+            let by_events = self.event_log.iter().fold(0.0, |sum, h| sum + h.energy);
+            let by_switches = self.jumped;
+            let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
+                energies.jumps = by_events;
+                energies.switched = by_switches + sample.jumped;
+                if sample.is_output {
+                    done += 1;
+                    match observer.observe(field, sample.t, sample.x) {
+                        Ok(observation) => {
+                            gauss.see(&observation.gauss);
+                            keep_largest(largest, &observation);
+                            sizes.see(first, sample.x, &observation.state.velocity);
+                            if !at_steps || sample.is_step {
+                                let is_early = forward * (sample.t - middle) <= 0.0;
+                                energies.see(setting, field, sample.t, sample.x, is_early);
+                            }
+                            recorded = sample.t;
+                            if record(&observation).is_break() {
+                                return ControlFlow::Break(());
+                            }
+                        }
+                        Err(error) => {
+                            failure = Some(error);
+                            return ControlFlow::Break(());
+                        }
+                    }
+                } else if field.certified_rates(sample.t, sample.x, &mut dx).is_ok() {
+                    let is_early = forward * (sample.t - middle) <= 0.0;
+                    energies.see(setting, field, sample.t, sample.x, is_early);
+                    sizes.see(first, sample.x, &dx);
+                    let length = (sample.t - last_t).abs();
+                    paths.iter_mut().zip(&dx).for_each(|(path, d)| *path += d.abs() * length);
+                    last_t = sample.t;
+                }
+                if !sample.is_step {
+                    return ControlFlow::Continue(());
+                }
+                progress.t = sample.t;
+                progress.steps += 1;
+                watch(progress)
+            });
+            self.certificate.gauss = gauss.residual();
+            let times_run = times_before + self.driver.times(&self.paths);
+            self.certificate.characteristic_times = times_run;
+            self.certificate.energy_balance = self.followed.then_some(self.energies.balance());
+            self.certificate.energy_bound =
+                self.holds_energy.bound(self.energies.early(), times_run, self.options.tolerance);
+            self.choice.step = self.driver.constant_step();
+            self.look_for_stiffness();
+            if self.conserved {
+                self.certificate.invariants = vec![("energy".to_owned(), self.energies.change())];
+            }
+            if let Some(error) = failure {
+                return Ok(End::Failed(Failure::Field(error)));
+            }
+            match outcome {
+                End::ChartIllConditioned => {
+                    times_before = times_run;
+                    self.change_chart()?;
+                }
+                End::Stiff => self.change_method()?,
+                End::Events(list) => events = list,
+                End::PiledUp { event, t } => {
+                    return Ok(End::PiledUp { event, t: self.accumulation.limit(event, t) });
+                }
+                end => return Ok(end),
+            }
+        }
+    }
+
+    /// Says where the motion is stiff for the integrator it has.
+    fn look_for_stiffness(&mut self) {
+        let Some((t, stiff)) = self.driver.stiff.take() else { return };
+        let words = method::stiff_words(&self.setting, &self.driver.field.equations, &stiff);
+        if self.options.method == AUTO {
+            let (from, to) = (self.choice.name, "radau");
+            self.choice.changes.push(Change { t, from, to, reason: words });
+        } else if self.choice.notes.is_empty() {
+            self.choice.notes.push(format!(
+                "{words} (from t = {t:.6} on); the method `auto` would take radau from there"
+            ));
+        }
+    }
+
+    /// Goes on with the integrator for stiff motions.
+    fn change_method(&mut self) -> Result<(), RunError> {
+        let clock = Instant::now();
+        let field = &mut self.driver.field;
+        let integrator = integrator_for(&self.setting, self.options, "radau", field)?;
+        self.choice.name = integrator.name();
+        if let Some(change) = self.choice.changes.last() {
+            self.choice.reason.clone_from(&change.reason);
+        }
+        self.driver.change_integrator(integrator);
+        self.overhead += clock.elapsed();
+        Ok(())
+    }
+
+    /// Goes on in a chart that suits the state.
+    pub(crate) fn change_chart(&mut self) -> Result<(), RunError> {
+        let clock = Instant::now();
+        let (t, x) = (self.driver.t, self.driver.x.clone());
+        let mut dx = vec![0.0; x.len()];
+        let _ = self.driver.field.certified_rates(t, &x, &mut dx);
+        let state = self.observer.state(&self.driver.field, t, &x);
+        self.finish();
+        let setting = &self.setting;
+        let picture = Picture::new(&setting.model.exprs, &setting.model.system)
+            .map_err(RunError::Formulation)?;
+        let equations = derive(setting, &picture, self.options, &state)?;
+        let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);
+        field.inherit_windings(&self.driver.field);
+        self.observer = Observer::new(setting, &picture, &equations);
+        let mut energies = Energies::new(setting, &picture, &equations);
+        std::mem::swap(&mut energies, &mut self.energies);
+        self.energies.go_on(energies);
+        self.paths.clear();
+        let system = &self.setting.model.system;
+        let mut next = state.q.clone();
+        next.extend(self.setting.numbers(&equations.own, &state.table(system)));
+        next.push(x[x.len() - 1]);
+        let integrator = integrator_for(&self.setting, self.options, self.choice.name, &mut field)?;
+        let leaves = self.options.method == AUTO && self.choice.changes.is_empty();
+        let mut control = control_of(self.options, self.began, leaves);
+        control.step = self.driver.constant_step();
+        let h = self.driver.h;
+        let mut functions = match self.options.events {
+            true => EventFunctions::new(&self.setting, &picture, &equations),
+            false => None,
+        };
+        if let (Some(new), Some(old)) = (&mut functions, &self.driver.take_events()) {
+            new.inherit(old);
+        }
+        let way = self.driver.way();
+        let mut driver = Driver::new(field, integrator, control, t, next);
+        driver.inherit_scales(&self.driver);
+        driver.set_way(way);
+        driver.dense = self.driver.dense.take();
+        if let Some(dense) = &mut driver.dense {
+            dense.change_chart(&driver.field.equations);
+        }
+        self.driver = driver;
+        self.driver.set_events(functions);
+        self.driver.h = h;
+        self.charts += 1;
+        self.overhead += clock.elapsed();
+        Ok(())
+    }
+
+    /// Takes over the counts of the driver.
+    pub(super) fn finish(&mut self) {
+        let driver = &self.driver;
+        self.statistics.steps += driver.statistics.steps;
+        self.statistics.rejected += driver.statistics.rejected;
+        self.statistics.switches += driver.statistics.switches;
+        self.statistics.decisions += driver.field.counts.decisions;
+        self.statistics.frozen += driver.field.counts.frozen;
+        self.statistics.decided += driver.field.counts.decided;
+        self.evaluations += driver.field.evaluations;
+        self.undecided.extend(&driver.undecided);
+        self.jolts.extend(driver.jolts.iter().cloned());
+        self.jumped += driver.jumped;
+        let certificate = &mut self.certificate;
+        certificate.position_residual =
+            certificate.position_residual.max(driver.violation.position);
+        certificate.velocity_residual =
+            certificate.velocity_residual.max(driver.violation.velocity);
+        certificate.rank_changes.extend(driver.rank_changes.iter().cloned());
+        // A chart has its own rows beside those it solves.
+        let more = driver.field.equations.chart.as_ref().map_or(0, |c| c.chart.rows.len());
+        if driver.ranks.0 != usize::MAX {
+            certificate.ranks.0 = certificate.ranks.0.min(driver.ranks.0 + more);
+            certificate.ranks.1 = certificate.ranks.1.max(driver.ranks.1 + more);
+        }
+    }
+}
