@@ -18,7 +18,7 @@
 //! the two, written so that it keeps its digits ([`Exprs::near_multiple`]).
 //!
 //! Rows that depend on each other exactly are left as they are: that is no difficulty. What
-//! combinations of terms do not show is left to [`implied`](crate::implied), which decides with
+//! combinations of terms do not show is left to [`implied`](super::implied), which decides with
 //! more digits whether a row follows from the others, and to the run, which says where it does not.
 
 use dalembert_expr::{ExprId, Exprs, Number, Random, Symbol};
