@@ -312,6 +312,58 @@ fn rows_that_are_nearer_and_nearer() {
     }
 }
 
+/// Random rows, and one that is a multiple of the first by a function, and a square of it, but for
+/// a row of its own times ε: the same accelerations as with that row alone.
+#[test]
+fn what_a_row_adds_on_the_others_is_what_it_says() {
+    let (mut cases, mut held) = (0, 0);
+    for seed in 0..40u64 {
+        let mut r = Random::new(1000 + seed);
+        let n = 3 + (seed % 3) as usize;
+        let row = |r: &mut Random| -> String {
+            let terms: Vec<String> = (1..=n)
+                .map(|i| match (r.signed() * 3.0) as i32 {
+                    0 => format!("{}*q[{i}]", short(r)),
+                    1 => format!("{}*(q[{i}] + q[{i}]^2)", short(r)),
+                    _ => format!("{}*sin(q[{i}])", short(r)),
+                })
+                .collect();
+            terms.join(" + ")
+        };
+        let (first, own) = (row(&mut r), row(&mut r));
+        let factor = ["exp(q[1])", "(2 + sin(q[2]))", "1/(1 + q[3]^2)", "(3 + q[1]*q[2])"];
+        let (factor, b) = (factor[seed as usize % 4], short(&mut r));
+        let size = SIZES[seed as usize % SIZES.len()];
+        let guess: Vec<String> = (1..=n).map(|i| format!("q[{i}]' ~ {}", short(&mut r))).collect();
+        let text = |second: &str| {
+            format!(
+                "coord q[1..{n}]\nkinetic dot(q', q')/2 + (q[1]' + q[2]')^2/4\n\
+                 potential sin(q[1]) + q[2]^2 + 2*q[3]\nconstraint a: {first} = 0\n\
+                 constraint b: {second} = 0\nstart {}\n",
+                guess.join(", ")
+            )
+        };
+        let nearly = text(&format!("{factor}*({first}) + {b}*({first})^2 + {size}*({own})"));
+        let found = |text: &str| {
+            let model = load(text).model?;
+            let report = report(&model, &Options::of_model(&model)).ok()?;
+            let answer = report.answers.into_iter().next()?.result.ok()?;
+            (answer.outcome.rank.jacobian == 2).then_some(answer.accelerations)
+        };
+        let Some(exact) = found(&text(&own)) else { continue };
+        let found = found(&nearly).unwrap_or_else(|| panic!("{nearly}"));
+        cases += 1;
+        let model = load(&nearly).model.expect("a model");
+        let setting = Setting::new(&model).expect("values");
+        held += usize::from(setting.model.system.recombined.iter().any(|r| r.varies));
+        let scale = exact.iter().fold(1e-3, |m: f64, x| m.max(x.abs()));
+        for (x, y) in exact.iter().zip(&found) {
+            assert!((x - y).abs() < 1e-9 * scale, "{size}: {exact:?} {found:?}\n{nearly}");
+        }
+    }
+    assert!(cases >= 36 && held >= 30, "{cases} {held}");
+}
+
 /// e z² = 0 has no gradient where it holds: a run of it is no motion, and none passes that
 /// leaves it.
 #[test]
@@ -394,4 +446,28 @@ fn a_parameter_decides_which_rows_are_near() {
     let left = near.with(e, 1e-20).model.system.recombined[0].left;
     assert!((left * 1e20 - 1.0).abs() < 1e-12);
     assert!(near.with(e, 0.25).model.system.recombined.is_empty());
+}
+
+/// A value that is set is the number that is meant, and one of seventeen digits is a rounded one.
+#[test]
+fn a_value_that_is_set_is_what_is_meant() {
+    let text = "param f = 0.2\ncoord x, y, ph\nkinetic (x'^2 + y'^2 + ph'^2)/2\npotential 9*y\n\
+                constraint a: x^2 + y^2 = 1\n\
+                constraint b: (x + 0.6*cos(ph) - 0.6)^2 + (y + 0.6*sin(ph))^2 = 1\n\
+                constraint c: (x + 0.3*cos(ph) - f)^2 + (y + 0.3*sin(ph))^2 = 1\n\
+                start x ~ 0, y ~ -1, ph ~ 0, x' ~ 1\nrun t = 0..1, every 0.1\n";
+    let model = load(text).model.expect("a model");
+    let f = model.system.parameters[0].symbol;
+    for (foot, swings) in [(0.3, true), (0.1 + 0.2, true), (0.3 + 1e-9, false), (0.25, false)] {
+        let setting = Setting::new(&model).expect("values").with(f, foot);
+        let (mut first, mut far) = (None, 0f64);
+        let report = run(&setting, &RunOptions::of_model(&setting), &mut |o| {
+            let x = o.state.q[0];
+            far = far.max((x - *first.get_or_insert(x)).abs());
+            ControlFlow::Continue(())
+        })
+        .unwrap_or_else(|error| panic!("{foot}: {error:?}"));
+        assert!(report.verdict().is_ok(), "{foot}: {:?}", report.end);
+        assert_eq!(far > 0.3, swings, "{foot}: {far}");
+    }
 }

@@ -81,6 +81,11 @@ impl Sources {
         Self::default()
     }
 
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Source> {
+        self.list.iter()
+    }
+
     /// Adds a text and returns its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> SourceId {
         self.list.push(Source { name: name.into(), text: text.into() });

@@ -159,7 +159,11 @@ impl<'s> Problem<'s> {
         all.extend(phi.iter().chain(&psi).flatten());
         let parameters = system.parameters.iter();
         all.extend(parameters.clone().filter_map(|p| p.value));
-        let is_rounded = exprs.numbers_of(&all).iter().any(|number| rounding(number) > 0.0);
+        // A sum of short numbers may be a long one, and means what it says.
+        let mut texts = setting.model.sources.iter().map(|source| &source.text);
+        let is_rounded = texts.any(|text| has_long_number(text))
+            && exprs.numbers_of(&all).iter().any(|number| rounding(number) > 0.0)
+            || setting.changed_numbers().any(|(_, number)| rounding(&number) > 0.0);
         let known = |s: &Symbol| {
             *s == Symbol::TIME
                 || rows.q.contains(s)
@@ -449,13 +453,16 @@ impl<'s> Problem<'s> {
         let exprs = &self.setting.model.exprs;
         let measured = Measured(arithmetic);
         let mut values = values.clone();
+        for (symbol, number) in self.setting.changed_numbers() {
+            if let Ok(ball) = measured.number(&number) {
+                values.insert(symbol, ball);
+            }
+        }
         let parameters = self.setting.model.system.parameters.iter();
         for _ in 0..=parameters.len() {
             for parameter in parameters.clone() {
-                if self.setting.changed.iter().any(|c| c.0 == parameter.symbol) {
-                    continue;
-                }
-                let Some(value) = parameter.value else { continue };
+                let given = self.setting.changed.iter().any(|c| c.0 == parameter.symbol);
+                let Some(value) = parameter.value.filter(|_| !given) else { continue };
                 let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
                 if let Ok(ball) = exprs.evaluate(&measured, &[value], symbol).remove(0) {
                     values.insert(parameter.symbol, ball);
@@ -479,8 +486,8 @@ impl<'s> Problem<'s> {
         values: &mut FxHashMap<Symbol, ExtendedBall>,
     ) -> Option<()> {
         let (exprs, system) = (&self.setting.model.exprs, &self.setting.model.system);
-        for &(symbol, x) in &self.setting.changed {
-            values.insert(symbol, arithmetic.0.double(x, 0));
+        for (symbol, number) in self.setting.changed_numbers() {
+            values.insert(symbol, arithmetic.number(&number).ok()?);
         }
         let mut open: Vec<_> = system.parameters.iter().collect();
         open.retain(|parameter| !values.contains_key(&parameter.symbol));
@@ -606,6 +613,15 @@ impl<'s> Problem<'s> {
         }
         Some(nearly)
     }
+}
+
+/// Whether a number of many digits is written in a text.
+fn has_long_number(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
+    text.split(|c| !is_part(c)).any(|word| {
+        let digits = word.chars().filter(char::is_ascii_digit).skip_while(|c| *c == '0');
+        digits.count() >= DIGITS
+    })
 }
 
 /// What a number leaves open, relative to it, if it is a rounded one: a decimal of many digits

@@ -14,7 +14,7 @@ pub use state::State;
 use crate::noise::{Noisy, Running};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::series::{Along, Series};
-use dalembert_expr::{ExprId, Symbol};
+use dalembert_expr::{ExprId, Number, Symbol};
 use dalembert_model::system::Model;
 use implied::{Rows, nearly_dependent};
 use recombine::recombined;
@@ -131,6 +131,11 @@ impl Setting {
             setting.model = of_system(system);
         }
         setting
+    }
+
+    /// The parameters with other values than the model gives them, as the numbers that are meant.
+    fn changed_numbers(&self) -> impl Iterator<Item = (Symbol, Number)> + '_ {
+        self.changed.iter().filter_map(|&(symbol, x)| Some((symbol, Number::from_f64(x)?)))
     }
 
     /// Rows that doubles take for dependent and that only nearly are, if there are any.
