@@ -55,7 +55,8 @@ pub(crate) fn recombined(
     if system.constraints.len() < 2 {
         return None;
     }
-    let values = exact_values(exprs, system, given);
+    let mut values = exact_values(exprs, system, given);
+    values.retain(|value| exprs.as_number(value.1).is_some());
     let mut found: Vec<(Recombined, ExprId)> = Vec::new();
     for level in [Level::Position, Level::Velocity, Level::Acceleration] {
         let rows: Vec<usize> = (0..system.constraints.len())
@@ -98,27 +99,31 @@ pub(super) fn is_in_force(exprs: &Exprs, system: &System, row: usize) -> bool {
     })
 }
 
-/// Exact values of parameters, for those that are rational.
-fn exact_values(exprs: &Exprs, system: &System, given: &[(Symbol, f64)]) -> Vec<(Symbol, ExprId)> {
-    let number = |x: f64| Number::from_f64(x).map(|n| exprs.of_number(n));
-    let mut known: Vec<(Symbol, ExprId)> =
-        given.iter().filter_map(|&(symbol, x)| Some((symbol, number(x)?))).collect();
-    for _ in 0..=system.parameters.len() {
-        let before = known.len();
-        for parameter in &system.parameters {
-            if known.iter().any(|k| k.0 == parameter.symbol) {
-                continue;
-            }
-            let value = parameter.value.map(|v| exprs.substitute(&[v], &known)[0]);
-            if let Some(value) = value.filter(|&v| exprs.as_number(v).is_some()) {
-                known.push((parameter.symbol, value));
-            }
-        }
-        if known.len() == before {
+/// The parameters by their definitions, so that no digit of them is lost.
+pub(super) fn exact_values(
+    exprs: &Exprs,
+    system: &System,
+    changed: &[(Symbol, f64)],
+) -> Vec<(Symbol, ExprId)> {
+    let mut values: Vec<(Symbol, ExprId)> = Vec::new();
+    for parameter in &system.parameters {
+        let given = changed.iter().find(|c| c.0 == parameter.symbol);
+        let value = match given {
+            Some(&(_, x)) => Number::from_f64(x).map(|n| exprs.of_number(n)),
+            None => parameter.value,
+        };
+        values.extend(value.map(|v| (parameter.symbol, v)));
+    }
+    // One may be defined by another.
+    for _ in 0..values.len() {
+        let definitions: Vec<ExprId> = values.iter().map(|v| v.1).collect();
+        let next = exprs.substitute(&definitions, &values);
+        if next == definitions {
             break;
         }
+        values.iter_mut().zip(next).for_each(|(value, next)| value.1 = next);
     }
-    known
+    values
 }
 
 fn eliminate(

@@ -22,9 +22,9 @@
 //! [`restriction`]: dalembert_expr::restriction
 
 use super::implied::{Nearly, Rows, nearly_dependent};
-use super::recombine::{hold, is_in_force};
+use super::recombine::{exact_values, hold, is_in_force};
 use super::{Setting, Table};
-use dalembert_expr::{ExprId, Exprs, Number, Surface, SurfaceId, Symbol};
+use dalembert_expr::{ExprId, Number, Surface, SurfaceId, Symbol};
 use dalembert_model::system::{Level, Recombined, System};
 
 /// Bits of a restricted row beyond those that it has in common with the others.
@@ -150,31 +150,4 @@ fn replace(setting: &Setting, rows: &Rows, nearly: &Nearly) -> Option<System> {
     let recombined = Recombined { row: nearly.row, weights, varies: true, left };
     hold(&mut held, recombined, residual);
     Some(held)
-}
-
-/// The parameters by their definitions, so that no digit of them is lost.
-fn exact_values(
-    exprs: &Exprs,
-    system: &System,
-    changed: &[(Symbol, f64)],
-) -> Vec<(Symbol, ExprId)> {
-    let mut values: Vec<(Symbol, ExprId)> = Vec::new();
-    for parameter in &system.parameters {
-        let given = changed.iter().find(|c| c.0 == parameter.symbol);
-        let value = match given {
-            Some(&(_, x)) => Number::from_f64(x).map(|n| exprs.of_number(n)),
-            None => parameter.value,
-        };
-        values.extend(value.map(|v| (parameter.symbol, v)));
-    }
-    // One may be defined by another.
-    for _ in 0..values.len() {
-        let definitions: Vec<ExprId> = values.iter().map(|v| v.1).collect();
-        let next = exprs.substitute(&definitions, &values);
-        if next == definitions {
-            break;
-        }
-        values.iter_mut().zip(next).for_each(|(value, next)| value.1 = next);
-    }
-    values
 }
