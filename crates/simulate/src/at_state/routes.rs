@@ -5,7 +5,7 @@
 use crate::normal_form::{Numbers, RESIDUAL};
 use crate::setting::State;
 use crate::setting::legendre::NewtonError;
-use crate::setting::{Dependence, Setting, Undecided};
+use crate::setting::{Dependence, Doubt, Setting};
 use dalembert_derive::formulations::{hamilton, lagrange};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation, Variables};
@@ -86,7 +86,7 @@ pub enum Refusal {
     /// Whether rows that doubles take for dependent follow from the others is not known.
     Undecided {
         /// Why.
-        why: Undecided,
+        why: Doubt,
         /// The constraints.
         constraints: Vec<usize>,
     },

@@ -7,7 +7,7 @@ mod recombine;
 mod restricted;
 mod state;
 
-pub use implied::{Dependence, Nearly, Undecided};
+pub use implied::{Dependence, Doubt, Nearly};
 pub use legendre::NewtonError;
 pub use state::State;
 

@@ -86,12 +86,12 @@ pub enum Dependence {
     /// They nearly do: the row that adds the most to the others.
     Nearly(Nearly),
     /// More digits do not tell.
-    Undecided(Undecided),
+    Undecided(Doubt),
 }
 
 /// Why more digits do not tell whether rows follow from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Undecided {
+pub enum Doubt {
     /// The rows go by velocities for which there is no formula.
     NoFormula,
     /// They are independent, and rounding hides it.
@@ -104,14 +104,14 @@ pub enum Undecided {
     NoPoint,
 }
 
-impl std::fmt::Display for Undecided {
+impl std::fmt::Display for Doubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Undecided::NoFormula => "they go by quantities that have no formula",
-            Undecided::Rounding => "they do not follow, and rounding hides what they add",
-            Undecided::NoGradient => "one of them has no gradient where it holds, as z² = 0",
-            Undecided::TooMany => "too many rows have to do with each other",
-            Undecided::NoPoint => {
+            Doubt::NoFormula => "they go by quantities that have no formula",
+            Doubt::Rounding => "they do not follow, and rounding hides what they add",
+            Doubt::NoGradient => "one of them has no gradient where it holds, as z² = 0",
+            Doubt::TooMany => "too many rows have to do with each other",
+            Doubt::NoPoint => {
                 "no point was found beside the state where the others hold and have derivatives"
             }
         })
@@ -130,7 +130,7 @@ pub(crate) fn dependence(setting: &Setting, rows: &Rows, at: (f64, Table)) -> De
     };
     problem.settle_state();
     if problem.at(0.0, 0) == At::Independent {
-        return Dependence::Undecided(Undecided::Rounding);
+        return Dependence::Undecided(Doubt::Rounding);
     }
     let mut first: Option<Nearly> = None;
     let mut is_singular = false;
@@ -143,7 +143,7 @@ pub(crate) fn dependence(setting: &Setting, rows: &Rows, at: (f64, Table)) -> De
                 continue;
             }
             At::Nowhere => continue,
-            At::NoGradient => return Dependence::Undecided(Undecided::NoGradient),
+            At::NoGradient => return Dependence::Undecided(Doubt::NoGradient),
         };
         match &first {
             None => first = Some(found),
@@ -157,7 +157,7 @@ pub(crate) fn dependence(setting: &Setting, rows: &Rows, at: (f64, Table)) -> De
     match first {
         Some(nearly) if nearly.ratio < NOWHERE => Dependence::Nearly(nearly),
         _ if is_singular => Dependence::Singular,
-        _ => Dependence::Undecided(Undecided::NoPoint),
+        _ => Dependence::Undecided(Doubt::NoPoint),
     }
 }
 
@@ -169,13 +169,13 @@ fn of_many(setting: &Setting, rows: &Rows, (t, table): (f64, Table)) -> Dependen
         Err(dependence) => return dependence,
     };
     let Some(sets) = problem.sets(&table, PART) else {
-        return Dependence::Undecided(Undecided::NoPoint);
+        return Dependence::Undecided(Doubt::NoPoint);
     };
     let mut worst = Dependence::Singular;
     for set in sets {
         let part = Part::new(setting, rows, &set);
         if part.constraints.len() * part.v.len() > LARGEST {
-            return Dependence::Undecided(Undecided::TooMany);
+            return Dependence::Undecided(Doubt::TooMany);
         }
         match (dependence(setting, &part.rows(rows), (t, table.clone())), &worst) {
             (Dependence::Undecided(why), _) => return Dependence::Undecided(why),

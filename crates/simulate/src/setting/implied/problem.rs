@@ -2,7 +2,7 @@
 
 use super::chosen::Chosen;
 use super::rounded::{has_long_number, rounding};
-use super::{Dependence, Nearly, Rows, Undecided};
+use super::{Dependence, Doubt, Nearly, Rows};
 use crate::setting::extent::Geometry;
 use crate::setting::legendre;
 use crate::setting::restricted::lost_bits;
@@ -85,7 +85,7 @@ impl<'s> Problem<'s> {
                 || parameters.clone().any(|p| p.symbol == *s)
         };
         if rows.q.len() != n || !exprs.symbols_of(&all).iter().all(known) {
-            return Err(Dependence::Undecided(Undecided::NoFormula));
+            return Err(Dependence::Undecided(Doubt::NoFormula));
         }
         let functions: Vec<ExprId> = rows.phi.iter().map(|r| r.1).collect();
         let no_mass = Jacobian { rows: Vec::new(), columns: n };
@@ -99,7 +99,7 @@ impl<'s> Problem<'s> {
             symbols.iter().map(|s| table.get(*s)).collect()
         };
         let (Some(q), Some(v)) = (own(rows.q), own(rows.v)) else {
-            return Err(Dependence::Undecided(Undecided::NoFormula));
+            return Err(Dependence::Undecided(Doubt::NoFormula));
         };
         Ok(Problem {
             setting,
