@@ -166,6 +166,23 @@ impl Factored {
         frozen::take_back(n, r, s, order, v_dot, multipliers)
     }
 
+    /// The shortest change of v by which A v changes by `right`, with the factors there are: the
+    /// problem of Gauss without forces, and without its multipliers. False where solutions are
+    /// refined or another elimination has factors of its own, or if it is not a number.
+    pub fn shortest(
+        &mut self,
+        elimination: &dyn Elimination,
+        right: &[f64],
+        change: &mut Vec<f64>,
+    ) -> bool {
+        let s = &mut self.s;
+        elimination.is_null_space()
+            && !s.refines
+            && !self.has_massless
+            && right.len() == s.decision.jacobian
+            && frozen::shortest(s, right, &self.order, change)
+    }
+
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
         frozen::residuals(&mut self.s)
@@ -273,6 +290,12 @@ mod tests {
             s.solution.truncate(n);
             assert_eq!((&own.s.solution, &own.s.multipliers), (&s.solution, &s.multipliers));
             assert_eq!(residuals, frozen::residuals_sized(n, m, s));
+            // Without forces the solution is the shortest one.
+            let still = Terms { force: &vec![0.0; n], nonideal: &vec![0.0; n], ..terms };
+            let mut change = Vec::new();
+            assert!(own.shortest(DEFAULT, &bias, &mut change));
+            assert!(own.solve(DEFAULT, &still, &mut v_dot, &mut multipliers));
+            assert_eq!(change, v_dot);
         }
     }
 }

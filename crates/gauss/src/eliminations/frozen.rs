@@ -298,8 +298,16 @@ pub(super) fn solve(
 
 #[inline(always)]
 pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, order: &Order) {
-    let count = n - r;
     take_right(n, r, s, terms, order);
+    let mut multipliers = std::mem::take(&mut s.multipliers);
+    solve_with(n, r, s, &mut multipliers[..r]);
+    s.multipliers = multipliers;
+}
+
+/// Solves for the forces and right-hand sides there are; μ only if there is room for it.
+#[inline(always)]
+fn solve_with(n: usize, r: usize, s: &mut Scratch, multipliers: &mut [f64]) {
+    let count = n - r;
     let given = Given {
         metric: &s.scaled.metric[..n * n],
         force: &s.scaled.force[..n],
@@ -311,10 +319,9 @@ pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, or
     };
     if n > SMALL {
         let (x, left, right) = (&mut s.solution[..n], &mut s.left[..n], &mut s.right[..n]);
-        return solve_at(n, r, given, x, left, right, &mut s.multipliers[..r]);
+        return solve_at(n, r, given, x, left, right, multipliers);
     }
     let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
-    let multipliers = &mut s.multipliers[..r];
     solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], multipliers);
     s.solution[..n].copy_from_slice(&x[..n]);
 }
@@ -360,12 +367,36 @@ fn solve_at(
     for k in 0..count {
         (0..n).for_each(|i| x[i] += basis[k * n + i] * left[k]);
     }
+    if multipliers.is_empty() {
+        return;
+    }
     // Lᵀμ = Qᵀ(Γ̃x − F̃)
     multiply(metric, n, x, left);
     (0..n).for_each(|i| left[i] -= force[i]);
     lq::apply_q_transposed(lq, n, r, tau, left);
     lq::solve_lower_transposed(lq, n, r, left);
     multipliers.copy_from_slice(&left[..r]);
+}
+
+/// Solves for v alone with F = 0 and these numbers for b. False if it is not a number.
+pub(super) fn shortest(
+    s: &mut Scratch,
+    right: &[f64],
+    order: &Order,
+    change: &mut Vec<f64>,
+) -> bool {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    for of in [&mut s.solution, &mut s.left, &mut s.right] {
+        sized(of, n);
+    }
+    by_size!(n, r, |n: usize, r: usize| {
+        for k in 0..r {
+            s.scaled.bias[k] = right[order.rows[k]] * s.scaled.rows[k];
+        }
+        s.scaled.force[..n].fill(0.0);
+        solve_with(n, r, s, &mut []);
+        take_velocities(n, s, order, change)
+    })
 }
 
 /// F + C and b.
@@ -393,8 +424,22 @@ pub(super) fn take_back(
     v_dot: &mut Vec<f64>,
     multipliers: &mut Vec<f64>,
 ) -> bool {
-    sized(v_dot, n);
     sized(multipliers, r);
+    let is_finite = take_velocities(n, s, order, v_dot);
+    let mut nothing = 0.0;
+    let (mu, d) = (&s.multipliers[..r], &s.scaled.rows[..r]);
+    for k in 0..r {
+        let value = mu[k] * d[k];
+        nothing += 0.0 * value;
+        multipliers[order.rows[k]] = value;
+    }
+    is_finite && nothing == 0.0
+}
+
+/// v̇ in the user's units and order. False if it is not a number.
+#[inline(always)]
+fn take_velocities(n: usize, s: &Scratch, order: &Order, v_dot: &mut Vec<f64>) -> bool {
+    sized(v_dot, n);
     let (x, c, columns) = (&s.solution[..n], &s.scaled.coordinates[..n], &order.columns[..n]);
     // A sum of numbers that are all finite, times 0, is 0.
     let mut nothing = 0.0;
@@ -402,12 +447,6 @@ pub(super) fn take_back(
         let value = x[i] * c[i];
         nothing += 0.0 * value;
         v_dot[columns[i]] = value;
-    }
-    let (mu, d) = (&s.multipliers[..r], &s.scaled.rows[..r]);
-    for k in 0..r {
-        let value = mu[k] * d[k];
-        nothing += 0.0 * value;
-        multipliers[order.rows[k]] = value;
     }
     nothing == 0.0
 }

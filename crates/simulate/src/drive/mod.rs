@@ -198,6 +198,8 @@ pub struct Sample<'a> {
     pub t: f64,
     /// (q, v, W).
     pub x: &'a [f64],
+    /// Its rates, where they are known: at the ends of steps.
+    pub rates: Option<&'a [f64]>,
     /// Whether it is one of the times asked for.
     pub is_output: bool,
     /// Whether it is the end of a step.

@@ -30,6 +30,7 @@ use crate::drive::tolerances::scales::{
     COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER,
 };
 use crate::integrators::{Needs, Problem, Step};
+use crate::program::field::still;
 use dalembert_gauss::linalg::largest;
 
 /// After this many steps it is looked at again.
@@ -50,11 +51,10 @@ pub(super) struct Scales {
     speed: f64,
     /// The diagonal of the metric of the own velocities, where it was last seen.
     metric: Vec<f64>,
-    /// M_ii, and the diagonal of the metric, where there are constraints.
-    mass: Vec<f64>,
-    joined_metric: Vec<f64>,
+    /// By M, and by the metric of the own velocities, where constraints join them.
+    joined: [Vec<Unit>; 2],
     /// The same of all coordinates, and which part each belongs to.
-    all: [Vec<f64>; 2],
+    all: [Vec<Unit>; 2],
     parts: Vec<usize>,
     /// The largest position and velocity of each part.
     most: [Vec<f64>; 2],
@@ -71,6 +71,20 @@ pub(super) struct Scales {
     /// Room for the sizes of a state, and for M.
     sizes: Vec<f64>,
     room: Vec<f64>,
+}
+
+/// What brings a component to units of equal mass, √g, and back; none where g is 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    root: f64,
+    inverse: f64,
+}
+
+impl Unit {
+    fn of(g: f64) -> Unit {
+        let root = if g.is_finite() { g.abs().sqrt() } else { 0.0 };
+        Unit { root, inverse: if root > 0.0 { 1.0 / root } else { 0.0 } }
+    }
 }
 
 impl Scales {
@@ -132,7 +146,7 @@ impl Scales {
             let by_force = |factor: f64| 0.5 * factor * (rates[n + i] * h * h).abs();
             own = match self.is_rate {
                 true => by_force(1.0),
-                false if self.all[1].len() == n => by_force(self.all[1][i]),
+                false if self.all[1].len() == n => by_force(self.all[1][i].root.powi(2)),
                 false => 0.0,
             };
         }
@@ -174,10 +188,17 @@ impl Scales {
     /// join them.
     fn joined(&self, x: &[f64]) -> [f64; 2] {
         let n = self.origin.len();
-        let most = |x: &[f64], g: &[f64]| {
-            x.iter().zip(g).fold(0f64, |m, (x, g)| m.max(g.sqrt() * x.abs()))
+        let most = |x: &[f64], units: &[Unit]| {
+            x.iter().zip(units).fold(0f64, |m, (x, unit)| m.max(unit.root * x.abs()))
         };
-        [most(&x[..n], &self.mass), most(&x[n..], &self.joined_metric)]
+        [most(&x[..n], &self.joined[0]), most(&x[n..], &self.joined[1])]
+    }
+
+    /// The unit of a component that constraints join to others; none if they do not.
+    fn joint(&self, i: usize) -> Unit {
+        let n = self.origin.len();
+        let (at, j) = if i < n { (0, i) } else { (1, i - n) };
+        self.joined[at].get(j).copied().unwrap_or_default()
     }
 
     /// Finds the largest of the positions and of the velocities of each part, in units of equal
@@ -188,10 +209,10 @@ impl Scales {
             let (masses, most) = (&self.all[at], &mut self.most[at]);
             most.clear();
             most.resize(n.max(1), 0.0);
-            for (j, (x, g)) in x.iter().zip(masses).enumerate() {
+            for (j, (x, unit)) in x.iter().zip(masses).enumerate() {
                 // Velocities that are not those of the coordinates belong to all of them.
                 let part = if masses.len() == n { self.parts[j] } else { 0 };
-                most[part] = most[part].max(g.sqrt() * x.abs());
+                most[part] = most[part].max(unit.root * x.abs());
             }
         }
     }
@@ -202,9 +223,9 @@ impl Scales {
         let n = self.origin.len();
         let (at, j) = if i < n { (0, i) } else { (1, i - n) };
         let masses = &self.all[at];
-        let Some(own) = masses.get(j).filter(|g| **g > 0.0) else { return 0.0 };
+        let Some(own) = masses.get(j) else { return 0.0 };
         let part = if masses.len() == n { self.parts[j] } else { 0 };
-        self.most[at][part] / own.sqrt()
+        self.most[at][part] * own.inverse
     }
 
     /// What the energy of the motion could do to a component in a step, at most.
@@ -252,11 +273,7 @@ impl Driver {
         let own: Vec<f64> = sizes.enumerate().map(|(i, size)| size.max(moved(i))).collect();
         let [far, fast] = scales.joined(&own);
         for (i, weight) in weights.iter_mut().enumerate() {
-            let (whole, g) = match i < n {
-                true => (far, scales.mass.get(i)),
-                false => (fast, scales.joined_metric.get(i - n)),
-            };
-            let others = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
+            let others = if i < n { far } else { fast } * scales.joint(i).inverse;
             let size = if i + 1 < self.x.len() { own[i].max(others) } else { 0.0 };
             *weight = if size > 0.0 { 1.0 / (self.control.tolerance * size) } else { 0.0 };
         }
@@ -276,16 +293,11 @@ impl Driver {
         let far = far.max(fast * h.abs());
         // At rest, it is what would bring them somewhere in the time of the run.
         let together = fast.max(far / self.control.span);
+        let is_residual = self.integrator.needs() == Needs::Residual;
         for (i, weight) in weights.iter_mut().enumerate() {
-            let (whole, g) = match i < n {
-                true => (far, scales.mass.get(i)),
-                false => (fast, scales.joined_metric.get(i - n)),
-            };
-            let joined = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
-            let most = match g.filter(|g| i >= n && **g > 0.0) {
-                Some(g) => together / g.sqrt(),
-                None => joined,
-            };
+            let back = scales.joint(i).inverse;
+            let joined = if i < n { far } else { fast } * back;
+            let most = if i < n { joined } else { together * back };
             let tolerance = self.control.tolerance;
             let mut allowed = scales.allowed(i, tolerance, &self.x, rates, h);
             if allowed > 0.0 && most > 0.0 {
@@ -304,7 +316,7 @@ impl Driver {
                     true => (&scales.all[0], i),
                     false => (&scales.all[1], i - n),
                 };
-                if list.get(at) == Some(&0.0) && (i < n || scales.is_rate) {
+                if list.get(at).is_some_and(|g| g.root == 0.0) && (i < n || scales.is_rate) {
                     let extent = self.field.noise().extents.get(i).copied().unwrap_or(0.0);
                     allowed = (allowed + DIGITS * extent).max(TOGETHER * tolerance * extent);
                 }
@@ -319,10 +331,9 @@ impl Driver {
                 allowed += shaken.min(SMALL * scales.own[i]);
             }
             // A method that solves for positions has velocities as their differences.
-            if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
+            if i >= n && allowed > 0.0 && is_residual {
                 let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
-                let by_others = g.filter(|g| **g > 0.0).map_or(0.0, |g| far / g.sqrt());
-                allowed += DIGITS * own.max(by_others) / h.abs();
+                allowed += DIGITS * own.max(far * back) / h.abs();
             }
             *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
         }
@@ -332,19 +343,19 @@ impl Driver {
     /// Looks whether the motion begins at rest.
     pub(super) fn weigh_rest(&mut self) {
         let x = self.x.clone();
-        let rest = self.field.rest_noise(self.t, &x);
+        let (rates, noise) = self.field.rate_noise(self.t, &x);
+        let rest = still(&rates, &noise);
         self.scales.rest = if rest.iter().any(|a| *a > 0.0) { rest } else { Vec::new() };
-        self.scales.shaken = self.field.rate_noise(self.t, &x).1;
+        self.scales.shaken = noise;
     }
 
     /// Looks at the masses, where constraints join coordinates.
     pub(super) fn weigh_masses(&mut self) {
         let x = self.x.clone();
         let masses = self.field.mass_diagonal(self.t, &x);
-        let finite = |m: &f64| if m.is_finite() { m.abs() } else { 0.0 };
         let metric = self.metric_diagonal(&x).unwrap_or_default();
-        self.scales.all =
-            [masses.iter().map(finite).collect(), metric.iter().map(finite).collect()];
+        let units = |list: &[f64]| list.iter().map(|g| Unit::of(*g)).collect();
+        self.scales.all = [units(&masses), units(&metric)];
         self.scales.is_rate = self.field.equations.v == self.field.model().system.velocities();
         if self.scales.parts.is_empty() {
             self.scales.parts = crate::program::energy::parts(self.field.setting());
@@ -359,13 +370,13 @@ impl Driver {
         let mut held = vec![is_charted; size];
         let rows = self.field.equations.jacobian.rows.iter();
         rows.flatten().for_each(|entry| held[entry.0] = true);
-        if let Some(mut metric) = self.metric_diagonal(&x) {
-            metric.iter_mut().zip(&held).filter(|m| !m.1).for_each(|m| *m.0 = 0.0);
-            self.scales.joined_metric = metric;
-        }
-        let is_held = |i: usize| size != n || held[i];
-        let mass = masses.iter().enumerate().map(|(i, m)| if is_held(i) { finite(m) } else { 0.0 });
-        self.scales.mass = mass.collect();
+        let of = |(unit, held): (&Unit, bool)| if held { *unit } else { Unit::default() };
+        let [masses, metric] = &self.scales.all;
+        let are_held = (0..n).map(|i| size != n || held[i]);
+        self.scales.joined = [
+            masses.iter().zip(are_held).map(of).collect(),
+            metric.iter().zip(held.iter().copied()).map(of).collect(),
+        ];
     }
 
     /// The diagonal of the metric of the own velocities, by the mass that each of them moves;
@@ -433,8 +444,7 @@ impl Driver {
             let reach = self.reach(i, long.0);
             // Projections leave rounding errors of positions as large as positions are.
             let [far, _] = self.scales.joined(&x);
-            let mass = self.scales.mass.get(i).filter(|m| **m > 0.0);
-            let across = mass.map_or(0.0, |m| far / m.sqrt());
+            let across = if i < self.field.n { far * self.scales.joint(i).inverse } else { 0.0 };
             let most = SMALL * reach.max(self.scales.own[i]).max(across);
             let floor = (4.0 * error.max(before)).max(SHARE * self.control.tolerance * reach);
             if floor <= most && floor > self.scales.floor[i] {
@@ -485,8 +495,13 @@ impl Driver {
     /// Remembers which component limits the steps.
     pub(super) fn limited_by(&mut self, pass: &Pass) {
         let errors = pass.errors.iter().zip(&pass.weights).map(|(e, w)| e * w);
-        let worst = errors.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-        self.scales.suspected = worst.filter(|w| w.1 > LOW).map(|w| w.0);
+        let mut most = LOW;
+        self.scales.suspected = None;
+        for (i, error) in errors.enumerate() {
+            if error > LOW && error >= most {
+                (self.scales.suspected, most) = (Some(i), error);
+            }
+        }
     }
 
     /// The first step: where accelerations change by a tenth or so, shortened by what the

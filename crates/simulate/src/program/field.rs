@@ -27,6 +27,7 @@ mod structure;
 
 pub use self::error::FieldError;
 pub use self::noise::FieldNoise;
+pub(crate) use self::noise::still;
 
 use self::constraints::Residuals;
 use self::coupling::Coupling;
@@ -168,6 +169,8 @@ struct Work {
     scratch: Scratch,
     outcome: Outcome,
     factored: Factored,
+    /// Whether the factors are those of Γ and of the rows in use at hand.
+    has_factors: bool,
     /// Whether the terms at hand are solved, and whether that was checked by Gauss's principle.
     is_solved: bool,
     is_certified: bool,
@@ -265,8 +268,9 @@ impl Field {
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
-        layout.normal.metric.write(&work.output, &mut work.metric);
-        layout.normal.jacobian.write(&work.output, &mut work.jacobian);
+        let has_other_metric = layout.normal.metric.write(&work.output, &mut work.metric);
+        let has_other_rows = layout.normal.jacobian.write(&work.output, &mut work.jacobian);
+        work.has_factors &= !(has_other_metric || has_other_rows);
         debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
     }

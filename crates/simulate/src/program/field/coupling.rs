@@ -118,12 +118,11 @@ impl Field {
         Ok(())
     }
 
-    fn find_motion(&mut self) -> Result<(), FieldError> {
-        let size = self.size;
-        let (work, layout) = (&mut self.work, &self.layout.normal);
-        let bias = &work.output[layout.bias.clone()];
-        let all = self.rows.len() == bias.len();
-        if !all {
+    /// Picks A and b of the rows in use, where these are not all.
+    fn choose_terms(&mut self) {
+        let (work, size) = (&mut self.work, self.size);
+        let bias = &work.output[self.layout.normal.bias.clone()];
+        if self.rows.len() < bias.len() {
             work.chosen.clear();
             work.chosen_bias.clear();
             for &row in &self.rows {
@@ -131,14 +130,20 @@ impl Field {
                 work.chosen_bias.push(bias[row]);
             }
         }
+    }
+
+    fn find_motion(&mut self) -> Result<(), FieldError> {
+        let size = self.size;
+        self.choose_terms();
+        let (work, layout) = (&mut self.work, &self.layout.normal);
         let terms = Terms {
-            m: self.rows.len(),
-            bias: if all { bias } else { &work.chosen_bias },
             inertia: &self.noise.inertia,
-            ..layout.terms(
+            ..layout.chosen(
+                &self.rows,
                 &work.output,
                 &work.metric,
-                if all { &work.jacobian } else { &work.chosen },
+                &work.jacobian,
+                (&work.chosen, &work.chosen_bias),
             )
         };
         let tolerances =
@@ -147,8 +152,9 @@ impl Field {
         let (factored, outcome) = (&mut work.factored, &mut work.outcome);
         work.is_frozen = self.coupling.is_none()
             && factored.is_decided()
-            && factored.refactor(by, &terms)
+            && (work.has_factors || factored.refactor(by, &terms))
             && factored.solve(by, &terms, &mut outcome.v_dot, &mut outcome.multipliers);
+        work.has_factors = work.is_frozen;
         if work.is_frozen {
             self.counts.frozen += 1;
             outcome.motion = outcome::Verdict::Unique;
@@ -210,6 +216,26 @@ impl Field {
 }
 
 impl Field {
+    /// The shortest change of the own velocities, in the metric Γ, by which A v changes by `right`
+    /// in each row in use, at what was evaluated last. Found by the factors of the motion, which
+    /// serve it too where Γ and A do not depend on the velocities. False if there are none.
+    pub(crate) fn shortest_change(&mut self, right: &[f64], change: &mut Vec<f64>) -> bool {
+        if self.coupling.is_some() || !self.work.factored.is_decided() {
+            return false;
+        }
+        self.choose_terms();
+        let (work, by) = (&mut self.work, self.elimination);
+        work.is_solved = false;
+        if !work.has_factors {
+            let chosen = (&*work.chosen, &*work.chosen_bias);
+            let layout = &self.layout.normal;
+            let terms =
+                layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
+            work.has_factors = work.factored.refactor(by, &terms);
+        }
+        work.has_factors && work.factored.shortest(by, right, change)
+    }
+
     /// Checks the last solution by Gauss's principle, if it is on the decision of another state;
     /// all others have been. One that misses it is solved for again.
     pub(super) fn certify(&mut self) -> Result<(), FieldError> {
@@ -223,7 +249,7 @@ impl Field {
             return Ok(());
         }
         self.work.factored.forget();
-        self.work.is_solved = false;
+        (self.work.is_solved, self.work.has_factors) = (false, false);
         self.solve()
     }
 }

@@ -34,6 +34,12 @@ pub struct FieldNoise {
     pub extents: Vec<f64>,
 }
 
+/// The noise of rates that are no more than noise; 0 for all others.
+pub(crate) fn still(rates: &[f64], noise: &[f64]) -> Vec<f64> {
+    let at = |(rate, noise): (&f64, &f64)| if rate.abs() <= *noise { *noise } else { 0.0 };
+    rates.iter().zip(noise).map(at).collect()
+}
+
 impl Field {
     /// Evaluates the terms once more with bounds on their rounding errors. Rows whose
     /// entries all vanish on the constraints are noise there, which only these bounds
@@ -109,8 +115,7 @@ impl Field {
     /// and 0 for all others.
     pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
         let (rates, noise) = self.rate_noise(t, x);
-        let at = |(i, noise): (usize, f64)| if rates[i].abs() <= noise { noise } else { 0.0 };
-        noise.into_iter().enumerate().map(at).collect()
+        still(&rates, &noise)
     }
 
     /// v̇ at a state, and what rounding may have done to it: 16 (δF_i + ε Σ_j |A_ji λ_j|) / Γ_ii.
