@@ -64,6 +64,27 @@ pub struct Scaled {
     next: Vec<f64>,
 }
 
+/// The factors c of coordinates and d of rows that bring terms to equilibrated units: v̇ = c x,
+/// and a row times d has unit length. Ones where there are none.
+#[derive(Clone, Debug, Default)]
+pub struct Units {
+    /// c.
+    pub coordinates: Vec<f64>,
+    /// d.
+    pub rows: Vec<f64>,
+}
+
+impl Units {
+    /// The units of a problem.
+    pub fn of(terms: &Terms) -> Units {
+        let mut scaled = Scaled::default();
+        match scaled.set(terms) {
+            Ok(()) => Units { coordinates: scaled.coordinates, rows: scaled.rows },
+            Err(_) => Units { coordinates: vec![1.0; terms.n], rows: vec![1.0; terms.m] },
+        }
+    }
+}
+
 impl Scaled {
     /// Sets the scaled problem from the terms, which must have passed [`Terms::check`].
     pub fn set(&mut self, terms: &Terms) -> Result<(), SolveError> {

@@ -74,6 +74,16 @@ impl Sparse {
         self.write(output, full);
     }
 
+    /// Where its diagonal lies among the outputs, if it is square; none where that is 0.
+    pub(crate) fn diagonal(&self) -> Vec<Option<usize>> {
+        let n = self.length.isqrt();
+        let mut diagonal = vec![None; n];
+        for (k, place) in self.places.iter().enumerate().filter(|(_, p)| *p % (n + 1) == 0) {
+            diagonal[place / (n + 1)] = Some(self.at.start + k);
+        }
+        diagonal
+    }
+
     /// It, dense.
     pub(crate) fn dense(&self, output: &[f64]) -> Vec<f64> {
         let mut full = Vec::new();

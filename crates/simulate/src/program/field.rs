@@ -87,6 +87,7 @@ pub enum Feedback {
 #[derive(Clone)]
 pub struct Field {
     setting: Setting,
+    duration: f64,
     noise: FieldNoise,
     phi_q: Jacobian,
     mass_matrix: Jacobian,
@@ -259,10 +260,9 @@ impl Field {
         self.load(t, x)?;
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
-        if work.is_fresh && is_same(&work.input, &work.evaluated) {
+        if !replace(&mut work.evaluated, &work.input) && work.is_fresh {
             return Ok(());
         }
-        work.evaluated.clone_from(&work.input);
         // Forces by multipliers are written over.
         work.is_fresh = self.coupling.is_none();
         work.is_solved = false;
@@ -282,7 +282,7 @@ impl Field {
 
     /// The time that a run takes, as the model says.
     pub fn duration(&self) -> f64 {
-        self.setting.duration()
+        self.duration
     }
 
     /// The model and its parameters.
@@ -369,18 +369,20 @@ impl Field {
         }
         let (n, size) = (self.n, self.size);
         let (work, layout) = (&mut self.work, &self.layout);
-        dx[..n].copy_from_slice(&work.output[layout.kinematics.clone()]);
-        dx[n..n + size].copy_from_slice(&work.outcome.v_dot);
+        let (own, rest) = dx.split_at_mut(n);
+        let mut is_finite = put(own, &work.output[layout.kinematics.clone()]);
+        is_finite &= put(&mut rest[..size], &work.outcome.v_dot);
         // dE/dt = −L_t + q̇·(Q′ + C) + λᵀA q̇
         let rows = &work.output[layout.row_power.clone()];
         let by_rows: f64 =
             self.rows.iter().zip(&work.outcome.multipliers).map(|(&row, l)| l * rows[row]).sum();
         dx[n + size] = work.output[layout.power] + by_rows;
+        is_finite &= dx[n + size].is_finite();
         if let Feedback::Invariant(rate) = self.feedback {
             self.invariant(t, x, dx, rate)?;
+            is_finite = dx.iter().all(|d| d.is_finite());
         }
-        // What is finite, times 0, is 0.
-        if dx.iter().fold(0.0, |nothing, d| nothing + 0.0 * d) == 0.0 {
+        if is_finite {
             return Ok(());
         }
         let index = dx.iter().position(|d| !d.is_finite()).unwrap_or(0);
@@ -410,7 +412,27 @@ impl Problem for Field {
     }
 }
 
-/// Whether two inputs are equal, bit by bit.
-fn is_same(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+/// Puts a list in the place of another. False if it was there already, bit by bit.
+fn replace(own: &mut Vec<f64>, new: &[f64]) -> bool {
+    if own.len() != new.len() {
+        own.clear();
+        own.extend_from_slice(new);
+        return true;
+    }
+    let mut differs = false;
+    for (own, new) in own.iter_mut().zip(new) {
+        differs |= own.to_bits() != new.to_bits();
+        *own = *new;
+    }
+    differs
+}
+
+/// Copies numbers, and tells whether all of them are finite.
+fn put(into: &mut [f64], from: &[f64]) -> bool {
+    let mut is_finite = true;
+    for (into, from) in into.iter_mut().zip(from) {
+        is_finite &= from.is_finite();
+        *into = *from;
+    }
+    is_finite
 }

@@ -17,8 +17,11 @@ use dalembert_gauss::eliminations::Scratch;
 use dalembert_gauss::linalg;
 use dalembert_gauss::multipliers::recovered;
 use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::scale::Units;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_gauss::{DEFAULT, Factored};
 use dalembert_model::system::{Energy, System, Unknown};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// What a state looks like from outside.
@@ -63,6 +66,8 @@ pub struct Observer {
     layout: Places,
     scratch: Scratch,
     outcome: Outcome,
+    /// The decision of a state before, where all rows are independent.
+    factored: Factored,
 }
 
 /// Where the outputs lie.
@@ -134,6 +139,7 @@ impl Observer {
             layout,
             scratch: Scratch::default(),
             outcome: Outcome::default(),
+            factored: Factored::default(),
         }
     }
 
@@ -141,6 +147,7 @@ impl Observer {
     pub(crate) fn prepare(&mut self, constants: &[f64]) {
         self.function.prepare(constants);
         self.branches.prepare(constants);
+        self.factored.forget();
     }
 
     fn evaluate(&mut self, field: &Field, t: f64, x: &[f64]) {
@@ -276,31 +283,52 @@ impl Observer {
         let momentum_rates = rates.iter().zip(bias).map(|(a, b)| a + b).collect();
         // Which multipliers are unique depends on the rank only.
         let rank = Some(1e-9);
-        let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
-        let noise = blurred.as_ref().map(Blurred::noise);
-        dalembert_gauss::DEFAULT
-            .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, &mut self.outcome)
-            .map_err(FieldError::Solve)?;
-        let lambda = recovered(&terms, &self.outcome, &constraint_force, rank)
+        let outcome = &mut self.outcome;
+        let is_decided = is_full && self.factored.is_decided();
+        if !(is_decided
+            && self.factored.refactor(DEFAULT, &terms)
+            && self.factored.holds()
+            && self.factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers))
+        {
+            let tolerances =
+                Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
+            let noise = blurred.as_ref().map(Blurred::noise);
+            DEFAULT
+                .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, outcome)
+                .map_err(FieldError::Solve)?;
+            self.factored.forget();
+            if is_full && outcome.independent.len() == self.m {
+                self.factored.adopt(&self.scratch, outcome);
+            }
+        }
+        let mut units = Units::of(&terms);
+        let lambda = recovered(&terms, &units, &self.outcome, &constraint_force, rank)
             .map_err(|_| FieldError::NotFinite { what: "multiplier", index: 0 })?;
         let mut certified = Outcome { multipliers: lambda, ..Outcome::default() };
         certified.stationarity = field.outcome().stationarity;
         // Of what the state may be off by, a projection leaves little.
         let left = blurred.map(|b| b.times(LEFT));
         let terms = Terms { noise: left.as_ref().map(Blurred::noise), ..terms };
+        if terms.noise.is_some() {
+            units = Units::of(&terms);
+        }
         let velocity = &output[layout.velocity.clone()];
         let natural =
             natural_accelerations(&x[..n], velocity, &field.noise().extents, field.duration());
         // Accelerations that were not solved for are no solution to be certified.
         let gauss = match field.known_rates {
-            None => Gauss::new(&terms, &accelerations, &constraint_force, &certified, &natural),
+            None => {
+                let force = &constraint_force;
+                Gauss::new(&terms, &units, &accelerations, force, &certified, &natural)
+            }
             Some(_) => Gauss::default(),
         };
         let system = &field.model().system;
         let (mut multipliers, mut jacobian) = (certified.multipliers, jacobian);
         let mut indeterminate = self.outcome.indeterminate.clone();
-        let table = state.table(system);
-        let number = |weight| field.setting().number(weight, &table);
+        let table = OnceCell::new();
+        let number =
+            |weight| field.setting().number(weight, table.get_or_init(|| state.table(system)));
         system.write_multipliers(&mut multipliers, &number);
         system.write_rows(&mut jacobian, n, &number);
         system.write_flags(&mut indeterminate);

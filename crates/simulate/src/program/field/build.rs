@@ -132,6 +132,7 @@ impl Field {
             positions: phi.len(),
             velocities: psi.len(),
             phi_q: phi_q_at,
+            mass_diagonal: mass_at.diagonal(),
             mass: mass_at,
             slopes,
         };
@@ -194,6 +195,7 @@ impl Field {
             work.auxiliary_output = vec![0.0; implicit.function.outputs()];
         }
         let mut field = Field {
+            duration: setting.duration(),
             setting: setting.clone(),
             noise: FieldNoise::default(),
             phi_q,
@@ -239,7 +241,7 @@ impl Field {
     /// at states so far is forgotten. The setting must be one of the same model that holds the
     /// same rows.
     pub fn set_parameters(&mut self, setting: &Setting) {
-        self.setting = setting.clone();
+        (self.setting, self.duration) = (setting.clone(), setting.duration());
         self.constants = setting.constants().1;
         let (work, constants) = (&mut self.work, &self.constants);
         self.terms.prepare(&mut work.registers, constants);
