@@ -37,7 +37,7 @@ pub struct Dop853 {
 }
 
 /// Components that are summed side by side.
-const BLOCK: usize = 4;
+const BLOCK: usize = 8;
 
 /// From here on h|λ| is at the edge of the region of stability.
 const EDGE: f64 = 6.1;

@@ -58,13 +58,13 @@ impl Sparse {
 
     /// Puts its entries into a dense matrix that is 0 elsewhere. False if it had them already.
     pub(crate) fn write(&self, output: &[f64], full: &mut [f64]) -> bool {
-        let mut changes = false;
+        let mut difference = 0;
         for (place, value) in self.places.iter().zip(self.entries(output)) {
             let own = &mut full[*place];
-            changes |= own.to_bits() != value.to_bits();
+            difference |= own.to_bits() ^ value.to_bits();
             *own = *value;
         }
-        changes
+        difference != 0
     }
 
     /// The same into room for one.

@@ -419,20 +419,23 @@ fn replace(own: &mut Vec<f64>, new: &[f64]) -> bool {
         own.extend_from_slice(new);
         return true;
     }
-    let mut differs = false;
+    let mut difference = 0;
     for (own, new) in own.iter_mut().zip(new) {
-        differs |= own.to_bits() != new.to_bits();
+        difference |= own.to_bits() ^ new.to_bits();
         *own = *new;
     }
-    differs
+    difference != 0
 }
 
 /// Copies numbers, and tells whether all of them are finite.
 fn put(into: &mut [f64], from: &[f64]) -> bool {
-    let mut is_finite = true;
+    // All bits of an exponent are set if there is no number: one more carries into the sign.
+    const EXPONENT: u64 = f64::INFINITY.to_bits();
+    const ONE: u64 = 1 << (f64::MANTISSA_DIGITS - 1);
+    let mut carried = 0;
     for (into, from) in into.iter_mut().zip(from) {
-        is_finite &= from.is_finite();
+        carried |= (from.to_bits() & EXPONENT) + ONE;
         *into = *from;
     }
-    is_finite
+    carried >> 63 == 0
 }

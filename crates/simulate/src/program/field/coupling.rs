@@ -133,21 +133,10 @@ impl Field {
     }
 
     fn find_motion(&mut self) -> Result<(), FieldError> {
-        let size = self.size;
         self.choose_terms();
         let (work, layout) = (&mut self.work, &self.layout.normal);
-        let terms = Terms {
-            inertia: &self.noise.inertia,
-            ..layout.chosen(
-                &self.rows,
-                &work.output,
-                &work.metric,
-                &work.jacobian,
-                (&work.chosen, &work.chosen_bias),
-            )
-        };
-        let tolerances =
-            Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
+        let chosen = (&*work.chosen, &*work.chosen_bias);
+        let terms = layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
         let by = self.elimination;
         let (factored, outcome) = (&mut work.factored, &mut work.outcome);
         work.is_frozen = self.coupling.is_none()
@@ -160,6 +149,21 @@ impl Field {
             outcome.motion = outcome::Verdict::Unique;
             return Ok(());
         }
+        self.decide_motion()
+    }
+
+    /// The same with a decision of its own, or together with the forces that depend on it.
+    fn decide_motion(&mut self) -> Result<(), FieldError> {
+        let (size, by) = (self.size, self.elimination);
+        let (work, layout) = (&mut self.work, &self.layout.normal);
+        let chosen = (&*work.chosen, &*work.chosen_bias);
+        let terms = Terms {
+            inertia: &self.noise.inertia,
+            ..layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen)
+        };
+        let tolerances =
+            Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
+        let (factored, outcome) = (&mut work.factored, &mut work.outcome);
         match &self.coupling {
             None => {
                 self.counts.decided += 1;

@@ -51,15 +51,20 @@ impl Field {
         let table = self.table(t, x);
         let exprs = &self.setting.model.exprs;
         let geometry = Geometry::of_equations(exprs, equations);
-        let mut extents = geometry.extents(&self.setting, &table);
-        let lengths = geometry.lengths(&self.setting, &table);
-        let inertia = geometry.reach_within(&self.setting, &table, &lengths);
+        let along = geometry.at(&self.setting, &table);
+        let (mut extents, lengths) = (along.extents(), along.lengths());
+        let inertia = along.reach_within(&lengths);
         // A position is known to a rounding error of its own size, or of the one it has on the
         // constraints: no projection leaves less.
         let known = lengths.iter().zip(x).map(|(s, q)| s.max(q.abs()));
-        let slopes = geometry.slopes_within(&self.setting, &table, &known.collect::<Vec<f64>>());
-        let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
-        let mass_inertia = mass.reach_within(&self.setting, &table, &lengths);
+        let slopes = along.slopes_within(&known.collect::<Vec<f64>>());
+        let mass_inertia = match equations.metric.rows == self.whole_mass.rows {
+            true => inertia.clone(),
+            false => {
+                let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
+                mass.at(&self.setting, &table).reach_within(&lengths)
+            }
+        };
         let own = &x[n..n + size];
         if equations.v == self.setting.model.system.velocities() {
             extents.extend(velocity_extents(&extents, own, self.setting.duration()));
