@@ -223,7 +223,7 @@ pub struct Driver {
     /// Smallest and largest rank seen.
     pub ranks: (usize, usize),
     integrator: Box<dyn Integrator>,
-    projection: Projection,
+    projection: Box<Projection>,
     control: Control,
     /// Whether the constant step was not asked for, but chosen for a method without an estimate.
     chooses_step: bool,
@@ -290,7 +290,7 @@ impl Driver {
             violation: Violation::default(),
             ranks: (usize::MAX, 0),
             integrator,
-            projection: Projection::default(),
+            projection: Box::default(),
             control,
             chooses_step: false,
             h: 0.0,

@@ -264,6 +264,11 @@ impl Driver {
         self.field.rest_noise(t, x)
     }
 
+    /// The part that each coordinate belongs to, where that was found already.
+    pub(crate) fn set_parts(&mut self, parts: &[usize]) {
+        self.scales.parts = parts.to_vec();
+    }
+
     /// Takes over the sizes of positions from a motion in other velocities.
     pub fn inherit_scales(&mut self, before: &Driver) {
         self.scales.inherit(&before.scales);

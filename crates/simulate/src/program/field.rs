@@ -108,7 +108,7 @@ pub struct Field {
     switchboard: Switchboard,
     windings: continuity::Windings,
     constants: Vec<f64>,
-    work: Work,
+    work: Box<Work>,
     conserves: bool,
     follows: bool,
     kept: Kept,
@@ -135,7 +135,8 @@ struct Switchboard {
     /// Those that depend on multipliers.
     dependent: Vec<usize>,
     switches: Vec<Switch>,
-    function: Arc<dyn Function>,
+    /// None where there are no switches.
+    function: Option<Arc<dyn Function>>,
     kinds: Vec<SwitchKind>,
     counts: Vec<usize>,
     first_input: usize,
@@ -220,7 +221,7 @@ impl Field {
         let (n, size) = (self.n, self.size);
         let work = &mut self.work;
         work.input[0] = t;
-        work.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
+        copy(&mut work.input[1..1 + n + size], &x[..n + size]);
         if let Some(implicit) = &self.auxiliary
             && implicit.solve(work, 1 + n + size).is_err()
         {
@@ -369,20 +370,17 @@ impl Field {
         }
         let (n, size) = (self.n, self.size);
         let (work, layout) = (&mut self.work, &self.layout);
-        let (own, rest) = dx.split_at_mut(n);
-        let mut is_finite = put(own, &work.output[layout.kinematics.clone()]);
-        is_finite &= put(&mut rest[..size], &work.outcome.v_dot);
+        copy(&mut dx[..n], &work.output[layout.kinematics.clone()]);
+        copy(&mut dx[n..n + size], &work.outcome.v_dot);
         // dE/dt = −L_t + q̇·(Q′ + C) + λᵀA q̇
         let rows = &work.output[layout.row_power.clone()];
         let by_rows: f64 =
             self.rows.iter().zip(&work.outcome.multipliers).map(|(&row, l)| l * rows[row]).sum();
         dx[n + size] = work.output[layout.power] + by_rows;
-        is_finite &= dx[n + size].is_finite();
         if let Feedback::Invariant(rate) = self.feedback {
             self.invariant(t, x, dx, rate)?;
-            is_finite = dx.iter().all(|d| d.is_finite());
         }
-        if is_finite {
+        if are_finite(dx) {
             return Ok(());
         }
         let index = dx.iter().position(|d| !d.is_finite()).unwrap_or(0);
@@ -427,15 +425,30 @@ fn replace(own: &mut Vec<f64>, new: &[f64]) -> bool {
     difference != 0
 }
 
-/// Copies numbers, and tells whether all of them are finite.
-fn put(into: &mut [f64], from: &[f64]) -> bool {
+/// Copies numbers. A call for a few of them would cost more than they do.
+fn copy(into: &mut [f64], from: &[f64]) {
+    fn few<const N: usize>(into: &mut [f64], from: &[f64]) {
+        if let (Some(into), Some(from)) = (into.first_chunk_mut::<N>(), from.first_chunk()) {
+            *into = *from;
+        }
+    }
+    match from.len() {
+        1 => few::<1>(into, from),
+        2 => few::<2>(into, from),
+        3 => few::<3>(into, from),
+        4 => few::<4>(into, from),
+        5 => few::<5>(into, from),
+        6 => few::<6>(into, from),
+        7 => few::<7>(into, from),
+        8 => few::<8>(into, from),
+        _ => into[..from.len()].copy_from_slice(from),
+    }
+}
+
+/// Whether all numbers are.
+fn are_finite(list: &[f64]) -> bool {
     // All bits of an exponent are set if there is no number: one more carries into the sign.
     const EXPONENT: u64 = f64::INFINITY.to_bits();
     const ONE: u64 = 1 << (f64::MANTISSA_DIGITS - 1);
-    let mut carried = 0;
-    for (into, from) in into.iter_mut().zip(from) {
-        carried |= (from.to_bits() & EXPONENT) + ONE;
-        *into = *from;
-    }
-    carried >> 63 == 0
+    list.iter().fold(0, |carried, x| carried | ((x.to_bits() & EXPONENT) + ONE)) >> 63 == 0
 }

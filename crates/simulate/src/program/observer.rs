@@ -64,10 +64,12 @@ pub struct Observer {
     m: usize,
     size: usize,
     layout: Places,
-    scratch: Scratch,
+    scratch: Box<Scratch>,
     outcome: Outcome,
-    /// The decision of a state before, where all rows are independent.
-    factored: Factored,
+    /// The decision of a state before, where all rows are independent; not that of the first,
+    /// which may be the only one.
+    factored: Box<Factored>,
+    is_first: bool,
 }
 
 /// Where the outputs lie.
@@ -137,9 +139,10 @@ impl Observer {
             m: system.constraints.len(),
             size: equations.v.len(),
             layout,
-            scratch: Scratch::default(),
+            scratch: Box::default(),
             outcome: Outcome::default(),
-            factored: Factored::default(),
+            factored: Box::default(),
+            is_first: true,
         }
     }
 
@@ -297,7 +300,8 @@ impl Observer {
                 .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, outcome)
                 .map_err(FieldError::Solve)?;
             self.factored.forget();
-            if is_full && outcome.independent.len() == self.m {
+            let is_first = std::mem::replace(&mut self.is_first, false);
+            if is_full && !is_first && outcome.independent.len() == self.m {
                 self.factored.adopt(&self.scratch, outcome);
             }
         }

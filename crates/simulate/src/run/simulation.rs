@@ -82,6 +82,7 @@ impl<'a> Simulation<'a> {
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
         let mut driver = Driver::new(field, integrator, control, state.t, x);
         driver.set_events(functions);
+        driver.set_parts(&energies.parts);
         driver.dense = options.dense.then(|| Dense::new(&driver.field.equations));
         Ok(Simulation {
             setting,
@@ -311,6 +312,7 @@ impl<'a> Simulation<'a> {
         let way = self.driver.way();
         let mut driver = Driver::new(field, integrator, control, t, next);
         driver.inherit_scales(&self.driver);
+        driver.set_parts(&self.energies.parts);
         driver.set_way(way);
         driver.dense = self.driver.dense.take();
         if let Some(dense) = &mut driver.dense {

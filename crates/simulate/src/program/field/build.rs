@@ -161,7 +161,7 @@ impl Field {
         let switchboard = Switchboard {
             dependent: multiplier_forces::dependent(exprs, &switches, &multipliers),
             switches: switches.clone(),
-            function: lower(&guards),
+            function: (!guards.is_empty()).then(|| lower(&guards)),
             kinds: switches.iter().map(|s| s.kind).collect(),
             counts: switches.iter().map(|s| s.guards.len()).collect(),
             first_input: before_modes,
@@ -178,9 +178,11 @@ impl Field {
             jacobian: vec![0.0; m * size],
             ..Work::default()
         };
-        work.switch_registers = switchboard.function.scratch();
-        work.switch_output = vec![0.0; switchboard.function.outputs()];
-        switchboard.function.prepare(&mut work.switch_registers, &constants);
+        if let Some(function) = &switchboard.function {
+            work.switch_registers = function.scratch();
+            work.switch_output = vec![0.0; function.outputs()];
+            function.prepare(&mut work.switch_registers, &constants);
+        }
         terms.prepare(&mut work.registers, &constants);
         residuals.function.prepare(&mut work.residual_registers, &constants);
         if let Some(coupling) = &coupling {
@@ -212,7 +214,7 @@ impl Field {
             switchboard,
             windings,
             constants,
-            work,
+            work: Box::new(work),
             rows: (0..m).collect(),
             rates_of_positions: {
                 let velocities = system.velocities();
@@ -246,7 +248,9 @@ impl Field {
         let (work, constants) = (&mut self.work, &self.constants);
         self.terms.prepare(&mut work.registers, constants);
         self.residuals.function.prepare(&mut work.residual_registers, constants);
-        self.switchboard.function.prepare(&mut work.switch_registers, constants);
+        if let Some(function) = &self.switchboard.function {
+            function.prepare(&mut work.switch_registers, constants);
+        }
         if let Some(coupling) = &self.coupling {
             coupling.function.prepare(&mut work.law_registers, constants);
         }
