@@ -122,6 +122,32 @@ pub fn explain_nearly(model: &Model, rows: &[usize], ratio: f64) -> Diagnostic {
         .hint("write what the difference of the rows says as a constraint of its own")
 }
 
+/// What is said about a state in a singular position.
+pub fn explain_singular(model: &Model, rows: &[usize], words: String) -> Diagnostic {
+    let whole = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
+    let fault = Diagnostic::fault(Code::RankLost, whole, words);
+    at_rows(
+        &model.system,
+        rows,
+        fault,
+        ["this says nothing here", "these depend on each other there"],
+    )
+    .hint("ask for a state beside it; a run that passes it goes on along its branch")
+}
+
+/// What is said about rows of which it is not known whether they follow from each other.
+pub fn explain_undecided(model: &Model, rows: &[usize], words: String) -> Diagnostic {
+    let whole = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
+    let fault = Diagnostic::fault(Code::UndecidedRows, whole, words);
+    at_rows(
+        &model.system,
+        rows,
+        fault,
+        ["this may follow from the others", "of these one may follow"],
+    )
+    .hint("leave out what the other constraints imply")
+}
+
 /// Points at rows: with other words for one than for several.
 fn at_rows(system: &System, rows: &[usize], fault: Diagnostic, words: [&str; 2]) -> Diagnostic {
     let mut spans: Vec<Span> = Vec::new();

@@ -53,6 +53,12 @@ pub fn of_refusal(refusal: &Refusal, model: &Model) -> Vec<Diagnostic> {
         Refusal::NearlyDependent { ratio, constraints } => {
             vec![failures::explain_nearly(model, constraints, *ratio)]
         }
+        Refusal::Singular { constraints, .. } => {
+            vec![failures::explain_singular(model, constraints, refusal.to_string())]
+        }
+        Refusal::Undecided { constraints, .. } => {
+            vec![failures::explain_undecided(model, constraints, refusal.to_string())]
+        }
         refusal => plain(model, refusal.to_string()),
     }
 }

@@ -93,6 +93,8 @@ fn kind(refusal: &Refusal) -> &'static str {
         Refusal::Coupled { .. } => "coupled",
         Refusal::Residual(_) => "residual",
         Refusal::NearlyDependent { .. } => "nearly dependent",
+        Refusal::Undecided { .. } => "undecided",
+        Refusal::Singular { .. } => "singular",
         Refusal::Solve(SolveError::SingularMetric { .. }) => "singular metric",
         Refusal::Solve(_) => "solve",
     }

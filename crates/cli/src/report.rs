@@ -4,6 +4,7 @@ use crate::Status;
 use crate::args::{ColorChoice, ModelArgs};
 pub(crate) use crate::output::{data, say};
 use crate::progress;
+use dalembert::model::codes::Code;
 use dalembert::model::render;
 use dalembert::{Diagnostic, Input, Loaded, Options, Severity};
 use serde_json::{Value, json};
@@ -89,6 +90,15 @@ pub(crate) fn diagnostics(list: &[Diagnostic], loaded: &Loaded, color: Color) {
     if !list.is_empty() {
         say(render::render(list, &loaded.sources, color.0).trim_end());
     }
+}
+
+/// Says why there are no numbers, and where that is so if it is known.
+pub(crate) fn failed(faults: &[Diagnostic], loaded: &Loaded, color: Color) {
+    if faults.iter().any(|fault| fault.code != Code::NotApplicable) {
+        return diagnostics(faults, loaded, color);
+    }
+    let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
+    say(&format!("error: {}", words.join("; ")));
 }
 
 /// `2 faults, 1 warning`.

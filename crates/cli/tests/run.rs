@@ -503,6 +503,18 @@ fn rows_that_nearly_depend_are_named() {
     assert_eq!(found["labels"].as_array().map(Vec::len), Some(2), "{found}");
 }
 
+#[test]
+fn rows_that_are_not_decided_are_named() {
+    let touching = "coord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\npotential 9.81*z + 0.3*x\n\
+        constraint sphere: x^2 + y^2 + z^2 = 1\nconstraint plane: z = 1\n\
+        start x = 0, y = 0, z = 1\n";
+    let (status, value) = json(&["-"], touching);
+    assert_eq!(status, 1);
+    let found = &value["diagnostics"][0];
+    assert_eq!(found["code"], "undecided-rows", "{value}");
+    assert_eq!(found["labels"].as_array().map(Vec::len), Some(2), "{found}");
+}
+
 /// A mass on a hard spring with strong damping.
 const STIFF: &str = "
 system Hard spring

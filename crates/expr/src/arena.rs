@@ -241,14 +241,14 @@ impl Exprs {
         self.arena.lock().children(id).to_vec()
     }
 
-    /// The symbols an expression holds, in the order of their creation.
+    /// The symbols an expression holds, in the order of their creation. π is a number.
     pub fn symbols_of(&self, roots: &[ExprId]) -> Vec<Symbol> {
         let arena = &mut *self.arena.lock();
         let order = arena.reachable(roots);
         let mut found: Vec<Symbol> = order
             .iter()
             .filter_map(|&id| match arena.node(id) {
-                Node::Symbol(symbol) => Some(symbol),
+                Node::Symbol(symbol) if symbol != Symbol::PI => Some(symbol),
                 _ => None,
             })
             .collect();

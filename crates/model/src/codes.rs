@@ -105,6 +105,7 @@ codes! {
     RunStopped "run-stopped",
     NoCommonSolution "no-common-solution",
     NearlyDependent "nearly-dependent",
+    UndecidedRows "undecided-rows",
     Sticks "sticks",
     Jump "jump",
     EventAtZero "event-at-zero",

@@ -15,10 +15,7 @@ pub fn values(exprs: &Exprs, parameters: &[Parameter]) -> FxHashMap<Symbol, f64>
         let before = open.len();
         open.retain(|parameter| {
             let Some(value) = parameter.value else { return false };
-            let ready = exprs
-                .symbols_of(&[value])
-                .iter()
-                .all(|s| *s == Symbol::PI || known.contains_key(s));
+            let ready = exprs.symbols_of(&[value]).iter().all(|s| known.contains_key(s));
             if ready {
                 let number =
                     exprs.eval_f64(&[value], |s| known.get(&s).copied().unwrap_or(f64::NAN))[0];

@@ -43,4 +43,4 @@ pub use normal_form::Numbers;
 pub use points::start::{self, Guess, Start, StartError};
 pub use program::{Field, FieldError, Observation, Observer};
 pub use run::Program;
-pub use setting::{MissingValues, Setting, State, Table};
+pub use setting::{Dependence, Doubt, MissingValues, Nearly, Setting, State, Table};

@@ -218,7 +218,7 @@ impl<'s, 'r> Search<'s, 'r> {
             let value = setting.number(item.right, &table);
             let constant = setting.constants().0;
             let symbols = exprs.symbols_of(&[item.right]);
-            let known = symbols.iter().all(|s| constant.contains(s) || *s == Symbol::PI);
+            let known = symbols.iter().all(|s| constant.contains(s));
             let place =
                 exprs.as_symbol(item.left).and_then(|s| unknowns.iter().position(|&u| u == s));
             match place {

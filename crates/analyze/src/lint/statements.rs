@@ -22,7 +22,7 @@ pub(super) fn findings(model: &Model) -> Vec<Diagnostic> {
     let parameters: Vec<Symbol> = system.parameters.iter().map(|p| p.symbol).collect();
     for event in &system.events {
         let symbols = exprs.symbols_of(&[event.function]);
-        let fixed = symbols.iter().all(|s| *s == Symbol::PI || parameters.contains(s));
+        let fixed = symbols.iter().all(|s| parameters.contains(s));
         let zero = exprs.is_zero(event.function);
         let message = match zero {
             Zero::Structural | Zero::Sampled { .. } => {

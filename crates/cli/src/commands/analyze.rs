@@ -100,7 +100,6 @@ fn arguments(model: &Model) -> Result<[ExprId; 2], String> {
     let mut known = [system.positions(), system.velocities(), system.momenta()].concat();
     known.extend(system.parameters.iter().map(|p| p.symbol));
     known.push(dalembert::expr::Symbol::TIME);
-    known.push(dalembert::expr::Symbol::PI);
     let mut found = [ExprId::ZERO; 2];
     for (place, name) in found.iter_mut().zip(ARGUMENTS) {
         let Some(observe) = system.observes.iter().find(|o| o.name == name) else {

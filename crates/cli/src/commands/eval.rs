@@ -66,9 +66,13 @@ pub(crate) fn run(args: &Eval, color: Color) -> Status {
                     let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
                     let words = words.join("; ");
                     if args.json {
-                        report::data(&json!({"format": 1, "system": model.system.title, "results": [], "error": words}).to_string());
+                        let object = json!({
+                            "format": 1, "system": model.system.title, "results": [],
+                            "error": words, "diagnostics": report::as_json(&faults, &loaded),
+                        });
+                        report::data(&object.to_string());
                     } else {
-                        report::say(&format!("error: {words}"));
+                        report::failed(&faults, &loaded, color);
                     }
                     status
                 }
@@ -101,9 +105,9 @@ pub(crate) fn explain(error: EvalError, model: &dalembert::Model) -> (Vec<Diagno
             | CompletionError::Equations(_)
             | CompletionError::Contradiction(_),
         )
-        | EvalError::Refused(Refusal::Formulation(_) | Refusal::NearlyDependent { .. }) => {
-            Status::ModelFaults
-        }
+        | EvalError::Refused(
+            Refusal::Formulation(_) | Refusal::NearlyDependent { .. } | Refusal::Undecided { .. },
+        ) => Status::ModelFaults,
         _ => Status::NumbersFailed,
     };
     if let EvalError::Missing(_) = error {

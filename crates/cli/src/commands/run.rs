@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Run, color: Color) -> Status {
                 });
                 report::data(&object.to_string());
             } else {
-                report::say(&format!("error: {}", words.join("; ")));
+                report::failed(&faults, &loaded, color);
             }
             status
         }

@@ -6,6 +6,7 @@ use dalembert::expr::Symbol;
 use dalembert::failures::explain_nearly;
 use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
+use dalembert::refusals::of_refusal;
 use dalembert::simulate::points::hidden::Origin;
 use dalembert::simulate::report::{self, Options, Report};
 use dalembert::simulate::{Evaluation, Refusal, Setting, Start, StartError, start};
@@ -46,13 +47,16 @@ impl Verdict {
                 return Ok(Verdict::NotTold("not told: the start time is no number".to_owned()));
             }
         };
-        Ok(match report::at(&setting, &start.state, &Options::of_model(model)) {
+        Ok(match report::regular_at(&setting, &start.state, &Options::of_model(model)) {
             Ok(found) if !contradictions(model, &found).is_empty() => {
                 return Err(contradictions(model, &found));
             }
             Ok(found) => Verdict::Found(Box::new((start, found))),
             Err(report::EvalError::Refused(Refusal::NearlyDependent { ratio, constraints })) => {
                 return Err(vec![explain_nearly(model, &constraints, ratio)]);
+            }
+            Err(report::EvalError::Refused(refusal @ Refusal::Undecided { .. })) => {
+                return Err(of_refusal(&refusal, model));
             }
             Err(report::EvalError::Refused(refusal)) => {
                 Verdict::NotTold(format!("not told: {refusal}"))

@@ -154,7 +154,8 @@ impl Extended {
         ExtendedBall { middle, radius: Magnitude::ZERO }
     }
 
-    /// An e such that all values so far lie between 2^−e and 2^e, 0 aside.
+    /// An e such that all values so far lie between 2^−e and 2^e, 0 aside, and so do the parts that
+    /// long numbers are made of.
     pub fn reach(&self) -> i64 {
         self.reach.get()
     }
@@ -230,6 +231,8 @@ impl Enclose for Extended {
             }
             None => {
                 let (n, d) = number.big();
+                // 1 + 10⁻²⁰⁰ is of the size of one, and differs from it by what takes these bits.
+                self.note(n.bits().max(d.bits()) as i64);
                 let quotient = integer(&n).div(&integer(&d), p, ROUND);
                 self.arithmetic(quotient, Magnitude::ZERO)
             }

@@ -626,7 +626,7 @@ impl<'a> Resolver<'a, '_> {
         let values = self
             .parameter_values
             .get_or_insert_with(|| crate::parameters::values(&self.exprs, &self.parts.parameters));
-        let known = |s: &Symbol| *s == Symbol::PI || values.contains_key(s);
+        let known = |s: &Symbol| values.contains_key(s);
         if !self.exprs.symbols_of(&[id]).iter().all(known) {
             return None;
         }

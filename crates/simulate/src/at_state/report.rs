@@ -97,15 +97,34 @@ pub fn report(model: &Model, options: &Options) -> Result<Report, EvalError> {
     } else {
         (State::of_items(&setting, &model.system.state).map_err(EvalError::State)?, None)
     };
-    let mut report = at(&setting, &state, options)?;
+    let mut report = regular_at(&setting, &state, options)?;
     report.start = start;
     Ok(report)
 }
 
-/// Evaluates a setting at a state.
+/// Evaluates a setting at a state that is no singular position.
+pub fn regular_at(
+    setting: &Setting,
+    state: &State,
+    options: &Options,
+) -> Result<Report, EvalError> {
+    let reference = Reference::regular(setting, state, &options.tolerances);
+    by_reference(setting, state, options, reference.map_err(EvalError::Refused)?)
+}
+
+/// Evaluates a setting at a state. In a singular position the rows say less than they do beside
+/// it, and what they allow need not be the motion.
 pub fn at(setting: &Setting, state: &State, options: &Options) -> Result<Report, EvalError> {
-    let reference =
-        Reference::of(setting, state, &options.tolerances).map_err(EvalError::Refused)?;
+    let reference = Reference::of(setting, state, &options.tolerances);
+    by_reference(setting, state, options, reference.map_err(EvalError::Refused)?)
+}
+
+fn by_reference(
+    setting: &Setting,
+    state: &State,
+    options: &Options,
+    reference: Reference,
+) -> Result<Report, EvalError> {
     let answers = evaluate(
         setting,
         state,

@@ -3,9 +3,9 @@
 //! M q̈ = Q + Qᶜ, and the multipliers of least norm for the rows as written.
 
 use crate::normal_form::{Numbers, RESIDUAL};
-use crate::setting::Setting;
 use crate::setting::State;
 use crate::setting::legendre::NewtonError;
+use crate::setting::{Dependence, Doubt, Setting};
 use dalembert_derive::formulations::{hamilton, lagrange};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{Chart, Choices, EquationsOfMotion, Formulation, Variables};
@@ -83,6 +83,20 @@ pub enum Refusal {
         /// The constraints.
         constraints: Vec<usize>,
     },
+    /// Whether rows that doubles take for dependent follow from the others is not known.
+    Undecided {
+        /// Why.
+        why: Doubt,
+        /// The constraints.
+        constraints: Vec<usize>,
+    },
+    /// The state is a singular position: beside it, more of the constraints are independent.
+    Singular {
+        /// The rank at the state.
+        rank: usize,
+        /// The constraints that depend on each other there.
+        constraints: Vec<usize>,
+    },
     /// Forces and the multipliers they depend on were not found together.
     Coupled {
         /// Why.
@@ -143,6 +157,15 @@ impl std::fmt::Display for Refusal {
                 "constraints nearly depend on each other, by {ratio:.1e}: doubles do not tell what \
                  they determine"
             ),
+            Refusal::Undecided { why, .. } => write!(
+                f,
+                "whether constraints follow from each other, or nearly do, is not decided: {why}"
+            ),
+            Refusal::Singular { rank, .. } => write!(
+                f,
+                "this is a singular position: {rank} of the constraints are independent here, and \
+                 more beside it, so that what they say here does not tell the accelerations"
+            ),
             Refusal::Coupled { error, constraint } => {
                 f.write_str(&error.named(|_| constraint.as_deref().unwrap_or_default()))
             }
@@ -197,13 +220,41 @@ impl Reference {
             }
         }
         let found = found?;
-        if found.outcome.rank.jacobian < found.equations.rows.len()
-            && let Some(nearly) = setting.nearly_dependent(&found.equations, state)
-        {
-            let (ratio, constraints) = (nearly.ratio, nearly.constraints());
-            return Err(Refusal::NearlyDependent { ratio, constraints });
+        if found.outcome.rank.jacobian == found.equations.rows.len() {
+            return Ok(found);
+        }
+        match setting.dependence(&found.equations, state) {
+            Dependence::Nearly(nearly) => {
+                let (ratio, constraints) = (nearly.ratio, nearly.constraints());
+                Err(Refusal::NearlyDependent { ratio, constraints })
+            }
+            Dependence::Undecided(why) => {
+                Err(Refusal::Undecided { why: *why, constraints: found.dependent_rows() })
+            }
+            Dependence::Singular | Dependence::Follows => Ok(found),
+        }
+    }
+
+    /// The same at a state whose accelerations are asked for: they are not known in a singular
+    /// position.
+    pub fn regular(
+        setting: &Setting,
+        state: &State,
+        tolerances: &Tolerances,
+    ) -> Result<Reference, Refusal> {
+        let found = Reference::of(setting, state, tolerances)?;
+        let rank = found.outcome.rank.jacobian;
+        let is_full = rank == found.equations.rows.len();
+        if !is_full && *setting.dependence(&found.equations, state) == Dependence::Singular {
+            return Err(Refusal::Singular { rank, constraints: found.dependent_rows() });
         }
         Ok(found)
+    }
+
+    /// The constraints whose multipliers are not determined.
+    fn dependent_rows(&self) -> Vec<usize> {
+        let rows = self.equations.rows.iter().zip(&self.outcome.indeterminate);
+        rows.filter(|(_, open)| **open).map(|(row, _)| *row).collect()
     }
 
     /// Whether the variables are momenta.

@@ -7,7 +7,7 @@ mod recombine;
 mod restricted;
 mod state;
 
-pub use implied::Nearly;
+pub use implied::{Dependence, Doubt, Nearly};
 pub use legendre::NewtonError;
 pub use state::State;
 
@@ -16,7 +16,7 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Number, Symbol};
 use dalembert_model::system::Model;
-use implied::{Rows, nearly_dependent};
+use implied::{Rows, dependence};
 use recombine::recombined;
 use restricted::restricted;
 use rustc_hash::FxHashMap;
@@ -32,9 +32,9 @@ pub struct Setting {
     /// Parameters with other values than the model gives them.
     changed: Vec<(Symbol, f64)>,
     parameters: FxHashMap<Symbol, f64>,
-    /// Whether rows that doubles take for dependent only nearly are; a property of the functions,
+    /// What is known of rows that doubles take for dependent; a property of the functions,
     /// so that one state serves for all.
-    nearly: Arc<OnceLock<Option<Nearly>>>,
+    dependence: Arc<OnceLock<Dependence>>,
 }
 
 /// Threads may share a setting.
@@ -125,7 +125,7 @@ impl Setting {
             given: Arc::clone(&given),
             changed,
             parameters,
-            nearly: Arc::default(),
+            dependence: Arc::default(),
         };
         while let Some(system) = restricted(&setting) {
             setting.model = of_system(system);
@@ -138,16 +138,9 @@ impl Setting {
         self.changed.iter().filter_map(|&(symbol, x)| Some((symbol, Number::from_f64(x)?)))
     }
 
-    /// Rows that doubles take for dependent and that only nearly are, if there are any.
-    pub fn nearly_dependent(
-        &self,
-        equations: &EquationsOfMotion,
-        state: &State,
-    ) -> Option<&Nearly> {
+    /// What is known of rows that doubles take for dependent, at the first state that is asked for.
+    pub fn dependence(&self, equations: &EquationsOfMotion, state: &State) -> &Dependence {
         let decide = || {
-            if equations.auxiliary.is_some() {
-                return None;
-            }
             let rows = Rows {
                 constraints: &equations.rows,
                 q: &equations.q,
@@ -155,10 +148,11 @@ impl Setting {
                 jacobian: &equations.jacobian,
                 phi: &equations.configuration_residuals,
                 psi: &equations.velocity_residuals,
+                auxiliary: equations.auxiliary.as_ref(),
             };
-            nearly_dependent(self, &rows, (state.t, state.table(&self.model.system)))
+            dependence(self, &rows, (state.t, state.table(&self.model.system)))
         };
-        self.nearly.get_or_init(decide).as_ref()
+        self.dependence.get_or_init(decide)
     }
 
     /// The parameters and their values.

@@ -21,7 +21,7 @@
 //!
 //! [`restriction`]: dalembert_expr::restriction
 
-use super::implied::{Nearly, Rows, nearly_dependent};
+use super::implied::{Dependence, Nearly, Rows, dependence};
 use super::recombine::{exact_values, hold, is_in_force};
 use super::{Setting, Table};
 use dalembert_expr::{ExprId, Number, Surface, SurfaceId, Symbol};
@@ -61,9 +61,18 @@ pub(super) fn restricted(setting: &Setting) -> Option<System> {
     psi.sort_unstable_by_key(|r| r.0);
     let levels: Vec<ExprId> = psi.iter().map(|r| r.1).collect();
     let jacobian = exprs.jacobian(&levels, &v);
-    let rows =
-        Rows { constraints: &constraints, q: &q, v: &v, jacobian: &jacobian, phi: &phi, psi: &psi };
-    let nearly = nearly_dependent(setting, &rows, start(setting))?;
+    let rows = Rows {
+        constraints: &constraints,
+        q: &q,
+        v: &v,
+        jacobian: &jacobian,
+        phi: &phi,
+        psi: &psi,
+        auxiliary: None,
+    };
+    let Dependence::Nearly(nearly) = dependence(setting, &rows, start(setting)) else {
+        return None;
+    };
     if nearly.constraints().iter().any(|&row| is_in_force(exprs, system, row)) {
         return None;
     }

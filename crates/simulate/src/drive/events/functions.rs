@@ -113,7 +113,7 @@ impl EventFunctions {
         // Momenta that the field moves itself are known as they are.
         let foreign = system.momenta().into_iter().zip(momenta).filter(|(p, _)| !own.v.contains(p));
         map.extend(foreign);
-        let mut known = vec![Symbol::TIME, Symbol::PI];
+        let mut known = vec![Symbol::TIME];
         known.extend(system.parameters.iter().map(|p| p.symbol));
         known.extend(system.positions());
         known.extend(system.velocities());
