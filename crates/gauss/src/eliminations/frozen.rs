@@ -89,26 +89,93 @@ pub(super) fn factor_sized(
         };
         return factor_at(n, r, at, given, before);
     }
-    // One by one, so that each of them may be in registers.
-    let (mut metric, mut lq, mut tau) = (Small::default(), Small::default(), Small::default());
-    let (mut basis, mut moved) = (Small::default(), Small::default());
-    let mut reduced = Small::default();
-    let at = Factors {
-        metric: &mut metric[..n * n],
-        jacobian: &mut s.scaled.jacobian[..r * n],
-        lq: &mut lq[..r * n],
-        tau: &mut tau[..r],
-        basis: &mut basis[..count * n],
-        moved: &mut moved[..count * n],
-        reduced: &mut reduced[..count * count],
-    };
-    let holds = factor_at(n, r, at, given, before);
-    s.scaled.metric[..n * n].copy_from_slice(&metric[..n * n]);
-    s.rows_lq[..r * n].copy_from_slice(&lq[..r * n]);
-    s.rows_tau[..r].copy_from_slice(&tau[..r]);
-    s.basis[..count * n].copy_from_slice(&basis[..count * n]);
-    s.reduced[..count * count].copy_from_slice(&reduced[..count * count]);
+    let mut here = Here::default();
+    let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
+    here.keep(n, r, s);
     holds
+}
+
+/// The factors of a small problem, one by one, so that each of them may be in registers.
+#[derive(Default)]
+struct Here {
+    metric: Small,
+    lq: Small,
+    tau: Small,
+    basis: Small,
+    moved: Small,
+    reduced: Small,
+}
+
+impl Here {
+    #[inline(always)]
+    fn factors<'a>(&'a mut self, n: usize, r: usize, jacobian: &'a mut [f64]) -> Factors<'a> {
+        let count = n - r;
+        Factors {
+            metric: &mut self.metric[..n * n],
+            jacobian: &mut jacobian[..r * n],
+            lq: &mut self.lq[..r * n],
+            tau: &mut self.tau[..r],
+            basis: &mut self.basis[..count * n],
+            moved: &mut self.moved[..count * n],
+            reduced: &mut self.reduced[..count * count],
+        }
+    }
+
+    /// Puts them where they are found later.
+    #[inline(always)]
+    fn keep(&self, n: usize, r: usize, s: &mut Scratch) {
+        let count = n - r;
+        s.scaled.metric[..n * n].copy_from_slice(&self.metric[..n * n]);
+        s.rows_lq[..r * n].copy_from_slice(&self.lq[..r * n]);
+        s.rows_tau[..r].copy_from_slice(&self.tau[..r]);
+        s.basis[..count * n].copy_from_slice(&self.basis[..count * n]);
+        s.reduced[..count * count].copy_from_slice(&self.reduced[..count * count]);
+    }
+}
+
+/// Factors and solves by the null space, not refined: as [`factor`] and [`solve`] do one after
+/// the other, but a small problem does not go through memory in between. False if a pivot has
+/// fallen, or v̇ and λ are not numbers.
+pub(super) fn factor_and_solve(
+    s: &mut Scratch,
+    terms: &Terms,
+    order: &Order,
+    before: (&[f64], &[f64]),
+    v_dot: &mut Vec<f64>,
+    multipliers: &mut Vec<f64>,
+) -> bool {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    if n > SMALL {
+        return factor(s, terms, order, before.0, before.1)
+            && solve(s, terms, order, v_dot, multipliers);
+    }
+    sized(&mut s.solution, n);
+    sized(&mut s.multipliers, r);
+    by_size!(n, r, |n: usize, r: usize| {
+        // Where the size is not known there is no room for it here.
+        let (n, r) = (n.min(SMALL), r.min(n.min(SMALL)));
+        let count = n - r;
+        let given = (terms, order, &s.scaled.coordinates[..n], &s.scaled.rows[..r]);
+        let before = (&before.0[..r], &before.1[..count]);
+        let mut here = Here::default();
+        let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
+        here.keep(n, r, s);
+        take_right(n, r, s, terms, order);
+        let given = Given {
+            metric: &here.metric[..n * n],
+            force: &s.scaled.force[..n],
+            bias: &s.scaled.bias[..r],
+            lq: &here.lq[..r * n],
+            tau: &here.tau[..r],
+            basis: &here.basis[..count * n],
+            reduced: &here.reduced[..count * count],
+        };
+        let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
+        let mu = &mut s.multipliers[..r];
+        solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], mu);
+        s.solution[..n].copy_from_slice(&x[..n]);
+        take_back(n, r, s, order, v_dot, multipliers) && holds
+    })
 }
 
 /// Where the matrices and their factors are.

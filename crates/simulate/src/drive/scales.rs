@@ -136,6 +136,7 @@ impl Scales {
     }
 
     /// The size of a component at a state with these rates, for a step h; 0 if it has none.
+    #[inline(always)]
     pub(super) fn size(&self, i: usize, x: &[f64], rates: &[f64], h: f64) -> f64 {
         let n = self.origin.len();
         if i + 1 >= x.len() {
@@ -165,6 +166,7 @@ impl Scales {
     }
 
     /// What a component may be off by; 0 if it has no size.
+    #[inline(always)]
     fn allowed(&self, i: usize, tolerance: f64, x: &[f64], rates: &[f64], h: f64) -> f64 {
         let size = self.size(i, x, rates, h);
         if size == 0.0 && self.floor[i] == 0.0 {

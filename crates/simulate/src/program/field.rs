@@ -232,6 +232,7 @@ impl Field {
 
     /// The unknowns behind v where the compiled search did not find them: with the rounding of
     /// the relation evaluated beside it, which tells a residual that is only that.
+    #[cold]
     fn find_by_expressions(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
         let (n, size) = (self.n, self.size);
         let Some(auxiliary) = &self.equations.auxiliary else { return Ok(()) };

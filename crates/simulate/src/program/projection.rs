@@ -232,6 +232,7 @@ struct Level {
     terms: Vec<f64>,
     /// Those in use, and the rows of A in use that these were found from.
     used: Vec<usize>,
+    is_used: Vec<bool>,
     found_from: Vec<usize>,
     picked: Vec<f64>,
     picked_right: Vec<f64>,
@@ -263,6 +264,7 @@ impl Level {
             Some(chosen) => self.used.extend_from_slice(chosen),
             None => self.used.extend(0..phi.len()),
         }
+        self.mark_used();
         measure(
             q,
             &self.metric,
@@ -299,13 +301,20 @@ impl Level {
             let moving: f64 = entries.iter().zip(v).map(|(a, v)| a * v.abs()).sum();
             self.noise.push(moving + noise.velocities.get(j).copied().unwrap_or(0.0));
         }
-        if self.found_from != field.rows() {
+        if self.found_from != field.rows() || self.is_used.len() != self.residuals.len() {
             self.found_from = field.rows().to_vec();
             let rows = field.velocity_rows().iter().enumerate();
             let used = rows.filter(|(_, row)| self.found_from.contains(row)).map(|(at, _)| at);
             self.used = used.collect();
+            self.mark_used();
         }
         Ok(true)
+    }
+
+    fn mark_used(&mut self) {
+        self.is_used.clear();
+        self.is_used.resize(self.residuals.len(), false);
+        self.used.iter().for_each(|&j| self.is_used[j] = true);
     }
 
     /// The largest residual relative to the terms of its row.
@@ -316,10 +325,14 @@ impl Level {
     /// its own terms, however large those are that cancel.
     fn largest(&self, residuals: &[f64]) -> f64 {
         let mut worst = 0f64;
-        for (j, r) in residuals.iter().map(|r| r.abs()).enumerate().filter(|(_, r)| *r != 0.0) {
-            let (own, noise) = (self.terms[j], self.noise[j]);
+        let scales = self.terms.iter().zip(&self.noise).zip(&self.is_used);
+        for (r, ((&own, &noise), &is_used)) in residuals.iter().zip(scales) {
+            let r = r.abs();
+            if r == 0.0 {
+                continue;
+            }
             worst = worst.max(ratio(r, own.max(0.1 * noise / f64::EPSILON)));
-            if self.used.contains(&j) {
+            if is_used {
                 worst = worst.max(ratio(r - EXPLAINED * noise, own));
             }
         }
@@ -328,7 +341,10 @@ impl Level {
 
     /// The largest residual of rows that are not in use, beyond rounding.
     fn unused(&self) -> f64 {
-        let rows = (0..self.residuals.len()).filter(|j| !self.used.contains(j));
+        if self.used.len() == self.residuals.len() {
+            return 0.0;
+        }
+        let rows = (0..self.residuals.len()).filter(|j| !self.is_used[*j]);
         rows.fold(0f64, |most, j| {
             let (own, noise) = (self.terms[j], self.noise[j]);
             let beyond = self.residuals[j].abs() - EXPLAINED * noise;

@@ -139,10 +139,13 @@ impl Field {
         let terms = layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
         let by = self.elimination;
         let (factored, outcome) = (&mut work.factored, &mut work.outcome);
+        let (v_dot, multipliers) = (&mut outcome.v_dot, &mut outcome.multipliers);
         work.is_frozen = self.coupling.is_none()
             && factored.is_decided()
-            && (work.has_factors || factored.refactor(by, &terms))
-            && factored.solve(by, &terms, &mut outcome.v_dot, &mut outcome.multipliers);
+            && match work.has_factors {
+                true => factored.solve(by, &terms, v_dot, multipliers),
+                false => factored.solve_at(by, &terms, v_dot, multipliers),
+            };
         work.has_factors = work.is_frozen;
         if work.is_frozen {
             self.counts.frozen += 1;
@@ -153,6 +156,7 @@ impl Field {
     }
 
     /// The same with a decision of its own, or together with the forces that depend on it.
+    #[inline(never)]
     fn decide_motion(&mut self) -> Result<(), FieldError> {
         let (size, by) = (self.size, self.elimination);
         let (work, layout) = (&mut self.work, &self.layout.normal);

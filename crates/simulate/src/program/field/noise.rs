@@ -152,7 +152,7 @@ impl Field {
     fn table(&self, t: f64, x: &[f64]) -> Table {
         let (n, size) = (self.n, self.size);
         let equations = &self.equations;
-        let mut table = Table::default();
+        let mut table = Table::with_capacity(self.work.input.len());
         table.set(Symbol::TIME, t);
         table.set_all(&equations.q, &x[..n]);
         table.set_all(&equations.v, &x[n..n + size]);
