@@ -44,7 +44,7 @@ impl Gauss {
         natural: &[f64],
     ) -> Gauss {
         let n = terms.n;
-        let Units { coordinates, rows } = units;
+        let Units { coordinates, rows, .. } = units;
         // Rounding of the largest is in all of them, in units of equal mass.
         let parts = natural.iter().zip(coordinates).map(|(a, c)| a / c);
         let most = parts.filter(|x| x.is_finite()).fold(0.0, f64::max);

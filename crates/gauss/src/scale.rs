@@ -72,15 +72,28 @@ pub struct Units {
     pub coordinates: Vec<f64>,
     /// d.
     pub rows: Vec<f64>,
+    /// Room for them to be found.
+    scaled: Scaled,
 }
 
 impl Units {
     /// The units of a problem.
     pub fn of(terms: &Terms) -> Units {
-        let mut scaled = Scaled::default();
-        match scaled.set(terms) {
-            Ok(()) => Units { coordinates: scaled.coordinates, rows: scaled.rows },
-            Err(_) => Units { coordinates: vec![1.0; terms.n], rows: vec![1.0; terms.m] },
+        let mut units = Units::default();
+        units.set(terms);
+        units
+    }
+
+    /// Becomes those of another problem.
+    pub fn set(&mut self, terms: &Terms) {
+        if self.scaled.set(terms).is_ok() {
+            self.coordinates.clone_from(&self.scaled.coordinates);
+            self.rows.clone_from(&self.scaled.rows);
+            return;
+        }
+        for (list, count) in [(&mut self.coordinates, terms.n), (&mut self.rows, terms.m)] {
+            list.clear();
+            list.resize(count, 1.0);
         }
     }
 }

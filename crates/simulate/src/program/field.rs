@@ -418,12 +418,12 @@ fn replace(own: &mut Vec<f64>, new: &[f64]) -> bool {
         own.extend_from_slice(new);
         return true;
     }
-    let mut difference = 0;
-    for (own, new) in own.iter_mut().zip(new) {
-        difference |= own.to_bits() ^ new.to_bits();
-        *own = *new;
+    // Mostly it is another time.
+    let is_same = own.iter().zip(new).all(|(own, new)| own.to_bits() == new.to_bits());
+    if !is_same {
+        copy(own, new);
     }
-    difference != 0
+    !is_same
 }
 
 /// Copies numbers. A call for a few of them would cost more than they do.

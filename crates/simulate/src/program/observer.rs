@@ -70,6 +70,7 @@ pub struct Observer {
     /// which may be the only one.
     factored: Box<Factored>,
     is_first: bool,
+    units: Box<Units>,
 }
 
 /// Where the outputs lie.
@@ -143,6 +144,7 @@ impl Observer {
             outcome: Outcome::default(),
             factored: Box::default(),
             is_first: true,
+            units: Box::default(),
         }
     }
 
@@ -305,8 +307,8 @@ impl Observer {
                 self.factored.adopt(&self.scratch, outcome);
             }
         }
-        let mut units = Units::of(&terms);
-        let lambda = recovered(&terms, &units, &self.outcome, &constraint_force, rank)
+        self.units.set(&terms);
+        let lambda = recovered(&terms, &self.units, &self.outcome, &constraint_force, rank)
             .map_err(|_| FieldError::NotFinite { what: "multiplier", index: 0 })?;
         let mut certified = Outcome { multipliers: lambda, ..Outcome::default() };
         certified.stationarity = field.outcome().stationarity;
@@ -314,7 +316,7 @@ impl Observer {
         let left = blurred.map(|b| b.times(LEFT));
         let terms = Terms { noise: left.as_ref().map(Blurred::noise), ..terms };
         if terms.noise.is_some() {
-            units = Units::of(&terms);
+            self.units.set(&terms);
         }
         let velocity = &output[layout.velocity.clone()];
         let natural =
@@ -323,7 +325,7 @@ impl Observer {
         let gauss = match field.known_rates {
             None => {
                 let force = &constraint_force;
-                Gauss::new(&terms, &units, &accelerations, force, &certified, &natural)
+                Gauss::new(&terms, &self.units, &accelerations, force, &certified, &natural)
             }
             Some(_) => Gauss::default(),
         };
