@@ -124,6 +124,8 @@ pub(crate) struct Arena {
     /// Memo of the zero test with its default options.
     pub(crate) zeros: FxHashMap<ExprId, Zero>,
     marks: Vec<(u32, u32)>,
+    /// Nodes that a walk has still to visit: room that is empty between walks.
+    stack: Vec<ExprId>,
     epoch: u32,
     pub(crate) overflowed: bool,
 }
@@ -319,6 +321,7 @@ impl Arena {
             primitives: FxHashMap::default(),
             zeros: FxHashMap::default(),
             marks: Vec::new(),
+            stack: Vec::new(),
             epoch: 0,
             overflowed: false,
         };
@@ -494,8 +497,10 @@ impl Arena {
         self.epoch += 1;
         let epoch = self.epoch;
         self.marks.resize(self.nodes.len(), (0, 0));
-        let mut found = Vec::new();
-        let mut stack: Vec<ExprId> = roots.to_vec();
+        // Most walks find a few dozen: room for these is asked for once.
+        let mut found = Vec::with_capacity(roots.len().max(64));
+        let mut stack = std::mem::take(&mut self.stack);
+        stack.extend_from_slice(roots);
         while let Some(id) = stack.pop() {
             let mark = &mut self.marks[id.index()];
             if mark.0 == epoch {
@@ -515,6 +520,7 @@ impl Arena {
                 Node::Solve { solve, .. } => stack.extend(self.solves.operands(solve)),
             }
         }
+        self.stack = stack;
         found.sort_unstable();
         for (slot, &id) in found.iter().enumerate() {
             self.marks[id.index()].1 = slot as u32;

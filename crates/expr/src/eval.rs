@@ -9,6 +9,7 @@ use crate::function::Function;
 use crate::number::Number;
 use crate::symbol::Symbol;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 impl Exprs {
@@ -24,7 +25,7 @@ impl Exprs {
         // What was handed in may use the arena; it is asked before the walk. The values of the
         // symbols come first, those of all nodes after them.
         let first = symbols.len();
-        let mut values: Vec<A::Value> = Vec::with_capacity(first + order.len());
+        let mut values: SmallVec<[A::Value; 32]> = SmallVec::with_capacity(first + order.len());
         values.extend(symbols.into_iter().map(&mut symbol));
         let mut next = 0..first;
         let arena = &mut *self.arena.lock();

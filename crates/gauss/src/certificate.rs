@@ -8,7 +8,7 @@
 
 use crate::linalg;
 use crate::outcome::Outcome;
-use crate::scale::Scaled;
+use crate::scale::Units;
 use crate::terms::Terms;
 
 /// How well a solution satisfies Gauss's principle. All numbers are relative to
@@ -33,19 +33,20 @@ pub struct Gauss {
 }
 
 impl Gauss {
-    /// The certificate of accelerations and forces. Where all of them vanish, what is left is
+    /// The certificate of accelerations and forces, in the units of the terms. Where all of them vanish, what is left is
     /// measured by the rounding of `natural` accelerations, of the size that velocities give.
     pub fn new(
         terms: &Terms,
+        units: &Units,
         accelerations: &[f64],
         force: &[f64],
         outcome: &Outcome,
         natural: &[f64],
     ) -> Gauss {
         let n = terms.n;
-        let (coordinates, rows) = units(terms);
+        let Units { coordinates, rows, .. } = units;
         // Rounding of the largest is in all of them, in units of equal mass.
-        let parts = natural.iter().zip(&coordinates).map(|(a, c)| a / c);
+        let parts = natural.iter().zip(coordinates).map(|(a, c)| a / c);
         let most = parts.filter(|x| x.is_finite()).fold(0.0, f64::max);
         let natural: Vec<f64> = coordinates.iter().map(|c| c * most).collect();
         let lambda = &outcome.multipliers;
@@ -74,7 +75,7 @@ impl Gauss {
         let mut feasibility = Relative::default();
         // Rows have unit length in these units, so that they measure accelerations.
         // At rest in equilibrium the size is that of what the forces alone would do.
-        for (i, (a, c)) in accelerations.iter().zip(&coordinates).enumerate() {
+        for (i, (a, c)) in accelerations.iter().zip(coordinates).enumerate() {
             feasibility.take(1.0, 0.0, 0.0, a / c);
             feasibility.take(1.0, 0.0, 0.0, c * (terms.force[i].abs() + terms.nonideal[i].abs()));
         }
@@ -131,16 +132,6 @@ fn row(terms: &Terms, accelerations: &[f64], j: usize) -> (f64, f64, f64) {
     (value - terms.bias[j], noise, size + terms.bias[j].abs())
 }
 
-/// The factors c of coordinates and d of rows that bring the terms to equilibrated
-/// units: v̇ = c x, and a row times d has unit length.
-fn units(terms: &Terms) -> (Vec<f64>, Vec<f64>) {
-    let mut scaled = Scaled::default();
-    match scaled.set(terms) {
-        Ok(()) => (scaled.coordinates, scaled.rows),
-        Err(_) => (vec![1.0; terms.n], vec![1.0; terms.m]),
-    }
-}
-
 /// The largest residual over the largest size.
 #[derive(Default)]
 struct Relative {
@@ -181,7 +172,7 @@ mod tests {
         let force: Vec<f64> =
             (0..2).map(|i| METRIC[3 * i] * accelerations[i] - TERMS.force[i]).collect();
         let outcome = Outcome { multipliers: vec![-1.0], ..Outcome::default() };
-        Gauss::new(&TERMS, accelerations, &force, &outcome, &[])
+        Gauss::new(&TERMS, &Units::of(&TERMS), accelerations, &force, &outcome, &[])
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use crate::eliminations::{DEFAULT, Scratch, SolveError};
 use crate::linalg::multiply;
 use crate::outcome::Outcome;
-use crate::scale::Scaled;
+use crate::scale::Units;
 use crate::terms::{Noise, Terms, Tolerances};
 
 /// Qᶜ = M q̈ − Q.
@@ -18,8 +18,10 @@ pub fn constraint_force(terms: &Terms, accelerations: &[f64]) -> Vec<f64> {
 /// The shortest λ behind a constraint force, given a solution: its own λ, and what
 /// the difference of the forces adds. Differences that rounding explains add
 /// nothing, so that rows which hardly hold anything do not turn it into multipliers.
+/// `units` are those of the terms.
 pub fn recovered(
     terms: &Terms,
+    units: &Units,
     solution: &Outcome,
     constraint_force: &[f64],
     rank: Option<f64>,
@@ -30,7 +32,7 @@ pub fn recovered(
     }
     let own = self::constraint_force(terms, &solution.v_dot);
     // In units of equal mass rounding of the largest force is in all of them.
-    let units = units(terms);
+    let units = &units.coordinates;
     let inertia = |i: usize| -> f64 {
         let row = &terms.metric[i * n..(i + 1) * n];
         row.iter().zip(&solution.v_dot).map(|(m, a)| (m * a).abs()).sum()
@@ -82,7 +84,7 @@ pub fn shortest(
     let ideal: Vec<f64> = constraint_force.iter().zip(terms.nonideal).map(|(a, b)| a - b).collect();
     let zero = vec![0.0; m * m];
     // A coordinate that a row hardly touches says nothing of its multiplier but rounding.
-    let units = units(terms);
+    let units = Units::of(terms).coordinates;
     let most =
         |of: &dyn Fn(usize) -> f64| (0..n).map(|i| units[i] * of(i).abs()).fold(0.0, f64::max);
     let rows: Vec<f64> = (0..m).map(|j| most(&|i| terms.jacobian[j * n + i])).collect();
@@ -116,13 +118,4 @@ pub fn shortest(
     let mut outcome = Outcome::default();
     DEFAULT.solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)?;
     Ok(outcome.v_dot)
-}
-
-/// Units of equal mass of the coordinates; 1 where there are none.
-fn units(terms: &Terms) -> Vec<f64> {
-    let mut scaled = Scaled::default();
-    match scaled.set(terms) {
-        Ok(()) => scaled.coordinates,
-        Err(_) => vec![1.0; terms.n],
-    }
 }

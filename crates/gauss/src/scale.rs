@@ -64,6 +64,40 @@ pub struct Scaled {
     next: Vec<f64>,
 }
 
+/// The factors c of coordinates and d of rows that bring terms to equilibrated units: v̇ = c x,
+/// and a row times d has unit length. Ones where there are none.
+#[derive(Clone, Debug, Default)]
+pub struct Units {
+    /// c.
+    pub coordinates: Vec<f64>,
+    /// d.
+    pub rows: Vec<f64>,
+    /// Room for them to be found.
+    scaled: Scaled,
+}
+
+impl Units {
+    /// The units of a problem.
+    pub fn of(terms: &Terms) -> Units {
+        let mut units = Units::default();
+        units.set(terms);
+        units
+    }
+
+    /// Becomes those of another problem.
+    pub fn set(&mut self, terms: &Terms) {
+        if self.scaled.set(terms).is_ok() {
+            self.coordinates.clone_from(&self.scaled.coordinates);
+            self.rows.clone_from(&self.scaled.rows);
+            return;
+        }
+        for (list, count) in [(&mut self.coordinates, terms.n), (&mut self.rows, terms.m)] {
+            list.clear();
+            list.resize(count, 1.0);
+        }
+    }
+}
+
 impl Scaled {
     /// Sets the scaled problem from the terms, which must have passed [`Terms::check`].
     pub fn set(&mut self, terms: &Terms) -> Result<(), SolveError> {

@@ -32,6 +32,12 @@ impl std::error::Error for Refused {}
 /// Whether code can be made for this processor and system at all.
 const IS_SUPPORTED: bool = cfg!(all(unix, target_arch = "x86_64", target_pointer_width = "64"));
 
+/// Pages are written at once, so they are asked for with their memory where that can be said.
+#[cfg(target_os = "linux")]
+const PRESENT: libc::c_int = libc::MAP_POPULATE;
+#[cfg(all(unix, not(target_os = "linux")))]
+const PRESENT: libc::c_int = 0;
+
 /// Pages that can be read and executed.
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -63,7 +69,7 @@ impl Memory {
         }
         let error = || std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
         let (access, kind) =
-            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANON);
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANON | PRESENT);
         // SAFETY: new pages are asked for, at no address in particular and of no file; nothing
         // that exists is touched.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), length, access, kind, -1, 0) };

@@ -44,7 +44,7 @@ struct Both {
     first: Box<dyn Function>,
     calls: AtomicU32,
     /// Machine code; none where there cannot be any.
-    second: OnceLock<Option<Box<dyn Function>>>,
+    second: OnceLock<Option<machine::Assembled>>,
 }
 
 struct Either(Arc<Both>);
@@ -56,14 +56,14 @@ struct Work {
     of: Arc<Both>,
     constants: Vec<f64>,
     first: Scratch,
-    second: Option<Scratch>,
+    second: Option<machine::Work>,
 }
 
 impl Both {
     /// The machine code, once it is worth it.
-    fn code(&self, calls: u32) -> Option<&dyn Function> {
+    fn code(&self, calls: u32) -> Option<&machine::Assembled> {
         if let Some(made) = self.second.get() {
-            return made.as_deref();
+            return made.as_ref();
         }
         // Another thread may be counting too; what is lost is a call.
         let before = self.calls.load(Ordering::Relaxed);
@@ -72,32 +72,29 @@ impl Both {
         if now < CALLS {
             return None;
         }
-        self.second.get_or_init(|| machine::assemble(self.tape.clone()).ok()).as_deref()
+        self.second.get_or_init(|| machine::assembled(self.tape.clone()).ok()).as_ref()
+    }
+
+    /// The machine code with room for its calls, once it is worth it.
+    fn ready<'a>(
+        &'a self,
+        constants: &[f64],
+        room: &'a mut Option<machine::Work>,
+        calls: u32,
+    ) -> Option<(&'a machine::Assembled, &'a mut machine::Work)> {
+        let code = self.code(calls)?;
+        let room = room.get_or_insert_with(|| {
+            let mut own = code.room();
+            code.prepare_in(&mut own, constants);
+            own
+        });
+        Some((code, room))
     }
 }
 
 impl Either {
     fn work<'a>(&self, scratch: &'a mut Scratch) -> Option<&'a mut Work> {
         scratch.get().filter(|work: &&mut Work| Arc::ptr_eq(&work.of, &self.0))
-    }
-
-    /// Whichever is to be called, with its scratch.
-    fn choose<'a>(
-        &'a self,
-        scratch: &'a mut Scratch,
-        calls: u32,
-    ) -> Option<(&'a dyn Function, &'a mut Scratch)> {
-        let work = self.work(scratch)?;
-        let Some(code) = self.0.code(calls) else {
-            return Some((self.0.first.as_ref(), &mut work.first));
-        };
-        let Work { constants, second, .. } = work;
-        let second = second.get_or_insert_with(|| {
-            let mut own = code.scratch();
-            code.prepare(&mut own, constants);
-            own
-        });
-        Some((code, second))
     }
 }
 
@@ -131,21 +128,24 @@ impl Function for Either {
         work.constants.iter_mut().zip(constants).for_each(|(own, given)| *own = *given);
         self.0.first.prepare(&mut work.first, constants);
         if let (Some(second), Some(Some(code))) = (&mut work.second, self.0.second.get()) {
-            code.prepare(second, constants);
+            code.prepare_in(second, constants);
         }
     }
 
     fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
-        match self.choose(scratch, 1) {
-            Some((function, scratch)) => function.call(scratch, x, y),
-            None => y.fill(f64::NAN),
+        let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
+        match self.0.ready(&work.constants, &mut work.second, 1) {
+            Some((code, room)) => code.call_in(room, x, y),
+            None => self.0.first.call(&mut work.first, x, y),
         }
     }
 
     fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]) {
-        match self.choose(scratch, lanes.try_into().unwrap_or(u32::MAX)) {
-            Some((function, scratch)) => function.call_many(scratch, lanes, x, y),
-            None => y.fill(f64::NAN),
+        let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
+        let calls = lanes.try_into().unwrap_or(u32::MAX);
+        match self.0.ready(&work.constants, &mut work.second, calls) {
+            Some((code, room)) => code.call_many_in(room, lanes, x, y),
+            None => self.0.first.call_many(&mut work.first, lanes, x, y),
         }
     }
 }

@@ -63,6 +63,10 @@ impl Formulation for Bracket {
         true
     }
 
+    fn has_chart(&self) -> bool {
+        true
+    }
+
     fn derive(
         &self,
         exprs: &Exprs,

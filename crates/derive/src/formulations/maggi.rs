@@ -45,6 +45,10 @@ impl Formulation for Maggi {
         Variables::FreeVelocities
     }
 
+    fn has_chart(&self) -> bool {
+        true
+    }
+
     fn derive(
         &self,
         exprs: &Exprs,

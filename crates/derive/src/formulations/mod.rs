@@ -35,6 +35,11 @@ pub trait Formulation: Sync {
         false
     }
 
+    /// Whether it solves the constraints for some of the velocities: [`Choices::chart`].
+    fn has_chart(&self) -> bool {
+        false
+    }
+
     /// Fills the normal form, or says why it does not apply.
     fn derive(
         &self,

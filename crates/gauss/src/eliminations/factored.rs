@@ -172,6 +172,41 @@ impl Factored {
         frozen::take_back(n, r, s, order, v_dot, multipliers)
     }
 
+    /// Factors Γ and A of another state and solves there: [`refactor`](Factored::refactor) and
+    /// [`solve`](Factored::solve). False if either does not serve.
+    pub fn solve_at(
+        &mut self,
+        elimination: &dyn Elimination,
+        terms: &Terms,
+        v_dot: &mut Vec<f64>,
+        multipliers: &mut Vec<f64>,
+    ) -> bool {
+        let s = &mut self.s;
+        let is_plain = elimination.is_null_space() && !s.refines && !self.has_massless;
+        if is_plain && terms.n == s.scaled.n && terms.m == s.decision.jacobian {
+            let before = (&*self.rows, &*self.free);
+            return frozen::factor_and_solve(s, terms, &self.order, before, v_dot, multipliers);
+        }
+        self.refactor(elimination, terms) && self.solve(elimination, terms, v_dot, multipliers)
+    }
+
+    /// The shortest change of v by which A v changes by `right`, with the factors there are: the
+    /// problem of Gauss without forces, and without its multipliers. False where solutions are
+    /// refined or another elimination has factors of its own, or if it is not a number.
+    pub fn shortest(
+        &mut self,
+        elimination: &dyn Elimination,
+        right: &[f64],
+        change: &mut Vec<f64>,
+    ) -> bool {
+        let s = &mut self.s;
+        elimination.is_null_space()
+            && !s.refines
+            && !self.has_massless
+            && right.len() == s.decision.jacobian
+            && frozen::shortest(s, right, &self.order, change)
+    }
+
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
         frozen::residuals(&mut self.s)
@@ -281,11 +316,16 @@ mod tests {
                 continue;
             }
             let mut any = own.clone();
+            let mut at_once = own.clone();
             assert!(own.refactor(DEFAULT, &terms));
             own.s.refines = false;
             let (mut v_dot, mut multipliers) = (Vec::new(), Vec::new());
             assert!(own.solve(DEFAULT, &terms, &mut v_dot, &mut multipliers));
             let residuals = own.residuals();
+            at_once.s.refines = false;
+            let (mut v, mut l) = (Vec::new(), Vec::new());
+            assert!(at_once.solve_at(DEFAULT, &terms, &mut v, &mut l));
+            assert_eq!((&v, &l, at_once.residuals()), (&v_dot, &multipliers, residuals));
             let Factored { s, rows, free, order, .. } = &mut any;
             for of in [&mut s.solution, &mut s.left, &mut s.right, &mut s.matrix] {
                 sized(of, n * n);
@@ -297,6 +337,12 @@ mod tests {
             s.solution.truncate(n);
             assert_eq!((&own.s.solution, &own.s.multipliers), (&s.solution, &s.multipliers));
             assert_eq!(residuals, frozen::residuals_sized(n, m, s));
+            // Without forces the solution is the shortest one.
+            let still = Terms { force: &vec![0.0; n], nonideal: &vec![0.0; n], ..terms };
+            let mut change = Vec::new();
+            assert!(own.shortest(DEFAULT, &bias, &mut change));
+            assert!(own.solve(DEFAULT, &still, &mut v_dot, &mut multipliers));
+            assert_eq!(change, v_dot);
         }
     }
 }

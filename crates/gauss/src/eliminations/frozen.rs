@@ -113,26 +113,93 @@ pub(super) fn factor_sized(
         };
         return factor_at(n, r, at, given, before);
     }
-    // One by one, so that each of them may be in registers.
-    let (mut metric, mut lq, mut tau) = (Small::default(), Small::default(), Small::default());
-    let (mut basis, mut moved) = (Small::default(), Small::default());
-    let mut reduced = Small::default();
-    let at = Factors {
-        metric: &mut metric[..n * n],
-        jacobian: &mut s.scaled.jacobian[..r * n],
-        lq: &mut lq[..r * n],
-        tau: &mut tau[..r],
-        basis: &mut basis[..count * n],
-        moved: &mut moved[..count * n],
-        reduced: &mut reduced[..count * count],
-    };
-    let holds = factor_at(n, r, at, given, before);
-    s.scaled.metric[..n * n].copy_from_slice(&metric[..n * n]);
-    s.rows_lq[..r * n].copy_from_slice(&lq[..r * n]);
-    s.rows_tau[..r].copy_from_slice(&tau[..r]);
-    s.basis[..count * n].copy_from_slice(&basis[..count * n]);
-    s.reduced[..count * count].copy_from_slice(&reduced[..count * count]);
+    let mut here = Here::default();
+    let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
+    here.keep(n, r, s);
     holds
+}
+
+/// The factors of a small problem, one by one, so that each of them may be in registers.
+#[derive(Default)]
+struct Here {
+    metric: Small,
+    lq: Small,
+    tau: Small,
+    basis: Small,
+    moved: Small,
+    reduced: Small,
+}
+
+impl Here {
+    #[inline(always)]
+    fn factors<'a>(&'a mut self, n: usize, r: usize, jacobian: &'a mut [f64]) -> Factors<'a> {
+        let count = n - r;
+        Factors {
+            metric: &mut self.metric[..n * n],
+            jacobian: &mut jacobian[..r * n],
+            lq: &mut self.lq[..r * n],
+            tau: &mut self.tau[..r],
+            basis: &mut self.basis[..count * n],
+            moved: &mut self.moved[..count * n],
+            reduced: &mut self.reduced[..count * count],
+        }
+    }
+
+    /// Puts them where they are found later.
+    #[inline(always)]
+    fn keep(&self, n: usize, r: usize, s: &mut Scratch) {
+        let count = n - r;
+        s.scaled.metric[..n * n].copy_from_slice(&self.metric[..n * n]);
+        s.rows_lq[..r * n].copy_from_slice(&self.lq[..r * n]);
+        s.rows_tau[..r].copy_from_slice(&self.tau[..r]);
+        s.basis[..count * n].copy_from_slice(&self.basis[..count * n]);
+        s.reduced[..count * count].copy_from_slice(&self.reduced[..count * count]);
+    }
+}
+
+/// Factors and solves by the null space, not refined: as [`factor`] and [`solve`] do one after
+/// the other, but a small problem does not go through memory in between. False if a pivot has
+/// fallen, or v̇ and λ are not numbers.
+pub(super) fn factor_and_solve(
+    s: &mut Scratch,
+    terms: &Terms,
+    order: &Order,
+    before: (&[f64], &[f64]),
+    v_dot: &mut Vec<f64>,
+    multipliers: &mut Vec<f64>,
+) -> bool {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    if n > SMALL {
+        return factor(s, terms, order, before.0, before.1)
+            && solve(s, terms, order, v_dot, multipliers);
+    }
+    sized(&mut s.solution, n);
+    sized(&mut s.multipliers, r);
+    by_size!(n, r, |n: usize, r: usize| {
+        // Where the size is not known there is no room for it here.
+        let (n, r) = (n.min(SMALL), r.min(n.min(SMALL)));
+        let count = n - r;
+        let given = (terms, order, &s.scaled.coordinates[..n], &s.scaled.rows[..r]);
+        let before = (&before.0[..r], &before.1[..count]);
+        let mut here = Here::default();
+        let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
+        here.keep(n, r, s);
+        take_right(n, r, s, terms, order);
+        let given = Given {
+            metric: &here.metric[..n * n],
+            force: &s.scaled.force[..n],
+            bias: &s.scaled.bias[..r],
+            lq: &here.lq[..r * n],
+            tau: &here.tau[..r],
+            basis: &here.basis[..count * n],
+            reduced: &here.reduced[..count * count],
+        };
+        let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
+        let mu = &mut s.multipliers[..r];
+        solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], mu);
+        s.solution[..n].copy_from_slice(&x[..n]);
+        take_back(n, r, s, order, v_dot, multipliers) && holds
+    })
 }
 
 /// Where the matrices and their factors are.
@@ -437,8 +504,16 @@ impl Wide for Solve<'_> {
 
 #[inline(always)]
 pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, order: &Order) {
-    let count = n - r;
     take_right(n, r, s, terms, order);
+    let mut multipliers = std::mem::take(&mut s.multipliers);
+    solve_with(n, r, s, &mut multipliers[..r]);
+    s.multipliers = multipliers;
+}
+
+/// Solves for the forces and right-hand sides there are; μ only if there is room for it.
+#[inline(always)]
+fn solve_with(n: usize, r: usize, s: &mut Scratch, multipliers: &mut [f64]) {
+    let count = n - r;
     let given = Given {
         metric: &s.scaled.metric[..n * n],
         force: &s.scaled.force[..n],
@@ -450,10 +525,9 @@ pub(super) fn solve_sized(n: usize, r: usize, s: &mut Scratch, terms: &Terms, or
     };
     if n > SMALL {
         let (x, left, right) = (&mut s.solution[..n], &mut s.left[..n], &mut s.right[..n]);
-        return solve_at(n, r, given, x, left, right, &mut s.multipliers[..r]);
+        return solve_at(n, r, given, x, left, right, multipliers);
     }
     let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
-    let multipliers = &mut s.multipliers[..r];
     solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], multipliers);
     s.solution[..n].copy_from_slice(&x[..n]);
 }
@@ -499,12 +573,36 @@ fn solve_at(
     for k in 0..count {
         (0..n).for_each(|i| x[i] += basis[k * n + i] * left[k]);
     }
+    if multipliers.is_empty() {
+        return;
+    }
     // Lᵀμ = Qᵀ(Γ̃x − F̃)
     multiply(metric, n, x, left);
     (0..n).for_each(|i| left[i] -= force[i]);
     lq::apply_q_transposed(lq, n, r, tau, left);
     lq::solve_lower_transposed(lq, n, r, left);
     multipliers.copy_from_slice(&left[..r]);
+}
+
+/// Solves for v alone with F = 0 and these numbers for b. False if it is not a number.
+pub(super) fn shortest(
+    s: &mut Scratch,
+    right: &[f64],
+    order: &Order,
+    change: &mut Vec<f64>,
+) -> bool {
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    for of in [&mut s.solution, &mut s.left, &mut s.right] {
+        sized(of, n);
+    }
+    by_size!(n, r, |n: usize, r: usize| {
+        for k in 0..r {
+            s.scaled.bias[k] = right[order.rows[k]] * s.scaled.rows[k];
+        }
+        s.scaled.force[..n].fill(0.0);
+        solve_with(n, r, s, &mut []);
+        take_velocities(n, s, order, change)
+    })
 }
 
 /// F + C and b.
@@ -532,8 +630,22 @@ pub(super) fn take_back(
     v_dot: &mut Vec<f64>,
     multipliers: &mut Vec<f64>,
 ) -> bool {
-    sized(v_dot, n);
     sized(multipliers, r);
+    let is_finite = take_velocities(n, s, order, v_dot);
+    let mut nothing = 0.0;
+    let (mu, d) = (&s.multipliers[..r], &s.scaled.rows[..r]);
+    for k in 0..r {
+        let value = mu[k] * d[k];
+        nothing += 0.0 * value;
+        multipliers[order.rows[k]] = value;
+    }
+    is_finite && nothing == 0.0
+}
+
+/// v̇ in the user's units and order. False if it is not a number.
+#[inline(always)]
+fn take_velocities(n: usize, s: &Scratch, order: &Order, v_dot: &mut Vec<f64>) -> bool {
+    sized(v_dot, n);
     let (x, c, columns) = (&s.solution[..n], &s.scaled.coordinates[..n], &order.columns[..n]);
     // A sum of numbers that are all finite, times 0, is 0.
     let mut nothing = 0.0;
@@ -541,12 +653,6 @@ pub(super) fn take_back(
         let value = x[i] * c[i];
         nothing += 0.0 * value;
         v_dot[columns[i]] = value;
-    }
-    let (mu, d) = (&s.multipliers[..r], &s.scaled.rows[..r]);
-    for k in 0..r {
-        let value = mu[k] * d[k];
-        nothing += 0.0 * value;
-        multipliers[order.rows[k]] = value;
     }
     nothing == 0.0
 }

@@ -15,7 +15,7 @@ use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
 use dalembert_gauss::linalg::{self, lu};
 use dalembert_gauss::multipliers::{constraint_force, recovered};
 use dalembert_gauss::outcome::{Outcome, Verdict};
-use dalembert_gauss::scale::Scaled;
+use dalembert_gauss::scale::{Scaled, Units};
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, Level};
@@ -515,12 +515,14 @@ fn solve(
         });
     }
     let constraint_force = constraint_force(&terms, &accelerations);
+    let units = Units::of(&terms);
     if equations.rows.len() != terms.m {
-        outcome.multipliers = recovered(&terms, &reference.outcome, &constraint_force, None)
-            .map_err(Refusal::Solve)?;
+        let own = &reference.outcome;
+        outcome.multipliers =
+            recovered(&terms, &units, own, &constraint_force, None).map_err(Refusal::Solve)?;
     }
-    let gauss =
-        Gauss::new(&terms, &accelerations, &constraint_force, &outcome, &reference.numbers.natural);
+    let natural = &reference.numbers.natural;
+    let gauss = Gauss::new(&terms, &units, &accelerations, &constraint_force, &outcome, natural);
     let table = state.table(system);
     system.write_multipliers(&mut outcome.multipliers, &|weight| setting.number(weight, &table));
     system.write_flags(&mut outcome.indeterminate);

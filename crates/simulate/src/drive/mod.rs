@@ -198,6 +198,8 @@ pub struct Sample<'a> {
     pub t: f64,
     /// (q, v, W).
     pub x: &'a [f64],
+    /// Its rates, where they are known: at the ends of steps.
+    pub rates: Option<&'a [f64]>,
     /// Whether it is one of the times asked for.
     pub is_output: bool,
     /// Whether it is the end of a step.
@@ -221,7 +223,7 @@ pub struct Driver {
     /// Smallest and largest rank seen.
     pub ranks: (usize, usize),
     integrator: Box<dyn Integrator>,
-    projection: Projection,
+    projection: Box<Projection>,
     control: Control,
     /// Whether the constant step was not asked for, but chosen for a method without an estimate.
     chooses_step: bool,
@@ -288,7 +290,7 @@ impl Driver {
             violation: Violation::default(),
             ranks: (usize::MAX, 0),
             integrator,
-            projection: Projection::default(),
+            projection: Box::default(),
             control,
             chooses_step: false,
             h: 0.0,

@@ -11,7 +11,7 @@ use crate::drive::events::land::EventsInStep;
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, WEAK};
 use crate::integrators::{Problem, Step};
-use crate::program::field::Field;
+use crate::program::field::{Field, FieldError};
 use std::ops::ControlFlow;
 
 /// What is called at each output and at each step.
@@ -25,8 +25,9 @@ pub(super) struct Pass<'o> {
     pub(super) length: f64,
     /// Times of output that are still to come.
     pub(super) outputs: &'o [f64],
-    /// The rates at the driver's state.
+    /// The rates at the driver's state, and why there are none.
     pub(super) rates: Vec<f64>,
+    failed: Option<FieldError>,
     pub(super) next: Vec<f64>,
     raw: Vec<f64>,
     /// The errors of the last step, component by component, as far as they are known.
@@ -101,7 +102,9 @@ impl Driver {
             {
                 return Ok(End::Stiff);
             }
-            self.field.certified_rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
+            if let Some(error) = pass.failed.take() {
+                return Err(Failure::Field(error));
+            }
             self.mark(&pass);
         }
         Ok(End::Finished)
@@ -177,6 +180,7 @@ impl Driver {
             rank: self.field.outcome().rank.jacobian,
             dependent: self.dependent_rows(),
             rates: vec![0.0; size],
+            failed: None,
             next: vec![0.0; size],
             raw: vec![0.0; size],
             errors: vec![0.0; size],
@@ -465,7 +469,8 @@ impl Driver {
             self.integrator.interpolate((t - self.t) / arrival.h, &mut pass.between);
             self.hold(t, &mut pass.between).map_err(Failure::Field)?;
             let jumped = self.jumped;
-            let sample = Sample { t, x: &pass.between, is_output: true, is_step: false, jumped };
+            let x = &pass.between;
+            let sample = Sample { t, x, rates: None, is_output: true, is_step: false, jumped };
             if record(&mut self.field, sample).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -537,8 +542,11 @@ impl Driver {
         if is_output {
             pass.outputs = &pass.outputs[1..];
         }
-        let jumped = self.jumped;
-        let sample = Sample { t: self.t, x: &self.x, is_output, is_step: true, jumped };
+        // Where there are none the run may still end for another reason.
+        pass.failed = self.field.certified_rates(self.t, &self.x, &mut pass.rates).err();
+        let rates = pass.failed.is_none().then_some(&*pass.rates);
+        let (x, jumped) = (&*self.x, self.jumped);
+        let sample = Sample { t: self.t, x, rates, is_output, is_step: true, jumped };
         if record(&mut self.field, sample).is_break() {
             return Ok(ControlFlow::Break(()));
         }

@@ -30,6 +30,7 @@ use crate::drive::tolerances::scales::{
     COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER,
 };
 use crate::integrators::{Needs, Problem, Step};
+use crate::program::field::still;
 use dalembert_gauss::linalg::largest;
 
 /// After this many steps it is looked at again.
@@ -50,11 +51,9 @@ pub(super) struct Scales {
     speed: f64,
     /// The diagonal of the metric of the own velocities, where it was last seen.
     metric: Vec<f64>,
-    /// M_ii, and the diagonal of the metric, where there are constraints.
-    mass: Vec<f64>,
-    joined_metric: Vec<f64>,
-    /// The same of all coordinates, and which part each belongs to.
-    all: [Vec<f64>; 2],
+    /// Positions, then own velocities.
+    components: Vec<Component>,
+    /// Which part each coordinate belongs to.
     parts: Vec<usize>,
     /// The largest position and velocity of each part.
     most: [Vec<f64>; 2],
@@ -68,9 +67,31 @@ pub(super) struct Scales {
     suspected: Option<usize>,
     /// So many steps are not looked at.
     vouched: u32,
-    /// Room for the sizes of a state, and for M.
-    sizes: Vec<f64>,
-    room: Vec<f64>,
+}
+
+/// What brings a component to units of equal mass, √g, and back; none where g is 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Unit {
+    root: f64,
+    inverse: f64,
+}
+
+impl Unit {
+    fn of(g: f64) -> Unit {
+        let root = if g.is_finite() { g.abs().sqrt() } else { 0.0 };
+        Unit { root, inverse: if root > 0.0 { 1.0 / root } else { 0.0 } }
+    }
+}
+
+/// A component as the masses have it where a pass begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Component {
+    unit: Unit,
+    /// The same, where constraints join it to others.
+    joint: Unit,
+    part: usize,
+    /// Whether it is where the constraints put it, as it has no mass.
+    is_massless: bool,
 }
 
 impl Scales {
@@ -115,6 +136,7 @@ impl Scales {
     }
 
     /// The size of a component at a state with these rates, for a step h; 0 if it has none.
+    #[inline(always)]
     pub(super) fn size(&self, i: usize, x: &[f64], rates: &[f64], h: f64) -> f64 {
         let n = self.origin.len();
         if i + 1 >= x.len() {
@@ -132,7 +154,9 @@ impl Scales {
             let by_force = |factor: f64| 0.5 * factor * (rates[n + i] * h * h).abs();
             own = match self.is_rate {
                 true => by_force(1.0),
-                false if self.all[1].len() == n => by_force(self.all[1][i]),
+                false if self.components.len() == 2 * n => {
+                    by_force(self.components[n + i].unit.root.powi(2))
+                }
                 false => 0.0,
             };
         }
@@ -142,6 +166,7 @@ impl Scales {
     }
 
     /// What a component may be off by; 0 if it has no size.
+    #[inline(always)]
     fn allowed(&self, i: usize, tolerance: f64, x: &[f64], rates: &[f64], h: f64) -> f64 {
         let size = self.size(i, x, rates, h);
         if size == 0.0 && self.floor[i] == 0.0 {
@@ -174,37 +199,42 @@ impl Scales {
     /// join them.
     fn joined(&self, x: &[f64]) -> [f64; 2] {
         let n = self.origin.len();
-        let most = |x: &[f64], g: &[f64]| {
-            x.iter().zip(g).fold(0f64, |m, (x, g)| m.max(g.sqrt() * x.abs()))
-        };
-        [most(&x[..n], &self.mass), most(&x[n..], &self.joined_metric)]
+        let mut most = [0f64; 2];
+        for (i, (component, x)) in self.components.iter().zip(x).enumerate() {
+            let own = &mut most[usize::from(i >= n)];
+            *own = own.max(component.joint.root * x.abs());
+        }
+        most
+    }
+
+    /// The unit of a component that constraints join to others; none if they do not.
+    fn joint(&self, i: usize) -> Unit {
+        self.components.get(i).map_or_else(Unit::default, |component| component.joint)
     }
 
     /// Finds the largest of the positions and of the velocities of each part, in units of equal
-    /// mass.
-    fn couple(&mut self, x: &[f64]) {
+    /// mass, and those that constraints join; all as large as they have been.
+    fn couple(&mut self, x: &[f64]) -> [f64; 2] {
         let n = self.origin.len();
-        for (at, x) in [&x[..n], &x[n..]].into_iter().enumerate() {
-            let (masses, most) = (&self.all[at], &mut self.most[at]);
+        self.most.iter_mut().for_each(|most| {
             most.clear();
             most.resize(n.max(1), 0.0);
-            for (j, (x, g)) in x.iter().zip(masses).enumerate() {
-                // Velocities that are not those of the coordinates belong to all of them.
-                let part = if masses.len() == n { self.parts[j] } else { 0 };
-                most[part] = most[part].max(g.sqrt() * x.abs());
-            }
+        });
+        let mut joined = [0f64; 2];
+        let members = self.components.iter().zip(x).zip(&self.own).enumerate();
+        for (i, ((component, x), own)) in members {
+            let (at, size) = (usize::from(i >= n), x.abs().max(*own));
+            joined[at] = joined[at].max(component.joint.root * size);
+            let most = &mut self.most[at][component.part];
+            *most = most.max(component.unit.root * size);
         }
+        joined
     }
 
     /// The largest of the positions or of the velocities that a component is coupled to, in its
     /// own units; [`couple`](Scales::couple) comes first.
-    fn coupled(&self, i: usize) -> f64 {
-        let n = self.origin.len();
-        let (at, j) = if i < n { (0, i) } else { (1, i - n) };
-        let masses = &self.all[at];
-        let Some(own) = masses.get(j).filter(|g| **g > 0.0) else { return 0.0 };
-        let part = if masses.len() == n { self.parts[j] } else { 0 };
-        self.most[at][part] / own.sqrt()
+    fn coupled(&self, component: &Component, at: usize) -> f64 {
+        self.most[at][component.part] * component.unit.inverse
     }
 
     /// What the energy of the motion could do to a component in a step, at most.
@@ -236,6 +266,11 @@ impl Driver {
         self.field.rest_noise(t, x)
     }
 
+    /// The part that each coordinate belongs to, where that was found already.
+    pub(crate) fn set_parts(&mut self, parts: &[usize]) {
+        self.scales.parts = parts.to_vec();
+    }
+
     /// Takes over the sizes of positions from a motion in other velocities.
     pub fn inherit_scales(&mut self, before: &Driver) {
         self.scales.inherit(&before.scales);
@@ -252,11 +287,7 @@ impl Driver {
         let own: Vec<f64> = sizes.enumerate().map(|(i, size)| size.max(moved(i))).collect();
         let [far, fast] = scales.joined(&own);
         for (i, weight) in weights.iter_mut().enumerate() {
-            let (whole, g) = match i < n {
-                true => (far, scales.mass.get(i)),
-                false => (fast, scales.joined_metric.get(i - n)),
-            };
-            let others = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
+            let others = if i < n { far } else { fast } * scales.joint(i).inverse;
             let size = if i + 1 < self.x.len() { own[i].max(others) } else { 0.0 };
             *weight = if size > 0.0 { 1.0 / (self.control.tolerance * size) } else { 0.0 };
         }
@@ -267,105 +298,95 @@ impl Driver {
         if self.control.step.is_some() {
             return self.weigh_together(weights, &[]);
         }
-        let mut sizes = std::mem::take(&mut self.scales.sizes);
-        sizes.clear();
-        sizes.extend(self.x.iter().zip(&self.scales.own).map(|(x, own)| x.abs().max(*own)));
-        self.scales.couple(&sizes);
-        let scales = &self.scales;
-        let (n, [far, fast]) = (self.field.n, scales.joined(&sizes));
+        let [far, fast] = self.scales.couple(&self.x);
+        let (scales, n) = (&self.scales, self.field.n);
+        let (tolerance, span) = (self.control.tolerance, self.control.span);
         let far = far.max(fast * h.abs());
         // At rest, it is what would bring them somewhere in the time of the run.
-        let together = fast.max(far / self.control.span);
-        for (i, weight) in weights.iter_mut().enumerate() {
-            let (whole, g) = match i < n {
-                true => (far, scales.mass.get(i)),
-                false => (fast, scales.joined_metric.get(i - n)),
-            };
-            let joined = g.filter(|g| **g > 0.0).map_or(0.0, |g| whole / g.sqrt());
-            let most = match g.filter(|g| i >= n && **g > 0.0) {
-                Some(g) => together / g.sqrt(),
-                None => joined,
-            };
-            let tolerance = self.control.tolerance;
+        let (together, a_time) = (fast.max(far / span), 1.0 / span);
+        let is_residual = self.integrator.needs() == Needs::Residual;
+        weights.fill(0.0);
+        for (i, (weight, component)) in weights.iter_mut().zip(&scales.components).enumerate() {
             let mut allowed = scales.allowed(i, tolerance, &self.x, rates, h);
-            if allowed > 0.0 && most > 0.0 {
+            if !(allowed > 0.0) {
+                continue;
+            }
+            let (is_velocity, back) = (i >= n, component.joint.inverse);
+            let (joined, most) =
+                if is_velocity { (fast * back, together * back) } else { (far * back, far * back) };
+            if most > 0.0 {
                 allowed = (allowed + DIGITS * joined).max(TOGETHER * tolerance * most);
             }
-            if allowed > 0.0 {
-                let coupled = scales.coupled(i);
-                // At rest, velocities are what the positions are in the time of the run.
-                let still = match i < n || !scales.is_rate {
-                    true => 0.0,
-                    false => scales.coupled(i - n) / self.control.span,
-                };
-                allowed = allowed.max(COUPLED * tolerance * coupled.max(still));
-                // What has no mass is where the constraints put it, on their scale.
-                let (list, at) = match i < n {
-                    true => (&scales.all[0], i),
-                    false => (&scales.all[1], i - n),
-                };
-                if list.get(at) == Some(&0.0) && (i < n || scales.is_rate) {
-                    let extent = self.field.noise().extents.get(i).copied().unwrap_or(0.0);
-                    allowed = (allowed + DIGITS * extent).max(TOGETHER * tolerance * extent);
-                }
+            let mut coupled = scales.coupled(component, usize::from(is_velocity));
+            // At rest, velocities are what the positions are in the time of the run.
+            if is_velocity && scales.is_rate {
+                coupled = coupled.max(scales.coupled(&scales.components[i - n], 0) * a_time);
             }
-            if allowed > 0.0 {
-                allowed += scales.at_rest(i, &self.x, h, self.control.span);
+            allowed = allowed.max(COUPLED * tolerance * coupled);
+            // What has no mass is where the constraints put it, on their scale.
+            if component.is_massless {
+                let extent = self.field.noise().extents.get(i).copied().unwrap_or(0.0);
+                allowed = (allowed + DIGITS * extent).max(TOGETHER * tolerance * extent);
             }
-            // Rounding of the forces at hand is in every velocity, however short the step; it is
-            // no more than rounding where it is far below the velocity itself.
-            if i >= n && allowed > 0.0 {
+            if !scales.rest.is_empty() {
+                allowed += scales.at_rest(i, &self.x, h, span);
+            }
+            if is_velocity {
+                // Rounding of the forces at hand is in every velocity, however short the step; it
+                // is no more than rounding where it is far below the velocity itself.
                 let shaken = scales.shaken.get(i - n).map_or(0.0, |noise| noise * h.abs());
                 allowed += shaken.min(SMALL * scales.own[i]);
+                // A method that solves for positions has velocities as their differences.
+                if is_residual {
+                    let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
+                    allowed += DIGITS * own.max(far * back) / h.abs();
+                }
             }
-            // A method that solves for positions has velocities as their differences.
-            if i >= n && allowed > 0.0 && self.integrator.needs() == Needs::Residual {
-                let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
-                let by_others = g.filter(|g| **g > 0.0).map_or(0.0, |g| far / g.sqrt());
-                allowed += DIGITS * own.max(by_others) / h.abs();
-            }
-            *weight = if allowed > 0.0 { 1.0 / allowed } else { 0.0 };
+            *weight = 1.0 / allowed;
         }
-        self.scales.sizes = sizes;
     }
 
     /// Looks whether the motion begins at rest.
     pub(super) fn weigh_rest(&mut self) {
         let x = self.x.clone();
-        let rest = self.field.rest_noise(self.t, &x);
+        let (rates, noise) = self.field.rate_noise(self.t, &x);
+        let rest = still(&rates, &noise);
         self.scales.rest = if rest.iter().any(|a| *a > 0.0) { rest } else { Vec::new() };
-        self.scales.shaken = self.field.rate_noise(self.t, &x).1;
+        self.scales.shaken = noise;
     }
 
     /// Looks at the masses, where constraints join coordinates.
     pub(super) fn weigh_masses(&mut self) {
         let x = self.x.clone();
         let masses = self.field.mass_diagonal(self.t, &x);
-        let finite = |m: &f64| if m.is_finite() { m.abs() } else { 0.0 };
         let metric = self.metric_diagonal(&x).unwrap_or_default();
-        self.scales.all =
-            [masses.iter().map(finite).collect(), metric.iter().map(finite).collect()];
         self.scales.is_rate = self.field.equations.v == self.field.model().system.velocities();
         if self.scales.parts.is_empty() {
             self.scales.parts = crate::program::energy::parts(self.field.setting());
         }
+        let (n, size) = (self.field.n, self.field.size);
         // What a chart has solved joins them too.
         let is_charted = self.field.equations.chart.is_some();
-        if self.field.equations.rows.is_empty() && !is_charted {
-            return;
-        }
-        let n = self.field.n;
-        let size = self.field.size;
         let mut held = vec![is_charted; size];
         let rows = self.field.equations.jacobian.rows.iter();
         rows.flatten().for_each(|entry| held[entry.0] = true);
-        if let Some(mut metric) = self.metric_diagonal(&x) {
-            metric.iter_mut().zip(&held).filter(|m| !m.1).for_each(|m| *m.0 = 0.0);
-            self.scales.joined_metric = metric;
-        }
-        let is_held = |i: usize| size != n || held[i];
-        let mass = masses.iter().enumerate().map(|(i, m)| if is_held(i) { finite(m) } else { 0.0 });
-        self.scales.mass = mass.collect();
+        let is_joined = is_charted || !self.field.equations.rows.is_empty();
+        let has_own = self.scales.is_rate;
+        let parts = &self.scales.parts;
+        let component = |i: usize| {
+            let (list, at) = if i < n { (&masses, i) } else { (&metric, i - n) };
+            let unit = list.get(at).map_or_else(Unit::default, |g| Unit::of(*g));
+            // Velocities that are not those of the coordinates belong to all of them.
+            let has_part = i < n || size == n;
+            let is_held = is_joined && if i < n { size != n || held[at] } else { held[at] };
+            Component {
+                unit,
+                joint: if is_held { unit } else { Unit::default() },
+                part: if has_part { parts[at] } else { 0 },
+                is_massless: at < list.len() && unit.root == 0.0 && (i < n || has_own),
+            }
+        };
+        self.scales.components = (0..n + size).map(component).collect();
     }
 
     /// The diagonal of the metric of the own velocities, by the mass that each of them moves;
@@ -433,8 +454,7 @@ impl Driver {
             let reach = self.reach(i, long.0);
             // Projections leave rounding errors of positions as large as positions are.
             let [far, _] = self.scales.joined(&x);
-            let mass = self.scales.mass.get(i).filter(|m| **m > 0.0);
-            let across = mass.map_or(0.0, |m| far / m.sqrt());
+            let across = if i < self.field.n { far * self.scales.joint(i).inverse } else { 0.0 };
             let most = SMALL * reach.max(self.scales.own[i]).max(across);
             let floor = (4.0 * error.max(before)).max(SHARE * self.control.tolerance * reach);
             if floor <= most && floor > self.scales.floor[i] {
@@ -485,8 +505,13 @@ impl Driver {
     /// Remembers which component limits the steps.
     pub(super) fn limited_by(&mut self, pass: &Pass) {
         let errors = pass.errors.iter().zip(&pass.weights).map(|(e, w)| e * w);
-        let worst = errors.enumerate().max_by(|a, b| a.1.total_cmp(&b.1));
-        self.scales.suspected = worst.filter(|w| w.1 > LOW).map(|w| w.0);
+        let mut most = LOW;
+        self.scales.suspected = None;
+        for (i, error) in errors.enumerate() {
+            if error > LOW && error >= most {
+                (self.scales.suspected, most) = (Some(i), error);
+            }
+        }
     }
 
     /// The first step: where accelerations change by a tenth or so, shortened by what the
@@ -554,20 +579,16 @@ impl Driver {
     /// ‖q̇‖ over ‖q‖ where masses are equal.
     pub(super) fn speed(&mut self, x: &[f64], rates: &[f64]) -> f64 {
         let n = self.field.n;
-        let mut mass = std::mem::take(&mut self.scales.room);
-        mass.clear();
-        if self.field.residuals(self.t, x).is_ok() {
-            self.field.mass(&mut mass);
-        }
+        let is_known = self.field.residuals(self.t, x).is_ok();
         let (mut moved, mut length) = (0.0, 0.0);
         for i in 0..n {
-            let weight = if mass.is_empty() { 1.0 } else { mass[i * n + i].abs() };
+            let mass = self.field.mass_of(i).filter(|_| is_known);
+            let weight = mass.map_or(1.0, f64::abs);
             let far = x[i].abs().max(self.scales.own.get(i).copied().unwrap_or(0.0));
             moved += weight * rates[i] * rates[i];
             length += weight * far * far;
         }
         let (moved, length) = (moved.sqrt(), length.sqrt());
-        self.scales.room = mass;
         // Coordinates that are all 0 have no length to go by, but the run has.
         if moved == 0.0 {
             0.0

@@ -18,8 +18,8 @@ pub struct Dop853 {
     /// The size with zeros behind it, so that sums go over whole blocks.
     width: usize,
     /// The rates at the first stage; of the others, how they differ from these. Where rates are
-    /// constant nothing is rounded but their product with the step.
-    k: Vec<f64>,
+    /// constant nothing is rounded but their product with the step. Block by block.
+    k: Vec<[f64; BLOCK]>,
     /// A stage's state.
     y: Vec<f64>,
     t: f64,
@@ -37,7 +37,7 @@ pub struct Dop853 {
 }
 
 /// Components that are summed side by side.
-const BLOCK: usize = 4;
+const BLOCK: usize = 8;
 
 /// From here on h|λ| is at the edge of the region of stability.
 const EDGE: f64 = 6.1;
@@ -48,7 +48,7 @@ pub fn new(size: usize) -> Dop853 {
     Dop853 {
         size,
         width,
-        k: vec![0.0; width * ALL_STAGES],
+        k: vec![[0.0; BLOCK]; width / BLOCK * ALL_STAGES],
         y: vec![0.0; width],
         t: 0.0,
         h: 0.0,
@@ -63,13 +63,14 @@ pub fn new(size: usize) -> Dop853 {
 }
 
 impl Dop853 {
-    /// Σ a_i (k_i − k₁) of a block of components.
+    /// Σ a_i (k_i − k₁) of the components from one on.
     #[inline(always)]
-    fn sum(&self, row: Row, block: usize) -> [f64; BLOCK] {
+    fn sum(&self, row: Row, first: usize) -> [f64; BLOCK] {
         let mut sum = [0.0; BLOCK];
-        for &(stage, a) in row.iter().filter(|entry| entry.0 > 0) {
-            let first = stage * self.width + block;
-            let k = &self.k[first..first + BLOCK];
+        let others = if let [(0, _), others @ ..] = row { others } else { row };
+        let (block, blocks) = (first / BLOCK, self.width / BLOCK);
+        for &(stage, a) in others {
+            let k = &self.k[stage * blocks + block];
             for i in 0..BLOCK {
                 sum[i] += a * k[i];
             }
@@ -81,7 +82,7 @@ impl Dop853 {
     fn combine(&mut self, row: Row, c: f64) {
         for block in (0..self.width).step_by(BLOCK) {
             let sum = self.sum(row, block);
-            let (x, k) = (&self.old[block..block + BLOCK], &self.k[block..block + BLOCK]);
+            let (x, k) = (&self.old[block..block + BLOCK], &self.k[block / BLOCK]);
             let y = &mut self.y[block..block + BLOCK];
             for i in 0..BLOCK {
                 y[i] = x[i] + self.h * (c * k[i] + sum[i]);
@@ -91,7 +92,7 @@ impl Dop853 {
 
     /// The rates at a stage.
     fn evaluate(&mut self, motion: &mut dyn Problem, stage: usize) -> Result<(), FieldError> {
-        let (first, others) = self.k.split_at_mut(self.width);
+        let (first, others) = self.k.as_flattened_mut().split_at_mut(self.width);
         let k = &mut others[(stage - 1) * self.width..stage * self.width];
         motion.rates(self.t + C[stage] * self.h, &self.y[..self.size], &mut k[..self.size])?;
         k.iter_mut().zip(first).for_each(|(k, first)| *k -= *first);
@@ -106,9 +107,10 @@ impl Dop853 {
         let moved = self.size.saturating_sub(1);
         let (mut rates, mut states) = (0.0, 0.0);
         let (mut component, mut most) = (0, 0.0);
+        let k = self.k.as_flattened();
         for i in 0..moved {
-            let last_but_one = self.k[(STAGES - 1) * self.width + i];
-            let by = (self.k[STAGES * self.width + i] - last_but_one) * weights[i];
+            let last_but_one = k[(STAGES - 1) * self.width + i];
+            let by = (k[STAGES * self.width + i] - last_but_one) * weights[i];
             let apart = (self.new[i] - last[i]) * weights[i];
             rates += by * by;
             states += apart * apart;
@@ -163,7 +165,7 @@ impl Integrator for Dop853 {
         (self.t, self.h) = (t, h);
         let size = self.size;
         self.old[..size].copy_from_slice(x);
-        self.k[..size].copy_from_slice(rates);
+        self.k.as_flattened_mut()[..size].copy_from_slice(rates);
         for stage in 1..STAGES {
             self.combine(A[stage], C[stage]);
             self.evaluate(motion, stage)?;
@@ -215,11 +217,11 @@ impl Integrator for Dop853 {
             self.combine(A[stage], C[stage]);
             self.evaluate(motion, stage)?;
         }
-        let (h, last) = (self.h, STAGES * self.width);
+        let (h, last, k) = (self.h, STAGES * self.width, self.k.as_flattened());
         for at in 0..self.size {
             let delta = self.new[at] - self.old[at];
-            let first = self.k[at];
-            let last = first + self.k[last + at];
+            let first = k[at];
+            let last = first + k[last + at];
             self.dense[0][at] = delta;
             self.dense[1][at] = h * first - delta;
             self.dense[2][at] = 2.0 * delta - h * (last + first);

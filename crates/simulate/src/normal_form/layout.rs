@@ -56,11 +56,15 @@ impl Sparse {
         &output[self.at.clone()]
     }
 
-    /// Puts its entries into a dense matrix that is 0 elsewhere.
-    pub(crate) fn write(&self, output: &[f64], full: &mut [f64]) {
+    /// Puts its entries into a dense matrix that is 0 elsewhere. False if it had them already.
+    pub(crate) fn write(&self, output: &[f64], full: &mut [f64]) -> bool {
+        let mut difference = 0;
         for (place, value) in self.places.iter().zip(self.entries(output)) {
-            full[*place] = *value;
+            let own = &mut full[*place];
+            difference |= own.to_bits() ^ value.to_bits();
+            *own = *value;
         }
+        difference != 0
     }
 
     /// The same into room for one.
@@ -68,6 +72,16 @@ impl Sparse {
         full.clear();
         full.resize(self.length, 0.0);
         self.write(output, full);
+    }
+
+    /// Where its diagonal lies among the outputs, if it is square; none where that is 0.
+    pub(crate) fn diagonal(&self) -> Vec<Option<usize>> {
+        let n = self.length.isqrt();
+        let mut diagonal = vec![None; n];
+        for (k, place) in self.places.iter().enumerate().filter(|(_, p)| *p % (n + 1) == 0) {
+            diagonal[place / (n + 1)] = Some(self.at.start + k);
+        }
+        diagonal
     }
 
     /// It, dense.
@@ -113,6 +127,23 @@ impl Layout {
             nonideal: outputs.list(picture.nonideal.iter().copied()),
             jacobian: outputs.matrix(&picture.rows.jacobian),
             bias: outputs.list(picture.rows.bias.iter().copied()),
+        }
+    }
+
+    /// The same for the rows in use: with A and b of all rows if these are all, else with those
+    /// that were chosen.
+    pub(crate) fn chosen<'a>(
+        &self,
+        rows: &[usize],
+        output: &'a [f64],
+        metric: &'a [f64],
+        jacobian: &'a [f64],
+        (chosen, bias): (&'a [f64], &'a [f64]),
+    ) -> Terms<'a> {
+        let all = self.terms(output, metric, jacobian);
+        match rows.len() == all.m {
+            true => all,
+            false => Terms { m: rows.len(), jacobian: chosen, bias, ..all },
         }
     }
 

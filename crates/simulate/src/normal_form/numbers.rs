@@ -89,8 +89,9 @@ impl Numbers {
             legendre::solve(setting, &mut table, symbols, &auxiliary.residuals, jacobian, None)?;
         }
         let geometry = Geometry::of_equations(&setting.model.exprs, equations);
-        let lengths = geometry.lengths(setting, &table);
-        let inertia = geometry.reach_within(setting, &table, &lengths);
+        let along = geometry.at(setting, &table);
+        let lengths = along.lengths();
+        let inertia = along.reach_within(&lengths);
         let natural =
             natural_accelerations(&state.q, &state.velocity, &lengths, setting.duration());
         let mut outputs = Outputs::default();

@@ -166,7 +166,8 @@ impl Impulses {
             .collect();
         equations.extend(laws.iter().map(|l| l.1));
         let free: Vec<usize> = (0..all.len()).filter(|&i| is_free[i]).collect();
-        let scales = self.native.position_scales(&self.setting, &table).of(&free);
+        let scales =
+            self.native.position_scales(&self.native.geometry.at(&self.setting, &table)).of(&free);
         let n = all.len();
         let metric = |table: &Table| {
             let full = self.native.mass(&self.setting, table)?;
@@ -203,8 +204,8 @@ impl Impulses {
         let mut equations: Vec<ExprId> = wanted.list.iter().map(|r| r.residual).collect();
         equations.extend(native.velocity_laws.iter().map(|l| l.1));
         let metric = |table: &Table| native.metric(&self.setting, table);
-        let extents = native.geometry.extents(&self.setting, &table);
-        let scales = native.rate_scales(&self.setting, &table, &extents, before);
+        let along = native.geometry.at(&self.setting, &table);
+        let scales = native.rate_scales(&self.setting, &along, before);
         let exprs = &self.setting.model.exprs;
         let jacobian = exprs.jacobian(&equations, &native.rates);
         let entries: Vec<ExprId> = jacobian.rows.iter().flatten().map(|e| e.1).collect();

@@ -129,8 +129,13 @@ impl NearestPoint<'_> {
                 }
             };
             if point.is_met() {
-                let point = if self.nearest { self.polish(&jacobian, point) } else { point };
-                let rank = self.step(&point, None, Some(1e-7)).map_or(0, |o| o.rank.jacobian);
+                let (point, rank) = match self.nearest {
+                    true => self.polish(&jacobian, point),
+                    false => (point, None),
+                };
+                let rank = rank.unwrap_or_else(|| {
+                    self.step(&point, None, Some(1e-7)).map_or(0, |o| o.rank.jacobian)
+                });
                 return Ok(Found { freedom: self.unknowns.len() - rank, x: point.x });
             }
             if best.as_ref().is_none_or(|b| point.size() < b.size()) {
@@ -239,19 +244,20 @@ impl NearestPoint<'_> {
 
     /// Moves along the solution set to the point nearest to the guess. Newton's
     /// method where it works, which minds that the set is curved; otherwise the
-    /// linearised problem, as far along as the distance falls.
-    fn polish(&self, jacobian: &Jacobian, point: Point) -> Point {
+    /// linearised problem, as far along as the distance falls. With the rank of the equations
+    /// there, if it is known.
+    fn polish(&self, jacobian: &Jacobian, point: Point) -> (Point, Option<usize>) {
         let mut here = point;
         let mut outcome = self.step(&here, Some(&self.guess), Some(1e-7));
         for _ in 0..MOST {
-            let Some(towards) = outcome else { break };
+            let Some(towards) = &outcome else { break };
             let length = self.length(&towards.v_dot, &here);
             if length <= 4.0 * f64::EPSILON {
                 break;
             }
             let Some(metric) = self.metric_at(&here) else { break };
             let distance = self.distance(&metric, &here.x);
-            let next = self.newton(jacobian, &here, &metric, &towards).and_then(|step| {
+            let next = self.newton(jacobian, &here, &metric, towards).and_then(|step| {
                 let next = self.along(jacobian, &here, &step, 1.0)?;
                 let outcome = self.step(&next, Some(&self.guess), Some(1e-7))?;
                 let shorter = self.length(&outcome.v_dot, &next) < 0.5 * length;
@@ -274,7 +280,7 @@ impl NearestPoint<'_> {
             let Some((next, outcome_there)) = next else { break };
             (here, outcome) = (next, Some(outcome_there));
         }
-        here
+        (here, outcome.map(|outcome| outcome.rank.jacobian))
     }
 
     /// The size that an unknown has or is given.

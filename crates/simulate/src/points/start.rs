@@ -9,7 +9,7 @@
 use crate::points::balance;
 use crate::points::nearest::{NearestPoint, Scales, Unmet};
 use crate::setting::State;
-use crate::setting::extent::{Geometry, velocity_extents};
+use crate::setting::extent::{Along, Geometry, velocity_extents};
 use crate::setting::legendre::NewtonError;
 use crate::setting::{Setting, Table};
 use dalembert_derive::{kernel, picture};
@@ -152,7 +152,9 @@ fn level_by_level(
         .map(|(row, c)| (row, c.residual))
         .collect();
     table.set_all(&system.positions(), &guess.q);
-    let scales = native.position_scales(setting, &table);
+    let at_guess = table.clone();
+    let guessed = native.geometry.at(setting, &at_guess);
+    let scales = native.position_scales(&guessed);
     let mass = |table: &Table| native.mass(setting, table);
     let positions = Stage {
         what: "positions",
@@ -167,7 +169,8 @@ fn level_by_level(
     let (mut q, free_positions, held_positions) = positions.solve(setting, &table)?;
     clear(&mut q);
     table.set_all(&system.positions(), &q);
-    let extents = native.geometry.extents(setting, &table);
+    let moved = (q != guess.q).then(|| native.geometry.at(setting, &table));
+    let along = moved.as_ref().unwrap_or(&guessed);
 
     // The guess in the model's own variables.
     let rate = if native.by_momenta == guess.by_momenta {
@@ -190,7 +193,7 @@ fn level_by_level(
         laws: native.velocity_laws.clone(),
         nearest: given,
         metric: &own,
-        scales: native.rate_scales(setting, &table, &extents, &rate),
+        scales: native.rate_scales(setting, along, &rate),
     };
     let (mut found, free_velocities, held) = velocities.solve(setting, &table)?;
     clear(&mut found);
@@ -221,7 +224,7 @@ pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
     table.set(Symbol::TIME, t);
     table.set_all(&native.rates, &vec![0.0; native.rates.len()]);
     table.set_all(&system.positions(), guess);
-    let scales = native.position_scales(setting, &table);
+    let scales = native.position_scales(&native.geometry.at(setting, &table));
     let rows = system.constraints.iter().enumerate();
     let laws = rows.filter(|(_, c)| c.level == Level::Position).map(|(row, c)| (row, c.residual));
     let stage = Stage {
@@ -314,25 +317,15 @@ impl Native {
         if self.by_momenta { inverse(&metric, self.rates.len()) } else { Some(metric) }
     }
 
-    /// The scales of the positions near those of a table.
-    pub(crate) fn position_scales(&self, setting: &Setting, table: &Table) -> Scales {
-        let extents = self.geometry.extents(setting, table);
-        let inertia = match self.by_momenta {
-            false => self.geometry.reach(setting, table),
-            true => Vec::new(),
-        };
-        Scales { extents, inertia, ..Scales::default() }
+    /// The scales of the positions, with the geometry along them.
+    pub(crate) fn position_scales(&self, along: &Along) -> Scales {
+        let inertia = if self.by_momenta { Vec::new() } else { along.reach() };
+        Scales { extents: along.extents(), inertia, ..Scales::default() }
     }
 
-    /// The scales of the velocities, or of the momenta, given the extents of the positions.
-    pub(crate) fn rate_scales(
-        &self,
-        setting: &Setting,
-        table: &Table,
-        positions: &[f64],
-        rates: &[f64],
-    ) -> Scales {
-        let inertia = self.geometry.reach(setting, table);
+    /// The scales of the velocities, or of the momenta, with the geometry along the positions.
+    pub(crate) fn rate_scales(&self, setting: &Setting, along: &Along, rates: &[f64]) -> Scales {
+        let (positions, inertia) = (&along.extents(), along.reach());
         let duration = setting.duration();
         if !self.by_momenta {
             let extents = velocity_extents(positions, rates, duration);

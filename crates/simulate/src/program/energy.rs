@@ -32,6 +32,12 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// Which part each coordinate belongs to: parts are numbered from 0.
 pub fn parts(setting: &Setting) -> Vec<usize> {
+    let model = &setting.model;
+    parts_of(setting, &model.exprs.terms(energy_of(&model.system)))
+}
+
+/// The same, given the terms of the energy.
+fn parts_of(setting: &Setting, terms: &[ExprId]) -> Vec<usize> {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
     let n = system.n_coordinates();
     let mut joined = Joined((0..n).collect());
@@ -56,7 +62,7 @@ pub fn parts(setting: &Setting) -> Vec<usize> {
         }
         list
     };
-    for term in exprs.terms(energy_of(system)) {
+    for &term in terms {
         joined.join(&of(&[term]));
     }
     for constraint in &system.constraints {
@@ -166,6 +172,8 @@ pub(crate) struct Energies {
     variables: Vec<Symbol>,
     roots: Vec<ExprId>,
     input: Vec<f64>,
+    /// The part of each coordinate.
+    pub(crate) parts: Vec<usize>,
     /// Whether work is done on a group.
     active: Vec<bool>,
     exchanges: Vec<Exchange>,
@@ -185,8 +193,9 @@ impl Energies {
     ) -> Energies {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = equations.on_constraints(exprs);
-        let parts = mixed(setting, &equations, parts(setting));
-        let groups = groups(setting, &parts);
+        let terms = exprs.terms(energy_of(system));
+        let parts = parts_of(setting, &terms);
+        let groups = groups(setting, &terms, &mixed(setting, &equations, &parts));
         let owners = Owners::new(system);
         let count = groups.iter().map(|g| g.0 + 1).max().unwrap_or(1);
         let mut active = vec![false; count];
@@ -202,7 +211,7 @@ impl Energies {
         let mut energies: Vec<Vec<ExprId>> = vec![Vec::new(); count];
         let mut kinetic: Vec<Vec<ExprId>> = vec![Vec::new(); count];
         let is_hamiltonian = matches!(system.energy, Energy::Hamiltonian { .. });
-        for term in exprs.terms(energy_of(system)) {
+        for &term in &terms {
             let Some(group) = group_of(term) else { continue };
             energies[group].push(if is_hamiltonian { term } else { (-exprs.at(term)).id });
         }
@@ -235,6 +244,7 @@ impl Energies {
             function: Compiled::new(setting, &roots, &variables),
             variables,
             roots,
+            parts,
             active,
             exchanges: Vec::new(),
             seen: 0,
@@ -337,7 +347,7 @@ impl Energies {
 
 /// Parts, with those as one whose velocities the variables of the equations mix: errors of
 /// one are errors of the other.
-fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: Vec<usize>) -> Vec<usize> {
+fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: &[usize]) -> Vec<usize> {
     let exprs = &setting.model.exprs;
     let mut joined = Joined((0..parts.len()).collect());
     for (i, part) in parts.iter().enumerate() {
@@ -360,7 +370,7 @@ fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: Vec<usize>) ->
 }
 
 /// For each coordinate its group, and whether work is done on that.
-fn groups(setting: &Setting, parts: &[usize]) -> Vec<(usize, bool)> {
+fn groups(setting: &Setting, terms: &[ExprId], parts: &[usize]) -> Vec<(usize, bool)> {
     let (exprs, system) = (&setting.model.exprs, &setting.model.system);
     let owners = Owners::new(system);
     let count = parts.iter().map(|p| p + 1).max().unwrap_or(0);
@@ -375,7 +385,7 @@ fn groups(setting: &Setting, parts: &[usize]) -> Vec<(usize, bool)> {
             }
         }
     };
-    for term in exprs.terms(energy_of(system)) {
+    for &term in terms {
         if exprs.symbols_of(&[term]).contains(&Symbol::TIME) {
             mark(term);
         }

@@ -27,6 +27,7 @@ mod structure;
 
 pub use self::error::FieldError;
 pub use self::noise::FieldNoise;
+pub(crate) use self::noise::still;
 
 use self::constraints::Residuals;
 use self::coupling::Coupling;
@@ -86,6 +87,7 @@ pub enum Feedback {
 #[derive(Clone)]
 pub struct Field {
     setting: Setting,
+    duration: f64,
     noise: FieldNoise,
     phi_q: Jacobian,
     mass_matrix: Jacobian,
@@ -106,7 +108,7 @@ pub struct Field {
     switchboard: Switchboard,
     windings: continuity::Windings,
     constants: Vec<f64>,
-    work: Work,
+    work: Box<Work>,
     conserves: bool,
     follows: bool,
     kept: Kept,
@@ -133,7 +135,8 @@ struct Switchboard {
     /// Those that depend on multipliers.
     dependent: Vec<usize>,
     switches: Vec<Switch>,
-    function: Arc<dyn Function>,
+    /// None where there are no switches.
+    function: Option<Arc<dyn Function>>,
     kinds: Vec<SwitchKind>,
     counts: Vec<usize>,
     first_input: usize,
@@ -168,6 +171,8 @@ struct Work {
     scratch: Scratch,
     outcome: Outcome,
     factored: Factored,
+    /// Whether the factors are those of Γ and of the rows in use at hand.
+    has_factors: bool,
     /// Whether the terms at hand are solved, and whether that was checked by Gauss's principle.
     is_solved: bool,
     is_certified: bool,
@@ -216,7 +221,7 @@ impl Field {
         let (n, size) = (self.n, self.size);
         let work = &mut self.work;
         work.input[0] = t;
-        work.input[1..1 + n + size].copy_from_slice(&x[..n + size]);
+        copy(&mut work.input[1..1 + n + size], &x[..n + size]);
         if let Some(implicit) = &self.auxiliary
             && implicit.solve(work, 1 + n + size).is_err()
         {
@@ -227,6 +232,7 @@ impl Field {
 
     /// The unknowns behind v where the compiled search did not find them: with the rounding of
     /// the relation evaluated beside it, which tells a residual that is only that.
+    #[cold]
     fn find_by_expressions(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
         let (n, size) = (self.n, self.size);
         let Some(auxiliary) = &self.equations.auxiliary else { return Ok(()) };
@@ -256,17 +262,17 @@ impl Field {
         self.load(t, x)?;
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
-        if work.is_fresh && is_same(&work.input, &work.evaluated) {
+        if !replace(&mut work.evaluated, &work.input) && work.is_fresh {
             return Ok(());
         }
-        work.evaluated.clone_from(&work.input);
         // Forces by multipliers are written over.
         work.is_fresh = self.coupling.is_none();
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
-        layout.normal.metric.write(&work.output, &mut work.metric);
-        layout.normal.jacobian.write(&work.output, &mut work.jacobian);
+        let has_other_metric = layout.normal.metric.write(&work.output, &mut work.metric);
+        let has_other_rows = layout.normal.jacobian.write(&work.output, &mut work.jacobian);
+        work.has_factors &= !(has_other_metric || has_other_rows);
         debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
     }
@@ -278,7 +284,7 @@ impl Field {
 
     /// The time that a run takes, as the model says.
     pub fn duration(&self) -> f64 {
-        self.setting.duration()
+        self.duration
     }
 
     /// The model and its parameters.
@@ -365,8 +371,8 @@ impl Field {
         }
         let (n, size) = (self.n, self.size);
         let (work, layout) = (&mut self.work, &self.layout);
-        dx[..n].copy_from_slice(&work.output[layout.kinematics.clone()]);
-        dx[n..n + size].copy_from_slice(&work.outcome.v_dot);
+        copy(&mut dx[..n], &work.output[layout.kinematics.clone()]);
+        copy(&mut dx[n..n + size], &work.outcome.v_dot);
         // dE/dt = −L_t + q̇·(Q′ + C) + λᵀA q̇
         let rows = &work.output[layout.row_power.clone()];
         let by_rows: f64 =
@@ -375,8 +381,7 @@ impl Field {
         if let Feedback::Invariant(rate) = self.feedback {
             self.invariant(t, x, dx, rate)?;
         }
-        // What is finite, times 0, is 0.
-        if dx.iter().fold(0.0, |nothing, d| nothing + 0.0 * d) == 0.0 {
+        if are_finite(dx) {
             return Ok(());
         }
         let index = dx.iter().position(|d| !d.is_finite()).unwrap_or(0);
@@ -406,7 +411,45 @@ impl Problem for Field {
     }
 }
 
-/// Whether two inputs are equal, bit by bit.
-fn is_same(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+/// Puts a list in the place of another. False if it was there already, bit by bit.
+fn replace(own: &mut Vec<f64>, new: &[f64]) -> bool {
+    if own.len() != new.len() {
+        own.clear();
+        own.extend_from_slice(new);
+        return true;
+    }
+    // Mostly it is another time.
+    let is_same = own.iter().zip(new).all(|(own, new)| own.to_bits() == new.to_bits());
+    if !is_same {
+        copy(own, new);
+    }
+    !is_same
+}
+
+/// Copies numbers. A call for a few of them would cost more than they do.
+fn copy(into: &mut [f64], from: &[f64]) {
+    fn few<const N: usize>(into: &mut [f64], from: &[f64]) {
+        if let (Some(into), Some(from)) = (into.first_chunk_mut::<N>(), from.first_chunk()) {
+            *into = *from;
+        }
+    }
+    match from.len() {
+        1 => few::<1>(into, from),
+        2 => few::<2>(into, from),
+        3 => few::<3>(into, from),
+        4 => few::<4>(into, from),
+        5 => few::<5>(into, from),
+        6 => few::<6>(into, from),
+        7 => few::<7>(into, from),
+        8 => few::<8>(into, from),
+        _ => into[..from.len()].copy_from_slice(from),
+    }
+}
+
+/// Whether all numbers are.
+fn are_finite(list: &[f64]) -> bool {
+    // All bits of an exponent are set if there is no number: one more carries into the sign.
+    const EXPONENT: u64 = f64::INFINITY.to_bits();
+    const ONE: u64 = 1 << (f64::MANTISSA_DIGITS - 1);
+    list.iter().fold(0, |carried, x| carried | ((x.to_bits() & EXPONENT) + ONE)) >> 63 == 0
 }

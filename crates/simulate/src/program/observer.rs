@@ -17,8 +17,11 @@ use dalembert_gauss::eliminations::Scratch;
 use dalembert_gauss::linalg;
 use dalembert_gauss::multipliers::recovered;
 use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::scale::Units;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_gauss::{DEFAULT, Factored};
 use dalembert_model::system::{Energy, System, Unknown};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// What a state looks like from outside.
@@ -61,8 +64,13 @@ pub struct Observer {
     m: usize,
     size: usize,
     layout: Places,
-    scratch: Scratch,
+    scratch: Box<Scratch>,
     outcome: Outcome,
+    /// The decision of a state before, where all rows are independent; not that of the first,
+    /// which may be the only one.
+    factored: Box<Factored>,
+    is_first: bool,
+    units: Box<Units>,
 }
 
 /// Where the outputs lie.
@@ -132,8 +140,11 @@ impl Observer {
             m: system.constraints.len(),
             size: equations.v.len(),
             layout,
-            scratch: Scratch::default(),
+            scratch: Box::default(),
             outcome: Outcome::default(),
+            factored: Box::default(),
+            is_first: true,
+            units: Box::default(),
         }
     }
 
@@ -141,6 +152,7 @@ impl Observer {
     pub(crate) fn prepare(&mut self, constants: &[f64]) {
         self.function.prepare(constants);
         self.branches.prepare(constants);
+        self.factored.forget();
     }
 
     fn evaluate(&mut self, field: &Field, t: f64, x: &[f64]) {
@@ -276,31 +288,53 @@ impl Observer {
         let momentum_rates = rates.iter().zip(bias).map(|(a, b)| a + b).collect();
         // Which multipliers are unique depends on the rank only.
         let rank = Some(1e-9);
-        let tolerances = Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
-        let noise = blurred.as_ref().map(Blurred::noise);
-        dalembert_gauss::DEFAULT
-            .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, &mut self.outcome)
-            .map_err(FieldError::Solve)?;
-        let lambda = recovered(&terms, &self.outcome, &constraint_force, rank)
+        let outcome = &mut self.outcome;
+        let is_decided = is_full && self.factored.is_decided();
+        if !(is_decided
+            && self.factored.refactor(DEFAULT, &terms)
+            && self.factored.holds()
+            && self.factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers))
+        {
+            let tolerances =
+                Tolerances { rank, inconsistent: 1e-6, hidden: 1e-6, least_squares: true };
+            let noise = blurred.as_ref().map(Blurred::noise);
+            DEFAULT
+                .solve(&mut self.scratch, &Terms { noise, ..terms }, &tolerances, outcome)
+                .map_err(FieldError::Solve)?;
+            self.factored.forget();
+            let is_first = std::mem::replace(&mut self.is_first, false);
+            if is_full && !is_first && outcome.independent.len() == self.m {
+                self.factored.adopt(&self.scratch, outcome);
+            }
+        }
+        self.units.set(&terms);
+        let lambda = recovered(&terms, &self.units, &self.outcome, &constraint_force, rank)
             .map_err(|_| FieldError::NotFinite { what: "multiplier", index: 0 })?;
         let mut certified = Outcome { multipliers: lambda, ..Outcome::default() };
         certified.stationarity = field.outcome().stationarity;
         // Of what the state may be off by, a projection leaves little.
         let left = blurred.map(|b| b.times(LEFT));
         let terms = Terms { noise: left.as_ref().map(Blurred::noise), ..terms };
+        if terms.noise.is_some() {
+            self.units.set(&terms);
+        }
         let velocity = &output[layout.velocity.clone()];
         let natural =
             natural_accelerations(&x[..n], velocity, &field.noise().extents, field.duration());
         // Accelerations that were not solved for are no solution to be certified.
         let gauss = match field.known_rates {
-            None => Gauss::new(&terms, &accelerations, &constraint_force, &certified, &natural),
+            None => {
+                let force = &constraint_force;
+                Gauss::new(&terms, &self.units, &accelerations, force, &certified, &natural)
+            }
             Some(_) => Gauss::default(),
         };
         let system = &field.model().system;
         let (mut multipliers, mut jacobian) = (certified.multipliers, jacobian);
         let mut indeterminate = self.outcome.indeterminate.clone();
-        let table = state.table(system);
-        let number = |weight| field.setting().number(weight, &table);
+        let table = OnceCell::new();
+        let number =
+            |weight| field.setting().number(weight, table.get_or_init(|| state.table(system)));
         system.write_multipliers(&mut multipliers, &number);
         system.write_rows(&mut jacobian, n, &number);
         system.write_flags(&mut indeterminate);

@@ -9,7 +9,8 @@ use dalembert_expr::{ExprId, Switch, Symbol};
 /// The branches and windings that frozen functions take as inputs behind the others.
 #[derive(Clone)]
 pub(crate) struct OnBranches {
-    branches: Compiled,
+    /// None where there are no switches.
+    branches: Option<Compiled>,
     values: Vec<ExprId>,
     /// The angles that may be continued; how often their cuts were passed comes last among
     /// the inputs.
@@ -36,7 +37,7 @@ impl OnBranches {
         }
         let plain = |switch: &Switch| switch.plain;
         let values: Vec<ExprId> = switches.iter().map(plain).collect();
-        let branches = Compiled::new(setting, &values, variables);
+        let branches = (!values.is_empty()).then(|| Compiled::new(setting, &values, variables));
         let first = variables.len();
         variables.extend(switches.iter().map(|s| s.mode));
         variables.extend(windings.iter().map(|w| w.2));
@@ -46,17 +47,15 @@ impl OnBranches {
 
     /// Sets the parameters.
     pub(crate) fn prepare(&mut self, constants: &[f64]) {
-        self.branches.prepare(constants);
+        self.branches.iter_mut().for_each(|branches| branches.prepare(constants));
     }
 
     /// Sets the branches and windings among the inputs to those of a field.
     pub(crate) fn set(&mut self, field: &Field, input: &mut [f64]) {
-        if self.values.is_empty() {
-            return;
-        }
+        let Some(branches) = &mut self.branches else { return };
         let (input, modes) = input.split_at_mut(self.first);
         let (modes, windings) = modes.split_at_mut(self.values.len());
-        self.branches.call_into(input, modes);
+        branches.call_into(input, modes);
         for (mode, &value) in modes.iter_mut().zip(&self.values) {
             *mode = field.mode_of(value).unwrap_or(*mode);
         }

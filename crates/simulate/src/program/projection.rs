@@ -178,7 +178,7 @@ impl Projection {
             if is_measured {
                 level.load_velocities(field, t, x)?;
             }
-            let correction = level.correct(&field.noise().inertia, rank)?;
+            let correction = level.correct_velocities(field, rank)?;
             x[n..n + size].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
         }
@@ -221,16 +221,19 @@ impl Projection {
 /// The constraints of one level at a state, and their shortest correction.
 #[derive(Clone, Default)]
 struct Level {
-    /// Their derivatives, row by row, and what they are.
+    /// Their derivatives, row by row, and the metric: where these were needed.
     rows: Vec<f64>,
+    metric: Vec<f64>,
+    /// What they are.
     residuals: Vec<f64>,
     /// Rounding errors of the residuals.
     noise: Vec<f64>,
     /// The size of the terms of each.
     terms: Vec<f64>,
-    metric: Vec<f64>,
-    /// Those in use.
+    /// Those in use, and the rows of A in use that these were found from.
     used: Vec<usize>,
+    is_used: Vec<bool>,
+    found_from: Vec<usize>,
     picked: Vec<f64>,
     picked_right: Vec<f64>,
     zero: Vec<f64>,
@@ -261,7 +264,14 @@ impl Level {
             Some(chosen) => self.used.extend_from_slice(chosen),
             None => self.used.extend(0..phi.len()),
         }
-        self.measure(q);
+        self.mark_used();
+        measure(
+            q,
+            &self.metric,
+            self.rows.chunks_exact(q.len().max(1)),
+            &mut self.sizes,
+            &mut self.terms,
+        );
         true
     }
 
@@ -280,13 +290,9 @@ impl Level {
         }
         field.matrices(t, x)?;
         let (metric, jacobian) = field.last_matrices();
-        self.metric.clear();
-        self.metric.extend_from_slice(metric);
         let v = &x[n..n + size];
-        self.rows.clear();
-        for &row in field.velocity_rows() {
-            self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
-        }
+        let rows = field.velocity_rows().iter().map(|row| &jacobian[row * size..(row + 1) * size]);
+        measure(v, metric, rows, &mut self.sizes, &mut self.terms);
         // Rounding errors of ψ: of what it is at rest, and of the entries of A times v.
         let noise = field.noise();
         self.noise.clear();
@@ -295,38 +301,20 @@ impl Level {
             let moving: f64 = entries.iter().zip(v).map(|(a, v)| a * v.abs()).sum();
             self.noise.push(moving + noise.velocities.get(j).copied().unwrap_or(0.0));
         }
-        self.used.clear();
-        let rows = field.velocity_rows().iter().enumerate();
-        self.used.extend(rows.filter(|(_, row)| field.rows().contains(row)).map(|(at, _)| at));
-        self.measure(v);
+        if self.found_from != field.rows() || self.is_used.len() != self.residuals.len() {
+            self.found_from = field.rows().to_vec();
+            let rows = field.velocity_rows().iter().enumerate();
+            let used = rows.filter(|(_, row)| self.found_from.contains(row)).map(|(at, _)| at);
+            self.used = used.collect();
+            self.mark_used();
+        }
         Ok(true)
     }
 
-    /// The size of the terms of each row, Σ|a_i x_i|; where that vanishes, a part of what it
-    /// would be for components of the size that others have where masses are equal.
-    fn measure(&mut self, x: &[f64]) {
-        let n = x.len();
-        self.sizes.clear();
-        let mut longest = 0f64;
-        for i in 0..n {
-            let unit = self.metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
-            longest = longest.max(unit * x[i].abs());
-            self.sizes.push(unit);
-        }
-        for (size, x) in self.sizes.iter_mut().zip(x) {
-            // A component without mass has only itself to go by.
-            *size = if *size > 0.0 { longest / *size } else { x.abs() };
-        }
-        self.terms.clear();
-        for row in self.rows.chunks_exact(n.max(1)) {
-            let (mut terms, mut whole) = (0.0, 0.0);
-            for ((a, x), size) in row.iter().zip(x).zip(&self.sizes) {
-                terms += (a * x).abs();
-                whole += if *a != 0.0 { a.abs() * size } else { 0.0 };
-            }
-            // A row that only says that something is 0 has no terms to measure by.
-            self.terms.push(f64::max(terms, 1e-2 * whole));
-        }
+    fn mark_used(&mut self) {
+        self.is_used.clear();
+        self.is_used.resize(self.residuals.len(), false);
+        self.used.iter().for_each(|&j| self.is_used[j] = true);
     }
 
     /// The largest residual relative to the terms of its row.
@@ -337,10 +325,14 @@ impl Level {
     /// its own terms, however large those are that cancel.
     fn largest(&self, residuals: &[f64]) -> f64 {
         let mut worst = 0f64;
-        for (j, r) in residuals.iter().map(|r| r.abs()).enumerate().filter(|(_, r)| *r != 0.0) {
-            let (own, noise) = (self.terms[j], self.noise[j]);
+        let scales = self.terms.iter().zip(&self.noise).zip(&self.is_used);
+        for (r, ((&own, &noise), &is_used)) in residuals.iter().zip(scales) {
+            let r = r.abs();
+            if r == 0.0 {
+                continue;
+            }
             worst = worst.max(ratio(r, own.max(0.1 * noise / f64::EPSILON)));
-            if self.used.contains(&j) {
+            if is_used {
                 worst = worst.max(ratio(r - EXPLAINED * noise, own));
             }
         }
@@ -349,7 +341,10 @@ impl Level {
 
     /// The largest residual of rows that are not in use, beyond rounding.
     fn unused(&self) -> f64 {
-        let rows = (0..self.residuals.len()).filter(|j| !self.used.contains(j));
+        if self.used.len() == self.residuals.len() {
+            return 0.0;
+        }
+        let rows = (0..self.residuals.len()).filter(|j| !self.is_used[*j]);
         rows.fold(0f64, |most, j| {
             let (own, noise) = (self.terms[j], self.noise[j]);
             let beyond = self.residuals[j].abs() - EXPLAINED * noise;
@@ -361,6 +356,29 @@ impl Level {
     /// while this gets less, whatever rounding would explain.
     fn by_terms(&self) -> f64 {
         self.used.iter().fold(0f64, |m, &j| m.max(ratio(self.residuals[j].abs(), self.terms[j])))
+    }
+
+    /// The shortest correction of the velocities at the state that was loaded last.
+    fn correct_velocities(&mut self, field: &mut Field, rank: f64) -> Result<&[f64], FieldError> {
+        // The rows of the motion are these, unless some are about accelerations alone.
+        if self.used.len() == field.rows().len() {
+            self.picked_right.clear();
+            let at = |row: &usize| self.used.iter().find(|&&at| field.velocity_rows()[at] == *row);
+            let right = field.rows().iter().filter_map(at).map(|&at| -self.residuals[at]);
+            self.picked_right.extend(right);
+            if field.shortest_change(&self.picked_right, &mut self.outcome.v_dot) {
+                return Ok(&self.outcome.v_dot);
+            }
+        }
+        let size = field.size;
+        let (metric, jacobian) = field.last_matrices();
+        self.metric.clear();
+        self.metric.extend_from_slice(metric);
+        self.rows.clear();
+        for row in field.velocity_rows() {
+            self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
+        }
+        self.correct(&field.noise().inertia, rank)
     }
 
     /// The shortest correction of the rows in use, on the decision of a state before if that
@@ -389,7 +407,8 @@ impl Level {
         if factored.is_decided()
             && self.decided == self.used
             && factored.refactor(DEFAULT, &terms)
-            && factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers)
+            && (factored.shortest(DEFAULT, &self.picked_right, &mut outcome.v_dot)
+                || factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers))
         {
             return Ok(&self.outcome.v_dot);
         }
@@ -422,6 +441,39 @@ pub(crate) fn solve(
         return Err(FieldError::NoMotion(outcome.motion));
     }
     Ok(())
+}
+
+/// The size of the terms of each row, Σ|a_i x_i|; where that vanishes, a part of what it would be
+/// for components of the size that others have where masses are equal.
+fn measure<'a>(
+    x: &[f64],
+    metric: &[f64],
+    rows: impl Iterator<Item = &'a [f64]>,
+    sizes: &mut Vec<f64>,
+    measured: &mut Vec<f64>,
+) {
+    let n = x.len();
+    sizes.clear();
+    let mut longest = 0f64;
+    for i in 0..n {
+        let unit = metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
+        longest = longest.max(unit * x[i].abs());
+        sizes.push(unit);
+    }
+    for (size, x) in sizes.iter_mut().zip(x) {
+        // A component without mass has only itself to go by.
+        *size = if *size > 0.0 { longest / *size } else { x.abs() };
+    }
+    measured.clear();
+    for row in rows {
+        let (mut terms, mut whole) = (0.0, 0.0);
+        for ((a, x), size) in row.iter().zip(x).zip(&*sizes) {
+            terms += (a * x).abs();
+            whole += if *a != 0.0 { a.abs() * size } else { 0.0 };
+        }
+        // A row that only says that something is 0 has no terms to measure by.
+        measured.push(f64::max(terms, 1e-2 * whole));
+    }
 }
 
 /// A residual relative to a scale, if there is one.

@@ -186,7 +186,7 @@ pub(crate) fn derive(
         return Err(RunError::Refused(Refusal::SingularMass { rank, size }));
     }
     let mut choices = options.choices.clone();
-    if choices.chart.is_none() {
+    if choices.chart.is_none() && options.formulation.has_chart() {
         choices.chart = reference.chart(setting);
     }
     options.formulation.derive(&model.exprs, &model.system, &choices).map_err(RunError::Formulation)

@@ -82,6 +82,7 @@ impl<'a> Simulation<'a> {
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
         let mut driver = Driver::new(field, integrator, control, state.t, x);
         driver.set_events(functions);
+        driver.set_parts(&energies.parts);
         driver.dense = options.dense.then(|| Dense::new(&driver.field.equations));
         Ok(Simulation {
             setting,
@@ -173,8 +174,6 @@ impl<'a> Simulation<'a> {
             let (setting, energies) = (&self.setting, &mut self.energies);
             self.paths.resize(self.driver.x.len(), 0.0);
             let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
-            let size = self.driver.x.len();
-            let mut dx = vec![0.0; size];
             let mut last_t = self.driver.t;
             let mut failure = None;
             let by_events = self.event_log.iter().fold(0.0, |sum, h| sum + h.energy);
@@ -203,12 +202,12 @@ impl<'a> Simulation<'a> {
                             return ControlFlow::Break(());
                         }
                     }
-                } else if field.certified_rates(sample.t, sample.x, &mut dx).is_ok() {
+                } else if let Some(rates) = sample.rates {
                     let is_early = forward * (sample.t - middle) <= 0.0;
                     energies.see(setting, field, sample.t, sample.x, is_early);
-                    sizes.see(first, sample.x, &dx);
+                    sizes.see(first, sample.x, rates);
                     let length = (sample.t - last_t).abs();
-                    paths.iter_mut().zip(&dx).for_each(|(path, d)| *path += d.abs() * length);
+                    paths.iter_mut().zip(rates).for_each(|(path, d)| *path += d.abs() * length);
                     last_t = sample.t;
                 }
                 if !sample.is_step {
@@ -313,6 +312,7 @@ impl<'a> Simulation<'a> {
         let way = self.driver.way();
         let mut driver = Driver::new(field, integrator, control, t, next);
         driver.inherit_scales(&self.driver);
+        driver.set_parts(&self.energies.parts);
         driver.set_way(way);
         driver.dense = self.driver.dense.take();
         if let Some(dense) = &mut driver.dense {

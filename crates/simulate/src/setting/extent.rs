@@ -90,39 +90,11 @@ impl Geometry {
         geometry
     }
 
-    /// The functions along one of the symbols.
-    fn along(&self, setting: &Setting, table: &Table, k: usize) -> Vec<Series> {
-        setting.series(&self.functions[k], table, self.symbols[k])
-    }
-
-    /// The extents of the symbols at a state.
-    pub fn extents(&self, setting: &Setting, table: &Table) -> Vec<f64> {
-        let own = |k: usize| table.get(self.symbols[k]).map_or(0.0, f64::abs);
-        let lists: Vec<Vec<Series>> =
-            (0..self.symbols.len()).map(|k| self.along(setting, table, k)).collect();
-        let scales: Vec<f64> = lists
-            .iter()
-            .enumerate()
-            .map(|(k, list)| {
-                let (constraints, others) = list.split_at(self.constraints[k]);
-                let scale = median(constraints).or_else(|| median(others));
-                scale.map_or(own(k), |s| s.max(own(k)))
-            })
-            .collect();
-        self.within(&lists, &scales).into_iter().enumerate().map(|(k, s)| s.max(own(k))).collect()
-    }
-
-    /// The extents of those symbols to which the constraints give one; 0 for the others. What
-    /// only A and Γ know may be far beyond where the motion ever comes.
-    pub fn lengths(&self, setting: &Setting, table: &Table) -> Vec<f64> {
-        let lists: Vec<Vec<Series>> = (0..self.symbols.len())
-            .map(|k| {
-                let functions = &self.functions[k][..self.constraints[k]];
-                setting.series(functions, table, self.symbols[k])
-            })
-            .collect();
-        let scales: Vec<f64> = lists.iter().map(|list| median(list).unwrap_or(0.0)).collect();
-        self.within(&lists, &scales)
+    /// The functions along each of the symbols at a state.
+    pub fn at<'a>(&'a self, setting: &'a Setting, table: &'a Table) -> Along<'a> {
+        let series = |k: usize| setting.series(&self.functions[k], table, self.symbols[k]);
+        let lists = (0..self.symbols.len()).map(series).collect();
+        Along { geometry: self, setting, table, lists }
     }
 
     /// Scales, unless they are beyond all reason for the constraints as they stand. In a row a
@@ -157,21 +129,52 @@ impl Geometry {
         }
         found
     }
+}
+
+/// Functions along each symbol at a state, evaluated once for all that is asked of them.
+pub struct Along<'a> {
+    geometry: &'a Geometry,
+    setting: &'a Setting,
+    table: &'a Table,
+    lists: Vec<Vec<Series>>,
+}
+
+impl Along<'_> {
+    /// The extents of the symbols.
+    pub fn extents(&self) -> Vec<f64> {
+        let geometry = self.geometry;
+        let own = |k: usize| self.table.get(geometry.symbols[k]).map_or(0.0, f64::abs);
+        let scale = |(k, list): (usize, &Vec<Series>)| {
+            let (constraints, others) = list.split_at(geometry.constraints[k]);
+            let scale = median(constraints).or_else(|| median(others));
+            scale.map_or(own(k), |s| s.max(own(k)))
+        };
+        let scales: Vec<f64> = self.lists.iter().enumerate().map(scale).collect();
+        let within = geometry.within(&self.lists, &scales).into_iter().enumerate();
+        within.map(|(k, s)| s.max(own(k))).collect()
+    }
+
+    /// The extents of those symbols to which the constraints give one; 0 for the others. What
+    /// only A and Γ know may be far beyond where the motion ever comes.
+    pub fn lengths(&self) -> Vec<f64> {
+        let lists = self.lists.iter().zip(&self.geometry.constraints);
+        let scales: Vec<f64> =
+            lists.map(|(list, &count)| median(&list[..count]).unwrap_or(0.0)).collect();
+        self.geometry.within(&self.lists, &scales)
+    }
+
+    /// The functions other than the constraints along a symbol.
+    fn others(&self, k: usize) -> impl Iterator<Item = (&ExprId, &Series)> {
+        self.geometry.functions[k].iter().zip(&self.lists[k]).skip(self.geometry.constraints[k])
+    }
 
     /// By how much functions other than the constraints change, to first order, where each
     /// symbol changes by its extent: Σ_k |c₁| s_k. The last digits of a state change them by
     /// that times ε.
-    pub fn slopes_within(
-        &self,
-        setting: &Setting,
-        table: &Table,
-        extents: &[f64],
-    ) -> FxHashMap<ExprId, f64> {
+    pub fn slopes_within(&self, extents: &[f64]) -> FxHashMap<ExprId, f64> {
         let mut slopes: FxHashMap<ExprId, f64> = FxHashMap::default();
         for (k, &extent) in extents.iter().enumerate().filter(|(_, s)| **s > 0.0) {
-            let functions = &self.functions[k][self.constraints[k]..];
-            let list = setting.series(functions, table, self.symbols[k]);
-            for (function, series) in functions.iter().zip(list) {
+            for (function, series) in self.others(k) {
                 let change = series.coefficients[1].abs() * extent;
                 *slopes.entry(*function).or_default() +=
                     if change.is_finite() { change } else { 0.0 };
@@ -180,18 +183,16 @@ impl Geometry {
         slopes
     }
 
-    /// The reach of the masses at a state.
-    pub fn reach(&self, setting: &Setting, table: &Table) -> Vec<f64> {
-        self.reach_within(setting, table, &self.lengths(setting, table))
+    /// The reach of the masses.
+    pub fn reach(&self) -> Vec<f64> {
+        self.reach_within(&self.lengths())
     }
 
     /// The reach of the masses along the extents of the symbols.
-    pub fn reach_within(&self, setting: &Setting, table: &Table, extents: &[f64]) -> Vec<f64> {
+    pub fn reach_within(&self, extents: &[f64]) -> Vec<f64> {
         let mut reach: FxHashMap<ExprId, f64> = FxHashMap::default();
         for (k, &extent) in extents.iter().enumerate().filter(|(_, s)| **s > 0.0) {
-            let functions = &self.functions[k][self.constraints[k]..];
-            let list = setting.series(functions, table, self.symbols[k]);
-            for (function, series) in functions.iter().zip(list) {
+            for (function, series) in self.others(k) {
                 let mut power = 1.0;
                 // Higher orders would count for a scale that is too large more than it is worth.
                 let nearby: f64 = series.coefficients[1..3]
@@ -207,9 +208,10 @@ impl Geometry {
             }
         }
         let reach_of = |mass: &ExprId| reach.get(mass).copied().unwrap_or(0.0);
-        let own = setting.numbers(&self.masses, table);
+        let masses = &self.geometry.masses;
+        let own = self.setting.numbers(masses, self.table);
         let size = |value: f64| if value.is_finite() { value.abs() } else { 0.0 };
-        self.masses.iter().zip(own).map(|(mass, own)| size(own).max(reach_of(mass))).collect()
+        masses.iter().zip(own).map(|(mass, own)| size(own).max(reach_of(mass))).collect()
     }
 }
 

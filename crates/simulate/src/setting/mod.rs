@@ -60,6 +60,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// A table with room for so many values.
+    pub fn with_capacity(count: usize) -> Table {
+        Table { values: FxHashMap::with_capacity_and_hasher(count, Default::default()) }
+    }
+
     /// Sets a symbol's value.
     pub fn set(&mut self, symbol: Symbol, value: f64) {
         self.values.insert(symbol, value);

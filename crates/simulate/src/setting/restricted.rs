@@ -110,14 +110,15 @@ fn replace(setting: &Setting, rows: &Rows, nearly: &Nearly) -> Option<System> {
     // A power of two near the ratio: no digit is lost.
     let shift = -nearly.ratio.log2().round() as i64;
     let bits = (BITS - nearly.ratio.log2() + lost_bits(system)).max(BITS) as usize;
-    let units = super::extent::Geometry::new(
+    let (_, table) = start(setting);
+    let geometry = super::extent::Geometry::new(
         exprs,
         rows.q,
         &rows.phi.iter().map(|r| r.1).collect::<Vec<_>>(),
         rows.jacobian,
         &dalembert_expr::Jacobian { rows: Vec::new(), columns: rows.v.len() },
-    )
-    .extents(setting, &start(setting).1);
+    );
+    let units = geometry.at(setting, &table).extents();
     let unit = |unit: f64| if unit.is_normal() { unit } else { 1.0 };
     let positions = rows.q.iter().zip(&units).map(|(&s, &u)| (s, unit(u)));
     let is_position = system.constraints[nearly.row].level == Level::Position;

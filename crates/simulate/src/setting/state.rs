@@ -122,7 +122,7 @@ impl State {
 
     /// Values for the symbols of positions, velocities, momenta and time.
     pub fn table(&self, system: &System) -> Table {
-        let mut table = Table::default();
+        let mut table = Table::with_capacity(1 + 3 * self.q.len());
         table.set(Symbol::TIME, self.t);
         table.set_all(&system.positions(), &self.q);
         table.set_all(&system.velocities(), &self.velocity);

@@ -59,11 +59,11 @@ struct Plan {
 }
 
 /// A function as machine code.
-pub(super) struct Assembled(Arc<Plan>);
+pub(in crate::backends) struct Assembled(Arc<Plan>);
 
 /// What changes in a call.
 #[derive(Clone)]
-struct Work {
+pub(in crate::backends) struct Work {
     /// Whose work it is.
     plan: Arc<Plan>,
     context: Context<1>,
@@ -196,25 +196,12 @@ impl Assembled {
     fn work<'a>(&self, scratch: &'a mut Scratch) -> Option<&'a mut Work> {
         scratch.get().filter(|work: &&mut Work| Arc::ptr_eq(&work.plan, &self.0))
     }
-}
 
-impl Function for Assembled {
-    fn constants(&self) -> usize {
-        self.0.tape.constants
-    }
-
-    fn variables(&self) -> usize {
-        self.0.tape.variables
-    }
-
-    fn outputs(&self) -> usize {
-        self.0.tape.outputs.len()
-    }
-
-    fn scratch(&self) -> Scratch {
+    /// Room for calls.
+    pub(in crate::backends) fn room(&self) -> Work {
         let Plan { tape, layout, single, .. } = &*self.0;
         let factors = tape.matrices.iter().map(|m| [Lu::new(m.size)]).collect();
-        Scratch::new(Work {
+        Work {
             plan: self.0.clone(),
             context: Context { outs: single.outs.clone(), factors },
             frame: layout.frame(tape, single.frame),
@@ -222,31 +209,32 @@ impl Function for Assembled {
             y: vec![0.0; tape.outputs.len()],
             wide: None,
             is_wide_prepared: false,
-        })
+        }
     }
 
-    fn prepare(&self, scratch: &mut Scratch, constants: &[f64]) {
-        if self.work(scratch).is_none() {
-            *scratch = self.scratch();
-        }
-        let Some(Work { context, frame, is_wide_prepared, .. }) = self.work(scratch) else {
-            return;
-        };
+    /// Sets the constants of room of this function.
+    pub(in crate::backends) fn prepare_in(&self, work: &mut Work, constants: &[f64]) {
+        let Work { context, frame, is_wide_prepared, .. } = work;
         *is_wide_prepared = false;
         let places = &mut frame[Layout::constants(&self.0.tape)];
         places.iter_mut().zip(constants).for_each(|(place, &constant)| *place = constant);
         self.0.single.code.call(PROLOGUE, context, frame, &[], &mut []);
     }
 
-    fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
-        match self.work(scratch) {
-            Some(work) => self.0.call(work, x, y),
-            None => y.fill(f64::NAN),
-        }
+    /// A call in room of this function.
+    #[inline]
+    pub(in crate::backends) fn call_in(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
+        self.0.call(work, x, y);
     }
 
-    fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]) {
-        let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
+    /// A call for many sets of variables in room of this function.
+    pub(in crate::backends) fn call_many_in(
+        &self,
+        work: &mut Work,
+        lanes: usize,
+        x: &[f64],
+        y: &mut [f64],
+    ) {
         let plan = &*self.0;
         // One alone is faster by itself.
         let wide = if lanes > 1 { plan.wide() } else { None };
@@ -267,6 +255,47 @@ impl Function for Assembled {
         }
         for lane in together..lanes {
             plan.call_lane(work, lane, lanes, x, y);
+        }
+    }
+}
+
+impl Function for Assembled {
+    fn constants(&self) -> usize {
+        self.0.tape.constants
+    }
+
+    fn variables(&self) -> usize {
+        self.0.tape.variables
+    }
+
+    fn outputs(&self) -> usize {
+        self.0.tape.outputs.len()
+    }
+
+    fn scratch(&self) -> Scratch {
+        Scratch::new(self.room())
+    }
+
+    fn prepare(&self, scratch: &mut Scratch, constants: &[f64]) {
+        if self.work(scratch).is_none() {
+            *scratch = self.scratch();
+        }
+        if let Some(work) = self.work(scratch) {
+            self.prepare_in(work, constants);
+        }
+    }
+
+    fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
+        match self.work(scratch) {
+            Some(work) => self.call_in(work, x, y),
+            None => y.fill(f64::NAN),
+        }
+    }
+
+    fn call_many(&self, scratch: &mut Scratch, lanes: usize, x: &[f64], y: &mut [f64]) {
+        match self.work(scratch) {
+            Some(work) => self.call_many_in(work, lanes, x, y),
+            None => y.fill(f64::NAN),
         }
     }
 }

@@ -35,7 +35,7 @@ mod shims;
 
 use super::{Backend, Function, interpreter};
 use crate::tape::Tape;
-use function::Assembled;
+pub(super) use function::{Assembled, Work};
 
 pub use function::LANES;
 
@@ -57,10 +57,15 @@ impl Backend for Machine {
 
 /// The machine code of a tape; the tape itself where there is none.
 pub fn assemble(tape: Tape) -> Result<Box<dyn Function>, Box<Tape>> {
+    assembled(tape).map(|function| Box::new(function) as Box<dyn Function>)
+}
+
+/// The same for another backend, which calls it by itself.
+pub(super) fn assembled(tape: Tape) -> Result<Assembled, Box<Tape>> {
     if !is_available() || !layout::is_regular(&tape) {
         return Err(Box::new(tape));
     }
-    Assembled::new(tape).map(|function| Box::new(function) as Box<dyn Function>)
+    Assembled::new(tape)
 }
 
 /// Whether the processor has the instructions.

@@ -109,10 +109,15 @@ impl Driver {
         trail.push_back(mark);
         if trail.len() > TRAIL {
             // Steps that have become short leave the long ones before them in place.
-            let gap = |i: &usize| (trail[i + 1].t - trail[i - 1].t).abs();
-            let closest = (1..TRAIL).min_by(|a, b| gap(a).total_cmp(&gap(b)));
-            let removed = closest.and_then(|at| trail.remove(at));
-            self.crossings.spare = removed.map(|mark| mark.x).unwrap_or_default();
+            let (mut closest, mut least) = (1, f64::INFINITY);
+            let around = trail.iter().zip(trail.iter().skip(2)).enumerate();
+            for (i, (before, after)) in around {
+                let gap = (after.t - before.t).abs();
+                if gap < least {
+                    (closest, least) = (i + 1, gap);
+                }
+            }
+            self.crossings.spare = trail.remove(closest).map(|mark| mark.x).unwrap_or_default();
         }
     }
 
@@ -130,16 +135,23 @@ impl Driver {
 
     /// When the rank will drop, if that is soon and the margin falls straight to 0.
     fn singular_ahead(&mut self, pass: &Pass) -> Option<f64> {
-        let usual = self.usual();
         let trail = &self.crossings.trail;
         let last = trail.back().filter(|last| last.t == self.t)?;
         let margin = last.margin;
-        if trail.len() > 1 {
-            let before = &trail[trail.len() - 2];
-            let slope = (before.margin - margin) / (self.t - before.t).abs();
-            if !(slope > 0.0 && margin < FAR * slope * usual) {
-                return None;
+        // Most margins do not fall, and nothing more is asked of them.
+        let slope = match trail.len() > 1 {
+            true => {
+                let before = &trail[trail.len() - 2];
+                (before.margin - margin) / (self.t - before.t).abs()
             }
+            false => f64::INFINITY,
+        };
+        if !(slope > 0.0) {
+            return None;
+        }
+        let usual = self.usual();
+        if !(margin < FAR * slope * usual) {
+            return None;
         }
         let eta = 1e-4 * self.h;
         let mut ahead = std::mem::take(&mut self.crossings.spare);
@@ -569,7 +581,7 @@ impl Driver {
             let (x, known) = self.inside(crossing, t)?;
             self.field.known_rates = known;
             let jumped = self.jumped;
-            let sample = Sample { t, x: &x, is_output: true, is_step: false, jumped };
+            let sample = Sample { t, x: &x, rates: None, is_output: true, is_step: false, jumped };
             let flow = record(&mut self.field, sample);
             self.field.known_rates = None;
             if flow.is_break() {

@@ -43,17 +43,25 @@ impl Margins {
                 self.matrix[i * count + k] = unit * jacobian[row * n + i];
             }
         }
-        self.longest.resize(jacobian.len() / n.max(1), 0.0);
+        if self.longest.len() * n != jacobian.len() {
+            self.longest.resize(jacobian.len() / n.max(1), 0.0);
+        }
         self.matrix.iter().all(|a| a.is_finite()).then_some(count)
     }
 
     /// The margin at a state on the way, whose rows' lengths are taken into account.
     pub fn mark(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
         let count = self.load(field, t, x)?;
+        let mut length = 0.0;
         for (k, &row) in field.rows().iter().enumerate() {
             let column = (0..field.size).map(|i| self.matrix[i * count + k]);
-            let length = column.map(|a| a * a).sum::<f64>().sqrt();
+            length = column.map(|a| a * a).sum::<f64>().sqrt();
             self.longest[row] = self.longest[row].max(length);
+        }
+        // One row is as far from depending on others as it is long.
+        if let [row] = *field.rows() {
+            let longest = self.longest[row];
+            return Some(if longest > 0.0 { length / longest } else { length });
         }
         let steps = self.factor_loaded(field, count);
         Some(steps.checked_sub(1).map_or(1.0, |k| self.matrix[k * count + k].abs()))

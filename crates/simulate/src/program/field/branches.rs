@@ -93,8 +93,9 @@ impl Field {
     pub(super) fn read_branches(&mut self, modes: &mut Vec<f64>, guards: &mut Vec<f64>) {
         let count = self.switches();
         let work = &mut self.work;
-        let function = &self.switchboard.function;
-        function.call(&mut work.switch_registers, &work.input, &mut work.switch_output);
+        if let Some(function) = &self.switchboard.function {
+            function.call(&mut work.switch_registers, &work.input, &mut work.switch_output);
+        }
         modes.clear();
         modes.extend_from_slice(&work.switch_output[..count]);
         guards.clear();

@@ -132,6 +132,7 @@ impl Field {
             positions: phi.len(),
             velocities: psi.len(),
             phi_q: phi_q_at,
+            mass_diagonal: mass_at.diagonal(),
             mass: mass_at,
             slopes,
         };
@@ -160,7 +161,7 @@ impl Field {
         let switchboard = Switchboard {
             dependent: multiplier_forces::dependent(exprs, &switches, &multipliers),
             switches: switches.clone(),
-            function: lower(&guards),
+            function: (!guards.is_empty()).then(|| lower(&guards)),
             kinds: switches.iter().map(|s| s.kind).collect(),
             counts: switches.iter().map(|s| s.guards.len()).collect(),
             first_input: before_modes,
@@ -177,9 +178,11 @@ impl Field {
             jacobian: vec![0.0; m * size],
             ..Work::default()
         };
-        work.switch_registers = switchboard.function.scratch();
-        work.switch_output = vec![0.0; switchboard.function.outputs()];
-        switchboard.function.prepare(&mut work.switch_registers, &constants);
+        if let Some(function) = &switchboard.function {
+            work.switch_registers = function.scratch();
+            work.switch_output = vec![0.0; function.outputs()];
+            function.prepare(&mut work.switch_registers, &constants);
+        }
         terms.prepare(&mut work.registers, &constants);
         residuals.function.prepare(&mut work.residual_registers, &constants);
         if let Some(coupling) = &coupling {
@@ -194,6 +197,7 @@ impl Field {
             work.auxiliary_output = vec![0.0; implicit.function.outputs()];
         }
         let mut field = Field {
+            duration: setting.duration(),
             setting: setting.clone(),
             noise: FieldNoise::default(),
             phi_q,
@@ -210,7 +214,7 @@ impl Field {
             switchboard,
             windings,
             constants,
-            work,
+            work: Box::new(work),
             rows: (0..m).collect(),
             rates_of_positions: {
                 let velocities = system.velocities();
@@ -239,12 +243,14 @@ impl Field {
     /// at states so far is forgotten. The setting must be one of the same model that holds the
     /// same rows.
     pub fn set_parameters(&mut self, setting: &Setting) {
-        self.setting = setting.clone();
+        (self.setting, self.duration) = (setting.clone(), setting.duration());
         self.constants = setting.constants().1;
         let (work, constants) = (&mut self.work, &self.constants);
         self.terms.prepare(&mut work.registers, constants);
         self.residuals.function.prepare(&mut work.residual_registers, constants);
-        self.switchboard.function.prepare(&mut work.switch_registers, constants);
+        if let Some(function) = &self.switchboard.function {
+            function.prepare(&mut work.switch_registers, constants);
+        }
         if let Some(coupling) = &self.coupling {
             coupling.function.prepare(&mut work.law_registers, constants);
         }

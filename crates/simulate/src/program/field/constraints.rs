@@ -1,7 +1,7 @@
 //! The constraints at a state: φ and ψ, and what their projection needs of them, compiled apart
 //! from the terms. A motion is on the constraints where they are 0.
 
-use super::{Field, FieldError, is_same};
+use super::{Field, FieldError, replace};
 use crate::normal_form::layout::Sparse;
 use dalembert_compile::Function;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ pub(super) struct Residuals {
     pub(super) velocities: usize,
     pub(super) phi_q: Sparse,
     pub(super) mass: Sparse,
+    pub(super) mass_diagonal: Vec<Option<usize>>,
     pub(super) slopes: usize,
 }
 
@@ -22,13 +23,12 @@ impl Field {
     pub fn residuals(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
         self.load(t, x)?;
         let work = &mut self.work;
-        if !is_same(&work.input, &work.residuals_at) {
+        if replace(&mut work.residuals_at, &work.input) {
             self.residuals.function.call(
                 &mut work.residual_registers,
                 &work.input,
                 &mut work.residual_output,
             );
-            work.residuals_at.clone_from(&work.input);
         }
         let (phi, rest) = work.residual_output.split_at(self.residuals.positions);
         Ok((phi, &rest[..self.residuals.velocities]))
@@ -64,6 +64,13 @@ impl Field {
     /// there are no position constraints.
     pub fn mass(&self, matrix: &mut Vec<f64>) {
         self.residuals.mass.fill(&self.work.residual_output, matrix);
+    }
+
+    /// M_ii at the state of the last [`residuals`](Field::residuals); `None` if there are no
+    /// position constraints.
+    pub fn mass_of(&self, i: usize) -> Option<f64> {
+        let at = self.residuals.mass_diagonal.get(i)?;
+        Some(at.map_or(0.0, |at| self.work.residual_output[at]))
     }
 
     /// The entries of S of the chart, by which the dependent velocities follow; none if

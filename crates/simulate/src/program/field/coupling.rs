@@ -118,12 +118,11 @@ impl Field {
         Ok(())
     }
 
-    fn find_motion(&mut self) -> Result<(), FieldError> {
-        let size = self.size;
-        let (work, layout) = (&mut self.work, &self.layout.normal);
-        let bias = &work.output[layout.bias.clone()];
-        let all = self.rows.len() == bias.len();
-        if !all {
+    /// Picks A and b of the rows in use, where these are not all.
+    fn choose_terms(&mut self) {
+        let (work, size) = (&mut self.work, self.size);
+        let bias = &work.output[self.layout.normal.bias.clone()];
+        if self.rows.len() < bias.len() {
             work.chosen.clear();
             work.chosen_bias.clear();
             for &row in &self.rows {
@@ -131,29 +130,44 @@ impl Field {
                 work.chosen_bias.push(bias[row]);
             }
         }
-        let terms = Terms {
-            m: self.rows.len(),
-            bias: if all { bias } else { &work.chosen_bias },
-            inertia: &self.noise.inertia,
-            ..layout.terms(
-                &work.output,
-                &work.metric,
-                if all { &work.jacobian } else { &work.chosen },
-            )
-        };
-        let tolerances =
-            Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
+    }
+
+    fn find_motion(&mut self) -> Result<(), FieldError> {
+        self.choose_terms();
+        let (work, layout) = (&mut self.work, &self.layout.normal);
+        let chosen = (&*work.chosen, &*work.chosen_bias);
+        let terms = layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
         let by = self.elimination;
         let (factored, outcome) = (&mut work.factored, &mut work.outcome);
+        let (v_dot, multipliers) = (&mut outcome.v_dot, &mut outcome.multipliers);
         work.is_frozen = self.coupling.is_none()
             && factored.is_decided()
-            && factored.refactor(by, &terms)
-            && factored.solve(by, &terms, &mut outcome.v_dot, &mut outcome.multipliers);
+            && match work.has_factors {
+                true => factored.solve(by, &terms, v_dot, multipliers),
+                false => factored.solve_at(by, &terms, v_dot, multipliers),
+            };
+        work.has_factors = work.is_frozen;
         if work.is_frozen {
             self.counts.frozen += 1;
             outcome.motion = outcome::Verdict::Unique;
             return Ok(());
         }
+        self.decide_motion()
+    }
+
+    /// The same with a decision of its own, or together with the forces that depend on it.
+    #[inline(never)]
+    fn decide_motion(&mut self) -> Result<(), FieldError> {
+        let (size, by) = (self.size, self.elimination);
+        let (work, layout) = (&mut self.work, &self.layout.normal);
+        let chosen = (&*work.chosen, &*work.chosen_bias);
+        let terms = Terms {
+            inertia: &self.noise.inertia,
+            ..layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen)
+        };
+        let tolerances =
+            Tolerances { rank: None, inconsistent: 1e-3, hidden: 1e-6, least_squares: true };
+        let (factored, outcome) = (&mut work.factored, &mut work.outcome);
         match &self.coupling {
             None => {
                 self.counts.decided += 1;
@@ -210,6 +224,26 @@ impl Field {
 }
 
 impl Field {
+    /// The shortest change of the own velocities, in the metric Γ, by which A v changes by `right`
+    /// in each row in use, at what was evaluated last. Found by the factors of the motion, which
+    /// serve it too where Γ and A do not depend on the velocities. False if there are none.
+    pub(crate) fn shortest_change(&mut self, right: &[f64], change: &mut Vec<f64>) -> bool {
+        if self.coupling.is_some() || !self.work.factored.is_decided() {
+            return false;
+        }
+        self.choose_terms();
+        let (work, by) = (&mut self.work, self.elimination);
+        work.is_solved = false;
+        if !work.has_factors {
+            let chosen = (&*work.chosen, &*work.chosen_bias);
+            let layout = &self.layout.normal;
+            let terms =
+                layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
+            work.has_factors = work.factored.refactor(by, &terms);
+        }
+        work.has_factors && work.factored.shortest(by, right, change)
+    }
+
     /// Checks the last solution by Gauss's principle, if it is on the decision of another state;
     /// all others have been. One that misses it is solved for again.
     pub(super) fn certify(&mut self) -> Result<(), FieldError> {
@@ -223,7 +257,7 @@ impl Field {
             return Ok(());
         }
         self.work.factored.forget();
-        self.work.is_solved = false;
+        (self.work.is_solved, self.work.has_factors) = (false, false);
         self.solve()
     }
 }

@@ -60,7 +60,7 @@ impl Field {
             }
         }
         self.counts.decisions += 1;
-        (work.is_frozen, work.is_solved) = (false, false);
+        (work.is_frozen, work.is_solved, work.has_factors) = (false, false, false);
         let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
         work.is_settled = is_adopted && work.outcome.independent.len() == layout.bias.len();
         self.rows.clone_from(&work.outcome.independent);
@@ -93,6 +93,7 @@ impl Field {
             self.rows = rows.to_vec();
             self.work.factored.forget();
             (self.work.is_settled, self.work.is_solved) = (false, false);
+            self.work.has_factors = false;
         }
     }
 }

@@ -7,6 +7,7 @@ use dalembert_gauss::terms::Terms;
 
 impl Field {
     /// Adds feedback to b.
+    #[inline(never)]
     pub(super) fn baumgarte(&mut self, t: f64, x: &[f64], rate: f64) -> Result<(), FieldError> {
         let positions: Vec<usize> =
             self.equations.configuration_residuals.iter().map(|r| r.0).collect();
@@ -31,6 +32,7 @@ impl Field {
 
     /// Feedback of the constraints into the rates: −κ times what a projection would
     /// move positions and velocities by.
+    #[inline(never)]
     pub(super) fn invariant(
         &mut self,
         t: f64,

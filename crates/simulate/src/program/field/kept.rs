@@ -30,7 +30,7 @@ pub(super) struct Parts {
     pub(super) structure: Option<structure::Part>,
     pub(super) continuity: Option<continuity::Continuity>,
     /// For the choice of independent position rows.
-    pub(super) projection: Projection,
+    pub(super) projection: Box<Projection>,
 }
 
 /// The quantities beyond the normal form that a part may need: f of Hamilton's

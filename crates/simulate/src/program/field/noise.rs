@@ -34,6 +34,12 @@ pub struct FieldNoise {
     pub extents: Vec<f64>,
 }
 
+/// The noise of rates that are no more than noise; 0 for all others.
+pub(crate) fn still(rates: &[f64], noise: &[f64]) -> Vec<f64> {
+    let at = |(rate, noise): (&f64, &f64)| if rate.abs() <= *noise { *noise } else { 0.0 };
+    rates.iter().zip(noise).map(at).collect()
+}
+
 impl Field {
     /// Evaluates the terms once more with bounds on their rounding errors. Rows whose
     /// entries all vanish on the constraints are noise there, which only these bounds
@@ -45,15 +51,20 @@ impl Field {
         let table = self.table(t, x);
         let exprs = &self.setting.model.exprs;
         let geometry = Geometry::of_equations(exprs, equations);
-        let mut extents = geometry.extents(&self.setting, &table);
-        let lengths = geometry.lengths(&self.setting, &table);
-        let inertia = geometry.reach_within(&self.setting, &table, &lengths);
+        let along = geometry.at(&self.setting, &table);
+        let (mut extents, lengths) = (along.extents(), along.lengths());
+        let inertia = along.reach_within(&lengths);
         // A position is known to a rounding error of its own size, or of the one it has on the
         // constraints: no projection leaves less.
         let known = lengths.iter().zip(x).map(|(s, q)| s.max(q.abs()));
-        let slopes = geometry.slopes_within(&self.setting, &table, &known.collect::<Vec<f64>>());
-        let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
-        let mass_inertia = mass.reach_within(&self.setting, &table, &lengths);
+        let slopes = along.slopes_within(&known.collect::<Vec<f64>>());
+        let mass_inertia = match equations.metric.rows == self.whole_mass.rows {
+            true => inertia.clone(),
+            false => {
+                let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
+                mass.at(&self.setting, &table).reach_within(&lengths)
+            }
+        };
         let own = &x[n..n + size];
         if equations.v == self.setting.model.system.velocities() {
             extents.extend(velocity_extents(&extents, own, self.setting.duration()));
@@ -109,8 +120,7 @@ impl Field {
     /// and 0 for all others.
     pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
         let (rates, noise) = self.rate_noise(t, x);
-        let at = |(i, noise): (usize, f64)| if rates[i].abs() <= noise { noise } else { 0.0 };
-        noise.into_iter().enumerate().map(at).collect()
+        still(&rates, &noise)
     }
 
     /// v̇ at a state, and what rounding may have done to it: 16 (δF_i + ε Σ_j |A_ji λ_j|) / Γ_ii.
@@ -142,7 +152,7 @@ impl Field {
     fn table(&self, t: f64, x: &[f64]) -> Table {
         let (n, size) = (self.n, self.size);
         let equations = &self.equations;
-        let mut table = Table::default();
+        let mut table = Table::with_capacity(self.work.input.len());
         table.set(Symbol::TIME, t);
         table.set_all(&equations.q, &x[..n]);
         table.set_all(&equations.v, &x[n..n + size]);
