@@ -11,7 +11,8 @@
 //! With three coordinates and a row these are some sixty products; calls, counters and moves of a
 //! few numbers would cost three times as much as the products. So every function here is written
 //! once, for any size, and is compiled once more for each size up to four coordinates, where all
-//! of its loops are unrolled. Whatever the size, the operations and their order are the same.
+//! of its loops are unrolled; the operations and their order are the same. Beyond that size loops
+//! are long enough to be compiled for wide registers, and K is factored four rows at once.
 
 use super::Scratch;
 use crate::linalg::{dot, dots, lq, multiply, norm, sized};
