@@ -10,6 +10,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::key::Key;
+use crate::values::Values;
 use dalembert_derive::{Choices, EquationsOfMotion, Formulation};
 use dalembert_expr::{Number, Symbol};
 use dalembert_gauss::outcome::Verdict;
@@ -104,8 +105,9 @@ impl Compiled {
             equations: equations.clone(),
             rates: vec![0.0; driver.x.len()],
             driver,
-            is_stale: false,
+            stale: Stale::None,
             terms: StateTerms::default(),
+            values: Values::new(model, setting),
         }
     }
 }
@@ -116,12 +118,23 @@ pub struct Work {
     setting: Setting,
     equations: EquationsOfMotion,
     driver: Driver,
-    /// Whether parameters have changed since the driver was made.
-    is_stale: bool,
+    /// What parameters have changed since a state was last taken.
+    stale: Stale,
+    values: Values,
     /// The rates of (q, q̇, W).
     rates: Vec<f64>,
     /// The terms asked for last.
     terms: StateTerms,
+}
+
+/// What changed parameters make old.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stale {
+    None,
+    /// Numbers.
+    Numbers,
+    /// Rows that are held, perhaps.
+    Rows,
 }
 
 /// A thread may hand its work to another.
@@ -160,23 +173,25 @@ impl std::fmt::Debug for Work {
 
 impl Work {
     /// Another value for a parameter; parameters that are defined by it follow. Nothing is
-    /// compiled again, unless other rows are held because constraints nearly depend on each
-    /// other.
+    /// compiled again or allocated, unless it is in one of several constraints, which may then
+    /// depend on each other, or it is far from what it was.
     pub fn set(&mut self, parameter: impl Key, value: f64) -> Result<(), Error> {
         let name = parameter.name();
-        let parameters = &mut self.model.system.parameters;
+        let parameters = &self.model.system.parameters;
         let Some(at) = parameters.iter().position(|p| p.name == name) else {
             let known = parameters.iter().map(|p| p.name.clone()).collect();
             return Err(Error::unknown("parameter", &name, known));
         };
-        let Some(number) = Number::from_f64(value) else {
+        if !value.is_finite() {
             let words = format!("`{name}` must be a finite number, and it is {value}");
             let name = name.into_owned();
             return Err(Error::plain(ErrorKind::NotANumber { name, value }, words));
-        };
-        let number = Some(self.model.exprs.of_number(number));
-        self.is_stale |= parameters[at].value != number;
-        parameters[at].value = number;
+        }
+        if self.values.numbers[at] != value {
+            self.values.set(&self.model, at, value);
+            let decides = self.values.decides[at];
+            self.stale = self.stale.max(if decides { Stale::Rows } else { Stale::Numbers });
+        }
         Ok(())
     }
 
@@ -252,8 +267,19 @@ impl Work {
                 return Err(Error::plain(ErrorKind::Length { what, expected, found }, words));
             }
         }
-        if std::mem::take(&mut self.is_stale) {
-            let setting = Setting::new(&self.model);
+        let stale = std::mem::replace(&mut self.stale, Stale::None);
+        if stale == Stale::Numbers {
+            let is_far = self.values.are_far();
+            self.setting.set_values(&self.values.symbols, &self.values.numbers);
+            self.driver.set_values(&self.values.symbols, &self.values.numbers, is_far);
+        } else if stale == Stale::Rows {
+            self.values.are_far();
+            let mut model = self.model.clone();
+            let parameters = model.system.parameters.iter_mut().zip(&self.values.numbers);
+            for (parameter, &value) in parameters {
+                parameter.value = Number::from_f64(value).map(|x| model.exprs.of_number(x));
+            }
+            let setting = Setting::new(&model);
             self.setting = setting.map_err(|m| Error::of_missing(m, &self.model))?;
             // Rows that nearly depend on each other are combined by the parameters.
             let held = |setting: &Setting| setting.model.system.recombined.clone();

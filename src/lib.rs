@@ -86,6 +86,7 @@ pub mod refusals;
 mod sample;
 mod simulation;
 mod trajectory;
+mod values;
 
 #[cfg(feature = "analysis")]
 pub use dalembert_analyze as analyze;

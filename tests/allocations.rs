@@ -93,3 +93,42 @@ fn compiled_accelerations_allocate_nothing() -> Result<(), dalembert::Error> {
     }
     Ok(())
 }
+
+/// Parameters that are set in a loop: nothing is allocated once each was set, those that are
+/// defined by others included.
+#[test]
+fn parameters_that_are_set_allocate_nothing() -> Result<(), dalembert::Error> {
+    use dalembert::Mechanics;
+    let text = "param m = 1, l = 2, g = 9.81, k = m*g/l, s = 2*k\ncoord x, y\n\
+        kinetic m/2*(x'^2 + y'^2)\npotential m*g*y + s*x^2/2\nconstraint rod: x^2 + y^2 = l^2\n";
+    let system = dalembert::parse(text)?.compile()?;
+    let mut work = system.work();
+    let mut found = Vec::with_capacity(1000);
+    let mut loops = |found: &mut Vec<f64>| -> Result<(), dalembert::Error> {
+        found.clear();
+        for turn in 0..200 {
+            let (m, l) = (1.0 + 0.01 * f64::from(turn), 2.0 + 0.02 * f64::from(turn));
+            work.set("m", m)?;
+            work.set("l", l)?;
+            found.push(work.accelerations(0.0, &[0.6 * l, -0.8 * l], &[0.8, 0.6])?[0]);
+            found.push(work.terms(0.0, &[0.6 * l, -0.8 * l], &[0.8, 0.6])?.force[0]);
+        }
+        Ok(())
+    };
+    loops(&mut found)?;
+    let before = COUNT.with(Cell::get);
+    loops(&mut found)?;
+    let count = COUNT.with(Cell::get) - before;
+    assert_eq!(count, 0);
+    for (turn, pair) in found.chunks(2).enumerate() {
+        let (m, l) = (1.0 + 0.01 * turn as f64, 2.0 + 0.02 * turn as f64);
+        let (x, y) = (0.6 * l, -0.8 * l);
+        let pull = -2.0 * m * 9.81 / l * x;
+        // x'' = f_x/m + 2xλ/m with 2(xx'' + yy'') = −2v².
+        let lambda = -m * (1.0 + x * pull / m - y * 9.81) / (2.0 * l * l);
+        let right = pull / m + 2.0 * x * lambda / m;
+        assert!((pair[0] - right).abs() < 1e-12 * right.abs().max(1.0), "{turn}: {pair:?} {right}");
+        assert!((pair[1] - pull).abs() < 1e-13 * pull.abs(), "{turn}: {pair:?} {pull}");
+    }
+    Ok(())
+}

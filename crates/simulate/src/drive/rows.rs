@@ -3,6 +3,7 @@
 use super::{Driver, Failure, RANK, Stabilize};
 use crate::program::field::FieldError;
 use crate::program::projection::Violation;
+use dalembert_expr::Symbol;
 use dalembert_gauss::outcome;
 
 impl Driver {
@@ -32,6 +33,15 @@ impl Driver {
             return Ok(());
         }
         self.settle_here()
+    }
+
+    /// Takes other values of the parameters, of which those far from what they were ask for another
+    /// look at rounding; see [`Field::set_values`](crate::Field::set_values).
+    pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64], are_far: bool) {
+        self.field.set_values(symbols, values);
+        if are_far {
+            self.expected = None;
+        }
     }
 
     /// Chooses the rows for what comes, at the driver's state.

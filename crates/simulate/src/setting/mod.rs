@@ -143,6 +143,12 @@ impl Setting {
         self.changed.iter().filter_map(|&(symbol, x)| Some((symbol, Number::from_f64(x)?)))
     }
 
+    /// Other values of parameters that are in none of several constraints: the rows that are held
+    /// stay the same.
+    pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64]) {
+        self.parameters.extend(symbols.iter().copied().zip(values.iter().copied()));
+    }
+
     /// What is known of rows that doubles take for dependent, at the first state that is asked for.
     pub fn dependence(&self, equations: &EquationsOfMotion, state: &State) -> &Dependence {
         let decide = || {

@@ -245,6 +245,22 @@ impl Field {
     pub fn set_parameters(&mut self, setting: &Setting) {
         (self.setting, self.duration) = (setting.clone(), setting.duration());
         self.constants = setting.constants().1;
+        self.prepare();
+        self.noise = FieldNoise::default();
+        self.rows = (0..self.equations.rows.len()).collect();
+        (self.evaluations, self.counts) = (0, Counts::default());
+    }
+
+    /// The same for values that change neither the rows that are held nor the time that a run
+    /// takes; what is known of rounding and of the rows in use is kept. Nothing is allocated.
+    pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64]) {
+        self.setting.set_values(symbols, values);
+        self.constants.copy_from_slice(values);
+        self.prepare();
+    }
+
+    /// Hands the constants to all functions, and forgets what was found with others.
+    fn prepare(&mut self) {
         let (work, constants) = (&mut self.work, &self.constants);
         self.terms.prepare(&mut work.registers, constants);
         self.residuals.function.prepare(&mut work.residual_registers, constants);
@@ -262,13 +278,10 @@ impl Field {
         parts.canonical.iter_mut().for_each(|part| part.prepare(constants));
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
-        parts.projection = Default::default();
+        *parts.projection = Default::default();
         (work.is_fresh, work.is_settled) = (false, false);
         work.residuals_at.clear();
         work.factored.forget();
-        self.noise = FieldNoise::default();
-        self.rows = (0..self.equations.rows.len()).collect();
         self.known_rates = None;
-        (self.evaluations, self.counts) = (0, Counts::default());
     }
 }
