@@ -151,31 +151,46 @@ pub(super) fn factor_and_solve(
     }
     sized(&mut s.solution, n);
     sized(&mut s.multipliers, r);
-    by_size!(n, r, |n: usize, r: usize| {
-        // Where the size is not known there is no room for it here.
-        let (n, r) = (n.min(SMALL), r.min(n.min(SMALL)));
-        let count = n - r;
-        let given = (terms, order, &s.scaled.coordinates[..n], &s.scaled.rows[..r]);
-        let before = (&before.0[..r], &before.1[..count]);
-        let mut here = Here::default();
-        let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
-        here.keep(n, r, s);
-        take_right(n, r, s, terms, order);
-        let given = Given {
-            metric: &here.metric[..n * n],
-            force: &s.scaled.force[..n],
-            bias: &s.scaled.bias[..r],
-            lq: &here.lq[..r * n],
-            tau: &here.tau[..r],
-            basis: &here.basis[..count * n],
-            reduced: &here.reduced[..count * count],
-        };
-        let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
-        let mu = &mut s.multipliers[..r];
-        solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], mu);
-        s.solution[..n].copy_from_slice(&x[..n]);
-        take_back(n, r, s, order, v_dot, multipliers) && holds
-    })
+    by_size!(n, r, |n, r| factor_and_solve_sized(
+        n,
+        r,
+        s,
+        (terms, order),
+        before,
+        (v_dot, multipliers)
+    ))
+}
+
+#[inline(always)]
+fn factor_and_solve_sized(
+    n: usize,
+    r: usize,
+    s: &mut Scratch,
+    (terms, order): (&Terms, &Order),
+    (rows, free): (&[f64], &[f64]),
+    (v_dot, multipliers): (&mut Vec<f64>, &mut Vec<f64>),
+) -> bool {
+    let count = n - r;
+    let given = (terms, order, &s.scaled.coordinates[..n], &s.scaled.rows[..r]);
+    let before = (&rows[..r], &free[..count]);
+    let mut here = Here::default();
+    let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
+    here.keep(n, r, s);
+    take_right(n, r, s, terms, order);
+    let given = Given {
+        metric: &here.metric[..n * n],
+        force: &s.scaled.force[..n],
+        bias: &s.scaled.bias[..r],
+        lq: &here.lq[..r * n],
+        tau: &here.tau[..r],
+        basis: &here.basis[..count * n],
+        reduced: &here.reduced[..count * count],
+    };
+    let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
+    let mu = &mut s.multipliers[..r];
+    solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], mu);
+    s.solution[..n].copy_from_slice(&x[..n]);
+    take_back(n, r, s, order, v_dot, multipliers) && holds
 }
 
 /// Where the matrices and their factors are.
