@@ -32,11 +32,13 @@
 //! ```
 
 mod memory;
+mod wide;
 
 use memory::Memory;
 use std::marker::PhantomData;
 
 pub use memory::Refused;
+pub use wide::{Wide, wide};
 
 /// What code hands on to functions that it calls: the three lists of doubles, and a context.
 pub struct State<C> {

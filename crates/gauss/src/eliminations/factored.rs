@@ -91,7 +91,13 @@ impl Factored {
         pivots(&s.reduced, free, free, &mut self.free);
         s.order.clear();
         s.order.extend(s.reduced_order.iter().map(|&k| columns[r + k]));
-        columns[r..].copy_from_slice(&s.order);
+        // Without rows any order of such a matrix is as good, if its pivots are; as they come they
+        // need not be sought.
+        self.order.is_natural =
+            r == 0 && stands_as_it_is(s, &decided.scaled.metric, &mut self.free);
+        if !self.order.is_natural {
+            columns[r..].copy_from_slice(&s.order);
+        }
         s.scaled.adopt(&decided.scaled, pivots_of_rows, columns);
         s.decision.adopt(&decided.decision, columns);
         factor_rows(s);
@@ -230,6 +236,24 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
         work.chunks_exact_mut(n).for_each(|row| row.swap(k, largest));
         lq::factor_from(work, n, k, k + 1, &mut tau);
     }
+}
+
+/// Whether Γ̃ has good pivots in the order of its coordinates, which are then those to go by.
+fn stands_as_it_is(s: &mut Scratch, metric: &[f64], free: &mut Vec<f64>) -> bool {
+    let n = s.scaled.n;
+    s.reduced.copy_from_slice(metric);
+    zeros(&mut s.extra, n);
+    frozen::factor_reduced(n, &mut s.reduced, &s.extra);
+    let ratio = |k: usize| {
+        let (pivot, whole) = frozen::free_pivot(&s.reduced, n, k);
+        pivot / whole
+    };
+    let stands = (0..n).all(|k| ratio(k) >= POOR * POOR);
+    if stands {
+        free.clear();
+        free.extend((0..n).map(ratio));
+    }
+    stands
 }
 
 /// Squares of the lengths of the rows, K_kk, and Γ̃_ii.

@@ -11,11 +11,13 @@
 //! With three coordinates and a row these are some sixty products; calls, counters and moves of a
 //! few numbers would cost three times as much as the products. So every function here is written
 //! once, for any size, and is compiled once more for each size up to four coordinates, where all
-//! of its loops are unrolled. Whatever the size, the operations and their order are the same.
+//! of its loops are unrolled; the operations and their order are the same. Beyond that size loops
+//! are long enough to be compiled for wide registers, and K is factored four rows at once.
 
 use super::Scratch;
-use crate::linalg::{dot, lq, multiply, norm, sized};
+use crate::linalg::{dot, dots, lq, multiply, norm, sized};
 use crate::terms::Terms;
+use dalembert_machine::{Wide, wide};
 
 /// Calls a function that is inlined with n and r as constants where these are small.
 macro_rules! by_size {
@@ -46,6 +48,8 @@ type Small = [f64; SMALL * SMALL];
 pub(super) struct Order {
     pub(super) columns: Vec<usize>,
     pub(super) rows: Vec<usize>,
+    /// Whether the coordinates are in the order of the terms.
+    pub(super) is_natural: bool,
 }
 
 /// Takes Γ and A in the units and the order there are, and factors the rows and K. `rows` and
@@ -58,9 +62,30 @@ pub(super) fn factor(
     free: &[f64],
 ) -> bool {
     sized(&mut s.matrix, s.basis.len());
-    by_size!(s.scaled.n, s.decision.jacobian, |n, r| factor_sized(
-        n, r, s, terms, order, rows, free
-    ))
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    if n > SMALL {
+        return wide(Factor { s, terms, order, rows, free });
+    }
+    by_size!(n, r, |n, r| factor_sized(n, r, s, terms, order, rows, free))
+}
+
+/// [`factor`] for larger problems.
+struct Factor<'a> {
+    s: &'a mut Scratch,
+    terms: &'a Terms<'a>,
+    order: &'a Order,
+    rows: &'a [f64],
+    free: &'a [f64],
+}
+
+impl Wide for Factor<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Factor { s, terms, order, rows, free } = self;
+        factor_sized(s.scaled.n, s.decision.jacobian, s, terms, order, rows, free)
+    }
 }
 
 #[inline(always)]
@@ -214,7 +239,11 @@ fn factor_at(
     (rows, free): (&[f64], &[f64]),
 ) -> bool {
     let Factors { metric, jacobian, lq, tau, basis, moved, reduced } = at;
-    take_metric(n, metric, &terms.metric[..n * n], c, &order.columns[..n]);
+    let given = &terms.metric[..n * n];
+    match order.is_natural && n > SMALL {
+        true => scale_metric(n, metric, given, c),
+        false => take_metric(n, metric, given, c, &order.columns[..n]),
+    }
     take_rows(n, r, (lq, jacobian), terms, (c, d), order);
     if r > 0 {
         lq::factor(lq, n, r, tau);
@@ -236,6 +265,17 @@ fn take_metric(n: usize, metric: &mut [f64], given: &[f64], c: &[f64], columns: 
             let sum = 0.5 * row[q] + 0.5 * given[q * n + p];
             let value = sum * c[i] * c[j];
             (metric[i * n + j], metric[j * n + i]) = (value, value);
+        }
+    }
+}
+
+/// The same in the order of the terms.
+#[inline(always)]
+fn scale_metric(n: usize, metric: &mut [f64], given: &[f64], c: &[f64]) {
+    let rows = metric.chunks_exact_mut(n).zip(given.chunks_exact(n));
+    for ((own, given), by) in rows.zip(c) {
+        for ((own, given), c) in own.iter_mut().zip(given).zip(c) {
+            *own = given * by * c;
         }
     }
 }
@@ -312,6 +352,9 @@ pub(super) fn form_reduced(
 /// False if a pivot has fallen.
 #[inline(always)]
 pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
+    if count > SMALL {
+        return factor_larger(count, k, before);
+    }
     let mut holds = true;
     for i in 0..count {
         let (above, rest) = k.split_at_mut(i * count);
@@ -335,9 +378,65 @@ pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> boo
     holds
 }
 
+/// [`factor_reduced`] where columns are long: four of their entries at once, and no quotients but
+/// those of D, of which all but the last are kept in the first row, where nothing else is.
+#[inline(always)]
+fn factor_larger(count: usize, k: &mut [f64], before: &[f64]) -> bool {
+    let mut holds = true;
+    for i in 0..count {
+        let (above, rest) = k.split_at_mut(i * count);
+        let (row, below) = rest.split_at_mut(count);
+        let whole = row[i];
+        let inverses = if i > 0 { &above[1..i + 1] } else { &[] };
+        let pivot = whole - unscale(&mut row[..i], inverses);
+        row[i] = pivot;
+        holds &= pivot >= FALLS * FALLS * before[i] * whole && pivot > 0.0;
+        let row = &row[..i];
+        let mut fours = below.chunks_exact_mut(4 * count);
+        for four in &mut fours {
+            let along = dots(four, count, row);
+            four[i] -= along[0];
+            four[count + i] -= along[1];
+            four[2 * count + i] -= along[2];
+            four[3 * count + i] -= along[3];
+        }
+        for other in fours.into_remainder().chunks_exact_mut(count) {
+            other[i] -= dot(&other[..i], row);
+        }
+        if i + 1 < count {
+            k[1 + i] = 1.0 / pivot;
+        }
+    }
+    holds
+}
+
+/// A row of L_K D made one of L_K; what it takes from the pivot.
+#[inline(always)]
+fn unscale(row: &mut [f64], inverses: &[f64]) -> f64 {
+    let (mut sums, mut rest) = ([0.0; 4], 0.0);
+    let (fours, last) = row.as_chunks_mut::<4>();
+    let (by_fours, by_last) = inverses.as_chunks::<4>();
+    for (own, by) in fours.iter_mut().zip(by_fours) {
+        for k in 0..4 {
+            let scaled = own[k];
+            own[k] = scaled * by[k];
+            sums[k] += scaled * own[k];
+        }
+    }
+    for (own, by) in last.iter_mut().zip(by_last) {
+        let scaled = *own;
+        *own = scaled * by;
+        rest += scaled * *own;
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
 /// Solves K z = g in place.
 #[inline(always)]
 pub(super) fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
+    if count > SMALL {
+        return solve_larger(count, k, z);
+    }
     for i in 0..count {
         z[i] -= dot(&k[i * count..i * count + i], &z[..i]);
     }
@@ -348,6 +447,23 @@ pub(super) fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
         for j in 0..i {
             z[j] -= k[i * count + j] * z[i];
         }
+    }
+}
+
+/// [`solve_reduced`] with factors of [`factor_larger`].
+#[inline(always)]
+fn solve_larger(count: usize, k: &[f64], z: &mut [f64]) {
+    for (i, row) in k.chunks_exact(count).enumerate() {
+        let (before, at) = z.split_at_mut(i);
+        at[0] -= dot(&row[..i], before);
+    }
+    let (last, others) = z.split_last_mut().expect("there are many");
+    *last /= k[count * count - 1];
+    others.iter_mut().zip(&k[1..count]).for_each(|(z, by)| *z *= by);
+    for (i, row) in k.chunks_exact(count).enumerate().rev() {
+        let (before, at) = z.split_at_mut(i);
+        let by = at[0];
+        before.iter_mut().zip(&row[..i]).for_each(|(z, l)| *z -= l * by);
     }
 }
 
@@ -372,10 +488,34 @@ pub(super) fn solve(
         sized(of, n);
     }
     sized(&mut s.multipliers, r);
+    if n > SMALL {
+        return wide(Solve { s, terms, order, v_dot, multipliers });
+    }
     by_size!(n, r, |n, r| {
         solve_sized(n, r, s, terms, order);
         take_back(n, r, s, order, v_dot, multipliers)
     })
+}
+
+/// [`solve`] for larger problems.
+struct Solve<'a> {
+    s: &'a mut Scratch,
+    terms: &'a Terms<'a>,
+    order: &'a Order,
+    v_dot: &'a mut Vec<f64>,
+    multipliers: &'a mut Vec<f64>,
+}
+
+impl Wide for Solve<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Solve { s, terms, order, v_dot, multipliers } = self;
+        let (n, r) = (s.scaled.n, s.decision.jacobian);
+        solve_sized(n, r, s, terms, order);
+        take_back(n, r, s, order, v_dot, multipliers)
+    }
 }
 
 #[inline(always)]
@@ -535,7 +675,23 @@ fn take_velocities(n: usize, s: &Scratch, order: &Order, v_dot: &mut Vec<f64>) -
 
 /// ρ_N and ρ_A of the last solution, whose terms are taken as they are.
 pub(super) fn residuals(s: &mut Scratch) -> (f64, f64) {
-    by_size!(s.scaled.n, s.decision.jacobian, |n, r| residuals_sized(n, r, s))
+    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    if n > SMALL {
+        return wide(Residuals(s));
+    }
+    by_size!(n, r, |n, r| residuals_sized(n, r, s))
+}
+
+/// [`residuals`] for larger problems.
+struct Residuals<'a>(&'a mut Scratch);
+
+impl Wide for Residuals<'_> {
+    type Output = (f64, f64);
+
+    #[inline(always)]
+    fn run(self) -> (f64, f64) {
+        residuals_sized(self.0.scaled.n, self.0.decision.jacobian, self.0)
+    }
 }
 
 #[inline(always)]

@@ -165,6 +165,9 @@ impl Reader<'_> {
             let number = Number::from_decimal(&token);
             return self.exprs.of_number(number.unwrap_or_else(|| panic!("no number: {token}")));
         }
+        if token == "pi" {
+            return self.exprs.pi().id;
+        }
         if !self.take("(") {
             return *self
                 .names

@@ -1,0 +1,52 @@
+//! Loops compiled for wider registers than every processor has.
+
+/// Work that is worth being compiled more than once.
+pub trait Wide {
+    /// What it gives.
+    type Output;
+
+    /// Does it. Only what is inlined here, marked `#[inline(always)]` as this is to be, is compiled
+    /// for what the processor has.
+    fn run(self) -> Self::Output;
+}
+
+/// Does work compiled for registers of four doubles where the processor has them. The numbers are
+/// the same: nothing is fused or reordered by that.
+#[inline]
+pub fn wide<W: Wide>(work: W) -> W::Output {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        #[allow(unsafe_code)]
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { on_avx2(work) };
+    }
+    work.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn on_avx2<W: Wide>(work: W) -> W::Output {
+    work.run()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Wide, wide};
+
+    struct Squares<'a>(&'a [f64]);
+
+    impl Wide for Squares<'_> {
+        type Output = Vec<f64>;
+
+        #[inline(always)]
+        fn run(self) -> Vec<f64> {
+            self.0.iter().map(|x| x * x + 0.3).collect()
+        }
+    }
+
+    #[test]
+    fn work_is_what_it_is() {
+        let x: Vec<f64> = (0..37).map(|k| 0.1 * f64::from(k)).collect();
+        assert_eq!(Squares(&x).run(), wide(Squares(&x)));
+    }
+}
