@@ -19,7 +19,8 @@ use crate::linalg::{dot, dots, lq, multiply, norm, sized};
 use crate::terms::Terms;
 use dalembert_machine::{Wide, wide};
 
-/// Calls a function that is inlined with n and r as constants where these are small.
+/// Calls a function that is inlined with n and r as constants where these are small; or one that
+/// has them as parameters, for problems that are.
 macro_rules! by_size {
     ($n:expr, $r:expr, $call:expr) => {
         by_size!($n, $r, $call; (1, 0) (1, 1) (2, 0) (2, 1) (2, 2) (3, 0) (3, 1) (3, 2) (3, 3)
@@ -29,6 +30,25 @@ macro_rules! by_size {
         match ($n, $r) {
             $(($small, $few) => $call($small, $few),)*
             (n, r) => $call(n, r),
+        }
+    };
+    ($n:expr, $r:expr, $call:ident; $($given:expr),+) => {
+        match ($n, $r) {
+            (1, 0) => $call::<1, 0>($($given),+),
+            (1, 1) => $call::<1, 1>($($given),+),
+            (2, 0) => $call::<2, 0>($($given),+),
+            (2, 1) => $call::<2, 1>($($given),+),
+            (2, 2) => $call::<2, 2>($($given),+),
+            (3, 0) => $call::<3, 0>($($given),+),
+            (3, 1) => $call::<3, 1>($($given),+),
+            (3, 2) => $call::<3, 2>($($given),+),
+            (3, 3) => $call::<3, 3>($($given),+),
+            (4, 0) => $call::<4, 0>($($given),+),
+            (4, 1) => $call::<4, 1>($($given),+),
+            (4, 2) => $call::<4, 2>($($given),+),
+            (4, 3) => $call::<4, 3>($($given),+),
+            (4, 4) => $call::<4, 4>($($given),+),
+            _ => $call::<0, 0>($($given),+),
         }
     };
 }
@@ -176,14 +196,19 @@ pub(super) fn factor_and_solve(
     }
     sized(&mut s.solution, n);
     sized(&mut s.multipliers, r);
-    by_size!(n, r, |n, r| factor_and_solve_sized(
-        n,
-        r,
-        s,
-        (terms, order),
-        before,
-        (v_dot, multipliers)
-    ))
+    let (given, found) = ((terms, order), (v_dot, multipliers));
+    by_size!(n, r, known; s, given, before, found)
+}
+
+/// For one size, in a function of its own: all sizes in one are more than a compiler minds.
+#[inline(never)]
+fn known<const N: usize, const R: usize>(
+    s: &mut Scratch,
+    given: (&Terms, &Order),
+    before: (&[f64], &[f64]),
+    found: (&mut Vec<f64>, &mut Vec<f64>),
+) -> bool {
+    factor_and_solve_sized(N, R, s, given, before, found)
 }
 
 #[inline(always)]
