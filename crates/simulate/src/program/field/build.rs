@@ -262,7 +262,7 @@ impl Field {
         parts.canonical.iter_mut().for_each(|part| part.prepare(constants));
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
-        parts.projection = Default::default();
+        *parts.projection = Default::default();
         (work.is_fresh, work.is_settled) = (false, false);
         work.residuals_at.clear();
         work.factored.forget();
