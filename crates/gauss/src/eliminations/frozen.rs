@@ -19,7 +19,8 @@ use crate::linalg::{dot, dots, lq, multiply, norm, sized};
 use crate::terms::Terms;
 use dalembert_machine::{Wide, wide};
 
-/// Calls a function that is inlined with n and r as constants where these are small.
+/// Calls a function that is inlined with n and r as constants where these are small; or one that
+/// has them as parameters, for problems that are.
 macro_rules! by_size {
     ($n:expr, $r:expr, $call:expr) => {
         by_size!($n, $r, $call; (1, 0) (1, 1) (2, 0) (2, 1) (2, 2) (3, 0) (3, 1) (3, 2) (3, 3)
@@ -29,6 +30,25 @@ macro_rules! by_size {
         match ($n, $r) {
             $(($small, $few) => $call($small, $few),)*
             (n, r) => $call(n, r),
+        }
+    };
+    ($n:expr, $r:expr, $call:ident; $($given:expr),+) => {
+        match ($n, $r) {
+            (1, 0) => $call::<1, 0>($($given),+),
+            (1, 1) => $call::<1, 1>($($given),+),
+            (2, 0) => $call::<2, 0>($($given),+),
+            (2, 1) => $call::<2, 1>($($given),+),
+            (2, 2) => $call::<2, 2>($($given),+),
+            (3, 0) => $call::<3, 0>($($given),+),
+            (3, 1) => $call::<3, 1>($($given),+),
+            (3, 2) => $call::<3, 2>($($given),+),
+            (3, 3) => $call::<3, 3>($($given),+),
+            (4, 0) => $call::<4, 0>($($given),+),
+            (4, 1) => $call::<4, 1>($($given),+),
+            (4, 2) => $call::<4, 2>($($given),+),
+            (4, 3) => $call::<4, 3>($($given),+),
+            (4, 4) => $call::<4, 4>($($given),+),
+            _ => $call::<0, 0>($($given),+),
         }
     };
 }
@@ -176,31 +196,51 @@ pub(super) fn factor_and_solve(
     }
     sized(&mut s.solution, n);
     sized(&mut s.multipliers, r);
-    by_size!(n, r, |n: usize, r: usize| {
-        // Where the size is not known there is no room for it here.
-        let (n, r) = (n.min(SMALL), r.min(n.min(SMALL)));
-        let count = n - r;
-        let given = (terms, order, &s.scaled.coordinates[..n], &s.scaled.rows[..r]);
-        let before = (&before.0[..r], &before.1[..count]);
-        let mut here = Here::default();
-        let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
-        here.keep(n, r, s);
-        take_right(n, r, s, terms, order);
-        let given = Given {
-            metric: &here.metric[..n * n],
-            force: &s.scaled.force[..n],
-            bias: &s.scaled.bias[..r],
-            lq: &here.lq[..r * n],
-            tau: &here.tau[..r],
-            basis: &here.basis[..count * n],
-            reduced: &here.reduced[..count * count],
-        };
-        let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
-        let mu = &mut s.multipliers[..r];
-        solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], mu);
-        s.solution[..n].copy_from_slice(&x[..n]);
-        take_back(n, r, s, order, v_dot, multipliers) && holds
-    })
+    let (given, found) = ((terms, order), (v_dot, multipliers));
+    by_size!(n, r, known; s, given, before, found)
+}
+
+/// For one size, in a function of its own: all sizes in one are more than a compiler minds.
+#[inline(never)]
+fn known<const N: usize, const R: usize>(
+    s: &mut Scratch,
+    given: (&Terms, &Order),
+    before: (&[f64], &[f64]),
+    found: (&mut Vec<f64>, &mut Vec<f64>),
+) -> bool {
+    factor_and_solve_sized(N, R, s, given, before, found)
+}
+
+#[inline(always)]
+fn factor_and_solve_sized(
+    n: usize,
+    r: usize,
+    s: &mut Scratch,
+    (terms, order): (&Terms, &Order),
+    (rows, free): (&[f64], &[f64]),
+    (v_dot, multipliers): (&mut Vec<f64>, &mut Vec<f64>),
+) -> bool {
+    let count = n - r;
+    let given = (terms, order, &s.scaled.coordinates[..n], &s.scaled.rows[..r]);
+    let before = (&rows[..r], &free[..count]);
+    let mut here = Here::default();
+    let holds = factor_at(n, r, here.factors(n, r, &mut s.scaled.jacobian), given, before);
+    here.keep(n, r, s);
+    take_right(n, r, s, terms, order);
+    let given = Given {
+        metric: &here.metric[..n * n],
+        force: &s.scaled.force[..n],
+        bias: &s.scaled.bias[..r],
+        lq: &here.lq[..r * n],
+        tau: &here.tau[..r],
+        basis: &here.basis[..count * n],
+        reduced: &here.reduced[..count * count],
+    };
+    let (mut x, mut left, mut right) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
+    let mu = &mut s.multipliers[..r];
+    solve_at(n, r, given, &mut x[..n], &mut left[..n], &mut right[..n], mu);
+    s.solution[..n].copy_from_slice(&x[..n]);
+    take_back(n, r, s, order, v_dot, multipliers) && holds
 }
 
 /// Where the matrices and their factors are.

@@ -69,17 +69,23 @@ pub(super) struct Scales {
     vouched: u32,
 }
 
-/// What brings a component to units of equal mass, √g, and back; none where g is 0.
+/// What brings a component to units of equal mass, √g; none where g is 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
+    g: f64,
     root: f64,
-    inverse: f64,
 }
 
 impl Unit {
     fn of(g: f64) -> Unit {
-        let root = if g.is_finite() { g.abs().sqrt() } else { 0.0 };
-        Unit { root, inverse: if root > 0.0 { 1.0 / root } else { 0.0 } }
+        let g = if g.is_finite() { g.abs() } else { 0.0 };
+        Unit { g, root: g.sqrt() }
+    }
+
+    /// A size in units of equal mass, in the component's own; 0 where there are none.
+    #[inline(always)]
+    fn back(self, size: f64) -> f64 {
+        if self.g > 0.0 { size / self.root } else { 0.0 }
     }
 }
 
@@ -154,9 +160,7 @@ impl Scales {
             let by_force = |factor: f64| 0.5 * factor * (rates[n + i] * h * h).abs();
             own = match self.is_rate {
                 true => by_force(1.0),
-                false if self.components.len() == 2 * n => {
-                    by_force(self.components[n + i].unit.root.powi(2))
-                }
+                false if self.components.len() == 2 * n => by_force(self.components[n + i].unit.g),
                 false => 0.0,
             };
         }
@@ -234,7 +238,7 @@ impl Scales {
     /// The largest of the positions or of the velocities that a component is coupled to, in its
     /// own units; [`couple`](Scales::couple) comes first.
     fn coupled(&self, component: &Component, at: usize) -> f64 {
-        self.most[at][component.part] * component.unit.inverse
+        component.unit.back(self.most[at][component.part])
     }
 
     /// What the energy of the motion could do to a component in a step, at most.
@@ -287,7 +291,7 @@ impl Driver {
         let own: Vec<f64> = sizes.enumerate().map(|(i, size)| size.max(moved(i))).collect();
         let [far, fast] = scales.joined(&own);
         for (i, weight) in weights.iter_mut().enumerate() {
-            let others = if i < n { far } else { fast } * scales.joint(i).inverse;
+            let others = scales.joint(i).back(if i < n { far } else { fast });
             let size = if i + 1 < self.x.len() { own[i].max(others) } else { 0.0 };
             *weight = if size > 0.0 { 1.0 / (self.control.tolerance * size) } else { 0.0 };
         }
@@ -303,7 +307,7 @@ impl Driver {
         let (tolerance, span) = (self.control.tolerance, self.control.span);
         let far = far.max(fast * h.abs());
         // At rest, it is what would bring them somewhere in the time of the run.
-        let (together, a_time) = (fast.max(far / span), 1.0 / span);
+        let together = fast.max(far / span);
         let is_residual = self.integrator.needs() == Needs::Residual;
         weights.fill(0.0);
         for (i, (weight, component)) in weights.iter_mut().zip(&scales.components).enumerate() {
@@ -311,16 +315,16 @@ impl Driver {
             if !(allowed > 0.0) {
                 continue;
             }
-            let (is_velocity, back) = (i >= n, component.joint.inverse);
-            let (joined, most) =
-                if is_velocity { (fast * back, together * back) } else { (far * back, far * back) };
+            let (is_velocity, joint) = (i >= n, component.joint);
+            let joined = joint.back(if is_velocity { fast } else { far });
+            let most = if is_velocity { joint.back(together) } else { joined };
             if most > 0.0 {
                 allowed = (allowed + DIGITS * joined).max(TOGETHER * tolerance * most);
             }
             let mut coupled = scales.coupled(component, usize::from(is_velocity));
             // At rest, velocities are what the positions are in the time of the run.
             if is_velocity && scales.is_rate {
-                coupled = coupled.max(scales.coupled(&scales.components[i - n], 0) * a_time);
+                coupled = coupled.max(scales.coupled(&scales.components[i - n], 0) / span);
             }
             allowed = allowed.max(COUPLED * tolerance * coupled);
             // What has no mass is where the constraints put it, on their scale.
@@ -339,7 +343,7 @@ impl Driver {
                 // A method that solves for positions has velocities as their differences.
                 if is_residual {
                     let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
-                    allowed += DIGITS * own.max(far * back) / h.abs();
+                    allowed += DIGITS * own.max(joint.back(far)) / h.abs();
                 }
             }
             *weight = 1.0 / allowed;
@@ -383,7 +387,7 @@ impl Driver {
                 unit,
                 joint: if is_held { unit } else { Unit::default() },
                 part: if has_part { parts[at] } else { 0 },
-                is_massless: at < list.len() && unit.root == 0.0 && (i < n || has_own),
+                is_massless: at < list.len() && unit.g == 0.0 && (i < n || has_own),
             }
         };
         self.scales.components = (0..n + size).map(component).collect();
@@ -454,7 +458,7 @@ impl Driver {
             let reach = self.reach(i, long.0);
             // Projections leave rounding errors of positions as large as positions are.
             let [far, _] = self.scales.joined(&x);
-            let across = if i < self.field.n { far * self.scales.joint(i).inverse } else { 0.0 };
+            let across = if i < self.field.n { self.scales.joint(i).back(far) } else { 0.0 };
             let most = SMALL * reach.max(self.scales.own[i]).max(across);
             let floor = (4.0 * error.max(before)).max(SHARE * self.control.tolerance * reach);
             if floor <= most && floor > self.scales.floor[i] {

@@ -13,7 +13,7 @@ impl Driver {
         let factor = match error {
             e if e < 1e-5 => 3.5,
             e if e < 1e-4 => 0.9 * error.powf(-1.0 / order),
-            _ => 0.9 * ((0.4 * self.last_error.ln() - 0.7 * error.ln()) / order).exp(),
+            _ => 0.9 * error.powf(-0.7 / order) * self.last_error.powf(0.4 / order),
         };
         self.last_error = error.max(1e-4);
         factor.clamp(0.2, if rejected_last { 1.0 } else { 6.0 })

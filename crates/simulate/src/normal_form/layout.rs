@@ -56,8 +56,15 @@ impl Sparse {
         &output[self.at.clone()]
     }
 
-    /// Puts its entries into a dense matrix that is 0 elsewhere. False if it had them already.
-    pub(crate) fn write(&self, output: &[f64], full: &mut [f64]) -> bool {
+    /// Puts its entries into a dense matrix that is 0 elsewhere.
+    pub(crate) fn write(&self, output: &[f64], full: &mut [f64]) {
+        for (place, value) in self.places.iter().zip(self.entries(output)) {
+            full[*place] = *value;
+        }
+    }
+
+    /// The same; false if it had them already.
+    pub(crate) fn rewrite(&self, output: &[f64], full: &mut [f64]) -> bool {
         let mut difference = 0;
         for (place, value) in self.places.iter().zip(self.entries(output)) {
             let own = &mut full[*place];

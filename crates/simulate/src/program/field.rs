@@ -262,6 +262,7 @@ impl Field {
         self.load(t, x)?;
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
+        let is_same_time = work.evaluated.first().is_some_and(|own| own.to_bits() == t.to_bits());
         if !replace(&mut work.evaluated, &work.input) && work.is_fresh {
             return Ok(());
         }
@@ -270,9 +271,17 @@ impl Field {
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += 1;
-        let has_other_metric = layout.normal.metric.write(&work.output, &mut work.metric);
-        let has_other_rows = layout.normal.jacobian.write(&work.output, &mut work.jacobian);
-        work.has_factors &= !(has_other_metric || has_other_rows);
+        let (metric, jacobian) = (&layout.normal.metric, &layout.normal.jacobian);
+        work.has_factors &= is_same_time;
+        // At another time they are others, but for those that nobody would ask about.
+        if work.has_factors {
+            let has_other_metric = metric.rewrite(&work.output, &mut work.metric);
+            let has_other_rows = jacobian.rewrite(&work.output, &mut work.jacobian);
+            work.has_factors = !(has_other_metric || has_other_rows);
+        } else {
+            metric.write(&work.output, &mut work.metric);
+            jacobian.write(&work.output, &mut work.jacobian);
+        }
         debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
     }
