@@ -131,6 +131,9 @@ fn level_by_level(
     guess: &Guess,
     given: bool,
 ) -> Result<Start, StartError> {
+    if let Some(found) = assigned(setting, t, guess, given) {
+        return found;
+    }
     let system = &setting.model.system;
     let exprs = &setting.model.exprs;
     let equations = |level: Level| -> Vec<(ExprId, Span, String)> {
@@ -207,6 +210,54 @@ fn level_by_level(
     let moved = if native.by_momenta { &state.momentum } else { &state.velocity };
     changed.extend(changes(setting, &native.rates, &rate, moved, &held));
     Ok(Start { state, changed, free_positions, free_velocities })
+}
+
+/// The start of a model without constraints whose equations only assign: there is nothing to
+/// search for. `None` for all others.
+fn assigned(
+    setting: &Setting,
+    t: f64,
+    guess: &Guess,
+    given: bool,
+) -> Option<Result<Start, StartError>> {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let by_momenta = matches!(system.energy, Energy::Hamiltonian { .. });
+    if !system.constraints.is_empty() || guess.by_momenta != by_momenta {
+        return None;
+    }
+    let mut table = Table::default();
+    table.set(Symbol::TIME, t);
+    let rates = if by_momenta { system.momenta() } else { system.velocities() };
+    table.set_all(&rates, &guess.rate);
+    let mut levels = [(system.positions(), guess.q.clone()), (rates, guess.rate.clone())];
+    let mut free = [0; 2];
+    for (level, (symbols, values)) in [Level::Position, Level::Velocity].iter().zip(&mut levels) {
+        table.set_all(symbols, values);
+        let place: FxHashMap<Symbol, usize> =
+            symbols.iter().enumerate().map(|(at, &s)| (s, at)).collect();
+        let mut is_fixed = vec![false; symbols.len()];
+        let is_given = |s: &&Item| given && s.relation == StartRelation::Equals;
+        for item in system.start.iter().filter(is_given).filter(|s| s.level == *level) {
+            let equation = (exprs.at(item.left) - exprs.at(item.right)).id;
+            let (at, value) = assignment(setting, equation, &place, &table)?;
+            if std::mem::replace(&mut is_fixed[at], true) {
+                return None;
+            }
+            values[at] = value;
+        }
+        clear(values);
+        table.set_all(symbols, values);
+        free[usize::from(*level == Level::Velocity)] =
+            is_fixed.iter().filter(|fixed| !**fixed).count();
+    }
+    let [(_, q), (_, rate)] = levels;
+    let state = match by_momenta {
+        true => State::of_momenta(setting, t, q, rate),
+        false => State::of_velocities(setting, t, q, rate),
+    };
+    let [free_positions, free_velocities] = free;
+    let start = |state| Start { state, changed: Vec::new(), free_positions, free_velocities };
+    Some(state.map(start).map_err(StartError::Legendre))
 }
 
 /// What is left of a coordinate that constraints hold at 0: each step towards it leaves a rounding
@@ -389,7 +440,7 @@ impl Stage<'_> {
         let mut rest: Vec<usize> = Vec::new();
         let mut values = self.guess.clone();
         for (at, (equation, _, _)) in self.given.iter().enumerate() {
-            match self.assignment(setting, *equation, &place, &table) {
+            match assignment(setting, *equation, &place, &table) {
                 Some((unknown, value)) if !fixed.contains_key(&unknown) => {
                     fixed.insert(unknown, at);
                     values[unknown] = value;
@@ -454,26 +505,6 @@ impl Stage<'_> {
                 Err(StartError::Clash(self.clash(setting, exprs, &unmet, &rest, &names)))
             }
         }
-    }
-
-    /// An equation `unknown − number`.
-    fn assignment(
-        &self,
-        setting: &Setting,
-        equation: ExprId,
-        place: &FxHashMap<Symbol, usize>,
-        table: &Table,
-    ) -> Option<(usize, f64)> {
-        let exprs = &setting.model.exprs;
-        let mut found = exprs.symbols_of(&[equation]).into_iter().filter(|s| place.contains_key(s));
-        let symbol = found.next()?;
-        if found.next().is_some() || exprs.derivative(equation, symbol) != ExprId::ONE {
-            return None;
-        }
-        let right = exprs.substitute(&[equation], &[(symbol, ExprId::ZERO)])[0];
-        let value = -setting.number(right, table);
-        // −0 would be printed.
-        value.is_finite().then_some((place[&symbol], value + 0.0))
     }
 
     /// The message for equations that cannot be met.
@@ -572,6 +603,25 @@ impl Stage<'_> {
         };
         vec![diagnostic.hint(hint)]
     }
+}
+
+/// An equation `unknown − number`.
+fn assignment(
+    setting: &Setting,
+    equation: ExprId,
+    place: &FxHashMap<Symbol, usize>,
+    table: &Table,
+) -> Option<(usize, f64)> {
+    let exprs = &setting.model.exprs;
+    let mut found = exprs.symbols_of(&[equation]).into_iter().filter(|s| place.contains_key(s));
+    let symbol = found.next()?;
+    if found.next().is_some() || exprs.derivative(equation, symbol) != ExprId::ONE {
+        return None;
+    }
+    let right = exprs.substitute(&[equation], &[(symbol, ExprId::ZERO)])[0];
+    let value = -setting.number(right, table);
+    // −0 would be printed.
+    value.is_finite().then_some((place[&symbol], value + 0.0))
 }
 
 /// A number for a message.
