@@ -3,8 +3,12 @@
 mod support;
 
 use dalembert::checks::{self, CheckOutcome};
+use dalembert::simulate::Setting;
 use dalembert::simulate::drive::End;
+use dalembert::simulate::run::{RunOptions, run};
 use dalembert::{Input, Options};
+use std::ops::ControlFlow;
+use support::load;
 use support::motion::{by_all, change, ran, times};
 
 const BALL: &str = "
@@ -405,4 +409,28 @@ run t = 0..0.7
     // λ = −(v² + g)/2 ... with y = −1: y'' = 2 y λ − g = v² = 2 g.
     assert!((after.velocity[2] - 20.0).abs() < 1e-10, "{after:?}");
     assert!((after.q[2] + 15.0).abs() < 1e-10, "{after:?}");
+}
+
+/// What is noted when zero is reached is noted at any tolerance, whatever another event has made of
+/// the motion at the same instant; what has been turned back is not turned again.
+#[test]
+fn events_at_one_instant_do_not_hang_on_rounding() {
+    for digits in 12..=40 {
+        let tolerance = 10f64.powf(-0.3 * f64::from(digits));
+        for (second, times) in [("n = n + 1", 1), ("x' = -0.5*x'", 0)] {
+            let text = format!(
+                "coord x, y, n\nkinetic (x'^2 + y'^2 + n'^2)/2 + x'*y'/4\n\
+                 potential 9.81*x + (y - sin(x))^2\nevent stop: x = 0.25 falling -> x' = -0.6*x'\n\
+                 event note: x = 0.25 falling -> {second}\nstart x = 1, y = 0.3\n\
+                 run t = 0..0.6, every 0.1, tol {tolerance:e}\n"
+            );
+            let model = load(&text).model.expect("a model");
+            let setting = Setting::new(&model).expect("values");
+            let options = RunOptions::of_model(&setting);
+            let report =
+                run(&setting, &options, &mut |_| ControlFlow::Continue(())).expect("a run");
+            let count = |event: usize| report.event_log.iter().filter(|e| e.event == event).count();
+            assert_eq!((count(0), count(1)), (1, times), "{second} at {tolerance:e}");
+        }
+    }
 }

@@ -86,6 +86,8 @@ pub(super) mod events {
     pub(in crate::drive) const FOLLOWS: f64 = 0.1;
     /// Unit: part of the largest value. Smaller values do not count.
     pub(in crate::drive) const COUNTS: f64 = 1e-13;
+    /// Unit: ratio. No function is this many times as large at twice the time.
+    pub(in crate::drive) const STEEPEST: f64 = 1024.0;
     /// Unit: usual values. A value this many times the usual one is a pole, not a zero.
     pub(in crate::drive) const POLE: f64 = 10.0;
     /// Unit: part of the usual value. A value beside a boundary that is above this is not 0

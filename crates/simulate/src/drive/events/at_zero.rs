@@ -10,9 +10,10 @@
 //!
 //! for the smallest τ at which it counts, 10⁻¹³ of the largest: the sign of the first
 //! derivative that does not vanish, unless what does not vanish is only rounding. τ grows by
-//! doubling to a thousand first steps, along single steps of the classical method of Runge,
-//! and on until g is above its rounding errors, as long as these steps follow the motion: the
-//! integral of s is what g changes by. If g is not above them by then, nothing is decided.
+//! doubling to a thousand first steps, or two of those that are known, along single steps of the
+//! classical method of Runge, and on until g is above its rounding errors, as long as these steps
+//! follow the motion: the integral of s is what g changes by. If g is not above them by then,
+//! nothing is decided.
 //!
 //! An event happens if the motion leaves to the side to which its crossings count: up if it
 //! is rising, down if it is falling, away from the side it came from if that is known. One
@@ -21,14 +22,17 @@
 //! it. At the start it stops only what is at rest on it and is about to leave.
 
 use crate::drive::events::functions::sign;
-use crate::drive::tolerances::events::{COUNTS, FOLLOWS};
+use crate::drive::tolerances::events::{COUNTS, FOLLOWS, STEEPEST};
 use crate::drive::{Driver, Failure};
 use crate::integrators::Problem;
+use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::Action;
 use dalembert_model::tree::Direction;
 
-/// τ begins at this power of two of a step, and ends at this one if that is enough.
-const POWERS: std::ops::RangeInclusive<i32> = -44..=10;
+/// τ begins at this power of two of a step,
+const FIRST: i32 = -44;
+/// and ends at this one of a first step, if that is enough.
+const LAST: i32 = 10;
 
 /// An event that was zero, and that the motion did not decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -144,11 +148,29 @@ impl Driver {
         happen
     }
 
-    /// Whether an event that others have acted before, at the same time, still happens.
+    /// Whether an event that others have acted before, at the same time, still happens: one that
+    /// resets what it goes by itself, as a contact does, is done with if these have turned it back.
+    /// Others happen because zero was reached.
     pub(crate) fn still_happens(&mut self, event: usize) -> bool {
         let Some(functions) = &self.events else { return true };
         let from = functions.sides[event].side;
-        from == 0 || self.heading(event).side != from
+        from == 0 || !self.acts_on_itself(event) || self.heading(event).side != from
+    }
+
+    /// Whether an event resets coordinates, or their rates, that its function depends on.
+    fn acts_on_itself(&self, event: usize) -> bool {
+        let model = self.field.model();
+        let event = &model.system.events[event];
+        let Action::Reset(list) = &event.action else { return false };
+        let targets: Vec<ExprId> = list.iter().map(|reset| reset.0).collect();
+        let of = |roots: &[ExprId]| model.exprs.symbols_of(roots);
+        let (own, reset) = (of(&[event.function]), of(&targets));
+        model.system.coordinates.iter().any(|c| {
+            let is_in = |list: &[Symbol]| {
+                [c.position, c.velocity, c.momentum].iter().any(|symbol| list.contains(symbol))
+            };
+            is_in(&own) && is_in(&reset)
+        })
     }
 
     /// The side of zero on which an event was seen last.
@@ -171,6 +193,8 @@ impl Driver {
         let (t, x) = (self.t, self.x.clone());
         let forward = if self.is_backward { -1.0 } else { 1.0 };
         let length = if self.h == 0.0 { self.first } else { self.h.abs() };
+        // The length of a step that was taken is known better than that of a first one.
+        let last = if self.h == 0.0 { LAST } else { 1 };
         let longest = self.longest;
         let mut rates = vec![0.0; x.len()];
         if self.prepare_rates(&mut rates).is_err() {
@@ -186,8 +210,8 @@ impl Driver {
         let mut before = first.unwrap_or(0.0);
         let mut gone: Vec<f64> = Vec::new();
         let mut largest = 0f64;
-        for power in *POWERS.start().. {
-            let (tau, is_beyond) = (length * 2f64.powi(power), power > *POWERS.end());
+        for power in FIRST.. {
+            let (tau, is_beyond) = (length * 2f64.powi(power), power > last);
             if !(tau > 0.0 && tau <= longest) || is_beyond && largest > threshold {
                 break;
             }
@@ -209,6 +233,10 @@ impl Driver {
                 if !(off <= threshold.max(FOLLOWS * moved.abs())) {
                     break;
                 }
+            }
+            // So long a step does not follow the motion: no function grows as fast.
+            if largest > threshold && !(moved.abs() <= STEEPEST * largest) {
+                break;
             }
             if moved.abs() > largest {
                 largest = moved.abs();
