@@ -247,7 +247,10 @@ impl Driver {
             return Err(Failure::TooManySteps);
         }
         let remaining = pass.end - self.t;
-        let mut h = self.control.step.map_or(self.h, |step| pass.forward * step.abs());
+        let mut h = match self.control.step {
+            Some(step) => pass.forward * step.abs(),
+            None => self.suited(pass),
+        };
         if let Some(longest) = self.control.longest.filter(|_| self.control.step.is_none()) {
             h = pass.forward * h.abs().min(longest);
         }

@@ -1,6 +1,8 @@
 //! Step sizes: the first one, and how they grow with the error.
 
 use super::Driver;
+use super::pass::Pass;
+use crate::integrators::{Needs, Step};
 
 impl Driver {
     /// The PI controller.
@@ -17,6 +19,21 @@ impl Driver {
         };
         self.last_error = error.max(1e-4);
         factor.clamp(0.2, if rejected_last { 1.0 } else { 6.0 })
+    }
+
+    /// The length of the next step: at most the one that there is, and what the method says
+    /// where it can tell.
+    pub(super) fn suited(&mut self, pass: &mut Pass) -> f64 {
+        let h = self.h;
+        if self.integrator.needs() != Needs::Series {
+            return h;
+        }
+        self.weigh(&mut pass.weights, &pass.rates, h);
+        let (rates, weights, tolerance) = (&pass.rates, &pass.weights, self.control.tolerance);
+        let (constant, looks) = (false, false);
+        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
+        let longest = self.integrator.length(&mut self.field, &step);
+        longest.map_or(h, |longest| pass.forward * longest.min(h.abs()))
     }
 
     /// A first step.

@@ -1,0 +1,527 @@
+//! The motion from a state as Taylor series, order by order: the residual form on jets.
+//!
+//! With coefficients x[k] = x⁽ᵏ⁾/k! and q[0], v[0] given, the order k of
+//!
+//! ```text
+//! 0 = (Γ v̇ − F − C − Aᵀλ)[k]
+//! 0 = φ[k+2]            rows on positions, where q̇ is v itself
+//! 0 = ψ[k+1]            rows on velocities, and on positions where it is not
+//! 0 = (A v̇ − b)[k]      rows on accelerations, and all where unknowns stand behind v
+//! ```
+//!
+//! is linear in v̇[k] and λ[k], since v[k+1] = v̇[k]/(k+1) and q[k+2] = v[k+1]/(k+2), and its matrix
+//! is that of the normal form at the state, whatever the order. So a step is one factorization,
+//! by the decision that the step has, and one back-substitution an order; nothing is
+//! differentiated again. Rows that the decision leaves out stay out at all orders. Where forces
+//! depend on multipliers their slopes belong to the matrix.
+//!
+//! Then, still at the same stage, 0 = r(w; q, v, t)[k+1] for unknowns w behind v, and
+//! (k+2) q[k+2] = k(q, v, t)[k+1] where q̇ is not v. The work done on the system is integrated
+//! beside.
+//!
+//! Source: N. Nedialkov and J. Pryce, BIT 45 (2005) and 47 (2007), for the order of unknowns and
+//! equations; here it is known ahead from the level of each row.
+
+use super::{Field, FieldError, Implicit, Work, is_same, residual};
+use crate::program::problem::Expansion;
+use dalembert_compile::Tape;
+use dalembert_compile::series::{Jets, NoSeries, Series, Variable, Wanted};
+use dalembert_derive::Residual;
+use dalembert_expr::ExprId;
+use dalembert_gauss::eliminations::Elimination;
+use dalembert_gauss::linalg::lu;
+use dalembert_gauss::terms::Terms;
+use dalembert_gauss::{Factored, linalg};
+
+/// Up to so many unknowns a stage multiplies with the inverse of its matrix.
+const SMALL: usize = 24;
+
+/// The phases of a stage.
+const DYNAMICS: usize = 0;
+const BEHIND: usize = 1;
+const KINEMATICS: usize = 2;
+
+/// The compiled residual on jets.
+#[derive(Clone)]
+pub(crate) struct Part {
+    series: Series,
+    jets: Jets,
+    /// How much ahead each row of A is.
+    ahead: Vec<usize>,
+    /// Whether q̇ is v.
+    is_rate: bool,
+    has_power: bool,
+    places: Places,
+    constants: Vec<f64>,
+    /// What was expanded last: the input, the rows, and the order.
+    input: Vec<f64>,
+    rows: Vec<usize>,
+    order: usize,
+    inverse: Inverse,
+    behind: Behind,
+}
+
+/// Where variables and outputs are.
+#[derive(Clone, Copy)]
+struct Places {
+    n: usize,
+    size: usize,
+    auxiliary: usize,
+    /// The first acceleration among the variables; multipliers follow.
+    rates: usize,
+    rows: usize,
+}
+
+impl Places {
+    fn velocity(&self, j: usize) -> usize {
+        1 + self.n + j
+    }
+    fn behind(&self, j: usize) -> usize {
+        1 + self.n + self.size + j
+    }
+    fn multiplier(&self, row: usize) -> usize {
+        self.rates + self.size + row
+    }
+    /// The outputs, one after the other: dynamics, rows, power, kinematics, unknowns behind v.
+    fn power(&self) -> usize {
+        self.size + self.rows
+    }
+    fn kinematics(&self, i: usize) -> usize {
+        self.power() + 1 + i
+    }
+    fn relation(&self, j: usize) -> usize {
+        self.power() + 1 + self.n + j
+    }
+}
+
+impl Part {
+    /// Sets the parameters.
+    pub(super) fn prepare(&mut self, constants: &[f64]) {
+        self.constants = constants.to_vec();
+        self.series.prepare(&mut self.jets, constants);
+        self.input.clear();
+    }
+
+    /// Compiles the residual of a field.
+    pub(crate) fn new(field: &Field) -> Result<Part, NoSeries> {
+        let exprs = &field.setting.model.exprs;
+        let kept = &field.kept;
+        let equations = field.frozen_equations();
+        let residual = Residual::new(exprs, &equations);
+        let (n, size) = (field.n, field.size);
+        let velocities: Vec<ExprId> = equations.v.iter().map(|&s| exprs.of_symbol(s)).collect();
+        let is_rate = residual.kinematics == velocities;
+        let has_behind = !residual.auxiliary.is_empty();
+        let mut roots = residual.dynamics.clone();
+        let now = Wanted { phase: DYNAMICS, ahead: 0, is_final: false };
+        let mut wanted = vec![now; size];
+        let mut ahead = Vec::new();
+        for (row, constraint) in residual.rows.iter().zip(&equations.rows) {
+            let mut positions = equations.configuration_residuals.iter();
+            let position = positions.find(|p| p.0 == *constraint).filter(|_| is_rate);
+            let (root, level) = match (position, row.velocity) {
+                (Some(position), _) => (position.1, 2),
+                (None, Some(velocity)) if !has_behind => (velocity, 1),
+                _ => (row.acceleration, 0),
+            };
+            roots.push(root);
+            wanted.push(Wanted { ahead: level, ..now });
+            ahead.push(level);
+        }
+        let power = residual::power(field, &residual);
+        roots.push(power);
+        wanted.push(Wanted { is_final: true, ..now });
+        roots.extend(&residual.kinematics);
+        let phase = if is_rate { DYNAMICS } else { KINEMATICS };
+        wanted.extend(vec![Wanted { phase, ahead: 1, is_final: !is_rate }; n]);
+        roots.extend(&residual.auxiliary);
+        let behind = Wanted { phase: BEHIND, ahead: 1, is_final: false };
+        wanted.extend(vec![behind; residual.auxiliary.len()]);
+
+        let mut symbols = kept.variables.clone();
+        let rates = symbols.len();
+        symbols.extend(residual.accelerations.iter().chain(&residual.multipliers));
+        let moving = |phase, ahead| Variable::Moving { phase, ahead };
+        let mut variables = vec![Variable::Held; symbols.len()];
+        let places = Places {
+            n,
+            size,
+            auxiliary: residual.auxiliary.len(),
+            rates,
+            rows: equations.rows.len(),
+        };
+        variables[0] = Variable::Given;
+        variables[1..=n].fill(moving(phase, 2));
+        variables[places.velocity(0)..places.behind(0)].fill(moving(DYNAMICS, 1));
+        variables[places.behind(0)..][..places.auxiliary].fill(moving(BEHIND, 1));
+        variables[rates..].fill(moving(DYNAMICS, 0));
+        let tape = Tape::lower(exprs, &roots, &kept.symbols, &symbols);
+        let series = Series::new(tape, &variables, &wanted)?;
+        let mut jets = series.jets(0);
+        series.prepare(&mut jets, &field.constants);
+        Ok(Part {
+            jets,
+            series,
+            ahead,
+            is_rate,
+            has_power: power != ExprId::ZERO,
+            places,
+            constants: field.constants.clone(),
+            input: Vec::new(),
+            rows: Vec::new(),
+            order: 0,
+            inverse: Inverse::default(),
+            behind: Behind::default(),
+        })
+    }
+
+    fn set(&mut self, variable: usize, order: usize, value: f64) {
+        self.series.set(&mut self.jets, variable, order, value);
+    }
+
+    fn output(&self, at: usize, order: usize) -> f64 {
+        self.series.output(&self.jets, at, order)
+    }
+
+    /// Order 0, and what of the others is known there.
+    fn begin(&mut self, v_dot: &[f64], into: &mut [f64]) {
+        let Places { n, size, .. } = self.places;
+        let Part { series, jets, input, .. } = self;
+        series.begin(jets, input);
+        self.set(0, 1, 1.0);
+        for (j, v_dot) in v_dot.iter().enumerate() {
+            self.set(self.places.velocity(j), 1, *v_dot);
+        }
+        for i in 0..n {
+            self.set(1 + i, 1, self.output(self.places.kinematics(i), 0));
+            if self.is_rate {
+                self.set(1 + i, 2, 0.5 * v_dot[i]);
+            }
+        }
+        into[(n + size) * (self.order + 1) + 1] = self.output(self.places.power(), 0);
+        let Part { series, jets, .. } = self;
+        series.catch_up(jets);
+    }
+
+    /// What comes after v[k+1]: w[k+1] and q[k+2].
+    fn follow(&mut self, k: usize) {
+        let Places { n, auxiliary, .. } = self.places;
+        if auxiliary > 0 {
+            let Part { series, jets, behind, places, .. } = self;
+            series.run(jets, BEHIND, k);
+            for (j, place) in behind.right.iter_mut().enumerate() {
+                *place = -series.output(jets, places.relation(j), k + 1);
+            }
+            behind.solve();
+            for (j, value) in behind.right.iter().enumerate() {
+                series.set(jets, places.behind(j), k + 1, *value);
+            }
+            series.finish(jets, BEHIND, k);
+        }
+        if !self.is_rate {
+            let Part { series, jets, places, .. } = self;
+            series.run(jets, KINEMATICS, k);
+            for i in 0..n {
+                let rate = series.output(jets, places.kinematics(i), k + 1);
+                series.set(jets, 1 + i, k + 2, rate / (k + 2) as f64);
+            }
+        }
+    }
+
+    /// One stage: v̇[k] and λ[k], and what follows from them.
+    fn stage(
+        &mut self,
+        k: usize,
+        factors: &mut Factors,
+        terms: &Terms,
+        into: &mut [f64],
+    ) -> Result<(), FieldError> {
+        let Places { n, size, .. } = self.places;
+        let Part { series, jets, places, inverse, rows, ahead, .. } = self;
+        series.run(jets, DYNAMICS, k);
+        let (force, bias) = inverse.right.split_at_mut(size);
+        for (i, place) in force.iter_mut().enumerate() {
+            *place = -series.output(jets, i, k);
+        }
+        for (place, &row) in bias.iter_mut().zip(&*rows) {
+            // v̇[k] enters over (k + 1), or over (k + 1)(k + 2).
+            let factor = [1, k + 1, (k + 1) * (k + 2)][ahead[row]];
+            *place = -(factor as f64) * series.output(jets, size + row, k + ahead[row]);
+        }
+        if !inverse.solve(factors, terms) {
+            return Err(FieldError::NotFinite { what: "Taylor coefficient", index: k });
+        }
+        let (v_dot, lambda) = inverse.solution.split_at(size);
+        for (j, &value) in v_dot.iter().enumerate() {
+            let velocity = value / (k + 1) as f64;
+            series.set(jets, places.rates + j, k, value);
+            series.set(jets, places.velocity(j), k + 1, velocity);
+            if self.is_rate {
+                series.set(jets, 1 + j, k + 2, velocity / (k + 2) as f64);
+            }
+        }
+        for (&value, &row) in lambda.iter().zip(&*rows) {
+            series.set(jets, places.multiplier(row), k, value);
+        }
+        let is_last = k + 1 == self.order;
+        if !is_last || self.has_power {
+            series.finish(jets, DYNAMICS, k);
+        }
+        if self.has_power {
+            let work = series.output(jets, places.power(), k) / (k + 1) as f64;
+            into[(n + size) * (self.order + 1) + k + 1] = work;
+        }
+        if !is_last {
+            self.follow(k);
+        }
+        Ok(())
+    }
+}
+
+impl Expansion for Field {
+    fn expand(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        order: usize,
+        into: &mut Vec<f64>,
+    ) -> Result<(), FieldError> {
+        let Some(mut part) = self.parts.expansion.take() else {
+            return Err(FieldError::NotSolved("this integrator"));
+        };
+        let expanded = self.expand_by(&mut part, (t, x), order, into);
+        if expanded.is_err() {
+            part.input.clear();
+        }
+        self.parts.expansion = Some(part);
+        expanded
+    }
+}
+
+impl Field {
+    fn expand_by(
+        &mut self,
+        part: &mut Part,
+        (t, x): (f64, &[f64]),
+        order: usize,
+        into: &mut Vec<f64>,
+    ) -> Result<(), FieldError> {
+        let (n, size, terms) = (self.n, self.size, order + 1);
+        if self.known_rates.is_some() {
+            return Err(FieldError::NotSolved("this integrator"));
+        }
+        self.evaluate(t, x)?;
+        // The same motion as last time, if the field is on the same branches.
+        let known = part.places.rates;
+        let is_known = part.order == order
+            && part.rows == self.rows
+            && part.input.get(..known).is_some_and(|input| is_same(input, &self.work.input))
+            && into.len() == (n + size + 1) * terms;
+        if is_known {
+            return Ok(());
+        }
+        self.solve()?;
+        let Work { input, outcome, .. } = &self.work;
+        part.input.clear();
+        part.input.extend_from_slice(input);
+        part.input.extend_from_slice(&outcome.v_dot);
+        part.input.resize(part.places.multiplier(part.places.rows), 0.0);
+        for (&row, &value) in self.rows.iter().zip(&outcome.multipliers) {
+            part.input[part.places.multiplier(row)] = value;
+        }
+        part.rows.clone_from(&self.rows);
+        // Positions may be ahead of the velocities by one.
+        if part.order != order {
+            part.jets = part.series.jets(order + 1);
+            part.series.prepare(&mut part.jets, &part.constants);
+            part.order = order;
+        }
+        into.clear();
+        into.resize((n + size + 1) * terms, 0.0);
+        into[(n + size) * terms] = x[n + size];
+        if let Some(implicit) = &self.auxiliary {
+            part.behind.factor(implicit, &mut self.work);
+        }
+        part.begin(&self.work.outcome.v_dot, into);
+        if order > 1 {
+            part.follow(0);
+        }
+        let (work, layout) = (&mut self.work, &self.layout.normal);
+        let mut factors = Factors { by: self.elimination, factored: &mut work.factored };
+        let all = layout.terms(&work.output, &work.metric, &work.jacobian);
+        part.inverse.begin(size, self.rows.len());
+        part.inverse.find(&mut factors, &all)?;
+        if let Some(coupling) = &self.coupling {
+            let forces = (&work.coupled.forces.slopes[..], &work.places[..]);
+            debug_assert_eq!(work.places.len(), coupling.rows.len());
+            if !part.inverse.couple(forces) {
+                return Err(FieldError::NotSolved("this integrator"));
+            }
+        }
+        for k in 1..order {
+            part.stage(k, &mut factors, &all, into)?;
+        }
+        for i in 0..n + size {
+            let coefficients = &part.series.variable(&part.jets, 1 + i)[..terms];
+            into[i * terms..(i + 1) * terms].copy_from_slice(coefficients);
+        }
+        // What is finite, times 0, is 0.
+        if into.iter().fold(0.0, |nothing, c| nothing + 0.0 * c) == 0.0 {
+            return Ok(());
+        }
+        let at = into.iter().position(|c| !c.is_finite()).unwrap_or(0);
+        Err(FieldError::NotFinite { what: "Taylor coefficient", index: at / terms })
+    }
+}
+
+/// The factored matrix of the normal form.
+struct Factors<'a> {
+    by: &'static dyn Elimination,
+    factored: &'a mut Factored,
+}
+
+/// v̇ and λ of right sides, with one matrix.
+#[derive(Clone, Default)]
+struct Inverse {
+    n: usize,
+    /// The inverse, column by column; empty where there are too many unknowns for it to pay.
+    columns: Vec<f64>,
+    /// F and b, then v̇ and λ.
+    right: Vec<f64>,
+    solution: Vec<f64>,
+    v_dot: Vec<f64>,
+    lambda: Vec<f64>,
+    zero: Vec<f64>,
+}
+
+impl Inverse {
+    fn begin(&mut self, n: usize, m: usize) {
+        self.n = n;
+        for list in [&mut self.right, &mut self.solution] {
+            list.clear();
+            list.resize(n + m, 0.0);
+        }
+        self.zero.clear();
+        self.zero.resize(n, 0.0);
+    }
+
+    /// Solves with the factors.
+    fn by_factors(&mut self, factors: &mut Factors, terms: &Terms) -> bool {
+        let (force, bias) = self.right.split_at(self.n);
+        let terms = Terms { m: bias.len(), force, nonideal: &self.zero, bias, ..*terms };
+        let (v_dot, lambda) = (&mut self.v_dot, &mut self.lambda);
+        let solved = factors.factored.solve(factors.by, &terms, v_dot, lambda);
+        self.solution[..self.n].copy_from_slice(v_dot);
+        self.solution[self.n..].copy_from_slice(lambda);
+        solved
+    }
+
+    /// The inverse, one column after the other.
+    fn find(&mut self, factors: &mut Factors, terms: &Terms) -> Result<(), FieldError> {
+        self.columns.clear();
+        let size = self.right.len();
+        if !factors.factored.is_decided() {
+            return Err(FieldError::NotSolved("this integrator"));
+        }
+        if size > SMALL {
+            return Ok(());
+        }
+        for j in 0..size {
+            self.right.fill(0.0);
+            self.right[j] = 1.0;
+            if !self.by_factors(factors, terms) {
+                return Err(FieldError::NotFinite { what: "acceleration", index: j });
+            }
+            self.columns.extend_from_slice(&self.solution);
+        }
+        Ok(())
+    }
+
+    /// Puts forces that depend on multipliers into the matrix: with x = S (f + D λ_c) and
+    /// λ_c = x_c, x = S f + S D (1 − (S D)_c)⁻¹ (S f)_c. `slopes` are those by each multiplier, one
+    /// after the other, `places` where it is among λ. False if that has no solution.
+    fn couple(&mut self, (slopes, places): (&[f64], &[Option<usize>])) -> bool {
+        let (n, size) = (self.n, self.right.len());
+        let used: Vec<(usize, usize)> =
+            places.iter().enumerate().filter_map(|(c, at)| Some((c, n + (*at)?))).collect();
+        if self.columns.is_empty() || used.is_empty() {
+            return used.is_empty();
+        }
+        let count = used.len();
+        // S D, column by column.
+        let mut moved = vec![0.0; count * size];
+        for (column, &(c, _)) in moved.chunks_exact_mut(size).zip(&used) {
+            for (i, slope) in slopes[c * n..(c + 1) * n].iter().enumerate() {
+                let own = &self.columns[i * size..(i + 1) * size];
+                column.iter_mut().zip(own).for_each(|(to, s)| *to += slope * s);
+            }
+        }
+        let mut matrix = vec![0.0; count * count];
+        for (i, &(_, row)) in used.iter().enumerate() {
+            for j in 0..count {
+                matrix[i * count + j] = f64::from(u8::from(i == j)) - moved[j * size + row];
+            }
+        }
+        let (mut order, mut work) = (vec![0; count], vec![0.0; count]);
+        if !lu::factor(&mut matrix, count, &mut order) {
+            return false;
+        }
+        let mut own = vec![0.0; count];
+        for column in self.columns.chunks_exact_mut(size) {
+            own.iter_mut().zip(&used).for_each(|(to, &(_, row))| *to = column[row]);
+            lu::solve(&matrix, count, &order, &mut own, &mut work);
+            for (moved, by) in moved.chunks_exact(size).zip(&own) {
+                column.iter_mut().zip(moved).for_each(|(to, m)| *to += by * m);
+            }
+        }
+        true
+    }
+
+    /// Solves for the right side at hand; false if that gives no numbers.
+    fn solve(&mut self, factors: &mut Factors, terms: &Terms) -> bool {
+        if self.columns.is_empty() && !self.right.is_empty() {
+            return self.by_factors(factors, terms);
+        }
+        self.solution.fill(0.0);
+        let size = self.right.len();
+        for (column, by) in self.columns.chunks_exact(size.max(1)).zip(&self.right) {
+            for (to, s) in self.solution.iter_mut().zip(column) {
+                *to += by * s;
+            }
+        }
+        true
+    }
+}
+
+/// ∂r/∂w of the unknowns behind v, factored.
+#[derive(Clone, Default)]
+struct Behind {
+    matrix: Vec<f64>,
+    order: Vec<usize>,
+    right: Vec<f64>,
+    work: Vec<f64>,
+}
+
+impl Behind {
+    fn factor(&mut self, implicit: &Implicit, work: &mut Work) {
+        let count = implicit.count;
+        for list in [&mut self.right, &mut self.work] {
+            linalg::zeros(list, count);
+        }
+        self.order.resize(count, 0);
+        linalg::zeros(&mut self.matrix, count * count);
+        let (registers, output) = (&mut work.auxiliary_registers, &mut work.auxiliary_output);
+        implicit.function.call(registers, &work.input, output);
+        for (place, value) in implicit.places.iter().zip(&output[count..]) {
+            self.matrix[*place] = *value;
+        }
+        if !lu::factor(&mut self.matrix, count, &mut self.order) {
+            self.matrix.fill(f64::NAN);
+        }
+    }
+
+    fn solve(&mut self) {
+        let Behind { matrix, order, right, work } = self;
+        lu::solve(matrix, right.len(), order, right, work);
+    }
+}
