@@ -24,16 +24,23 @@ impl Driver {
     /// The length of the next step: at most the one that there is, and what the method says
     /// where it can tell.
     pub(super) fn suited(&mut self, pass: &mut Pass) -> f64 {
-        let h = self.h;
+        let mut h = self.h;
         if self.integrator.needs() != Needs::Series {
             return h;
         }
-        self.weigh(&mut pass.weights, &pass.rates, h);
-        let (rates, weights, tolerance) = (&pass.rates, &pass.weights, self.control.tolerance);
-        let (constant, looks) = (false, false);
-        let step = Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
-        let longest = self.integrator.length(&mut self.field, &step);
-        longest.map_or(h, |longest| pass.forward * longest.min(h.abs()))
+        // What components may be off by goes by how far a step takes them.
+        for _ in 0..2 {
+            self.weigh(&mut pass.weights, &pass.rates, h);
+            let (rates, weights, tolerance) = (&pass.rates, &pass.weights, self.control.tolerance);
+            let (constant, looks) = (false, false);
+            let step =
+                Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
+            match self.integrator.length(&mut self.field, &step) {
+                Some(longest) if longest < h.abs() => h = pass.forward * longest,
+                _ => break,
+            }
+        }
+        h
     }
 
     /// A first step.

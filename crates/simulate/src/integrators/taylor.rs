@@ -26,8 +26,10 @@ pub const NAME: &str = "taylor";
 
 /// The lowest and the highest order.
 const ORDERS: (f64, f64) = (4.0, 30.0);
-/// What the last term but one may be, in units of the tolerance; the last one is e² times less.
-const TERM: f64 = 1.0;
+/// What the last term but one is meant to be, in units of the tolerance, and may be; the last one
+/// is e² times less, and the first that is left out e⁴ times.
+const MEANT: f64 = 2.0;
+const TERM: f64 = 2.0 * MEANT;
 /// Steps are not longer than so many times the one before: what does not show in the series of a
 /// state may be near.
 const LONGER: f64 = 8.0;
@@ -140,7 +142,7 @@ impl Integrator for Taylor {
             last = last.max(weight * c[p].abs());
             before = before.max(weight * c[p - 1].abs());
         }
-        let by = |size: f64, order: usize| (TERM / size).powf(1.0 / order as f64);
+        let by = |size: f64, order: usize| (MEANT / size).powf(1.0 / order as f64);
         Some(by(E2 * last, p).min(by(before, p - 1)))
     }
 
