@@ -81,6 +81,7 @@ impl Driver {
             return Ok(End::Sticks(self.sticking()));
         }
         while pass.forward * (end - self.t) > 0.0 {
+            self.foresee(&mut pass);
             let flow = match self.approach(&mut pass, record)? {
                 Some(flow) => flow,
                 None => match self.step(&mut pass, record) {
@@ -247,10 +248,7 @@ impl Driver {
             return Err(Failure::TooManySteps);
         }
         let remaining = pass.end - self.t;
-        let mut h = match self.control.step {
-            Some(step) => pass.forward * step.abs(),
-            None => self.suited(pass),
-        };
+        let mut h = self.control.step.map_or(self.h, |step| pass.forward * step.abs());
         if let Some(longest) = self.control.longest.filter(|_| self.control.step.is_none()) {
             h = pass.forward * h.abs().min(longest);
         }

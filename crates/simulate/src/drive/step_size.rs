@@ -21,26 +21,26 @@ impl Driver {
         factor.clamp(0.2, if rejected_last { 1.0 } else { 6.0 })
     }
 
-    /// The length of the next step: at most the one that there is, and what the method says
-    /// where it can tell.
-    pub(super) fn suited(&mut self, pass: &mut Pass) -> f64 {
-        let mut h = self.h;
-        if self.integrator.needs() != Needs::Series {
-            return h;
+    /// Shortens the next step to what the method says that suits it, where it can tell before
+    /// the step.
+    pub(super) fn foresee(&mut self, pass: &mut Pass) {
+        let is_known = self.control.step.is_some() || pass.rejected_last;
+        if is_known || self.integrator.needs() != Needs::Series {
+            return;
         }
         // What components may be off by goes by how far a step takes them.
         for _ in 0..2 {
+            let h = self.h;
             self.weigh(&mut pass.weights, &pass.rates, h);
             let (rates, weights, tolerance) = (&pass.rates, &pass.weights, self.control.tolerance);
             let (constant, looks) = (false, false);
             let step =
                 Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
             match self.integrator.length(&mut self.field, &step) {
-                Some(longest) if longest < h.abs() => h = pass.forward * longest,
-                _ => break,
+                Some(longest) if longest < h.abs() => self.h = pass.forward * longest,
+                _ => return,
             }
         }
-        h
     }
 
     /// A first step.
