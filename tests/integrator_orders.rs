@@ -23,7 +23,6 @@ const FREE: Problem = Problem {
     formulation: "lagrange",
     end: 2.0,
     steps: |order| match order {
-        12 => 4.0,
         8 => 6.0,
         6 => 10.0,
         _ => 16.0,
@@ -34,7 +33,6 @@ const ROD: Problem = Problem {
     formulation: "lagrange",
     end: 1.0,
     steps: |order| match order {
-        12 => 6.0,
         8 => 12.0,
         6 => 16.0,
         _ => 32.0,
@@ -45,7 +43,6 @@ const WHEEL: Problem = Problem {
     formulation: "lagrange",
     end: 2.0,
     steps: |order| match order {
-        12 => 2.0,
         8 => 4.0,
         6 => 6.0,
         _ => 12.0,
@@ -61,6 +58,8 @@ fn errors(problem: &Problem, method: &str, order: u32, dense: bool, halvings: u3
     let mut plan = Plan::new(problem.text, problem.formulation, method, problem.end);
     let mut reference = Plan::new(problem.text, problem.formulation, "dop853", problem.end);
     reference.tolerance = 1e-14;
+    // What the order goes by, where it goes by the tolerance.
+    plan.tolerance = 1e-3;
     let first = (problem.steps)(order);
     if dense {
         // A part of each of the first steps: incommensurable with the steps' ends.
@@ -88,7 +87,11 @@ fn shown(errors: &[f64], rounding: f64) -> f64 {
 
 fn check(problem: &Problem, method: &str) {
     let integrator = integrators::by_name(method, 1).expect("an integrator");
-    let order = integrator.order();
+    // Series are as long as the tolerance asks for.
+    let (order, dense_order) = match integrator.needs() {
+        Needs::Series => (5, 4),
+        _ => (integrator.order(), integrator.dense_order()),
+    };
     let at_ends = errors(problem, method, order, false, 3);
     // The stages of a step that is solved for are off by the rounding of what is solved.
     let rounding = if integrator.needs() == Needs::Residual { 2e-13 } else { 5e-14 };
@@ -98,7 +101,7 @@ fn check(problem: &Problem, method: &str) {
     eprintln!("{method:18} {:10} {measured:6.2} of {expected} {at_ends}", problem.formulation);
     assert!((measured - expected).abs() < 0.6, "{method}: order {measured}, not {order}");
     // A polynomial of order d is off by h^{d+1} inside a step.
-    let expected = f64::from(order.min(integrator.dense_order() + 1));
+    let expected = f64::from(order.min(dense_order + 1));
     let inside = errors(problem, method, order, true, 3);
     let measured = shown(&inside, rounding);
     let inside = listed(&inside);

@@ -32,6 +32,7 @@ use dalembert_gauss::eliminations::Elimination;
 use dalembert_gauss::linalg::lu;
 use dalembert_gauss::terms::Terms;
 use dalembert_gauss::{Factored, linalg};
+use std::sync::Arc;
 
 /// Up to so many unknowns a stage multiplies with the inverse of its matrix.
 const SMALL: usize = 24;
@@ -44,7 +45,7 @@ const KINEMATICS: usize = 2;
 /// The compiled residual on jets.
 #[derive(Clone)]
 pub(crate) struct Part {
-    series: Series,
+    series: Arc<Series>,
     jets: Jets,
     /// How much ahead each row of A is.
     ahead: Vec<usize>,
@@ -156,7 +157,7 @@ impl Part {
         variables[places.behind(0)..][..places.auxiliary].fill(moving(BEHIND, 1));
         variables[rates..].fill(moving(DYNAMICS, 0));
         let tape = Tape::lower(exprs, &roots, &kept.symbols, &symbols);
-        let series = Series::new(tape, &variables, &wanted)?;
+        let series = Arc::new(Series::new(tape, &variables, &wanted)?);
         let mut jets = series.jets(0);
         series.prepare(&mut jets, &field.constants);
         Ok(Part {
