@@ -36,9 +36,9 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 /// Allocations and steps of a run to a time.
-fn count(setting: &Setting, method: &str, end: f64) -> (u64, u64) {
+fn count(setting: &Setting, end: f64) -> (u64, u64) {
     let mut options = RunOptions::of_model(setting);
-    (options.method, options.tolerance, options.end) = (method.to_owned(), 1e-9, end);
+    (options.method, options.tolerance, options.end) = ("dop853".to_owned(), 1e-9, end);
     options.every = Some(end);
     let before = COUNT.with(Cell::get);
     let report = run(setting, &options, &mut |_| ControlFlow::Continue(())).expect("a run");
@@ -55,16 +55,39 @@ fn steps_allocate_nothing() {
         let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
         let setting = Setting::new(&model).expect("values");
         let end = RunOptions::of_model(&setting).end;
-        for method in ["dop853", "taylor"] {
-            let [short, long] = [0.5 * end, end].map(|end| count(&setting, method, end));
-            let (allocations, steps) = (long.0.saturating_sub(short.0), long.1 - short.1);
-            println!("{page:24} {method:8} {:.2} a step", allocations as f64 / steps as f64);
-            if allocations > 0 {
-                wrong.push((page, method, allocations, steps));
-            }
+        let (short, long) = (count(&setting, 0.5 * end), count(&setting, end));
+        let (allocations, steps) = (long.0.saturating_sub(short.0), long.1 - short.1);
+        println!("{page:24} {:.2} a step", allocations as f64 / steps as f64);
+        if allocations > 0 {
+            wrong.push((page, allocations, steps));
         }
     }
     assert!(wrong.is_empty(), "allocations in steps: {wrong:?}");
+}
+
+/// Steps of series: as many again allocate nothing but what the doubling of a run's lists takes,
+/// a few dozen times however many they are.
+#[test]
+fn steps_of_series_allocate_nothing() {
+    for page in
+        ["spherical-pendulum", "double-pendulum", "heavy-top", "benchmarks/andrews", "knife-edge"]
+    {
+        let input = Input::open(&format!("gallery:{page}")).expect("a page");
+        let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+        let setting = Setting::new(&model).expect("values");
+        let count = |parts: f64| {
+            let mut options = RunOptions::of_model(&setting);
+            options.method = "taylor".to_owned();
+            options.every = Some(options.end);
+            options.longest = Some(options.end / parts);
+            let before = COUNT.with(Cell::get);
+            let report = run(&setting, &options, &mut |_| ControlFlow::Continue(())).expect("it");
+            (COUNT.with(Cell::get) - before, report.statistics.steps)
+        };
+        let (few, many) = (count(800.0), count(1600.0));
+        let (allocations, steps) = (many.0.saturating_sub(few.0), many.1 - few.1);
+        assert!(steps > 500 && allocations < 60, "{page}: {allocations} in {steps} steps");
+    }
 }
 
 /// Accelerations at states: a few buffers until each has been used, whichever states need it;
