@@ -89,7 +89,7 @@ fn check(problem: &Problem, method: &str) {
     let integrator = integrators::by_name(method, 1).expect("an integrator");
     // Series are as long as the tolerance asks for.
     let (order, dense_order) = match integrator.needs() {
-        Needs::Series => (5, 4),
+        Needs::Series => (6, 5),
         _ => (integrator.order(), integrator.dense_order()),
     };
     let at_ends = errors(problem, method, order, false, 3);

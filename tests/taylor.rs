@@ -211,7 +211,7 @@ fn the_spherical_pendulum_at_full_precision() {
     let error = Expected::of(case).error(&found);
     assert!(error < 1e-13, "{error:e}");
     let steps = report.statistics.steps;
-    assert!((100..=150).contains(&steps) && report.statistics.rejected == 0, "{steps}");
+    assert!((60..=90).contains(&steps) && report.statistics.rejected == 0, "{steps}");
     // The state itself, its projection, and the rates of the next step.
     assert!(report.evaluations <= 5 * steps / 2, "{} in {steps}", report.evaluations);
 }

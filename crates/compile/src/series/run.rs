@@ -4,7 +4,8 @@ use super::node::{Angle, Jet, Op, Solve};
 use super::{BLOCK, Correction, Jets, Node, Series, stride};
 use crate::backends::interpreter::{Loops, fastest};
 use crate::calls;
-use crate::tape::{Instruction, Register, Tape};
+use crate::lu::Lu;
+use crate::tape::{Instruction, Tape};
 use std::ops::Range;
 
 impl Series {
@@ -78,31 +79,35 @@ impl Loops for Values<'_> {
         let first = tape.first_instruction() + part.start;
         let instructions = tape.instructions[part].iter();
         for (into, instruction) in (first..).zip(instructions) {
-            let at = |r: Register| values[r as usize];
+            macro_rules! at {
+                ($r:expr) => {
+                    values[$r as usize]
+                };
+            }
             values[into] = match *instruction {
-                Instruction::Add(a, b) => at(a) + at(b),
-                Instruction::Sub(a, b) => at(a) - at(b),
-                Instruction::Mul(a, b) => at(a) * at(b),
-                Instruction::Div(a, b) => at(a) / at(b),
-                Instruction::Neg(a) => -at(a),
-                Instruction::Fma(a, b, c) => at(a).mul_add(at(b), at(c)),
-                Instruction::Sqrt(a) => at(a).sqrt(),
-                Instruction::Pow(a, b) => at(a).powf(at(b)),
+                Instruction::Add(a, b) => at!(a) + at!(b),
+                Instruction::Sub(a, b) => at!(a) - at!(b),
+                Instruction::Mul(a, b) => at!(a) * at!(b),
+                Instruction::Div(a, b) => at!(a) / at!(b),
+                Instruction::Neg(a) => -at!(a),
+                Instruction::Fma(a, b, c) => at!(a).mul_add(at!(b), at!(c)),
+                Instruction::Sqrt(a) => at!(a).sqrt(),
+                Instruction::Pow(a, b) => at!(a).powf(at!(b)),
                 Instruction::SinCos(a) => {
-                    let (sin, cos) = at(a).sin_cos();
+                    let (sin, cos) = at!(a).sin_cos();
                     values[into + 1] = cos;
                     sin
                 }
-                Instruction::Call1(f, a) => calls::one(f)(at(a)),
-                Instruction::Call2(f, a, b) => calls::two(f)(at(a), at(b)),
-                Instruction::Select(c, a, b) => match at(c) {
+                Instruction::Call1(f, a) => calls::one(f)(at!(a)),
+                Instruction::Call2(f, a, b) => calls::two(f)(at!(a), at!(b)),
+                Instruction::Select(c, a, b) => match at!(c) {
                     c if c.is_nan() => f64::NAN,
-                    c if c != 0.0 => at(a),
-                    _ => at(b),
+                    c if c != 0.0 => at!(a),
+                    _ => at!(b),
                 },
                 Instruction::Factor(matrix) => {
                     let matrix = matrix as usize;
-                    factors[matrix].factor(&tape.matrices[matrix], at);
+                    factors[matrix].factor(&tape.matrices[matrix], |r| values[r as usize]);
                     continue;
                 }
                 Instruction::Solve(right) => {
@@ -138,96 +143,151 @@ impl Loops for Orders<'_> {
     #[inline(always)]
     fn run(self) {
         let Orders { series, jets, nodes, at } = self;
+        let Jets { values, all, room, picks, factors, right, .. } = jets;
+        let mut rows = Rows { all, room: *room, stride: stride(*room) };
         for &Node { op, y, ahead } in nodes {
             let m = match at {
                 At::Stage(k) => k + ahead as usize,
                 At::Order(m) if m <= ahead as usize => m,
                 At::Order(_) => continue,
             };
-            step(series, jets, op, y, m);
+            if let Op::Solve(at) = op {
+                let solve = &series.solves[at as usize];
+                solve_order(solve, &mut rows, &mut factors[solve.matrix as usize], right, m);
+            } else {
+                let value = coefficient(&mut rows, values, picks, op, y, m);
+                rows.put(y, m, value);
+            }
         }
     }
 }
 
-/// Σ a_j b_{m−j}, j = 0 … m.
-#[inline(always)]
-fn product(jets: &Jets, a: Jet, b: Jet, m: usize) -> f64 {
-    let (room, stride) = (jets.room, stride(jets.room));
-    let length = (m + 1).next_multiple_of(BLOCK);
-    // Behind b_0 are zeros.
-    let a = &jets.all[a as usize * stride..][..length];
-    let b = &jets.all[b as usize * stride + 2 * room - 1 - m..][..length];
-    let mut sums = [0.0; BLOCK];
-    for (a, b) in a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK)) {
-        for i in 0..BLOCK {
-            sums[i] = a[i].mul_add(b[i], sums[i]);
-        }
-    }
-    (sums[0] + sums[2]) + (sums[1] + sums[3])
+/// All coefficients, with what is known of their places at hand.
+struct Rows<'a> {
+    all: &'a mut [f64],
+    room: usize,
+    stride: usize,
 }
 
-/// Coefficient m of a node.
+impl Rows<'_> {
+    #[inline(always)]
+    fn at(&self, jet: Jet, order: usize) -> f64 {
+        self.all[jet as usize * self.stride + order]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, jet: Jet, order: usize, value: f64) {
+        let row = &mut self.all[jet as usize * self.stride..][..2 * self.room];
+        row[order] = value;
+        row[2 * self.room - 1 - order] = value;
+    }
+
+    /// Σ a_j b_{m−j}, j = 0 … m.
+    #[inline(always)]
+    fn product(&self, a: Jet, b: Jet, m: usize) -> f64 {
+        let length = (m + 1).next_multiple_of(BLOCK);
+        // Behind b_0 are zeros.
+        let a = &self.all[a as usize * self.stride..][..length];
+        let b = &self.all[b as usize * self.stride + 2 * self.room - 1 - m..][..length];
+        let mut sums = [0.0; BLOCK];
+        let mut first = 0;
+        // By places, not by iterators: these are calls where they are not inlined.
+        while first < length {
+            let (a, b) = (&a[first..first + BLOCK], &b[first..first + BLOCK]);
+            for i in 0..BLOCK {
+                sums[i] = a[i].mul_add(b[i], sums[i]);
+            }
+            first += BLOCK;
+        }
+        (sums[0] + sums[2]) + (sums[1] + sums[3])
+    }
+}
+
+/// Coefficient m of a node that has one series.
 #[inline(always)]
-fn step(series: &Series, jets: &mut Jets, op: Op, y: Jet, m: usize) {
-    let stride = stride(jets.room);
-    let at = |jet: Jet, order: usize| jets.all[jet as usize * stride + order];
-    let constant = |register: Register| jets.values[register as usize];
-    let product = |a: Jet, b: Jet| product(jets, a, b, m);
+fn coefficient(
+    rows: &mut Rows,
+    values: &[f64],
+    picks: &[[f64; 2]],
+    op: Op,
+    y: Jet,
+    m: usize,
+) -> f64 {
+    // No closures: what is not inlined is not compiled for the processor's instructions.
+    macro_rules! constant {
+        ($register:expr) => {
+            values[$register as usize]
+        };
+    }
+    macro_rules! at {
+        ($jet:expr) => {
+            rows.at($jet, m)
+        };
+    }
+    macro_rules! first {
+        ($jet:expr) => {
+            rows.at($jet, 0)
+        };
+    }
+    macro_rules! product {
+        ($a:expr, $b:expr) => {
+            rows.product($a, $b, m)
+        };
+    }
     // What is not found yet is 0, so that sums may go over it.
-    let value = match op {
-        Op::Add(a, b) => at(a, m) + at(b, m),
-        Op::Sub(a, b) => at(a, m) - at(b, m),
-        Op::Neg(a) => -at(a, m),
-        Op::Scale(c, a) => constant(c) * at(a, m),
-        Op::ScaleAdd(c, a, b) => constant(c).mul_add(at(a, m), at(b, m)),
-        Op::Over(a, c) => at(a, m) / constant(c),
-        Op::Mul(a, b) => product(a, b),
-        Op::MulAdd(a, b, c) => product(a, b) + at(c, m),
-        Op::Div(a, b) => (at(a, m) - product(b, y)) / at(b, 0),
-        Op::Sqrt(a) => (at(a, m) - product(y, y)) / (2.0 * at(y, 0)),
-        Op::Derivative(a) => m as f64 * at(a, m),
-        Op::Exp(_, dot) => product(dot, y) / m as f64,
-        Op::Log(a, y_dot) => (at(a, m) - product(y_dot, a) / m as f64) / at(a, 0),
+    match op {
+        Op::Add(a, b) => at!(a) + at!(b),
+        Op::Sub(a, b) => at!(a) - at!(b),
+        Op::Neg(a) => -at!(a),
+        Op::Scale(c, a) => constant!(c) * at!(a),
+        Op::ScaleAdd(c, a, b) => constant!(c).mul_add(at!(a), at!(b)),
+        Op::Over(a, c) => at!(a) / constant!(c),
+        Op::Mul(a, b) => product!(a, b),
+        Op::MulAdd(a, b, c) => product!(a, b) + at!(c),
+        Op::Div(a, b) => (at!(a) - product!(b, y)) / first!(b),
+        Op::Sqrt(a) => (at!(a) - product!(y, y)) / (2.0 * first!(y)),
+        Op::Derivative(a) => m as f64 * at!(a),
+        Op::Exp(_, dot) => product!(dot, y) / m as f64,
+        Op::Log(a, y_dot) => (at!(a) - product!(y_dot, a) / m as f64) / first!(a),
         Op::Power(a, a_dot, y_dot, e) => {
-            let sum = constant(e) * product(a_dot, y) - product(y_dot, a);
-            sum / (m as f64 * at(a, 0))
+            let sum = constant!(e) * product!(a_dot, y) - product!(y_dot, a);
+            sum / (m as f64 * first!(a))
         }
         Op::SinCos(_, dot, cos) => {
-            let sin = product(dot, cos) / m as f64;
-            let next = -product(dot, y) / m as f64;
-            jets.put(cos, m, next);
+            let sin = product!(dot, cos) / m as f64;
+            let next = -product!(dot, y) / m as f64;
+            rows.put(cos, m, next);
             sin
         }
-        Op::Slope(_, dot, c, sign) => sign.of(product(dot, c) / m as f64),
+        Op::Slope(_, dot, c, sign) => sign.of(product!(dot, c) / m as f64),
         Op::Quotient(a, c, y_dot, sign) => {
-            (sign.of(at(a, m)) - product(y_dot, c) / m as f64) / at(c, 0)
+            (sign.of(at!(a)) - product!(y_dot, c) / m as f64) / first!(c)
         }
         Op::Angle(Angle { b, a, b_dot, a_dot, c, y_dot }) => {
-            let sum = product(b_dot, a) - product(a_dot, b) - product(y_dot, c);
-            sum / (m as f64 * at(c, 0))
+            let sum = product!(b_dot, a) - product!(a_dot, b) - product!(y_dot, c);
+            sum / (m as f64 * first!(c))
         }
         Op::Pick(a, b, place) => {
-            let [first, second] = jets.picks[place as usize];
-            first * at(a, m) + second * at(b, m)
+            let [by_first, by_second] = picks[place as usize];
+            by_first * at!(a) + by_second * at!(b)
         }
-        Op::Solve(right) => return solve(&series.solves[right as usize], jets, m),
-    };
-    jets.put(y, m, value);
+        // These have several.
+        Op::Solve(_) => f64::NAN,
+    }
 }
 
 /// K₀ x_m = r_m − Σ K_j x_{m−j}
-fn solve(solve: &Solve, jets: &mut Jets, m: usize) {
-    let stride = stride(jets.room);
-    for (i, &r) in solve.right.iter().enumerate() {
-        jets.right[i] = jets.all[r as usize * stride + m];
+#[inline(always)]
+fn solve_order(solve: &Solve, rows: &mut Rows, lu: &mut Lu, right: &mut [f64], m: usize) {
+    for (place, &r) in right.iter_mut().zip(&solve.right) {
+        *place = rows.at(r, m);
     }
     for &(row, column, entry) in &solve.entries {
-        jets.right[row as usize] -= product(jets, entry, solve.x[column as usize], m);
+        right[row as usize] -= rows.product(entry, solve.x[column as usize], m);
     }
-    let Jets { factors, right, .. } = jets;
-    factors[solve.matrix as usize].solve(|i| right[i]);
-    for (i, &x) in solve.x.iter().enumerate() {
-        jets.put(x, m, jets.factors[solve.matrix as usize].solution[i]);
+    lu.solve(|i| right[i]);
+    for (&x, &value) in solve.x.iter().zip(&lu.solution) {
+        rows.put(x, m, value);
     }
 }
 
@@ -246,49 +306,55 @@ impl Loops for Finish<'_> {
     fn run(self) {
         let Finish { series, jets, phase, stage, slopes } = self;
         let Some(phase) = series.phases.get(phase) else { return };
-        let stride = stride(jets.room);
+        let Jets { all, room, changes, factors, right, slopes: all_slopes, .. } = jets;
+        let mut rows = Rows { all, room: *room, stride: stride(*room) };
         for &(jet, ahead) in &phase.unknowns {
-            jets.changes[jet as usize] = jets.all[jet as usize * stride + stage + ahead as usize];
+            changes[jet as usize] = rows.at(jet, stage + ahead as usize);
         }
-        for (at, correction) in (slopes..).zip(&phase.corrections) {
-            let (y, ahead, change) = match *correction {
-                Correction::Linear { y, ahead, of, .. } => {
-                    let [a, b, c] = of.map(|jet| jets.changes[jet as usize]);
-                    let [p, q, r] = jets.slopes[at];
-                    (y, ahead, p.mul_add(a, q.mul_add(b, r * c)))
+        for (slopes, correction) in all_slopes[slopes..].iter().zip(&phase.corrections) {
+            let (y, order, change) = match *correction {
+                Correction::Linear { y, ahead, of: [a, b, c], .. } => {
+                    let [p, q, r] = *slopes;
+                    let rest = q.mul_add(changes[b as usize], r * changes[c as usize]);
+                    let sum = p.mul_add(changes[a as usize], rest);
+                    (y, stage + ahead as usize, sum)
                 }
                 Correction::Derivative { y, ahead, of } => {
                     let order = stage + ahead as usize;
-                    (y, ahead, order as f64 * jets.changes[of as usize])
+                    (y, order, order as f64 * changes[of as usize])
                 }
                 Correction::Solve { at, ahead } => {
-                    correct_solve(&phase.solves[at as usize], jets, stage + ahead as usize);
+                    let solve = &phase.solves[at as usize];
+                    let lu = &mut factors[solve.matrix as usize];
+                    correct_solve(solve, &mut rows, changes, lu, right, stage + ahead as usize);
                     continue;
                 }
             };
-            jets.changes[y as usize] = change;
-            let order = stage + ahead as usize;
-            let value = jets.all[y as usize * stride + order] + change;
-            jets.put(y, order, value);
+            changes[y as usize] = change;
+            let value = rows.at(y, order) + change;
+            rows.put(y, order, value);
         }
     }
 }
 
 /// K₀ δx = δr − δK x₀
-fn correct_solve(solve: &Solve, jets: &mut Jets, m: usize) {
-    let stride = stride(jets.room);
-    for (i, &r) in solve.right.iter().enumerate() {
-        jets.right[i] = jets.changes[r as usize];
+fn correct_solve(
+    solve: &Solve,
+    rows: &mut Rows,
+    changes: &mut [f64],
+    lu: &mut Lu,
+    right: &mut [f64],
+    m: usize,
+) {
+    for (place, &r) in right.iter_mut().zip(&solve.right) {
+        *place = changes[r as usize];
     }
     for &(row, column, entry) in &solve.entries {
-        let x = jets.all[solve.x[column as usize] as usize * stride];
-        jets.right[row as usize] -= jets.changes[entry as usize] * x;
+        right[row as usize] -= changes[entry as usize] * rows.at(solve.x[column as usize], 0);
     }
-    let Jets { factors, right, .. } = jets;
-    factors[solve.matrix as usize].solve(|i| right[i]);
-    for (i, &x) in solve.x.iter().enumerate() {
-        let change = jets.factors[solve.matrix as usize].solution[i];
-        jets.changes[x as usize] = change;
-        jets.put(x, m, jets.all[x as usize * stride + m] + change);
+    lu.solve(|i| right[i]);
+    for (&x, &change) in solve.x.iter().zip(&lu.solution) {
+        changes[x as usize] = change;
+        rows.put(x, m, rows.at(x, m) + change);
     }
 }

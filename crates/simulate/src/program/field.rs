@@ -21,6 +21,7 @@ mod error;
 mod expansion;
 mod feedback;
 mod implicit;
+mod inverse;
 mod kept;
 mod noise;
 mod residual;

@@ -22,20 +22,15 @@
 //! Source: N. Nedialkov and J. Pryce, BIT 45 (2005) and 47 (2007), for the order of unknowns and
 //! equations; here it is known ahead from the level of each row.
 
-use super::{Field, FieldError, Implicit, Work, is_same, residual};
+use super::inverse::{Behind, Factors, Inverse};
+use super::{Field, FieldError, Work, is_same, residual};
 use crate::program::problem::Expansion;
 use dalembert_compile::Tape;
 use dalembert_compile::series::{Jets, NoSeries, Series, Variable, Wanted};
 use dalembert_derive::Residual;
 use dalembert_expr::ExprId;
-use dalembert_gauss::eliminations::Elimination;
-use dalembert_gauss::linalg::lu;
 use dalembert_gauss::terms::Terms;
-use dalembert_gauss::{Factored, linalg};
 use std::sync::Arc;
-
-/// Up to so many unknowns a stage multiplies with the inverse of its matrix.
-const SMALL: usize = 24;
 
 /// The phases of a stage.
 const DYNAMICS: usize = 0;
@@ -351,7 +346,7 @@ impl Field {
         let mut factors = Factors { by: self.elimination, factored: &mut work.factored };
         let all = layout.terms(&work.output, &work.metric, &work.jacobian);
         part.inverse.begin(size, self.rows.len());
-        part.inverse.find(&mut factors, &all)?;
+        part.inverse.find(&mut factors, &all, self.coupling.is_some())?;
         if let Some(coupling) = &self.coupling {
             let forces = (&work.coupled.forces.slopes[..], &work.places[..]);
             debug_assert_eq!(work.places.len(), coupling.rows.len());
@@ -372,157 +367,5 @@ impl Field {
         }
         let at = into.iter().position(|c| !c.is_finite()).unwrap_or(0);
         Err(FieldError::NotFinite { what: "Taylor coefficient", index: at / terms })
-    }
-}
-
-/// The factored matrix of the normal form.
-struct Factors<'a> {
-    by: &'static dyn Elimination,
-    factored: &'a mut Factored,
-}
-
-/// v̇ and λ of right sides, with one matrix.
-#[derive(Clone, Default)]
-struct Inverse {
-    n: usize,
-    /// The inverse, column by column; empty where there are too many unknowns for it to pay.
-    columns: Vec<f64>,
-    /// F and b, then v̇ and λ.
-    right: Vec<f64>,
-    solution: Vec<f64>,
-    v_dot: Vec<f64>,
-    lambda: Vec<f64>,
-    zero: Vec<f64>,
-}
-
-impl Inverse {
-    fn begin(&mut self, n: usize, m: usize) {
-        self.n = n;
-        for list in [&mut self.right, &mut self.solution] {
-            list.clear();
-            list.resize(n + m, 0.0);
-        }
-        self.zero.clear();
-        self.zero.resize(n, 0.0);
-    }
-
-    /// Solves with the factors.
-    fn by_factors(&mut self, factors: &mut Factors, terms: &Terms) -> bool {
-        let (force, bias) = self.right.split_at(self.n);
-        let terms = Terms { m: bias.len(), force, nonideal: &self.zero, bias, ..*terms };
-        let (v_dot, lambda) = (&mut self.v_dot, &mut self.lambda);
-        let solved = factors.factored.solve(factors.by, &terms, v_dot, lambda);
-        self.solution[..self.n].copy_from_slice(v_dot);
-        self.solution[self.n..].copy_from_slice(lambda);
-        solved
-    }
-
-    /// The inverse, one column after the other.
-    fn find(&mut self, factors: &mut Factors, terms: &Terms) -> Result<(), FieldError> {
-        self.columns.clear();
-        let size = self.right.len();
-        if !factors.factored.is_decided() {
-            return Err(FieldError::NotSolved("this integrator"));
-        }
-        if size > SMALL {
-            return Ok(());
-        }
-        for j in 0..size {
-            self.right.fill(0.0);
-            self.right[j] = 1.0;
-            if !self.by_factors(factors, terms) {
-                return Err(FieldError::NotFinite { what: "acceleration", index: j });
-            }
-            self.columns.extend_from_slice(&self.solution);
-        }
-        Ok(())
-    }
-
-    /// Puts forces that depend on multipliers into the matrix: with x = S (f + D λ_c) and
-    /// λ_c = x_c, x = S f + S D (1 − (S D)_c)⁻¹ (S f)_c. `slopes` are those by each multiplier, one
-    /// after the other, `places` where it is among λ. False if that has no solution.
-    fn couple(&mut self, (slopes, places): (&[f64], &[Option<usize>])) -> bool {
-        let (n, size) = (self.n, self.right.len());
-        let used: Vec<(usize, usize)> =
-            places.iter().enumerate().filter_map(|(c, at)| Some((c, n + (*at)?))).collect();
-        if self.columns.is_empty() || used.is_empty() {
-            return used.is_empty();
-        }
-        let count = used.len();
-        // S D, column by column.
-        let mut moved = vec![0.0; count * size];
-        for (column, &(c, _)) in moved.chunks_exact_mut(size).zip(&used) {
-            for (i, slope) in slopes[c * n..(c + 1) * n].iter().enumerate() {
-                let own = &self.columns[i * size..(i + 1) * size];
-                column.iter_mut().zip(own).for_each(|(to, s)| *to += slope * s);
-            }
-        }
-        let mut matrix = vec![0.0; count * count];
-        for (i, &(_, row)) in used.iter().enumerate() {
-            for j in 0..count {
-                matrix[i * count + j] = f64::from(u8::from(i == j)) - moved[j * size + row];
-            }
-        }
-        let (mut order, mut work) = (vec![0; count], vec![0.0; count]);
-        if !lu::factor(&mut matrix, count, &mut order) {
-            return false;
-        }
-        let mut own = vec![0.0; count];
-        for column in self.columns.chunks_exact_mut(size) {
-            own.iter_mut().zip(&used).for_each(|(to, &(_, row))| *to = column[row]);
-            lu::solve(&matrix, count, &order, &mut own, &mut work);
-            for (moved, by) in moved.chunks_exact(size).zip(&own) {
-                column.iter_mut().zip(moved).for_each(|(to, m)| *to += by * m);
-            }
-        }
-        true
-    }
-
-    /// Solves for the right side at hand; false if that gives no numbers.
-    fn solve(&mut self, factors: &mut Factors, terms: &Terms) -> bool {
-        if self.columns.is_empty() && !self.right.is_empty() {
-            return self.by_factors(factors, terms);
-        }
-        self.solution.fill(0.0);
-        let size = self.right.len();
-        for (column, by) in self.columns.chunks_exact(size.max(1)).zip(&self.right) {
-            for (to, s) in self.solution.iter_mut().zip(column) {
-                *to += by * s;
-            }
-        }
-        true
-    }
-}
-
-/// ∂r/∂w of the unknowns behind v, factored.
-#[derive(Clone, Default)]
-struct Behind {
-    matrix: Vec<f64>,
-    order: Vec<usize>,
-    right: Vec<f64>,
-    work: Vec<f64>,
-}
-
-impl Behind {
-    fn factor(&mut self, implicit: &Implicit, work: &mut Work) {
-        let count = implicit.count;
-        for list in [&mut self.right, &mut self.work] {
-            linalg::zeros(list, count);
-        }
-        self.order.resize(count, 0);
-        linalg::zeros(&mut self.matrix, count * count);
-        let (registers, output) = (&mut work.auxiliary_registers, &mut work.auxiliary_output);
-        implicit.function.call(registers, &work.input, output);
-        for (place, value) in implicit.places.iter().zip(&output[count..]) {
-            self.matrix[*place] = *value;
-        }
-        if !lu::factor(&mut self.matrix, count, &mut self.order) {
-            self.matrix.fill(f64::NAN);
-        }
-    }
-
-    fn solve(&mut self) {
-        let Behind { matrix, order, right, work } = self;
-        lu::solve(matrix, right.len(), order, right, work);
     }
 }
