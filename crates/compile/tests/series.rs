@@ -213,6 +213,70 @@ fn unknowns_that_come_later_change_nothing() {
     assert!(checked > 1000, "{checked}");
 }
 
+/// Stage by stage, with unknowns that are found in between.
+#[test]
+fn machine_code_has_the_bits_of_the_interpreter() {
+    const ORDER: usize = 13;
+    let mut random = Random::new(10);
+    let (mut checked, mut assembled) = (0, 0);
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let all: Vec<ExprId> = functions(&exprs, x, y).iter().map(|f| f.id).collect();
+    let symbols = [x, y].map(|e| e.symbol().unwrap());
+    // All functions but the solve, which is the last.
+    let each = all.split_last().map_or(Vec::new(), |(_, rest)| rest.to_vec());
+    let mut tapes: Vec<Tape> =
+        each.iter().map(|&f| Tape::lower(&exprs, &[f], &[], &symbols)).collect();
+    tapes.push(Tape::lower(&exprs, &each, &[], &symbols));
+    tapes.extend(graphs(600).map(|graph| graph.tape));
+    for tape in tapes {
+        let ahead: Vec<usize> = (0..tape.variables).map(|i| 1 - i % 2).collect();
+        let moving = |ahead: &usize| Variable::Moving { phase: 0, ahead: *ahead };
+        let variables: Vec<Variable> = ahead.iter().map(moving).collect();
+        let wanted = vec![NOW; tape.outputs.len()];
+        let Ok(series) = Series::new(tape.clone(), &variables, &wanted) else { continue };
+        let Some(code) = series.assemble(ORDER + 1, ORDER) else { continue };
+        assembled += 1;
+        let constants = [0.4, 0.9];
+        let curves: Vec<Vec<f64>> =
+            (0..tape.variables).map(|_| curve(&mut random, ORDER + 1)).collect();
+        let found = [false, true].map(|is_code| {
+            let mut jets = series.jets(ORDER + 1);
+            series.prepare(&mut jets, &constants);
+            begin(&series, &mut jets, &curves);
+            for (i, ahead) in ahead.iter().enumerate().filter(|a| *a.1 == 1) {
+                series.set(&mut jets, i, *ahead, curves[i][*ahead]);
+            }
+            series.catch_up(&mut jets);
+            let mut bits = Vec::new();
+            for k in 1..=ORDER {
+                if !(is_code && code.run(&mut jets, 0, k)) {
+                    series.run(&mut jets, 0, k);
+                }
+                let outputs = 0..tape.outputs.len();
+                bits.extend(outputs.clone().map(|i| series.output(&jets, i, k).to_bits()));
+                for (i, ahead) in ahead.iter().enumerate() {
+                    series.set(&mut jets, i, k + ahead, curves[i][k + ahead]);
+                }
+                if !(is_code && code.finish(&mut jets, 0, k)) {
+                    series.finish(&mut jets, 0, k);
+                }
+                bits.extend(outputs.map(|i| series.output(&jets, i, k).to_bits()));
+            }
+            assert!(!is_code || code.run(&mut jets, 0, 1), "it was code");
+            bits
+        });
+        let is_same = |(a, b): (&u64, &u64)| {
+            a == b || (f64::from_bits(*a).is_nan() && f64::from_bits(*b).is_nan())
+        };
+        assert!(found[0].iter().zip(&found[1]).all(is_same), "{tape:?}");
+        checked += found[0].len();
+    }
+    println!("{assembled} tapes, {checked} coefficients");
+    // Where there is machine code at all.
+    assert!(assembled == 0 || (assembled > 60 && checked > 4000));
+}
+
 fn is_near(a: f64, b: f64, all: &[f64]) -> bool {
     let size = all.iter().fold(1f64, |m, c| m.max(c.abs()));
     (a - b).abs() <= 1e-10 * size || !b.is_finite() || !size.is_finite()

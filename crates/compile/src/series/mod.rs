@@ -47,9 +47,12 @@
 //! assert_eq!(series.variable(&jets, 0)[..5], [2.0, -4.0, 8.0, -16.0, 32.0]);
 //! ```
 
+mod code;
 mod node;
 mod plan;
 mod run;
+
+pub use code::SeriesCode;
 
 use crate::lu::Lu;
 use crate::tape::Tape;
@@ -149,13 +152,22 @@ pub struct Jets {
     all: Vec<f64>,
     /// Coefficients that there is room for, a multiple of [`BLOCK`].
     room: usize,
-    changes: Vec<f64>,
-    /// Slopes of the corrections of all phases, one after the other.
-    slopes: Vec<[f64; 3]>,
-    /// What [`Op::Pick`] multiplies with.
-    picks: Vec<[f64; 2]>,
+    /// What is beside them, by its [`Beside`].
+    beside: Vec<f64>,
     factors: Vec<Lu>,
     right: Vec<f64>,
+}
+
+/// Where things are in a list of what runs read beside coefficients and values: −0 four times, the
+/// numbers 0, 1, 2 … of orders, changes of the jets, slopes of the corrections of all phases, three
+/// each, and what [`Op::Pick`] multiplies with, two each.
+#[derive(Clone, Copy, Debug)]
+struct Beside {
+    orders: usize,
+    changes: usize,
+    slopes: usize,
+    picks: usize,
+    length: usize,
 }
 
 /// Terms that are summed side by side.
@@ -182,19 +194,31 @@ impl Series {
     /// Room for coefficients up to an order of whatever is most ahead.
     pub fn jets(&self, order: usize) -> Jets {
         let room = (order + 1).next_multiple_of(BLOCK);
-        let corrections = self.phases.iter().map(|phase| phase.corrections.len()).sum();
+        let at = self.beside(room);
+        let mut beside = vec![0.0; at.length];
+        beside[..at.orders].fill(-0.0);
+        for (order, place) in beside[at.orders..at.changes].iter_mut().enumerate() {
+            *place = order as f64;
+        }
         let factors: Vec<Lu> = self.tape.matrices.iter().map(|m| Lu::new(m.size)).collect();
         let largest = self.tape.matrices.iter().map(|m| m.size).max().unwrap_or(0);
         Jets {
             values: vec![0.0; self.tape.registers()],
             all: vec![0.0; self.jets * stride(room)],
             room,
-            changes: vec![0.0; self.jets],
-            slopes: vec![[0.0; 3]; corrections],
-            picks: vec![[0.0; 2]; self.picks.len()],
+            beside,
             factors,
             right: vec![0.0; largest],
         }
+    }
+
+    fn beside(&self, room: usize) -> Beside {
+        let corrections: usize = self.phases.iter().map(|phase| phase.corrections.len()).sum();
+        let orders = BLOCK;
+        let changes = orders + room;
+        let slopes = changes + self.jets;
+        let picks = slopes + 3 * corrections;
+        Beside { orders, changes, slopes, picks, length: picks + 2 * self.picks.len() }
     }
 
     /// The coefficients of a variable; all 0 for one that is constant.

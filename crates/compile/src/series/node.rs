@@ -185,12 +185,7 @@ impl Op {
     pub(super) fn remembers_itself(&self) -> bool {
         matches!(
             self,
-            Op::Div(..)
-                | Op::Sqrt(_)
-                | Op::Exp(..)
-                | Op::Power(..)
-                | Op::SinCos(..)
-                | Op::Solve(_)
+            Op::Div(..) | Op::Sqrt(_) | Op::Exp(..) | Op::Power(..) | Op::SinCos(..) | Op::Solve(_)
         )
     }
 
@@ -214,7 +209,7 @@ impl Op {
 
     /// ∂y/∂a at order 0, for each of the [sources](Op::sources).
     #[inline(always)]
-    pub(super) fn slopes(&self, y: Jet, jets: &Jets) -> [f64; 3] {
+    pub(super) fn slopes(&self, y: Jet, jets: &Jets, picks: usize) -> [f64; 3] {
         let at = |jet: Jet| jets.all[jet as usize * stride(jets.room)];
         let value = |register: Register| jets.values[register as usize];
         match *self {
@@ -236,8 +231,8 @@ impl Op {
             Op::Quotient(_, c, _, sign) => [sign.of(1.0 / at(c)), 0.0, 0.0],
             Op::Angle(Angle { a, b, c, .. }) => [-at(b) / at(c), at(a) / at(c), 0.0],
             Op::Pick(_, _, place) => {
-                let [first, second] = jets.picks[place as usize];
-                [first, second, 0.0]
+                let first = picks + 2 * place as usize;
+                [jets.beside[first], jets.beside[first + 1], 0.0]
             }
             Op::Derivative(_) | Op::Solve(_) => [0.0; 3],
         }

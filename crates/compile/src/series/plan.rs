@@ -66,7 +66,17 @@ pub(super) fn series(
     let ahead = when.iter().flatten().map(|when| when.0).max().unwrap_or(0);
     let Plan { begins, picks, jets, solves, .. } = plan;
     let tape = Arc::new(tape);
-    Ok(Series { tape, variables: moved, outputs: results, begins, picks, jets, phases, ahead, solves })
+    Ok(Series {
+        tape,
+        variables: moved,
+        outputs: results,
+        begins,
+        picks,
+        jets,
+        phases,
+        ahead,
+        solves,
+    })
 }
 
 struct Plan {
@@ -263,7 +273,8 @@ impl Plan {
 
     /// The recurrences in an order in which each comes after what it reads at the same order.
     fn order(&self) -> Vec<usize> {
-        let (mut order, mut state) = (Vec::with_capacity(self.ops.len()), vec![0u8; self.ops.len()]);
+        let (mut order, mut state) =
+            (Vec::with_capacity(self.ops.len()), vec![0u8; self.ops.len()]);
         let mut stack: Vec<(usize, bool)> = (0..self.ops.len()).rev().map(|o| (o, false)).collect();
         while let Some((at, done)) = stack.pop() {
             if done {
@@ -375,13 +386,7 @@ impl Plan {
         again.iter().zip(follows).map(|(again, follows)| *again && *follows).collect()
     }
 
-    fn correct(
-        &self,
-        at: usize,
-        ahead: u32,
-        is_moved: &dyn Fn(Jet) -> bool,
-        phase: &mut Phase,
-    ) {
+    fn correct(&self, at: usize, ahead: u32, is_moved: &dyn Fn(Jet) -> bool, phase: &mut Phase) {
         let (op, y) = self.ops[at];
         let moved = |jet: Jet| if is_moved(jet) { jet } else { STILL };
         let into = &mut phase.corrections;
@@ -411,10 +416,7 @@ fn is_constant(instruction: &Instruction) -> bool {
     matches!(
         instruction,
         Instruction::Factor(_)
-            | Instruction::Call1(
-                Function::Sign | Function::Negative | Function::NotPositive,
-                _
-            )
+            | Instruction::Call1(Function::Sign | Function::Negative | Function::NotPositive, _)
             | Instruction::Call2(Function::And | Function::Or, ..)
     )
 }

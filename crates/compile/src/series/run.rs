@@ -30,15 +30,17 @@ impl Series {
         for &(jet, register) in &self.begins {
             jets.put(jet, 0, jets.values[register as usize]);
         }
-        for (place, pick) in jets.picks.iter_mut().zip(&self.picks) {
-            *place = pick.factors(&jets.values);
+        let at = self.beside(jets.room);
+        for (place, pick) in jets.beside[at.picks..].chunks_exact_mut(2).zip(&self.picks) {
+            place.copy_from_slice(&pick.factors(&jets.values));
         }
-        let mut at = 0;
+        let mut first = at.slopes;
         for correction in self.phases.iter().flat_map(|phase| &phase.corrections) {
             if let Correction::Linear { y, op, .. } = correction {
-                jets.slopes[at] = op.slopes(*y, jets);
+                let slopes = op.slopes(*y, jets, at.picks);
+                jets.beside[first..first + 3].copy_from_slice(&slopes);
             }
-            at += 1;
+            first += 3;
         }
     }
 
@@ -59,8 +61,13 @@ impl Series {
 
     /// Corrects what was run by the coefficients that the unknowns of the phase have been set to.
     pub fn finish(&self, jets: &mut Jets, phase: usize, stage: usize) {
-        let before = self.phases.iter().take(phase).map(|p| p.corrections.len()).sum();
-        fastest(Finish { series: self, jets, phase, stage, slopes: before });
+        let before = self.corrections_before(phase);
+        fastest(Finish { series: self, jets, phase, stage, before });
+    }
+
+    /// How many corrections there are in the phases before one.
+    pub(super) fn corrections_before(&self, phase: usize) -> usize {
+        self.phases.iter().take(phase).map(|p| p.corrections.len()).sum()
     }
 }
 
@@ -143,7 +150,8 @@ impl Loops for Orders<'_> {
     #[inline(always)]
     fn run(self) {
         let Orders { series, jets, nodes, at } = self;
-        let Jets { values, all, room, picks, factors, right, .. } = jets;
+        let Jets { values, all, room, beside, factors, right, .. } = jets;
+        let picks = &beside[series.beside(*room).picks..];
         let mut rows = Rows { all, room: *room, stride: stride(*room) };
         for &Node { op, y, ahead } in nodes {
             let m = match at {
@@ -205,14 +213,7 @@ impl Rows<'_> {
 
 /// Coefficient m of a node that has one series.
 #[inline(always)]
-fn coefficient(
-    rows: &mut Rows,
-    values: &[f64],
-    picks: &[[f64; 2]],
-    op: Op,
-    y: Jet,
-    m: usize,
-) -> f64 {
+fn coefficient(rows: &mut Rows, values: &[f64], picks: &[f64], op: Op, y: Jet, m: usize) -> f64 {
     // No closures: what is not inlined is not compiled for the processor's instructions.
     macro_rules! constant {
         ($register:expr) => {
@@ -268,7 +269,7 @@ fn coefficient(
             sum / (m as f64 * first!(c))
         }
         Op::Pick(a, b, place) => {
-            let [by_first, by_second] = picks[place as usize];
+            let (by_first, by_second) = (picks[2 * place as usize], picks[2 * place as usize + 1]);
             by_first * at!(a) + by_second * at!(b)
         }
         // These have several.
@@ -297,24 +298,27 @@ struct Finish<'a> {
     jets: &'a mut Jets,
     phase: usize,
     stage: usize,
-    /// Where its slopes begin.
-    slopes: usize,
+    /// How many corrections there are in those before it.
+    before: usize,
 }
 
 impl Loops for Finish<'_> {
     #[inline(always)]
     fn run(self) {
-        let Finish { series, jets, phase, stage, slopes } = self;
+        let Finish { series, jets, phase, stage, before } = self;
         let Some(phase) = series.phases.get(phase) else { return };
-        let Jets { all, room, changes, factors, right, slopes: all_slopes, .. } = jets;
+        let Jets { all, room, beside, factors, right, .. } = jets;
+        let at = series.beside(*room);
+        let (changes, slopes) = beside[at.changes..].split_at_mut(at.slopes - at.changes);
+        let slopes = slopes[3 * before..].chunks_exact(3);
         let mut rows = Rows { all, room: *room, stride: stride(*room) };
         for &(jet, ahead) in &phase.unknowns {
             changes[jet as usize] = rows.at(jet, stage + ahead as usize);
         }
-        for (slopes, correction) in all_slopes[slopes..].iter().zip(&phase.corrections) {
+        for (slopes, correction) in slopes.zip(&phase.corrections) {
             let (y, order, change) = match *correction {
                 Correction::Linear { y, ahead, of: [a, b, c], .. } => {
-                    let [p, q, r] = *slopes;
+                    let (p, q, r) = (slopes[0], slopes[1], slopes[2]);
                     let rest = q.mul_add(changes[b as usize], r * changes[c as usize]);
                     let sum = p.mul_add(changes[a as usize], rest);
                     (y, stage + ahead as usize, sum)

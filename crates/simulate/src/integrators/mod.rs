@@ -2,9 +2,7 @@
 //! sizes, events, projection and output are the driver's.
 
 use crate::program::field::FieldError;
-pub use crate::program::problem::{
-    Canonical, Expansion, Needs, Problem, ResidualForm, Structure,
-};
+pub use crate::program::problem::{Canonical, Expansion, Needs, Problem, ResidualForm, Structure};
 
 mod collocation;
 mod dop853_table;

@@ -9,10 +9,10 @@
 //! and every run has its own room. So threads may run one program at the same time, with
 //! different parameters and starts, and each run is, to the bit, what it is alone.
 
-use crate::integrators::{self, Problem};
 use crate::at_state::report::EvalError;
 use crate::at_state::{Reference, Refusal};
 use crate::drive::EventFunctions;
+use crate::integrators::{self, Problem};
 use crate::points::impulse::Impulses;
 use crate::points::start::{self, Start};
 use crate::program::energy::Energies;

@@ -26,11 +26,16 @@ use super::inverse::{Behind, Factors, Inverse};
 use super::{Field, FieldError, Work, is_same, residual};
 use crate::program::problem::Expansion;
 use dalembert_compile::Tape;
-use dalembert_compile::series::{Jets, NoSeries, Series, Variable, Wanted};
+use dalembert_compile::series::{Jets, NoSeries, Series, SeriesCode, Variable, Wanted};
 use dalembert_derive::Residual;
 use dalembert_expr::ExprId;
 use dalembert_gauss::terms::Terms;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// After so many expansions machine code is made: it costs some tens of them.
+const EXPANSIONS: u32 = 16;
+/// Beyond this order there is none.
+const HIGHEST: usize = 40;
 
 /// The phases of a stage.
 const DYNAMICS: usize = 0;
@@ -41,6 +46,10 @@ const KINEMATICS: usize = 2;
 #[derive(Clone)]
 pub(crate) struct Part {
     series: Arc<Series>,
+    /// Machine code for each order, where it was made.
+    codes: Arc<Vec<OnceLock<Option<SeriesCode>>>>,
+    /// Expansions by the interpreter so far.
+    interpreted: u32,
     jets: Jets,
     /// How much ahead each row of A is.
     ahead: Vec<usize>,
@@ -158,6 +167,8 @@ impl Part {
         Ok(Part {
             jets,
             series,
+            codes: Arc::new((0..=HIGHEST).map(|_| OnceLock::new()).collect()),
+            interpreted: 0,
             ahead,
             is_rate,
             has_power: power != ExprId::ZERO,
@@ -169,6 +180,31 @@ impl Part {
             inverse: Inverse::default(),
             behind: Behind::default(),
         })
+    }
+
+    /// The machine code for the order at hand, once it is worth it.
+    fn code(&mut self) {
+        let Some(code) = self.codes.get(self.order) else { return };
+        if code.get().is_none() {
+            self.interpreted += 1;
+            if self.interpreted > EXPANSIONS {
+                code.get_or_init(|| self.series.assemble(self.order + 1, self.order - 1));
+            }
+        }
+    }
+
+    fn run(&mut self, phase: usize, k: usize) {
+        let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
+        if !code.is_some_and(|code| code.run(&mut self.jets, phase, k)) {
+            self.series.run(&mut self.jets, phase, k);
+        }
+    }
+
+    fn finish(&mut self, phase: usize, k: usize) {
+        let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
+        if !code.is_some_and(|code| code.finish(&mut self.jets, phase, k)) {
+            self.series.finish(&mut self.jets, phase, k);
+        }
     }
 
     fn set(&mut self, variable: usize, order: usize, value: f64) {
@@ -203,8 +239,8 @@ impl Part {
     fn follow(&mut self, k: usize) {
         let Places { n, auxiliary, .. } = self.places;
         if auxiliary > 0 {
+            self.run(BEHIND, k);
             let Part { series, jets, behind, places, .. } = self;
-            series.run(jets, BEHIND, k);
             for (j, place) in behind.right.iter_mut().enumerate() {
                 *place = -series.output(jets, places.relation(j), k + 1);
             }
@@ -212,11 +248,11 @@ impl Part {
             for (j, value) in behind.right.iter().enumerate() {
                 series.set(jets, places.behind(j), k + 1, *value);
             }
-            series.finish(jets, BEHIND, k);
+            self.finish(BEHIND, k);
         }
         if !self.is_rate {
+            self.run(KINEMATICS, k);
             let Part { series, jets, places, .. } = self;
-            series.run(jets, KINEMATICS, k);
             for i in 0..n {
                 let rate = series.output(jets, places.kinematics(i), k + 1);
                 series.set(jets, 1 + i, k + 2, rate / (k + 2) as f64);
@@ -233,8 +269,8 @@ impl Part {
         into: &mut [f64],
     ) -> Result<(), FieldError> {
         let Places { n, size, .. } = self.places;
+        self.run(DYNAMICS, k);
         let Part { series, jets, places, inverse, rows, ahead, .. } = self;
-        series.run(jets, DYNAMICS, k);
         let (force, bias) = inverse.right.split_at_mut(size);
         for (i, place) in force.iter_mut().enumerate() {
             *place = -series.output(jets, i, k);
@@ -261,10 +297,10 @@ impl Part {
         }
         let is_last = k + 1 == self.order;
         if !is_last || self.has_power {
-            series.finish(jets, DYNAMICS, k);
+            self.finish(DYNAMICS, k);
         }
         if self.has_power {
-            let work = series.output(jets, places.power(), k) / (k + 1) as f64;
+            let work = self.output(self.places.power(), k) / (k + 1) as f64;
             into[(n + size) * (self.order + 1) + k + 1] = work;
         }
         if !is_last {
@@ -338,6 +374,7 @@ impl Field {
         if let Some(implicit) = &self.auxiliary {
             part.behind.factor(implicit, &mut self.work);
         }
+        part.code();
         part.begin(&self.work.outcome.v_dot, into);
         if order > 1 {
             part.follow(0);

@@ -10,10 +10,10 @@
 
 use super::implicit::Implicit;
 use super::{FieldError, Work};
+use dalembert_gauss::Factored;
 use dalembert_gauss::eliminations::Elimination;
 use dalembert_gauss::linalg::{lu, zeros};
 use dalembert_gauss::terms::Terms;
-use dalembert_gauss::Factored;
 
 /// Up to so many unknowns a stage multiplies with the inverse of its matrix.
 const SMALL: usize = 24;
