@@ -9,7 +9,7 @@ mod benchmark;
 #[path = "support/motions.rs"]
 mod motions;
 
-use benchmark::{CASES, Case, Expected, SINGULAR, outputs_by};
+use benchmark::{CASES, CORNERS, Case, Expected, SINGULAR, outputs_by};
 use dalembert::formulations::{ALL, by_name};
 use dalembert::simulate::drive::{End, Stabilize};
 use dalembert::simulate::points::hidden;
@@ -298,6 +298,17 @@ fn steps_end_where_branches_turn() {
     assert!((states[0].q[0] - exact).abs() < 1e-9, "{} {exact}", states[0].q[0]);
     assert_eq!(report.statistics.switches, 3);
     assert!(report.statistics.steps < 20, "{:?}", report.statistics);
+}
+
+/// Hundreds of corners in ten seconds, some of which turn back at once: a step that is as long as
+/// its series allow would pass over them.
+#[test]
+fn no_corner_is_passed_over() {
+    for (case, _) in CORNERS {
+        let (found, report) = outputs_by(case, "taylor", None, 1e-9).expect("a run");
+        let error = Expected::of(case).error(&found);
+        assert!(error < 1e-6, "{}: {error:e}, {:?}", case.name, report.statistics);
+    }
 }
 
 /// Where there is no series there is still a motion: x^(7/2) has three derivatives at 0.

@@ -4,6 +4,10 @@ use super::Driver;
 use super::pass::Pass;
 use crate::integrators::{Needs, Step};
 
+/// Where switches or events are looked for on the polynomial of a step, the part of it that is taken:
+/// over a whole one they may turn and turn back unseen.
+const SEEN: f64 = 0.4;
+
 impl Driver {
     /// The PI controller.
     pub(super) fn growth(&mut self, error: f64, rejected_last: bool) -> f64 {
@@ -28,6 +32,8 @@ impl Driver {
         if is_known || self.integrator.needs() != Needs::Series {
             return;
         }
+        let is_watched = self.field.guards() > 0 || self.events.is_some();
+        let share = if is_watched { SEEN } else { 1.0 };
         // What components may be off by goes by how far a step takes them.
         for _ in 0..2 {
             let h = self.h;
@@ -37,7 +43,9 @@ impl Driver {
             let step =
                 Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
             match self.integrator.length(&mut self.field, &step) {
-                Some(longest) if longest < h.abs() => self.h = pass.forward * longest,
+                Some(suited) if share * suited < h.abs() => {
+                    self.h = pass.forward * share * suited;
+                }
                 _ => return,
             }
         }
