@@ -65,6 +65,31 @@ fn steps_allocate_nothing() {
     assert!(wrong.is_empty(), "allocations in steps: {wrong:?}");
 }
 
+/// Steps of series: as many again allocate nothing but what the doubling of a run's lists takes,
+/// a few dozen times however many they are.
+#[test]
+fn steps_of_series_allocate_nothing() {
+    for page in
+        ["spherical-pendulum", "double-pendulum", "heavy-top", "benchmarks/andrews", "knife-edge"]
+    {
+        let input = Input::open(&format!("gallery:{page}")).expect("a page");
+        let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+        let setting = Setting::new(&model).expect("values");
+        let count = |parts: f64| {
+            let mut options = RunOptions::of_model(&setting);
+            options.method = "taylor".to_owned();
+            options.every = Some(options.end);
+            options.longest = Some(options.end / parts);
+            let before = COUNT.with(Cell::get);
+            let report = run(&setting, &options, &mut |_| ControlFlow::Continue(())).expect("it");
+            (COUNT.with(Cell::get) - before, report.statistics.steps)
+        };
+        let (few, many) = (count(800.0), count(1600.0));
+        let (allocations, steps) = (many.0.saturating_sub(few.0), many.1 - few.1);
+        assert!(steps > 500 && allocations < 60, "{page}: {allocations} in {steps} steps");
+    }
+}
+
 /// Accelerations at states: a few buffers until each has been used, whichever states need it;
 /// then nothing.
 #[test]

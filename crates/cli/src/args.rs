@@ -168,7 +168,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME")]
     pub step: Option<f64>,
 
-    /// The integrator: auto, dop853, gauss4, gauss6, gauss8, radau (stiff), rattle
+    /// The integrator: auto, dop853, taylor, gauss4, gauss6, gauss8, radau (stiff), rattle
     /// (symplectic on constraints), discrete-gradient (conserves the energy).
     #[arg(long, value_name = "NAME")]
     pub method: Option<String>,

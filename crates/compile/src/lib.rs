@@ -46,6 +46,7 @@ mod liveness;
 mod lower;
 mod lu;
 mod program;
+pub mod series;
 mod tape;
 mod through;
 mod values;

@@ -119,21 +119,44 @@ impl Function for Interpreted {
     }
 }
 
+fn run<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
+    fastest(Run { program, room, part });
+}
+
+/// Loops to be compiled for the instructions of the processor; `run` is inlined.
+pub(crate) trait Loops {
+    /// Runs them.
+    fn run(self);
+}
+
+struct Run<'a, const N: usize> {
+    program: &'a Program,
+    room: &'a mut Room<Lanes<N>>,
+    part: Part,
+}
+
+impl<const N: usize> Loops for Run<'_, N> {
+    #[inline(always)]
+    fn run(self) {
+        self.program.run(&Lanes, self.room, self.part);
+    }
+}
+
 /// A product and a sum with one rounding are one instruction of most processors, but not of all
 /// for which a program is usually compiled; without it they are a call that gives the same bits.
 /// So the same loops are compiled twice.
-fn run<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
+pub(crate) fn fastest(loops: impl Loops) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         #[allow(unsafe_code)]
         // SAFETY: the processor has what the function is compiled for.
-        return unsafe { run_fused(program, room, part) };
+        return unsafe { fused(loops) };
     }
-    program.run(&Lanes, room, part);
+    loops.run();
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn run_fused<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
-    program.run(&Lanes, room, part);
+fn fused(loops: impl Loops) {
+    loops.run();
 }

@@ -82,6 +82,7 @@ impl Driver {
             return Ok(End::Sticks(self.sticking()));
         }
         while pass.forward * (end - self.t) > 0.0 {
+            self.foresee(&mut pass);
             let flow = match self.approach(&mut pass, record)? {
                 Some(flow) => flow,
                 None => match self.step(&mut pass, record) {

@@ -1,6 +1,12 @@
 //! Step sizes: the first one, and how they grow with the error.
 
 use super::Driver;
+use super::pass::Pass;
+use crate::integrators::{Needs, Step};
+
+/// Where switches or events are looked for on the polynomial of a step, the part of it that is taken:
+/// over a whole one they may turn and turn back unseen.
+const SEEN: f64 = 0.4;
 
 impl Driver {
     /// The PI controller.
@@ -17,6 +23,32 @@ impl Driver {
         };
         self.last_error = error.max(1e-4);
         factor.clamp(0.2, if rejected_last { 1.0 } else { 6.0 })
+    }
+
+    /// Shortens the next step to what the method says that suits it, where it can tell before
+    /// the step.
+    pub(super) fn foresee(&mut self, pass: &mut Pass) {
+        let is_known = self.control.step.is_some() || pass.rejected_last;
+        if is_known || self.integrator.needs() != Needs::Series {
+            return;
+        }
+        let is_watched = self.field.guards() > 0 || self.events.is_some();
+        let share = if is_watched { SEEN } else { 1.0 };
+        // What components may be off by goes by how far a step takes them.
+        for _ in 0..2 {
+            let h = self.h;
+            self.weigh(&mut pass.weights, &pass.rates, h);
+            let (rates, weights, tolerance) = (&pass.rates, &pass.weights, self.control.tolerance);
+            let (constant, looks) = (false, false);
+            let step =
+                Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
+            match self.integrator.length(&mut self.field, &step) {
+                Some(suited) if share * suited < h.abs() => {
+                    self.h = pass.forward * share * suited;
+                }
+                _ => return,
+            }
+        }
     }
 
     /// A first step.

@@ -2,7 +2,7 @@
 //! sizes, events, projection and output are the driver's.
 
 use crate::program::field::FieldError;
-pub use crate::program::problem::{Canonical, Needs, Problem, ResidualForm, Structure};
+pub use crate::program::problem::{Canonical, Expansion, Needs, Problem, ResidualForm, Structure};
 
 mod collocation;
 mod dop853_table;
@@ -92,6 +92,12 @@ pub trait Integrator: Send {
         None
     }
 
+    /// How long the next step may be, where the method can tell before it takes one. `step` has
+    /// the length that it would have else.
+    fn length(&mut self, _motion: &mut dyn Problem, _step: &Step<'_>) -> Option<f64> {
+        None
+    }
+
     /// How stiff the problem looked in the last step, where this can be told.
     fn stiffness(&self) -> Option<Stiffness> {
         None
@@ -135,4 +141,4 @@ macro_rules! integrators {
     };
 }
 
-integrators! { dop853, gauss4, gauss6, gauss8, radau, rattle, discrete_gradient }
+integrators! { dop853, taylor, gauss4, gauss6, gauss8, radau, rattle, discrete_gradient }

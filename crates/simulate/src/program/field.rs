@@ -18,8 +18,10 @@ pub(crate) mod continuity;
 mod coupling;
 mod decide;
 mod error;
+mod expansion;
 mod feedback;
 mod implicit;
+mod inverse;
 mod kept;
 mod noise;
 mod residual;
@@ -34,7 +36,7 @@ use self::coupling::Coupling;
 use self::implicit::Implicit;
 use self::kept::{Kept, Parts};
 use crate::normal_form::layout::Layout;
-use crate::program::problem::{Canonical, Problem, ResidualForm, Structure};
+use crate::program::problem::{Canonical, Expansion, Problem, ResidualForm, Structure};
 use crate::search::Room;
 use crate::setting::State;
 use crate::setting::legendre;
@@ -413,6 +415,10 @@ impl Problem for Field {
 
     fn canonical(&mut self) -> Option<&mut dyn Canonical> {
         if self.parts.canonical.is_some() { Some(self) } else { None }
+    }
+
+    fn expansion(&mut self) -> Option<&mut dyn Expansion> {
+        if self.parts.expansion.is_some() { Some(self) } else { None }
     }
 
     fn structure(&mut self) -> Option<&mut dyn Structure> {

@@ -22,6 +22,11 @@ pub trait Problem {
         None
     }
 
+    /// The motion as Taylor series.
+    fn expansion(&mut self) -> Option<&mut dyn Expansion> {
+        None
+    }
+
     /// J_r and H_r.
     fn structure(&mut self) -> Option<&mut dyn Structure> {
         None
@@ -51,6 +56,20 @@ pub trait ResidualForm {
         by_rate: &mut [f64],
         by: &mut [f64],
     );
+}
+
+/// The motion from a state as Taylor series.
+pub trait Expansion {
+    /// The coefficients of order 0 … `order` of (q, v, W) from a state on the constraints, one
+    /// component after the other. Where `into` still has those of the last call, and nothing has
+    /// changed, nothing is computed.
+    fn expand(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        order: usize,
+        into: &mut Vec<f64>,
+    ) -> Result<(), FieldError>;
 }
 
 /// H(q, p, t) by its derivatives, and position constraints φ(q, t).
@@ -101,6 +120,8 @@ pub enum Needs {
     Rates,
     /// A [`ResidualForm`].
     Residual,
+    /// An [`Expansion`].
+    Series,
     /// [`Canonical`] variables: positions, momenta and H, holonomic constraints that
     /// are ideal, and no other forces.
     Canonical,

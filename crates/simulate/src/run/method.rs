@@ -95,7 +95,10 @@ pub(crate) fn integrator_for(
         return Err(unsuited(reason));
     }
     if !field.equip(integrator.needs()) {
-        return Err(unsuited(Reason::Equations));
+        return Err(unsuited(match integrator.needs() {
+            Needs::Series => Reason::NoSeries,
+            _ => Reason::Equations,
+        }));
     }
     Ok(integrator)
 }
@@ -179,6 +182,8 @@ pub(crate) fn refusal(
     let system = &setting.model.system;
     match integrator.needs() {
         Needs::Rates => None,
+        Needs::Series => matches!(held, Stabilize::Baumgarte | Stabilize::Ggl)
+            .then_some(Reason::HoldsConstraints),
         Needs::Residual => (held == Stabilize::Baumgarte).then_some(Reason::HoldsBothLevels),
         Needs::Canonical => {
             if equations.canonical.is_none() {

@@ -12,6 +12,7 @@
 use crate::at_state::report::EvalError;
 use crate::at_state::{Reference, Refusal};
 use crate::drive::EventFunctions;
+use crate::integrators::{self, Problem};
 use crate::points::impulse::Impulses;
 use crate::points::start::{self, Start};
 use crate::program::energy::Energies;
@@ -64,7 +65,11 @@ impl Program {
         let picture = Picture::new(exprs, system).map_err(RunError::Formulation)?;
         let equations = run::derive(setting, &picture, options, state)?;
         let derived = clock.elapsed();
-        let field = Field::on(setting, Some(&picture), &equations, options.elimination);
+        let mut field = Field::on(setting, Some(&picture), &equations, options.elimination);
+        // What the method needs is compiled with the rest, for all runs.
+        if let Some(method) = integrators::by_name(&options.method, field.state_length()) {
+            field.equip(method.needs());
+        }
         let observer = Observer::new(setting, &picture, &equations);
         let functions = match options.events {
             true => EventFunctions::new(setting, &picture, &equations),

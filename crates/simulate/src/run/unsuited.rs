@@ -45,6 +45,8 @@ pub enum Reason {
     EnergyDependsOnTime,
     /// J_r is not written out for this system.
     NoStructureMatrix,
+    /// The equations have functions without a Taylor series.
+    NoSeries,
     /// The equations do not have what it evaluates.
     Equations,
 }
@@ -114,6 +116,10 @@ impl Unsuited {
             Reason::NoStructureMatrix => format!(
                 "`{name}` needs J_r, which is written out for energies quadratic in the \
                  velocities and up to 24 coordinates"
+            ),
+            Reason::NoSeries => format!(
+                "`{name}` needs Taylor series of the equations, and these have functions that are \
+                 restricted to a surface"
             ),
             Reason::Equations => format!("`{name}` does not apply to these equations"),
         }

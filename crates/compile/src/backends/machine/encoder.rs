@@ -14,7 +14,7 @@
 
 /// How many doubles an instruction works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Width {
+pub(crate) enum Width {
     /// One, in the low part of a register of 128 bits.
     One,
     /// Four, in a register of 256 bits.
@@ -23,18 +23,18 @@ pub(super) enum Width {
 
 impl Width {
     /// How many doubles.
-    pub(super) fn doubles(self) -> usize {
+    pub(crate) fn doubles(self) -> usize {
         if self == Width::One { 1 } else { 4 }
     }
 }
 
 /// A vector register, 0 to 15.
-pub(super) type Vector = u8;
+pub(crate) type Vector = u8;
 
 /// Registers for addresses, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
-pub(super) enum Address {
+pub(crate) enum Address {
     Rax = 0,
     Rcx = 1,
     Rdx = 2,
@@ -48,21 +48,21 @@ pub(super) enum Address {
 
 /// A place in memory. No base here is RSP or R12, which would need one byte more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Memory {
-    pub(super) base: Address,
-    pub(super) displacement: i32,
+pub(crate) struct Memory {
+    pub(crate) base: Address,
+    pub(crate) displacement: i32,
 }
 
 /// The last operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operand {
+pub(crate) enum Operand {
     Register(Vector),
     Memory(Memory),
 }
 
 /// d = a ∘ b on doubles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operation {
+pub(crate) enum Operation {
     Add = 0x58,
     Mul = 0x59,
     Sub = 0x5c,
@@ -73,7 +73,7 @@ pub(super) enum Operation {
 
 /// d = a ∘ b on bits. An operand in memory has the width of the whole register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bits {
+pub(crate) enum Bits {
     And = 0x54,
     /// ¬a ∧ b
     AndNot = 0x55,
@@ -83,7 +83,7 @@ pub(super) enum Bits {
 
 /// The order of the operands of a fused product and sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fused {
+pub(crate) enum Fused {
     /// d = d · b + a
     Times132 = 0x98,
     /// d = a · d + b
@@ -94,7 +94,7 @@ pub(super) enum Fused {
 
 /// A comparison; the result has all bits set where it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compare {
+pub(crate) enum Compare {
     Equal = 0x00,
     Less = 0x11,
     NotGreater = 0x12,
@@ -114,9 +114,9 @@ const SCALAR: u8 = 3;
 
 /// Bytes of code, one instruction after the other.
 #[derive(Clone, Debug)]
-pub(super) struct Encoder {
-    pub(super) bytes: Vec<u8>,
-    pub(super) width: Width,
+pub(crate) struct Encoder {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) width: Width,
 }
 
 /// What a VEX prefix and its opcode say.
@@ -129,7 +129,7 @@ struct Vex {
 
 impl Encoder {
     /// No code yet.
-    pub(super) fn new(width: Width, capacity: usize) -> Encoder {
+    pub(crate) fn new(width: Width, capacity: usize) -> Encoder {
         Encoder { bytes: Vec::with_capacity(capacity), width }
     }
 
@@ -175,7 +175,7 @@ impl Encoder {
     }
 
     /// d = a ∘ b
-    pub(super) fn operation(&mut self, what: Operation, d: Vector, a: Vector, b: Operand) {
+    pub(crate) fn operation(&mut self, what: Operation, d: Vector, a: Vector, b: Operand) {
         let (mut a, mut b) = (a, b);
         // A register below 8 as the last operand makes the shorter prefix do.
         if let (Operation::Add | Operation::Mul, Operand::Register(last)) = (what, b)
@@ -189,7 +189,7 @@ impl Encoder {
     }
 
     /// d = √b
-    pub(super) fn sqrt(&mut self, d: Vector, b: Operand) {
+    pub(crate) fn sqrt(&mut self, d: Vector, b: Operand) {
         let prefix = self.arithmetic();
         // The upper part of a scalar result comes from v: from b itself, so that nothing else is
         // waited for. Packed it must be 0.
@@ -202,31 +202,31 @@ impl Encoder {
     }
 
     /// d = a ∘ b, bit by bit.
-    pub(super) fn bits(&mut self, what: Bits, d: Vector, a: Vector, b: Operand) {
+    pub(crate) fn bits(&mut self, what: Bits, d: Vector, a: Vector, b: Operand) {
         let vex = Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: what as u8 };
         self.vex(vex, d, a, b, None);
     }
 
     /// d = d, a and b in one of the orders.
-    pub(super) fn fused(&mut self, what: Fused, d: Vector, a: Vector, b: Operand) {
+    pub(crate) fn fused(&mut self, what: Fused, d: Vector, a: Vector, b: Operand) {
         let opcode = what as u8 + u8::from(self.width == Width::One);
         self.vex(Vex { map: MAP_0F38, prefix: PACKED, wide: true, opcode }, d, a, b, None);
     }
 
     /// All bits of d where a comparison of a and b holds, else none.
-    pub(super) fn compare(&mut self, what: Compare, d: Vector, a: Vector, b: Operand) {
+    pub(crate) fn compare(&mut self, what: Compare, d: Vector, a: Vector, b: Operand) {
         let vex = Vex { map: MAP_0F, prefix: self.arithmetic(), wide: false, opcode: 0xc2 };
         self.vex(vex, d, a, b, Some(what as u8));
     }
 
     /// d = b where the mask's bits are set, else a.
-    pub(super) fn blend(&mut self, d: Vector, a: Vector, b: Vector, mask: Vector) {
+    pub(crate) fn blend(&mut self, d: Vector, a: Vector, b: Vector, mask: Vector) {
         let vex = Vex { map: MAP_0F3A, prefix: PACKED, wide: false, opcode: 0x4b };
         self.vex(vex, d, a, Operand::Register(b), Some(mask << 4));
     }
 
     /// d = b
-    pub(super) fn load(&mut self, d: Vector, b: Operand) {
+    pub(crate) fn load(&mut self, d: Vector, b: Operand) {
         let vex = match b {
             Operand::Register(_) => Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: 0x28 },
             Operand::Memory(_) => {
@@ -237,19 +237,33 @@ impl Encoder {
     }
 
     /// memory = a
-    pub(super) fn store(&mut self, to: Memory, a: Vector) {
+    pub(crate) fn store(&mut self, to: Memory, a: Vector) {
         let vex = Vex { map: MAP_0F, prefix: self.arithmetic(), wide: false, opcode: 0x11 };
         self.vex(vex, a, 0, Operand::Memory(to), None);
     }
 
+    /// d = the upper two of four doubles in a, with zeros above
+    pub(crate) fn upper(&mut self, d: Vector, a: Vector) {
+        let width = std::mem::replace(&mut self.width, Width::Four);
+        let vex = Vex { map: MAP_0F3A, prefix: PACKED, wide: false, opcode: 0x19 };
+        self.vex(vex, a, 0, Operand::Register(d), Some(1));
+        self.width = width;
+    }
+
+    /// d = the second double of a, in each place
+    pub(crate) fn second(&mut self, d: Vector, a: Vector) {
+        let vex = Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: 0x15 };
+        self.vex(vex, d, a, Operand::Register(a), None);
+    }
+
     /// Clears the upper halves of all vector registers: code in the older encoding, as a library
     /// may have it, is slow while they hold something.
-    pub(super) fn clear_upper(&mut self) {
+    pub(crate) fn clear_upper(&mut self) {
         self.bytes.extend_from_slice(&[0xc5, 0xf8, 0x77]);
     }
 
     /// register = the address of memory
-    pub(super) fn address_of(&mut self, register: Address, memory: Memory) {
+    pub(crate) fn address_of(&mut self, register: Address, memory: Memory) {
         let mut out = [0u8; 9];
         let (reg, base) = (register as u8, memory.base as u8);
         out[0] = 0x48 | (reg >> 3) << 2 | base >> 3;
@@ -259,33 +273,33 @@ impl Encoder {
     }
 
     /// register = other
-    pub(super) fn copy_address(&mut self, register: Address, other: Address) {
+    pub(crate) fn copy_address(&mut self, register: Address, other: Address) {
         let (to, from) = (register as u8, other as u8);
         let rex = 0x48 | (from >> 3) << 2 | to >> 3;
         self.bytes.extend_from_slice(&[rex, 0x89, 0xc0 | (from & 7) << 3 | (to & 7)]);
     }
 
     /// register = a number of 32 bits
-    pub(super) fn number(&mut self, register: Address, number: u32) {
+    pub(crate) fn number(&mut self, register: Address, number: u32) {
         debug_assert!((register as u8) < 8);
         self.bytes.push(0xb8 | register as u8);
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
     /// Calls what is at an address. RAX is used.
-    pub(super) fn call(&mut self, address: usize) {
+    pub(crate) fn call(&mut self, address: usize) {
         self.bytes.extend_from_slice(&[0x48, 0xb8]);
         self.bytes.extend_from_slice(&(address as u64).to_le_bytes());
         self.bytes.extend_from_slice(&[0xff, 0xd0]);
     }
 
     /// Puts a register onto the stack.
-    pub(super) fn push(&mut self, register: Address) {
+    pub(crate) fn push(&mut self, register: Address) {
         self.one(0x50, register);
     }
 
     /// Takes a register from the stack.
-    pub(super) fn pop(&mut self, register: Address) {
+    pub(crate) fn pop(&mut self, register: Address) {
         self.one(0x58, register);
     }
 
@@ -298,7 +312,7 @@ impl Encoder {
     }
 
     /// Returns.
-    pub(super) fn ret(&mut self) {
+    pub(crate) fn ret(&mut self) {
         self.bytes.push(0xc3);
     }
 }
@@ -365,6 +379,8 @@ mod tests {
         four("c5 fd 11 99 00 10 00 00", |e| {
             e.store(Memory { base: Rcx, displacement: 4096 }, 3);
         });
+        one("c4 e3 7d 19 d1 01", |e| e.upper(1, 2));
+        one("c5 e9 15 ca", |e| e.second(1, 2));
         one("c5 f8 77", Encoder::clear_upper);
         one("49 8d be 00 02 00 00", |e| {
             e.address_of(Rdi, Memory { base: R14, displacement: 512 });

@@ -24,7 +24,7 @@
 mod aligned;
 mod calling;
 mod emit;
-mod encoder;
+pub(crate) mod encoder;
 mod function;
 mod layout;
 mod operations;
@@ -69,7 +69,7 @@ pub(super) fn assembled(tape: Tape) -> Result<Assembled, Box<Tape>> {
 }
 
 /// Whether the processor has the instructions.
-fn is_available() -> bool {
+pub(crate) fn is_available() -> bool {
     #[cfg(target_arch = "x86_64")]
     return is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
     #[cfg(not(target_arch = "x86_64"))]

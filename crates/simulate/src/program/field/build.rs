@@ -275,6 +275,7 @@ impl Field {
         }
         let parts = &mut self.parts;
         parts.residual.iter_mut().for_each(|part| part.prepare(constants));
+        parts.expansion.iter_mut().for_each(|part| part.prepare(constants));
         parts.canonical.iter_mut().for_each(|part| part.prepare(constants));
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));

@@ -3,7 +3,7 @@
 //! Integrators that need more than rates ask for it before a run; what none asks for
 //! is never derived.
 
-use super::{Field, canonical, continuity, residual, structure};
+use super::{Field, canonical, continuity, expansion, residual, structure};
 use crate::normal_form::layout::entries;
 use crate::program::compiled::Compiled;
 use crate::program::problem::Needs;
@@ -26,6 +26,7 @@ pub(super) struct Kept {
 #[derive(Clone, Default)]
 pub(super) struct Parts {
     pub(super) residual: Option<residual::Part>,
+    pub(super) expansion: Option<expansion::Part>,
     pub(super) canonical: Option<canonical::Part>,
     pub(super) structure: Option<structure::Part>,
     pub(super) continuity: Option<continuity::Continuity>,
@@ -60,6 +61,12 @@ impl Field {
                     self.parts.residual = Some(residual::Part::new(self));
                 }
                 true
+            }
+            Needs::Series => {
+                if self.parts.expansion.is_none() {
+                    self.parts.expansion = expansion::Part::new(self).ok();
+                }
+                self.parts.expansion.is_some()
             }
             Needs::Canonical => {
                 self.parts.canonical = canonical::Part::new(self);

@@ -21,7 +21,7 @@ use crate::normal_form::layout::{entries, places};
 use crate::program::compiled::Compiled;
 use crate::program::problem::{Problem, ResidualForm};
 use dalembert_derive::Residual;
-use dalembert_expr::{Jacobian, Symbol};
+use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::linalg::lu;
 
 /// The compiled residual and its derivatives.
@@ -66,13 +66,7 @@ impl Part {
         let (n, size, m) = (field.n, field.size, equations.rows.len());
         let residual = Residual::new(exprs, &equations);
         let (positions, auxiliary) = (residual.positions.len(), residual.auxiliary.len());
-        // The power, for the work done on the system.
-        let terms = &kept.terms[field.layout.row_power.clone()];
-        let mut power = vec![kept.terms[field.layout.power]];
-        power.extend(terms.iter().zip(&residual.multipliers).map(|(&by_row, &multiplier)| {
-            (exprs.at(by_row) * exprs.at(exprs.of_symbol(multiplier))).id
-        }));
-        let power = exprs.substitute(&[exprs.sum(&power)], &residual.named)[0];
+        let power = power(field, &residual);
         let mut roots = residual.kinematics;
         roots.extend(residual.dynamics);
         roots.extend(residual.rows.iter().map(|row| row.velocity.unwrap_or(row.acceleration)));
@@ -128,6 +122,17 @@ impl Part {
             _ => inside + rows + positions + (at - inside - used - held),
         }
     }
+}
+
+/// The power, for the work done on the system.
+pub(super) fn power(field: &Field, residual: &Residual) -> ExprId {
+    let (exprs, kept) = (&field.setting.model.exprs, &field.kept);
+    let terms = &kept.terms[field.layout.row_power.clone()];
+    let mut power = vec![kept.terms[field.layout.power]];
+    power.extend(terms.iter().zip(&residual.multipliers).map(|(&by_row, &multiplier)| {
+        (exprs.at(by_row) * exprs.at(exprs.of_symbol(multiplier))).id
+    }));
+    exprs.substitute(&[exprs.sum(&power)], &residual.named)[0]
 }
 
 impl ResidualForm for Field {

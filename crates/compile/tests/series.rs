@@ -1,0 +1,300 @@
+//! Tapes on series, against the evaluation of their expressions in another arithmetic of series
+//! and along curves; and found order by order, against what they are when all is given.
+
+use dalembert_compile::Tape;
+use dalembert_compile::conformance::graphs;
+use dalembert_compile::series::{Jets, NoSeries, Series, Variable, Wanted};
+use dalembert_expr::series::{Along, Series as Short, TERMS};
+use dalembert_expr::{Expr, ExprId, Exprs, Function, Random, Symbol};
+
+const NOW: Wanted = Wanted { phase: 0, ahead: 0, is_final: true };
+
+/// Series of a tape with variables that are given, up to an order.
+fn expand(tape: &Tape, constants: &[f64], curves: &[Vec<f64>], order: usize) -> Vec<Vec<f64>> {
+    let given = vec![Variable::Given; tape.variables];
+    let series = Series::new(tape.clone(), &given, &vec![NOW; tape.outputs.len()]).unwrap();
+    let mut jets = series.jets(order);
+    series.prepare(&mut jets, constants);
+    begin(&series, &mut jets, curves);
+    for (at, curve) in curves.iter().enumerate() {
+        (1..=order).for_each(|m| series.set(&mut jets, at, m, curve[m]));
+    }
+    (1..=order).for_each(|k| series.run(&mut jets, 0, k));
+    let outputs = 0..tape.outputs.len();
+    outputs.map(|i| (0..=order).map(|m| series.output(&jets, i, m)).collect()).collect()
+}
+
+fn begin(series: &Series, jets: &mut Jets, curves: &[Vec<f64>]) {
+    let x: Vec<f64> = curves.iter().map(|curve| curve[0]).collect();
+    series.begin(jets, &x);
+}
+
+/// A curve through a place where all expressions are defined.
+fn curve(random: &mut Random, order: usize) -> Vec<f64> {
+    (0..=order).map(|m| if m == 0 { 0.2 + random.unit() } else { 0.3 * random.signed() }).collect()
+}
+
+/// Every function that has a series, of one expression.
+fn functions<'e>(exprs: &'e Exprs, x: Expr<'e>, y: Expr<'e>) -> Vec<Expr<'e>> {
+    let one = exprs.integer(1);
+    let call = |function, of: &[Expr<'e>]| {
+        exprs.at(exprs.call(function, &of.iter().map(|e| e.id).collect::<Vec<ExprId>>()))
+    };
+    let (square, third) = (x * x + one, x / exprs.integer(3));
+    vec![
+        x.sin(),
+        x.cos() + y,
+        x.sin() * x.cos(),
+        x.tan(),
+        call(Function::Sinh, &[x]),
+        call(Function::Cosh, &[x]),
+        call(Function::Tanh, &[x * y]),
+        (x - y).exp(),
+        square.log(),
+        call(Function::Atan, &[x]),
+        call(Function::Asin, &[third]),
+        call(Function::Acos, &[third]),
+        call(Function::Atan2, &[x, y + one]),
+        call(Function::Atan2, &[x, one]),
+        call(Function::Atan2, &[-one, -x]),
+        x.powi(-3),
+        square.sqrt() / y,
+        square.pow(one / exprs.integer(3)),
+        square.pow(y),
+        exprs.integer(2).pow(y),
+        one / (x + y),
+        call(Function::Abs, &[x - exprs.integer(2)]),
+        call(Function::Sign, &[x]) * y,
+        call(Function::Min, &[x, y * exprs.integer(7)]),
+        call(Function::Max, &[x, exprs.integer(-1)]),
+        call(Function::If, &[call(Function::Negative, &[x]), y, x.sin()]),
+        exprs.at(exprs.solve(&[square.id, y.id, x.id, (y * y + one).id], &[x.id, one.id])[1]),
+    ]
+}
+
+#[test]
+fn every_function_has_the_coefficients_of_its_expression() {
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let symbols = [x, y].map(|e| e.symbol().unwrap());
+    let all = functions(&exprs, x, y);
+    let mut random = Random::new(5);
+    for turn in 0..20 {
+        let curves = [curve(&mut random, 24), curve(&mut random, 24)];
+        // Alone, so that nothing of it is there for another; and together.
+        let alone: Vec<Vec<ExprId>> = all.iter().map(|f| vec![f.id]).collect();
+        let together = vec![all.iter().map(|f| f.id).collect::<Vec<ExprId>>()];
+        for roots in alone.iter().chain(&together) {
+            let tape = Tape::lower(&exprs, roots, &[], &symbols);
+            let found = expand(&tape, &[], &curves, 24);
+            for (root, found) in roots.iter().zip(found) {
+                along_a_curve(&exprs, *root, &symbols, &curves, &found, turn);
+            }
+        }
+    }
+}
+
+/// The polynomial of a value is the value along the curve, as far as what is left out allows.
+fn along_a_curve(
+    exprs: &Exprs,
+    root: ExprId,
+    symbols: &[Symbol],
+    curves: &[Vec<f64>],
+    found: &[f64],
+    turn: usize,
+) {
+    let h = 0.02;
+    let at = |c: &[f64]| c.iter().rev().fold(0.0, |sum, c| sum * h + c);
+    let place = |s: Symbol| symbols.iter().position(|other| *other == s).expect("a symbol");
+    let exact = exprs.eval_f64(&[root], |s| at(&curves[place(s)]))[0];
+    let polynomial = at(found);
+    let off = (exact - polynomial).abs();
+    assert!(off <= 1e-13 * exact.abs().max(1.0), "{turn}: {polynomial} for {exact}");
+    let inputs: Vec<Short> = curves.iter().map(|c| short(c)).collect();
+    let other = exprs.evaluate(&Along, &[root], |s| inputs[place(s)])[0];
+    for (m, &a) in found.iter().enumerate().take(TERMS).skip(1) {
+        let b = other.coefficients[m];
+        assert!((a - b).abs() <= 1e-11 * (1.0 + other.sizes[m]), "order {m}: {a} for {b}");
+    }
+}
+
+fn short(curve: &[f64]) -> Short {
+    let coefficients: [f64; TERMS] = std::array::from_fn(|m| curve[m]);
+    Short { coefficients, sizes: coefficients.map(f64::abs) }
+}
+
+#[test]
+fn random_expressions_have_the_coefficients_of_another_arithmetic() {
+    let (mut random, mut seen, mut refused) = (Random::new(8), 0, 0);
+    for graph in graphs(400) {
+        let curves: Vec<Vec<f64>> = (0..3).map(|_| curve(&mut random, TERMS)).collect();
+        let constants = [0.4, 0.9];
+        let given = [Variable::Given; 3];
+        let wanted = vec![NOW; graph.roots.len()];
+        if let Err(error) = Series::new(graph.tape.clone(), &given, &wanted) {
+            assert_eq!(error, NoSeries::Restricted);
+            refused += 1;
+            continue;
+        }
+        let found = expand(&graph.tape, &constants, &curves, TERMS - 1);
+        let constants = constants.map(Short::constant);
+        let inputs: Vec<Short> =
+            constants.into_iter().chain(curves.iter().map(|c| short(c))).collect();
+        let expected = graph.exprs.evaluate(&Along, &graph.roots, |symbol| {
+            inputs[graph.symbols.iter().position(|&other| other == symbol).expect("its symbol")]
+        });
+        for (found, expected) in found.iter().zip(&expected) {
+            for (m, &a) in found.iter().enumerate().take(TERMS).skip(1) {
+                let b = expected.coefficients[m];
+                // Where branches meet, either may have been taken.
+                let is_close = (a - b).abs() <= 1e-10 * (1.0 + expected.sizes[m]);
+                assert!(is_close || b.is_nan(), "order {m}: {a} for {b}");
+                seen += usize::from(b != 0.0 && b.is_finite());
+            }
+        }
+    }
+    assert!(seen > 1000 && refused > 0, "{seen} coefficients, {refused} refused");
+}
+
+/// f(x), g(x, y), h(x, y, z) with x two, y one and z nothing ahead: the coefficients that are
+/// found order by order are those of the given series, and what is there before the unknowns is
+/// what the newest coefficients leave out.
+#[test]
+fn unknowns_that_come_later_change_nothing() {
+    const ORDER: usize = 9;
+    let mut random = Random::new(9);
+    let mut checked = 0;
+    for graph in graphs(300) {
+        let exprs = &graph.exprs;
+        let s = &graph.symbols;
+        let of = |at: usize| exprs.of_symbol(s[at]);
+        let f = exprs.substitute(&graph.roots[..1], &[(s[3], of(2)), (s[4], of(2))])[0];
+        let g = exprs.substitute(&graph.roots[1..2], &[(s[4], of(3))])[0];
+        let product = (exprs.at(graph.roots[2]) * exprs.at(f) * exprs.at(of(4)) + exprs.at(g)).id;
+        let roots = [f, g, product];
+        let tape = Tape::lower(exprs, &roots, &s[..2], &s[2..]);
+        let ahead = [2, 1, 0];
+        let variables = ahead.map(|ahead| Variable::Moving { phase: 0, ahead });
+        let is_final = random.below(2) == 0;
+        let wanted = ahead.map(|ahead| Wanted { phase: 0, ahead, is_final });
+        let Ok(series) = Series::new(tape.clone(), &variables, &wanted) else { continue };
+        let constants = [0.4, 0.9];
+        let curves: Vec<Vec<f64>> = (0..3).map(|_| curve(&mut random, ORDER + 2)).collect();
+        let exact = expand(&tape, &constants, &curves, ORDER + 2);
+        let mut jets = series.jets(ORDER + 2);
+        series.prepare(&mut jets, &constants);
+        for again in 0..2 {
+            begin(&series, &mut jets, &curves);
+            series.set(&mut jets, 0, 1, curves[0][1]);
+            series.set(&mut jets, 0, 2, curves[0][2]);
+            series.set(&mut jets, 1, 1, curves[1][1]);
+            series.catch_up(&mut jets);
+            for k in 1..=ORDER {
+                series.run(&mut jets, 0, k);
+                let mut short = curves.clone();
+                ahead.iter().zip(&mut short).for_each(|(ahead, c)| c[k + ahead] = 0.0);
+                let before = expand(&tape, &constants, &short, ORDER + 2);
+                for (i, ahead) in ahead.iter().enumerate() {
+                    let (a, b) = (series.output(&jets, i, k + ahead), before[i][k + ahead]);
+                    assert!(is_near(a, b, &before[i]), "{again}: {i} at {k} before: {a} for {b}");
+                }
+                (0..3).for_each(|i| {
+                    series.set(&mut jets, i, k + ahead[i], curves[i][k + ahead[i]]);
+                });
+                series.finish(&mut jets, 0, k);
+                for (i, ahead) in ahead.iter().enumerate().filter(|_| is_final) {
+                    let (a, b) = (series.output(&jets, i, k + ahead), exact[i][k + ahead]);
+                    assert!(is_near(a, b, &exact[i]), "{again}: {i} at {k}: {a} for {b}");
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked > 1000, "{checked}");
+}
+
+/// Stage by stage, with unknowns that are found in between.
+#[test]
+fn machine_code_has_the_bits_of_the_interpreter() {
+    const ORDER: usize = 13;
+    let mut random = Random::new(10);
+    let (mut checked, mut assembled) = (0, 0);
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let all: Vec<ExprId> = functions(&exprs, x, y).iter().map(|f| f.id).collect();
+    let symbols = [x, y].map(|e| e.symbol().unwrap());
+    // All functions but the solve, which is the last.
+    let each = all.split_last().map_or(Vec::new(), |(_, rest)| rest.to_vec());
+    let mut tapes: Vec<Tape> =
+        each.iter().map(|&f| Tape::lower(&exprs, &[f], &[], &symbols)).collect();
+    tapes.push(Tape::lower(&exprs, &each, &[], &symbols));
+    tapes.extend(graphs(600).map(|graph| graph.tape));
+    for tape in tapes {
+        let ahead: Vec<usize> = (0..tape.variables).map(|i| 1 - i % 2).collect();
+        let moving = |ahead: &usize| Variable::Moving { phase: 0, ahead: *ahead };
+        let variables: Vec<Variable> = ahead.iter().map(moving).collect();
+        let wanted = vec![NOW; tape.outputs.len()];
+        let Ok(series) = Series::new(tape.clone(), &variables, &wanted) else { continue };
+        let Some(code) = series.assemble(ORDER + 1, ORDER) else { continue };
+        assembled += 1;
+        let constants = [0.4, 0.9];
+        let curves: Vec<Vec<f64>> =
+            (0..tape.variables).map(|_| curve(&mut random, ORDER + 1)).collect();
+        let found = [false, true].map(|is_code| {
+            let mut jets = series.jets(ORDER + 1);
+            series.prepare(&mut jets, &constants);
+            begin(&series, &mut jets, &curves);
+            for (i, ahead) in ahead.iter().enumerate().filter(|a| *a.1 == 1) {
+                series.set(&mut jets, i, *ahead, curves[i][*ahead]);
+            }
+            series.catch_up(&mut jets);
+            let mut bits = Vec::new();
+            for k in 1..=ORDER {
+                if !(is_code && code.run(&mut jets, 0, k)) {
+                    series.run(&mut jets, 0, k);
+                }
+                let outputs = 0..tape.outputs.len();
+                bits.extend(outputs.clone().map(|i| series.output(&jets, i, k).to_bits()));
+                for (i, ahead) in ahead.iter().enumerate() {
+                    series.set(&mut jets, i, k + ahead, curves[i][k + ahead]);
+                }
+                if !(is_code && code.finish(&mut jets, 0, k)) {
+                    series.finish(&mut jets, 0, k);
+                }
+                bits.extend(outputs.map(|i| series.output(&jets, i, k).to_bits()));
+            }
+            assert!(!is_code || code.run(&mut jets, 0, 1), "it was code");
+            bits
+        });
+        let is_same = |(a, b): (&u64, &u64)| {
+            a == b || (f64::from_bits(*a).is_nan() && f64::from_bits(*b).is_nan())
+        };
+        assert!(found[0].iter().zip(&found[1]).all(is_same), "{tape:?}");
+        checked += found[0].len();
+    }
+    println!("{assembled} tapes, {checked} coefficients");
+    // Where there is machine code at all.
+    assert!(assembled == 0 || (assembled > 60 && checked > 4000));
+}
+
+fn is_near(a: f64, b: f64, all: &[f64]) -> bool {
+    let size = all.iter().fold(1f64, |m, c| m.max(c.abs()));
+    (a - b).abs() <= 1e-10 * size || !b.is_finite() || !size.is_finite()
+}
+
+#[test]
+fn what_is_wanted_too_early_is_refused() {
+    let exprs = Exprs::new();
+    let x = exprs.variable("x");
+    let tape = Tape::lower(&exprs, &[x.sin().id], &[], &[x.symbol().unwrap()]);
+    let at = |phase, ahead| Variable::Moving { phase, ahead };
+    let new = |variable, phase, ahead| {
+        let wanted = Wanted { phase, ahead, is_final: true };
+        Series::new(tape.clone(), &[variable], &[wanted]).err()
+    };
+    assert_eq!(new(at(0, 0), 0, 1), Some(NoSeries::TooEarly));
+    assert_eq!(new(at(1, 1), 0, 1), Some(NoSeries::TooEarly));
+    assert_eq!(new(at(0, 1), 1, 1), None);
+    assert_eq!(new(at(1, 1), 0, 0), None);
+    assert_eq!(new(Variable::Given, 0, 3), None);
+}
