@@ -23,7 +23,7 @@
 //! equations; here it is known ahead from the level of each row.
 
 use super::inverse::{Behind, Factors, Inverse};
-use super::{Field, FieldError, Work, is_same, residual};
+use super::{Field, FieldError, Work, residual};
 use crate::program::problem::Expansion;
 use dalembert_compile::Tape;
 use dalembert_compile::series::{Jets, NoSeries, Series, SeriesCode, Variable, Wanted};
@@ -356,7 +356,7 @@ impl Field {
         }
         self.evaluate(t, x)?;
         self.solve()?;
-        let Work { input, outcome, .. } = &self.work;
+        let Work { input, outcome, .. } = &*self.work;
         part.input.clear();
         part.input.extend_from_slice(input);
         part.input.extend_from_slice(&outcome.v_dot);
@@ -382,7 +382,7 @@ impl Field {
         if order > 1 {
             part.follow(0);
         }
-        let (work, layout) = (&mut self.work, &self.layout.normal);
+        let (work, layout) = (&mut *self.work, &self.layout.normal);
         let mut factors = Factors { by: self.elimination, factored: &mut work.factored };
         let all = layout.terms(&work.output, &work.metric, &work.jacobian);
         part.inverse.begin(size, self.rows.len());
@@ -408,4 +408,9 @@ impl Field {
         let at = into.iter().position(|c| !c.is_finite()).unwrap_or(0);
         Err(FieldError::NotFinite { what: "Taylor coefficient", index: at / terms })
     }
+}
+
+/// Whether numbers are the same to the bit.
+fn is_same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
