@@ -119,6 +119,8 @@ impl Program {
         record: &mut dyn FnMut(&Observation) -> ControlFlow<()>,
     ) -> Result<RunReport, RunError> {
         let program = match self.with(setting) {
+            // What its own setting allows was seen when it was made.
+            Some(program) if setting.is_same(&self.setting) => program,
             Some(program) => {
                 program.check(&start.state)?;
                 program

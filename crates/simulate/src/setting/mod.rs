@@ -143,6 +143,11 @@ impl Setting {
         self.changed.iter().filter_map(|&(symbol, x)| Some((symbol, Number::from_f64(x)?)))
     }
 
+    /// Whether another one is of the same model with the same values.
+    pub fn is_same(&self, other: &Setting) -> bool {
+        Arc::ptr_eq(&self.given, &other.given) && self.parameters == other.parameters
+    }
+
     /// Other values of parameters that are in none of several constraints: the rows that are held
     /// stay the same.
     pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64]) {
