@@ -212,6 +212,11 @@ impl Series {
         }
     }
 
+    /// Whether anything is corrected in a phase: if not, there is nothing to finish.
+    pub fn corrects(&self, phase: usize) -> bool {
+        self.phases.get(phase).is_some_and(|phase| !phase.corrections.is_empty())
+    }
+
     fn beside(&self, room: usize) -> Beside {
         let corrections: usize = self.phases.iter().map(|phase| phase.corrections.len()).sum();
         let orders = BLOCK;

@@ -201,6 +201,9 @@ impl Part {
     }
 
     fn finish(&mut self, phase: usize, k: usize) {
+        if !self.series.corrects(phase) {
+            return;
+        }
         let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
         if !code.is_some_and(|code| code.finish(&mut self.jets, phase, k)) {
             self.series.finish(&mut self.jets, phase, k);
