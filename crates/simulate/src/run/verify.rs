@@ -13,7 +13,8 @@
 //!
 //! The run passes if e is within 100 tolerances and a tenth. If not, it is made again with a smaller
 //! local tolerance, as far as rounding and a bound on the work allow; then it is *sensitive*,
-//! and e over the local tolerance is its amplification.
+//! and e over the local tolerance is its amplification. What does not become smaller with the
+//! tolerance is amplified rounding, and one sample of it: it is taken four times.
 //!
 //! States are compared where neither run is at a jump of the other, and at the end; runs
 //! that events end are compared there too, and by when. Multipliers are not compared. An
@@ -50,6 +51,9 @@ const CHECKS: usize = 64;
 const SAFETY: f64 = 2.0;
 /// and this part of the worst relative one among coordinates that move together.
 const SHARED: f64 = 0.2;
+/// Where errors are so many times what the tolerance foresees, from those at another one, they are
+/// amplified rounding, of which two runs are one sample: then they are estimated this many times.
+const ROUGH: (f64, f64) = (3.0, 4.0);
 /// What counts of the difference at an output at the next one.
 const FADES: f64 = 0.8;
 /// The smallest local tolerance.
@@ -172,6 +176,13 @@ impl ErrorEstimate {
         self.differs.is_none() && self.relative <= self.bound
     }
 
+    /// Makes it larger.
+    fn widen(&mut self, factor: f64) {
+        self.relative *= factor;
+        let lists = self.end.lists().into_iter().chain(self.whole.lists());
+        lists.flatten().for_each(|e| *e *= factor);
+    }
+
     fn fault(&self) -> Option<String> {
         if self.holds() {
             return None;
@@ -246,7 +257,7 @@ pub fn run_verified_from(
     let mut options = options.clone();
     let mut first_work = 0.0;
     let mut work = 0.0;
-    let mut before: Option<f64> = None;
+    let mut before: Option<(f64, f64)> = None;
     let mut tightened = 0;
     loop {
         if tightened > 0 && !rows {
@@ -307,6 +318,9 @@ pub fn run_verified_from(
             return finish(setting, &options, &start, rows, sink, run, Err(why));
         };
         let mut estimate = compare(setting, &run, &other, options.tolerance);
+        if before.is_some_and(|(e, t)| estimate.relative > ROUGH.0 * e * options.tolerance / t) {
+            estimate.widen(ROUGH.1);
+        }
         estimate.method = words;
         (estimate.asked, estimate.tolerance) = (asked, options.tolerance);
         (estimate.tightened, estimate.constant) = (tightened, step.is_some());
@@ -324,13 +338,12 @@ pub fn run_verified_from(
         let order = 4.0;
         let ahead = work * (options.tolerance / tolerance).powf(1.0 / order);
         estimate.rounding = options.tolerance <= SMALLEST
-            || before
-                .is_some_and(|before| estimate.relative < 0.1 && estimate.relative > 0.5 * before);
+            || before.is_some_and(|(e, _)| estimate.relative < 0.1 && estimate.relative > 0.5 * e);
         estimate.spent = tightened >= MOST || work + ahead > (WORK.0 * first_work).max(WORK.1);
         if estimate.holds() || step.is_some() || estimate.rounding || estimate.spent {
             return finish(setting, &options, &start, rows, sink, run, Ok((estimate, other)));
         }
-        before = Some(estimate.relative);
+        before = Some((estimate.relative, options.tolerance));
         options.tolerance = tolerance;
         // What the first run may have stepped over it must not step over again.
         options.longest = Some(span / count);
