@@ -1,6 +1,6 @@
 //! dalembert's rows of the comparison with peers: one JSON line for each.
 //!
-//! `cargo bench --bench peers -- [ROW …]` prints them; `python3 benches/peers/compare.py` runs
+//! `cargo bench --bench peers -- [ROW …] [--method=NAME]` prints them; `python3 benches/peers/compare.py` runs
 //! them in turn with those of the peers and writes the table. What is timed is the way from the
 //! start to the end state alone, by the method and the tolerance that reach the asked error soonest,
 //! compiled ahead; the time for all that comes before it, from reading the text on, is beside it.
@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const REFERENCES: &str = include_str!("references.json");
 /// How long a figure is looked for.
 const PATIENCE: Duration = Duration::from_millis(400);
+/// Methods that are tried, or one of them by `--method=NAME`.
+const METHODS: [&str; 3] = ["taylor", "dop853", "radau"];
 /// Tolerances that are tried.
 const TOLERANCES: [f64; 10] = [1e-9, 3e-10, 1e-10, 1e-11, 1e-12, 3e-13, 1e-13, 1e-14, 3e-15, 1e-15];
 
@@ -139,18 +141,19 @@ fn error(q: &[f64], right: &[f64]) -> f64 {
 }
 
 /// The soonest way to the end of a motion with the asked error.
-fn travel(name: &str, text: &str, end: f64, asked: f64) -> Value {
+fn travel(name: &str, text: &str, end: f64, asked: f64, methods: Option<&str>) -> Value {
     let clock = Instant::now();
     let model = load(text, &[]);
     let setting = Setting::new(&model).expect("values");
     let mut options = RunOptions::of_model(&setting);
     (options.end, options.every) = (end, Some(end));
-    let program = Program::new(&setting, &options).expect("a program");
     let setup = clock.elapsed().as_secs_f64();
     let way = |method: &str, tolerance: f64| {
         let method = method.to_owned();
         let options = RunOptions { method, tolerance, ..options.clone() };
-        Way { program: program.clone(), setting: &setting, options }
+        // With what the method needs.
+        let program = Program::new(&setting, &options).expect("a program");
+        Way { program, setting: &setting, options }
     };
     let references: Value = serde_json::from_str(REFERENCES).expect("a list");
     let right: Vec<f64> = match references[name].as_array() {
@@ -159,10 +162,11 @@ fn travel(name: &str, text: &str, end: f64, asked: f64) -> Value {
         None => way("gauss8", 1e-14).end().expect("an end").0,
     };
     let mut best: Option<Value> = None;
-    for method in integrators::NAMES.iter().filter(|m| ["taylor", "dop853", "radau"].contains(m)) {
+    let is_tried = |name: &&&str| METHODS.contains(name) && methods.is_none_or(|own| own == **name);
+    for method in integrators::NAMES.iter().filter(is_tried) {
         for tolerance in TOLERANCES {
-            let way = way(method, tolerance);
             let clock = Instant::now();
+            let way = way(method, tolerance);
             let Some((q, steps, first)) = way.end() else { continue };
             let setup = setup + clock.elapsed().as_secs_f64() - first;
             let error = error(&q, &right);
@@ -184,6 +188,7 @@ fn travel(name: &str, text: &str, end: f64, asked: f64) -> Value {
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let method = std::env::args().find_map(|a| Some(a.strip_prefix("--method=")?.to_owned()));
     let is_asked = |row: &str| asked.is_empty() || asked.iter().any(|a| a == row);
     let say = |row: &str, mut value: Value| {
         value["row"] = json!(row);
@@ -204,7 +209,7 @@ fn main() {
     }
     for (name, text, end, error) in MOTIONS {
         if is_asked(name) {
-            say(name, travel(name, text, *end, *error));
+            say(name, travel(name, text, *end, *error, method.as_deref()));
         }
     }
 }
