@@ -30,6 +30,7 @@ use dalembert_compile::series::{Jets, NoSeries, Series, SeriesCode, Variable, Wa
 use dalembert_derive::Residual;
 use dalembert_expr::ExprId;
 use dalembert_gauss::terms::Terms;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// After so many expansions machine code is made: it costs some tens of them.
@@ -48,8 +49,8 @@ pub(crate) struct Part {
     series: Arc<Series>,
     /// Machine code for each order, where it was made.
     codes: Arc<Vec<OnceLock<Option<SeriesCode>>>>,
-    /// Expansions by the interpreter so far.
-    interpreted: u32,
+    /// Expansions by the interpreter so far, of all that share the code.
+    interpreted: Arc<AtomicU32>,
     jets: Jets,
     /// How much ahead each row of A is.
     ahead: Vec<usize>,
@@ -168,7 +169,7 @@ impl Part {
             jets,
             series,
             codes: Arc::new((0..=HIGHEST).map(|_| OnceLock::new()).collect()),
-            interpreted: 0,
+            interpreted: Arc::default(),
             ahead,
             is_rate,
             has_power: power != ExprId::ZERO,
@@ -185,11 +186,8 @@ impl Part {
     /// The machine code for the order at hand, once it is worth it.
     fn code(&mut self) {
         let Some(code) = self.codes.get(self.order) else { return };
-        if code.get().is_none() {
-            self.interpreted += 1;
-            if self.interpreted > EXPANSIONS {
-                code.get_or_init(|| self.series.assemble(self.order + 1, self.order - 1));
-            }
+        if code.get().is_none() && self.interpreted.fetch_add(1, Ordering::Relaxed) >= EXPANSIONS {
+            code.get_or_init(|| self.series.assemble(self.order + 1, self.order - 1));
         }
     }
 
