@@ -28,6 +28,7 @@ use crate::linalg::lu;
 use crate::outcome::Outcome;
 use crate::solver::Solver;
 use crate::terms::Terms;
+use crate::tolerances::coupling::{LARGE, SINGULAR, SMALL};
 
 /// Why forces and multipliers were not found together. Rows are constraints of the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,15 +115,9 @@ pub struct Forces {
 
 /// Most iterations.
 const MOST: usize = 60;
-/// Residuals below this are rounding.
-const SMALL: f64 = 32.0 * f64::EPSILON;
-/// Residuals above this are no solution.
-const LARGE: f64 = 1e-10;
 /// Guesses where forces have no value: friction that is divided by the normal force has
 /// none at 0, and its limit beside it.
 const GUESSES: &[f64] = &[0.0, 1e-30, -1e-30, 1.0, -1.0];
-/// det J below this is not positive.
-const SINGULAR: f64 = 1e-12;
 
 /// The solver and its storage, which is kept from call to call.
 #[derive(Clone, Debug, Default)]

@@ -49,6 +49,7 @@ pub mod rank;
 pub mod scale;
 pub mod solver;
 pub mod terms;
+mod tolerances;
 
 pub use certificate::Gauss;
 pub use eliminations::factored::Factored;

@@ -17,17 +17,7 @@ use crate::linalg::{cholesky, largest, norm, qr, zeros};
 use crate::outcome::Route;
 use crate::scale::Scaled;
 use crate::terms::Tolerances;
-
-/// A factor is comfortably regular below this condition number.
-const COMFORTABLE: f64 = 1e8;
-/// Ratios of singular values between these leave doubt about the rank.
-const GREY: (f64, f64) = (1e-14, 1e-7);
-/// How far from τ, as a factor, a gap in the singular values may overrule τ.
-const AROUND: f64 = 32.0;
-
-/// By how much a ratio exceeds what rounding and noise explain before it is one of rows that
-/// nearly depend on each other.
-const WEAK: f64 = 64.0;
+use crate::tolerances::rank::{AROUND, COMFORTABLE, GREY, WEAK};
 
 /// The ranks, and the order of rows that goes with them.
 #[derive(Clone, Debug, Default)]

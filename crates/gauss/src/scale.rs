@@ -15,12 +15,7 @@
 use crate::error::SolveError;
 use crate::linalg::{multiply, norm, power_of_two, zeros};
 use crate::terms::Terms;
-
-/// A mass below this part of what it is made of nearby is small at this state only.
-const LIGHT: f64 = 1e-10;
-/// Entries so many powers of two below the largest of their row or column, in units found so far,
-/// do not tell its size: they are small at this state only, or rounding of a zero.
-const CLOSE: f64 = 13.0;
+use crate::tolerances::rank::{CLOSE, LIGHT};
 
 /// The problem in equilibrated units, with the factors that lead back.
 #[derive(Clone, Debug, Default)]

@@ -28,11 +28,7 @@ use super::{Elimination, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
-
-/// Solutions with pivots below this are refined.
-const POOR: f64 = 1e-2;
-/// A decision holds while squares are within this factor of what they were.
-const HOLDS: f64 = 4.0;
+use crate::tolerances::solving::{HOLDS, POOR};
 
 /// A decision, the factors of the last state, and its last solution.
 #[derive(Clone, Debug, Default)]

@@ -17,6 +17,7 @@
 use super::Scratch;
 use crate::linalg::{dot, dots, lq, multiply, norm, sized};
 use crate::terms::Terms;
+use crate::tolerances::solving::FALLS;
 use dalembert_machine::{Wide, wide};
 
 /// Calls a function that is inlined with n and r as constants where these are small; or one that
@@ -52,9 +53,6 @@ macro_rules! by_size {
         }
     };
 }
-
-/// A pivot has fallen if it is below this part of what it was at the decision.
-const FALLS: f64 = 1.0 / 16.0;
 
 /// The largest number of coordinates with loops of its own; what is between the numbers given and
 /// those kept is then not in memory.

@@ -11,9 +11,7 @@ use super::{Scratch, SolveError, status};
 use crate::linalg::{cholesky, dot, lq, multiply, multiply_transposed, norm, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::{Terms, Tolerances};
-
-/// Factor on the noise bounds.
-pub(super) const NOISE: f64 = 16.0;
+use crate::tolerances::solving::NOISE;
 
 /// Checks the terms and finds their status. True if accelerations are to be computed.
 pub(super) fn begin(

@@ -12,9 +12,7 @@
 use super::{Elimination, Scratch, Source};
 use crate::linalg::zeros;
 use crate::terms::Terms;
-
-/// Relative cutoff of singular values.
-pub(super) const CUTOFF: f64 = 1e-12;
+use crate::tolerances::solving::CUTOFF;
 
 pub(super) static ELIMINATION: SingularMassLiteral = SingularMassLiteral;
 

@@ -10,16 +10,14 @@
 //! ker K = ker Γ on ker A: then, and only then, Γ + σAᵀA ⪰ 0 for some σ (Finsler 1937), which poses
 //! the same problem, and all of the above is true of it.
 
-use super::shared::{NOISE, solve_rows, unit_largest};
+use super::shared::{solve_rows, unit_largest};
 use super::{Scratch, SolveError};
 use crate::linalg::{
     cholesky, dot, largest, lq, multiply, multiply_transposed, norm, qr, sized, zeros,
 };
 use crate::outcome::{Conflict, Hidden, Outcome, Rank, Verdict};
 use crate::terms::{Terms, Tolerances};
-
-/// Entries of a reduced null vector below this are zero.
-const VANISHING: f64 = 1e-9;
+use crate::tolerances::solving::{NOISE, VANISHING};
 
 /// Finds the status and writes everything that does not depend on the elimination: ranks, status,
 /// null vectors, evidence and the flags per row and coordinate. Leaves in `scratch` the orthogonal

@@ -10,10 +10,10 @@
 //! cond M = 1e10 where the Cholesky factor gives 3e-11). `condition` states the larger of cond M
 //! and cond B. It needs M ≻ 0. Use `udwadia-kalaba` instead.
 
-use super::singular_mass_literal::CUTOFF;
 use super::{Elimination, Scratch, Source};
 use crate::linalg::{dot, multiply, zeros};
 use crate::terms::Terms;
+use crate::tolerances::solving::CUTOFF;
 
 pub(super) static ELIMINATION: UdwadiaKalabaLiteral = UdwadiaKalabaLiteral;
 

@@ -7,6 +7,7 @@
 //! used.
 
 use super::dot;
+use crate::tolerances::rank::SUSPECT;
 
 /// What a pivoted factorization found.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -124,9 +125,6 @@ pub fn factor_pivoted_noisy(
     }
     Pivoted { rank, accepted, dropped, negative }
 }
-
-/// Pivots below this are held against the noise of what was eliminated before them.
-const SUSPECT: f64 = 1e-4;
 
 /// Twice the error that diagonal entry `i` may have after `k` pivots: xᵀ A x with
 /// x = (−L₁₁⁻ᵀ l_i, 1) is what is left of it, so |x|ᵀ noise |x| bounds its error to first order.

@@ -23,14 +23,12 @@
 //! made of nearby, max_k |c₁| s_k + |c₂| s_k²: the mass that the scalar component of a quaternion gets
 //! as soon as the body turns, though it has none in the reference position.
 
+use crate::setting::tolerances::extents::BEYOND;
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::series::{Series, TERMS};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Scales beyond this many times what constraints balance are none.
-const BEYOND: f64 = 1e5;
 
 /// Functions, and which of them depend on which symbol.
 #[derive(Clone, Debug, Default)]

@@ -6,6 +6,7 @@ pub mod legendre;
 mod recombine;
 mod restricted;
 mod state;
+mod tolerances;
 
 pub use implied::{Dependence, Doubt, Nearly};
 pub use legendre::NewtonError;

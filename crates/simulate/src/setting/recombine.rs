@@ -21,20 +21,15 @@
 //! combinations of terms do not show is left to [`implied`](super::implied), which decides with
 //! more digits whether a row follows from the others, and to the run, which says where it does not.
 
+use crate::setting::tolerances::terms::{LIKELY, NEARLY};
 use dalembert_expr::{ExprId, Exprs, Number, Random, Symbol};
 use dalembert_model::system::{Level, Recombined, System, Unknown};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is left of a row, as a part of what it was, below which it nearly depends on the others.
-/// Nothing is lost where it does so for its units only: the rows say the same in any case.
-const NEARLY: f64 = 1e-5;
 /// Rows of more terms than this are left as they are.
 const LARGEST: usize = 128;
 /// Rows with more nodes than this are not multiplied out.
 const NODES: usize = 400;
-
-/// Terms whose ratio at two points differs by more than this are not nearly multiples.
-const LIKELY: f64 = 1e-3;
 
 /// A row as terms, with what it is made of.
 struct Row {

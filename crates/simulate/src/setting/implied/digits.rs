@@ -4,6 +4,7 @@ use super::Nearly;
 use super::chosen::Chosen;
 use super::problem::{At, Point, Problem};
 use super::rounded::Measured;
+use crate::setting::tolerances::dependence::{ELSEWHERE, LAST_DIGITS, SHARE};
 use dalembert_derive::Auxiliary;
 use dalembert_expr::ball::{Balls, Enclose, Extended, ExtendedBall, Gap};
 use dalembert_expr::eval::Arithmetic;
@@ -11,12 +12,6 @@ use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::{lu, norm};
 use rustc_hash::FxHashMap;
 
-/// What so many of the last digits of rounded numbers can change is not determined.
-const LAST_DIGITS: f64 = 16.0;
-/// What is left of a dependent row is less than this.
-const ELSEWHERE: f64 = 1e-5;
-/// Rows with a share in another of less than this, as a part of what that adds to all, have none.
-const SHARE: f64 = 1e-10;
 /// Steps for each word of the precision.
 const STEPS: usize = 25;
 

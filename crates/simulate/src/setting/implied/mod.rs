@@ -22,6 +22,7 @@ mod digits;
 mod problem;
 mod rounded;
 
+use crate::setting::tolerances::dependence::{DISTANCES, FALL, NOWHERE, PART};
 use crate::setting::{Setting, Table};
 use dalembert_derive::Auxiliary;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
@@ -63,18 +64,9 @@ pub(crate) struct Rows<'a> {
     pub auxiliary: Option<&'a Auxiliary>,
 }
 
-/// The distances of the points from the state, in extents of the coordinates.
-const DISTANCES: [f64; 3] = [0.05, 0.001, 0.008];
-/// From one point to the next one the ratio does not fall by more than this: it would by more than
-/// 50⁴ near a singular position that is felt as little as this at the first,
-const FALL: f64 = 1e3;
-/// or at both it is less than at such a distance from a singular position.
-const NOWHERE: f64 = 1e-10;
 /// Points are looked for with up to this many entries of A; of larger systems, those parts that
 /// doubles take for dependent.
 const LARGEST: usize = 400_000;
-/// Rows with less of a share than this in another have none, as far as doubles tell.
-const PART: f64 = 1e-8;
 
 /// What is known of rows that doubles take for dependent.
 #[derive(Clone, Debug, PartialEq)]

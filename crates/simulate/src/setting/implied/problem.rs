@@ -6,6 +6,7 @@ use super::{Dependence, Doubt, Nearly, Rows};
 use crate::setting::extent::Geometry;
 use crate::setting::legendre;
 use crate::setting::restricted::lost_bits;
+use crate::setting::tolerances::dependence::{BESIDE, HOLDS, INDEPENDENT};
 use crate::setting::{Setting, Table};
 use dalembert_expr::ball::{Balls, Extended};
 use dalembert_expr::{ExprId, Jacobian, Random, Symbol};
@@ -17,12 +18,6 @@ const BITS: usize = 256;
 const FARTHEST: i64 = 1 << 13;
 /// Bits that are lost on the way.
 const LOST: i64 = 112;
-/// Independent rows keep at least this of themselves beside the others.
-const INDEPENDENT: f64 = 1e-6;
-/// How far beside the state rows without a gradient are looked at, in units of the coordinates,
-const BESIDE: f64 = 0.05;
-/// and the multiples of rounding up to which they hold there.
-const HOLDS: f64 = 100.0;
 /// Steps onto the rows.
 const STEPS: usize = 25;
 
