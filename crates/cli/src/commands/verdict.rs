@@ -3,7 +3,6 @@
 use dalembert::export::EvaluationPage;
 use dalembert::export::text::list;
 use dalembert::expr::Symbol;
-use dalembert::failures::explain_nearly;
 use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
 use dalembert::refusals::of_refusal;
@@ -52,15 +51,12 @@ impl Verdict {
                 return Err(contradictions(model, &found));
             }
             Ok(found) => Verdict::Found(Box::new((start, found))),
-            Err(report::EvalError::Refused(Refusal::NearlyDependent { ratio, constraints })) => {
-                return Err(vec![explain_nearly(model, &constraints, ratio)]);
-            }
-            Err(report::EvalError::Refused(refusal @ Refusal::Undecided { .. })) => {
-                return Err(of_refusal(&refusal, model));
-            }
-            Err(report::EvalError::Refused(refusal)) => {
-                Verdict::NotTold(format!("not told: {refusal}"))
-            }
+            Err(report::EvalError::Refused(refusal)) => match refusal {
+                Refusal::NearlyDependent { .. } | Refusal::Undecided { .. } => {
+                    return Err(of_refusal(&refusal, model));
+                }
+                _ => Verdict::NotTold(format!("not told: {refusal}")),
+            },
             Err(_) => Verdict::NotTold("not told: there are no numbers at the start".to_owned()),
         })
     }

@@ -2,11 +2,8 @@
 
 use super::Driver;
 use super::pass::Pass;
+use super::tolerances::sampling::SEEN;
 use crate::integrators::{Needs, Step};
-
-/// Where switches or events are looked for on the polynomial of a step, the part of it that is taken:
-/// over a whole one they may turn and turn back unseen.
-const SEEN: f64 = 0.4;
 
 impl Driver {
     /// The PI controller.
