@@ -65,9 +65,8 @@ fn first(model: &Model) -> Vec<f64> {
 /// The compiled rates at the start, decided there.
 fn field(model: &Model) -> (Field, Vec<f64>) {
     let setting = Setting::new(model).expect("values");
-    let equations = dalembert::derive(model, None).expect("applies");
     let start = start::start(&setting).expect("a start").state;
-    let mut field = Field::new(&setting, &equations, DEFAULT);
+    let mut field = Field::by_lagrange(&setting, DEFAULT).expect("applies").1;
     let mut x = start.q.clone();
     x.extend(&start.velocity);
     x.push(0.0);
