@@ -54,9 +54,11 @@ macro_rules! by_size {
     };
 }
 
+pub(super) use by_size;
+
 /// The largest number of coordinates with loops of its own; what is between the numbers given and
 /// those kept is then not in memory.
-const SMALL: usize = 4;
+pub(super) const SMALL: usize = 4;
 
 /// Room for a matrix of a small problem.
 type Small = [f64; SMALL * SMALL];

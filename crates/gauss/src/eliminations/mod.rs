@@ -7,6 +7,7 @@
 
 pub mod factored;
 mod frozen;
+mod inverse;
 mod scratch;
 mod shared;
 mod status;

@@ -26,15 +26,20 @@ use super::inverse::{Behind, Factors, Inverse};
 use super::{Field, FieldError, Work, residual};
 use crate::program::problem::Expansion;
 use dalembert_compile::Tape;
-use dalembert_compile::series::{Jets, NoSeries, Series, SeriesCode, Variable, Wanted};
+use dalembert_compile::series::{
+    Closing, Integral, Jets, NoSeries, Series, SeriesCode, Source, Variable, Wanted,
+};
 use dalembert_derive::Residual;
 use dalembert_expr::ExprId;
 use dalembert_gauss::terms::Terms;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// After so many expansions machine code is made: it costs some tens of them.
-const EXPANSIONS: u32 = 16;
+/// After so many expansions machine code is made: it costs a few of them.
+const EXPANSIONS: u32 = 4;
+/// Up to so many unknowns all stages are one call, which multiplies with the inverse of their
+/// matrix.
+const SMALL: usize = 24;
 /// Beyond this order there is none.
 const HIGHEST: usize = 40;
 
@@ -64,6 +69,8 @@ pub(crate) struct Part {
     rows: Vec<usize>,
     order: usize,
     inverse: Inverse,
+    /// Room for a column of it.
+    unknowns: Vec<f64>,
     behind: Behind,
 }
 
@@ -97,6 +104,21 @@ impl Places {
     }
     fn relation(&self, j: usize) -> usize {
         self.power() + 1 + self.n + j
+    }
+    /// How v̇ and λ are found, v from v̇, and q from v or from what its rate is.
+    fn closing(&self, is_rate: bool) -> Closing {
+        let velocities =
+            Integral { first: self.velocity(0), count: self.size, of: Source::Variables(self.rates) };
+        let of = match is_rate {
+            true => Source::Variables(self.velocity(0)),
+            false => Source::Outputs(self.kinematics(0)),
+        };
+        let positions = Integral { first: 1, count: self.n, of };
+        Closing {
+            equations: self.size + self.rows,
+            unknowns: self.rates,
+            integrals: vec![velocities, positions],
+        }
     }
 }
 
@@ -162,7 +184,11 @@ impl Part {
         variables[places.behind(0)..][..places.auxiliary].fill(moving(BEHIND, 1));
         variables[rates..].fill(moving(DYNAMICS, 0));
         let tape = Tape::lower(exprs, &roots, &kept.symbols, &symbols);
-        let series = Arc::new(Series::new(tape, &variables, &wanted)?);
+        let mut series = Series::new(tape, &variables, &wanted)?;
+        if places.auxiliary == 0 && size + places.rows <= SMALL {
+            series.close(places.closing(is_rate));
+        }
+        let series = Arc::new(series);
         let mut jets = series.jets(0);
         series.prepare(&mut jets, &field.constants);
         Ok(Part {
@@ -179,6 +205,7 @@ impl Part {
             rows: Vec::new(),
             order: 0,
             inverse: Inverse::default(),
+            unknowns: Vec::new(),
             behind: Behind::default(),
         })
     }
@@ -219,8 +246,11 @@ impl Part {
     /// Order 0, and what of the others is known there.
     fn begin(&mut self, v_dot: &[f64], into: &mut [f64]) {
         let Places { n, size, .. } = self.places;
-        let Part { series, jets, input, .. } = self;
-        series.begin(jets, input);
+        let Part { series, jets, input, codes, order, .. } = self;
+        match codes.get(*order).and_then(|code| code.get()?.as_ref()) {
+            Some(code) => code.begin(series, jets, input),
+            None => series.begin(jets, input),
+        }
         self.set(0, 1, 1.0);
         for (j, v_dot) in v_dot.iter().enumerate() {
             self.set(self.places.velocity(j), 1, *v_dot);
@@ -234,6 +264,32 @@ impl Part {
         into[(n + size) * (self.order + 1) + 1] = self.output(self.places.power(), 0);
         let Part { series, jets, .. } = self;
         series.catch_up(jets);
+    }
+
+    /// All stages, closed by the inverse.
+    fn run_all(&mut self) {
+        let Places { size, rows, .. } = self.places;
+        let Part { series, jets, inverse, unknowns, .. } = self;
+        for equation in 0..size + rows {
+            let column = match equation.checked_sub(size) {
+                None => Some(equation),
+                Some(row) => self.rows.iter().position(|own| *own == row).map(|at| size + at),
+            };
+            // A row that is not in use is not looked at, and its multiplier is 0.
+            unknowns.clear();
+            unknowns.resize(size + rows, 0.0);
+            if let Some(column) = column.and_then(|at| inverse.column(at)) {
+                unknowns[..size].copy_from_slice(&column[..size]);
+                for (&row, &value) in self.rows.iter().zip(&column[size..]) {
+                    unknowns[size + row] = value;
+                }
+            }
+            series.set_inverse(jets, equation, unknowns);
+        }
+        let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
+        if !code.is_some_and(|code| code.run_all(jets)) {
+            (1..self.order).for_each(|k| series.stage(jets, k));
+        }
     }
 
     /// What comes after v[k+1]: w[k+1] and q[k+2].
@@ -267,9 +323,8 @@ impl Part {
         k: usize,
         factors: &mut Factors,
         terms: &Terms,
-        into: &mut [f64],
     ) -> Result<(), FieldError> {
-        let Places { n, size, .. } = self.places;
+        let size = self.places.size;
         self.run(DYNAMICS, k);
         let Part { series, jets, places, inverse, rows, ahead, .. } = self;
         let (force, bias) = inverse.right.split_at_mut(size);
@@ -300,14 +355,27 @@ impl Part {
         if !is_last || self.has_power {
             self.finish(DYNAMICS, k);
         }
-        if self.has_power {
-            let work = self.output(self.places.power(), k) / (k + 1) as f64;
-            into[(n + size) * (self.order + 1) + k + 1] = work;
-        }
         if !is_last {
             self.follow(k);
         }
         Ok(())
+    }
+
+    /// The coefficients of (q, v, W).
+    fn take(&self, into: &mut [f64]) {
+        let Places { n, size, .. } = self.places;
+        let mut lists = into.chunks_exact_mut(self.order + 1);
+        for (variable, list) in (1..=n + size).zip(&mut lists) {
+            let coefficients = self.series.variable(&self.jets, variable);
+            list.iter_mut().zip(coefficients).for_each(|(place, value)| *place = value);
+        }
+        if let Some(work) = lists.next()
+            && self.has_power
+        {
+            for (k, place) in work.iter_mut().enumerate().skip(2) {
+                *place = self.output(self.places.power(), k - 1) / k as f64;
+            }
+        }
     }
 }
 
@@ -395,13 +463,11 @@ impl Field {
                 return Err(FieldError::NotSolved("this integrator"));
             }
         }
-        for k in 1..order {
-            part.stage(k, &mut factors, &all, into)?;
+        match part.series.is_closed() {
+            true => part.run_all(),
+            false => (1..order).try_for_each(|k| part.stage(k, &mut factors, &all))?,
         }
-        for i in 0..n + size {
-            let coefficients = &part.series.variable(&part.jets, 1 + i)[..terms];
-            into[i * terms..(i + 1) * terms].copy_from_slice(coefficients);
-        }
+        part.take(into);
         // What is finite, times 0, is 0.
         if into.iter().fold(0.0, |nothing, c| nothing + 0.0 * c) == 0.0 {
             return Ok(());
