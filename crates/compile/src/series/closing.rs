@@ -132,6 +132,19 @@ impl Series {
         fastest(Solving { series: self, closing, jets, stage });
         self.integrate(closing, jets, stage, 0);
         self.finish(jets, 0, stage);
+        self.later_phases(closing, jets, stage);
+    }
+
+    /// Brings everything up to the stage 1, with what the variables of the first phase are ahead by
+    /// set: [`catch_up`](Series::catch_up), then what of stage 0 comes after the first phase.
+    pub fn start(&self, jets: &mut Jets) {
+        self.catch_up(jets);
+        if let Some(closing) = self.closing.as_ref().filter(|_| self.has_room(jets, 1)) {
+            self.later_phases(closing, jets, 0);
+        }
+    }
+
+    fn later_phases(&self, closing: &Closing, jets: &mut Jets, stage: usize) {
         for phase in 1..self.phases.len() {
             self.run(jets, phase, stage);
             self.integrate(closing, jets, stage, phase);

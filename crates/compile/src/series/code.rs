@@ -48,6 +48,11 @@ impl SeriesCode {
         self.call_part(jets, phase, stage, 0)
     }
 
+    /// Runs what is ahead, as [`Series::catch_up`] does; false if there is no code for it.
+    pub fn catch_up(&self, jets: &mut Jets) -> bool {
+        !self.is_whole && self.call(jets, 2 * self.phases)
+    }
+
     /// Corrects as [`Series::finish`] does; false if there is no code for it.
     pub fn finish(&self, jets: &mut Jets, phase: usize, stage: usize) -> bool {
         self.call_part(jets, phase, stage, 1)
@@ -68,7 +73,8 @@ impl SeriesCode {
         series.begin_series(jets);
     }
 
-    /// Runs all stages, as [`Series::stage`] does one of them; false if there is no code for it.
+    /// Runs what is ahead and all stages, as [`Series::start`] does the one and [`Series::stage`]
+    /// one of the others; false if there is no code for it.
     pub fn run_all(&self, jets: &mut Jets) -> bool {
         self.is_whole && self.call(jets, 0)
     }
@@ -135,6 +141,9 @@ impl Series {
                     emit.finish(number);
                     emit.leave();
                 }
+                entries.push(entry(emit.code.bytes.len()));
+                emit.catch_up();
+                emit.leave();
             }
         }
         let code = Code::new(&emit.code.bytes, &entries).ok()?;
@@ -220,6 +229,10 @@ impl Emit<'_> {
     }
 
     fn all_stages(&mut self, closing: &Closing, stages: usize) {
+        self.catch_up();
+        self.stage = Some(0);
+        self.later_phases(closing);
+        self.stage = None;
         if self.instructions(stages) <= UNROLLED {
             for stage in 1..=stages {
                 self.stage = Some(stage);
@@ -260,6 +273,10 @@ impl Emit<'_> {
         self.phase(0);
         self.solve(closing);
         self.finish(0);
+        self.later_phases(closing);
+    }
+
+    fn later_phases(&mut self, closing: &Closing) {
         for phase in 1..self.series.phases.len() {
             self.phase(phase);
             self.integrate(closing, phase);
@@ -324,15 +341,33 @@ impl Emit<'_> {
 
     /// The steps of a phase. Products that do not wait for each other are made together.
     fn phase(&mut self, number: usize) {
-        self.held.clear();
+        let first = self.stage;
+        let nodes = self.series.phases[number].nodes.iter();
+        let nodes = nodes.map(|node| (node.step, node.ahead as usize));
+        // Order 0 is there.
+        self.steps(nodes.filter(|(_, ahead)| first.unwrap_or(1) + ahead > 0));
+    }
+
+    /// What is ahead in the first phase, up to the first stage.
+    fn catch_up(&mut self) {
         let series = self.series;
+        for order in 1..=series.ahead {
+            self.stage = Some(order);
+            let nodes = series.phases.first().map_or(&[][..], |phase| &phase.nodes);
+            let nodes = nodes.iter().filter(|node| node.ahead as usize >= order);
+            self.steps(nodes.map(|node| (node.step, 0)));
+        }
+        self.stage = None;
+    }
+
+    fn steps(&mut self, nodes: impl Iterator<Item = (Step, usize)>) {
+        self.held.clear();
         let mut together: Vec<Products> = Vec::new();
         let mut level = 0;
         let is_made = |together: &[Products], jet: Jet| {
             together.iter().any(|(y, ..)| (*y..*y + LANES as Jet).contains(&jet))
         };
-        for &Node { step, ahead } in &series.phases[number].nodes {
-            let ahead = ahead as usize;
+        for (step, ahead) in nodes {
             match step {
                 Step::Products { y, a, b, ends } => {
                     let waits = |factor: Factor| match factor {
@@ -739,11 +774,14 @@ impl Emit<'_> {
             self.code.store(to, 0);
         }
         let before = series.corrections_before(number);
+        let first = self.stage.unwrap_or(1);
         for (at, correction) in phase.corrections.iter().enumerate() {
             self.correction(before + at, correction, &is_read);
         }
         for &Node { step, ahead } in &phase.again {
-            if let Step::Pack { to, from, .. } = step {
+            if let Step::Pack { to, from, .. } = step
+                && first + ahead as usize > 0
+            {
                 self.pack(to, from, ahead as usize, false);
             }
         }
@@ -772,6 +810,9 @@ impl Emit<'_> {
             }
             Correction::Solve { .. } => return,
         };
+        if self.stage.unwrap_or(1) + ahead == 0 {
+            return;
+        }
         if is_read(y) {
             let to = self.change(y);
             self.code.store(to, 0);

@@ -283,6 +283,14 @@ impl Series {
         jets.all.as_slice()[first..].iter().step_by(LANES).take(jets.room).copied()
     }
 
+    /// Copies the first coefficients of a variable, as many as there is room for.
+    pub fn coefficients(&self, jets: &Jets, at: usize, into: &mut [f64]) {
+        let first = place(self.variables[at], 0, jets.room);
+        let quads = jets.all.as_slice()[first - first % LANES..].as_chunks::<LANES>().0;
+        let lane = first % LANES;
+        into.iter_mut().zip(quads).take(jets.room).for_each(|(place, four)| *place = four[lane]);
+    }
+
     /// Sets a coefficient of a variable. One of order 1 or more of a constant is not set.
     pub fn set(&self, jets: &mut Jets, at: usize, order: usize, value: f64) {
         if self.variables[at] != node::STILL && order < jets.room {

@@ -393,6 +393,9 @@ impl Loops for Finish<'_> {
                     continue;
                 }
             };
+            if order == 0 {
+                continue;
+            }
             changes[y as usize] = change;
             if order < rows.room {
                 rows.put(y, order, rows.at(y, order) + change);
@@ -401,7 +404,7 @@ impl Loops for Finish<'_> {
         for &Node { step, ahead } in &phase.again {
             let m = stage + ahead as usize;
             if let Step::Pack { to, from, .. } = step
-                && m < rows.room
+                && (1..rows.room).contains(&m)
             {
                 rows.pack(to, from, m);
             }

@@ -502,7 +502,7 @@ mod tests {
             e.compare_number(R10, 18);
             e.test_parity(R10);
         });
-        one("0f 84 03 00 00 00 48 01 f0 0f 85 ee ff ff ff", |e| {
+        one("0f 84 03 00 00 00 48 01 f0 0f 85 f1 ff ff ff", |e| {
             let jump = e.jump(When::Zero);
             e.integers(Integers::Add, Rax, Rsi);
             e.land(jump);

@@ -244,8 +244,8 @@ impl Part {
     }
 
     /// Order 0, and what of the others is known there.
-    fn begin(&mut self, v_dot: &[f64], into: &mut [f64]) {
-        let Places { n, size, .. } = self.places;
+    fn begin(&mut self, v_dot: &[f64]) {
+        let n = self.places.n;
         let Part { series, jets, input, codes, order, .. } = self;
         match codes.get(*order).and_then(|code| code.get()?.as_ref()) {
             Some(code) => code.begin(series, jets, input),
@@ -261,9 +261,6 @@ impl Part {
                 self.set(1 + i, 2, 0.5 * v_dot[i]);
             }
         }
-        into[(n + size) * (self.order + 1) + 1] = self.output(self.places.power(), 0);
-        let Part { series, jets, .. } = self;
-        series.catch_up(jets);
     }
 
     /// All stages, closed by the inverse.
@@ -288,8 +285,21 @@ impl Part {
         }
         let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
         if !code.is_some_and(|code| code.run_all(jets)) {
+            series.start(jets);
             (1..self.order).for_each(|k| series.stage(jets, k));
         }
+    }
+
+    /// All stages, one after the other, each with the factors.
+    fn run_each(&mut self, factors: &mut Factors, terms: &Terms) -> Result<(), FieldError> {
+        let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
+        if !code.is_some_and(|code| code.catch_up(&mut self.jets)) {
+            self.series.catch_up(&mut self.jets);
+        }
+        if self.order > 1 {
+            self.follow(0);
+        }
+        (1..self.order).try_for_each(|k| self.stage(k, factors, terms))
     }
 
     /// What comes after v[k+1]: w[k+1] and q[k+2].
@@ -362,17 +372,16 @@ impl Part {
     }
 
     /// The coefficients of (q, v, W).
-    fn take(&self, into: &mut [f64]) {
+    fn take(&self, work: f64, into: &mut [f64]) {
         let Places { n, size, .. } = self.places;
-        let mut lists = into.chunks_exact_mut(self.order + 1);
-        for (variable, list) in (1..=n + size).zip(&mut lists) {
-            let coefficients = self.series.variable(&self.jets, variable);
-            list.iter_mut().zip(coefficients).for_each(|(place, value)| *place = value);
+        let (found, own) = into.split_at_mut((n + size) * (self.order + 1));
+        for (list, variable) in found.chunks_exact_mut(self.order + 1).zip(1..) {
+            self.series.coefficients(&self.jets, variable, list);
         }
-        if let Some(work) = lists.next()
-            && self.has_power
-        {
-            for (k, place) in work.iter_mut().enumerate().skip(2) {
+        own.fill(0.0);
+        own[0] = work;
+        if self.has_power {
+            for (k, place) in own.iter_mut().enumerate().skip(1) {
                 *place = self.output(self.places.power(), k - 1) / k as f64;
             }
         }
@@ -440,17 +449,12 @@ impl Field {
             part.series.prepare(&mut part.jets, &part.constants);
             part.order = order;
         }
-        into.clear();
         into.resize((n + size + 1) * terms, 0.0);
-        into[(n + size) * terms] = x[n + size];
         if let Some(implicit) = &self.auxiliary {
             part.behind.factor(implicit, &mut self.work);
         }
         part.code();
-        part.begin(&self.work.outcome.v_dot, into);
-        if order > 1 {
-            part.follow(0);
-        }
+        part.begin(&self.work.outcome.v_dot);
         let (work, layout) = (&mut *self.work, &self.layout.normal);
         let mut factors = Factors { by: self.elimination, factored: &mut work.factored };
         let all = layout.terms(&work.output, &work.metric, &work.jacobian);
@@ -465,9 +469,9 @@ impl Field {
         }
         match part.series.is_closed() {
             true => part.run_all(),
-            false => (1..order).try_for_each(|k| part.stage(k, &mut factors, &all))?,
+            false => part.run_each(&mut factors, &all)?,
         }
-        part.take(into);
+        part.take(x[n + size], into);
         // What is finite, times 0, is 0.
         if into.iter().fold(0.0, |nothing, c| nothing + 0.0 * c) == 0.0 {
             return Ok(());
