@@ -355,7 +355,18 @@ impl Emit<'_> {
             self.stage = Some(order);
             let nodes = series.phases.first().map_or(&[][..], |phase| &phase.nodes);
             let nodes = nodes.iter().filter(|node| node.ahead as usize >= order);
-            self.steps(nodes.map(|node| (node.step, 0)));
+            // The unknowns are given there.
+            let given = nodes.flat_map(|node| match node.step {
+                Step::Products { y, a, b, given, .. } => {
+                    [Some((Step::Products { y, a, b, ends: given, given }, 0)), None]
+                }
+                Step::Pack { to, from, before } => {
+                    let newest = Step::Pack { to, from, before: false };
+                    [before.then_some((node.step, 0)), Some((newest, 0))]
+                }
+                step => [Some((step, 0)), None],
+            });
+            self.steps(given.flatten());
         }
         self.stage = None;
     }
@@ -369,7 +380,7 @@ impl Emit<'_> {
         };
         for (step, ahead) in nodes {
             match step {
-                Step::Products { y, a, b, ends } => {
+                Step::Products { y, a, b, ends, .. } => {
                     let waits = |factor: Factor| match factor {
                         Factor::Same(jet) => is_made(&together, jet),
                         Factor::Quad { first, .. } => is_made(&together, first),

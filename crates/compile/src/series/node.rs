@@ -275,8 +275,9 @@ impl Op {
 /// What a stage does, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// Products of four pairs of series, the results side by side.
-    Products { y: Jet, a: Factor, b: Factor, ends: Ends },
+    /// Products of four pairs of series, the results side by side; with other ends where the
+    /// unknowns are given, at the beginning.
+    Products { y: Jet, a: Factor, b: Factor, ends: Ends, given: Ends },
     /// Four series side by side: of the newest coefficients, or of those before.
     Pack { to: Jet, from: [Jet; LANES], before: bool },
     /// One series.
@@ -296,7 +297,7 @@ pub(super) enum Factor {
     },
 }
 
-/// Which of the newest coefficients m enter a product Σ a_j b_{m−j}.
+/// Which of the newest coefficients m enter a product Σ a_j b_{m−j}. Those of unknowns are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ends {
     /// Those of both.

@@ -70,7 +70,8 @@ pub(super) fn series(
     let ahead = when.iter().flatten().map(|when| when.0).max().unwrap_or(0);
     let mut quads = Quads::new(plan.jets);
     for ((phase, Reverse(ahead)), ops) in classes {
-        quads.add(phase, ahead as u32, &ops, &plan.solves);
+        let is_unknown = |jet: Jet| unknown.get(&jet) == Some(&(ahead, Reverse(phase)));
+        quads.add((phase, ahead as u32), &ops, &plan.solves, &is_unknown);
     }
     let changes = |jet: Jet, phase: usize, ahead: u32| {
         let now = (ahead as usize, Reverse(phase));

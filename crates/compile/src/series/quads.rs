@@ -19,6 +19,21 @@ struct Product {
     a: Jet,
     b: Jet,
     ends: Ends,
+    given: Ends,
+}
+
+impl Product {
+    /// Leaves out the newest coefficients of unknowns.
+    fn leave_out(&mut self, is_unknown: &dyn Fn(Jet) -> bool) {
+        if self.ends == Ends::Both && is_unknown(self.b) {
+            self.ends = Ends::First;
+        } else if self.ends == Ends::Both && is_unknown(self.a) {
+            (self.a, self.b, self.ends) = (self.b, self.a, Ends::First);
+        }
+        if self.ends == Ends::First && is_unknown(self.a) {
+            self.ends = Ends::None;
+        }
+    }
 }
 
 enum Work {
@@ -67,10 +82,25 @@ impl Quads {
     }
 
     /// Adds the recurrences that are run so much ahead in a phase, each after what it reads.
-    pub(super) fn add(&mut self, phase: usize, ahead: u32, ops: &[(Op, Jet)], solves: &[Solve]) {
+    /// Unknowns of the phase that are as much ahead have 0 for their newest coefficients.
+    pub(super) fn add(
+        &mut self,
+        (phase, ahead): (usize, u32),
+        ops: &[(Op, Jet)],
+        solves: &[Solve],
+        is_unknown: &dyn Fn(Jet) -> bool,
+    ) {
         let mut works = Vec::with_capacity(2 * ops.len());
         for &(op, y) in ops {
             self.take_apart(op, y, &mut works);
+        }
+        for work in &mut works {
+            if let Work::Product(product) = work {
+                product.leave_out(is_unknown);
+                if ahead == 0 {
+                    product.given = product.ends;
+                }
+            }
         }
         let mut singles = vec![false; self.jets];
         for work in &works {
@@ -89,7 +119,7 @@ impl Quads {
     fn product(&mut self, works: &mut Vec<Work>, a: Jet, b: Jet, ends: Ends) -> Jet {
         let y = self.jets as Jet;
         self.jets += 1;
-        works.push(Work::Product(Product { y, a, b, ends }));
+        works.push(Work::Product(Product { y, a, b, ends, given: ends }));
         y
     }
 
@@ -106,7 +136,7 @@ impl Quads {
             Op::Derivative(a) => Last::Derivative(a),
             Op::Pick(a, b, place) => Last::Pick(a, b, place),
             Op::Mul(a, b) => {
-                works.push(Work::Product(Product { y, a, b, ends: Both }));
+                works.push(Work::Product(Product { y, a, b, ends: Both, given: Both }));
                 return;
             }
             Op::MulAdd(a, b, c) => Last::Add(self.product(works, a, b, Both), c),
@@ -242,7 +272,7 @@ impl Class {
                 }
                 Scheduled::Products(group) => group,
             };
-            let ends = group[0].ends;
+            let Product { ends, given, .. } = group[0];
             let y = ids[group[0].y as usize];
             let (is_first, is_second) = (ends != Ends::None, ends == Ends::Both);
             let all = |of: fn(&Product) -> Jet| group.iter().map(of).collect::<Vec<Jet>>();
@@ -273,7 +303,7 @@ impl Class {
                 }
                 Factor::Quad { first: to, is_fresh: false }
             });
-            let step = Step::Products { y, a, b, ends };
+            let step = Step::Products { y, a, b, ends, given };
             found.nodes[phase].push(Node { step, ahead });
         }
     }
@@ -310,8 +340,9 @@ fn schedule(works: Vec<Work>, solves: &[Solve]) -> Vec<Scheduled> {
         }
     }
     let mut ready: VecDeque<usize> = VecDeque::new();
-    let mut products: [(Vec<(Product, usize)>, bool); 3] = Default::default();
-    let release = |at: usize, ready: &mut VecDeque<usize>, products: &mut [(Vec<_>, bool); 3]| {
+    // Of each kind, and whether they are sorted.
+    let mut products: [(Vec<(Product, usize)>, bool); 9] = Default::default();
+    let release = |at: usize, ready: &mut VecDeque<usize>, products: &mut [(Vec<_>, bool); 9]| {
         match works[at] {
             Work::Last(..) => ready.push_back(at),
             Work::Product(mut p) => {
@@ -319,7 +350,7 @@ fn schedule(works: Vec<Work>, solves: &[Solve]) -> Vec<Scheduled> {
                 if p.ends == Ends::Both && (uses[&p.b], p.b) > (uses[&p.a], p.a) {
                     (p.a, p.b) = (p.b, p.a);
                 }
-                let (list, is_sorted) = &mut products[p.ends as usize];
+                let (list, is_sorted) = &mut products[3 * p.ends as usize + p.given as usize];
                 list.push((p, at));
                 *is_sorted = false;
             }

@@ -172,6 +172,7 @@ impl Loops for Orders<'_> {
         let Jets { values, all, room, beside, factors, right, .. } = jets;
         let (places, beside) = (series.beside(*room), beside.as_slice());
         let mut rows = Rows { all: all.as_mut_slice(), room: *room };
+        let is_given = matches!(at, At::Order(_));
         for &Node { step, ahead } in nodes {
             let m = match at {
                 At::Stage(k) => k + ahead as usize,
@@ -183,12 +184,20 @@ impl Loops for Orders<'_> {
                 continue;
             }
             match step {
-                Step::Products { y, a, b, ends } => {
+                Step::Products { y, a, b, ends, given } => {
+                    let ends = if is_given { given } else { ends };
                     let products = rows.products(a, b, ends, m);
                     let first = place(y, m, *room);
                     rows.all[first..first + LANES].copy_from_slice(&products);
                 }
-                Step::Pack { to, from, before } => rows.pack(to, from, m - usize::from(before)),
+                Step::Pack { to, from, before } => {
+                    if before {
+                        rows.pack(to, from, m - 1);
+                    }
+                    if is_given || !before {
+                        rows.pack(to, from, m);
+                    }
+                }
                 Step::Last(Last::Solve(at), _) => {
                     let solve = &series.solves[at as usize];
                     solve_order(solve, &mut rows, &mut factors[solve.matrix as usize], right, m);

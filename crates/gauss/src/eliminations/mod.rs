@@ -8,6 +8,7 @@
 pub mod factored;
 mod frozen;
 mod inverse;
+mod larger;
 mod scratch;
 mod shared;
 mod status;

@@ -23,7 +23,7 @@
 //! equations; here it is known ahead from the level of each row.
 
 use super::inverse::{Behind, Factors, Inverse};
-use super::{Field, FieldError, Work, residual};
+use super::{Field, FieldError, Work, are_finite, residual};
 use crate::program::problem::Expansion;
 use dalembert_compile::Tape;
 use dalembert_compile::series::{
@@ -267,7 +267,13 @@ impl Part {
     fn run_all(&mut self) {
         let Places { size, rows, .. } = self.places;
         let Part { series, jets, inverse, unknowns, .. } = self;
+        let are_all = self.rows.iter().copied().eq(0..rows);
         for equation in 0..size + rows {
+            if are_all {
+                let column = inverse.column(equation).unwrap_or_default();
+                series.set_inverse(jets, equation, column);
+                continue;
+            }
             let column = match equation.checked_sub(size) {
                 None => Some(equation),
                 Some(row) => self.rows.iter().position(|own| *own == row).map(|at| size + at),
@@ -472,8 +478,7 @@ impl Field {
             false => part.run_each(&mut factors, &all)?,
         }
         part.take(x[n + size], into);
-        // What is finite, times 0, is 0.
-        if into.iter().fold(0.0, |nothing, c| nothing + 0.0 * c) == 0.0 {
+        if are_finite(into) {
             return Ok(());
         }
         let at = into.iter().position(|c| !c.is_finite()).unwrap_or(0);
