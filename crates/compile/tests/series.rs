@@ -296,9 +296,8 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
     let (mut checked, mut whole) = (0, 0);
     for (turn, graph) in graphs(1500).enumerate() {
         let (exprs, s) = (&graph.exprs, &graph.symbols);
-        let [q, v, a] = ["q", "v", "a"].map(|name| {
-            [1, 2, 3, 4, 5].map(|i| exprs.variable(&format!("{name}{i}")))
-        });
+        let [q, v, a] = ["q", "v", "a"]
+            .map(|name| [1, 2, 3, 4, 5].map(|i| exprs.variable(&format!("{name}{i}"))));
         // Few stages have code of their own, many are a loop.
         let order = if turn % 3 == 0 { 60 } else { 9 };
         let is_rate = turn % 2 == 0;
@@ -383,10 +382,17 @@ fn what_cannot_be_closed_is_not() {
     let tape = Tape::lower(&exprs, &[(x + a).id], &[], &symbols);
     let moving = |ahead| Variable::Moving { phase: 0, ahead };
     let new = |equations, unknowns, first, of| {
-        let mut series =
-            Series::new(tape.clone(), &[moving(1), moving(0)], &[Wanted { is_final: false, ..NOW }])
-                .unwrap();
-        series.close(Closing { equations, unknowns, integrals: vec![Integral { first, count: 1, of }] });
+        let mut series = Series::new(
+            tape.clone(),
+            &[moving(1), moving(0)],
+            &[Wanted { is_final: false, ..NOW }],
+        )
+        .unwrap();
+        series.close(Closing {
+            equations,
+            unknowns,
+            integrals: vec![Integral { first, count: 1, of }],
+        });
         series.is_closed()
     };
     assert!(new(1, 1, 0, Source::Variables(1)));

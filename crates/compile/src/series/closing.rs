@@ -74,7 +74,8 @@ impl Series {
         let Some(to) = variables.get(first..first + count) else { return false };
         let Some(&Variable::Moving { phase, ahead }) = to.first() else { return count == 0 };
         let is_alike = to.iter().all(|v| *v == to[0]);
-        let before = |v: &Variable| matches!(*v, Variable::Moving { phase: 0, ahead: a } if a + 1 == ahead);
+        let before =
+            |v: &Variable| matches!(*v, Variable::Moving { phase: 0, ahead: a } if a + 1 == ahead);
         is_alike
             && match of {
                 Source::Variables(from) => {

@@ -6,8 +6,10 @@
 //! has code of its own, without any loop. The operations are those of the interpreter in its
 //! order, so the coefficients are the same to the bit.
 
-use super::node::{Ends, Factor, Jet, Last, Sign, Step};
-use super::{Beside, Closing, Correction, Integral, Jets, LANES, Node, Phase, Series, Source, place};
+use super::node::{Ends, Factor, Jet, Last, STILL, Sign, Step};
+use super::{
+    Beside, Closing, Correction, Integral, Jets, LANES, Node, Phase, Series, Shape, Source, place,
+};
 use crate::backends::machine::encoder::{
     Address, Bits, Encoder, Fused, Integers, Memory, Operand, Operation, When, Width,
 };
@@ -21,7 +23,7 @@ use std::ops::Range;
 /// Up to so many instructions each stage has code of its own.
 const UNROLLED: usize = 8000;
 /// Fours of products in one loop.
-const TOGETHER: usize = 4;
+const TOGETHER: usize = 6;
 /// The longest list of unknowns, in fours, that is solved for in registers.
 const WIDEST: usize = 12;
 /// Registers in which coefficients are kept that may be read next.
@@ -104,9 +106,11 @@ impl Series {
     /// said how they are [closed](Series::close), else of each phase. `None` where there is none:
     /// on other processors, and with linear solves.
     pub fn assemble(&self, order: usize, stages: usize) -> Option<SeriesCode> {
-        let has_solves = self.phases.iter().flat_map(|phase| &phase.nodes).any(|node| {
-            matches!(node.step, Step::Last(Last::Solve(_), _))
-        });
+        let has_solves = self
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.nodes)
+            .any(|node| matches!(node.step, Step::Last(Last::Solve(_), _)));
         let jets = self.jets(order);
         if !is_available() || has_solves || stages == 0 || !self.has_room(&jets, stages) {
             return None;
@@ -115,7 +119,7 @@ impl Series {
         let mut emit = Emit {
             series: self,
             code: Encoder::new(Width::One, 1 << 14),
-            room,
+            shape: jets.shape(),
             beside: self.beside(room),
             stage: None,
             held: VecDeque::new(),
@@ -194,7 +198,7 @@ type Products = (Jet, Factor, Factor, Ends);
 struct Emit<'a> {
     series: &'a Series,
     code: Encoder,
-    room: usize,
+    shape: Shape,
     beside: Beside,
     /// The stage that the code is for, if it is for one.
     stage: Option<usize>,
@@ -287,8 +291,9 @@ impl Emit<'_> {
     /// The place of a coefficient at the order of the stage, so much ahead.
     fn here(&self, jet: Jet, ahead: usize) -> Memory {
         match self.stage {
-            Some(stage) => memory(ALL, place(jet, stage + ahead, self.room)),
-            None => memory(HERE, place(jet, ahead, self.room)),
+            Some(stage) => memory(ALL, place(jet, stage + ahead, self.shape)),
+            None if (jet as usize) < self.shape.passing => memory(ALL, jet as usize),
+            None => memory(HERE, place(jet, ahead, self.shape)),
         }
     }
 
@@ -305,7 +310,7 @@ impl Emit<'_> {
     }
 
     fn first(&self, jet: Jet) -> Operand {
-        Operand::Memory(memory(ALL, place(jet, 0, self.room)))
+        Operand::Memory(memory(ALL, place(jet, 0, self.shape)))
     }
 
     fn order(&self, ahead: usize) -> Operand {
@@ -420,11 +425,15 @@ impl Emit<'_> {
     }
 
     fn pack(&mut self, to: Jet, from: [Jet; LANES], ahead: usize, before: bool) {
-        let back = if before { NEXT as i32 } else { 0 };
-        let behind = |at: Memory| Memory { displacement: at.displacement - back, ..at };
-        let of = from.map(|jet| behind(self.here(jet, ahead)));
+        // What is constant has no order.
+        let place = |jet: Jet| match self.here(jet, ahead) {
+            at if before && jet != STILL => {
+                Memory { displacement: at.displacement - NEXT as i32, ..at }
+            }
+            at => at,
+        };
+        let (of, to) = (from.map(place), place(to));
         self.gather(14, of);
-        let to = behind(self.here(to, ahead));
         self.vectors(|code| code.store(to, 14));
     }
 
@@ -437,7 +446,7 @@ impl Emit<'_> {
     /// Where four factors are, and a register that takes them if they are the same.
     fn factor(&self, factor: Factor, base: Address, order: usize) -> Memory {
         let (Factor::Same(jet) | Factor::Quad { first: jet, .. }) = factor;
-        memory(base, place(jet, order, self.room))
+        memory(base, place(jet, order, self.shape))
     }
 
     /// d += a b, of factors at these places.

@@ -113,6 +113,8 @@ pub struct Series {
     picks: Vec<Pick>,
     /// How many series there is room for, a multiple of [`LANES`].
     jets: usize,
+    /// The first so many only pass: of each there is the newest coefficient.
+    passing: usize,
     phases: Vec<Phase>,
     /// The first of each four series among which are variables.
     quads_of_variables: Vec<Jet>,
@@ -163,10 +165,12 @@ enum Correction {
 pub struct Jets {
     /// The values of all registers.
     values: Vec<f64>,
-    /// Coefficients of four jets side by side, order after order.
+    /// The newest coefficients of what passes, then coefficients of four jets side by side, order
+    /// after order.
     all: Aligned,
     /// Coefficients that there is room for.
     room: usize,
+    passing: usize,
     /// What is beside them, by its [`Beside`].
     beside: Aligned,
     factors: Vec<Lu>,
@@ -246,8 +250,9 @@ impl Series {
         let largest = self.tape.matrices.iter().map(|m| m.size).max().unwrap_or(0);
         Jets {
             values: vec![0.0; self.tape.registers()],
-            all: Aligned::new(self.jets * room),
+            all: Aligned::new(self.passing + (self.jets - self.passing) * room),
             room,
+            passing: self.passing,
             beside,
             factors,
             right: vec![0.0; largest],
@@ -279,13 +284,13 @@ impl Series {
 
     /// The coefficients of a variable; all 0 for one that is constant.
     pub fn variable<'a>(&self, jets: &'a Jets, at: usize) -> impl Iterator<Item = f64> + 'a {
-        let first = place(self.variables[at], 0, jets.room);
+        let first = place(self.variables[at], 0, jets.shape());
         jets.all.as_slice()[first..].iter().step_by(LANES).take(jets.room).copied()
     }
 
     /// Copies the first coefficients of a variable, as many as there is room for.
     pub fn coefficients(&self, jets: &Jets, at: usize, into: &mut [f64]) {
-        let first = place(self.variables[at], 0, jets.room);
+        let first = place(self.variables[at], 0, jets.shape());
         let quads = jets.all.as_slice()[first - first % LANES..].as_chunks::<LANES>().0;
         let lane = first % LANES;
         into.iter_mut().zip(quads).take(jets.room).for_each(|(place, four)| *place = four[lane]);
@@ -320,20 +325,34 @@ impl Jets {
     }
 
     #[inline(always)]
+    fn shape(&self) -> Shape {
+        Shape { room: self.room, passing: self.passing }
+    }
+
+    #[inline(always)]
     fn at(&self, jet: Jet, order: usize) -> f64 {
-        self.all.as_slice()[place(jet, order, self.room)]
+        self.all.as_slice()[place(jet, order, self.shape())]
     }
 
     #[inline(always)]
     fn put(&mut self, jet: Jet, order: usize, value: f64) {
-        let at = place(jet, order, self.room);
+        let at = place(jet, order, self.shape());
         self.all.as_mut_slice()[at] = value;
     }
 }
 
+/// How coefficients lie: for how many orders there is room, and how many series only pass.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    room: usize,
+    passing: usize,
+}
+
 /// Where a coefficient is.
 #[inline(always)]
-fn place(jet: Jet, order: usize, room: usize) -> usize {
-    let (jet, lane) = (jet as usize / LANES, jet as usize % LANES);
-    LANES * (jet * room + order) + lane
+fn place(jet: Jet, order: usize, Shape { room, passing }: Shape) -> usize {
+    match (jet as usize).checked_sub(passing) {
+        None => jet as usize,
+        Some(jet) => passing + LANES * (jet / LANES * room + order) + jet % LANES,
+    }
 }

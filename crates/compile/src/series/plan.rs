@@ -41,8 +41,7 @@ pub(super) fn series(
     }
     let corrected = plan.corrected(&order, &when, &follows, (&results, outputs));
     let first = tape.first_variable();
-    let moved: Vec<Jet> =
-        (first..first + tape.variables).map(|r| plan.of_register[r]).collect();
+    let moved: Vec<Jet> = (first..first + tape.variables).map(|r| plan.of_register[r]).collect();
     let last = |phase: usize, wanted: usize| phase.max(wanted + 1);
     let count = variables.iter().fold(1, |count, variable| match *variable {
         Variable::Moving { phase, .. } => last(count, phase),
@@ -88,7 +87,20 @@ pub(super) fn series(
             _ => runs.push(vec![jet]),
         }
     }
-    let Numbered { ids, count, nodes, again, packs } = quads.numbered(count, &runs, &changes);
+    // All coefficients are there of what is read later, and of all that solutions are made of.
+    let mut kept: Vec<Jet> = Vec::new();
+    for (&jet, wanted) in results.iter().zip(outputs) {
+        let now = Some((wanted.ahead, Reverse(wanted.phase)));
+        if wanted.is_final || plan.op_of.get(&jet).is_none_or(|&at| when[at] != now) {
+            kept.push(jet);
+        }
+    }
+    for solve in &plan.solves {
+        kept.extend(solve.entries.iter().map(|entry| entry.2));
+        kept.extend(solve.right.iter().chain(&solve.x));
+    }
+    let Numbered { ids, count, passing, nodes, again, packs } =
+        quads.numbered(count, (&runs, &kept), &changes);
     let id = |jet: Jet| ids[jet as usize];
     let renumber = |solve: &mut Solve| {
         solve.entries.iter_mut().for_each(|entry| entry.2 = id(entry.2));
@@ -114,6 +126,7 @@ pub(super) fn series(
         begins,
         picks,
         jets: count,
+        passing,
         phases,
         quads_of_variables,
         packs,

@@ -66,8 +66,10 @@ pub(super) struct Quads {
 pub(super) struct Numbered {
     /// The number of each series before.
     pub(super) ids: Vec<Jet>,
-    /// How many numbers there are.
+    /// How many numbers there are; the first so many are of series of which only the newest
+    /// coefficient is read.
     pub(super) count: usize,
+    pub(super) passing: usize,
     /// The steps of each phase.
     pub(super) nodes: Vec<Vec<Node>>,
     /// Copies whose newest coefficients are copied again when they have changed, by phase.
@@ -143,9 +145,7 @@ impl Quads {
             Op::Div(a, b) => Last::Div(a, self.product(works, b, y, First), b),
             Op::Sqrt(a) => Last::Sqrt(a, self.product(works, y, y, Ends::None)),
             Op::Exp(_, dot) => Last::Integral(self.product(works, dot, y, First), Sign::Plus),
-            Op::Slope(_, dot, c, sign) => {
-                Last::Integral(self.product(works, dot, c, First), sign)
-            }
+            Op::Slope(_, dot, c, sign) => Last::Integral(self.product(works, dot, c, First), sign),
             Op::SinCos(_, dot, cos) => {
                 let down = self.product(works, dot, y, First);
                 let up = self.product(works, dot, cos, First);
@@ -172,16 +172,65 @@ impl Quads {
         works.push(Work::Last(last, y));
     }
 
-    /// Gives numbers. `runs` are series that lie side by side, `moved` says which newest
-    /// coefficients change at the end of a phase, by what is so much ahead in it.
+    /// Which series only pass: they are found and read at one order, then at the next. Not those
+    /// that are `kept`.
+    fn passing(&self, kept: &[Jet]) -> Vec<bool> {
+        let mut found_in: Vec<Option<usize>> = vec![None; self.jets];
+        for (number, class) in self.classes.iter().enumerate() {
+            for step in &class.steps {
+                match step {
+                    Scheduled::Last(_, y) => found_in[*y as usize] = Some(number),
+                    Scheduled::Products(group) => {
+                        group.iter().for_each(|p| found_in[p.y as usize] = Some(number));
+                    }
+                }
+            }
+        }
+        let mut passing: Vec<bool> = found_in.iter().map(Option::is_some).collect();
+        kept.iter().for_each(|&jet| passing[jet as usize] = false);
+        for (number, class) in self.classes.iter().enumerate() {
+            for step in &class.steps {
+                match step {
+                    Scheduled::Last(last, _) => last.reads(&mut |jet| {
+                        passing[jet as usize] &= found_in[jet as usize] == Some(number);
+                    }),
+                    Scheduled::Products(group) => group.iter().for_each(|p| {
+                        (passing[p.a as usize], passing[p.b as usize]) = (false, false);
+                    }),
+                }
+            }
+        }
+        passing
+    }
+
+    /// Gives numbers. `runs` are series that lie side by side, of which and of those `kept` all
+    /// coefficients are there; `moved` says which newest coefficients change at the end of a
+    /// phase, by what is so much ahead in it.
     pub(super) fn numbered(
         self,
         phases: usize,
-        runs: &[Vec<Jet>],
+        (runs, kept): (&[Vec<Jet>], &[Jet]),
         moved: &dyn Fn(Jet, usize, u32) -> bool,
     ) -> Numbered {
+        let mut passing = self.passing(kept);
+        runs.iter().flatten().for_each(|&jet| passing[jet as usize] = false);
         let mut numbers = Numbers { ids: vec![None; self.jets], next: LANES as Jet };
         numbers.ids[STILL as usize] = Some(STILL);
+        for class in &self.classes {
+            for step in &class.steps {
+                match step {
+                    Scheduled::Last(_, y) if passing[*y as usize] => _ = numbers.of(*y),
+                    Scheduled::Products(group) if group.iter().all(|p| passing[p.y as usize]) => {
+                        numbers.side_by_side(&group.iter().map(|p| p.y).collect::<Vec<Jet>>());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let passing = (numbers.next as usize).next_multiple_of(LANES);
+        numbers.next = passing as Jet;
+        // As a factor also what is constant has all coefficients.
+        let zero = Factor::Quad { first: numbers.quad(), is_fresh: false };
         runs.iter().for_each(|run| numbers.side_by_side(run));
         let groups = || {
             let steps = self.classes.iter().flat_map(|class| &class.steps);
@@ -191,7 +240,9 @@ impl Quads {
             })
         };
         for group in groups() {
-            numbers.side_by_side(&group.iter().map(|p| p.y).collect::<Vec<Jet>>());
+            if numbers.ids[group[0].y as usize].is_none() {
+                numbers.side_by_side(&group.iter().map(|p| p.y).collect::<Vec<Jet>>());
+            }
         }
         for group in groups() {
             for of in [|p: &Product| p.a, |p: &Product| p.b] {
@@ -208,12 +259,13 @@ impl Quads {
         let mut found = Numbered {
             ids,
             count: 0,
+            passing,
             nodes: vec![Vec::new(); phases],
             again: vec![Vec::new(); phases],
             packs: Vec::new(),
         };
         for class in &self.classes {
-            class.number(&mut numbers, &mut found, moved);
+            class.number(&mut numbers, &mut found, zero, moved);
         }
         found.count = (numbers.next as usize).next_multiple_of(LANES);
         found
@@ -257,6 +309,7 @@ impl Class {
         &self,
         numbers: &mut Numbers,
         found: &mut Numbered,
+        zero: Factor,
         moved: &dyn Fn(Jet, usize, u32) -> bool,
     ) {
         let &Class { phase, ahead, ref steps, ref singles } = self;
@@ -279,6 +332,9 @@ impl Class {
             let both = [(all(|p| p.a), is_first), (all(|p| p.b), is_second)];
             let [a, b] = both.map(|(members, has_newest)| {
                 let id = |at: usize| found.ids[members[at] as usize];
+                if members.iter().all(|jet| *jet == STILL) {
+                    return zero;
+                }
                 if members.iter().all(|jet| *jet == members[0]) {
                     return Factor::Same(id(0));
                 }
@@ -411,32 +467,36 @@ impl Work {
                     visit(b);
                 }
             }
-            Work::Last(last, _) => match last {
-                Last::Add(a, b) | Last::Sub(a, b) | Last::Pick(a, b, _) => {
-                    [a, b].into_iter().for_each(visit);
-                }
-                Last::Neg(a) | Last::Scale(_, a) | Last::Over(a, _) | Last::Derivative(a) => {
-                    visit(a);
-                }
-                Last::ScaleAdd(_, a, b) | Last::Div(a, b, _) | Last::Sqrt(a, b) => {
-                    [a, b].into_iter().for_each(visit);
-                }
-                Last::Integral(p, _) => visit(p),
-                Last::Quotient(a, p, ..) | Last::Power(a, p, ..) => {
-                    [a, p].into_iter().for_each(visit);
-                }
-                Last::Angle(products, _) => products.into_iter().for_each(visit),
-                Last::Solve(at) => {
-                    let Solve { entries, right, .. } = &solves[at as usize];
-                    entries.iter().for_each(|entry| visit(entry.2));
-                    right.iter().for_each(|&jet| visit(jet));
-                }
-            },
+            Work::Last(Last::Solve(at), _) => {
+                let Solve { entries, right, .. } = &solves[at as usize];
+                entries.iter().for_each(|entry| visit(entry.2));
+                right.iter().for_each(|&jet| visit(jet));
+            }
+            Work::Last(last, _) => last.reads(visit),
         }
     }
 }
 
 impl Last {
+    /// Calls `visit` for each series whose newest coefficient is read, but for those of a solution.
+    fn reads(self, visit: &mut dyn FnMut(Jet)) {
+        match self {
+            Last::Add(a, b) | Last::Sub(a, b) | Last::Pick(a, b, _) => {
+                [a, b].into_iter().for_each(visit);
+            }
+            Last::Neg(a) | Last::Scale(_, a) | Last::Over(a, _) | Last::Derivative(a) => visit(a),
+            Last::ScaleAdd(_, a, b) | Last::Div(a, b, _) | Last::Sqrt(a, b) => {
+                [a, b].into_iter().for_each(visit);
+            }
+            Last::Integral(p, _) => visit(p),
+            Last::Quotient(a, p, ..) | Last::Power(a, p, ..) => {
+                [a, p].into_iter().for_each(visit);
+            }
+            Last::Angle(products, _) => products.into_iter().for_each(visit),
+            Last::Solve(_) => {}
+        }
+    }
+
     /// The same with other numbers for the series.
     fn renumbered(self, id: &dyn Fn(Jet) -> Jet) -> Last {
         match self {

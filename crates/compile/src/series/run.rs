@@ -1,7 +1,7 @@
 //! Running series: values, then coefficients order by order.
 
 use super::node::{Ends, Factor, Jet, Last, Solve, Step};
-use super::{Correction, Jets, LANES, Node, Series, place};
+use super::{Correction, Jets, LANES, Node, Series, Shape, place};
 use crate::backends::interpreter::{Loops, fastest};
 use crate::calls;
 use crate::lu::Lu;
@@ -38,9 +38,9 @@ impl Series {
     /// Order 0 of all series, with all values there.
     pub(super) fn begin_series(&self, jets: &mut Jets) {
         // Nothing else is read before it is found.
-        let room = jets.room;
+        let (room, shape) = (jets.room, jets.shape());
         for &quad in &self.quads_of_variables {
-            jets.all.as_mut_slice()[place(quad, 0, room)..][..LANES * room].fill(0.0);
+            jets.all.as_mut_slice()[place(quad, 0, shape)..][..LANES * room].fill(0.0);
         }
         for &(jet, register) in &self.begins {
             jets.put(jet, 0, jets.values[register as usize]);
@@ -169,9 +169,10 @@ impl Loops for Orders<'_> {
     #[inline(always)]
     fn run(self) {
         let Orders { series, jets, nodes, at } = self;
+        let shape = jets.shape();
         let Jets { values, all, room, beside, factors, right, .. } = jets;
         let (places, beside) = (series.beside(*room), beside.as_slice());
-        let mut rows = Rows { all: all.as_mut_slice(), room: *room };
+        let mut rows = Rows { all: all.as_mut_slice(), shape };
         let is_given = matches!(at, At::Order(_));
         for &Node { step, ahead } in nodes {
             let m = match at {
@@ -187,7 +188,7 @@ impl Loops for Orders<'_> {
                 Step::Products { y, a, b, ends, given } => {
                     let ends = if is_given { given } else { ends };
                     let products = rows.products(a, b, ends, m);
-                    let first = place(y, m, *room);
+                    let first = place(y, m, shape);
                     rows.all[first..first + LANES].copy_from_slice(&products);
                 }
                 Step::Pack { to, from, before } => {
@@ -216,18 +217,18 @@ impl Loops for Orders<'_> {
 /// All coefficients, with what is known of their places at hand.
 struct Rows<'a> {
     all: &'a mut [f64],
-    room: usize,
+    shape: Shape,
 }
 
 impl Rows<'_> {
     #[inline(always)]
     fn at(&self, jet: Jet, order: usize) -> f64 {
-        self.all[place(jet, order, self.room)]
+        self.all[place(jet, order, self.shape)]
     }
 
     #[inline(always)]
     fn put(&mut self, jet: Jet, order: usize, value: f64) {
-        self.all[place(jet, order, self.room)] = value;
+        self.all[place(jet, order, self.shape)] = value;
     }
 
     #[inline(always)]
@@ -242,7 +243,7 @@ impl Rows<'_> {
         match factor {
             Factor::Same(jet) => [self.at(jet, order); LANES],
             Factor::Quad { first, .. } => {
-                let first = place(first, order, self.room);
+                let first = place(first, order, self.shape);
                 let four = &self.all[first..first + LANES];
                 [four[0], four[1], four[2], four[3]]
             }
@@ -330,9 +331,7 @@ fn coefficient(
         Last::Sqrt(a, p) => (at!(a) - at!(p)) / (2.0 * first!(y)),
         Last::Integral(p, sign) => sign.of(at!(p) * inverse),
         Last::Quotient(a, p, c, sign) => (sign.of(at!(a)) - at!(p) * inverse) / first!(c),
-        Last::Power(p, q, a, e) => {
-            (constant!(e) * at!(p) - at!(q)) / (m as f64 * first!(a))
-        }
+        Last::Power(p, q, a, e) => (constant!(e) * at!(p) - at!(q)) / (m as f64 * first!(a)),
         Last::Angle([p, q, r], c) => (at!(p) - at!(q) - at!(r)) / (m as f64 * first!(c)),
         Last::Pick(a, b, place) => {
             let (by_first, by_second) = (picks[2 * place as usize], picks[2 * place as usize + 1]);
@@ -373,12 +372,13 @@ impl Loops for Finish<'_> {
     fn run(self) {
         let Finish { series, jets, phase, stage, before } = self;
         let Some(phase) = series.phases.get(phase).filter(|phase| phase.corrects()) else { return };
+        let shape = jets.shape();
         let Jets { all, room, beside, factors, right, .. } = jets;
         let at = series.beside(*room);
         let (changes, slopes) =
             beside.as_mut_slice()[at.changes..].split_at_mut(at.slopes - at.changes);
         let slopes = slopes[3 * before..].chunks_exact(3);
-        let mut rows = Rows { all: all.as_mut_slice(), room: *room };
+        let mut rows = Rows { all: all.as_mut_slice(), shape };
         for &(jet, ahead) in &phase.unknowns {
             let order = (stage + ahead as usize).min(*room - 1);
             changes[jet as usize] = rows.at(jet, order);
@@ -406,14 +406,14 @@ impl Loops for Finish<'_> {
                 continue;
             }
             changes[y as usize] = change;
-            if order < rows.room {
+            if order < shape.room {
                 rows.put(y, order, rows.at(y, order) + change);
             }
         }
         for &Node { step, ahead } in &phase.again {
             let m = stage + ahead as usize;
             if let Step::Pack { to, from, .. } = step
-                && (1..rows.room).contains(&m)
+                && (1..shape.room).contains(&m)
             {
                 rows.pack(to, from, m);
             }

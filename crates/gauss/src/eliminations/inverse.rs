@@ -42,13 +42,7 @@ impl Wide for Inverse<'_> {
 }
 
 #[inline(always)]
-fn inverse_sized(
-    n: usize,
-    r: usize,
-    s: &mut Scratch,
-    order: &Order,
-    into: &mut [f64],
-) -> bool {
+fn inverse_sized(n: usize, r: usize, s: &mut Scratch, order: &Order, into: &mut [f64]) -> bool {
     let free = n - r;
     sized(&mut s.extra, n * n + 3 * r * n + n);
     let (metric, basis) = (&s.scaled.metric[..n * n], &s.basis[..free * n]);

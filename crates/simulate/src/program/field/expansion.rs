@@ -107,8 +107,11 @@ impl Places {
     }
     /// How v̇ and λ are found, v from v̇, and q from v or from what its rate is.
     fn closing(&self, is_rate: bool) -> Closing {
-        let velocities =
-            Integral { first: self.velocity(0), count: self.size, of: Source::Variables(self.rates) };
+        let velocities = Integral {
+            first: self.velocity(0),
+            count: self.size,
+            of: Source::Variables(self.rates),
+        };
         let of = match is_rate {
             true => Source::Variables(self.velocity(0)),
             false => Source::Outputs(self.kinematics(0)),
@@ -334,12 +337,7 @@ impl Part {
     }
 
     /// One stage: v̇[k] and λ[k], and what follows from them.
-    fn stage(
-        &mut self,
-        k: usize,
-        factors: &mut Factors,
-        terms: &Terms,
-    ) -> Result<(), FieldError> {
+    fn stage(&mut self, k: usize, factors: &mut Factors, terms: &Terms) -> Result<(), FieldError> {
         let size = self.places.size;
         self.run(DYNAMICS, k);
         let Part { series, jets, places, inverse, rows, ahead, .. } = self;
