@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// what is wanted later, and of what is equally far ahead the earliest counts.
 type When = (usize, Reverse<usize>);
 
+/// A phase, and how much ahead in it.
+type Class = (usize, Reverse<usize>);
+
 pub(super) fn series(
     tape: Tape,
     variables: &[Variable],
@@ -54,7 +57,7 @@ pub(super) fn series(
     }
     phases.iter_mut().for_each(|phase| phase.unknowns.sort_unstable());
     // What is further ahead first: the others read it.
-    let mut classes: BTreeMap<(usize, Reverse<usize>), Vec<(Op, Jet)>> = BTreeMap::new();
+    let mut classes: BTreeMap<Class, Vec<(Op, Jet)>> = BTreeMap::new();
     for at in order {
         let (Some((ahead, Reverse(phase))), of) = (when[at], plan.ops[at]) else { continue };
         classes.entry((phase, Reverse(ahead))).or_default().push(of);

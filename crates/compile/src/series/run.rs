@@ -233,8 +233,8 @@ impl Rows<'_> {
 
     #[inline(always)]
     fn pack(&mut self, to: Jet, from: [Jet; LANES], m: usize) {
-        for lane in 0..LANES {
-            self.put(to + lane as Jet, m, self.at(from[lane], m));
+        for (to, from) in (to..).zip(from) {
+            self.put(to, m, self.at(from, m));
         }
     }
 
@@ -275,7 +275,7 @@ impl Rows<'_> {
         }
         let mut sum = [0.0; LANES];
         (0..LANES).for_each(|lane| sum[lane] = low[lane] + high[lane]);
-        if m % 2 == 0 {
+        if m.is_multiple_of(2) {
             let (a, b) = (self.four(a, m / 2), self.four(b, m / 2));
             (0..LANES).for_each(|lane| sum[lane] = a[lane].mul_add(b[lane], sum[lane]));
         }
