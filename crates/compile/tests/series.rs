@@ -375,6 +375,28 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
 }
 
 #[test]
+fn what_is_held_has_no_series() {
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let symbols = [x, y].map(|e| e.symbol().unwrap());
+    let tape = Tape::lower(&exprs, &[(x * x * y + x.sin()).id], &[], &symbols);
+    let wanted = [Wanted { is_final: false, ..NOW }];
+    let series = Series::new(tape, &[Variable::Given, Variable::Held], &wanted).unwrap();
+    let mut jets = series.jets(5);
+    series.prepare(&mut jets, &[]);
+    series.begin(&mut jets, &[0.5, 2.0]);
+    series.set(&mut jets, 0, 1, 1.0);
+    series.set(&mut jets, 1, 1, 1.0);
+    (1..=5).for_each(|k| series.run(&mut jets, 0, k));
+    let mut copied = [1.0; 6];
+    for (at, expected) in [[0.5, 1.0, 0.0, 0.0, 0.0, 0.0], [0.0; 6]].into_iter().enumerate() {
+        assert_eq!(series.variable(&jets, at).collect::<Vec<f64>>(), expected);
+        series.coefficients(&jets, at, &mut copied);
+        assert_eq!(copied, expected);
+    }
+}
+
+#[test]
 fn what_cannot_be_closed_is_not() {
     let exprs = Exprs::new();
     let (x, a) = (exprs.variable("x"), exprs.variable("a"));

@@ -6,10 +6,9 @@
 //! has code of its own, without any loop. The operations are those of the interpreter in its
 //! order, so the coefficients are the same to the bit.
 
-use super::node::{Ends, Factor, Jet, Last, STILL, Sign, Step};
-use super::{
-    Beside, Closing, Correction, Integral, Jets, LANES, Node, Phase, Series, Shape, Source, place,
-};
+use super::emit::{ALL, BESIDE, BESIDE_HERE, Emit, HELD, HERE, NEXT, STAGE, memory, register};
+use super::node::{Jet, Last, Step};
+use super::{Closing, Correction, Integral, Jets, LANES, Node, Phase, Series, Source};
 use crate::backends::machine::encoder::{
     Address, Bits, Encoder, Fused, Integers, Memory, Operand, Operation, When, Width,
 };
@@ -18,16 +17,11 @@ use crate::backends::{Backend, Function};
 use crate::tape::{Register, Tape};
 use dalembert_machine::{Code, Entry};
 use std::collections::VecDeque;
-use std::ops::Range;
 
 /// Up to so many instructions each stage has code of its own.
 const UNROLLED: usize = 8000;
-/// Fours of products in one loop.
-const TOGETHER: usize = 6;
 /// The longest list of unknowns, in fours, that is solved for in registers.
 const WIDEST: usize = 12;
-/// Registers in which coefficients are kept that may be read next.
-const HELD: Range<u8> = 4..12;
 
 /// The machine code of series up to an order.
 pub struct SeriesCode {
@@ -167,53 +161,15 @@ impl Series {
     /// Whether series lie side by side in whole fours, with nothing else in the last of them.
     fn quads(&self, list: &[Jet], first: usize, count: usize) -> bool {
         let ids = Series::ids(list, first, count);
-        let Some(&start) = ids.first() else { return true };
+        let Some(&start) = ids.first() else {
+            return true;
+        };
         let end = (start as usize + count).next_multiple_of(LANES) as Jet;
         let is_other = |id: &Jet| (start + count as Jet..end).contains(id);
         start.is_multiple_of(LANES as Jet)
             && ids.iter().zip(start..).all(|(id, expected)| *id == expected)
             && !self.variables.iter().any(is_other)
     }
-}
-
-/// The registers of the lists.
-const ALL: Address = Address::Rsi;
-const VALUES: Address = Address::Rdx;
-const BESIDE: Address = Address::Rcx;
-/// Coefficients and what is beside them at the order of the stage, and its number.
-const HERE: Address = Address::R8;
-const BESIDE_HERE: Address = Address::R9;
-const STAGE: Address = Address::R10;
-/// Coefficients at two orders, from the middle to the ends, and how often they still move.
-const LOW: Address = Address::Rax;
-const HIGH: Address = Address::Rdi;
-const LEFT: Address = Address::R11;
-
-/// Bytes from the coefficients of an order to those of the next.
-const NEXT: usize = 8 * LANES;
-
-/// Four products: results, factors, ends.
-type Products = (Jet, Factor, Factor, Ends);
-
-struct Emit<'a> {
-    series: &'a Series,
-    code: Encoder,
-    shape: Shape,
-    beside: Beside,
-    /// The stage that the code is for, if it is for one.
-    stage: Option<usize>,
-    /// Coefficients that are in registers, and how much ahead: the last few that were found.
-    held: VecDeque<(Jet, usize, u8)>,
-    /// The register for the next.
-    next: u8,
-}
-
-fn memory(base: Address, place: usize) -> Memory {
-    Memory { base, displacement: (8 * place) as i32 }
-}
-
-fn register(at: u8) -> Operand {
-    Operand::Register(at)
 }
 
 impl Emit<'_> {
@@ -225,11 +181,6 @@ impl Emit<'_> {
         self.code.copy_address(BESIDE_HERE, HERE);
         self.code.integers(Integers::Add, HERE, ALL);
         self.code.integers(Integers::Add, BESIDE_HERE, BESIDE);
-    }
-
-    fn leave(&mut self) {
-        self.code.clear_upper();
-        self.code.ret();
     }
 
     fn all_stages(&mut self, closing: &Closing, stages: usize) {
@@ -288,62 +239,6 @@ impl Emit<'_> {
         }
     }
 
-    /// The place of a coefficient at the order of the stage, so much ahead.
-    fn here(&self, jet: Jet, ahead: usize) -> Memory {
-        match self.stage {
-            Some(stage) => memory(ALL, place(jet, stage + ahead, self.shape)),
-            None if (jet as usize) < self.shape.passing => memory(ALL, jet as usize),
-            None => memory(HERE, place(jet, ahead, self.shape)),
-        }
-    }
-
-    /// A place in a table by orders.
-    fn table(&self, first: usize, ahead: usize) -> Memory {
-        match self.stage {
-            Some(stage) => memory(BESIDE, first + LANES * (stage + ahead)),
-            None => memory(BESIDE_HERE, first + LANES * ahead),
-        }
-    }
-
-    fn at(&self, jet: Jet, ahead: usize) -> Operand {
-        Operand::Memory(self.here(jet, ahead))
-    }
-
-    fn first(&self, jet: Jet) -> Operand {
-        Operand::Memory(memory(ALL, place(jet, 0, self.shape)))
-    }
-
-    fn order(&self, ahead: usize) -> Operand {
-        Operand::Memory(self.table(self.beside.orders, ahead))
-    }
-
-    fn inverse(&self, ahead: usize) -> Operand {
-        Operand::Memory(self.table(self.beside.inverses, ahead))
-    }
-
-    fn change(&self, jet: Jet) -> Memory {
-        memory(BESIDE, self.beside.changes + jet as usize)
-    }
-
-    fn constant(&self, register: Register) -> Operand {
-        Operand::Memory(memory(VALUES, register as usize))
-    }
-
-    fn load(&mut self, d: u8, from: Operand) {
-        self.code.load(d, from);
-    }
-
-    fn does(&mut self, what: Operation, d: u8, a: u8, b: Operand) {
-        self.code.operation(what, d, a, b);
-    }
-
-    fn signed(&mut self, d: u8, sign: Sign) {
-        if sign == Sign::Minus {
-            let zeros = Operand::Memory(memory(BESIDE, self.beside.sign));
-            self.code.bits(Bits::Xor, d, d, zeros);
-        }
-    }
-
     /// The steps of a phase. Products that do not wait for each other are made together.
     fn phase(&mut self, number: usize) {
         let first = self.stage;
@@ -376,333 +271,6 @@ impl Emit<'_> {
         self.stage = None;
     }
 
-    fn steps(&mut self, nodes: impl Iterator<Item = (Step, usize)>) {
-        self.held.clear();
-        let mut together: Vec<Products> = Vec::new();
-        let mut level = 0;
-        let is_made = |together: &[Products], jet: Jet| {
-            together.iter().any(|(y, ..)| (*y..*y + LANES as Jet).contains(&jet))
-        };
-        for (step, ahead) in nodes {
-            match step {
-                Step::Products { y, a, b, ends, .. } => {
-                    let waits = |factor: Factor| match factor {
-                        Factor::Same(jet) => is_made(&together, jet),
-                        Factor::Quad { first, .. } => is_made(&together, first),
-                    };
-                    let is_full = together.len() == TOGETHER || level != ahead;
-                    if is_full || waits(a) || waits(b) {
-                        self.products(&together, level);
-                        together.clear();
-                    }
-                    level = ahead;
-                    together.push((y, a, b, ends));
-                }
-                Step::Pack { to, from, before } => {
-                    if from.iter().any(|&jet| is_made(&together, jet)) {
-                        self.products(&together, level);
-                        together.clear();
-                    }
-                    self.pack(to, from, ahead, before);
-                }
-                Step::Last(last, y) => {
-                    self.products(&together, level);
-                    together.clear();
-                    self.last(last, y, ahead);
-                }
-            }
-        }
-        self.products(&together, level);
-    }
-
-    /// Four doubles into one register; the one after it is used.
-    fn gather(&mut self, d: u8, of: [Memory; LANES]) {
-        self.load(d, Operand::Memory(of[0]));
-        self.code.load_second(d, d, of[1]);
-        self.load(d + 1, Operand::Memory(of[2]));
-        self.code.load_second(d + 1, d + 1, of[3]);
-        self.code.join(d, d, d + 1);
-    }
-
-    fn pack(&mut self, to: Jet, from: [Jet; LANES], ahead: usize, before: bool) {
-        // What is constant has no order.
-        let place = |jet: Jet| match self.here(jet, ahead) {
-            at if before && jet != STILL => {
-                Memory { displacement: at.displacement - NEXT as i32, ..at }
-            }
-            at => at,
-        };
-        let (of, to) = (from.map(place), place(to));
-        self.gather(14, of);
-        self.vectors(|code| code.store(to, 14));
-    }
-
-    fn vectors(&mut self, emit: impl FnOnce(&mut Encoder)) {
-        self.code.width = Width::Four;
-        emit(&mut self.code);
-        self.code.width = Width::One;
-    }
-
-    /// Where four factors are, and a register that takes them if they are the same.
-    fn factor(&self, factor: Factor, base: Address, order: usize) -> Memory {
-        let (Factor::Same(jet) | Factor::Quad { first: jet, .. }) = factor;
-        memory(base, place(jet, order, self.shape))
-    }
-
-    /// d += a b, of factors at these places.
-    fn add_product(&mut self, d: u8, a: (Factor, Memory), b: (Factor, Memory)) {
-        let (x, y) = (12, 13);
-        self.load_factor(x, a);
-        let second = match b.0 {
-            Factor::Same(_) => {
-                self.load_factor(y, b);
-                register(y)
-            }
-            Factor::Quad { .. } => Operand::Memory(b.1),
-        };
-        self.vectors(|code| code.fused(Fused::Plus231, d, x, second));
-    }
-
-    fn load_factor(&mut self, d: u8, (factor, at): (Factor, Memory)) {
-        match factor {
-            Factor::Same(_) => self.code.spread(d, Operand::Memory(at)),
-            Factor::Quad { .. } => self.vectors(|code| code.load(d, Operand::Memory(at))),
-        }
-    }
-
-    /// d += a b, where a is of order 0 and b the newest.
-    fn add_newest(&mut self, d: u8, a: Factor, b: Factor, ahead: usize) {
-        let first = self.factor(a, ALL, 0);
-        match b {
-            Factor::Quad { first: quad, is_fresh: true } => {
-                // What was stored in four pieces cannot be loaded as one at once.
-                let lanes = [0, 1, 2, 3].map(|lane| self.here(quad + lane, ahead));
-                self.gather(14, lanes);
-                self.load_factor(12, (a, first));
-                self.vectors(|code| code.fused(Fused::Plus231, d, 12, register(14)));
-            }
-            Factor::Quad { first: jet, .. } | Factor::Same(jet) => {
-                let newest = self.here(jet, ahead);
-                self.add_product(d, (a, first), (b, newest));
-            }
-        }
-    }
-
-    /// Σ a_j b_{m−j} as the interpreter has it.
-    fn products(&mut self, together: &[Products], ahead: usize) {
-        if together.is_empty() {
-            return;
-        }
-        self.held.clear();
-        let sums = |number: usize| (2 * number as u8, 2 * number as u8 + 1);
-        for d in 0..2 * together.len() as u8 {
-            self.code.bits(Bits::Xor, d, d, register(d));
-        }
-        match self.stage {
-            Some(stage) => {
-                let m = stage + ahead;
-                for low in (1..=(m - 1) / 2).rev() {
-                    self.pairs(together, (ALL, low), (ALL, m - low));
-                }
-            }
-            None => {
-                // (m − 1)/2 turns, from there and from m less it on.
-                self.code.address_of(LEFT, Memory { base: STAGE, displacement: ahead as i32 - 1 });
-                self.code.shift_right(LEFT, 1);
-                self.code.copy_address(LOW, LEFT);
-                self.code.shift_left(LOW, NEXT.trailing_zeros() as u8);
-                let newest = Memory { base: HERE, displacement: (NEXT * ahead) as i32 };
-                self.code.address_of(HIGH, newest);
-                self.code.integers(Integers::Sub, HIGH, LOW);
-                self.code.integers(Integers::Add, LOW, ALL);
-                self.code.add_number(LEFT, 0);
-                let none = self.code.jump(When::Zero);
-                let again = self.code.bytes.len();
-                self.pairs(together, (LOW, 0), (HIGH, 0));
-                self.code.add_number(LOW, -(NEXT as i8));
-                self.code.add_number(HIGH, NEXT as i8);
-                self.code.add_number(LEFT, -1);
-                self.code.jump_back(When::NotZero, again);
-                self.code.land(none);
-            }
-        }
-        for (number, &(_, a, b, ends)) in together.iter().enumerate() {
-            let (low, high) = sums(number);
-            if ends == Ends::Both {
-                self.add_newest(low, a, b, ahead);
-            }
-            if ends != Ends::None && a != b {
-                self.add_newest(high, b, a, ahead);
-            }
-            let other = if a == b { low } else { high };
-            self.vectors(|code| code.operation(Operation::Add, low, low, register(other)));
-        }
-        // The middle of even orders.
-        let skip = match self.stage {
-            Some(stage) if (stage + ahead) % 2 == 1 => None,
-            Some(stage) => {
-                self.middle(together, (ALL, (stage + ahead) / 2));
-                None
-            }
-            None => {
-                self.code.test_parity(STAGE);
-                let is_odd = if ahead.is_multiple_of(2) { When::NotZero } else { When::Zero };
-                let skip = self.code.jump(is_odd);
-                self.code.address_of(LEFT, Memory { base: STAGE, displacement: ahead as i32 });
-                self.code.shift_left(LEFT, NEXT.trailing_zeros() as u8 - 1);
-                self.code.integers(Integers::Add, LEFT, ALL);
-                self.middle(together, (LEFT, 0));
-                Some(skip)
-            }
-        };
-        skip.into_iter().for_each(|jump| self.code.land(jump));
-        for (number, &(y, ..)) in together.iter().enumerate() {
-            let to = self.here(y, ahead);
-            self.vectors(|code| code.store(to, 2 * number as u8));
-        }
-    }
-
-    /// The products at two orders.
-    fn pairs(&mut self, together: &[Products], low: (Address, usize), high: (Address, usize)) {
-        for (number, &(_, a, b, _)) in together.iter().enumerate() {
-            let at = |factor: Factor, (base, order)| (factor, self.factor(factor, base, order));
-            let (a_low, b_high, a_high, b_low) = (at(a, low), at(b, high), at(a, high), at(b, low));
-            self.add_product(2 * number as u8, a_low, b_high);
-            if a != b {
-                self.add_product(2 * number as u8 + 1, a_high, b_low);
-            }
-        }
-    }
-
-    fn middle(&mut self, together: &[Products], (base, order): (Address, usize)) {
-        for (number, &(_, a, b, _)) in together.iter().enumerate() {
-            let (a, b) = ((a, self.factor(a, base, order)), (b, self.factor(b, base, order)));
-            self.add_product(2 * number as u8, a, b);
-        }
-    }
-
-    /// A coefficient, in a register if it was among the last.
-    fn newest(&self, jet: Jet, ahead: usize) -> Operand {
-        let held = self.held.iter().find(|(other, level, _)| (*other, *level) == (jet, ahead));
-        held.map_or(self.at(jet, ahead), |(_, _, at)| register(*at))
-    }
-
-    /// A coefficient of one series.
-    fn last(&mut self, last: Last, y: Jet, ahead: usize) {
-        use Operation::{Add, Div, Mul, Sub};
-        let d = self.next;
-        let of = |this: &Emit, jet: Jet| this.newest(jet, ahead);
-        match last {
-            // Either may be in a register.
-            Last::Add(a, b) => match (of(self, a), of(self, b)) {
-                (Operand::Register(a), b) | (b, Operand::Register(a)) => self.does(Add, d, a, b),
-                (a, b) => {
-                    self.load(0, a);
-                    self.does(Add, d, 0, b);
-                }
-            },
-            Last::Sub(a, b) => {
-                let a = self.taken(of(self, a), 0);
-                self.does(Sub, d, a, of(self, b));
-            }
-            Last::Neg(a) => {
-                let a = self.taken(of(self, a), 0);
-                let zeros = Operand::Memory(memory(BESIDE, self.beside.sign));
-                self.code.bits(Bits::Xor, d, a, zeros);
-            }
-            Last::Scale(c, a) => {
-                let a = self.taken(of(self, a), 0);
-                self.does(Mul, d, a, self.constant(c));
-            }
-            Last::ScaleAdd(c, a, b) => {
-                let (a, b) = (self.taken(of(self, a), 1), of(self, b));
-                self.load(0, b);
-                self.code.fused(Fused::Plus231, 0, a, self.constant(c));
-                self.load(d, register(0));
-            }
-            Last::Over(a, c) => {
-                let a = self.taken(of(self, a), 0);
-                self.does(Div, d, a, self.constant(c));
-            }
-            Last::Derivative(a) => {
-                let a = self.taken(of(self, a), 0);
-                self.does(Mul, d, a, self.order(ahead));
-            }
-            Last::Div(a, p, b) => {
-                let a = self.taken(of(self, a), 0);
-                self.does(Sub, 0, a, of(self, p));
-                self.does(Div, d, 0, self.first(b));
-            }
-            Last::Sqrt(a, p) => {
-                let a = self.taken(of(self, a), 0);
-                self.does(Sub, 0, a, of(self, p));
-                self.load(1, self.first(y));
-                self.does(Add, 1, 1, register(1));
-                self.does(Div, d, 0, register(1));
-            }
-            Last::Integral(p, sign) => {
-                let p = self.taken(of(self, p), 0);
-                self.does(Mul, 0, p, self.inverse(ahead));
-                self.signed(0, sign);
-                self.load(d, register(0));
-            }
-            Last::Quotient(a, p, c, sign) => {
-                let p = self.taken(of(self, p), 1);
-                self.does(Mul, 1, p, self.inverse(ahead));
-                self.load(0, of(self, a));
-                self.signed(0, sign);
-                self.does(Sub, 0, 0, register(1));
-                self.does(Div, d, 0, self.first(c));
-            }
-            Last::Power(p, q, a, e) => {
-                let p = self.taken(of(self, p), 0);
-                self.does(Mul, 0, p, self.constant(e));
-                self.does(Sub, 0, 0, of(self, q));
-                self.over_order(d, ahead, a);
-            }
-            Last::Angle([p, q, r], c) => {
-                let p = self.taken(of(self, p), 0);
-                self.does(Sub, 0, p, of(self, q));
-                self.does(Sub, 0, 0, of(self, r));
-                self.over_order(d, ahead, c);
-            }
-            Last::Pick(a, b, place) => {
-                let factor = memory(BESIDE, self.beside.picks + 2 * place as usize);
-                let other = Memory { displacement: factor.displacement + 8, ..factor };
-                let a = self.taken(of(self, a), 0);
-                self.does(Mul, 0, a, Operand::Memory(factor));
-                let b = self.taken(of(self, b), 1);
-                self.does(Mul, 1, b, Operand::Memory(other));
-                self.does(Add, d, 0, register(1));
-            }
-            // There is no code for tapes with these.
-            Last::Solve(_) => return,
-        }
-        let to = self.here(y, ahead);
-        self.code.store(to, d);
-        self.held.retain(|(_, _, at)| *at != d);
-        self.held.push_back((y, ahead, d));
-        self.next = if d + 1 == HELD.end { HELD.start } else { d + 1 };
-    }
-
-    /// The register of an operand; this one, loaded, if it is in memory.
-    fn taken(&mut self, operand: Operand, d: u8) -> u8 {
-        match operand {
-            Operand::Register(at) => at,
-            Operand::Memory(_) => {
-                self.load(d, operand);
-                d
-            }
-        }
-    }
-
-    /// d = register 0 over m a_0.
-    fn over_order(&mut self, d: u8, ahead: usize, a: Jet) {
-        self.load(1, self.order(ahead));
-        self.does(Operation::Mul, 1, 1, self.first(a));
-        self.does(Operation::Div, d, 0, register(1));
-    }
-
     /// x[k] = S r, and the integrals of x.
     fn solve(&mut self, closing: &Closing) {
         let count = closing.equations;
@@ -731,7 +299,9 @@ impl Emit<'_> {
         // What is in the registers: the unknowns, or integrals of them.
         let mut held = (closing.unknowns, count);
         for &Integral { first, count, of } in &closing.integrals {
-            let (Source::Variables(from), true) = (of, count > 0) else { continue };
+            let (Source::Variables(from), true) = (of, count > 0) else {
+                continue;
+            };
             let ahead = self.series.ahead_of(first);
             let variables = &self.series.variables;
             let is_held = held.0 == from && held.1 >= count;

@@ -50,6 +50,7 @@
 
 mod closing;
 mod code;
+mod emit;
 mod node;
 mod plan;
 mod quads;
@@ -284,13 +285,19 @@ impl Series {
 
     /// The coefficients of a variable; all 0 for one that is constant.
     pub fn variable<'a>(&self, jets: &'a Jets, at: usize) -> impl Iterator<Item = f64> + 'a {
-        let first = place(self.variables[at], 0, jets.shape());
-        jets.all.as_slice()[first..].iter().step_by(LANES).take(jets.room).copied()
+        let jet = self.variables[at];
+        let first = place(jet, 0, jets.shape());
+        let all = jets.all.as_slice();
+        (0..jets.room).map(move |m| if jet == node::STILL { 0.0 } else { all[first + LANES * m] })
     }
 
     /// Copies the first coefficients of a variable, as many as there is room for.
     pub fn coefficients(&self, jets: &Jets, at: usize, into: &mut [f64]) {
-        let first = place(self.variables[at], 0, jets.shape());
+        let jet = self.variables[at];
+        if jet == node::STILL {
+            return into.fill(0.0);
+        }
+        let first = place(jet, 0, jets.shape());
         let quads = jets.all.as_slice()[first - first % LANES..].as_chunks::<LANES>().0;
         let lane = first % LANES;
         into.iter_mut().zip(quads).take(jets.room).for_each(|(place, four)| *place = four[lane]);
