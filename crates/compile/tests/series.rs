@@ -3,7 +3,9 @@
 
 use dalembert_compile::Tape;
 use dalembert_compile::conformance::graphs;
-use dalembert_compile::series::{Jets, NoSeries, Series, Variable, Wanted};
+use dalembert_compile::series::{
+    Closing, Integral, Jets, NoSeries, Series, Source, Variable, Wanted,
+};
 use dalembert_expr::series::{Along, Series as Short, TERMS};
 use dalembert_expr::{Expr, ExprId, Exprs, Function, Random, Symbol};
 
@@ -243,11 +245,19 @@ fn machine_code_has_the_bits_of_the_interpreter() {
         let found = [false, true].map(|is_code| {
             let mut jets = series.jets(ORDER + 1);
             series.prepare(&mut jets, &constants);
-            begin(&series, &mut jets, &curves);
+            match is_code {
+                true => {
+                    let x: Vec<f64> = curves.iter().map(|curve| curve[0]).collect();
+                    code.begin(&series, &mut jets, &x);
+                }
+                false => begin(&series, &mut jets, &curves),
+            }
             for (i, ahead) in ahead.iter().enumerate().filter(|a| *a.1 == 1) {
                 series.set(&mut jets, i, *ahead, curves[i][*ahead]);
             }
-            series.catch_up(&mut jets);
+            if !(is_code && code.catch_up(&mut jets)) {
+                series.catch_up(&mut jets);
+            }
             let mut bits = Vec::new();
             for k in 1..=ORDER {
                 if !(is_code && code.run(&mut jets, 0, k)) {
@@ -266,15 +276,153 @@ fn machine_code_has_the_bits_of_the_interpreter() {
             assert!(!is_code || code.run(&mut jets, 0, 1), "it was code");
             bits
         });
-        let is_same = |(a, b): (&u64, &u64)| {
-            a == b || (f64::from_bits(*a).is_nan() && f64::from_bits(*b).is_nan())
-        };
         assert!(found[0].iter().zip(&found[1]).all(is_same), "{tape:?}");
         checked += found[0].len();
     }
     println!("{assembled} tapes, {checked} coefficients");
     // Where there is machine code at all.
     assert!(assembled == 0 || (assembled > 60 && checked > 4000));
+}
+
+fn is_same((a, b): (&u64, &u64)) -> bool {
+    a == b || (f64::from_bits(*a).is_nan() && f64::from_bits(*b).is_nan())
+}
+
+/// Stages that are closed by a matrix: rows on q two ahead, on v one ahead and on a, v the integral
+/// of a, q that of v or of an output of a later phase. What solves the equations is any matrix.
+#[test]
+fn stages_are_closed_in_code_as_by_the_interpreter() {
+    let mut random = Random::new(11);
+    let (mut checked, mut whole) = (0, 0);
+    for (turn, graph) in graphs(1500).enumerate() {
+        let (exprs, s) = (&graph.exprs, &graph.symbols);
+        let [q, v, a] = ["q", "v", "a"]
+            .map(|name| [1, 2, 3, 4, 5].map(|i| exprs.variable(&format!("{name}{i}"))));
+        // Few stages have code of their own, many are a loop.
+        let order = if turn % 3 == 0 { 60 } else { 9 };
+        let is_rate = turn % 2 == 0;
+        let put = |root: usize, x: [Expr; 3]| {
+            let places = [(s[2], x[0].id), (s[3], x[1].id), (s[4], x[2].id)];
+            exprs.substitute(&graph.roots[root..=root], &places)[0]
+        };
+        let mut roots = vec![
+            (exprs.at(put(0, [q[0], v[1], q[2]])) + a[0] * q[3]).id,
+            (exprs.at(put(1, [v[0], v[1], v[2]])) * a[1] + a[4] * v[3]).id,
+            put(2, [a[3], q[4], v[0]]),
+            put(0, [q[1], if is_rate { v[4] } else { q[2] }, q[0]]),
+            put(1, [q[3], q[4], q[2]]),
+        ];
+        let levels = if is_rate { [0, 0, 0, 1, 2] } else { [0, 0, 0, 1, 1] };
+        let now = |ahead| Wanted { phase: 0, ahead, is_final: false };
+        let mut wanted: Vec<Wanted> = levels.map(now).to_vec();
+        let phase = usize::from(!is_rate);
+        if !is_rate {
+            roots.extend((0..5).map(|i| (v[i] * q[(i + 1) % 5] + v[(i + 2) % 5]).id));
+            wanted.extend([Wanted { phase: 1, ahead: 1, is_final: true }; 5]);
+        }
+        let symbols: Vec<Symbol> =
+            q.iter().chain(&v).chain(&a).map(|e| e.symbol().unwrap()).collect();
+        let tape = Tape::lower(exprs, &roots, &s[..2], &symbols);
+        let moving = |phase, ahead| Variable::Moving { phase, ahead };
+        let kinds = [moving(phase, 2), moving(0, 1), moving(0, 0)];
+        let variables: Vec<Variable> = kinds.iter().flat_map(|kind| [*kind; 5]).collect();
+        let Ok(mut series) = Series::new(tape, &variables, &wanted) else { continue };
+        let of = if is_rate { Source::Variables(5) } else { Source::Outputs(5) };
+        series.close(Closing {
+            equations: 5,
+            unknowns: 10,
+            integrals: vec![
+                Integral { first: 5, count: 5, of: Source::Variables(10) },
+                Integral { first: 0, count: 5, of },
+            ],
+        });
+        assert!(series.is_closed());
+        let Some(code) = series.assemble(order + 1, order - 1) else { continue };
+        let mut jets = series.jets(order + 1);
+        series.prepare(&mut jets, &[0.4, 0.9]);
+        for _ in 0..2 {
+            let x: Vec<f64> = (0..15).map(|_| 0.2 + random.unit()).collect();
+            let first: Vec<f64> = (0..10).map(|_| 0.3 * random.signed()).collect();
+            let matrix: Vec<f64> = (0..25).map(|_| 0.2 * random.signed()).collect();
+            let found = [false, true].map(|is_code| {
+                match is_code {
+                    true => code.begin(&series, &mut jets, &x),
+                    false => series.begin(&mut jets, &x),
+                }
+                for i in 0..5 {
+                    series.set_inverse(&mut jets, i, &matrix[5 * i..5 * i + 5]);
+                    series.set(&mut jets, i, 1, first[i]);
+                    if is_rate {
+                        series.set(&mut jets, i, 2, first[5 + i] / 2.0);
+                    }
+                    series.set(&mut jets, 5 + i, 1, first[5 + i]);
+                }
+                if !(is_code && code.run_all(&mut jets)) {
+                    assert!(!is_code);
+                    series.start(&mut jets);
+                    (1..order).for_each(|k| series.stage(&mut jets, k));
+                }
+                let all = (0..15).flat_map(|i| series.variable(&jets, i).map(f64::to_bits));
+                all.collect::<Vec<u64>>()
+            });
+            assert!(found[0].iter().zip(&found[1]).all(is_same), "{turn}");
+            checked += found[0].iter().filter(|x| f64::from_bits(**x).is_finite()).count();
+        }
+        whole += 1;
+    }
+    println!("{whole} tapes, {checked} coefficients");
+    assert!(whole == 0 || (whole > 60 && checked > 20_000));
+}
+
+#[test]
+fn what_is_held_has_no_series() {
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let symbols = [x, y].map(|e| e.symbol().unwrap());
+    let tape = Tape::lower(&exprs, &[(x * x * y + x.sin()).id], &[], &symbols);
+    let wanted = [Wanted { is_final: false, ..NOW }];
+    let series = Series::new(tape, &[Variable::Given, Variable::Held], &wanted).unwrap();
+    let mut jets = series.jets(5);
+    series.prepare(&mut jets, &[]);
+    series.begin(&mut jets, &[0.5, 2.0]);
+    series.set(&mut jets, 0, 1, 1.0);
+    series.set(&mut jets, 1, 1, 1.0);
+    (1..=5).for_each(|k| series.run(&mut jets, 0, k));
+    let mut copied = [1.0; 6];
+    for (at, expected) in [[0.5, 1.0, 0.0, 0.0, 0.0, 0.0], [0.0; 6]].into_iter().enumerate() {
+        assert_eq!(series.variable(&jets, at).collect::<Vec<f64>>(), expected);
+        series.coefficients(&jets, at, &mut copied);
+        assert_eq!(copied, expected);
+    }
+}
+
+#[test]
+fn what_cannot_be_closed_is_not() {
+    let exprs = Exprs::new();
+    let (x, a) = (exprs.variable("x"), exprs.variable("a"));
+    let symbols = [x, a].map(|e| e.symbol().unwrap());
+    let tape = Tape::lower(&exprs, &[(x + a).id], &[], &symbols);
+    let moving = |ahead| Variable::Moving { phase: 0, ahead };
+    let new = |equations, unknowns, first, of| {
+        let mut series = Series::new(
+            tape.clone(),
+            &[moving(1), moving(0)],
+            &[Wanted { is_final: false, ..NOW }],
+        )
+        .unwrap();
+        series.close(Closing {
+            equations,
+            unknowns,
+            integrals: vec![Integral { first, count: 1, of }],
+        });
+        series.is_closed()
+    };
+    assert!(new(1, 1, 0, Source::Variables(1)));
+    assert!(!new(2, 1, 0, Source::Variables(1)));
+    assert!(!new(1, 0, 0, Source::Variables(1)));
+    assert!(!new(1, 1, 1, Source::Variables(0)));
+    assert!(!new(1, 1, 0, Source::Outputs(0)));
+    assert!(!new(1, 1, 7, Source::Variables(1)));
 }
 
 fn is_near(a: f64, b: f64, all: &[f64]) -> bool {

@@ -1,337 +1,424 @@
-//! Series as machine code: every recurrence of every stage, one after the other.
+//! Series as machine code: the steps of a stage one after the other, for all stages.
 //!
-//! With the order known, so is the place of every coefficient and the length of every sum: a stage
-//! is code without jumps, and what an interpreter spends on finding out what to do is not there.
-//! The operations are those of the interpreter in its order, so the coefficients are the same to
-//! the bit. Code grows with the square of the order: it is for small systems.
+//! A stage is code in which only the sums of products are loops, over the orders. It is run for one
+//! stage after the other: from outside, phase by phase, or, where a [`Closing`] says what is solved
+//! in between, by itself, so that an expansion is one call. Where there is little of it every stage
+//! has code of its own, without any loop. The operations are those of the interpreter in its
+//! order, so the coefficients are the same to the bit.
 
-use super::node::{Angle, Jet, Op, Sign};
-use super::{BLOCK, Beside, Correction, Jets, Node, Series, stride};
+use super::emit::{ALL, BESIDE, BESIDE_HERE, Emit, HELD, HERE, NEXT, STAGE, memory, register};
+use super::node::{Jet, Last, Step};
+use super::{Closing, Correction, Integral, Jets, LANES, Node, Phase, Series, Source};
 use crate::backends::machine::encoder::{
-    Address, Bits, Encoder, Fused, Memory, Operand, Operation, Width,
+    Address, Bits, Encoder, Fused, Integers, Memory, Operand, Operation, When, Width,
 };
-use crate::backends::machine::is_available;
-use crate::tape::Register;
+use crate::backends::machine::{BACKEND, is_available};
+use crate::backends::{Backend, Function};
+use crate::tape::{Register, Tape};
 use dalembert_machine::{Code, Entry};
+use std::collections::VecDeque;
 
-/// Longer code is no faster than the interpreter: it has to come from memory.
-const LONGEST: usize = 400_000;
+/// Up to so many instructions each stage has code of its own.
+const UNROLLED: usize = 8000;
+/// The longest list of unknowns, in fours, that is solved for in registers.
+const WIDEST: usize = 12;
 
 /// The machine code of series up to an order.
-#[derive(Debug)]
 pub struct SeriesCode {
     code: Code<()>,
+    /// All values at order 0.
+    values: Box<dyn Function>,
     room: usize,
     /// How many stages there are, from 1 on.
     stages: usize,
+    /// Where the number of the stage is said.
+    stage: usize,
     phases: usize,
+    /// Whether it is all stages at once, or a phase at a time.
+    is_whole: bool,
 }
 
 impl SeriesCode {
     /// Runs a phase of a stage, as [`Series::run`] does; false if there is no code for it.
     pub fn run(&self, jets: &mut Jets, phase: usize, stage: usize) -> bool {
-        self.call(jets, phase, stage, 0)
+        self.call_part(jets, phase, stage, 0)
+    }
+
+    /// Runs what is ahead, as [`Series::catch_up`] does; false if there is no code for it.
+    pub fn catch_up(&self, jets: &mut Jets) -> bool {
+        !self.is_whole && self.call(jets, 2 * self.phases)
     }
 
     /// Corrects as [`Series::finish`] does; false if there is no code for it.
     pub fn finish(&self, jets: &mut Jets, phase: usize, stage: usize) -> bool {
-        self.call(jets, phase, stage, 1)
+        self.call_part(jets, phase, stage, 1)
+    }
+
+    /// Takes the values of the variables, as [`Series::begin`] does.
+    pub fn begin(&self, series: &Series, jets: &mut Jets, x: &[f64]) {
+        let tape = &*series.tape;
+        if !jets.is_prepared {
+            let Jets { values, scratch, is_prepared, .. } = jets;
+            let constants = &values[tape.first_constant()..][..tape.constants];
+            self.values.prepare(scratch, constants);
+            *is_prepared = true;
+        }
+        series.take_variables(jets, x);
+        let Jets { values, scratch, .. } = jets;
+        self.values.call(scratch, x, &mut values[tape.first_instruction() + tape.prologue..]);
+        series.begin_series(jets);
+    }
+
+    /// Runs what is ahead and all stages, as [`Series::start`] does the one and [`Series::stage`]
+    /// one of the others; false if there is no code for it.
+    pub fn run_all(&self, jets: &mut Jets) -> bool {
+        self.is_whole && self.call(jets, 0)
+    }
+
+    fn call_part(&self, jets: &mut Jets, phase: usize, stage: usize, part: usize) -> bool {
+        if self.is_whole || !(1..=self.stages).contains(&stage) || phase >= self.phases {
+            return false;
+        }
+        if let Some(place) = jets.beside.as_mut_slice().get_mut(self.stage) {
+            *place = f64::from_bits(stage as u64);
+        }
+        self.call(jets, 2 * phase + part)
     }
 
     #[inline]
-    fn call(&self, jets: &mut Jets, phase: usize, stage: usize, part: usize) -> bool {
-        if jets.room != self.room || !(1..=self.stages).contains(&stage) || phase >= self.phases {
+    fn call(&self, jets: &mut Jets, entry: usize) -> bool {
+        if jets.room != self.room {
             return false;
         }
-        let entry = ((stage - 1) * self.phases + phase) * 2 + part;
         let Jets { all, values, beside, .. } = jets;
-        self.code.call(entry, &mut (), all, values, beside)
+        self.code.call(entry, &mut (), all.as_mut_slice(), values, beside.as_mut_slice())
     }
 }
 
 impl Series {
-    /// Machine code for stages from 1 on, for jets of an order; `None` where there is none: on
-    /// other processors, with linear solves, and where it would be too long.
+    /// Machine code for stages from 1 on, for jets of an order: of all stages at once if it was
+    /// said how they are [closed](Series::close), else of each phase. `None` where there is none:
+    /// on other processors, and with linear solves.
     pub fn assemble(&self, order: usize, stages: usize) -> Option<SeriesCode> {
-        let mut nodes = self.phases.iter().flat_map(|phase| &phase.nodes);
-        if !is_available() || nodes.any(|node| matches!(node.op, Op::Solve(_))) {
+        let has_solves = self
+            .phases
+            .iter()
+            .flat_map(|phase| &phase.nodes)
+            .any(|node| matches!(node.step, Step::Last(Last::Solve(_), _)));
+        let jets = self.jets(order);
+        if !is_available() || has_solves || stages == 0 || !self.has_room(&jets, stages) {
             return None;
         }
-        let jets = self.jets(order);
         let room = jets.room;
-        let mut emit =
-            Emit { code: Encoder::new(Width::One, 1 << 16), room, beside: self.beside(room) };
-        let (frame, x, y) = (jets.all.len(), jets.values.len(), jets.beside.len());
+        let mut emit = Emit {
+            series: self,
+            code: Encoder::new(Width::One, 1 << 14),
+            shape: jets.shape(),
+            beside: self.beside(room),
+            stage: None,
+            held: VecDeque::new(),
+            next: HELD.start,
+        };
+        let (frame, x) = (jets.all.as_slice().len(), jets.values.len());
+        let entry = |at: usize| Entry { at, frame, x, y: jets.beside.as_slice().len() };
         let mut entries = Vec::new();
-        for stage in 1..=stages {
-            for (number, phase) in self.phases.iter().enumerate() {
-                entries.push(Entry { at: emit.code.bytes.len(), frame, x, y });
-                for node in &phase.nodes {
-                    // What is most ahead may be beyond the last order.
-                    if stage + (node.ahead as usize) < room {
-                        emit.node(node, stage + node.ahead as usize);
-                    }
-                }
-                emit.leave();
-                entries.push(Entry { at: emit.code.bytes.len(), frame, x, y });
-                for &(jet, ahead) in &phase.unknowns {
-                    emit.take(jet, stage + ahead as usize);
-                }
-                let before = self.corrections_before(number);
-                for (at, correction) in phase.corrections.iter().enumerate() {
-                    emit.correction(before + at, correction, stage);
-                }
-                emit.leave();
+        let closing = self.closing.as_ref();
+        match closing.filter(|closing| self.is_solved_in_registers(closing)) {
+            Some(closing) => {
+                entries.push(entry(0));
+                emit.all_stages(closing, stages);
             }
-            if emit.code.bytes.len() > LONGEST {
-                return None;
+            None => {
+                for number in 0..self.phases.len() {
+                    entries.push(entry(emit.code.bytes.len()));
+                    emit.enter();
+                    emit.phase(number);
+                    emit.leave();
+                    entries.push(entry(emit.code.bytes.len()));
+                    emit.enter();
+                    emit.finish(number);
+                    emit.leave();
+                }
+                entries.push(entry(emit.code.bytes.len()));
+                emit.catch_up();
+                emit.leave();
             }
         }
         let code = Code::new(&emit.code.bytes, &entries).ok()?;
-        Some(SeriesCode { code, room, stages, phases: self.phases.len() })
+        let mut tape = Tape::clone(&self.tape);
+        let body = tape.first_instruction() + tape.prologue;
+        tape.outputs = (body as Register..tape.registers() as Register).collect();
+        let values = BACKEND.compile(tape);
+        let (stage, phases) = (self.beside(room).stage, self.phases.len());
+        Some(SeriesCode { code, values, room, stages, stage, phases, is_whole: entries.len() == 1 })
+    }
+
+    fn is_solved_in_registers(&self, closing: &Closing) -> bool {
+        let count = closing.equations;
+        count.div_ceil(LANES) <= WIDEST && self.quads(&self.variables, closing.unknowns, count)
+    }
+
+    /// Whether series lie side by side in whole fours, with nothing else in the last of them.
+    fn quads(&self, list: &[Jet], first: usize, count: usize) -> bool {
+        let ids = Series::ids(list, first, count);
+        let Some(&start) = ids.first() else {
+            return true;
+        };
+        let end = (start as usize + count).next_multiple_of(LANES) as Jet;
+        let is_other = |id: &Jet| (start + count as Jet..end).contains(id);
+        start.is_multiple_of(LANES as Jet)
+            && ids.iter().zip(start..).all(|(id, expected)| *id == expected)
+            && !self.variables.iter().any(is_other)
     }
 }
 
-/// The registers of the lists.
-const ALL: Address = Address::Rsi;
-const VALUES: Address = Address::Rdx;
-const BESIDE: Address = Address::Rcx;
-
-struct Emit {
-    code: Encoder,
-    room: usize,
-    beside: Beside,
-}
-
-fn memory(base: Address, place: usize) -> Operand {
-    Operand::Memory(at(base, place))
-}
-
-fn at(base: Address, place: usize) -> Memory {
-    Memory { base, displacement: (8 * place) as i32 }
-}
-
-impl Emit {
-    fn leave(&mut self) {
-        self.code.clear_upper();
-        self.code.ret();
+impl Emit<'_> {
+    /// Takes over the number of the stage.
+    fn enter(&mut self) {
+        self.code.load_integer(STAGE, memory(BESIDE, self.beside.stage));
+        self.code.copy_address(HERE, STAGE);
+        self.code.shift_left(HERE, NEXT.trailing_zeros() as u8);
+        self.code.copy_address(BESIDE_HERE, HERE);
+        self.code.integers(Integers::Add, HERE, ALL);
+        self.code.integers(Integers::Add, BESIDE_HERE, BESIDE);
     }
 
-    fn coefficient(&self, jet: Jet, order: usize) -> Operand {
-        memory(ALL, jet as usize * stride(self.room) + order)
+    fn all_stages(&mut self, closing: &Closing, stages: usize) {
+        self.catch_up();
+        self.stage = Some(0);
+        self.later_phases(closing);
+        self.stage = None;
+        if self.instructions(stages) <= UNROLLED {
+            for stage in 1..=stages {
+                self.stage = Some(stage);
+                self.stage(closing);
+            }
+            return self.leave();
+        }
+        self.code.number(Address::Rax, 1);
+        self.code.copy_address(STAGE, Address::Rax);
+        self.code.address_of(HERE, Memory { base: ALL, displacement: NEXT as i32 });
+        self.code.address_of(BESIDE_HERE, Memory { base: BESIDE, displacement: NEXT as i32 });
+        let again = self.code.bytes.len();
+        self.stage(closing);
+        self.code.add_number(HERE, NEXT as i8);
+        self.code.add_number(BESIDE_HERE, NEXT as i8);
+        self.code.add_number(STAGE, 1);
+        self.code.compare_number(STAGE, stages as i32);
+        self.code.jump_back(When::NotGreater, again);
+        self.leave();
     }
 
-    fn order(&self, order: usize) -> Operand {
-        memory(BESIDE, self.beside.orders + order)
+    /// About how many instructions there are without loops.
+    fn instructions(&self, stages: usize) -> usize {
+        let phases = self.series.phases.iter();
+        phases.fold(0, |sum, phase| {
+            let nodes = phase.nodes.iter().map(|node| match node.step {
+                // Two for each order, and half the orders on the average.
+                Step::Products { .. } => stages + 2 * node.ahead as usize + 6,
+                Step::Pack { .. } => 6,
+                Step::Last(..) => 4,
+            });
+            sum + stages * (nodes.sum::<usize>() + 10 * phase.corrections.len())
+        })
     }
 
-    fn change(&self, jet: Jet) -> Operand {
-        memory(BESIDE, self.beside.changes + jet as usize)
+    /// A stage with all of its phases.
+    fn stage(&mut self, closing: &Closing) {
+        self.phase(0);
+        self.solve(closing);
+        self.finish(0);
+        self.later_phases(closing);
     }
 
-    fn constant(&self, register: Register) -> Operand {
-        memory(VALUES, register as usize)
-    }
-
-    fn load(&mut self, d: u8, from: Operand) {
-        self.code.load(d, from);
-    }
-
-    fn does(&mut self, what: Operation, d: u8, a: u8, b: Operand) {
-        self.code.operation(what, d, a, b);
-    }
-
-    fn negate(&mut self, d: u8) {
-        self.code.bits(Bits::Xor, d, d, memory(BESIDE, 0));
-    }
-
-    fn signed(&mut self, d: u8, sign: Sign) {
-        if sign == Sign::Minus {
-            self.negate(d);
+    fn later_phases(&mut self, closing: &Closing) {
+        for phase in 1..self.series.phases.len() {
+            self.phase(phase);
+            self.integrate(closing, phase);
+            self.finish(phase);
         }
     }
 
-    /// y_m = d
-    fn put(&mut self, y: Jet, m: usize, d: u8) {
-        let first = y as usize * stride(self.room);
-        self.code.store(at(ALL, first + m), d);
-        self.code.store(at(ALL, first + 2 * self.room - 1 - m), d);
+    /// The steps of a phase. Products that do not wait for each other are made together.
+    fn phase(&mut self, number: usize) {
+        let first = self.stage;
+        let nodes = self.series.phases[number].nodes.iter();
+        let nodes = nodes.map(|node| (node.step, node.ahead as usize));
+        // Order 0 is there.
+        self.steps(nodes.filter(|(_, ahead)| first.unwrap_or(1) + ahead > 0));
     }
 
-    /// d = Σ a_j b_{m−j}; the register after it is used.
-    fn product(&mut self, d: u8, a: Jet, b: Jet, m: usize) {
-        let stride = stride(self.room);
-        let (a, b) = (a as usize * stride, b as usize * stride + 2 * self.room - 1 - m);
-        self.code.width = Width::Four;
-        self.code.bits(Bits::Xor, d, d, Operand::Register(d));
-        for block in (0..=m).step_by(BLOCK) {
-            self.code.load(d + 1, memory(ALL, a + block));
-            self.code.fused(Fused::Plus231, d, d + 1, memory(ALL, b + block));
+    /// What is ahead in the first phase, up to the first stage.
+    fn catch_up(&mut self) {
+        let series = self.series;
+        for order in 1..=series.ahead {
+            self.stage = Some(order);
+            let nodes = series.phases.first().map_or(&[][..], |phase| &phase.nodes);
+            let nodes = nodes.iter().filter(|node| node.ahead as usize >= order);
+            // The unknowns are given there.
+            let given = nodes.flat_map(|node| match node.step {
+                Step::Products { y, a, b, given, .. } => {
+                    [Some((Step::Products { y, a, b, ends: given, given }, 0)), None]
+                }
+                Step::Pack { to, from, before } => {
+                    let newest = Step::Pack { to, from, before: false };
+                    [before.then_some((node.step, 0)), Some((newest, 0))]
+                }
+                step => [Some((step, 0)), None],
+            });
+            self.steps(given.flatten());
         }
-        self.code.upper(d + 1, d);
-        self.code.operation(Operation::Add, d, d, Operand::Register(d + 1));
-        self.code.width = Width::One;
-        self.code.second(d + 1, d);
-        self.code.operation(Operation::Add, d, d, Operand::Register(d + 1));
+        self.stage = None;
     }
 
-    /// Coefficient m of a node.
-    fn node(&mut self, &Node { op, y, .. }: &Node, m: usize) {
-        use Operation::{Add, Div, Mul, Sub};
-        let of = |this: &Emit, jet: Jet| this.coefficient(jet, m);
-        let first = |this: &Emit, jet: Jet| this.coefficient(jet, 0);
-        let register = Operand::Register;
-        match op {
-            Op::Add(a, b) => {
-                self.load(0, of(self, a));
-                self.does(Add, 0, 0, of(self, b));
-            }
-            Op::Sub(a, b) => {
-                self.load(0, of(self, a));
-                self.does(Sub, 0, 0, of(self, b));
-            }
-            Op::Neg(a) => {
-                self.load(0, of(self, a));
-                self.negate(0);
-            }
-            Op::Scale(c, a) => {
-                self.load(0, self.constant(c));
-                self.does(Mul, 0, 0, of(self, a));
-            }
-            Op::ScaleAdd(c, a, b) => {
-                self.load(0, of(self, b));
-                self.load(1, self.constant(c));
-                self.code.fused(Fused::Plus231, 0, 1, of(self, a));
-            }
-            Op::Over(a, c) => {
-                self.load(0, of(self, a));
-                self.does(Div, 0, 0, self.constant(c));
-            }
-            Op::Mul(a, b) => self.product(0, a, b, m),
-            Op::MulAdd(a, b, c) => {
-                self.product(0, a, b, m);
-                self.does(Add, 0, 0, of(self, c));
-            }
-            Op::Div(a, b) => {
-                self.product(2, b, y, m);
-                self.load(0, of(self, a));
-                self.does(Sub, 0, 0, register(2));
-                self.does(Div, 0, 0, first(self, b));
-            }
-            Op::Sqrt(a) => {
-                self.product(2, y, y, m);
-                self.load(0, of(self, a));
-                self.does(Sub, 0, 0, register(2));
-                self.load(1, self.order(2));
-                self.does(Mul, 1, 1, first(self, y));
-                self.does(Div, 0, 0, register(1));
-            }
-            Op::Derivative(a) => {
-                self.load(0, self.order(m));
-                self.does(Mul, 0, 0, of(self, a));
-            }
-            Op::Exp(_, dot) => {
-                self.product(0, dot, y, m);
-                self.does(Div, 0, 0, self.order(m));
-            }
-            Op::Log(a, y_dot) => {
-                self.product(2, y_dot, a, m);
-                self.does(Div, 2, 2, self.order(m));
-                self.load(0, of(self, a));
-                self.does(Sub, 0, 0, register(2));
-                self.does(Div, 0, 0, first(self, a));
-            }
-            Op::Power(a, a_dot, y_dot, e) => {
-                self.product(0, a_dot, y, m);
-                self.does(Mul, 0, 0, self.constant(e));
-                self.product(2, y_dot, a, m);
-                self.does(Sub, 0, 0, register(2));
-                self.over_order(m, a);
-            }
-            Op::SinCos(_, dot, cos) => {
-                self.product(2, dot, y, m);
-                self.product(0, dot, cos, m);
-                self.does(Div, 0, 0, self.order(m));
-                self.negate(2);
-                self.does(Div, 2, 2, self.order(m));
-                self.put(cos, m, 2);
-            }
-            Op::Slope(_, dot, c, sign) => {
-                self.product(0, dot, c, m);
-                self.does(Div, 0, 0, self.order(m));
-                self.signed(0, sign);
-            }
-            Op::Quotient(a, c, y_dot, sign) => {
-                self.product(2, y_dot, c, m);
-                self.does(Div, 2, 2, self.order(m));
-                self.load(0, of(self, a));
-                self.signed(0, sign);
-                self.does(Sub, 0, 0, register(2));
-                self.does(Div, 0, 0, first(self, c));
-            }
-            Op::Angle(Angle { b, a, b_dot, a_dot, c, y_dot }) => {
-                self.product(0, b_dot, a, m);
-                self.product(2, a_dot, b, m);
-                self.does(Sub, 0, 0, register(2));
-                self.product(2, y_dot, c, m);
-                self.does(Sub, 0, 0, register(2));
-                self.over_order(m, c);
-            }
-            Op::Pick(a, b, place) => {
-                let factor = self.beside.picks + 2 * place as usize;
-                self.load(0, memory(BESIDE, factor));
-                self.does(Mul, 0, 0, of(self, a));
-                self.load(1, memory(BESIDE, factor + 1));
-                self.does(Mul, 1, 1, of(self, b));
-                self.does(Add, 0, 0, register(1));
-            }
-            // There is no code for tapes with these.
-            Op::Solve(_) => return,
+    /// x[k] = S r, and the integrals of x.
+    fn solve(&mut self, closing: &Closing) {
+        let count = closing.equations;
+        let quads = count.div_ceil(LANES) as u8;
+        if quads > HELD.start {
+            self.held.clear();
         }
-        self.put(y, m, 0);
-    }
-
-    /// Register 0 over m a_0.
-    fn over_order(&mut self, m: usize, a: Jet) {
-        self.load(1, self.order(m));
-        self.does(Operation::Mul, 1, 1, self.coefficient(a, 0));
-        self.does(Operation::Div, 0, 0, Operand::Register(1));
-    }
-
-    /// The change of an unknown is its newest coefficient.
-    fn take(&mut self, jet: Jet, order: usize) {
-        if order < self.room {
-            self.load(0, self.coefficient(jet, order));
-            self.code.store(at(BESIDE, self.beside.changes + jet as usize), 0);
+        for d in 0..quads {
+            self.code.bits(Bits::Xor, d, d, register(d));
+        }
+        for equation in 0..count {
+            let ahead = self.series.when.1[equation].ahead;
+            let y = self.newest(self.series.outputs[equation], ahead);
+            let y = self.taken(y, 15);
+            let level = Operand::Memory(self.table(self.beside.levels[ahead], 0));
+            self.does(Operation::Mul, 15, y, level);
+            self.code.spread(15, register(15));
+            let column = self.beside.matrix + equation * closing.column();
+            for d in 0..quads {
+                let entries = Operand::Memory(memory(BESIDE, column + LANES * d as usize));
+                self.vectors(|code| code.fused(Fused::Plus231, d, 15, entries));
+            }
+        }
+        self.store_quads(closing.unknowns, count, 0);
+        self.held.clear();
+        // What is in the registers: the unknowns, or integrals of them.
+        let mut held = (closing.unknowns, count);
+        for &Integral { first, count, of } in &closing.integrals {
+            let (Source::Variables(from), true) = (of, count > 0) else {
+                continue;
+            };
+            let ahead = self.series.ahead_of(first);
+            let variables = &self.series.variables;
+            let is_held = held.0 == from && held.1 >= count;
+            if is_held && self.series.quads(variables, first, count) {
+                let by = self.inverse(ahead);
+                for d in 0..count.div_ceil(LANES) as u8 {
+                    self.vectors(|code| code.operation(Operation::Mul, d, d, by));
+                }
+                self.store_quads(first, count, ahead);
+                held = (first, count);
+            } else {
+                self.integrals(first, Series::ids(variables, from, count), ahead);
+                held = (0, 0);
+            }
         }
     }
 
-    fn correction(&mut self, number: usize, correction: &Correction, stage: usize) {
-        let (y, ahead) = match *correction {
+    fn store_quads(&mut self, first: usize, count: usize, ahead: usize) {
+        for d in 0..count.div_ceil(LANES) {
+            let to = self.here(self.series.variables[first + LANES * d], ahead);
+            self.vectors(|code| code.store(to, d as u8));
+        }
+    }
+
+    /// Integrals one by one, of what is not as much ahead.
+    fn integrals(&mut self, first: usize, of: &[Jet], ahead: usize) {
+        for (at, &of) in of.iter().enumerate() {
+            self.load(0, self.at(of, ahead - 1));
+            self.does(Operation::Mul, 0, 0, self.inverse(ahead));
+            let to = self.here(self.series.variables[first + at], ahead);
+            self.code.store(to, 0);
+        }
+    }
+
+    /// The integrals of a later phase.
+    fn integrate(&mut self, closing: &Closing, phase: usize) {
+        for &Integral { first, count, of } in &closing.integrals {
+            if let Source::Outputs(from) = of
+                && count > 0
+                && self.series.phase_of(first) == phase
+            {
+                let ahead = self.series.ahead_of(first);
+                self.integrals(first, Series::ids(&self.series.outputs, from, count), ahead);
+            }
+        }
+    }
+
+    /// The corrections of a phase.
+    fn finish(&mut self, number: usize) {
+        self.held.clear();
+        let series = self.series;
+        let phase = &series.phases[number];
+        if !phase.corrects() {
+            return;
+        }
+        let is_read = |jet: Jet| reads_change(phase, jet);
+        for &(jet, ahead) in phase.unknowns.iter().filter(|(jet, _)| is_read(*jet)) {
+            self.load(0, self.at(jet, ahead as usize));
+            let to = self.change(jet);
+            self.code.store(to, 0);
+        }
+        let before = series.corrections_before(number);
+        let first = self.stage.unwrap_or(1);
+        for (at, correction) in phase.corrections.iter().enumerate() {
+            self.correction(before + at, correction, &is_read);
+        }
+        for &Node { step, ahead } in &phase.again {
+            if let Step::Pack { to, from, .. } = step
+                && first + ahead as usize > 0
+            {
+                self.pack(to, from, ahead as usize, false);
+            }
+        }
+    }
+
+    fn correction(&mut self, number: usize, of: &Correction, is_read: &dyn Fn(Jet) -> bool) {
+        let (y, ahead) = match *of {
             Correction::Linear { y, ahead, of: [a, b, c], .. } => {
-                let slope = |at: usize| memory(BESIDE, self.beside.slopes + 3 * number + at);
+                let slope = |at: usize| {
+                    Operand::Memory(memory(BESIDE, self.beside.slopes + 3 * number + at))
+                };
                 let (p, q, r) = (slope(0), slope(1), slope(2));
+                let [a, b, c] = [a, b, c].map(|jet| Operand::Memory(self.change(jet)));
                 self.load(0, r);
-                self.does(Operation::Mul, 0, 0, self.change(c));
+                self.does(Operation::Mul, 0, 0, c);
                 self.load(1, q);
-                self.code.fused(Fused::Plus231, 0, 1, self.change(b));
+                self.code.fused(Fused::Plus231, 0, 1, b);
                 self.load(1, p);
-                self.code.fused(Fused::Plus231, 0, 1, self.change(a));
-                (y, ahead)
+                self.code.fused(Fused::Plus231, 0, 1, a);
+                (y, ahead as usize)
             }
             Correction::Derivative { y, ahead, of } => {
-                self.load(0, self.order((stage + ahead as usize).min(self.room - 1)));
-                self.does(Operation::Mul, 0, 0, self.change(of));
-                (y, ahead)
+                self.load(0, self.order(ahead as usize));
+                self.does(Operation::Mul, 0, 0, Operand::Memory(self.change(of)));
+                (y, ahead as usize)
             }
             Correction::Solve { .. } => return,
         };
-        let order = stage + ahead as usize;
-        self.code.store(at(BESIDE, self.beside.changes + y as usize), 0);
-        if order < self.room {
-            self.load(1, self.coefficient(y, order));
-            self.does(Operation::Add, 0, 1, Operand::Register(0));
-            self.put(y, order, 0);
+        if self.stage.unwrap_or(1) + ahead == 0 {
+            return;
         }
+        if is_read(y) {
+            let to = self.change(y);
+            self.code.store(to, 0);
+        }
+        self.load(1, self.at(y, ahead));
+        self.does(Operation::Add, 0, 1, register(0));
+        let to = self.here(y, ahead);
+        self.code.store(to, 0);
     }
+}
+
+/// Whether the change of a series is read by a correction.
+fn reads_change(phase: &Phase, jet: Jet) -> bool {
+    phase.corrections.iter().any(|correction| match correction {
+        Correction::Linear { of, .. } => of.contains(&jet),
+        Correction::Derivative { of, .. } => *of == jet,
+        Correction::Solve { .. } => false,
+    })
 }

@@ -44,19 +44,26 @@
 //!     series.set(&mut jets, 0, k + 1, rate / (k + 1) as f64);
 //! }
 //! // 1/(½ + h)
-//! assert_eq!(series.variable(&jets, 0)[..5], [2.0, -4.0, 8.0, -16.0, 32.0]);
+//! let found: Vec<f64> = series.variable(&jets, 0).take(5).collect();
+//! assert_eq!(found, [2.0, -4.0, 8.0, -16.0, 32.0]);
 //! ```
 
+mod closing;
 mod code;
+mod emit;
 mod node;
 mod plan;
+mod quads;
 mod run;
 
+pub use closing::{Closing, Integral, Source};
 pub use code::SeriesCode;
 
+use crate::backends::Scratch;
+use crate::backends::machine::aligned::Aligned;
 use crate::lu::Lu;
 use crate::tape::Tape;
-use node::{Jet, Op, Pick};
+use node::{Jet, Op, Pick, Step};
 use std::sync::Arc;
 
 /// What is known of a variable.
@@ -105,12 +112,22 @@ pub struct Series {
     /// The register of each jet that begins with one, and of each pick what it picks from.
     begins: Vec<(Jet, u32)>,
     picks: Vec<Pick>,
+    /// How many series there is room for, a multiple of [`LANES`].
     jets: usize,
+    /// The first so many only pass: of each there is the newest coefficient.
+    passing: usize,
     phases: Vec<Phase>,
+    /// The first of each four series among which are variables.
+    quads_of_variables: Vec<Jet>,
+    /// Copies of four series side by side, and of which.
+    packs: Vec<(Jet, [Jet; LANES])>,
     /// What is ahead, with the numbers of the orders: for the beginning.
     ahead: usize,
     /// The components of the solutions for each right side, and the jets of what they are made of.
     solves: Vec<node::Solve>,
+    /// What was said of variables and outputs.
+    when: (Vec<Variable>, Vec<Wanted>),
+    closing: Option<Closing>,
 }
 
 /// What is done in a phase of each stage.
@@ -120,15 +137,16 @@ struct Phase {
     /// The unknowns and how much ahead each is.
     unknowns: Vec<(Jet, u32)>,
     corrections: Vec<Correction>,
+    /// What is copied again after these.
+    again: Vec<Node>,
     /// The solutions among them, with what is changed of their equations.
     solves: Vec<node::Solve>,
 }
 
-/// A register, or what belongs to one, at work.
+/// A step that is so much ahead.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    op: Op,
-    y: Jet,
+    step: Step,
     ahead: u32,
 }
 
@@ -144,34 +162,52 @@ enum Correction {
 }
 
 /// The coefficients of a tape's registers, up to an order.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Jets {
     /// The values of all registers.
     values: Vec<f64>,
-    /// Coefficients from the first on, then from the last on, with zeros behind them.
-    all: Vec<f64>,
-    /// Coefficients that there is room for, a multiple of [`BLOCK`].
+    /// The newest coefficients of what passes, then coefficients of four jets side by side, order
+    /// after order.
+    all: Aligned,
+    /// Coefficients that there is room for.
     room: usize,
+    passing: usize,
     /// What is beside them, by its [`Beside`].
-    beside: Vec<f64>,
+    beside: Aligned,
     factors: Vec<Lu>,
     right: Vec<f64>,
+    /// What the code of the values keeps, and whether it knows the constants.
+    scratch: Scratch,
+    is_prepared: bool,
 }
 
-/// Where things are in a list of what runs read beside coefficients and values: −0 four times, the
-/// numbers 0, 1, 2 … of orders, changes of the jets, slopes of the corrections of all phases, three
-/// each, and what [`Op::Pick`] multiplies with, two each.
+/// Where things are in a list of what runs read beside coefficients and values. What belongs to
+/// an order is there four times.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
+    /// −0, once for each lane.
+    sign: usize,
+    /// The order m, and 1/m.
     orders: usize,
+    inverses: usize,
+    /// What equations of stage k are multiplied with, by how much ahead they are:
+    /// −1, −(k + 1), −(k + 1)(k + 2).
+    levels: [usize; 3],
+    /// The stage, as the bits of an integer.
+    stage: usize,
+    /// The inverse of the matrix of the unknowns, column by column, each in whole fours.
+    matrix: usize,
+    /// Changes of the jets.
     changes: usize,
+    /// Slopes of the corrections of all phases, three each.
     slopes: usize,
+    /// What [`Op::Pick`] multiplies with, two each.
     picks: usize,
     length: usize,
 }
 
-/// Terms that are summed side by side.
-const BLOCK: usize = 4;
+/// Series that lie side by side.
+const LANES: usize = 4;
 
 impl Series {
     /// Makes a tape ready. There is a [`Variable`] for each of its variables, a [`Wanted`] for
@@ -180,12 +216,12 @@ impl Series {
         plan::series(tape, variables, outputs)
     }
 
-    /// How many jets there are, constants not among them.
+    /// How many jets there is room for.
     pub fn count(&self) -> usize {
-        self.jets - 1
+        self.jets
     }
 
-    /// How many recurrences a stage runs, and how many corrections it makes.
+    /// How many steps a stage runs, and how many corrections it makes.
     pub fn work(&self) -> (usize, usize) {
         let nodes = self.phases.iter().map(|phase| phase.nodes.len()).sum();
         (nodes, self.phases.iter().map(|phase| phase.corrections.len()).sum())
@@ -193,43 +229,78 @@ impl Series {
 
     /// Room for coefficients up to an order of whatever is most ahead.
     pub fn jets(&self, order: usize) -> Jets {
-        let room = (order + 1).next_multiple_of(BLOCK);
+        let room = order + 1;
         let at = self.beside(room);
-        let mut beside = vec![0.0; at.length];
-        beside[..at.orders].fill(-0.0);
-        for (order, place) in beside[at.orders..at.changes].iter_mut().enumerate() {
-            *place = order as f64;
+        let mut beside = Aligned::new(at.length);
+        let list = beside.as_mut_slice();
+        list[at.sign..at.sign + LANES].fill(-0.0);
+        for order in 0..room {
+            let k = order as f64;
+            let of_order = [
+                (at.orders, k),
+                (at.inverses, 1.0 / k),
+                (at.levels[0], -1.0),
+                (at.levels[1], -(k + 1.0)),
+                (at.levels[2], -(k + 1.0) * (k + 2.0)),
+            ];
+            for (first, value) in of_order {
+                list[first + LANES * order..][..LANES].fill(value);
+            }
         }
         let factors: Vec<Lu> = self.tape.matrices.iter().map(|m| Lu::new(m.size)).collect();
         let largest = self.tape.matrices.iter().map(|m| m.size).max().unwrap_or(0);
         Jets {
             values: vec![0.0; self.tape.registers()],
-            all: vec![0.0; self.jets * stride(room)],
+            all: Aligned::new(self.passing + (self.jets - self.passing) * room),
             room,
+            passing: self.passing,
             beside,
             factors,
             right: vec![0.0; largest],
+            scratch: Scratch::default(),
+            is_prepared: false,
         }
     }
 
     /// Whether anything is corrected in a phase: if not, there is nothing to finish.
     pub fn corrects(&self, phase: usize) -> bool {
-        self.phases.get(phase).is_some_and(|phase| !phase.corrections.is_empty())
+        self.phases.get(phase).is_some_and(Phase::corrects)
     }
 
     fn beside(&self, room: usize) -> Beside {
         let corrections: usize = self.phases.iter().map(|phase| phase.corrections.len()).sum();
-        let orders = BLOCK;
-        let changes = orders + room;
+        let of_orders = LANES * room;
+        let orders = LANES;
+        let inverses = orders + of_orders;
+        let levels = [1, 2, 3].map(|level| inverses + level * of_orders);
+        let stage = levels[2] + of_orders;
+        let matrix = stage + LANES;
+        let changes = matrix + self.closing.as_ref().map_or(0, |closing| closing.room());
         let slopes = changes + self.jets;
         let picks = slopes + 3 * corrections;
-        Beside { orders, changes, slopes, picks, length: picks + 2 * self.picks.len() }
+        let length = picks + 2 * self.picks.len();
+        let sign = 0;
+        Beside { sign, orders, inverses, levels, stage, matrix, changes, slopes, picks, length }
     }
 
     /// The coefficients of a variable; all 0 for one that is constant.
-    pub fn variable<'a>(&self, jets: &'a Jets, at: usize) -> &'a [f64] {
-        let first = self.variables[at] as usize * stride(jets.room);
-        &jets.all[first..first + jets.room]
+    pub fn variable<'a>(&self, jets: &'a Jets, at: usize) -> impl Iterator<Item = f64> + 'a {
+        let jet = self.variables[at];
+        let first = place(jet, 0, jets.shape());
+        let all = jets.all.as_slice();
+        (0..jets.room).map(move |m| if jet == node::STILL { 0.0 } else { all[first + LANES * m] })
+    }
+
+    /// Copies the first coefficients of a variable, as many as there is room for.
+    pub fn coefficients(&self, jets: &Jets, at: usize, into: &mut [f64]) {
+        let jet = self.variables[at];
+        if jet == node::STILL {
+            return into.fill(0.0);
+        }
+        let first = place(jet, 0, jets.shape());
+        let quads = jets.all.as_slice()[first - first % LANES..].as_chunks::<LANES>().0;
+        let lane = first % LANES;
+        into.iter_mut().zip(quads).take(jets.room).for_each(|(place, four)| *place = four[lane]);
     }
 
     /// Sets a coefficient of a variable. One of order 1 or more of a constant is not set.
@@ -239,12 +310,18 @@ impl Series {
         }
     }
 
-    /// A coefficient of an output, of order 1 or more.
+    /// A coefficient of an output.
     pub fn output(&self, jets: &Jets, at: usize, order: usize) -> f64 {
         if order == 0 {
             return jets.values[self.tape.outputs[at] as usize];
         }
-        jets.all[self.outputs[at] as usize * stride(jets.room) + order]
+        jets.at(self.outputs[at], order)
+    }
+}
+
+impl Phase {
+    fn corrects(&self) -> bool {
+        !self.corrections.is_empty() || !self.again.is_empty()
     }
 }
 
@@ -255,14 +332,34 @@ impl Jets {
     }
 
     #[inline(always)]
+    fn shape(&self) -> Shape {
+        Shape { room: self.room, passing: self.passing }
+    }
+
+    #[inline(always)]
+    fn at(&self, jet: Jet, order: usize) -> f64 {
+        self.all.as_slice()[place(jet, order, self.shape())]
+    }
+
+    #[inline(always)]
     fn put(&mut self, jet: Jet, order: usize, value: f64) {
-        let (room, first) = (self.room, jet as usize * stride(self.room));
-        self.all[first + order] = value;
-        self.all[first + 2 * room - 1 - order] = value;
+        let at = place(jet, order, self.shape());
+        self.all.as_mut_slice()[at] = value;
     }
 }
 
+/// How coefficients lie: for how many orders there is room, and how many series only pass.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    room: usize,
+    passing: usize,
+}
+
+/// Where a coefficient is.
 #[inline(always)]
-fn stride(room: usize) -> usize {
-    2 * room + BLOCK
+fn place(jet: Jet, order: usize, Shape { room, passing }: Shape) -> usize {
+    match (jet as usize).checked_sub(passing) {
+        None => jet as usize,
+        Some(jet) => passing + LANES * (jet / LANES * room + order) + jet % LANES,
+    }
 }

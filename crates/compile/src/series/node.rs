@@ -1,6 +1,6 @@
 //! What is done to series: recurrences, what each reads, and its slopes at order 0.
 
-use super::{Jets, stride};
+use super::{Jets, LANES};
 use crate::tape::Register;
 
 /// A series, by number.
@@ -189,6 +189,39 @@ impl Op {
         )
     }
 
+    /// The same with other numbers for the jets.
+    pub(super) fn renumbered(self, id: &dyn Fn(Jet) -> Jet) -> Op {
+        match self {
+            Op::Add(a, b) => Op::Add(id(a), id(b)),
+            Op::Sub(a, b) => Op::Sub(id(a), id(b)),
+            Op::Neg(a) => Op::Neg(id(a)),
+            Op::Scale(c, a) => Op::Scale(c, id(a)),
+            Op::ScaleAdd(c, a, b) => Op::ScaleAdd(c, id(a), id(b)),
+            Op::Over(a, c) => Op::Over(id(a), c),
+            Op::Mul(a, b) => Op::Mul(id(a), id(b)),
+            Op::MulAdd(a, b, c) => Op::MulAdd(id(a), id(b), id(c)),
+            Op::Div(a, b) => Op::Div(id(a), id(b)),
+            Op::Sqrt(a) => Op::Sqrt(id(a)),
+            Op::Derivative(a) => Op::Derivative(id(a)),
+            Op::Exp(a, dot) => Op::Exp(id(a), id(dot)),
+            Op::Log(a, dot) => Op::Log(id(a), id(dot)),
+            Op::Power(a, dot, y_dot, e) => Op::Power(id(a), id(dot), id(y_dot), e),
+            Op::SinCos(a, dot, cos) => Op::SinCos(id(a), id(dot), id(cos)),
+            Op::Slope(a, dot, c, sign) => Op::Slope(id(a), id(dot), id(c), sign),
+            Op::Quotient(a, c, y_dot, sign) => Op::Quotient(id(a), id(c), id(y_dot), sign),
+            Op::Angle(Angle { b, a, b_dot, a_dot, c, y_dot }) => Op::Angle(Angle {
+                b: id(b),
+                a: id(a),
+                b_dot: id(b_dot),
+                a_dot: id(a_dot),
+                c: id(c),
+                y_dot: id(y_dot),
+            }),
+            Op::Pick(a, b, place) => Op::Pick(id(a), id(b), place),
+            Op::Solve(at) => Op::Solve(at),
+        }
+    }
+
     /// The jets by which y is corrected, beside [`Op::slopes`].
     pub(super) fn sources(&self) -> [Jet; 3] {
         match *self {
@@ -210,7 +243,7 @@ impl Op {
     /// ∂y/∂a at order 0, for each of the [sources](Op::sources).
     #[inline(always)]
     pub(super) fn slopes(&self, y: Jet, jets: &Jets, picks: usize) -> [f64; 3] {
-        let at = |jet: Jet| jets.all[jet as usize * stride(jets.room)];
+        let at = |jet: Jet| jets.at(jet, 0);
         let value = |register: Register| jets.values[register as usize];
         match *self {
             Op::Add(..) => [1.0, 1.0, 0.0],
@@ -231,10 +264,74 @@ impl Op {
             Op::Quotient(_, c, _, sign) => [sign.of(1.0 / at(c)), 0.0, 0.0],
             Op::Angle(Angle { a, b, c, .. }) => [-at(b) / at(c), at(a) / at(c), 0.0],
             Op::Pick(_, _, place) => {
-                let first = picks + 2 * place as usize;
-                [jets.beside[first], jets.beside[first + 1], 0.0]
+                let factors = &jets.beside.as_slice()[picks + 2 * place as usize..];
+                [factors[0], factors[1], 0.0]
             }
             Op::Derivative(_) | Op::Solve(_) => [0.0; 3],
         }
     }
+}
+
+/// What a stage does, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Products of four pairs of series, the results side by side; with other ends where the
+    /// unknowns are given, at the beginning.
+    Products { y: Jet, a: Factor, b: Factor, ends: Ends, given: Ends },
+    /// Four series side by side: of the newest coefficients, or of those before.
+    Pack { to: Jet, from: [Jet; LANES], before: bool },
+    /// One series.
+    Last(Last, Jet),
+}
+
+/// Four factors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Factor {
+    /// All the same.
+    Same(Jet),
+    /// Side by side from one on.
+    Quad {
+        first: Jet,
+        /// Whether the newest coefficients have just been found, one by one.
+        is_fresh: bool,
+    },
+}
+
+/// Which of the newest coefficients m enter a product Σ a_j b_{m−j}. Those of unknowns are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ends {
+    /// Those of both.
+    Both,
+    /// That of a: b_m is found by the product, or stands beside a₀ = 0.
+    First,
+    /// Of neither.
+    None,
+}
+
+/// How a coefficient follows once products (p, q, r) are there. All is of order m, but what has
+/// index 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Last {
+    Add(Jet, Jet),
+    Sub(Jet, Jet),
+    Neg(Jet),
+    Scale(Register, Jet),
+    ScaleAdd(Register, Jet, Jet),
+    Over(Jet, Register),
+    Derivative(Jet),
+    Pick(Jet, Jet, u32),
+    /// (a − p) / b₀
+    Div(Jet, Jet, Jet),
+    /// (a − p) / 2y₀
+    Sqrt(Jet, Jet),
+    /// ±p / m
+    Integral(Jet, Sign),
+    /// (±a − p/m) / c₀
+    Quotient(Jet, Jet, Jet, Sign),
+    /// (e p − q) / m a₀
+    Power(Jet, Jet, Jet, Register),
+    /// (p − q − r) / m c₀
+    Angle([Jet; 3], Jet),
+    /// The components of a solution.
+    Solve(u32),
 }

@@ -1,17 +1,22 @@
 //! From a tape to series: which registers move, their recurrences, and when each is run.
 
 use super::node::{Angle, Jet, Op, Pick, STILL, Sign, Solve};
-use super::{Correction, NoSeries, Node, Phase, Series, Variable, Wanted};
+use super::quads::{Numbered, Quads};
+use super::{Correction, LANES, NoSeries, Phase, Series, Variable, Wanted};
 use crate::companions::Companions;
 use crate::tape::{Instruction, Register, Right, Tape};
 use dalembert_expr::Function;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How much ahead a recurrence is run, and in which phase. What is run further ahead serves
 /// what is wanted later, and of what is equally far ahead the earliest counts.
 type When = (usize, Reverse<usize>);
+
+/// A phase, and how much ahead in it.
+type Class = (usize, Reverse<usize>);
 
 pub(super) fn series(
     tape: Tape,
@@ -39,7 +44,7 @@ pub(super) fn series(
     }
     let corrected = plan.corrected(&order, &when, &follows, (&results, outputs));
     let first = tape.first_variable();
-    let moved = (first..first + tape.variables).map(|r| plan.of_register[r]).collect();
+    let moved: Vec<Jet> = (first..first + tape.variables).map(|r| plan.of_register[r]).collect();
     let last = |phase: usize, wanted: usize| phase.max(wanted + 1);
     let count = variables.iter().fold(1, |count, variable| match *variable {
         Variable::Moving { phase, .. } => last(count, phase),
@@ -51,32 +56,100 @@ pub(super) fn series(
         phases[phase].unknowns.push((jet, ahead as u32));
     }
     phases.iter_mut().for_each(|phase| phase.unknowns.sort_unstable());
+    // What is further ahead first: the others read it.
+    let mut classes: BTreeMap<Class, Vec<(Op, Jet)>> = BTreeMap::new();
     for at in order {
-        let (Some((ahead, Reverse(phase))), (op, y)) = (when[at], plan.ops[at]) else { continue };
-        let ahead = ahead as u32;
-        phases[phase].nodes.push(Node { op, y, ahead });
+        let (Some((ahead, Reverse(phase))), of) = (when[at], plan.ops[at]) else { continue };
+        classes.entry((phase, Reverse(ahead))).or_default().push(of);
         if corrected[at] {
             let is_moved = |jet: Jet| match unknown.get(&jet) {
                 Some(known) => Some(*known) == when[at],
                 None => plan.op_of.get(&jet).is_some_and(|&o| follows[o] && when[o] == when[at]),
             };
-            plan.correct(at, ahead, &is_moved, &mut phases[phase]);
+            plan.correct(at, ahead as u32, &is_moved, &mut phases[phase]);
         }
     }
     let ahead = when.iter().flatten().map(|when| when.0).max().unwrap_or(0);
-    let Plan { begins, picks, jets, solves, .. } = plan;
-    let tape = Arc::new(tape);
+    let mut quads = Quads::new(plan.jets);
+    for ((phase, Reverse(ahead)), ops) in classes {
+        let is_unknown = |jet: Jet| unknown.get(&jet) == Some(&(ahead, Reverse(phase)));
+        quads.add((phase, ahead as u32), &ops, &plan.solves, &is_unknown);
+    }
+    let changes = |jet: Jet, phase: usize, ahead: u32| {
+        let now = (ahead as usize, Reverse(phase));
+        match unknown.get(&jet) {
+            Some(known) => *known == now,
+            None => plan.op_of.get(&jet).is_some_and(|&o| corrected[o] && when[o] == Some(now)),
+        }
+    };
+    // Variables that are found together lie side by side.
+    let mut runs: Vec<Vec<Jet>> = Vec::new();
+    for (at, &jet) in moved.iter().enumerate().filter(|(_, jet)| **jet != STILL) {
+        match runs.last_mut() {
+            Some(run) if at > 0 && variables[at] == variables[at - 1] => run.push(jet),
+            _ => runs.push(vec![jet]),
+        }
+    }
+    // All coefficients are there of what is read later, and of all that solutions are made of.
+    let mut kept: Vec<Jet> = Vec::new();
+    for (&jet, wanted) in results.iter().zip(outputs) {
+        let now = Some((wanted.ahead, Reverse(wanted.phase)));
+        if wanted.is_final || plan.op_of.get(&jet).is_none_or(|&at| when[at] != now) {
+            kept.push(jet);
+        }
+    }
+    for solve in &plan.solves {
+        kept.extend(solve.entries.iter().map(|entry| entry.2));
+        kept.extend(solve.right.iter().chain(&solve.x));
+    }
+    let Numbered { ids, count, passing, nodes, again, packs } =
+        quads.numbered(count, (&runs, &kept), &changes);
+    let id = |jet: Jet| ids[jet as usize];
+    let renumber = |solve: &mut Solve| {
+        solve.entries.iter_mut().for_each(|entry| entry.2 = id(entry.2));
+        solve.right.iter_mut().chain(&mut solve.x).for_each(|jet| *jet = id(*jet));
+    };
+    for ((phase, nodes), again) in phases.iter_mut().zip(nodes).zip(again) {
+        (phase.nodes, phase.again) = (nodes, again);
+        phase.unknowns.iter_mut().for_each(|(jet, _)| *jet = id(*jet));
+        phase.corrections.iter_mut().for_each(|correction| correction.renumber(&id));
+        phase.solves.iter_mut().for_each(renumber);
+    }
+    let mut quads_of_variables: Vec<Jet> =
+        moved.iter().map(|&jet| id(jet) / LANES as Jet * LANES as Jet).collect();
+    quads_of_variables.sort_unstable();
+    quads_of_variables.dedup();
+    let Plan { mut begins, picks, mut solves, .. } = plan;
+    begins.iter_mut().for_each(|(jet, _)| *jet = id(*jet));
+    solves.iter_mut().for_each(renumber);
     Ok(Series {
-        tape,
-        variables: moved,
-        outputs: results,
+        tape: Arc::new(tape),
+        variables: moved.into_iter().map(id).collect(),
+        outputs: results.into_iter().map(id).collect(),
         begins,
         picks,
-        jets,
+        jets: count,
+        passing,
         phases,
+        quads_of_variables,
+        packs,
         ahead,
         solves,
+        when: (variables.to_vec(), outputs.to_vec()),
+        closing: None,
     })
+}
+
+impl Correction {
+    fn renumber(&mut self, id: &dyn Fn(Jet) -> Jet) {
+        match self {
+            Correction::Linear { y, of, op, .. } => {
+                (*y, *of, *op) = (id(*y), of.map(id), op.renumbered(id));
+            }
+            Correction::Derivative { y, of, .. } => (*y, *of) = (id(*y), id(*of)),
+            Correction::Solve { .. } => {}
+        }
+    }
 }
 
 struct Plan {

@@ -1,7 +1,7 @@
 //! Running series: values, then coefficients order by order.
 
-use super::node::{Angle, Jet, Op, Solve};
-use super::{BLOCK, Correction, Jets, Node, Series, stride};
+use super::node::{Ends, Factor, Jet, Last, Solve, Step};
+use super::{Correction, Jets, LANES, Node, Series, Shape, place};
 use crate::backends::interpreter::{Loops, fastest};
 use crate::calls;
 use crate::lu::Lu;
@@ -13,6 +13,7 @@ impl Series {
     /// [`begin`](Series::begin).
     pub fn prepare(&self, jets: &mut Jets, constants: &[f64]) {
         let tape = &*self.tape;
+        jets.is_prepared = false;
         jets.values[..tape.numbers.len()].copy_from_slice(&tape.numbers);
         let places = jets.values[tape.first_constant()..][..tape.constants].iter_mut();
         places.zip(constants).for_each(|(place, &value)| *place = value);
@@ -20,25 +21,43 @@ impl Series {
     }
 
     /// Takes the values of the variables: coefficients of order 0 of everything, and 0 for all
-    /// others.
+    /// others of the variables.
     pub fn begin(&self, jets: &mut Jets, x: &[f64]) {
+        let tape = &*self.tape;
+        self.take_variables(jets, x);
+        fastest(Values { tape, jets, part: tape.prologue..tape.instructions.len() });
+        self.begin_series(jets);
+    }
+
+    pub(super) fn take_variables(&self, jets: &mut Jets, x: &[f64]) {
         let tape = &*self.tape;
         let places = jets.values[tape.first_variable()..][..tape.variables].iter_mut();
         places.zip(x).for_each(|(place, &value)| *place = value);
-        fastest(Values { tape, jets, part: tape.prologue..tape.instructions.len() });
-        jets.all.fill(0.0);
+    }
+
+    /// Order 0 of all series, with all values there.
+    pub(super) fn begin_series(&self, jets: &mut Jets) {
+        // Nothing else is read before it is found.
+        let (room, shape) = (jets.room, jets.shape());
+        for &quad in &self.quads_of_variables {
+            jets.all.as_mut_slice()[place(quad, 0, shape)..][..LANES * room].fill(0.0);
+        }
         for &(jet, register) in &self.begins {
             jets.put(jet, 0, jets.values[register as usize]);
         }
+        for &(to, from) in &self.packs {
+            (to..).zip(from).for_each(|(to, from)| jets.put(to, 0, jets.at(from, 0)));
+        }
         let at = self.beside(jets.room);
-        for (place, pick) in jets.beside[at.picks..].chunks_exact_mut(2).zip(&self.picks) {
+        let picks = jets.beside.as_mut_slice()[at.picks..].chunks_exact_mut(2);
+        for (place, pick) in picks.zip(&self.picks) {
             place.copy_from_slice(&pick.factors(&jets.values));
         }
         let mut first = at.slopes;
         for correction in self.phases.iter().flat_map(|phase| &phase.corrections) {
             if let Correction::Linear { y, op, .. } = correction {
                 let slopes = op.slopes(*y, jets, at.picks);
-                jets.beside[first..first + 3].copy_from_slice(&slopes);
+                jets.beside.as_mut_slice()[first..first + 3].copy_from_slice(&slopes);
             }
             first += 3;
         }
@@ -150,21 +169,46 @@ impl Loops for Orders<'_> {
     #[inline(always)]
     fn run(self) {
         let Orders { series, jets, nodes, at } = self;
+        let shape = jets.shape();
         let Jets { values, all, room, beside, factors, right, .. } = jets;
-        let picks = &beside[series.beside(*room).picks..];
-        let mut rows = Rows { all, room: *room, stride: stride(*room) };
-        for &Node { op, y, ahead } in nodes {
+        let (places, beside) = (series.beside(*room), beside.as_slice());
+        let mut rows = Rows { all: all.as_mut_slice(), shape };
+        let is_given = matches!(at, At::Order(_));
+        for &Node { step, ahead } in nodes {
             let m = match at {
                 At::Stage(k) => k + ahead as usize,
                 At::Order(m) if m <= ahead as usize => m,
                 At::Order(_) => continue,
             };
-            if let Op::Solve(at) = op {
-                let solve = &series.solves[at as usize];
-                solve_order(solve, &mut rows, &mut factors[solve.matrix as usize], right, m);
-            } else {
-                let value = coefficient(&mut rows, values, picks, op, y, m);
-                rows.put(y, m, value);
+            // Order 0 is there; what is most ahead may be beyond the last.
+            if m == 0 || m >= *room {
+                continue;
+            }
+            match step {
+                Step::Products { y, a, b, ends, given } => {
+                    let ends = if is_given { given } else { ends };
+                    let products = rows.products(a, b, ends, m);
+                    let first = place(y, m, shape);
+                    rows.all[first..first + LANES].copy_from_slice(&products);
+                }
+                Step::Pack { to, from, before } => {
+                    if before {
+                        rows.pack(to, from, m - 1);
+                    }
+                    if is_given || !before {
+                        rows.pack(to, from, m);
+                    }
+                }
+                Step::Last(Last::Solve(at), _) => {
+                    let solve = &series.solves[at as usize];
+                    solve_order(solve, &mut rows, &mut factors[solve.matrix as usize], right, m);
+                }
+                Step::Last(last, y) => {
+                    let inverse = beside[places.inverses + LANES * m];
+                    let picks = &beside[places.picks..];
+                    let value = coefficient(&rows, values, (picks, inverse), last, y, m);
+                    rows.put(y, m, value);
+                }
             }
         }
     }
@@ -173,47 +217,92 @@ impl Loops for Orders<'_> {
 /// All coefficients, with what is known of their places at hand.
 struct Rows<'a> {
     all: &'a mut [f64],
-    room: usize,
-    stride: usize,
+    shape: Shape,
 }
 
 impl Rows<'_> {
     #[inline(always)]
     fn at(&self, jet: Jet, order: usize) -> f64 {
-        self.all[jet as usize * self.stride + order]
+        self.all[place(jet, order, self.shape)]
     }
 
     #[inline(always)]
     fn put(&mut self, jet: Jet, order: usize, value: f64) {
-        let row = &mut self.all[jet as usize * self.stride..][..2 * self.room];
-        row[order] = value;
-        row[2 * self.room - 1 - order] = value;
+        self.all[place(jet, order, self.shape)] = value;
     }
 
-    /// Σ a_j b_{m−j}, j = 0 … m.
+    #[inline(always)]
+    fn pack(&mut self, to: Jet, from: [Jet; LANES], m: usize) {
+        for (to, from) in (to..).zip(from) {
+            self.put(to, m, self.at(from, m));
+        }
+    }
+
+    #[inline(always)]
+    fn four(&self, factor: Factor, order: usize) -> [f64; LANES] {
+        match factor {
+            Factor::Same(jet) => [self.at(jet, order); LANES],
+            Factor::Quad { first, .. } => {
+                let first = place(first, order, self.shape);
+                let four = &self.all[first..first + LANES];
+                [four[0], four[1], four[2], four[3]]
+            }
+        }
+    }
+
+    /// Σ a_j b_{m−j}, from the middle on: what was found last is added last, and to two sums that
+    /// do not wait for each other; for squares they are the same.
+    #[inline(always)]
+    fn products(&self, a: Factor, b: Factor, ends: Ends, m: usize) -> [f64; LANES] {
+        let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
+        let mut lo = (m - 1) / 2;
+        while lo > 0 {
+            let (a_lo, b_hi) = (self.four(a, lo), self.four(b, m - lo));
+            let (a_hi, b_lo) = (self.four(a, m - lo), self.four(b, lo));
+            for lane in 0..LANES {
+                low[lane] = a_lo[lane].mul_add(b_hi[lane], low[lane]);
+                high[lane] = a_hi[lane].mul_add(b_lo[lane], high[lane]);
+            }
+            lo -= 1;
+        }
+        if ends == Ends::Both {
+            let (a, b) = (self.four(a, 0), self.four(b, m));
+            (0..LANES).for_each(|lane| low[lane] = a[lane].mul_add(b[lane], low[lane]));
+        }
+        if ends != Ends::None {
+            let (a, b) = (self.four(a, m), self.four(b, 0));
+            (0..LANES).for_each(|lane| high[lane] = a[lane].mul_add(b[lane], high[lane]));
+        }
+        let mut sum = [0.0; LANES];
+        (0..LANES).for_each(|lane| sum[lane] = low[lane] + high[lane]);
+        if m.is_multiple_of(2) {
+            let (a, b) = (self.four(a, m / 2), self.four(b, m / 2));
+            (0..LANES).for_each(|lane| sum[lane] = a[lane].mul_add(b[lane], sum[lane]));
+        }
+        sum
+    }
+
+    /// Σ a_j b_{m−j}, j = 1 … m.
     #[inline(always)]
     fn product(&self, a: Jet, b: Jet, m: usize) -> f64 {
-        let length = (m + 1).next_multiple_of(BLOCK);
-        // Behind b_0 are zeros.
-        let a = &self.all[a as usize * self.stride..][..length];
-        let b = &self.all[b as usize * self.stride + 2 * self.room - 1 - m..][..length];
-        let mut sums = [0.0; BLOCK];
-        let mut first = 0;
-        // By places, not by iterators: these are calls where they are not inlined.
-        while first < length {
-            let (a, b) = (&a[first..first + BLOCK], &b[first..first + BLOCK]);
-            for i in 0..BLOCK {
-                sums[i] = a[i].mul_add(b[i], sums[i]);
-            }
-            first += BLOCK;
+        let mut sum = 0.0;
+        for j in 1..=m {
+            sum = self.at(a, j).mul_add(self.at(b, m - j), sum);
         }
-        (sums[0] + sums[2]) + (sums[1] + sums[3])
+        sum
     }
 }
 
-/// Coefficient m of a node that has one series.
+/// Coefficient m of what has one series, by the factors of picks and 1/m.
 #[inline(always)]
-fn coefficient(rows: &mut Rows, values: &[f64], picks: &[f64], op: Op, y: Jet, m: usize) -> f64 {
+fn coefficient(
+    rows: &Rows,
+    values: &[f64],
+    (picks, inverse): (&[f64], f64),
+    last: Last,
+    y: Jet,
+    m: usize,
+) -> f64 {
     // No closures: what is not inlined is not compiled for the processor's instructions.
     macro_rules! constant {
         ($register:expr) => {
@@ -230,50 +319,26 @@ fn coefficient(rows: &mut Rows, values: &[f64], picks: &[f64], op: Op, y: Jet, m
             rows.at($jet, 0)
         };
     }
-    macro_rules! product {
-        ($a:expr, $b:expr) => {
-            rows.product($a, $b, m)
-        };
-    }
-    // What is not found yet is 0, so that sums may go over it.
-    match op {
-        Op::Add(a, b) => at!(a) + at!(b),
-        Op::Sub(a, b) => at!(a) - at!(b),
-        Op::Neg(a) => -at!(a),
-        Op::Scale(c, a) => constant!(c) * at!(a),
-        Op::ScaleAdd(c, a, b) => constant!(c).mul_add(at!(a), at!(b)),
-        Op::Over(a, c) => at!(a) / constant!(c),
-        Op::Mul(a, b) => product!(a, b),
-        Op::MulAdd(a, b, c) => product!(a, b) + at!(c),
-        Op::Div(a, b) => (at!(a) - product!(b, y)) / first!(b),
-        Op::Sqrt(a) => (at!(a) - product!(y, y)) / (2.0 * first!(y)),
-        Op::Derivative(a) => m as f64 * at!(a),
-        Op::Exp(_, dot) => product!(dot, y) / m as f64,
-        Op::Log(a, y_dot) => (at!(a) - product!(y_dot, a) / m as f64) / first!(a),
-        Op::Power(a, a_dot, y_dot, e) => {
-            let sum = constant!(e) * product!(a_dot, y) - product!(y_dot, a);
-            sum / (m as f64 * first!(a))
-        }
-        Op::SinCos(_, dot, cos) => {
-            let sin = product!(dot, cos) / m as f64;
-            let next = -product!(dot, y) / m as f64;
-            rows.put(cos, m, next);
-            sin
-        }
-        Op::Slope(_, dot, c, sign) => sign.of(product!(dot, c) / m as f64),
-        Op::Quotient(a, c, y_dot, sign) => {
-            (sign.of(at!(a)) - product!(y_dot, c) / m as f64) / first!(c)
-        }
-        Op::Angle(Angle { b, a, b_dot, a_dot, c, y_dot }) => {
-            let sum = product!(b_dot, a) - product!(a_dot, b) - product!(y_dot, c);
-            sum / (m as f64 * first!(c))
-        }
-        Op::Pick(a, b, place) => {
+    match last {
+        Last::Add(a, b) => at!(a) + at!(b),
+        Last::Sub(a, b) => at!(a) - at!(b),
+        Last::Neg(a) => -at!(a),
+        Last::Scale(c, a) => constant!(c) * at!(a),
+        Last::ScaleAdd(c, a, b) => constant!(c).mul_add(at!(a), at!(b)),
+        Last::Over(a, c) => at!(a) / constant!(c),
+        Last::Derivative(a) => m as f64 * at!(a),
+        Last::Div(a, p, b) => (at!(a) - at!(p)) / first!(b),
+        Last::Sqrt(a, p) => (at!(a) - at!(p)) / (2.0 * first!(y)),
+        Last::Integral(p, sign) => sign.of(at!(p) * inverse),
+        Last::Quotient(a, p, c, sign) => (sign.of(at!(a)) - at!(p) * inverse) / first!(c),
+        Last::Power(p, q, a, e) => (constant!(e) * at!(p) - at!(q)) / (m as f64 * first!(a)),
+        Last::Angle([p, q, r], c) => (at!(p) - at!(q) - at!(r)) / (m as f64 * first!(c)),
+        Last::Pick(a, b, place) => {
             let (by_first, by_second) = (picks[2 * place as usize], picks[2 * place as usize + 1]);
             by_first * at!(a) + by_second * at!(b)
         }
         // These have several.
-        Op::Solve(_) => f64::NAN,
+        Last::Solve(_) => f64::NAN,
     }
 }
 
@@ -306,14 +371,17 @@ impl Loops for Finish<'_> {
     #[inline(always)]
     fn run(self) {
         let Finish { series, jets, phase, stage, before } = self;
-        let Some(phase) = series.phases.get(phase) else { return };
+        let Some(phase) = series.phases.get(phase).filter(|phase| phase.corrects()) else { return };
+        let shape = jets.shape();
         let Jets { all, room, beside, factors, right, .. } = jets;
         let at = series.beside(*room);
-        let (changes, slopes) = beside[at.changes..].split_at_mut(at.slopes - at.changes);
+        let (changes, slopes) =
+            beside.as_mut_slice()[at.changes..].split_at_mut(at.slopes - at.changes);
         let slopes = slopes[3 * before..].chunks_exact(3);
-        let mut rows = Rows { all, room: *room, stride: stride(*room) };
+        let mut rows = Rows { all: all.as_mut_slice(), shape };
         for &(jet, ahead) in &phase.unknowns {
-            changes[jet as usize] = rows.at(jet, stage + ahead as usize);
+            let order = (stage + ahead as usize).min(*room - 1);
+            changes[jet as usize] = rows.at(jet, order);
         }
         for (slopes, correction) in slopes.zip(&phase.corrections) {
             let (y, order, change) = match *correction {
@@ -334,9 +402,21 @@ impl Loops for Finish<'_> {
                     continue;
                 }
             };
+            if order == 0 {
+                continue;
+            }
             changes[y as usize] = change;
-            let value = rows.at(y, order) + change;
-            rows.put(y, order, value);
+            if order < shape.room {
+                rows.put(y, order, rows.at(y, order) + change);
+            }
+        }
+        for &Node { step, ahead } in &phase.again {
+            let m = stage + ahead as usize;
+            if let Step::Pack { to, from, .. } = step
+                && (1..shape.room).contains(&m)
+            {
+                rows.pack(to, from, m);
+            }
         }
     }
 }

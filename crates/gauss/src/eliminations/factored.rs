@@ -22,6 +22,7 @@
 //! begins at the largest entry of its row: it then touches none that the row does not.
 
 use super::frozen::{self, Order};
+use super::inverse;
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, Scratch, null_space};
@@ -203,6 +204,17 @@ impl Factored {
             && frozen::shortest(s, right, &self.order, change)
     }
 
+    /// v̇ and λ for 1 in each of F and b, one after the other, with the factors there are. False
+    /// where solutions are refined or another elimination has factors of its own, or if they are
+    /// not numbers.
+    pub fn inverse(&mut self, elimination: &dyn Elimination, into: &mut Vec<f64>) -> bool {
+        let s = &mut self.s;
+        elimination.is_null_space()
+            && !s.refines
+            && !self.has_massless
+            && inverse::inverse(s, &self.order, into)
+    }
+
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
         frozen::residuals(&mut self.s)
@@ -333,6 +345,21 @@ mod tests {
             s.solution.truncate(n);
             assert_eq!((&own.s.solution, &own.s.multipliers), (&s.solution, &s.multipliers));
             assert_eq!(residuals, frozen::residuals_sized(n, m, s));
+            // The inverse has what is solved for with each unit vector.
+            let mut inverse = Vec::new();
+            assert!(own.inverse(DEFAULT, &mut inverse));
+            for j in 0..n + m {
+                let mut unit = vec![0.0; n + m];
+                unit[j] = 1.0;
+                let (force, bias) = unit.split_at(n);
+                let at = Terms { force, nonideal: &vec![0.0; n], bias, ..terms };
+                assert!(own.solve(DEFAULT, &at, &mut v_dot, &mut multipliers));
+                let largest = inverse.iter().fold(1f64, |m, x| m.max(x.abs()));
+                let column = &inverse[j * (n + m)..(j + 1) * (n + m)];
+                for (a, b) in column.iter().zip(v_dot.iter().chain(&multipliers)) {
+                    assert!((a - b).abs() <= 1e-9 * largest, "{case}: {a} for {b}");
+                }
+            }
             // Without forces the solution is the shortest one.
             let still = Terms { force: &vec![0.0; n], nonideal: &vec![0.0; n], ..terms };
             let mut change = Vec::new();

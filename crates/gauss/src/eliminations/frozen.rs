@@ -12,10 +12,10 @@
 //! few numbers would cost three times as much as the products. So every function here is written
 //! once, for any size, and is compiled once more for each size up to four coordinates, where all
 //! of its loops are unrolled; the operations and their order are the same. Beyond that size loops
-//! are long enough to be compiled for wide registers, and K is factored four rows at once.
+//! are long enough to be compiled for wide registers, and K is factored four columns at once.
 
-use super::Scratch;
-use crate::linalg::{dot, dots, lq, multiply, norm, sized};
+use super::{Scratch, larger};
+use crate::linalg::{dot, lq, multiply, norm, sized};
 use crate::terms::Terms;
 use crate::tolerances::solving::FALLS;
 use dalembert_machine::{Wide, wide};
@@ -54,9 +54,11 @@ macro_rules! by_size {
     };
 }
 
+pub(super) use by_size;
+
 /// The largest number of coordinates with loops of its own; what is between the numbers given and
 /// those kept is then not in memory.
-const SMALL: usize = 4;
+pub(super) const SMALL: usize = 4;
 
 /// Room for a matrix of a small problem.
 type Small = [f64; SMALL * SMALL];
@@ -188,6 +190,11 @@ pub(super) fn factor_and_solve(
     multipliers: &mut Vec<f64>,
 ) -> bool {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
+    if n > SMALL && r == 0 {
+        sized(&mut s.solution, n);
+        sized(&mut s.multipliers, 0);
+        return wide(Free { s, terms, order, free: before.1, v_dot, multipliers });
+    }
     if n > SMALL {
         return factor(s, terms, order, before.0, before.1)
             && solve(s, terms, order, v_dot, multipliers);
@@ -196,6 +203,36 @@ pub(super) fn factor_and_solve(
     sized(&mut s.multipliers, r);
     let (given, found) = ((terms, order), (v_dot, multipliers));
     by_size!(n, r, known; s, given, before, found)
+}
+
+/// [`factor_and_solve`] for larger problems without rows, where K is Γ̃: the right side is
+/// eliminated from on the way.
+struct Free<'a> {
+    s: &'a mut Scratch,
+    terms: &'a Terms<'a>,
+    order: &'a Order,
+    free: &'a [f64],
+    v_dot: &'a mut Vec<f64>,
+    multipliers: &'a mut Vec<f64>,
+}
+
+impl Wide for Free<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Free { s, terms, order, free, v_dot, multipliers } = self;
+        let n = s.scaled.n;
+        take_all_metric(n, &mut s.scaled.metric[..n * n], terms, &s.scaled.coordinates, order);
+        take_right(n, 0, s, terms, order);
+        let k = &mut s.reduced[..n * n];
+        k.copy_from_slice(&s.scaled.metric[..n * n]);
+        let x = &mut s.solution[..n];
+        x.copy_from_slice(&s.scaled.force[..n]);
+        let holds = larger::factor(n, k, &free[..n], x);
+        larger::solve_upper(n, k, x);
+        take_back(n, 0, s, order, v_dot, multipliers) && holds
+    }
 }
 
 /// For one size, in a function of its own: all sizes in one are more than a compiler minds.
@@ -262,11 +299,7 @@ fn factor_at(
     (rows, free): (&[f64], &[f64]),
 ) -> bool {
     let Factors { metric, jacobian, lq, tau, basis, moved, reduced } = at;
-    let given = &terms.metric[..n * n];
-    match order.is_natural && n > SMALL {
-        true => scale_metric(n, metric, given, c),
-        false => take_metric(n, metric, given, c, &order.columns[..n]),
-    }
+    take_all_metric(n, metric, terms, c, order);
     take_rows(n, r, (lq, jacobian), terms, (c, d), order);
     if r > 0 {
         lq::factor(lq, n, r, tau);
@@ -275,6 +308,15 @@ fn factor_at(
     let stands = !has_fallen(lq, n, rows);
     form_reduced(n, r, metric, basis, moved, reduced);
     factor_reduced(n - r, reduced, free) && stands
+}
+
+#[inline(always)]
+fn take_all_metric(n: usize, metric: &mut [f64], terms: &Terms, c: &[f64], order: &Order) {
+    let given = &terms.metric[..n * n];
+    match order.is_natural && n > SMALL {
+        true => scale_metric(n, metric, given, &c[..n]),
+        false => take_metric(n, metric, given, &c[..n], &order.columns[..n]),
+    }
 }
 
 /// Γ̃. A coordinate without mass where units were decided may have one beside that state.
@@ -376,7 +418,7 @@ pub(super) fn form_reduced(
 #[inline(always)]
 pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
     if count > SMALL {
-        return factor_larger(count, k, before);
+        return larger::factor(count, k, before, &mut []);
     }
     let mut holds = true;
     for i in 0..count {
@@ -401,64 +443,11 @@ pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> boo
     holds
 }
 
-/// [`factor_reduced`] where columns are long: four of their entries at once, and no quotients but
-/// those of D, of which all but the last are kept in the first row, where nothing else is.
-#[inline(always)]
-fn factor_larger(count: usize, k: &mut [f64], before: &[f64]) -> bool {
-    let mut holds = true;
-    for i in 0..count {
-        let (above, rest) = k.split_at_mut(i * count);
-        let (row, below) = rest.split_at_mut(count);
-        let whole = row[i];
-        let inverses = if i > 0 { &above[1..i + 1] } else { &[] };
-        let pivot = whole - unscale(&mut row[..i], inverses);
-        row[i] = pivot;
-        holds &= pivot >= FALLS * FALLS * before[i] * whole && pivot > 0.0;
-        let row = &row[..i];
-        let mut fours = below.chunks_exact_mut(4 * count);
-        for four in &mut fours {
-            let along = dots(four, count, row);
-            four[i] -= along[0];
-            four[count + i] -= along[1];
-            four[2 * count + i] -= along[2];
-            four[3 * count + i] -= along[3];
-        }
-        for other in fours.into_remainder().chunks_exact_mut(count) {
-            other[i] -= dot(&other[..i], row);
-        }
-        if i + 1 < count {
-            k[1 + i] = 1.0 / pivot;
-        }
-    }
-    holds
-}
-
-/// A row of L_K D made one of L_K; what it takes from the pivot.
-#[inline(always)]
-fn unscale(row: &mut [f64], inverses: &[f64]) -> f64 {
-    let (mut sums, mut rest) = ([0.0; 4], 0.0);
-    let (fours, last) = row.as_chunks_mut::<4>();
-    let (by_fours, by_last) = inverses.as_chunks::<4>();
-    for (own, by) in fours.iter_mut().zip(by_fours) {
-        for k in 0..4 {
-            let scaled = own[k];
-            own[k] = scaled * by[k];
-            sums[k] += scaled * own[k];
-        }
-    }
-    for (own, by) in last.iter_mut().zip(by_last) {
-        let scaled = *own;
-        *own = scaled * by;
-        rest += scaled * *own;
-    }
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
-}
-
 /// Solves K z = g in place.
 #[inline(always)]
 pub(super) fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
     if count > SMALL {
-        return solve_larger(count, k, z);
+        return larger::solve(count, k, z);
     }
     for i in 0..count {
         z[i] -= dot(&k[i * count..i * count + i], &z[..i]);
@@ -470,23 +459,6 @@ pub(super) fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
         for j in 0..i {
             z[j] -= k[i * count + j] * z[i];
         }
-    }
-}
-
-/// [`solve_reduced`] with factors of [`factor_larger`].
-#[inline(always)]
-fn solve_larger(count: usize, k: &[f64], z: &mut [f64]) {
-    for (i, row) in k.chunks_exact(count).enumerate() {
-        let (before, at) = z.split_at_mut(i);
-        at[0] -= dot(&row[..i], before);
-    }
-    let (last, others) = z.split_last_mut().expect("there are many");
-    *last /= k[count * count - 1];
-    others.iter_mut().zip(&k[1..count]).for_each(|(z, by)| *z *= by);
-    for (i, row) in k.chunks_exact(count).enumerate().rev() {
-        let (before, at) = z.split_at_mut(i);
-        let by = at[0];
-        before.iter_mut().zip(&row[..i]).for_each(|(z, l)| *z -= l * by);
     }
 }
 

@@ -7,6 +7,8 @@
 
 pub mod factored;
 mod frozen;
+mod inverse;
+mod larger;
 mod scratch;
 mod shared;
 mod status;

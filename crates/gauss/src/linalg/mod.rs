@@ -44,39 +44,6 @@ pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     (fours[0] + fours[2]) + (fours[1] + fours[3]) + rest
 }
 
-/// Inner products of y with the beginnings of four rows of a matrix, each as [`dot`] has it: what
-/// is read of y is read once for four.
-#[inline(always)]
-pub fn dots(rows: &[f64], cols: usize, y: &[f64]) -> [f64; 4] {
-    let n = y.len();
-    let (a, b) = (&rows[..n], &rows[cols..cols + n]);
-    let (c, d) = (&rows[2 * cols..2 * cols + n], &rows[3 * cols..3 * cols + n]);
-    if n < 4 {
-        return [dot(a, y), dot(b, y), dot(c, y), dot(d, y)];
-    }
-    let (mut p, mut q, mut r, mut s) = ([0.0; 4], [0.0; 4], [0.0; 4], [0.0; 4]);
-    let mut rest = [0.0; 4];
-    let ((y, last), (a, a_last)) = (y.as_chunks::<4>(), a.as_chunks::<4>());
-    let ((b, b_last), (c, c_last)) = (b.as_chunks::<4>(), c.as_chunks::<4>());
-    let (d, d_last) = d.as_chunks::<4>();
-    for ((((y, a), b), c), d) in y.iter().zip(a).zip(b).zip(c).zip(d) {
-        for k in 0..4 {
-            p[k] += a[k] * y[k];
-            q[k] += b[k] * y[k];
-            r[k] += c[k] * y[k];
-            s[k] += d[k] * y[k];
-        }
-    }
-    for (k, y) in last.iter().enumerate() {
-        rest[0] += a_last[k] * y;
-        rest[1] += b_last[k] * y;
-        rest[2] += c_last[k] * y;
-        rest[3] += d_last[k] * y;
-    }
-    let sum = |x: [f64; 4], rest: f64| (x[0] + x[2]) + (x[1] + x[3]) + rest;
-    [sum(p, rest[0]), sum(q, rest[1]), sum(r, rest[2]), sum(s, rest[3])]
-}
-
 /// Largest absolute entry, zero for an empty vector. NaN entries are passed over.
 #[inline(always)]
 pub fn largest(x: &[f64]) -> f64 {

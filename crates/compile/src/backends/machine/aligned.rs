@@ -6,7 +6,7 @@ const LINE: usize = 64;
 
 /// A list of doubles at the start of a line.
 #[derive(Debug)]
-pub(super) struct Aligned {
+pub(crate) struct Aligned {
     /// The list, and enough before it.
     list: Vec<f64>,
     start: usize,
@@ -14,7 +14,7 @@ pub(super) struct Aligned {
 
 impl Aligned {
     /// A list of zeros.
-    pub(super) fn new(length: usize) -> Aligned {
+    pub(crate) fn new(length: usize) -> Aligned {
         let list = vec![0.0; length + LINE / size_of::<f64>()];
         // Where it cannot be known, anywhere will do.
         let start = list.as_ptr().align_offset(LINE).min(LINE / size_of::<f64>());
@@ -26,12 +26,12 @@ impl Aligned {
     }
 
     /// The list.
-    pub(super) fn as_slice(&self) -> &[f64] {
+    pub(crate) fn as_slice(&self) -> &[f64] {
         &self.list[self.start..][..self.length()]
     }
 
     /// The list, to be changed.
-    pub(super) fn as_mut_slice(&mut self) -> &mut [f64] {
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [f64] {
         let length = self.length();
         &mut self.list[self.start..][..length]
     }

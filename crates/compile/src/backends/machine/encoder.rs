@@ -42,6 +42,10 @@ pub(crate) enum Address {
     Rbp = 5,
     Rsi = 6,
     Rdi = 7,
+    R8 = 8,
+    R9 = 9,
+    R10 = 10,
+    R11 = 11,
     R14 = 14,
     R15 = 15,
 }
@@ -79,6 +83,22 @@ pub(crate) enum Bits {
     AndNot = 0x55,
     Or = 0x56,
     Xor = 0x57,
+}
+
+/// On integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Integers {
+    Add = 0x01,
+    Sub = 0x29,
+}
+
+/// When a jump is made, after a comparison or a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum When {
+    /// It was equal, or zero.
+    Zero = 0x84,
+    NotZero = 0x85,
+    NotGreater = 0x8e,
 }
 
 /// The order of the operands of a fused product and sum.
@@ -242,18 +262,28 @@ impl Encoder {
         self.vex(vex, a, 0, Operand::Memory(to), None);
     }
 
-    /// d = the upper two of four doubles in a, with zeros above
-    pub(crate) fn upper(&mut self, d: Vector, a: Vector) {
-        let width = std::mem::replace(&mut self.width, Width::Four);
-        let vex = Vex { map: MAP_0F3A, prefix: PACKED, wide: false, opcode: 0x19 };
-        self.vex(vex, a, 0, Operand::Register(d), Some(1));
+    /// d = the first double of a, and the one in memory as the second
+    pub(crate) fn load_second(&mut self, d: Vector, a: Vector, b: Memory) {
+        let width = std::mem::replace(&mut self.width, Width::One);
+        let vex = Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: 0x16 };
+        self.vex(vex, d, a, Operand::Memory(b), None);
         self.width = width;
     }
 
-    /// d = the second double of a, in each place
-    pub(crate) fn second(&mut self, d: Vector, a: Vector) {
-        let vex = Vex { map: MAP_0F, prefix: PACKED, wide: false, opcode: 0x15 };
-        self.vex(vex, d, a, Operand::Register(a), None);
+    /// d = the first two of four doubles in a, then the first two in b
+    pub(crate) fn join(&mut self, d: Vector, a: Vector, b: Vector) {
+        let width = std::mem::replace(&mut self.width, Width::Four);
+        let vex = Vex { map: MAP_0F3A, prefix: PACKED, wide: false, opcode: 0x18 };
+        self.vex(vex, d, a, Operand::Register(b), Some(1));
+        self.width = width;
+    }
+
+    /// d = the (first) double of b, in each of four places
+    pub(crate) fn spread(&mut self, d: Vector, b: Operand) {
+        let width = std::mem::replace(&mut self.width, Width::Four);
+        let vex = Vex { map: MAP_0F38, prefix: PACKED, wide: false, opcode: 0x19 };
+        self.vex(vex, d, 0, b, None);
+        self.width = width;
     }
 
     /// Clears the upper halves of all vector registers: code in the older encoding, as a library
@@ -284,6 +314,76 @@ impl Encoder {
         debug_assert!((register as u8) < 8);
         self.bytes.push(0xb8 | register as u8);
         self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// register = the integer in memory
+    pub(crate) fn load_integer(&mut self, register: Address, memory: Memory) {
+        let mut out = [0u8; 9];
+        let (reg, base) = (register as u8, memory.base as u8);
+        out[..2].copy_from_slice(&[0x48 | (reg >> 3) << 2 | base >> 3, 0x8b]);
+        let length = 2 + mod_rm(&mut out[2..], reg, memory);
+        self.bytes.extend_from_slice(&out[..length]);
+    }
+
+    /// register = register ∘ other
+    pub(crate) fn integers(&mut self, what: Integers, register: Address, other: Address) {
+        let (to, from) = (register as u8, other as u8);
+        let rex = 0x48 | (from >> 3) << 2 | to >> 3;
+        self.bytes.extend_from_slice(&[rex, what as u8, 0xc0 | (from & 7) << 3 | (to & 7)]);
+    }
+
+    /// register += a number
+    pub(crate) fn add_number(&mut self, register: Address, number: i8) {
+        self.with_number(0x83, 0, register);
+        self.bytes.push(number as u8);
+    }
+
+    /// register ≪= a number of bits
+    pub(crate) fn shift_left(&mut self, register: Address, bits: u8) {
+        self.with_number(0xc1, 4, register);
+        self.bytes.push(bits);
+    }
+
+    /// register ≫= a number of bits
+    pub(crate) fn shift_right(&mut self, register: Address, bits: u8) {
+        self.with_number(0xc1, 5, register);
+        self.bytes.push(bits);
+    }
+
+    /// Compares a register with a number.
+    pub(crate) fn compare_number(&mut self, register: Address, number: i32) {
+        self.with_number(0x81, 7, register);
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
+    /// Compares the last bit of a register with 0.
+    pub(crate) fn test_parity(&mut self, register: Address) {
+        self.with_number(0xf7, 0, register);
+        self.bytes.extend_from_slice(&1i32.to_le_bytes());
+    }
+
+    fn with_number(&mut self, opcode: u8, extension: u8, register: Address) {
+        let to = register as u8;
+        self.bytes.extend_from_slice(&[0x48 | to >> 3, opcode, 0xc0 | extension << 3 | (to & 7)]);
+    }
+
+    /// A jump on a condition to where [`land`](Encoder::land) is told of it.
+    pub(crate) fn jump(&mut self, when: When) -> usize {
+        self.bytes.extend_from_slice(&[0x0f, when as u8, 0, 0, 0, 0]);
+        self.bytes.len()
+    }
+
+    /// Where a jump goes: here.
+    pub(crate) fn land(&mut self, jump: usize) {
+        let distance = (self.bytes.len() - jump) as i32;
+        self.bytes[jump - 4..jump].copy_from_slice(&distance.to_le_bytes());
+    }
+
+    /// A jump on a condition back to a place.
+    pub(crate) fn jump_back(&mut self, when: When, to: usize) {
+        let jump = self.jump(when);
+        let distance = to as i32 - jump as i32;
+        self.bytes[jump - 4..jump].copy_from_slice(&distance.to_le_bytes());
     }
 
     /// Calls what is at an address. RAX is used.
@@ -379,8 +479,35 @@ mod tests {
         four("c5 fd 11 99 00 10 00 00", |e| {
             e.store(Memory { base: Rcx, displacement: 4096 }, 3);
         });
-        one("c4 e3 7d 19 d1 01", |e| e.upper(1, 2));
-        one("c5 e9 15 ca", |e| e.second(1, 2));
+        one("c5 e9 16 4e 08", |e| {
+            e.load_second(1, 2, Memory { base: Rsi, displacement: 8 });
+        });
+        one("c4 e3 6d 18 cb 01", |e| e.join(1, 2, 3));
+        one("c4 e2 7d 19 cb", |e| e.spread(1, Register(3)));
+        one("c4 42 7d 19 48 10", |e| e.spread(9, at(R8, 16)));
+        one("4d 8b 51 08", |e| e.load_integer(R10, Memory { base: R9, displacement: 8 }));
+        one("48 01 f0 49 29 c3", |e| {
+            e.integers(Integers::Add, Rax, Rsi);
+            e.integers(Integers::Sub, R11, Rax);
+        });
+        one("49 83 c0 20 48 83 c0 e0", |e| {
+            e.add_number(R8, 32);
+            e.add_number(Rax, -32);
+        });
+        one("49 c1 e3 05 48 c1 e8 01", |e| {
+            e.shift_left(R11, 5);
+            e.shift_right(Rax, 1);
+        });
+        one("49 81 fa 12 00 00 00 49 f7 c2 01 00 00 00", |e| {
+            e.compare_number(R10, 18);
+            e.test_parity(R10);
+        });
+        one("0f 84 03 00 00 00 48 01 f0 0f 85 f1 ff ff ff", |e| {
+            let jump = e.jump(When::Zero);
+            e.integers(Integers::Add, Rax, Rsi);
+            e.land(jump);
+            e.jump_back(When::NotZero, 0);
+        });
         one("c5 f8 77", Encoder::clear_upper);
         one("49 8d be 00 02 00 00", |e| {
             e.address_of(Rdi, Memory { base: R14, displacement: 512 });

@@ -21,7 +21,7 @@
 //! written. Elsewhere, and for tapes that are not as the lowering makes them, it is the
 //! interpreter.
 
-mod aligned;
+pub(crate) mod aligned;
 mod calling;
 mod emit;
 pub(crate) mod encoder;

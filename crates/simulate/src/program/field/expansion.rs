@@ -23,18 +23,23 @@
 //! equations; here it is known ahead from the level of each row.
 
 use super::inverse::{Behind, Factors, Inverse};
-use super::{Field, FieldError, Work, residual};
+use super::{Field, FieldError, Work, are_finite, residual};
 use crate::program::problem::Expansion;
 use dalembert_compile::Tape;
-use dalembert_compile::series::{Jets, NoSeries, Series, SeriesCode, Variable, Wanted};
+use dalembert_compile::series::{
+    Closing, Integral, Jets, NoSeries, Series, SeriesCode, Source, Variable, Wanted,
+};
 use dalembert_derive::Residual;
 use dalembert_expr::ExprId;
 use dalembert_gauss::terms::Terms;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// After so many expansions machine code is made: it costs some tens of them.
-const EXPANSIONS: u32 = 16;
+/// After so many expansions machine code is made: it costs a few of them.
+const EXPANSIONS: u32 = 4;
+/// Up to so many unknowns all stages are one call, which multiplies with the inverse of their
+/// matrix.
+const SMALL: usize = 24;
 /// Beyond this order there is none.
 const HIGHEST: usize = 40;
 
@@ -64,6 +69,8 @@ pub(crate) struct Part {
     rows: Vec<usize>,
     order: usize,
     inverse: Inverse,
+    /// Room for a column of it.
+    unknowns: Vec<f64>,
     behind: Behind,
 }
 
@@ -97,6 +104,24 @@ impl Places {
     }
     fn relation(&self, j: usize) -> usize {
         self.power() + 1 + self.n + j
+    }
+    /// How v̇ and λ are found, v from v̇, and q from v or from what its rate is.
+    fn closing(&self, is_rate: bool) -> Closing {
+        let velocities = Integral {
+            first: self.velocity(0),
+            count: self.size,
+            of: Source::Variables(self.rates),
+        };
+        let of = match is_rate {
+            true => Source::Variables(self.velocity(0)),
+            false => Source::Outputs(self.kinematics(0)),
+        };
+        let positions = Integral { first: 1, count: self.n, of };
+        Closing {
+            equations: self.size + self.rows,
+            unknowns: self.rates,
+            integrals: vec![velocities, positions],
+        }
     }
 }
 
@@ -162,7 +187,11 @@ impl Part {
         variables[places.behind(0)..][..places.auxiliary].fill(moving(BEHIND, 1));
         variables[rates..].fill(moving(DYNAMICS, 0));
         let tape = Tape::lower(exprs, &roots, &kept.symbols, &symbols);
-        let series = Arc::new(Series::new(tape, &variables, &wanted)?);
+        let mut series = Series::new(tape, &variables, &wanted)?;
+        if places.auxiliary == 0 && size + places.rows <= SMALL {
+            series.close(places.closing(is_rate));
+        }
+        let series = Arc::new(series);
         let mut jets = series.jets(0);
         series.prepare(&mut jets, &field.constants);
         Ok(Part {
@@ -179,6 +208,7 @@ impl Part {
             rows: Vec::new(),
             order: 0,
             inverse: Inverse::default(),
+            unknowns: Vec::new(),
             behind: Behind::default(),
         })
     }
@@ -217,10 +247,13 @@ impl Part {
     }
 
     /// Order 0, and what of the others is known there.
-    fn begin(&mut self, v_dot: &[f64], into: &mut [f64]) {
-        let Places { n, size, .. } = self.places;
-        let Part { series, jets, input, .. } = self;
-        series.begin(jets, input);
+    fn begin(&mut self, v_dot: &[f64]) {
+        let n = self.places.n;
+        let Part { series, jets, input, codes, order, .. } = self;
+        match codes.get(*order).and_then(|code| code.get()?.as_ref()) {
+            Some(code) => code.begin(series, jets, input),
+            None => series.begin(jets, input),
+        }
         self.set(0, 1, 1.0);
         for (j, v_dot) in v_dot.iter().enumerate() {
             self.set(self.places.velocity(j), 1, *v_dot);
@@ -231,9 +264,51 @@ impl Part {
                 self.set(1 + i, 2, 0.5 * v_dot[i]);
             }
         }
-        into[(n + size) * (self.order + 1) + 1] = self.output(self.places.power(), 0);
-        let Part { series, jets, .. } = self;
-        series.catch_up(jets);
+    }
+
+    /// All stages, closed by the inverse.
+    fn run_all(&mut self) {
+        let Places { size, rows, .. } = self.places;
+        let Part { series, jets, inverse, unknowns, .. } = self;
+        let are_all = self.rows.iter().copied().eq(0..rows);
+        for equation in 0..size + rows {
+            if are_all {
+                let column = inverse.column(equation).unwrap_or_default();
+                series.set_inverse(jets, equation, column);
+                continue;
+            }
+            let column = match equation.checked_sub(size) {
+                None => Some(equation),
+                Some(row) => self.rows.iter().position(|own| *own == row).map(|at| size + at),
+            };
+            // A row that is not in use is not looked at, and its multiplier is 0.
+            unknowns.clear();
+            unknowns.resize(size + rows, 0.0);
+            if let Some(column) = column.and_then(|at| inverse.column(at)) {
+                unknowns[..size].copy_from_slice(&column[..size]);
+                for (&row, &value) in self.rows.iter().zip(&column[size..]) {
+                    unknowns[size + row] = value;
+                }
+            }
+            series.set_inverse(jets, equation, unknowns);
+        }
+        let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
+        if !code.is_some_and(|code| code.run_all(jets)) {
+            series.start(jets);
+            (1..self.order).for_each(|k| series.stage(jets, k));
+        }
+    }
+
+    /// All stages, one after the other, each with the factors.
+    fn run_each(&mut self, factors: &mut Factors, terms: &Terms) -> Result<(), FieldError> {
+        let code = self.codes.get(self.order).and_then(|code| code.get()?.as_ref());
+        if !code.is_some_and(|code| code.catch_up(&mut self.jets)) {
+            self.series.catch_up(&mut self.jets);
+        }
+        if self.order > 1 {
+            self.follow(0);
+        }
+        (1..self.order).try_for_each(|k| self.stage(k, factors, terms))
     }
 
     /// What comes after v[k+1]: w[k+1] and q[k+2].
@@ -262,14 +337,8 @@ impl Part {
     }
 
     /// One stage: v̇[k] and λ[k], and what follows from them.
-    fn stage(
-        &mut self,
-        k: usize,
-        factors: &mut Factors,
-        terms: &Terms,
-        into: &mut [f64],
-    ) -> Result<(), FieldError> {
-        let Places { n, size, .. } = self.places;
+    fn stage(&mut self, k: usize, factors: &mut Factors, terms: &Terms) -> Result<(), FieldError> {
+        let size = self.places.size;
         self.run(DYNAMICS, k);
         let Part { series, jets, places, inverse, rows, ahead, .. } = self;
         let (force, bias) = inverse.right.split_at_mut(size);
@@ -300,14 +369,26 @@ impl Part {
         if !is_last || self.has_power {
             self.finish(DYNAMICS, k);
         }
-        if self.has_power {
-            let work = self.output(self.places.power(), k) / (k + 1) as f64;
-            into[(n + size) * (self.order + 1) + k + 1] = work;
-        }
         if !is_last {
             self.follow(k);
         }
         Ok(())
+    }
+
+    /// The coefficients of (q, v, W).
+    fn take(&self, work: f64, into: &mut [f64]) {
+        let Places { n, size, .. } = self.places;
+        let (found, own) = into.split_at_mut((n + size) * (self.order + 1));
+        for (list, variable) in found.chunks_exact_mut(self.order + 1).zip(1..) {
+            self.series.coefficients(&self.jets, variable, list);
+        }
+        own.fill(0.0);
+        own[0] = work;
+        if self.has_power {
+            for (k, place) in own.iter_mut().enumerate().skip(1) {
+                *place = self.output(self.places.power(), k - 1) / k as f64;
+            }
+        }
     }
 }
 
@@ -372,17 +453,12 @@ impl Field {
             part.series.prepare(&mut part.jets, &part.constants);
             part.order = order;
         }
-        into.clear();
         into.resize((n + size + 1) * terms, 0.0);
-        into[(n + size) * terms] = x[n + size];
         if let Some(implicit) = &self.auxiliary {
             part.behind.factor(implicit, &mut self.work);
         }
         part.code();
-        part.begin(&self.work.outcome.v_dot, into);
-        if order > 1 {
-            part.follow(0);
-        }
+        part.begin(&self.work.outcome.v_dot);
         let (work, layout) = (&mut *self.work, &self.layout.normal);
         let mut factors = Factors { by: self.elimination, factored: &mut work.factored };
         let all = layout.terms(&work.output, &work.metric, &work.jacobian);
@@ -395,15 +471,12 @@ impl Field {
                 return Err(FieldError::NotSolved("this integrator"));
             }
         }
-        for k in 1..order {
-            part.stage(k, &mut factors, &all, into)?;
+        match part.series.is_closed() {
+            true => part.run_all(),
+            false => part.run_each(&mut factors, &all)?,
         }
-        for i in 0..n + size {
-            let coefficients = &part.series.variable(&part.jets, 1 + i)[..terms];
-            into[i * terms..(i + 1) * terms].copy_from_slice(coefficients);
-        }
-        // What is finite, times 0, is 0.
-        if into.iter().fold(0.0, |nothing, c| nothing + 0.0 * c) == 0.0 {
+        part.take(x[n + size], into);
+        if are_finite(into) {
             return Ok(());
         }
         let at = into.iter().position(|c| !c.is_finite()).unwrap_or(0);

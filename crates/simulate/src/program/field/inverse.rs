@@ -87,6 +87,10 @@ impl Inverse {
         if size > SMALL && !needed {
             return Ok(());
         }
+        if factors.factored.inverse(factors.by, &mut self.columns) {
+            return Ok(());
+        }
+        self.columns.clear();
         for j in 0..size {
             self.right.fill(0.0);
             self.right[j] = 1.0;
@@ -138,6 +142,11 @@ impl Inverse {
             }
         }
         true
+    }
+
+    /// A column of the inverse, where it was found.
+    pub(super) fn column(&self, at: usize) -> Option<&[f64]> {
+        self.columns.chunks_exact(self.right.len().max(1)).nth(at)
     }
 
     /// Solves for the right side at hand; false if that gives no numbers.
