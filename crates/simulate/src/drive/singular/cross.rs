@@ -194,22 +194,38 @@ impl Driver {
     }
 
     /// Whether the margin goes on falling on the way to where it seems to vanish: rows that only
-    /// become shorter for a while do not. The way is the polynomial through the last steps.
+    /// become shorter for a while do not. The way is the method's own where it knows it ahead of a
+    /// step, else the polynomial through the last steps.
     fn falls_until(&mut self, when: f64) -> bool {
         let trail = &self.crossings.trail;
-        let last = trail.iter().rev().take(AHEAD);
-        let Some(margin) = trail.back().filter(|_| trail.len() >= AHEAD).map(|m| m.margin) else {
-            return true;
+        let Some(margin) = trail.back().map(|last| last.margin) else { return true };
+        let mut there = std::mem::take(&mut self.crossings.spare);
+        there.clear();
+        there.resize(self.x.len(), 0.0);
+        let distance = when - self.t;
+        let is_foretold = distance.abs() <= REACH * self.h.abs()
+            && self.integrator.foretell(self.t, distance, &mut there);
+        let ahead = match is_foretold || trail.len() >= AHEAD {
+            true => {
+                if !is_foretold {
+                    self.follow_trail(when, &mut there);
+                }
+                self.crossings.margins.margin(&mut self.field, when, &there)
+            }
+            false => None,
         };
-        let mut there = vec![0.0; self.x.len()];
+        self.crossings.spare = there;
+        ahead.is_none_or(|ahead| ahead < GOES_ON * margin)
+    }
+
+    /// The polynomial through the last steps, at a time.
+    fn follow_trail(&self, when: f64, there: &mut [f64]) {
+        let last = self.crossings.trail.iter().rev().take(AHEAD);
         for mark in last.clone() {
             let others = last.clone().filter(|other| other.t != mark.t);
             let weight: f64 = others.map(|o| (when - o.t) / (mark.t - o.t)).product();
             there.iter_mut().zip(&mark.x).for_each(|(sum, x)| *sum += weight * x);
         }
-        let margins = &mut self.crossings.margins;
-        let ahead = margins.margin(&mut self.field, when, &there);
-        ahead.is_none_or(|ahead| ahead < GOES_ON * margin)
     }
 
     /// After a failure: whether the rank drops here, and the motion can be carried on.
