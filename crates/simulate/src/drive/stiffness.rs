@@ -20,9 +20,6 @@ impl Driver {
     pub(super) fn looks_for_stiffness(&self) -> bool {
         let is_projected = self.control.stabilize == Stabilize::Projection
             && !self.field.equations.rows.is_empty();
-        if self.adapts() && !self.integrator.sees_stiffness() {
-            return false;
-        }
         !(is_projected && self.adapts())
             || self.looks.0 > 0
             || self.statistics.steps.is_multiple_of(SELDOM)

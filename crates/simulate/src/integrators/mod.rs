@@ -109,11 +109,6 @@ pub trait Integrator: Send {
         false
     }
 
-    /// Whether a step from where it is now would tell how stiff the problem looks.
-    fn sees_stiffness(&self) -> bool {
-        true
-    }
-
     /// How stiff the problem looked in the last step, where this can be told.
     fn stiffness(&self) -> Option<Stiffness> {
         None

@@ -184,10 +184,6 @@ impl Integrator for Taylor {
         is_known
     }
 
-    fn sees_stiffness(&self) -> bool {
-        !self.has_series
-    }
-
     fn stiffness(&self) -> Option<Stiffness> {
         if self.has_series { None } else { self.other.stiffness() }
     }

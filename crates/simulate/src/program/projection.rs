@@ -197,9 +197,12 @@ impl Projection {
                 break;
             }
             last = left;
+            let was_shared = is_shared;
             is_shared = is_shared && level.correct_beside(&mut self.positions);
             if !is_shared {
-                level.load_velocities(field, t, x)?;
+                if is_measured || was_shared {
+                    level.load_velocities(field, t, x)?;
+                }
                 level.correct_velocities(field, rank)?;
             }
             let correction = &level.outcome.v_dot;

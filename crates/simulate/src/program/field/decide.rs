@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! |a − (a Q) Qᵀ| ≤ 64 ε |a|      Q an orthonormal basis of the rows in use, where masses are equal
-//! |a v̇ − b| ≤ 10⁻⁹ (Σ|a_i v̇_i| + |b|)
+//! |a v̇ − b| ≤ 10⁻⁹ (|a| |v̇| + |b|)
 //! ```
 
 use super::{Feedback, Field, FieldError};
@@ -20,7 +20,7 @@ use dalembert_gauss::{Factored, Solver};
 
 /// Unit: part of a row. What rounding leaves of a row that depends on others.
 const DEPENDS: f64 = 64.0 * f64::EPSILON;
-/// Unit: part of the terms in a row. What the motion may miss a row by that it does not use.
+/// Unit: part of a row times v̇. What the motion may miss a row by that it does not use.
 const MET: f64 = 1e-9;
 
 impl Field {
@@ -108,6 +108,8 @@ impl Field {
         };
         work.units.clear();
         work.units.extend((0..size).map(unit));
+        let parts = work.outcome.v_dot.iter().zip(&work.units).map(|(v, unit)| v / unit);
+        let speed = parts.map(|v| v * v).sum::<f64>().sqrt();
         work.basis.clear();
         for row in self.rows.iter().copied().chain((0..n).filter(|row| !self.rows.contains(row))) {
             let own = &work.jacobian[row * size..(row + 1) * size];
@@ -117,7 +119,7 @@ impl Field {
             let whole = dot(rest, rest).sqrt();
             // Twice, as once leaves what was large in it.
             for _ in 0..2 {
-                for known in basis.chunks_exact(size) {
+                for known in basis.chunks_exact(size.max(1)) {
                     let along = dot(known, rest);
                     rest.iter_mut().zip(known).for_each(|(r, k)| *r -= along * k);
                 }
@@ -130,10 +132,9 @@ impl Field {
                 rest.iter_mut().for_each(|r| *r /= left);
                 continue;
             }
-            let terms = own.iter().zip(&work.outcome.v_dot).map(|(a, v)| a * v);
             let right = work.output[bias + row];
-            let missed = (terms.clone().sum::<f64>() - right).abs();
-            let size = terms.map(f64::abs).sum::<f64>() + right.abs();
+            let missed = (dot(own, &work.outcome.v_dot) - right).abs();
+            let size = whole * speed + right.abs();
             if !(left <= DEPENDS * whole && missed <= MET * size) {
                 return false;
             }
