@@ -629,9 +629,9 @@ impl Driver {
     }
 
     /// ‖q̇‖ over ‖q‖ where masses are equal.
-    pub(super) fn speed(&mut self, x: &[f64], rates: &[f64]) -> f64 {
+    pub(super) fn speed(&mut self, t: f64, x: &[f64], rates: &[f64]) -> f64 {
         let n = self.field.n;
-        let is_known = self.field.residuals(self.t, x).is_ok();
+        let is_known = self.field.residuals(t, x).is_ok();
         let (mut moved, mut length) = (0.0, 0.0);
         for i in 0..n {
             let mass = self.field.mass_of(i).filter(|_| is_known);
