@@ -8,7 +8,7 @@ use dalembert::formulations::formulations::lagrange;
 use dalembert::simulate::at_state::Refusal;
 use dalembert::simulate::report::{self, EvalError, Options};
 use dalembert::simulate::run::{RunError, RunOptions, run};
-use dalembert::simulate::{Dependence, Setting, start};
+use dalembert::simulate::{DEFAULT, Dependence, Field, Setting, start};
 use std::ops::ControlFlow;
 use support::load;
 
@@ -200,4 +200,36 @@ fn pages_are_decided() {
         assert_eq!(*known, Dependence::Follows, "{}", page.name);
     }
     assert!(redundant >= 6, "{redundant}");
+}
+
+/// Rows that depend on each other on the constraints alone: what was decided there is kept along
+/// them, and nowhere beside them, however near.
+#[test]
+fn a_decision_on_dependent_rows_is_kept_on_the_constraints_only() {
+    let text = "coord x, y, z\nkinetic (x'^2 + y'^2 + z'^2)/2\npotential z + x^2\n\
+                constraint a: z = 0\nconstraint b: z*(1 + x^2) = 0\n\
+                start x = 0.5, y = 0, z = 0, x' = 1, y' = 1\nrun t = 0..1\n";
+    let model = load(text).model.expect("a model");
+    let setting = Setting::new(&model).expect("values");
+    let model = &setting.model;
+    let equations = lagrange::FORMULATION
+        .derive(&model.exprs, &model.system, &Choices::default())
+        .expect("equations");
+    let mut field = Field::new(&setting, &equations, DEFAULT);
+    let mut rates = [0.0; 7];
+    let start = [0.5, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0];
+    field.choose_rows(0.0, &start, 1e-9).expect("a motion");
+    assert_eq!(field.rows().len(), 1);
+    for x in [0.5, 0.6, 0.1, -0.4] {
+        let mut at = |z: f64, speed: f64| {
+            field.keeps_decision(0.0, &[x, 0.3, z, 1.5, -1.0, speed, 0.0], &mut rates)
+        };
+        assert!(at(0.0, 0.0) && at(1e-17, 0.0), "{x}");
+        // Rows apart by z, and right sides by the speed.
+        for off in [1e-12, 1e-9, 1e-6, 1e-3] {
+            assert!(!at(off, 0.0) && !at(-off, 0.0), "{x} {off}");
+        }
+        assert!(!at(0.0, 1e-3), "{x}");
+    }
+    assert_eq!(field.counts.decisions, 1);
 }

@@ -245,6 +245,26 @@ fn dependent_rows_are_left_out_at_every_order() {
     let apart = apart(&states[0], &exact[0]);
     assert!(apart < 1e-8 && report.certificate.position_residual < 1e-14, "{apart:e}");
     assert!(report.statistics.rejected == 0, "{:?}", report.statistics);
+    // What was decided at the start is seen to be true at every step, and not decided again.
+    assert!(report.statistics.decisions < 5, "{:?}", report.statistics);
+}
+
+/// Unknowns behind momenta are found once at a state: a search that begins at its end may lose it
+/// and come to another zero.
+#[test]
+fn what_stands_behind_momenta_stays_found() {
+    let model = page("relativistic-pendulum");
+    let setting = Setting::new(&model).expect("values");
+    let end = |method, tolerance| {
+        let report = travel(&setting, "bracket", method, tolerance).expect("a start");
+        report.expect("a run").last.expect("an end").state.q
+    };
+    let exact = end("dop853", 1e-12);
+    for tolerance in (0..24).map(|k| 1e-9 * 0.8f64.powi(k)) {
+        let found = end("taylor", tolerance);
+        let off = found.iter().zip(&exact).fold(0f64, |m, (a, b)| m.max((a - b).abs()));
+        assert!(off < 1e-8, "{tolerance:e}: {off:e}");
+    }
 }
 
 /// Rows that nearly depend on each other: what other methods say of them.

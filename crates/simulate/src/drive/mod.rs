@@ -243,6 +243,10 @@ pub struct Driver {
     rate: Option<f64>,
     /// Rank and verdict at the first state.
     expected: Option<(usize, outcome::Verdict)>,
+    /// Whether positions are held by the rows of the motion; see [`rows`].
+    is_one_choice: bool,
+    /// Whether the rows were chosen ahead of a pass.
+    is_prepared: bool,
     events: Option<EventFunctions>,
     /// How many steps looked stiff, and how many since then did not.
     looks: (u32, u32),
@@ -302,6 +306,8 @@ impl Driver {
             is_backward: false,
             rate: None,
             expected: None,
+            is_one_choice: true,
+            is_prepared: false,
             events: None,
             looks: (0, 0),
             stiff: None,

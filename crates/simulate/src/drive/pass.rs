@@ -33,6 +33,8 @@ pub(super) struct Pass<'o> {
     /// The errors of the last step, component by component, as far as they are known.
     pub(super) errors: Vec<f64>,
     pub(super) weights: Vec<f64>,
+    /// The step from the driver's state that the weights are for; 0 if they are for none.
+    pub(super) weighed: f64,
     pub(super) between: Vec<f64>,
     /// Where a switch turned, on the polynomial of the step.
     turn: Vec<f64>,
@@ -172,7 +174,11 @@ impl Driver {
         self.is_backward = forward < 0.0;
         self.settle_branches().map_err(Failure::Field)?;
         let x = self.x.clone();
-        self.settle(&x)?;
+        let mut rates = vec![0.0; size];
+        match std::mem::take(&mut self.is_prepared) {
+            true => self.settle_after_step(&mut rates).map(|_| ())?,
+            false => self.settle(&x)?,
+        }
         let pass = Pass {
             end,
             forward,
@@ -180,12 +186,13 @@ impl Driver {
             outputs,
             rank: self.field.outcome().rank.jacobian,
             dependent: self.dependent_rows(),
-            rates: vec![0.0; size],
+            rates,
             failed: None,
             next: vec![0.0; size],
             raw: vec![0.0; size],
             errors: vec![0.0; size],
             weights: vec![0.0; size],
+            weighed: 0.0,
             between: vec![0.0; size],
             turn: vec![0.0; size],
             rejected_last: false,
@@ -205,6 +212,7 @@ impl Driver {
         if self.h == 0.0 {
             self.h = forward * self.first_step(&pass.rates, end);
         }
+        self.scales.began.clear();
         // Without an estimate the first step is the step.
         if self.control.step.is_none() && !self.integrator.estimates() {
             let count = (pass.length / self.h.abs()).ceil().max(1.0);
@@ -212,7 +220,8 @@ impl Driver {
             self.chooses_step = true;
         }
         self.forget();
-        self.weigh(&mut pass.weights, &pass.rates, self.h);
+        let h = self.h;
+        self.weigh_step(&mut pass, h);
         self.mark(&pass);
         Ok(pass)
     }
@@ -269,7 +278,7 @@ impl Driver {
         if h.abs() < smallest && !is_last {
             return Err(Failure::StepTooSmall { step: h });
         }
-        self.weigh(&mut pass.weights, &pass.rates, h);
+        self.weigh_attempt(pass, h);
         self.feed_back(usual);
         let adapts = self.adapts();
         let constant = self.control.step.is_some();
@@ -375,9 +384,8 @@ impl Driver {
                     return Ok(None);
                 }
             }
-            // There must be rates at the end, if the method has not seen to it; they are needed
-            // next.
-            if !looks && !arrival.turned && arrival.events.is_none() {
+            // There must be rates at the end; they are needed next.
+            if adapts && !arrival.turned && arrival.events.is_none() {
                 let end = self.field.rates(arrival.t, &pass.next, &mut pass.between);
                 if let Err(failure) = end {
                     return match self.reject(pass, h, 0.25) {
@@ -390,7 +398,11 @@ impl Driver {
         if adapts && error > 1.0 {
             let order = f64::from(self.integrator.estimate_order());
             let factor = if error.is_finite() { 0.9 * error.powf(-1.0 / order) } else { 0.2 };
-            let factor = if self.learns(h, pass) { 1.0 } else { factor.clamp(0.2, 0.9) };
+            let learns = self.learns(h, pass);
+            let factor = if learns { 1.0 } else { factor.clamp(0.2, 0.9) };
+            if learns {
+                pass.weighed = 0.0;
+            }
             self.reject(pass, h, factor)?;
             return Ok(None);
         }
@@ -499,6 +511,7 @@ impl Driver {
             if arrival.turned { (self.t, 0.0) } else { (pass.origin, pass.taken + 1.0) };
         self.x.copy_from_slice(&pass.next);
         self.scales.see(&pass.next);
+        pass.weighed = 0.0;
         if let Some(watch) = &mut self.events {
             let (t, why) = (self.t, Open::Later);
             let left = watch.commit().into_iter();
@@ -522,11 +535,10 @@ impl Driver {
             pass.recent_switches = 0;
         }
         self.note_slack(turned_from.as_deref())?;
-        if arrival.turned {
-            self.settle_here()?;
-        } else {
-            self.settle_after_step()?;
-        }
+        let is_kept = match arrival.turned {
+            true => self.settle_here().map(|()| false)?,
+            false => self.settle_after_step(&mut pass.rates)?,
+        };
         let (expected, found) = (pass.rank, self.field.outcome().rank.jacobian);
         if found != expected {
             // Those that are dependent, be it from here on or until here.
@@ -544,7 +556,9 @@ impl Driver {
             pass.outputs = &pass.outputs[1..];
         }
         // Where there are none the run may still end for another reason.
-        pass.failed = self.field.certified_rates(self.t, &self.x, &mut pass.rates).err();
+        if !is_kept {
+            pass.failed = self.field.certified_rates(self.t, &self.x, &mut pass.rates).err();
+        }
         let rates = pass.failed.is_none().then_some(&*pass.rates);
         let (x, jumped) = (&*self.x, self.jumped);
         let sample = Sample { t: self.t, x, rates, is_output, is_step: true, jumped };

@@ -20,19 +20,23 @@ impl Driver {
     pub fn prepare(&mut self) {
         let x = self.x.clone();
         let (before, ranks) = (self.expected, self.ranks);
-        if self.settle(&x).is_err() {
+        self.is_prepared = self.settle(&x).is_ok();
+        if !self.is_prepared {
             (self.expected, self.ranks) = (before, ranks);
         }
     }
 
     /// Chooses the rows for what comes, at the end of a step that no turn has cut. Where a decision
-    /// would be the last one once more, it is not made.
-    pub(super) fn settle_after_step(&mut self) -> Result<(), Failure> {
-        let all = (self.field.equations.rows.len(), outcome::Verdict::Unique);
-        if self.expected == Some(all) && self.field.keeps_decision(self.t, &self.x) {
-            return Ok(());
+    /// would be the last one once more, it is not made, and the rates there are known: true.
+    pub(super) fn settle_after_step(&mut self, rates: &mut [f64]) -> Result<bool, Failure> {
+        let is_expected =
+            self.expected == Some((self.field.rows().len(), outcome::Verdict::Unique));
+        let is_kept =
+            is_expected && self.is_one_choice && self.field.keeps_decision(self.t, &self.x, rates);
+        if !is_kept {
+            self.settle_here()?;
         }
-        self.settle_here()
+        Ok(is_kept)
     }
 
     /// Takes other values of the parameters, of which those far from what they were ask for another
@@ -54,11 +58,22 @@ impl Driver {
 
     /// Chooses the rows for what comes, at a state that satisfies them.
     pub(super) fn settle(&mut self, x: &[f64]) -> Result<(), Failure> {
-        if self.expected.is_none() {
+        let is_first = self.expected.is_none();
+        if is_first {
             self.refresh_noise(x).map_err(Failure::Field)?;
         }
-        self.blur(x).map_err(Failure::Field)?;
-        let mut found = self.choose(x)?;
+        // What the state is not known to makes no difference where rows are independent by far.
+        let mut firm = None;
+        if is_first && !self.field.equations.rows.is_empty() {
+            firm = self.choose(x).ok().filter(|_| self.field.has_firm_rows());
+        }
+        let mut found = match firm {
+            Some(found) => found,
+            None => {
+                self.blur(x).map_err(Failure::Field)?;
+                self.choose(x)?
+            }
+        };
         // Before a change is believed, the noise is looked at where it happens.
         if self.expected.is_some_and(|e| e != found) {
             self.refresh_noise(x).map_err(Failure::Field)?;
@@ -73,6 +88,7 @@ impl Driver {
         if self.control.stabilize == Stabilize::Projection {
             self.projection.choose(&mut self.field, self.t, x, RANK).map_err(Failure::Field)?;
         }
+        self.is_one_choice = self.chooses_alike();
         self.ranks = (self.ranks.0.min(rank), self.ranks.1.max(rank));
         match motion {
             outcome::Verdict::Unique => Ok(()),
@@ -82,6 +98,20 @@ impl Driver {
             }
             motion => Err(Failure::Field(FieldError::NoMotion(motion))),
         }
+    }
+
+    /// Whether the rows of positions that are in use are those of the motion, or all that there
+    /// are: then what is known of the ones is known of the others.
+    fn chooses_alike(&self) -> bool {
+        let equations = &self.field.equations;
+        let Some(positions) = self.projection.positions() else { return true };
+        let rows = self.field.rows();
+        let is_position = |row: &usize| {
+            let mut own = positions.iter().map(|&at| equations.configuration_residuals[at].0);
+            own.any(|name| name == equations.rows[*row])
+        };
+        positions.len() == equations.configuration_residuals.len()
+            || positions.len() == rows.len() && rows.iter().all(is_position)
     }
 
     /// Rank and verdict at a state, and the rows in use from there on.

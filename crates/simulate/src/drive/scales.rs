@@ -51,8 +51,11 @@ pub(super) struct Scales {
     speed: f64,
     /// The diagonal of the metric of the own velocities, where it was last seen.
     metric: Vec<f64>,
+    /// The same where a pass begins; empty on its way.
+    pub(super) began: Vec<f64>,
     /// Positions, then own velocities.
     components: Vec<Component>,
+    has_massless: bool,
     /// Which part each coordinate belongs to.
     parts: Vec<usize>,
     /// The largest position and velocity of each part.
@@ -69,24 +72,32 @@ pub(super) struct Scales {
     vouched: u32,
 }
 
-/// What brings a component to units of equal mass, √g; none where g is 0.
+/// What brings a component to units of equal mass, √g, and back, 1/√g; none where g is 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
     g: f64,
     root: f64,
+    inverse: f64,
 }
 
 impl Unit {
     fn of(g: f64) -> Unit {
         let g = if g.is_finite() { g.abs() } else { 0.0 };
-        Unit { g, root: g.sqrt() }
+        let root = g.sqrt();
+        Unit { g, root, inverse: if g > 0.0 { 1.0 / root } else { 0.0 } }
     }
 
     /// A size in units of equal mass, in the component's own; 0 where there are none.
     #[inline(always)]
     fn back(self, size: f64) -> f64 {
-        if self.g > 0.0 { size / self.root } else { 0.0 }
+        size * self.inverse
     }
+}
+
+/// The larger of two numbers: one instruction, where there is no NaN to mind.
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 /// A component as the masses have it where a pass begins.
@@ -150,21 +161,26 @@ impl Scales {
         }
         let by_step = (rates[i] * h).abs();
         if i >= n {
-            return x[i].abs().max(KEEPS * self.own[i]).max(by_step);
+            return larger(larger(x[i].abs(), KEEPS * self.own[i]), by_step);
         }
-        let mut own = self.own[i].max((x[i] - self.origin[i]).abs());
-        if own == 0.0 {
-            // From rest a position goes with the square of the time; by 1/M_ii where velocities
-            // are momenta. Later it goes by its velocity: a force does less than this to what
-            // cannot be faster, or is held.
-            let by_force = |factor: f64| 0.5 * factor * (rates[n + i] * h * h).abs();
-            own = match self.is_rate {
-                true => by_force(1.0),
-                false if self.components.len() == 2 * n => by_force(self.components[n + i].unit.g),
-                false => 0.0,
-            };
-        }
-        let own = own.max(by_step);
+        let own = larger(self.own[i], (x[i] - self.origin[i]).abs());
+        if own > 0.0 { larger(own, by_step) } else { self.unmoved(i, x, rates, h) }
+    }
+
+    /// The same for a position that has not moved.
+    #[cold]
+    fn unmoved(&self, i: usize, x: &[f64], rates: &[f64], h: f64) -> f64 {
+        let n = self.origin.len();
+        // From rest a position goes with the square of the time; by 1/M_ii where velocities
+        // are momenta. Later it goes by its velocity: a force does less than this to what
+        // cannot be faster, or is held.
+        let by_force = |factor: f64| 0.5 * factor * (rates[n + i] * h * h).abs();
+        let own = match self.is_rate {
+            true => by_force(1.0),
+            false if self.components.len() == 2 * n => by_force(self.components[n + i].unit.g),
+            false => 0.0,
+        };
+        let own = own.max((rates[i] * h).abs());
         // From rest in other velocities nothing tells how far it will go in a step.
         if own == 0.0 && !self.is_rate { COUPLED * x[i].abs() } else { own }
     }
@@ -172,11 +188,11 @@ impl Scales {
     /// What a component may be off by; 0 if it has no size.
     #[inline(always)]
     fn allowed(&self, i: usize, tolerance: f64, x: &[f64], rates: &[f64], h: f64) -> f64 {
-        let size = self.size(i, x, rates, h);
-        if size == 0.0 && self.floor[i] == 0.0 {
+        let (size, floor) = (self.size(i, x, rates, h), self.floor[i]);
+        if size == 0.0 && floor == 0.0 {
             return 0.0;
         }
-        tolerance * size + self.floor[i].max(DIGITS * x[i].abs())
+        tolerance * size + larger(floor, DIGITS * x[i].abs())
     }
 
     /// What rounding errors of the forces that balance may do to a component in a step h of a
@@ -218,25 +234,31 @@ impl Scales {
 
     /// Finds the largest of the positions and of the velocities of each part, in units of equal
     /// mass, and those that constraints join; all as large as they have been.
+    #[inline(always)]
     fn couple(&mut self, x: &[f64]) -> [f64; 2] {
         let n = self.origin.len();
-        self.most.iter_mut().for_each(|most| {
+        let (positions, velocities) = self.components.split_at(n.min(self.components.len()));
+        let (x, own) = ((&x[..n], &x[n..]), (&self.own[..n], &self.own[n..]));
+        let lists = [(positions, x.0, own.0), (velocities, x.1, own.1)];
+        let mut joined = [0f64; 2];
+        for ((most, joined), (components, x, own)) in
+            self.most.iter_mut().zip(&mut joined).zip(lists)
+        {
             most.clear();
             most.resize(n.max(1), 0.0);
-        });
-        let mut joined = [0f64; 2];
-        let members = self.components.iter().zip(x).zip(&self.own).enumerate();
-        for (i, ((component, x), own)) in members {
-            let (at, size) = (usize::from(i >= n), x.abs().max(*own));
-            joined[at] = joined[at].max(component.joint.root * size);
-            let most = &mut self.most[at][component.part];
-            *most = most.max(component.unit.root * size);
+            for ((component, x), own) in components.iter().zip(x).zip(own) {
+                let size = larger(x.abs(), *own);
+                *joined = larger(*joined, component.joint.root * size);
+                let most = &mut most[component.part];
+                *most = larger(*most, component.unit.root * size);
+            }
         }
         joined
     }
 
     /// The largest of the positions or of the velocities that a component is coupled to, in its
     /// own units; [`couple`](Scales::couple) comes first.
+    #[inline(always)]
     fn coupled(&self, component: &Component, at: usize) -> f64 {
         component.unit.back(self.most[at][component.part])
     }
@@ -309,42 +331,63 @@ impl Driver {
         // At rest, it is what would bring them somewhere in the time of the run.
         let together = fast.max(far / span);
         let is_residual = self.integrator.needs() == Needs::Residual;
+        // What only few motions have: components without mass, and a beginning at rest.
+        let is_plain = scales.rest.is_empty() && !scales.has_massless;
+        let joint_part = TOGETHER * tolerance;
+        let coupled_part = COUPLED * tolerance;
+        let extents = &self.field.noise().extents;
+        let odd = |i: usize, component: &Component, mut allowed: f64| {
+            // What has no mass is where the constraints put it, on their scale.
+            if component.is_massless {
+                let extent = extents.get(i).copied().unwrap_or(0.0);
+                allowed = larger(allowed + DIGITS * extent, joint_part * extent);
+            }
+            allowed + scales.at_rest(i, &self.x, h, span)
+        };
         weights.fill(0.0);
-        for (i, (weight, component)) in weights.iter_mut().zip(&scales.components).enumerate() {
+        let (positions, velocities) = scales.components.split_at(n);
+        let (first, second) = weights.split_at_mut(n);
+        for (i, (weight, component)) in first.iter_mut().zip(positions).enumerate() {
             let mut allowed = scales.allowed(i, tolerance, &self.x, rates, h);
             if !(allowed > 0.0) {
                 continue;
             }
-            let (is_velocity, joint) = (i >= n, component.joint);
-            let joined = joint.back(if is_velocity { fast } else { far });
-            let most = if is_velocity { joint.back(together) } else { joined };
+            let joined = component.joint.back(far);
+            if joined > 0.0 {
+                allowed = larger(allowed + DIGITS * joined, joint_part * joined);
+            }
+            allowed = larger(allowed, coupled_part * scales.coupled(component, 0));
+            *weight = 1.0 / if is_plain { allowed } else { odd(i, component, allowed) };
+        }
+        // At rest, velocities are what the positions are in the time of the run.
+        let once = if scales.is_rate { 1.0 / span } else { 0.0 };
+        for (j, (weight, component)) in second.iter_mut().zip(velocities).enumerate() {
+            let i = n + j;
+            let mut allowed = scales.allowed(i, tolerance, &self.x, rates, h);
+            if !(allowed > 0.0) {
+                continue;
+            }
+            let joint = component.joint;
+            let most = joint.back(together);
             if most > 0.0 {
-                allowed = (allowed + DIGITS * joined).max(TOGETHER * tolerance * most);
+                allowed = larger(allowed + DIGITS * joint.back(fast), joint_part * most);
             }
-            let mut coupled = scales.coupled(component, usize::from(is_velocity));
-            // At rest, velocities are what the positions are in the time of the run.
-            if is_velocity && scales.is_rate {
-                coupled = coupled.max(scales.coupled(&scales.components[i - n], 0) / span);
+            let mut coupled = scales.coupled(component, 1);
+            if once > 0.0 {
+                coupled = larger(coupled, scales.coupled(&positions[j], 0) * once);
             }
-            allowed = allowed.max(COUPLED * tolerance * coupled);
-            // What has no mass is where the constraints put it, on their scale.
-            if component.is_massless {
-                let extent = self.field.noise().extents.get(i).copied().unwrap_or(0.0);
-                allowed = (allowed + DIGITS * extent).max(TOGETHER * tolerance * extent);
+            allowed = larger(allowed, coupled_part * coupled);
+            if !is_plain {
+                allowed = odd(i, component, allowed);
             }
-            if !scales.rest.is_empty() {
-                allowed += scales.at_rest(i, &self.x, h, span);
-            }
-            if is_velocity {
-                // Rounding of the forces at hand is in every velocity, however short the step; it
-                // is no more than rounding where it is far below the velocity itself.
-                let shaken = scales.shaken.get(i - n).map_or(0.0, |noise| noise * h.abs());
-                allowed += shaken.min(SMALL * scales.own[i]);
-                // A method that solves for positions has velocities as their differences.
-                if is_residual {
-                    let own = if self.field.size == n { self.x[i - n].abs() } else { 0.0 };
-                    allowed += DIGITS * own.max(joint.back(far)) / h.abs();
-                }
+            // Rounding of the forces at hand is in every velocity, however short the step; it is no
+            // more than rounding where it is far below the velocity itself.
+            let shaken = scales.shaken.get(j).map_or(0.0, |noise| noise * h.abs());
+            allowed += shaken.min(SMALL * scales.own[i]);
+            // A method that solves for positions has velocities as their differences.
+            if is_residual {
+                let own = if self.field.size == n { self.x[j].abs() } else { 0.0 };
+                allowed += DIGITS * own.max(joint.back(far)) / h.abs();
             }
             *weight = 1.0 / allowed;
         }
@@ -364,6 +407,7 @@ impl Driver {
         let x = self.x.clone();
         let masses = self.field.mass_diagonal(self.t, &x);
         let metric = self.metric_diagonal(&x).unwrap_or_default();
+        self.scales.began.clone_from(&metric);
         self.scales.is_rate = self.field.equations.v == self.field.model().system.velocities();
         if self.scales.parts.is_empty() {
             self.scales.parts = crate::program::energy::parts(self.field.setting());
@@ -391,6 +435,7 @@ impl Driver {
             }
         };
         self.scales.components = (0..n + size).map(component).collect();
+        self.scales.has_massless = self.scales.components.iter().any(|c| c.is_massless);
     }
 
     /// The diagonal of the metric of the own velocities, by the mass that each of them moves;
@@ -526,7 +571,10 @@ impl Driver {
         let longest = (end - self.t).abs();
         let forward = if end >= self.t { 1.0 } else { -1.0 };
         let x = self.x.clone();
-        let metric = self.metric_diagonal(&x).unwrap_or_default();
+        let mut metric = std::mem::take(&mut self.scales.began);
+        if metric.is_empty() {
+            metric = self.metric_diagonal(&x).unwrap_or_default();
+        }
         let weight = |j: usize| metric.get(j).copied().filter(|g| *g > 0.0).unwrap_or(0.0);
         let norm = |v: &[f64]| -> f64 {
             v.iter().enumerate().map(|(j, a)| weight(j) * a * a).sum::<f64>().sqrt()
@@ -581,9 +629,9 @@ impl Driver {
     }
 
     /// ‖q̇‖ over ‖q‖ where masses are equal.
-    pub(super) fn speed(&mut self, x: &[f64], rates: &[f64]) -> f64 {
+    pub(super) fn speed(&mut self, t: f64, x: &[f64], rates: &[f64]) -> f64 {
         let n = self.field.n;
-        let is_known = self.field.residuals(self.t, x).is_ok();
+        let is_known = self.field.residuals(t, x).is_ok();
         let (mut moved, mut length) = (0.0, 0.0);
         for i in 0..n {
             let mass = self.field.mass_of(i).filter(|_| is_known);

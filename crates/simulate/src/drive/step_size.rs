@@ -3,6 +3,7 @@
 use super::Driver;
 use super::pass::Pass;
 use super::tolerances::sampling::SEEN;
+use super::tolerances::scales::ALIKE;
 use crate::integrators::{Needs, Step};
 
 impl Driver {
@@ -32,19 +33,39 @@ impl Driver {
         let is_watched = self.field.guards() > 0 || self.events.is_some();
         let share = if is_watched { SEEN } else { 1.0 };
         // What components may be off by goes by how far a step takes them.
-        for _ in 0..2 {
+        for round in 0..2 {
             let h = self.h;
-            self.weigh(&mut pass.weights, &pass.rates, h);
+            self.weigh_step(pass, h);
             let (rates, weights, tolerance) = (&pass.rates, &pass.weights, self.control.tolerance);
             let (constant, looks) = (false, false);
             let step =
                 Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
-            match self.integrator.length(&mut self.field, &step) {
+            let suited = match round {
+                0 => self.integrator.length(&mut self.field, &step),
+                _ => self.integrator.length_again(&step),
+            };
+            match suited {
                 Some(suited) if share * suited < h.abs() => {
                     self.h = pass.forward * share * suited;
                 }
                 _ => return,
             }
+        }
+    }
+
+    /// What components may be off by in a step h from the driver's state.
+    pub(super) fn weigh_step(&mut self, pass: &mut Pass, h: f64) {
+        self.weigh(&mut pass.weights, &pass.rates, h);
+        pass.weighed = h;
+    }
+
+    /// The same, where it was not found for a step of about that length when the method told how
+    /// long it may be.
+    pub(super) fn weigh_attempt(&mut self, pass: &mut Pass, h: f64) {
+        let (h_abs, weighed) = (h.abs(), pass.weighed.abs());
+        let is_alike = h_abs <= ALIKE * weighed && weighed <= ALIKE * h_abs;
+        if !(is_alike && self.integrator.needs() == Needs::Series) {
+            self.weigh_step(pass, h);
         }
     }
 

@@ -41,6 +41,8 @@ pub(super) mod scales {
     /// Unit: part of the largest, in units of equal mass. The same where only forces and masses
     /// join them.
     pub(in crate::drive) const COUPLED: f64 = 1e-6;
+    /// Unit: ratio of steps. Within this, steps move components as far.
+    pub(in crate::drive) const ALIKE: f64 = 1.25;
     /// Unit: part of the run. The shortest first step that is looked for.
     pub(in crate::drive) const LEAST: f64 = 1e-6;
     /// Unit: part of the tolerance times what the energy could do. What a component without a

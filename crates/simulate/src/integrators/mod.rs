@@ -98,6 +98,17 @@ pub trait Integrator: Send {
         None
     }
 
+    /// The same once more, from the same state with other weights.
+    fn length_again(&self, _step: &Step<'_>) -> Option<f64> {
+        None
+    }
+
+    /// The state that follows the one at a time after h, where the method knows it before a step:
+    /// where it has said how [long](Integrator::length) that may be. False if it does not.
+    fn foretell(&self, _t: f64, _h: f64, _x: &mut [f64]) -> bool {
+        false
+    }
+
     /// How stiff the problem looked in the last step, where this can be told.
     fn stiffness(&self) -> Option<Stiffness> {
         None

@@ -279,7 +279,8 @@ impl Energies {
         self.seen += 1;
         let is_first = self.exchanges.is_empty();
         // Rounding errors change little: they are looked at ever more rarely.
-        let noise = (self.seen.is_power_of_two()).then(|| self.noise(setting));
+        let is_looked_at = self.seen.is_power_of_two() && self.seen.ilog2().is_multiple_of(2);
+        let noise = is_looked_at.then(|| self.noise(setting));
         let count = self.active.len();
         for group in 0..count {
             let (energy, twice) =

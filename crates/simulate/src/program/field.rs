@@ -39,6 +39,7 @@ use crate::normal_form::layout::Layout;
 use crate::program::problem::{Canonical, Expansion, Problem, ResidualForm, Structure};
 use crate::search::Room;
 use crate::setting::State;
+use crate::setting::extent::Geometry;
 use crate::setting::legendre;
 use crate::setting::{Setting, Table};
 use dalembert_compile::{Function, Scratch as Registers};
@@ -51,7 +52,7 @@ use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::Terms;
 use dalembert_model::system::Model;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where the outputs of the compiled terms lie.
 #[derive(Clone)]
@@ -95,6 +96,8 @@ pub struct Field {
     mass_matrix: Jacobian,
     /// M, also where the projection of positions needs none.
     whole_mass: Jacobian,
+    /// What extents are read off, where they were asked for.
+    geometry: Arc<OnceLock<[Geometry; 2]>>,
     /// The equations.
     pub equations: EquationsOfMotion,
     /// Number of coordinates.
@@ -121,6 +124,8 @@ pub struct Field {
     velocity_rows: Vec<usize>,
     /// Which own velocities are the rates of the positions at their places.
     rates_of_positions: Vec<bool>,
+    /// Whether A and Γ are φ_q and M, row by row.
+    has_rows_of_positions: bool,
     /// Held by feedback.
     pub feedback: Feedback,
     /// Rates that are known otherwise, where solving for them would only add noise.
@@ -161,6 +166,8 @@ struct Work {
     evaluated: Vec<f64>,
     is_fresh: bool,
     auxiliary: Vec<f64>,
+    /// The input at which what stands behind v was found last, with it; empty if it was not.
+    behind_at: Vec<f64>,
     output: Vec<f64>,
     residual_output: Vec<f64>,
     /// The input of the residuals at hand; empty if there are none.
@@ -180,9 +187,11 @@ struct Work {
     is_certified: bool,
     /// Whether the last solution is on the decision of another state.
     is_frozen: bool,
-    /// Whether the decision at hand is that of a state on the constraints with one motion and
-    /// all rows independent.
+    /// Whether the decision at hand is that of a state on the constraints with one motion.
     is_settled: bool,
+    /// 1/√Γ_ii, and rows in these units, orthonormal.
+    units: Vec<f64>,
+    basis: Vec<f64>,
     unknowns: Vec<f64>,
     search: Room,
 }
@@ -224,11 +233,19 @@ impl Field {
         let work = &mut self.work;
         work.input[0] = t;
         copy(&mut work.input[1..1 + n + size], &x[..n + size]);
-        if let Some(implicit) = &self.auxiliary
-            && implicit.solve(work, 1 + n + size).is_err()
-        {
+        let Some(implicit) = &self.auxiliary else { return Ok(()) };
+        let first = 1 + n + size;
+        work.input[first..first + implicit.count].copy_from_slice(&work.auxiliary);
+        // What was found once is not looked for again: a search that begins at its end may lose it.
+        if is_same(&work.behind_at, &work.input) {
+            return Ok(());
+        }
+        work.behind_at.clear();
+        if implicit.solve(work, first).is_err() {
             self.find_by_expressions(t, x)?;
         }
+        let Work { behind_at, input, .. } = &mut *self.work;
+        behind_at.extend_from_slice(input);
         Ok(())
     }
 
@@ -433,12 +450,17 @@ fn replace(own: &mut Vec<f64>, new: &[f64]) -> bool {
         own.extend_from_slice(new);
         return true;
     }
-    // Mostly it is another time.
-    let is_same = own.iter().zip(new).all(|(own, new)| own.to_bits() == new.to_bits());
-    if !is_same {
+    let is_other = !is_same(own, new);
+    if is_other {
         copy(own, new);
     }
-    !is_same
+    is_other
+}
+
+/// Whether lists are the same, bit by bit.
+fn is_same(own: &[f64], new: &[f64]) -> bool {
+    // Mostly it is another time.
+    own.len() == new.len() && own.iter().zip(new).all(|(own, new)| own.to_bits() == new.to_bits())
 }
 
 /// Copies numbers. A call for a few of them would cost more than they do.

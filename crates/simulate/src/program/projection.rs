@@ -8,6 +8,11 @@
 //! each repeated until nothing is left. Both are the problem of Gauss once more, so
 //! the same rank-aware solve serves: dependent rows and a singular metric do no
 //! harm. The projections in q̇, s and p are the same motion back.
+//!
+//! Where q̇ itself is projected and all constraints are on positions, A is φ_q and Γ is M. They are
+//! factored once then, for both: next to the constraints they are the same before and after
+//! positions were corrected, up to a part of a correction that is measured and repeated like any
+//! other.
 
 use crate::program::field::{Field, FieldError};
 use dalembert_gauss::eliminations::{Scratch, SolveError};
@@ -69,6 +74,13 @@ impl Projection {
         if m == 0 || self.chosen.as_ref().is_some_and(|p| p.len() == m) {
             return Ok(());
         }
+        // What was decided of the same rows in the same metric is not asked again.
+        if let Some(decision) = field.decision().filter(|_| field.has_rows_of_positions()) {
+            self.positions.factored.clone_from(decision);
+            self.positions.decided = (0..m).collect();
+            self.use_positions(Some((0..m).collect()));
+            return Ok(());
+        }
         let (n, level) = (field.n, &mut self.positions);
         field.residuals(t, x)?;
         field.position_jacobian(&mut level.rows);
@@ -92,6 +104,8 @@ impl Projection {
             inertia: &noise.mass_inertia,
         };
         solve(&mut level.scratch, &terms, rank, &mut level.outcome)?;
+        level.factored.adopt(&level.scratch, &level.outcome);
+        level.decided.clone_from(&level.outcome.independent);
         self.use_positions(Some(self.positions.outcome.independent.clone()));
         Ok(())
     }
@@ -104,6 +118,7 @@ impl Projection {
     /// Uses other position rows.
     pub fn use_positions(&mut self, positions: Option<Vec<usize>>) {
         self.chosen = positions;
+        self.positions.used.clear();
     }
 
     /// Projects a state in place.
@@ -120,8 +135,10 @@ impl Projection {
         let (_, psi) = field.residuals(t, x)?;
         self.entry.clear();
         self.entry.extend_from_slice(psi);
-        // Whether the residuals are those of the state.
+        // Whether the residuals are those of the state,
         let mut is_there = true;
+        // and the rows of positions, as loaded, serve the velocities too.
+        let mut is_shared = false;
         let mut last = f64::INFINITY;
         for _ in 0..MOST {
             if !std::mem::replace(&mut is_there, true) {
@@ -140,6 +157,9 @@ impl Projection {
                 self.found.position = violation.position;
             }
             let left = level.by_terms();
+            if last == f64::INFINITY {
+                is_shared = left < SMALL && field.has_rows_of_positions();
+            }
             if left <= ROUNDING || !(left < 0.5 * last) {
                 break;
             }
@@ -161,6 +181,8 @@ impl Projection {
             let is_measured = last < SMALL;
             if is_measured {
                 level.residuals.copy_from_slice(field.velocity_residuals());
+            } else if is_shared {
+                level.load_beside(field, &self.positions, &x[n..n + size]);
             } else if !level.load_velocities(field, t, x)? {
                 break;
             }
@@ -175,10 +197,15 @@ impl Projection {
                 break;
             }
             last = left;
-            if is_measured {
-                level.load_velocities(field, t, x)?;
+            let was_shared = is_shared;
+            is_shared = is_shared && level.correct_beside(&mut self.positions);
+            if !is_shared {
+                if is_measured || was_shared {
+                    level.load_velocities(field, t, x)?;
+                }
+                level.correct_velocities(field, rank)?;
             }
-            let correction = level.correct_velocities(field, rank)?;
+            let correction = &level.outcome.v_dot;
             x[n..n + size].iter_mut().zip(correction).for_each(|(x, d)| *x += d);
             is_there = false;
         }
@@ -233,6 +260,8 @@ struct Level {
     /// Those in use, and the rows of A in use that these were found from.
     used: Vec<usize>,
     is_used: Vec<bool>,
+    /// Whether these are all, in order.
+    has_all: bool,
     found_from: Vec<usize>,
     picked: Vec<f64>,
     picked_right: Vec<f64>,
@@ -244,6 +273,8 @@ struct Level {
     /// The decision of a state before, and the rows it was made for.
     factored: Factored,
     decided: Vec<usize>,
+    /// Whether the factors are those of what was loaded.
+    has_factors: bool,
 }
 
 impl Level {
@@ -257,14 +288,17 @@ impl Level {
         }
         field.position_jacobian(&mut self.rows);
         field.mass(&mut self.metric);
+        self.has_factors = false;
         self.noise.clone_from(&field.noise().positions);
         self.noise.resize(phi.len(), 0.0);
-        self.used.clear();
-        match chosen {
-            Some(chosen) => self.used.extend_from_slice(chosen),
-            None => self.used.extend(0..phi.len()),
+        if self.used.is_empty() || self.is_used.len() != phi.len() {
+            self.used.clear();
+            match chosen {
+                Some(chosen) => self.used.extend_from_slice(chosen),
+                None => self.used.extend(0..phi.len()),
+            }
+            self.mark_used();
         }
-        self.mark_used();
         measure(
             q,
             &self.metric,
@@ -293,8 +327,23 @@ impl Level {
         let v = &x[n..n + size];
         let rows = field.velocity_rows().iter().map(|row| &jacobian[row * size..(row + 1) * size]);
         measure(v, metric, rows, &mut self.sizes, &mut self.terms);
-        // Rounding errors of ψ: of what it is at rest, and of the entries of A times v.
-        let noise = field.noise();
+        self.load_noise(field, v);
+        Ok(true)
+    }
+
+    /// ψ of the last [`Field::residuals`], by the rows of the positions, as they were loaded.
+    fn load_beside(&mut self, field: &Field, positions: &Level, v: &[f64]) {
+        self.residuals.clear();
+        self.residuals.extend_from_slice(field.velocity_residuals());
+        let rows = positions.rows.chunks_exact(v.len().max(1));
+        measure(v, &positions.metric, rows, &mut self.sizes, &mut self.terms);
+        self.load_noise(field, v);
+    }
+
+    /// Rounding errors of ψ, and which of its rows are in use.
+    fn load_noise(&mut self, field: &Field, v: &[f64]) {
+        // Of what it is at rest, and of the entries of A times v.
+        let (noise, size) = (field.noise(), field.size);
         self.noise.clear();
         for (j, &row) in field.velocity_rows().iter().enumerate() {
             let entries = noise.rows.get(row * size..(row + 1) * size).unwrap_or_default();
@@ -308,13 +357,13 @@ impl Level {
             self.used = used.collect();
             self.mark_used();
         }
-        Ok(true)
     }
 
     fn mark_used(&mut self) {
         self.is_used.clear();
         self.is_used.resize(self.residuals.len(), false);
         self.used.iter().for_each(|&j| self.is_used[j] = true);
+        self.has_all = self.used.iter().copied().eq(0..self.residuals.len());
     }
 
     /// The largest residual relative to the terms of its row.
@@ -358,6 +407,17 @@ impl Level {
         self.used.iter().fold(0f64, |m, &j| m.max(ratio(self.residuals[j].abs(), self.terms[j])))
     }
 
+    /// The shortest correction of the velocities by the factors of the positions. False if these
+    /// do not serve.
+    fn correct_beside(&mut self, positions: &mut Level) -> bool {
+        if !positions.has_all || !(positions.has_factors || positions.factor()) {
+            return false;
+        }
+        self.picked_right.clear();
+        self.picked_right.extend(self.residuals.iter().map(|r| -r));
+        positions.factored.shortest(DEFAULT, &self.picked_right, &mut self.outcome.v_dot)
+    }
+
     /// The shortest correction of the velocities at the state that was loaded last.
     fn correct_velocities(&mut self, field: &mut Field, rank: f64) -> Result<&[f64], FieldError> {
         // The rows of the motion are these, unless some are about accelerations alone.
@@ -381,32 +441,53 @@ impl Level {
         self.correct(&field.noise().inertia, rank)
     }
 
-    /// The shortest correction of the rows in use, on the decision of a state before if that
-    /// serves.
-    fn correct(&mut self, inertia: &[f64], rank: f64) -> Result<&[f64], FieldError> {
-        let n = self.sizes.len();
-        self.picked.clear();
-        self.picked_right.clear();
-        for &row in &self.used {
-            self.picked.extend_from_slice(&self.rows[row * n..(row + 1) * n]);
-            self.picked_right.push(-self.residuals[row]);
+    /// Factors the rows in use on the decision of a state before. False if that does not serve.
+    fn factor(&mut self) -> bool {
+        let (n, m) = (self.sizes.len(), self.used.len());
+        self.zero.resize(self.zero.len().max(n).max(m), 0.0);
+        if !self.has_all {
+            self.picked.clear();
+            for &row in &self.used {
+                self.picked.extend_from_slice(&self.rows[row * n..(row + 1) * n]);
+            }
         }
-        self.zero.resize(self.zero.len().max(n), 0.0);
         let terms = Terms {
             n,
-            m: self.picked_right.len(),
+            m,
             metric: &self.metric,
             force: &self.zero[..n],
             nonideal: &self.zero[..n],
-            jacobian: &self.picked,
+            jacobian: if self.has_all { &self.rows } else { &self.picked },
+            bias: &self.zero[..m],
+            noise: None,
+            inertia: &[],
+        };
+        self.has_factors = self.factored.is_decided()
+            && self.decided == self.used
+            && self.factored.refactor(DEFAULT, &terms);
+        self.has_factors
+    }
+
+    /// The shortest correction of the rows in use, on the decision of a state before if that
+    /// serves.
+    fn correct(&mut self, inertia: &[f64], rank: f64) -> Result<&[f64], FieldError> {
+        self.picked_right.clear();
+        self.picked_right.extend(self.used.iter().map(|&row| -self.residuals[row]));
+        self.factor();
+        let (factored, outcome) = (&mut self.factored, &mut self.outcome);
+        let (n, m) = (self.sizes.len(), self.used.len());
+        let terms = Terms {
+            n,
+            m,
+            metric: &self.metric,
+            force: &self.zero[..n],
+            nonideal: &self.zero[..n],
+            jacobian: if self.has_all { &self.rows } else { &self.picked },
             bias: &self.picked_right,
             noise: None,
             inertia,
         };
-        let (factored, outcome) = (&mut self.factored, &mut self.outcome);
-        if factored.is_decided()
-            && self.decided == self.used
-            && factored.refactor(DEFAULT, &terms)
+        if self.has_factors
             && (factored.shortest(DEFAULT, &self.picked_right, &mut outcome.v_dot)
                 || factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers))
         {

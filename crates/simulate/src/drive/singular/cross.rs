@@ -43,8 +43,9 @@ pub(in crate::drive) struct Crossings {
     trail: VecDeque<Mark>,
     /// The rows in use at the last mark.
     pub(in crate::drive) set: Arc<RowSet>,
-    /// Room of a mark that is no more.
+    /// Room of a mark that is no more: for a state, and for its rates.
     spare: Vec<f64>,
+    spare_rates: Vec<f64>,
     /// The position ahead was tried in vain.
     refused: bool,
     /// A position on the constraints in which the rank drops and that could not be passed.
@@ -58,6 +59,7 @@ impl Default for Crossings {
             trail: VecDeque::with_capacity(TRAIL + 1),
             set: Arc::default(),
             spare: Vec::new(),
+            spare_rates: Vec::new(),
             refused: false,
             missed: None,
         }
@@ -94,17 +96,23 @@ impl Driver {
         if !self.crosses() {
             return;
         }
-        let x = std::mem::take(&mut self.x);
-        let speed = self.speed(&x, &pass.rates);
+        let is_first = self.crossings.trail.is_empty();
+        let speed = is_first.then(|| {
+            let x = std::mem::take(&mut self.x);
+            let speed = self.speed(self.t, &x, &pass.rates);
+            self.x = x;
+            speed
+        });
         let crossings = &mut self.crossings;
-        let margin = crossings.margins.mark(&mut self.field, self.t, &x).unwrap_or(1.0);
+        let margin = crossings.margins.mark(&mut self.field, self.t, &self.x).unwrap_or(1.0);
         if crossings.trail.back().is_some_and(|last| margin > last.margin) {
             crossings.refused = false;
         }
-        let mut room = std::mem::take(&mut crossings.spare);
-        room.clone_from(&x);
-        self.x = x;
-        let mark = Mark { t: self.t, x: room, margin, speed, set: self.same_set() };
+        let mut x = std::mem::take(&mut crossings.spare);
+        x.clone_from(&self.x);
+        let mut rates = std::mem::take(&mut crossings.spare_rates);
+        rates.clone_from(&pass.rates);
+        let mark = Mark { t: self.t, x, margin, rates, speed, set: self.same_set() };
         let trail = &mut self.crossings.trail;
         trail.push_back(mark);
         if trail.len() > TRAIL {
@@ -117,13 +125,28 @@ impl Driver {
                     (closest, least) = (i + 1, gap);
                 }
             }
-            self.crossings.spare = trail.remove(closest).map(|mark| mark.x).unwrap_or_default();
+            if let Some(mark) = trail.remove(closest) {
+                (self.crossings.spare, self.crossings.spare_rates) = (mark.x, mark.rates);
+            }
         }
     }
 
     /// Forgets the way: what is smooth begins anew here.
     pub(in crate::drive) fn forget(&mut self) {
         self.crossings.trail.clear();
+    }
+
+    /// The largest speed at the ends of the last steps.
+    fn fastest_mark(&mut self) -> f64 {
+        let trail = std::mem::take(&mut self.crossings.trail);
+        let fastest = trail.iter().fold(0f64, |most, mark| most.max(self.speed_at(mark)));
+        self.crossings.trail = trail;
+        fastest
+    }
+
+    /// How fast the state is at the end of a step.
+    fn speed_at(&mut self, mark: &Mark) -> f64 {
+        mark.speed.unwrap_or_else(|| self.speed(mark.t, &mark.x, &mark.rates))
     }
 
     /// The length of steps before they are shortened by what is ahead.
@@ -194,22 +217,38 @@ impl Driver {
     }
 
     /// Whether the margin goes on falling on the way to where it seems to vanish: rows that only
-    /// become shorter for a while do not. The way is the polynomial through the last steps.
+    /// become shorter for a while do not. The way is the method's own where it knows it ahead of a
+    /// step, else the polynomial through the last steps.
     fn falls_until(&mut self, when: f64) -> bool {
         let trail = &self.crossings.trail;
-        let last = trail.iter().rev().take(AHEAD);
-        let Some(margin) = trail.back().filter(|_| trail.len() >= AHEAD).map(|m| m.margin) else {
-            return true;
+        let Some(margin) = trail.back().map(|last| last.margin) else { return true };
+        let mut there = std::mem::take(&mut self.crossings.spare);
+        there.clear();
+        there.resize(self.x.len(), 0.0);
+        let distance = when - self.t;
+        let is_foretold = distance.abs() <= REACH * self.h.abs()
+            && self.integrator.foretell(self.t, distance, &mut there);
+        let ahead = match is_foretold || trail.len() >= AHEAD {
+            true => {
+                if !is_foretold {
+                    self.follow_trail(when, &mut there);
+                }
+                self.crossings.margins.margin(&mut self.field, when, &there)
+            }
+            false => None,
         };
-        let mut there = vec![0.0; self.x.len()];
+        self.crossings.spare = there;
+        ahead.is_none_or(|ahead| ahead < GOES_ON * margin)
+    }
+
+    /// The polynomial through the last steps, at a time.
+    fn follow_trail(&self, when: f64, there: &mut [f64]) {
+        let last = self.crossings.trail.iter().rev().take(AHEAD);
         for mark in last.clone() {
             let others = last.clone().filter(|other| other.t != mark.t);
             let weight: f64 = others.map(|o| (when - o.t) / (mark.t - o.t)).product();
             there.iter_mut().zip(&mark.x).for_each(|(sum, x)| *sum += weight * x);
         }
-        let margins = &mut self.crossings.margins;
-        let ahead = margins.margin(&mut self.field, when, &there);
-        ahead.is_none_or(|ahead| ahead < GOES_ON * margin)
     }
 
     /// After a failure: whether the rank drops here, and the motion can be carried on.
@@ -320,7 +359,7 @@ impl Driver {
             && self.field.rates(t, &x, &mut rates).is_ok();
         let why = match motion {
             outcome::Verdict::Inconsistent => Unresolved::NoBranch,
-            _ if moves && self.speed(&x, &rates) <= self.control.tolerance => Unresolved::AtRest,
+            _ if moves && self.speed(t, &x, &rates) <= self.control.tolerance => Unresolved::AtRest,
             _ => return failure,
         };
         let change = RankChange { after: None, stopped: Some(why), ..change };
@@ -345,7 +384,8 @@ impl Driver {
             this.rank_changes.push(change.clone());
             Err(Failure::Unresolved(change))
         };
-        if !(mark.speed > self.control.tolerance) {
+        let speed = self.speed_at(&mark);
+        if !(speed > self.control.tolerance) {
             return stop(self, Unresolved::AtRest);
         }
         // The step that showed the higher rank is not taken.
@@ -353,7 +393,7 @@ impl Driver {
         self.expected = Some((rank, outcome::Verdict::Unique));
         pass.rank = rank;
         let allowed = (10.0 * self.control.tolerance).max(1e-10);
-        let mut h = pass.forward * pass.length.min(0.5 / mark.speed);
+        let mut h = pass.forward * pass.length.min(0.5 / speed);
         for _ in 0..12 {
             if let Some(mut crossing) = self.collocate(&mark, h, false) {
                 let (tail, is_noise) = self.tail(&crossing.passage);
@@ -472,10 +512,10 @@ impl Driver {
             if let Some((change, kept)) = change {
                 crossing.kept = Some(kept);
                 let rates = crossing.passage.rates(at);
-                let speed = self.speed(&crossing.passage.state(at), &rates);
+                let speed = self.speed(self.t, &crossing.passage.state(at), &rates);
                 // Whether it gets there at all is less than the tolerance tells.
                 let least = (100.0 * self.control.tolerance).sqrt();
-                let fastest = self.crossings.trail.iter().fold(0f64, |m, k| m.max(k.speed));
+                let fastest = self.fastest_mark();
                 if speed <= least * fastest {
                     let stopped = Some(Unresolved::AtRest);
                     let change = RankChange { stopped, after: None, ..change };

@@ -17,7 +17,9 @@ pub(in crate::drive) struct Mark {
     pub(in crate::drive) t: f64,
     pub(in crate::drive) x: Vec<f64>,
     pub(in crate::drive) margin: f64,
-    pub(in crate::drive) speed: f64,
+    /// The rates there, and how fast that is, where it was asked.
+    pub(in crate::drive) rates: Vec<f64>,
+    pub(in crate::drive) speed: Option<f64>,
     pub(in crate::drive) set: Arc<RowSet>,
 }
 

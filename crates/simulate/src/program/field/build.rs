@@ -87,6 +87,12 @@ impl Field {
         let psi: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
         let phi_q = exprs.jacobian(&phi, &equations.q);
         let whole_mass = mass.clone();
+        let has_rows_of_positions = equations.v == system.velocities()
+            && equations.metric.rows == whole_mass.rows
+            && equations.jacobian.rows == phi_q.rows
+            && [&equations.configuration_residuals, &equations.velocity_residuals]
+                .iter()
+                .all(|list| list.iter().map(|row| &row.0).eq(&equations.rows));
         // The mass matrix serves the projection of positions only.
         let mass = if phi.is_empty() { Jacobian { rows: Vec::new(), columns: n } } else { mass };
         let mut outputs = Outputs::default();
@@ -217,6 +223,7 @@ impl Field {
             phi_q,
             mass_matrix: mass,
             whole_mass,
+            geometry: Arc::default(),
             n,
             size,
             elimination,
@@ -239,6 +246,7 @@ impl Field {
                 let rows = equations.velocity_residuals.iter();
                 rows.filter_map(|r| equations.rows.iter().position(|row| *row == r.0)).collect()
             },
+            has_rows_of_positions,
             feedback: Feedback::None,
             known_rates: None,
             conserves: idle && follows,
@@ -296,6 +304,7 @@ impl Field {
         *parts.projection = Default::default();
         (work.is_fresh, work.is_settled) = (false, false);
         work.residuals_at.clear();
+        work.behind_at.clear();
         work.factored.forget();
         self.known_rates = None;
     }

@@ -55,6 +55,12 @@ impl Field {
         &self.velocity_rows
     }
 
+    /// Whether velocities are held by φ_q in the metric M as positions are: q̇ are the own
+    /// velocities, all constraints are on positions, and all of them are in use.
+    pub fn has_rows_of_positions(&self) -> bool {
+        self.has_rows_of_positions && self.rows.len() == self.residuals.positions
+    }
+
     /// φ_q at the state of the last [`residuals`](Field::residuals), dense.
     pub fn position_jacobian(&self, matrix: &mut Vec<f64>) {
         self.residuals.phi_q.fill(&self.work.residual_output, matrix);

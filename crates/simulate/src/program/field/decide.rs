@@ -2,12 +2,26 @@
 //!
 //! A decision (units, ranks, independent rows, verdict) is made on all rows. Where the frozen
 //! factors hold by far at the next state on the constraints it would be made again, and is not.
+//!
+//! Of rows that were left out as dependent it must then be true that they still are, up to rounding
+//! far below what a decision would ask about, and that the motion of the others meets them:
+//!
+//! ```text
+//! |a − (a Q) Qᵀ| ≤ 64 ε |a|      Q an orthonormal basis of the rows in use, where masses are equal
+//! |a v̇ − b| ≤ 10⁻⁹ (|a| |v̇| + |b|)
+//! ```
 
 use super::{Feedback, Field, FieldError};
-use dalembert_gauss::Solver;
 use dalembert_gauss::coupled::CoupledError;
+use dalembert_gauss::linalg::dot;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_gauss::{Factored, Solver};
+
+/// Unit: part of a row. What rounding leaves of a row that depends on others.
+const DEPENDS: f64 = 64.0 * f64::EPSILON;
+/// Unit: part of a row times v̇. What the motion may miss a row by that it does not use.
+const MET: f64 = 1e-9;
 
 impl Field {
     /// Solves the whole problem at a state that satisfies the constraints, finds
@@ -62,24 +76,83 @@ impl Field {
         self.counts.decisions += 1;
         (work.is_frozen, work.is_solved, work.has_factors) = (false, false, false);
         let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
-        work.is_settled = is_adopted && work.outcome.independent.len() == layout.bias.len();
+        work.is_settled = is_adopted;
         self.rows.clone_from(&work.outcome.independent);
         Ok(&work.outcome)
     }
 
     /// Whether the last decision would be made again at a state on the constraints, by far. Then
-    /// the motion there is solved for and certified on it.
-    pub fn keeps_decision(&mut self, t: f64, x: &[f64]) -> bool {
+    /// the rates there are found on it, and certified.
+    pub fn keeps_decision(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> bool {
         let is_plain = self.feedback == Feedback::None
             && self.known_rates.is_none()
             && self.coupling.is_none();
         if !is_plain || !self.work.is_settled {
             return false;
         }
-        let solved = self.evaluate(t, x).and_then(|()| self.solve());
-        let certified = solved.and_then(|()| self.certify()).is_ok();
+        let certified = self.certified_rates(t, x, dx).is_ok();
         let work = &self.work;
-        certified && work.is_settled && work.is_frozen && work.factored.holds()
+        let holds = certified && work.is_settled && work.is_frozen && work.factored.holds();
+        let has_others = self.rows.len() < self.layout.normal.bias.len();
+        holds && (!has_others || self.others_depend())
+    }
+
+    /// Whether rows that are not in use depend on those in use at what was evaluated last, as far
+    /// as rounding can tell, and are met by its motion.
+    fn others_depend(&mut self) -> bool {
+        let (n, size) = (self.layout.normal.bias.len(), self.size);
+        let (work, bias) = (&mut *self.work, self.layout.normal.bias.start);
+        let unit = |i: usize| {
+            let mass = work.metric[i * size + i].abs();
+            if mass > 0.0 { 1.0 / mass.sqrt() } else { 1.0 }
+        };
+        work.units.clear();
+        work.units.extend((0..size).map(unit));
+        let parts = work.outcome.v_dot.iter().zip(&work.units).map(|(v, unit)| v / unit);
+        let speed = parts.map(|v| v * v).sum::<f64>().sqrt();
+        work.basis.clear();
+        for row in self.rows.iter().copied().chain((0..n).filter(|row| !self.rows.contains(row))) {
+            let own = &work.jacobian[row * size..(row + 1) * size];
+            let at = work.basis.len();
+            work.basis.extend(own.iter().zip(&work.units).map(|(a, unit)| a * unit));
+            let (basis, rest) = work.basis.split_at_mut(at);
+            let whole = dot(rest, rest).sqrt();
+            // Twice, as once leaves what was large in it.
+            for _ in 0..2 {
+                for known in basis.chunks_exact(size.max(1)) {
+                    let along = dot(known, rest);
+                    rest.iter_mut().zip(known).for_each(|(r, k)| *r -= along * k);
+                }
+            }
+            let left = dot(rest, rest).sqrt();
+            if at < self.rows.len() * size {
+                if !(left > 0.0) {
+                    return false;
+                }
+                rest.iter_mut().for_each(|r| *r /= left);
+                continue;
+            }
+            let right = work.output[bias + row];
+            let missed = (dot(own, &work.outcome.v_dot) - right).abs();
+            let size = whole * speed + right.abs();
+            if !(left <= DEPENDS * whole && missed <= MET * size) {
+                return false;
+            }
+            work.basis.truncate(at);
+        }
+        true
+    }
+
+    /// The decision of a state on the constraints that the field goes by, with one motion.
+    pub(crate) fn decision(&self) -> Option<&Factored> {
+        let own = &self.work.factored;
+        (self.work.is_settled && own.is_decided()).then_some(own)
+    }
+
+    /// Whether all rows are independent by far where that was decided last.
+    pub fn has_firm_rows(&self) -> bool {
+        self.rows.len() == self.equations.rows.len()
+            && self.decision().is_some_and(|decision| decision.holds())
     }
 
     /// The rows in use.

@@ -26,7 +26,8 @@ pub(super) struct Kept {
 #[derive(Clone, Default)]
 pub(super) struct Parts {
     pub(super) residual: Option<residual::Part>,
-    pub(super) expansion: Option<expansion::Part>,
+    /// In a place of its own: it is taken out while it is at work.
+    pub(super) expansion: Option<Box<expansion::Part>>,
     pub(super) canonical: Option<canonical::Part>,
     pub(super) structure: Option<structure::Part>,
     pub(super) continuity: Option<continuity::Continuity>,
@@ -64,7 +65,7 @@ impl Field {
             }
             Needs::Series => {
                 if self.parts.expansion.is_none() {
-                    self.parts.expansion = expansion::Part::new(self).ok();
+                    self.parts.expansion = expansion::Part::new(self).ok().map(Box::new);
                 }
                 self.parts.expansion.is_some()
             }

@@ -50,7 +50,10 @@ impl Field {
         let equations = &self.equations;
         let table = self.table(t, x);
         let exprs = &self.setting.model.exprs;
-        let geometry = Geometry::of_equations(exprs, equations);
+        let [geometry, mass] = self.geometry.get_or_init(|| {
+            let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
+            [Geometry::of_equations(exprs, equations), mass]
+        });
         let along = geometry.at(&self.setting, &table);
         let (mut extents, lengths) = (along.extents(), along.lengths());
         let inertia = along.reach_within(&lengths);
@@ -60,14 +63,11 @@ impl Field {
         let slopes = along.slopes_within(&known.collect::<Vec<f64>>());
         let mass_inertia = match equations.metric.rows == self.whole_mass.rows {
             true => inertia.clone(),
-            false => {
-                let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
-                mass.at(&self.setting, &table).reach_within(&lengths)
-            }
+            false => mass.at(&self.setting, &table).reach_within(&lengths),
         };
         let own = &x[n..n + size];
         if equations.v == self.setting.model.system.velocities() {
-            extents.extend(velocity_extents(&extents, own, self.setting.duration()));
+            extents.extend(velocity_extents(&extents, own, self.duration));
         } else {
             extents.extend(own.iter().map(|v| v.abs()));
         }
@@ -173,6 +173,11 @@ impl Field {
             return None;
         }
         let exprs = &self.setting.model.exprs;
+        if self.equations.v == self.setting.model.system.velocities() {
+            let mut diagonal = self.mass_diagonal(t, x);
+            diagonal.iter_mut().for_each(|m| *m = m.abs());
+            return diagonal.iter().all(|g| g.is_finite()).then_some(diagonal);
+        }
         let kinematics = exprs.jacobian(&self.equations.kinematics, &self.equations.v);
         let entries = |m: &Jacobian| entries(m).collect::<Vec<_>>();
         let table = self.table(t, x);
