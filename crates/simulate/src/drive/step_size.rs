@@ -2,7 +2,6 @@
 
 use super::Driver;
 use super::pass::Pass;
-use super::tolerances::sampling::SEEN;
 use crate::integrators::{Needs, Step};
 
 impl Driver {
@@ -29,8 +28,6 @@ impl Driver {
         if is_known || self.integrator.needs() != Needs::Series {
             return;
         }
-        let is_watched = self.field.guards() > 0 || self.events.is_some();
-        let share = if is_watched { SEEN } else { 1.0 };
         // What components may be off by goes by how far a step takes them.
         for _ in 0..2 {
             let h = self.h;
@@ -40,8 +37,8 @@ impl Driver {
             let step =
                 Step { t: self.t, h, x: &self.x, rates, weights, tolerance, constant, looks };
             match self.integrator.length(&mut self.field, &step) {
-                Some(suited) if share * suited < h.abs() => {
-                    self.h = pass.forward * share * suited;
+                Some(suited) if suited < h.abs() => {
+                    self.h = pass.forward * suited;
                 }
                 _ => return,
             }

@@ -19,7 +19,7 @@
 //! a step of [DOP853](super::dop853) is taken. Not for stiff motions.
 
 use super::dop853::{self, Dop853};
-use super::{Integrator, Needs, Problem, Step, Stiffness};
+use super::{Integrator, Needs, Polynomial, Problem, Step, Stiffness};
 use crate::program::field::FieldError;
 
 /// Its name.
@@ -31,6 +31,10 @@ const ORDERS: (f64, f64) = (4.0, 40.0);
 const PER_DIGIT: f64 = 0.7;
 /// What is left out is meant to be so much of the tolerance: errors of steps add up.
 const MEANT: f64 = 0.05;
+/// A step is turned down if its rates at the end speak of an error of so many tolerances.
+const DEFECT: f64 = 30.0;
+/// Rates that agree to this part of them do so but for rounding.
+const ROUNDING: f64 = 1e-8;
 /// Steps are not longer than so many times the one before: what does not show in the series of a
 /// state may be near.
 const LONGER: f64 = 8.0;
@@ -178,6 +182,7 @@ impl Integrator for Taylor {
         }
         if step.looks {
             motion.rates(step.t + step.h, next, &mut self.rates)?;
+            largest = largest.max(self.defect(&self.rates, step.weights));
         }
         Ok(largest)
     }
@@ -191,6 +196,29 @@ impl Integrator for Taylor {
             true => self.evaluate(theta * self.h, x),
             false => self.other.interpolate(theta, x),
         }
+    }
+
+    fn polynomial(&self) -> Option<Polynomial<'_>> {
+        let (coefficients, terms) = (&self.coefficients[..], self.order + 1);
+        self.has_series.then_some(Polynomial { coefficients, terms, h: self.h })
+    }
+
+    fn defect(&self, rates: &[f64], weights: &[f64]) -> f64 {
+        if !self.has_series {
+            return 0.0;
+        }
+        let powers = (1..=self.order).rev();
+        (0..self.size).fold(0f64, |largest, at| {
+            let c = self.of(at);
+            let rate = powers.clone().fold(0.0, |sum, j| sum * self.h + j as f64 * c[j]);
+            let off = (rate - rates[at]).abs();
+            // The rate of what is left out is so many times as large as that over the step.
+            let error = off * self.h.abs() * weights[at] / (DEFECT * (self.order + 1) as f64);
+            match off <= ROUNDING * rate.abs().max(rates[at].abs()) {
+                true => largest,
+                false => largest.max(error),
+            }
+        })
     }
 }
 
