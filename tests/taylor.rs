@@ -332,7 +332,8 @@ fn every_event_in_a_long_step_is_found() {
     for case in 0..60 {
         let (text, g) = &functions[case % functions.len()];
         let (a, b) = (5.0 + 75.0 * random.unit(), 0.9 * random.unit());
-        let set = |text: &str| text.replace('A', &format!("{a:.6}")).replace('B', &format!("{b:.6}"));
+        let set =
+            |text: &str| text.replace('A', &format!("{a:.6}")).replace('B', &format!("{b:.6}"));
         let (a, b) = (format!("{a:.6}").parse().unwrap(), format!("{b:.6}").parse().unwrap());
         let text = format!("{motion}event e: {}\n", set(text));
         let report = Plan::new(&text, "lagrange", "taylor", 6.0).run().expect("a run").1;

@@ -48,6 +48,7 @@
 //! ```
 
 mod code;
+mod cost;
 mod node;
 mod plan;
 mod run;

@@ -33,6 +33,12 @@ const PER_DIGIT: f64 = 0.7;
 const MEANT: f64 = 0.05;
 /// A step is turned down if its rates at the end speak of an error of so many tolerances.
 const DEFECT: f64 = 30.0;
+/// Steps of e^{λt} are stable up to h|λ| a little above this part of the order.
+const EDGE: f64 = 0.35;
+/// A last term of so many tolerances limits the step.
+const LIMITS: f64 = 0.01;
+/// A term in the middle that is this part of √(T₀ T_p) belongs to another motion than the last.
+const DEAD: f64 = 0.03;
 /// Rates that agree to this part of them do so but for rounding.
 const ROUNDING: f64 = 1e-8;
 /// Steps are not longer than so many times the one before: what does not show in the series of a
@@ -51,6 +57,8 @@ pub struct Taylor {
     errors: Vec<f64>,
     /// The rates at the end, which must be there.
     rates: Vec<f64>,
+    /// How stiff the last step looked.
+    stiff: Option<Stiffness>,
     /// Where there is no series.
     other: Dop853,
     has_series: bool,
@@ -66,13 +74,14 @@ pub fn new(size: usize) -> Taylor {
         h: 0.0,
         errors: vec![0.0; size],
         rates: vec![0.0; size],
+        stiff: None,
         other: dop853::new(size),
         has_series: true,
     }
 }
 
 /// The order that a tolerance asks for.
-fn order_of(tolerance: f64) -> usize {
+pub(crate) fn order_of(tolerance: f64) -> usize {
     (1.0 - PER_DIGIT * tolerance.ln()).ceil().clamp(ORDERS.0, ORDERS.1) as usize
 }
 
@@ -100,6 +109,26 @@ impl Taylor {
         let c = self.of(component);
         (c[self.order].abs() * last).max(c[self.order - 1].abs() * before * self.ratio)
             * (self.ratio / (1.0 - self.ratio))
+    }
+
+    /// Terms of a smooth motion fall from T₀ to the last, T_p, at about the same rate, so that the one in
+    /// the middle is about √(T₀ T_p). Where that is far less, the last ones belong to another motion: one
+    /// like a e^{λt}, h²λ² = p (p − 1) T_p/T_{p−2}, with a below what a component may be off by, which
+    /// has died out. If it limits the step, and that is at the edge of stability, the motion is stiff.
+    fn look(&self, step: &Step<'_>) -> Stiffness {
+        let p = self.order;
+        let largest = |k: usize| {
+            let power = step.h.abs().powi(k as i32);
+            let terms = step.weights.iter().enumerate();
+            let terms = terms.map(|(at, weight)| (at, weight * self.of(at)[k].abs() * power));
+            terms.fold((0, 0.0), |most, term| if term.1 > most.1 { term } else { most })
+        };
+        let (component, last) = largest(p);
+        let middle = largest(p / 2).1.max(largest(p / 2 + 1).1);
+        let is_dead = last > LIMITS && middle < DEAD * (last / step.tolerance).sqrt();
+        let h_lambda = ((p * (p - 1)) as f64 * last / largest(p - 2).1).sqrt();
+        let limit = if is_dead { EDGE * p as f64 } else { f64::INFINITY };
+        Stiffness { h_lambda, limit, component }
     }
 
     fn evaluate(&self, h: f64, x: &mut [f64]) {
@@ -149,12 +178,14 @@ impl Integrator for Taylor {
             before = before.max(weight * c[p - 1].abs());
         }
         let meant = MEANT * (1.0 - self.ratio) / self.ratio;
-        let by = |size: f64, order: usize| (meant / size).powf(1.0 / order as f64);
-        Some(by(last, p).min(by(before * self.ratio, p - 1)))
+        // Relative to a step of about the length, so that units of time change nothing.
+        let term = |size: f64, order: usize| (0..order).fold(size, |term, _| term * step.h.abs());
+        let by = |size: f64, order: usize| (meant / term(size, order)).powf(1.0 / order as f64);
+        Some(step.h.abs() * by(last, p).min(by(before * self.ratio, p - 1)))
     }
 
     fn stiffness(&self) -> Option<Stiffness> {
-        if self.has_series { None } else { self.other.stiffness() }
+        if self.has_series { self.stiff } else { self.other.stiffness() }
     }
 
     fn errors(&self) -> Option<&[f64]> {
@@ -180,6 +211,7 @@ impl Integrator for Taylor {
             let error = error * step.weights[at];
             largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
         }
+        self.stiff = step.looks.then(|| self.look(&step));
         if step.looks {
             motion.rates(step.t + step.h, next, &mut self.rates)?;
             largest = largest.max(self.defect(&self.rates, step.weights));

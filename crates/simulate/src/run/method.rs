@@ -3,6 +3,7 @@
 use crate::drive::Stabilize;
 use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
 use crate::program::field::Field;
+use crate::run::choose::{Chosen, choose};
 use crate::run::unsuited::{Reason, Unsuited};
 use crate::run::{RunError, RunOptions};
 use crate::setting::Setting;
@@ -52,17 +53,11 @@ pub struct Change {
 
 impl Choice {
     /// The choice at the beginning of a run.
-    pub(crate) fn new(options: &RunOptions, integrator: &dyn Integrator) -> Choice {
-        let is_auto = options.method == AUTO;
-        let reason = if is_auto {
-            "explicit and of high order; a stiff motion would be handed to radau"
-        } else {
-            "asked for"
-        };
+    pub(crate) fn new(options: &RunOptions, integrator: &dyn Integrator, reason: String) -> Choice {
         Choice {
             asked: options.method.clone(),
             name: integrator.name(),
-            reason: reason.to_owned(),
+            reason,
             held_by: held_by(options.stabilize, integrator),
             ..Choice::default()
         }
@@ -79,6 +74,21 @@ fn held_by(stabilize: Stabilize, integrator: &dyn Integrator) -> &'static str {
         Stabilize::Ggl => "ggl",
         Stabilize::None => "nothing",
     }
+}
+
+/// The integrator that a run begins with, and why.
+pub(crate) fn first_for(
+    setting: &Setting,
+    options: &RunOptions,
+    field: &mut Field,
+    rates: f64,
+) -> Result<(Box<dyn Integrator>, String), RunError> {
+    if options.method != AUTO {
+        let integrator = integrator_for(setting, options, &options.method, field)?;
+        return Ok((integrator, "asked for".to_owned()));
+    }
+    let Chosen { name, reason } = choose(setting, options, field, rates);
+    Ok((integrator_for(setting, options, name, field)?, reason))
 }
 
 /// An integrator for a field, which gets what the integrator needs.

@@ -183,6 +183,17 @@ impl Part {
         })
     }
 
+    /// The operations of a stage: its recurrences, and the solution.
+    pub(super) fn cost(&self, stage: usize) -> f64 {
+        let unknowns = (self.places.size + self.places.rows) as f64;
+        self.series.cost(stage) + unknowns * unknowns / 4.0 + 4.0 * unknowns
+    }
+
+    /// The operations of order 0.
+    pub(super) fn cost_of_values(&self) -> f64 {
+        self.series.cost_of_values()
+    }
+
     /// The machine code for the order at hand, once it is worth it.
     fn code(&mut self) {
         let Some(code) = self.codes.get(self.order) else { return };
