@@ -1,7 +1,7 @@
 //! Intervals of doubles, rounded outward.
 //!
 //! Every operation encloses the values of the exact one at all points of its operands. Sums,
-//! products, quotients and roots are off by half a unit in the last place, so the next double
+//! products, quotients and roots are off by half a unit in the last place, so a unit
 //! outward is a bound; elementary functions are off by [`LIBRARY`] units at most. What is not
 //! defined on a whole operand is everything.
 
@@ -28,6 +28,7 @@ impl Interval {
     pub const ALL: Interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
 
     /// From one number to another; everything if one of them is none.
+    #[inline]
     pub fn new(low: f64, high: f64) -> Interval {
         if low.is_nan() || high.is_nan() { Interval::ALL } else { Interval { low, high } }
     }
@@ -42,9 +43,11 @@ impl Interval {
         Interval::new(x - radius, x + radius).wider()
     }
 
-    /// Both ends moved outward by one unit in the last place.
+    /// Both ends moved outward by a unit in the last place, or two.
+    #[inline]
     fn wider(self) -> Interval {
-        Interval::new(self.low.next_down(), self.high.next_up())
+        let off = |x: f64| f64::EPSILON * x.abs() + f64::MIN_POSITIVE;
+        Interval::new(self.low - off(self.low), self.high + off(self.high))
     }
 
     /// The same for what the library computes.
@@ -157,6 +160,7 @@ impl Interval {
 
 impl Add for Interval {
     type Output = Interval;
+    #[inline]
     fn add(self, other: Interval) -> Interval {
         // What is 0 leaves no noise.
         if other == Interval::ZERO {
@@ -185,6 +189,7 @@ impl Sub for Interval {
 
 impl Mul for Interval {
     type Output = Interval;
+    #[inline]
     fn mul(self, other: Interval) -> Interval {
         if self == Interval::ZERO || other == Interval::ZERO {
             return Interval::ZERO;

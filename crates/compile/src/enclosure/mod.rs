@@ -32,6 +32,7 @@ pub use jet::{Jet, ORDER};
 
 use crate::tape::{Instruction, Register, Tape};
 use dalembert_expr::Function;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A tape made ready for intervals, and its registers.
@@ -39,6 +40,8 @@ use std::sync::Arc;
 pub struct Enclosure {
     tape: Arc<Tape>,
     registers: Vec<Jet>,
+    /// The same without derivatives.
+    values: Vec<Jet<1>>,
 }
 
 impl Enclosure {
@@ -51,24 +54,24 @@ impl Enclosure {
             return None;
         }
         let registers = vec![Jet::constant(Interval::ZERO); tape.registers()];
-        Some(Enclosure { tape: Arc::new(tape), registers })
+        let values = vec![Jet::constant(Interval::ZERO); tape.registers()];
+        Some(Enclosure { tape: Arc::new(tape), registers, values })
     }
 
     /// Sets the constants. Comes before the first [`run`](Enclosure::run).
     pub fn prepare(&mut self, constants: &[f64]) {
-        let values = self.tape.numbers.iter().chain(constants);
-        for (register, &value) in self.registers.iter_mut().zip(values) {
-            *register = Jet::constant(Interval::of(value));
+        let tape = &*self.tape;
+        for (at, &value) in tape.numbers.iter().chain(constants).enumerate() {
+            self.registers[at] = Jet::constant(Interval::of(value));
+            self.values[at] = Jet::constant(Interval::of(value));
         }
-        self.instructions(0..self.tape.prologue);
+        instructions(tape, &mut self.registers, 0..tape.prologue);
+        instructions(tape, &mut self.values, 0..tape.prologue);
     }
 
     /// Takes the jets of the variables.
     pub fn run(&mut self, variables: &[Jet]) {
-        let first = self.tape.first_variable();
-        let places = self.registers[first..][..self.tape.variables].iter_mut();
-        places.zip(variables).for_each(|(place, jet)| *place = *jet);
-        self.instructions(self.tape.prologue..self.tape.instructions.len());
+        run(&self.tape, &mut self.registers, variables);
     }
 
     /// The jet of an output.
@@ -76,50 +79,79 @@ impl Enclosure {
         &self.registers[self.tape.outputs[at] as usize]
     }
 
-    fn instructions(&mut self, range: std::ops::Range<usize>) {
-        let first = self.tape.first_instruction();
-        for at in range {
-            let instruction = self.tape.instructions[at];
-            let of = |r: Register| &self.registers[r as usize];
-            self.registers[first + at] = match instruction {
-                Instruction::Add(a, b) => of(a).plus(of(b)),
-                Instruction::Sub(a, b) => of(a).minus(of(b)),
-                Instruction::Mul(a, b) if a == b => of(a).square(),
-                Instruction::Mul(a, b) => of(a).times(of(b)),
-                Instruction::Div(a, b) => of(a).over(of(b)),
-                Instruction::Neg(a) => of(a).negated(),
-                Instruction::Fma(a, b, c) if a == b => of(a).square().plus(of(c)),
-                Instruction::Fma(a, b, c) => of(a).times(of(b)).plus(of(c)),
-                Instruction::Sqrt(a) => of(a).sqrt(),
-                Instruction::Pow(a, b) => of(a).power(of(b)),
-                Instruction::SinCos(a) => {
-                    let (sin, cos) = of(a).sin_cos();
-                    self.registers[first + at + 1] = cos;
-                    sin
-                }
-                Instruction::Call1(f, a) => one(f, of(a)),
-                Instruction::Call2(f, a, b) => two(f, of(a), of(b)),
-                Instruction::Select(c, a, b) => {
-                    let condition = of(c).0[0];
-                    let is_first = match (condition.has(0.0), condition == Interval::ZERO) {
-                        (false, _) => Some(true),
-                        (_, true) => Some(false),
-                        _ => None,
-                    };
-                    Jet::either(is_first, of(a), of(b))
-                }
-                Instruction::Follow => continue,
-                // A tape with these was refused.
-                Instruction::Factor(_) | Instruction::Solve(_) | Instruction::Restricted(_) => {
-                    Jet::ALL
-                }
-            };
-        }
+    /// Takes the values of the variables alone.
+    pub fn run_values(&mut self, variables: &[Jet<1>]) {
+        run(&self.tape, &mut self.values, variables);
+    }
+
+    /// The value of an output of these.
+    pub fn value(&self, at: usize) -> Interval {
+        self.values[self.tape.outputs[at] as usize].0[0]
+    }
+
+    /// Which variables are read.
+    pub fn reads(&self) -> Vec<bool> {
+        let first = self.tape.first_variable();
+        let mut read = vec![false; self.tape.variables];
+        let mut see = |register: Register| {
+            let at = (register as usize).checked_sub(first);
+            if let Some(place) = at.and_then(|at| read.get_mut(at)) {
+                *place = true;
+            }
+        };
+        self.tape.instructions.iter().for_each(|i| self.tape.reads(i, &mut see));
+        self.tape.outputs.iter().for_each(|&output| see(output));
+        read
+    }
+}
+
+fn run<const N: usize>(tape: &Tape, registers: &mut [Jet<N>], variables: &[Jet<N>]) {
+    let places = registers[tape.first_variable()..][..tape.variables].iter_mut();
+    places.zip(variables).for_each(|(place, jet)| *place = *jet);
+    instructions(tape, registers, tape.prologue..tape.instructions.len());
+}
+
+fn instructions<const N: usize>(tape: &Tape, registers: &mut [Jet<N>], range: Range<usize>) {
+    let first = tape.first_instruction();
+    for at in range {
+        let instruction = tape.instructions[at];
+        let of = |r: Register| &registers[r as usize];
+        registers[first + at] = match instruction {
+            Instruction::Add(a, b) => of(a).plus(of(b)),
+            Instruction::Sub(a, b) => of(a).minus(of(b)),
+            Instruction::Mul(a, b) if a == b => of(a).square(),
+            Instruction::Mul(a, b) => of(a).times(of(b)),
+            Instruction::Div(a, b) => of(a).over(of(b)),
+            Instruction::Neg(a) => of(a).negated(),
+            Instruction::Fma(a, b, c) if a == b => of(a).square().plus(of(c)),
+            Instruction::Fma(a, b, c) => of(a).times(of(b)).plus(of(c)),
+            Instruction::Sqrt(a) => of(a).sqrt(),
+            Instruction::Pow(a, b) => of(a).power(of(b)),
+            Instruction::SinCos(a) => {
+                let (sin, cos) = of(a).sin_cos();
+                registers[first + at + 1] = cos;
+                sin
+            }
+            Instruction::Call1(f, a) => one(f, of(a)),
+            Instruction::Call2(f, a, b) => two(f, of(a), of(b)),
+            Instruction::Select(c, a, b) => {
+                let condition = of(c).0[0];
+                let is_first = match (condition.has(0.0), condition == Interval::ZERO) {
+                    (false, _) => Some(true),
+                    (_, true) => Some(false),
+                    _ => None,
+                };
+                Jet::either(is_first, of(a), of(b))
+            }
+            Instruction::Follow => continue,
+            // A tape with these was refused.
+            Instruction::Factor(_) | Instruction::Solve(_) | Instruction::Restricted(_) => Jet::ALL,
+        };
     }
 }
 
 /// A function of one argument.
-fn one(function: Function, a: &Jet) -> Jet {
+fn one<const N: usize>(function: Function, a: &Jet<N>) -> Jet<N> {
     let number = |x: f64| Jet::constant(Interval::of(x));
     match function {
         Function::Sin => a.sin_cos().0,
@@ -145,9 +177,9 @@ fn one(function: Function, a: &Jet) -> Jet {
 }
 
 /// A function of two.
-fn two(function: Function, a: &Jet, b: &Jet) -> Jet {
-    let is_true = |jet: &Jet| !jet.0[0].has(0.0);
-    let is_false = |jet: &Jet| jet.0[0] == Interval::ZERO;
+fn two<const N: usize>(function: Function, a: &Jet<N>, b: &Jet<N>) -> Jet<N> {
+    let is_true = |jet: &Jet<N>| !jet.0[0].has(0.0);
+    let is_false = |jet: &Jet<N>| jet.0[0] == Interval::ZERO;
     let is_less = match (a.0[0], b.0[0]) {
         (a, b) if a.high < b.low => Some(true),
         (a, b) if b.high < a.low => Some(false),
@@ -172,7 +204,7 @@ fn side(a: Interval) -> Option<f64> {
     }
 }
 
-fn condition(is_true: bool, is_false: bool) -> Jet {
+fn condition<const N: usize>(is_true: bool, is_false: bool) -> Jet<N> {
     match (is_true, is_false) {
         (true, _) => Jet::constant(Interval::ONE),
         (_, true) => Jet::constant(Interval::ZERO),

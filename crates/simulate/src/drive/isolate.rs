@@ -48,10 +48,21 @@ pub(super) struct Functions<'a> {
     pub variables: &'a [Vec<f64>],
 }
 
-/// The variables (t, q, v) of a step as polynomials in its fraction θ.
-pub(super) fn variables(t: f64, step: &Polynomial<'_>, moving: usize) -> Vec<Vec<f64>> {
+/// The variables (t, q, v) of a step as polynomials in its fraction θ, those that are read.
+pub(super) fn variables(
+    t: f64,
+    step: &Polynomial<'_>,
+    moving: usize,
+    enclosure: &Enclosure,
+) -> Vec<Vec<f64>> {
+    let reads = enclosure.reads();
     let mut list = vec![vec![t, step.h]];
-    for coefficients in step.coefficients.chunks_exact(step.terms).take(moving) {
+    for (at, coefficients) in step.coefficients.chunks_exact(step.terms).take(moving).enumerate() {
+        // What is not read may be anything.
+        if reads.get(1 + at) != Some(&true) {
+            list.push(Vec::new());
+            continue;
+        }
         let mut power = 1.0;
         let scaled = coefficients.iter().map(|c| {
             let term = c * power;
@@ -92,6 +103,7 @@ impl Functions<'_> {
         let mut found = Isolated { places: vec![0.0, until], is_certain: vec![true; count] };
         let open: Vec<usize> = (0..count).filter(|&f| self.outputs[f].is_some()).collect();
         (0..count).for_each(|f| found.is_certain[f] = self.outputs[f].is_some());
+        let open = self.open(open, until);
         let mut rest = vec![Stretch { from: 0.0, to: until, depth: 0, open }];
         let mut looked = 0;
         while let Some(stretch) = rest.pop() {
@@ -136,6 +148,16 @@ impl Functions<'_> {
         found.places.sort_by(f64::total_cmp);
         found.places.dedup();
         found
+    }
+
+    /// Those that may be zero in a part of the step, by their values alone: most often that is none.
+    fn open(&mut self, mut functions: Vec<usize>, until: f64) -> Vec<usize> {
+        let values: Vec<Jet<1>> = self.variables.iter().map(|p| whole(p, until)).collect();
+        self.enclosure.run_values(&values);
+        let may_be =
+            |&f: &usize| self.outputs[f].is_none_or(|at| self.enclosure.value(at).has(0.0));
+        functions.retain(may_be);
+        functions
     }
 
     /// The jets of some functions on a stretch; of radius 0, at its middle.
@@ -220,6 +242,20 @@ fn power(radius: f64, n: usize) -> Interval {
     }
 }
 
+/// The values of a polynomial from 0 to a place: each term is between 0 and its last value.
+fn whole(polynomial: &[f64], until: f64) -> Jet<1> {
+    let (mut low, mut high, mut size, mut power) = (0.0, 0.0, 0.0, 1.0);
+    for (m, c) in polynomial.iter().enumerate() {
+        let term = c * power;
+        size += term.abs();
+        low += if m == 0 { term } else { term.min(0.0) };
+        high += if m == 0 { term } else { term.max(0.0) };
+        power *= until;
+    }
+    let noise = f64::EPSILON * polynomial.len() as f64 * size;
+    Jet::constant(Interval::new(low - noise, high + noise))
+}
+
 /// The jet of a polynomial at all places that are no further than a radius from a middle:
 ///
 /// ```text
@@ -268,7 +304,7 @@ mod tests {
         let mut enclosure = Enclosure::new(Tape::lower(exprs, &[g.id], &[], &symbols)).unwrap();
         enclosure.prepare(&[]);
         let step = Polynomial { coefficients: x, terms: x.len(), h };
-        let variables = variables(0.0, &step, 1);
+        let variables = variables(0.0, &step, 1, &enclosure);
         Functions { enclosure: &mut enclosure, outputs: &[Some(0)], variables: &variables }
             .isolate(1.0)
     }

@@ -38,6 +38,25 @@ const AT_LEAST: (f64, f64) = (1000.0, 45.0);
 pub(crate) struct Chosen {
     pub(crate) name: &'static str,
     pub(crate) reason: String,
+    /// Of series: what a step costs, and how long it is, beside one by stages.
+    pub(crate) beside: Option<Beside>,
+}
+
+/// A step by series beside one by stages.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Beside {
+    /// So many times as dear,
+    dearer: f64,
+    /// and so many times as long.
+    longer: f64,
+}
+
+impl Beside {
+    /// Whether a run that takes so many steps by series is done sooner by stages, if it must have
+    /// so many steps in any case.
+    pub(crate) fn is_slower(&self, steps: f64, at_least: f64) -> bool {
+        self.dearer * steps.max(at_least) > (self.longer * steps).max(at_least)
+    }
 }
 
 /// The method to begin with. The field gets what it needs.
@@ -51,6 +70,7 @@ pub(crate) fn choose(
     let by_stages = Chosen {
         name: dop853::NAME,
         reason: "explicit and of high order; a stiff motion would be handed to radau".to_owned(),
+        beside: None,
     };
     let longer = LONGER.0 * (1e-6 / options.tolerance).powf(LONGER.1);
     let guards = if field.follows_multipliers() { GUARDS * rates } else { 0.0 };
@@ -78,5 +98,6 @@ pub(crate) fn choose(
             "series of order {order}: a step costs about {dearer:.1} times one of dop853 and is about \
              {longer:.1} times as long; a stiff motion would be handed to radau"
         ),
+        beside: Some(Beside { dearer, longer }),
     }
 }

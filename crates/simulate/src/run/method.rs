@@ -3,7 +3,7 @@
 use crate::drive::Stabilize;
 use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
 use crate::program::field::Field;
-use crate::run::choose::{Chosen, choose};
+use crate::run::choose::{Beside, Chosen, choose};
 use crate::run::unsuited::{Reason, Unsuited};
 use crate::run::{RunError, RunOptions};
 use crate::setting::Setting;
@@ -36,6 +36,8 @@ pub struct Choice {
     pub step: Option<f64>,
     /// What holds the constraints, in words.
     pub held_by: &'static str,
+    /// How `auto` weighed series against stages, if it took series.
+    pub(crate) beside: Option<Beside>,
 }
 
 /// A change of the integrator.
@@ -53,11 +55,16 @@ pub struct Change {
 
 impl Choice {
     /// The choice at the beginning of a run.
-    pub(crate) fn new(options: &RunOptions, integrator: &dyn Integrator, reason: String) -> Choice {
+    pub(crate) fn new(
+        options: &RunOptions,
+        integrator: &dyn Integrator,
+        (reason, beside): (String, Option<Beside>),
+    ) -> Choice {
         Choice {
             asked: options.method.clone(),
             name: integrator.name(),
             reason,
+            beside,
             held_by: held_by(options.stabilize, integrator),
             ..Choice::default()
         }
@@ -82,13 +89,13 @@ pub(crate) fn first_for(
     options: &RunOptions,
     field: &mut Field,
     rates: f64,
-) -> Result<(Box<dyn Integrator>, String), RunError> {
+) -> Result<(Box<dyn Integrator>, (String, Option<Beside>)), RunError> {
     if options.method != AUTO {
         let integrator = integrator_for(setting, options, &options.method, field)?;
-        return Ok((integrator, "asked for".to_owned()));
+        return Ok((integrator, ("asked for".to_owned(), None)));
     }
-    let Chosen { name, reason } = choose(setting, options, field, rates);
-    Ok((integrator_for(setting, options, name, field)?, reason))
+    let Chosen { name, reason, beside } = choose(setting, options, field, rates);
+    Ok((integrator_for(setting, options, name, field)?, (reason, beside)))
 }
 
 /// An integrator for a field, which gets what the integrator needs.

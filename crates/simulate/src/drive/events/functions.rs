@@ -268,7 +268,7 @@ impl EventFunctions {
         let Some((enclosure, step)) = self.enclosure.as_mut().zip(step) else {
             return Isolated::default();
         };
-        let variables = isolate::variables(t, &step, field.n + field.size);
+        let variables = isolate::variables(t, &step, field.n + field.size, enclosure);
         let plain = self.kinds.iter().map(|kind| match kind {
             Kind::Plain(at, _) => Some(*at),
             Kind::Observed(_) => None,

@@ -81,7 +81,7 @@ impl Driver {
         let Some((enclosure, held)) = enclosure.as_mut().zip(field.held()) else {
             return Isolated::default();
         };
-        let mut variables = isolate::variables(self.t, &step, field.n + field.size);
+        let mut variables = isolate::variables(self.t, &step, field.n + field.size, enclosure);
         variables.extend(held.iter().map(|&value| vec![value]));
         let outputs: Vec<Option<usize>> = (0..field.guards()).map(Some).collect();
         Functions { enclosure, outputs: &outputs, variables: &variables }.isolate(1.0)
