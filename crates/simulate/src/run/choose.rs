@@ -76,8 +76,10 @@ pub(crate) fn choose(
     let guards = if field.follows_multipliers() { GUARDS * rates } else { 0.0 };
     let stages = STAGES * rates + STEP.0 + guards;
     let is_hopeless = rates > AT_LEAST.0 && AT_LEAST.1 * rates + guards > longer * stages;
-    // Constant steps are those of a method whose order is known.
-    if options.step.is_some() || is_hopeless {
+    // Constant steps are those of a method whose order is known; and where velocities are in charts,
+    // steps that are long would end beyond them.
+    let has_charts = field.equations.chart.is_some();
+    if options.step.is_some() || has_charts || is_hopeless {
         return by_stages;
     }
     let method = taylor::new(0);
