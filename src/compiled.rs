@@ -11,7 +11,7 @@
 use crate::error::{Error, ErrorKind};
 use crate::key::Key;
 use crate::values::Values;
-use dalembert_derive::{Choices, EquationsOfMotion, Formulation};
+use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{Number, Symbol};
 use dalembert_gauss::outcome::Verdict;
 use dalembert_model::system::Model;
@@ -41,18 +41,10 @@ const _: fn() = || {
     is_shareable::<Compiled>();
 };
 
-/// Lagrange's equations of a model with numbers.
-fn equations(setting: &Setting) -> Result<EquationsOfMotion, Error> {
-    let model = &*setting.model;
-    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION;
-    lagrange
-        .derive(&model.exprs, &model.system, &Choices::default())
-        .map_err(|faults| Error::of_faults(faults, model))
-}
-
 /// The compiled equations of a setting: the one place where they are made.
-fn field(setting: &Setting, equations: &EquationsOfMotion) -> Field {
-    Field::new(setting, equations, dalembert_gauss::DEFAULT)
+fn field(setting: &Setting) -> Result<(EquationsOfMotion, Field), Error> {
+    Field::by_lagrange(setting, dalembert_gauss::DEFAULT)
+        .map_err(|faults| Error::of_faults(faults, &setting.model))
 }
 
 /// A driver that never takes a step: it decides ranks with regard to rounding and to what
@@ -75,8 +67,7 @@ impl Compiled {
     pub(crate) fn new(model: &Model) -> Result<Compiled, Error> {
         let model = model.clone();
         let setting = Setting::new(&model).map_err(|m| Error::of_missing(m, &model))?;
-        let equations = equations(&setting)?;
-        let field = field(&setting, &equations);
+        let (equations, field) = field(&setting)?;
         Ok(Compiled { shared: Arc::new(Shared { model, setting, equations, field }) })
     }
 
@@ -287,8 +278,7 @@ impl Work {
             if held(&self.setting) == held(own.setting()) {
                 own.set_parameters(&self.setting);
             } else {
-                self.equations = equations(&self.setting)?;
-                own = field(&self.setting, &self.equations);
+                (self.equations, own) = field(&self.setting)?;
             }
             self.driver = driver(own);
         }

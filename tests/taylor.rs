@@ -272,6 +272,40 @@ fn singular_positions_are_crossed() {
     }
 }
 
+/// Squares in a row are one pendulum, however many they are: Taylor steps, which are long, come to
+/// the positions in which as many ranks drop, and across.
+#[test]
+fn squares_in_a_row_are_crossed() {
+    for squares in [3, 4, 5, 7, 8, 10, 12, 40] {
+        let input = Input::open("gallery:benchmarks/n-four-bar").expect("a page");
+        let options = Options { set: vec![format!("N={squares}")], ..Options::default() };
+        let model = dalembert::load(&input, &options).model.expect("no faults");
+        let setting = Setting::new(&model).expect("values");
+        let n = f64::from(squares);
+        let pendulum = format!(
+            "coord a\nkinetic a'^2/2\npotential {}*sin(a)\nstart a = pi/2, a' = -1\nrun t = 0..10\n",
+            9.81 * 3.0 * (3.0 * n + 1.0) / (2.0 * (4.0 * n + 1.0))
+        );
+        let plan = Plan { tolerance: 1e-12, ..Plan::new(&pendulum, "lagrange", "dop853", 10.0) };
+        let right = plan.states()[0].q[0];
+        let few = [1e-9];
+        let tolerances: &[f64] = if squares < 40 { &[1e-6, 1e-9, 1e-11] } else { &few };
+        for &tolerance in tolerances {
+            let start = start::start(&setting).expect("a start");
+            let mut options = RunOptions::of_model(&setting);
+            (options.method, options.tolerance) = ("taylor".to_owned(), tolerance);
+            options.every = Some(options.end);
+            let quiet = &mut |_: &_| ControlFlow::Continue(());
+            let report = run::run_from(&setting, &options, start, quiet).expect("a run");
+            assert_eq!(report.end, End::Finished, "{squares} at {tolerance:e}");
+            assert!(!report.certificate.rank_changes.is_empty());
+            let off = (report.last.expect("an end").state.q[0] - right).abs();
+            // It goes over the top slowly, where errors grow by hundreds.
+            assert!(off < 1e5 * tolerance, "{squares} at {tolerance:e}: off by {off:e}");
+        }
+    }
+}
+
 /// Multipliers that are not determined are not read off a series: at an output they are those of
 /// least size, as by any method.
 #[test]

@@ -102,7 +102,7 @@ def start_up():
         clock = time.perf_counter()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         times.append(time.perf_counter() - clock)
-    return {"seconds": statistics.median(times), "note": "dal run, 1000 outputs"}
+    return {"seconds": statistics.median(times), "note": "dal run"}
 
 
 def measure(tools, rows, rounds):

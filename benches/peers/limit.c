@@ -2,7 +2,7 @@
  *
  *     cc -O3 -march=native -ffast-math limit.c -lm -o limit && ./limit [ROW ...]
  *
- * prints one JSON line a row, as the other programs do. Steps are controlled as in SciPy. Nothing
+ * prints one JSON line a row, as the other programs do, with --precision those of all tolerances. Steps are controlled as in SciPy. Nothing
  * is projected, decided or checked.
  */
 #include <math.h>
@@ -48,6 +48,18 @@ static inline void two_particles(const double *q, const double *v, double *a) {
     a[1] = m1 * dy - g;
     a[2] = m2 * dx;
     a[3] = m2 * dy - g;
+}
+
+/* The free top: e' = e w / 2 and Euler's equations, written for the second derivative of e. */
+static inline void euler_top(const double *e, const double *v, double *a) {
+    double p = 2 * (-e[1] * v[0] + e[0] * v[1] + e[3] * v[2] - e[2] * v[3]);
+    double q = 2 * (-e[2] * v[0] - e[3] * v[1] + e[0] * v[2] + e[1] * v[3]);
+    double r = 2 * (-e[3] * v[0] + e[2] * v[1] - e[1] * v[2] + e[0] * v[3]);
+    double dp = -q * r, dq = r * p, dr = -p * q / 3;
+    a[0] = 0.5 * (-v[1] * p - v[2] * q - v[3] * r - e[1] * dp - e[2] * dq - e[3] * dr);
+    a[1] = 0.5 * (v[0] * p + v[2] * r - v[3] * q + e[0] * dp + e[2] * dr - e[3] * dq);
+    a[2] = 0.5 * (v[0] * q + v[3] * p - v[1] * r + e[0] * dq + e[3] * dp - e[1] * dr);
+    a[3] = 0.5 * (v[0] * r + v[1] * q - v[2] * p + e[0] * dr + e[1] * dq - e[2] * dp);
 }
 
 /* Andrews' mechanism: one degree of freedom, velocities by three 2x2 systems in turn. */
@@ -216,6 +228,7 @@ static double first_step(int n, const double *y, const double *dy, double tolera
 INTEGRATOR(spherical, 3)
 INTEGRATOR(knife_edge, 3)
 INTEGRATOR(two_particles, 4)
+INTEGRATOR(euler_top, 4)
 INTEGRATOR(andrews, 7)
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -245,6 +258,8 @@ static const struct motion MOTIONS[] = {
      {8.3325471834963962, 8.6437027888296509, 0.87041543865579523}},
     {"two-particles", two_particles_run, 4, 10, 1e-13, {.5, 0, -.5, 0, 0, 1, 0, -.5},
      {16.215351959891397, -0.027407733039854540, 16.975039872750219, -0.67769557319697056}},
+    {"euler-top", euler_top_run, 4, 20, 1e-11, {1, 0, 0, 0, 0, .05, 1, .05},
+     {0.1304380133341441, -0.9233489807593123, 0.03786323724062851, -0.35913640817082393}},
     {"andrews", andrews_run, 7, .03, 1e-13,
      {-0.0617138900142764496, 0, 0.455279819163070380, 0.222668390165885885, 0.487364979543842550,
       -0.222668390165885885, 1.23054744454982119},
@@ -252,36 +267,53 @@ static const struct motion MOTIONS[] = {
       0.52440996587995407, 0.53473011634207952, 1.0480807410419380}},
 };
 
-static void motion(const struct motion *m) {
-    const double tolerances[] = {1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 3e-15, 1e-15};
-    double y[MOST], error = 0, tolerance = 0;
-    long steps = 0;
-    /* The asked error, or the least that it reaches. */
-    double least = INFINITY;
-    for (int k = 0; k < 8; k++) {
-        memcpy(y, m->start, sizeof y);
-        long s = m->run(m->end, y, tolerances[k]);
-        double e = 0, size = 1;
-        for (int i = 0; i < m->n; i++) {
-            e = fmax(e, fabs(y[i] - m->right[i]));
-            size = fmax(size, fabs(m->right[i]));
-        }
-        if (e / size < least) least = error = e / size, tolerance = tolerances[k], steps = s;
-        if (least <= m->asked) break;
-    }
-    double times[25];
-    double clock = now();
+static double time_of(const struct motion *m, double tolerance, int count) {
+    double y[MOST], times[25], clock = now();
     memcpy(y, m->start, sizeof y);
     m->run(m->end, y, tolerance);
     int inner = (int)(0.005 / (now() - clock)) + 1;
-    for (int r = 0; r < 25; r++) {
+    for (int r = 0; r < count; r++) {
         clock = now();
         for (int k = 0; k < inner; k++) memcpy(y, m->start, sizeof y), m->run(m->end, y, tolerance);
         times[r] = (now() - clock) / inner;
     }
+    return median(times, count);
+}
+
+static double error_of(const struct motion *m, const double *y) {
+    double e = 0, size = 1;
+    for (int i = 0; i < m->n; i++) {
+        e = fmax(e, fabs(y[i] - m->right[i]));
+        size = fmax(size, fabs(m->right[i]));
+    }
+    return e / size;
+}
+
+static void motion(const struct motion *m) {
+    const double tolerances[] = {1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 3e-15, 1e-15};
+    double y[MOST], tolerance = 0, least = INFINITY;
+    long steps = 0;
+    /* The asked error, or the least that it reaches. */
+    for (int k = 0; k < 8 && least > m->asked; k++) {
+        memcpy(y, m->start, sizeof y);
+        long s = m->run(m->end, y, tolerances[k]);
+        double e = error_of(m, y);
+        if (e < least) least = e, tolerance = tolerances[k], steps = s;
+    }
     printf("{\"row\": \"%s\", \"tool\": \"C\", \"seconds\": %.4e, \"error\": %.2e, "
            "\"note\": \"dop853, %.0e, %ld steps\"}\n",
-           m->name, median(times, 25), error, tolerance, steps);
+           m->name, time_of(m, tolerance, 25), least, tolerance, steps);
+}
+
+static void precision(const struct motion *m) {
+    for (int k = 4; k <= 14; k++) {
+        double y[MOST], tolerance = pow(10, -k);
+        memcpy(y, m->start, sizeof y);
+        long steps = m->run(m->end, y, tolerance);
+        printf("{\"row\": \"%s\", \"tool\": \"C\", \"method\": \"dop853\", \"tolerance\": %.0e, "
+               "\"steps\": %ld, \"seconds\": %.4e, \"error\": %.2e}\n",
+               m->name, tolerance, steps, time_of(m, tolerance, 9), error_of(m, y));
+    }
 }
 
 static void evaluate(int n) {
@@ -301,22 +333,26 @@ static void evaluate(int n) {
            median(times, 25));
 }
 
-int main(int count, char **rows) {
+static int is_asked(const char *name, int count, char **arguments) {
+    int rows = 0;
+    for (int i = 1; i < count; i++) {
+        rows += arguments[i][0] != '-';
+        if (!strcmp(arguments[i], name)) return 1;
+    }
+    return rows == 0;
+}
+
+int main(int count, char **arguments) {
     const int sizes[] = {2, 10, 50};
-    for (int k = 0; k < 3; k++) {
+    int every = 0;
+    for (int i = 1; i < count; i++) every |= !strcmp(arguments[i], "--precision");
+    for (int k = 0; k < 3 && !every; k++) {
         char name[32];
         snprintf(name, sizeof name, "evaluate-%d", sizes[k]);
-        for (int i = 1; i <= count; i++)
-            if (count == 1 || (i < count && !strcmp(rows[i], name))) {
-                evaluate(sizes[k]);
-                break;
-            }
+        if (is_asked(name, count, arguments)) evaluate(sizes[k]);
     }
-    for (int k = 0; k < 4; k++)
-        for (int i = 1; i <= count; i++)
-            if (count == 1 || (i < count && !strcmp(rows[i], MOTIONS[k].name))) {
-                motion(&MOTIONS[k]);
-                break;
-            }
+    for (size_t k = 0; k < sizeof MOTIONS / sizeof *MOTIONS; k++)
+        if (is_asked(MOTIONS[k].name, count, arguments))
+            (every ? precision : motion)(&MOTIONS[k]);
     return 0;
 }

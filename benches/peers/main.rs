@@ -1,38 +1,22 @@
 //! dalembert's rows of the comparison with peers: one JSON line for each.
 //!
-//! `cargo bench --bench peers -- [ROW …] [--method=NAME]` prints them; `python3 benches/peers/compare.py` runs
-//! them in turn with those of the peers and writes the table. What is timed is the way from the
+//! `cargo bench --bench peers -- [ROW …] [--method=NAME]` prints them, with `--precision` those of
+//! all tolerances; `python3 benches/peers/compare.py` runs them in turn with those of the peers and
+//! writes the table, `precision.py` draws work against precision. What is timed is the way from the
 //! start to the end state alone, by the method and the tolerance that reach the asked error soonest,
 //! compiled ahead; the time for all that comes before it, from reading the text on, is beside it.
 
-use dalembert::simulate::integrators::{self, Problem};
-use dalembert::simulate::run::{Program, RunOptions};
+mod motions;
+
+use dalembert::simulate::integrators::Problem;
 use dalembert::simulate::{DEFAULT, Field, Setting, start};
 use dalembert::{Input, Model, Options};
 use serde_json::{Value, json};
 use std::hint::black_box;
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// End values with all their digits, computed with long doubles.
-const REFERENCES: &str = include_str!("references.json");
 /// How long a figure is looked for.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// Methods that are tried, or one of them by `--method=NAME`.
-const METHODS: [&str; 3] = ["taylor", "dop853", "radau"];
-/// Tolerances that are tried.
-const TOLERANCES: [f64; 10] = [1e-9, 3e-10, 1e-10, 1e-11, 1e-12, 3e-13, 1e-13, 1e-14, 3e-15, 1e-15];
-
-/// A motion: its name, its model, its end, and the error that is asked for.
-const MOTIONS: &[(&str, &str, f64, f64)] = &[
-    ("spherical", include_str!("models/spherical.dal"), 10.0, 1e-13),
-    ("knife-edge", include_str!("models/knife-edge.dal"), 10.0, 3e-14),
-    ("two-particles", include_str!("models/two-particles.dal"), 10.0, 1e-13),
-    ("andrews", "gallery:benchmarks/andrews", 0.03, 1e-13),
-    ("whipple", "gallery:whipple-bicycle", 5.0, 1e-12),
-    ("euler-top", "gallery:benchmarks/euler-top", 20.0, 1e-11),
-    ("slider-crank", "gallery:benchmarks/slider-crank", 0.1, 1e-7),
-];
 
 fn load(text: &str, set: &[String]) -> Model {
     let input = match text.starts_with("gallery:") {
@@ -60,16 +44,6 @@ fn median(mut call: impl FnMut()) -> f64 {
     times[times.len() / 2]
 }
 
-/// The median of what a function tells.
-fn median_of(mut told: impl FnMut() -> f64) -> f64 {
-    let (mut times, clock) = (Vec::new(), Instant::now());
-    while times.len() < 5 || clock.elapsed() < PATIENCE {
-        times.push(told());
-    }
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 fn chain(n: usize) -> Model {
     load("gallery:n-link-chain", &[format!("N={n}")])
 }
@@ -91,9 +65,8 @@ fn first(model: &Model) -> Vec<f64> {
 /// The compiled rates at the start, decided there.
 fn field(model: &Model) -> (Field, Vec<f64>) {
     let setting = Setting::new(model).expect("values");
-    let equations = dalembert::derive(model, None).expect("applies");
     let start = start::start(&setting).expect("a start").state;
-    let mut field = Field::new(&setting, &equations, DEFAULT);
+    let mut field = Field::by_lagrange(&setting, DEFAULT).expect("applies").1;
     let mut x = start.q.clone();
     x.extend(&start.velocity);
     x.push(0.0);
@@ -116,77 +89,6 @@ fn evaluate(n: usize) -> Value {
     json!({"seconds": median(call)})
 }
 
-/// One way to an end.
-struct Way<'a> {
-    program: Program,
-    setting: &'a Setting,
-    options: RunOptions,
-}
-
-impl Way<'_> {
-    /// The end, the number of steps, and the seconds on the way.
-    fn end(&self) -> Option<(Vec<f64>, u64, f64)> {
-        let start = start::start(self.setting).ok()?;
-        let quiet = &mut |_: &_| ControlFlow::Continue(());
-        let report = self.program.run_from(self.setting, &self.options, start, quiet).ok()?;
-        let last = report.last?;
-        ((last.state.t - self.options.end).abs() <= 1e-12 * self.options.end)
-            .then(|| (last.state.q.clone(), report.statistics.steps, report.seconds.integrate))
-    }
-}
-
-fn error(q: &[f64], right: &[f64]) -> f64 {
-    let size = right.iter().fold(1f64, |m, x| m.max(x.abs()));
-    q.iter().zip(right).fold(0f64, |m, (a, b)| m.max((a - b).abs())) / size
-}
-
-/// The soonest way to the end of a motion with the asked error.
-fn travel(name: &str, text: &str, end: f64, asked: f64, methods: Option<&str>) -> Value {
-    let clock = Instant::now();
-    let set: &[String] = if name == "whipple" { &["roll'=0.5".to_owned()] } else { &[] };
-    let model = load(text, set);
-    let setting = Setting::new(&model).expect("values");
-    let mut options = RunOptions::of_model(&setting);
-    (options.end, options.every) = (end, Some(end));
-    let setup = clock.elapsed().as_secs_f64();
-    let way = |method: &str, tolerance: f64| {
-        let method = method.to_owned();
-        let options = RunOptions { method, tolerance, ..options.clone() };
-        // With what the method needs.
-        let program = Program::new(&setting, &options).expect("a program");
-        Way { program, setting: &setting, options }
-    };
-    let references: Value = serde_json::from_str(REFERENCES).expect("a list");
-    let right: Vec<f64> = match references[name].as_array() {
-        Some(list) => list.iter().filter_map(Value::as_f64).collect(),
-        // Of no reference values: what another method gives at the end of its digits.
-        None => way("gauss8", 1e-14).end().expect("an end").0,
-    };
-    let mut best: Option<Value> = None;
-    let is_tried = |name: &&&str| METHODS.contains(name) && methods.is_none_or(|own| own == **name);
-    for method in integrators::NAMES.iter().filter(is_tried) {
-        for tolerance in TOLERANCES {
-            let clock = Instant::now();
-            let way = way(method, tolerance);
-            let Some((q, steps, first)) = way.end() else { continue };
-            let setup = setup + clock.elapsed().as_secs_f64() - first;
-            let error = error(&q, &right);
-            if error > asked {
-                continue;
-            }
-            let seconds = median_of(|| way.end().map_or(f64::NAN, |end| end.2));
-            if best.as_ref().is_none_or(|b| b["seconds"].as_f64() > Some(seconds)) {
-                best = Some(json!({
-                    "seconds": seconds, "error": error, "setup": setup,
-                    "note": format!("{method}, {tolerance:.0e}, {steps} steps"),
-                }));
-            }
-            break;
-        }
-    }
-    best.unwrap_or_else(|| json!({"note": "the error was not reached"}))
-}
-
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let method = std::env::args().find_map(|a| Some(a.strip_prefix("--method=")?.to_owned()));
@@ -196,21 +98,25 @@ fn main() {
         value["tool"] = json!("dalembert");
         println!("{value}");
     };
+    let is_precision = std::env::args().any(|a| a == "--precision");
     for n in [10, 50] {
         let row = format!("derive-{n}");
-        if is_asked(&row) {
+        if is_asked(&row) && !is_precision {
             say(&row, derive(n));
         }
     }
     for n in [2, 10, 50] {
         let row = format!("evaluate-{n}");
-        if is_asked(&row) {
+        if is_asked(&row) && !is_precision {
             say(&row, evaluate(n));
         }
     }
-    for (name, text, end, error) in MOTIONS {
-        if is_asked(name) {
-            say(name, travel(name, text, *end, *error, method.as_deref()));
+    for motion in motions::MOTIONS.iter().filter(|motion| is_asked(motion.name)) {
+        if is_precision {
+            let found = motions::precision(motion, method.as_deref());
+            found.into_iter().for_each(|value| say(motion.name, value));
+        } else {
+            say(motion.name, motions::travel(motion, method.as_deref()));
         }
     }
 }

@@ -1,5 +1,6 @@
 """CasADi's rows: the planar pendulum of N links from T and V to its accelerations, by its virtual
-machine and by C that a compiler builds."""
+machine and by C that a compiler builds; with `--precision` the motions by SUNDIALS' CVODES, on
+accelerations that are eliminated (dependent rows are left out)."""
 
 import shutil
 import statistics
@@ -10,6 +11,7 @@ import time
 
 import casadi as ca
 import numpy as np
+from mechanics import MOTIONS, by_hand, error, model
 from rows import say
 
 
@@ -75,7 +77,48 @@ def evaluate(n, quick):
         return {"seconds": called(built, n, inner), "setup": setup, "note": "C by the compiler"}
 
 
+def motion(name):
+    """The rates of a motion's state."""
+    n = len(MOTIONS[name][2])
+    q, v = ca.SX.sym("q", n), ca.SX.sym("v", n)
+    lists = ca.vertsplit(q), ca.vertsplit(v)
+    found = by_hand(name, *lists)
+    if found is None:
+        kinetic, potential, forces, positions, velocities = model(name, (ca.sin, ca.cos, ca.sqrt), *lists)
+        p = ca.gradient(kinetic, v)
+        force = ca.gradient(kinetic - potential, q) + ca.vertcat(*forces) - ca.jtimes(p, q, v)
+        rows = ca.vertcat(*[ca.jtimes(f, q, v) for f in positions], *velocities)
+        a, count = ca.jacobian(rows, v), rows.size1()
+        matrix = ca.vertcat(ca.horzcat(ca.jacobian(p, v), a.T), ca.horzcat(a, ca.SX(count, count)))
+        # Pivots of the multipliers' block are not 0 once the masses are eliminated.
+        found = ca.solve(matrix, ca.vertcat(force, -ca.jtimes(rows, q, v)))[:n]
+    else:
+        found = ca.vertcat(*found)
+    return {"x": ca.vertcat(q, v), "ode": ca.vertcat(v, found)}
+
+
+def precision(name):
+    end, _, q0, v0 = MOTIONS[name]
+    system, start = motion(name), np.array(q0 + v0)
+    for tolerance in [10.0**-k for k in range(4, 15)]:
+        options = {"abstol": tolerance, "reltol": tolerance, "max_num_steps": 10**5}
+        run = ca.integrator("run", "cvodes", system, 0.0, end, options)
+        clock = time.perf_counter()
+        try:
+            last = np.array(run(x0=start)["xf"]).ravel()
+        except RuntimeError:
+            break
+        if time.perf_counter() - clock > 1.0:
+            break
+        found = {"method": "cvodes", "tolerance": tolerance, "error": error(name, last[: len(q0)])}
+        say(name, "CasADi", {**found, "seconds": median(lambda: run(x0=start), 0.05)})
+
+
 if __name__ == "__main__":
+    if "--precision" in sys.argv:
+        for name in [a for a in sys.argv[1:] if a in MOTIONS]:
+            precision(name)
+        sys.exit()
     quick = "--quick" in sys.argv
     for row in [a for a in sys.argv[1:] if not a.startswith("-")] or ["derive-10", "evaluate-10"]:
         kind, _, size = row.rpartition("-")

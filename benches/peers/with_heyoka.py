@@ -1,5 +1,6 @@
 """heyoka's rows: its Taylor integrator on accelerations that are eliminated by hand (it knows no
-constraints, and dependent ones are left out), without its cache on the disk."""
+constraints, and dependent ones are left out), without its cache on the disk. `--precision` prints
+those of all tolerances."""
 
 import statistics
 import sys
@@ -7,7 +8,7 @@ import time
 
 import heyoka as hy
 import numpy as np
-from mechanics import MOTIONS, error, model
+from mechanics import MOTIONS, by_hand, error, model
 from rows import say
 
 hy.llvm_state.set_diskcache_enabled(False)
@@ -43,6 +44,9 @@ def solve(matrix, columns):
 
 
 def accelerations(name, q, v):
+    found = by_hand(name, q, v)
+    if found is not None:
+        return found
     n = len(q)
     kinetic, potential, forces, positions, velocities = model(name, (hy.sin, hy.cos, hy.sqrt), q, v)
     energy = kinetic - potential
@@ -60,43 +64,68 @@ def accelerations(name, q, v):
     return [free[i] + dot([x[i] for x in by_row], multipliers) for i in range(n)]
 
 
-def travel(name):
-    end, asked, q0, v0 = MOTIONS[name]
-    n = len(q0)
-    clock = time.perf_counter()
-    symbols = hy.make_vars(*[f"q{i}" for i in range(n)], *[f"v{i}" for i in range(n)])
-    q, v = list(symbols[:n]), list(symbols[n:])
-    a = accelerations(name, q, v)
-    system = list(zip(q, v)) + list(zip(v, a))
-    derived = time.perf_counter() - clock
-    start = np.array(q0 + v0)
-    best = None
-    for tolerance in [1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15]:
+class Motion:
+    """A motion with its system, which takes `derived` seconds to write down."""
+
+    def __init__(self, name):
+        self.name = name
+        self.end, self.asked, q0, v0 = MOTIONS[name]
+        self.n = n = len(q0)
         clock = time.perf_counter()
-        integrator = hy.taylor_adaptive(system, start.copy(), tol=tolerance, compact_mode=n > 4)
-        setup = derived + time.perf_counter() - clock
+        symbols = hy.make_vars(*[f"q{i}" for i in range(n)], *[f"v{i}" for i in range(n)])
+        q, v = list(symbols[:n]), list(symbols[n:])
+        self.system = list(zip(q, v)) + list(zip(v, accelerations(name, q, v)))
+        self.derived = time.perf_counter() - clock
+        self.start = np.array(q0 + v0)
+
+    def run(self, tolerance):
+        """A call that runs it and tells the steps, the error, and the seconds before."""
+        clock = time.perf_counter()
+        compact = self.n > 4
+        integrator = hy.taylor_adaptive(self.system, self.start.copy(), tol=tolerance, compact_mode=compact)
+        setup = self.derived + time.perf_counter() - clock
 
         def once():
             integrator.time = 0.0
-            integrator.state[:] = start
-            return integrator.propagate_until(end)[3]
+            integrator.state[:] = self.start
+            return integrator.propagate_until(self.end)[3]
 
         steps = once()
-        off = error(name, integrator.state[:n])
+        return once, steps, error(self.name, integrator.state[: self.n]), setup
+
+
+def median(call, count):
+    times = []
+    for _ in range(count):
+        clock = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - clock)
+    return statistics.median(times)
+
+
+def travel(name):
+    motion, best = Motion(name), None
+    for tolerance in [1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15]:
+        once, steps, off, setup = motion.run(tolerance)
         if best is None or off < best["error"]:
-            times = []
-            for _ in range(25):
-                clock = time.perf_counter()
-                once()
-                times.append(time.perf_counter() - clock)
             note = f"taylor, {tolerance:.0e}, {steps} steps"
-            best = {"seconds": statistics.median(times), "error": off, "setup": setup, "note": note}
-        if off <= asked:
+            best = {"seconds": median(once, 25), "error": off, "setup": setup, "note": note}
+        if off <= motion.asked:
             break
     return best
 
 
+def precision(name):
+    motion = Motion(name)
+    for tolerance in [10.0**-k for k in range(4, 15)]:
+        once, steps, off, _ = motion.run(tolerance)
+        found = {"method": "taylor", "tolerance": tolerance, "steps": steps}
+        say(name, "heyoka", {**found, "seconds": median(once, 9), "error": off})
+
+
 if __name__ == "__main__":
-    for name in sys.argv[1:] or MOTIONS:
-        if name in MOTIONS:
+    for name in [a for a in sys.argv[1:] if not a.startswith("-")] or MOTIONS:
+        if name in MOTIONS and "--precision" in sys.argv:
+            precision(name)
+        elif name in MOTIONS:
             say(name, "heyoka", travel(name))

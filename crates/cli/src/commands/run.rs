@@ -19,11 +19,14 @@ use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
 use dalembert::simulate::run::{Reason, Unsuited};
-use dalembert::simulate::{Refusal, Setting, SolveError, Tolerances};
+use dalembert::simulate::{Refusal, Setting, SolveError, Table, Tolerances};
 use dalembert::{Diagnostic, Loaded, Model, Options, failures, refusals};
 use serde_json::json;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
+
+/// So many outputs serve the certificate and the estimate of the error, where nobody sees them.
+const UNSEEN: f64 = 100.0;
 
 pub(crate) fn run(args: &Run, color: Color) -> Status {
     let shown: Vec<Shown> = match args.show.iter().map(|text| Shown::parse(text)).collect() {
@@ -211,6 +214,10 @@ fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usize>>) -> Ru
     options.choices.ignored = ignored;
     options.end = args.t_end.unwrap_or(options.end);
     options.every = args.every.or(options.every);
+    if options.every.is_none() && args.out.is_none() && args.plot.is_none() {
+        let from = setting.number(setting.model.system.run.from, &Table::default());
+        options.every = Some((options.end - from).abs() / UNSEEN).filter(|every| *every > 0.0);
+    }
     options.tolerance = args.tol.unwrap_or(options.tolerance);
     options.step = args.step;
     if let Some(method) = &args.method {

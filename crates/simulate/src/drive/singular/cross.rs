@@ -413,15 +413,19 @@ impl Driver {
                 }
                 Tried::TooLong if best.is_some() => break,
                 Tried::TooLong if mark.t == self.t && distance > NEAREST * usual => {
-                    self.use_set(&set);
-                    self.h = self.h.signum() * self.h.abs().min(0.5 * distance);
-                    return Ok(None);
+                    return Ok(self.come_nearer(&set, distance));
                 }
                 Tried::TooLong | Tried::Refused => {}
             }
         }
         if let Some((crossing, _)) = best {
             return self.take_across(pass, *crossing, record).map(Some);
+        }
+        // What could not be followed from afar may be followed from nearby.
+        let distance = pass.forward * (when - self.t);
+        if self.crossings.missed.is_some() && distance > NEAREST * usual {
+            self.crossings.missed = None;
+            return Ok(self.come_nearer(&set, distance));
         }
         self.use_set(&set);
         if let Some(change) = self.crossings.missed.take() {
@@ -430,6 +434,13 @@ impl Driver {
         }
         self.crossings.refused = true;
         Ok(None)
+    }
+
+    /// Leaves a position for a later try, from a state nearer to it.
+    fn come_nearer(&mut self, set: &RowSet, distance: f64) -> Option<ControlFlow<End>> {
+        self.use_set(set);
+        self.h = self.h.signum() * self.h.abs().min(0.5 * distance);
+        None
     }
 
     fn cross_from(&mut self, mark: &Mark, when: f64) -> Tried {

@@ -15,10 +15,12 @@ use crate::program::power::power_and_mass;
 use crate::setting::Setting;
 use dalembert_compile::{Function, Tape, backends};
 use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::formulations::lagrange;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::coupled::Coupled;
 use dalembert_gauss::eliminations::Elimination;
+use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
 use std::sync::Arc;
 
@@ -31,6 +33,18 @@ impl Field {
     ) -> Field {
         let picture = Picture::new(&setting.model.exprs, &setting.model.system).ok();
         Field::on(setting, picture.as_ref(), equations, elimination)
+    }
+
+    /// Lagrange's equations of a setting and their field, from one picture of the system.
+    pub fn by_lagrange(
+        setting: &Setting,
+        elimination: &'static dyn Elimination,
+    ) -> Result<(EquationsOfMotion, Field), Vec<Diagnostic>> {
+        let exprs = &setting.model.exprs;
+        let picture = Picture::new(exprs, &setting.model.system)?;
+        let equations = lagrange::equations(exprs, &picture);
+        let field = Field::on(setting, Some(&picture), &equations, elimination);
+        Ok((equations, field))
     }
 
     /// The same with the picture of the setting's system, where there is one.
