@@ -95,7 +95,7 @@ impl Interval {
 
     /// √a.
     pub fn sqrt(self) -> Interval {
-        if !(self.low >= 0.0) {
+        if self.low < 0.0 {
             return Interval::ALL;
         }
         Interval::new(self.low.sqrt().next_down().max(0.0), self.high.sqrt().next_up())
@@ -111,7 +111,7 @@ impl Interval {
         const TURN: f64 = std::f64::consts::TAU;
         let range = Interval { low: -1.0, high: 1.0 };
         // Beyond this quarters are not told apart, and a whole turn has all values.
-        if !(self.size() <= 1e8) || self.high - self.low >= TURN {
+        if self.size() > 1e8 || self.high - self.low >= TURN {
             return (range, range);
         }
         // A value 1 at phase + 2πk inside; a little more than that counts, which is safe.

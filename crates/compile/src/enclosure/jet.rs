@@ -110,7 +110,7 @@ impl<const N: usize> Jet<N> {
 
     /// The natural logarithm.
     pub fn log(&self) -> Jet<N> {
-        if !(self.0[0].low > 0.0) {
+        if self.0[0].low <= 0.0 {
             return Jet::ALL;
         }
         let value = self.0[0].growing(f64::ln, Interval::ALL);
@@ -119,7 +119,7 @@ impl<const N: usize> Jet<N> {
 
     /// a to the power b.
     pub fn power(&self, exponent: &Jet<N>) -> Jet<N> {
-        if !(self.0[0].low > 0.0) {
+        if self.0[0].low <= 0.0 {
             return Jet::ALL;
         }
         exponent.times(&self.log()).exp()
@@ -176,7 +176,7 @@ impl<const N: usize> Jet<N> {
     /// arcsin a.
     pub fn asin(&self) -> Jet<N> {
         let below = self.beside_one().0;
-        if !(below.0[0].low > 0.0) {
+        if below.0[0].low <= 0.0 {
             return Jet::ALL;
         }
         let slope = Jet::constant(Interval::ONE).over(&below.sqrt());

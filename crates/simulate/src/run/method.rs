@@ -58,7 +58,7 @@ impl Choice {
     pub(crate) fn new(
         options: &RunOptions,
         integrator: &dyn Integrator,
-        (reason, beside): (String, Option<Beside>),
+        Chosen { reason, beside, .. }: Chosen,
     ) -> Choice {
         Choice {
             asked: options.method.clone(),
@@ -89,13 +89,14 @@ pub(crate) fn first_for(
     options: &RunOptions,
     field: &mut Field,
     rates: f64,
-) -> Result<(Box<dyn Integrator>, (String, Option<Beside>)), RunError> {
+) -> Result<(Box<dyn Integrator>, Chosen), RunError> {
     if options.method != AUTO {
         let integrator = integrator_for(setting, options, &options.method, field)?;
-        return Ok((integrator, ("asked for".to_owned(), None)));
+        let (name, reason) = (integrator.name(), "asked for".to_owned());
+        return Ok((integrator, Chosen { name, reason, beside: None }));
     }
-    let Chosen { name, reason, beside } = choose(setting, options, field, rates);
-    Ok((integrator_for(setting, options, name, field)?, (reason, beside)))
+    let chosen = choose(setting, options, field, rates);
+    Ok((integrator_for(setting, options, chosen.name, field)?, chosen))
 }
 
 /// An integrator for a field, which gets what the integrator needs.

@@ -72,12 +72,12 @@ impl<'a> Simulation<'a> {
         } = program;
         let clock = Instant::now();
         field.guess(state);
-        let (integrator, reason) = method::first_for(&setting, options, &mut field, cost_of_rates)?;
+        let (integrator, chosen) = method::first_for(&setting, options, &mut field, cost_of_rates)?;
         let [derived, compiled] = [took[0], took[1] + clock.elapsed()];
         let mut x = state.q.clone();
         x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
         x.push(0.0);
-        let choice = Choice::new(options, integrator.as_ref(), reason);
+        let choice = Choice::new(options, integrator.as_ref(), chosen);
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
         let control = control_of(options, state.t, options.method == AUTO);
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
