@@ -345,6 +345,26 @@ fn no_corner_is_passed_over() {
     }
 }
 
+/// What `auto` begins with, at three tolerances: small systems go by series, those with many
+/// products from 1e-9 or 1e-12 on, and nothing does at constant steps.
+#[test]
+fn auto_takes_series_where_they_win() {
+    for (name, taken) in [
+        ("spherical_pendulum_t10", ["taylor", "taylor", "taylor"]),
+        ("car_axis_t1", ["dop853", "taylor", "taylor"]),
+        ("andrews_t0.03", ["dop853", "dop853", "taylor"]),
+        ("chain_closed_N10_t0.3", ["dop853", "dop853", "taylor"]),
+    ] {
+        let case = CASES.iter().find(|c| c.name == name).expect("a case");
+        for (tolerance, taken) in [1e-6, 1e-9, 1e-12].into_iter().zip(taken) {
+            let report = outputs_by(case, "auto", None, tolerance).expect("a run").1;
+            assert_eq!(report.method, taken, "{name} at {tolerance:e}: {}", report.choice.reason);
+        }
+    }
+    let plan = Plan { step: Some(0.01), ..Plan::new(SPHERICAL, "lagrange", "auto", 1.0) };
+    assert_eq!(plan.run().expect("a run").1.method, "dop853");
+}
+
 /// Events that happen many times in what one series allows, some twice within a thousandth of it: each
 /// is found, in order, where it is.
 #[test]

@@ -183,15 +183,11 @@ impl Part {
         })
     }
 
-    /// The operations of a stage: its recurrences, and the solution.
-    pub(super) fn cost(&self, stage: usize) -> f64 {
-        let unknowns = (self.places.size + self.places.rows) as f64;
-        self.series.cost(stage) + unknowns * unknowns / 4.0 + 4.0 * unknowns
-    }
-
-    /// The operations of order 0.
-    pub(super) fn cost_of_values(&self) -> f64 {
-        self.series.cost_of_values()
+    /// The operations up to an order: values, recurrences and solutions.
+    pub(super) fn cost(&self, order: usize) -> f64 {
+        let (stages, unknowns) = (order - 1, (self.places.size + self.places.rows) as f64);
+        let solutions = stages as f64 * (unknowns * unknowns / 4.0 + 4.0 * unknowns);
+        self.series.cost_of_values() + self.series.cost(stages) + solutions
     }
 
     /// The machine code for the order at hand, once it is worth it.
