@@ -170,7 +170,7 @@ fn main() -> ExitCode {
         "Each row is a motion whose end is known to more digits than a double has: from the \
          *Test Set for IVP Solvers*, the IFToMM benchmarks, the worked examples of the papers, \
          or a closed form. The models are in `gallery/benchmarks/`, the values and their sources \
-         in `tests/data/cases.json`. All run with Lagrange's equations, DOP853 and projection, \
+         in `tests/data/cases.json`. All run with Lagrange's equations, the method that `auto` takes and projection, \
          with a local error of {tolerance:.0e} relative to the size of the motion.\n"
     );
     println!(
@@ -285,8 +285,8 @@ fn main() -> ExitCode {
     println!(
         "The same cases by integrators that were asked for, with projection, each at the local \
          error that serves it best; the error and the bound as above. Radau is of order 5 and \
-         takes many more steps than DOP853 at such tolerances. The slider crank is not stiff for \
-         DOP853 there, and `auto` does not change it: its fast motions have to be followed.\n"
+         takes many more steps than the others at such tolerances. The slider crank is not stiff \
+         there, and `auto` does not change it: its fast motions have to be followed.\n"
     );
     println!("| case | integrator | tolerance | steps | rejected | error |");
     println!("|---|---|---|---|---|---|");

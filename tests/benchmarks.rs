@@ -89,7 +89,8 @@ fn every_motion_at_a_moderate_tolerance() {
     for case in CASES.iter().filter(|c| is_cheap(c)) {
         let off = reach(case, &case.model(), "lagrange", TOLERANCE)
             .unwrap_or_else(|why| panic!("{}: {why}", case.name));
-        let bound = bound(case);
+        // `auto` mostly takes series here, which are four times as exact as other methods have to be.
+        let bound = 0.25 * bound(case);
         assert!(off <= bound, "{}: off by {off:e}, {bound:e} is allowed", case.name);
         worst = worst.max(off / bound);
     }

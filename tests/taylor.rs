@@ -365,6 +365,75 @@ fn no_corner_is_passed_over() {
     }
 }
 
+/// What `auto` begins with, at three tolerances: small systems go by series, those with many
+/// products from 1e-9 or 1e-12 on, and nothing does at constant steps.
+#[test]
+fn auto_takes_series_where_they_win() {
+    for (name, taken) in [
+        ("spherical_pendulum_t10", ["taylor", "taylor", "taylor"]),
+        ("car_axis_t1", ["dop853", "taylor", "taylor"]),
+        ("andrews_t0.03", ["dop853", "dop853", "taylor"]),
+        ("chain_closed_N10_t0.3", ["dop853", "dop853", "taylor"]),
+    ] {
+        let case = CASES.iter().find(|c| c.name == name).expect("a case");
+        for (tolerance, taken) in [1e-6, 1e-9, 1e-12].into_iter().zip(taken) {
+            let report = outputs_by(case, "auto", None, tolerance).expect("a run").1;
+            assert_eq!(report.method, taken, "{name} at {tolerance:e}: {}", report.choice.reason);
+        }
+    }
+    let plan = Plan { step: Some(0.01), ..Plan::new(SPHERICAL, "lagrange", "auto", 1.0) };
+    assert_eq!(plan.run().expect("a run").1.method, "dop853");
+}
+
+/// Events that happen many times in what one series allows, some twice within a thousandth of it: each
+/// is found, in order, where it is.
+#[test]
+fn every_event_in_a_long_step_is_found() {
+    // x = cos t, y = t: a step by series is about as long as a radian.
+    let motion = "coord x, y\nkinetic (x'^2 + y'^2)/2\npotential x^2/2\n\
+                  start x = 1, x' = 0, y = 0, y' = 1\nrun t = 0..6\n";
+    type Function = fn(f64, f64, f64) -> f64;
+    let functions: [(&str, Function); 6] = [
+        ("sin(A*t) = B", |t, a, b| (a * t).sin() - b),
+        ("sin(A*x) = B", |t, a, b| (a * t.cos()).sin() - b),
+        ("x*sin(A*y) = B", |t, a, b| t.cos() * (a * t).sin() - b),
+        ("(x - B)^2 = (B/A)^2", |t, a, b| (t.cos() - b).powi(2) - (b / a).powi(2)),
+        ("exp(-(A*x)^2)*x' = B/9", |t, a, b| -(-(a * t.cos()).powi(2)).exp() * t.sin() - b / 9.0),
+        ("tanh(A*(x - B)) = 1/2", |t, a, b| (a * (t.cos() - b)).tanh() - 0.5),
+    ];
+    let mut random = dalembert::expr::Random::new(9);
+    let (mut happened, mut steps) = (0, 0);
+    for case in 0..60 {
+        let (text, g) = &functions[case % functions.len()];
+        let (a, b) = (5.0 + 75.0 * random.unit(), 0.9 * random.unit());
+        let set =
+            |text: &str| text.replace('A', &format!("{a:.6}")).replace('B', &format!("{b:.6}"));
+        let (a, b) = (format!("{a:.6}").parse().unwrap(), format!("{b:.6}").parse().unwrap());
+        let text = format!("{motion}event e: {}\n", set(text));
+        let report = Plan::new(&text, "lagrange", "taylor", 6.0).run().expect("a run").1;
+        let grid: Vec<f64> = (0..=600_000).map(|i| 1e-5 * f64::from(i)).collect();
+        let crossed = grid.windows(2).filter(|w| g(w[0], a, b) * g(w[1], a, b) < 0.0);
+        let exact: Vec<f64> = crossed.map(|w| root(|t| g(t, a, b), w[0], w[1])).collect();
+        let found: Vec<f64> = report.event_log.iter().map(|e| e.t).collect();
+        let near = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-7;
+        let is_same = found.len() == exact.len() && found.iter().zip(&exact).all(near);
+        assert!(is_same, "{text}\n{found:?}\n{exact:?}");
+        happened += found.len();
+        steps += report.statistics.steps as usize;
+    }
+    assert!(happened > 600, "{happened} in {steps}");
+}
+
+/// The zero of a function between two places of different sign.
+fn root(g: impl Fn(f64) -> f64, mut low: f64, mut high: f64) -> f64 {
+    let side = g(low) > 0.0;
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        *if (g(middle) > 0.0) == side { &mut low } else { &mut high } = middle;
+    }
+    low
+}
+
 /// Where there is no series there is still a motion: x^(7/2) has three derivatives at 0.
 #[test]
 fn a_state_without_a_series_is_left_by_another_method() {

@@ -39,6 +39,7 @@ pub mod backends;
 pub mod calls;
 mod companions;
 pub mod conformance;
+pub mod enclosure;
 mod fuse;
 mod group;
 mod lanes;

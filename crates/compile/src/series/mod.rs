@@ -50,6 +50,7 @@
 
 mod closing;
 mod code;
+mod cost;
 mod emit;
 mod node;
 mod plan;

@@ -10,6 +10,7 @@
 mod charts;
 pub mod dense;
 mod events;
+mod isolate;
 mod noise;
 mod pass;
 mod rows;
@@ -26,6 +27,7 @@ use crate::integrators::{Integrator, Stiffness};
 use crate::points::impulse::ResetError;
 use crate::program::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::program::projection::{Projection, RANK, Violation};
+use dalembert_compile::enclosure::Enclosure;
 use dalembert_gauss::outcome;
 pub use dense::Dense;
 pub use events::at_zero::{Open, Undecided};
@@ -236,6 +238,8 @@ pub struct Driver {
     slack: Vec<f64>,
     /// How large guards were in the last steps.
     guard_sizes: Vec<f64>,
+    /// The guards on intervals, once they were asked for; none where they have no such.
+    guards: Option<Option<Enclosure>>,
     /// Switches the motion sticks at.
     stuck: Vec<usize>,
     is_backward: bool,
@@ -302,6 +306,7 @@ impl Driver {
             modes: Vec::new(),
             slack: Vec::new(),
             guard_sizes: Vec::new(),
+            guards: None,
             stuck: Vec::new(),
             is_backward: false,
             rate: None,

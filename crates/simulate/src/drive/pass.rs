@@ -393,6 +393,7 @@ impl Driver {
                         Err(_) => Err(Failure::Field(failure)),
                     };
                 }
+                error = error.max(self.integrator.defect(&pass.between, &pass.weights));
             }
         }
         if adapts && error > 1.0 {

@@ -5,7 +5,11 @@
 //! two crossings between two nodes are not missed unless the function itself does not
 //! reach zero. Where a function begins or ceases to have a value that place is narrowed
 //! down, and it is sampled at 2⁻ᵏ of the way from there: it may be 0 right beside it.
+//!
+//! Functions whose zeros are known to be told apart by the signs at some places
+//! ([`isolate`](super::isolate)) need no such care: they are looked at there.
 
+use crate::drive::isolate::Isolated;
 use crate::drive::tolerances::sampling::FOLLOWS;
 use dalembert_gauss::linalg;
 
@@ -33,13 +37,24 @@ pub(super) struct Sampler<'a> {
     pub deepest: &'a [u32],
     /// From this one on, functions that are 0 where one before has no value.
     pub boundaries: usize,
+    /// What is known without samples.
+    pub known: Isolated,
 }
 
 impl Sampler<'_> {
     /// Samples a step up to a part of it, in order.
     pub fn sample(&mut self, until: f64) -> Samples {
         let mut samples = Samples::new();
-        self.cover(0.0, until, 0, &mut samples);
+        let is_certain = &self.known.is_certain;
+        if is_certain.len() == self.deepest.len() && is_certain.iter().all(|&known| known) {
+            // For their sizes.
+            samples.extend([0.0, 0.5 * until, until].map(|s| (s, (self.at)(s))));
+        } else {
+            self.cover(0.0, until, 0, &mut samples);
+        }
+        let places = std::mem::take(&mut self.known.places);
+        let is_new = |s: &f64| *s > 0.0 && *s < until;
+        samples.extend(places.into_iter().filter(is_new).map(|s| (s, (self.at)(s))));
         samples.sort_by(|a, b| a.0.total_cmp(&b.0));
         self.narrow(&mut samples);
         samples
@@ -62,6 +77,9 @@ impl Sampler<'_> {
             .collect();
         let mut near = Vec::new();
         for (function, &deepest) in self.deepest.iter().enumerate() {
+            if self.known.is_certain.get(function) == Some(&true) {
+                continue;
+            }
             let values: Vec<f64> = own.iter().map(|s| s.1[function]).collect();
             // Nothing is seen of what has no value; its boundaries are looked for.
             if own.iter().chain(&between).all(|s| !s.1[function].is_finite()) {

@@ -2,7 +2,6 @@
 
 use super::Driver;
 use super::pass::Pass;
-use super::tolerances::sampling::SEEN;
 use super::tolerances::scales::ALIKE;
 use crate::integrators::{Needs, Step};
 
@@ -30,8 +29,6 @@ impl Driver {
         if is_known || self.integrator.needs() != Needs::Series {
             return;
         }
-        let is_watched = self.field.guards() > 0 || self.events.is_some();
-        let share = if is_watched { SEEN } else { 1.0 };
         // What components may be off by goes by how far a step takes them.
         for round in 0..2 {
             let h = self.h;
@@ -45,8 +42,8 @@ impl Driver {
                 _ => self.integrator.length_again(&step),
             };
             match suited {
-                Some(suited) if share * suited < h.abs() => {
-                    self.h = pass.forward * share * suited;
+                Some(suited) if suited < h.abs() => {
+                    self.h = pass.forward * suited;
                 }
                 _ => return,
             }

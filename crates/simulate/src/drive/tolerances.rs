@@ -69,9 +69,6 @@ pub(super) mod sampling {
     /// Unit: part of the largest value. What a polynomial and the function it stands for may
     /// differ by.
     pub(in crate::drive) const FOLLOWS: f64 = 1e-3;
-    /// Unit: part of the step that a series allows. What is taken of it where switches or events are
-    /// looked for on its polynomial: with whole steps the switches of a wheelset were missed.
-    pub(in crate::drive) const SEEN: f64 = 0.4;
 }
 
 /// Zeros of event functions.

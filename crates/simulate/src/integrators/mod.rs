@@ -56,6 +56,17 @@ pub struct Stiffness {
     pub component: usize,
 }
 
+/// The last step as polynomials in the time from its start.
+#[derive(Clone, Copy, Debug)]
+pub struct Polynomial<'a> {
+    /// The coefficients of each component, one component after the other.
+    pub coefficients: &'a [f64],
+    /// How many each has.
+    pub terms: usize,
+    /// The length of the step.
+    pub h: f64,
+}
+
 /// A way to step.
 pub trait Integrator: Send {
     /// Its name on the command line.
@@ -133,6 +144,17 @@ pub trait Integrator: Send {
 
     /// The state at a fraction θ of the last step.
     fn interpolate(&self, theta: f64, x: &mut [f64]);
+
+    /// The polynomials of the last step, where its states are such by powers of time.
+    fn polynomial(&self) -> Option<Polynomial<'_>> {
+        None
+    }
+
+    /// How far rates at the end of the last step, found from the state there, are from those of
+    /// the step itself, in units of the tolerance: what an estimate by its last terms cannot see.
+    fn defect(&self, _rates: &[f64], _weights: &[f64]) -> f64 {
+        0.0
+    }
 }
 
 macro_rules! integrators {

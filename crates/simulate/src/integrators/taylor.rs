@@ -19,7 +19,7 @@
 //! a step of [DOP853](super::dop853) is taken. Not for stiff motions.
 
 use super::dop853::{self, Dop853};
-use super::{Integrator, Needs, Problem, Step, Stiffness};
+use super::{Integrator, Needs, Polynomial, Problem, Step, Stiffness};
 use crate::program::field::FieldError;
 
 /// Its name.
@@ -31,6 +31,16 @@ const ORDERS: (f64, f64) = (4.0, 40.0);
 const PER_DIGIT: f64 = 0.7;
 /// What is left out is meant to be so much of the tolerance: errors of steps add up.
 const MEANT: f64 = 0.05;
+/// A step is turned down if its rates at the end speak of an error of so many tolerances.
+const DEFECT: f64 = 30.0;
+/// Steps of e^{λt} are stable up to h|λ| a little above this part of the order.
+const EDGE: f64 = 0.35;
+/// A last term of so many tolerances limits the step.
+const LIMITS: f64 = 0.01;
+/// A term in the middle that is this part of √(T₀ T_p) belongs to another motion than the last.
+const DEAD: f64 = 0.03;
+/// Rates that agree to this part of them do so but for rounding.
+const ROUNDING: f64 = 1e-8;
 /// Steps are not longer than so many times the one before: what does not show in the series of a
 /// state may be near.
 const LONGER: f64 = 8.0;
@@ -51,6 +61,8 @@ pub struct Taylor {
     errors: Vec<f64>,
     /// The rates at the end, which must be there.
     rates: Vec<f64>,
+    /// How stiff the last step looked.
+    stiff: Option<Stiffness>,
     /// Where there is no series.
     other: Dop853,
     has_series: bool,
@@ -68,13 +80,14 @@ pub fn new(size: usize) -> Taylor {
         h: 0.0,
         errors: vec![0.0; size],
         rates: vec![0.0; size],
+        stiff: None,
         other: dop853::new(size),
         has_series: true,
     }
 }
 
 /// The order that a tolerance asks for.
-fn order_of(tolerance: f64) -> usize {
+pub(crate) fn order_of(tolerance: f64) -> usize {
     (1.0 - PER_DIGIT * tolerance.ln()).ceil().clamp(ORDERS.0, ORDERS.1) as usize
 }
 
@@ -106,6 +119,26 @@ impl Taylor {
         let c = self.of(component);
         (c[self.order].abs() * last).max(c[self.order - 1].abs() * before * self.ratio)
             * (self.ratio / (1.0 - self.ratio))
+    }
+
+    /// Terms of a smooth motion fall from T₀ to the last, T_p, at about the same rate, so that the one in
+    /// the middle is about √(T₀ T_p). Where that is far less, the last ones belong to another motion: one
+    /// like a e^{λt}, h²λ² = p (p − 1) T_p/T_{p−2}, with a below what a component may be off by, which
+    /// has died out. If it limits the step, and that is at the edge of stability, the motion is stiff.
+    fn look(&self, step: &Step<'_>) -> Stiffness {
+        let p = self.order;
+        let largest = |k: usize| {
+            let power = step.h.abs().powi(k as i32);
+            let terms = step.weights.iter().enumerate();
+            let terms = terms.map(|(at, weight)| (at, weight * self.of(at)[k].abs() * power));
+            terms.fold((0, 0.0), |most, term| if term.1 > most.1 { term } else { most })
+        };
+        let (component, last) = largest(p);
+        let middle = largest(p / 2).1.max(largest(p / 2 + 1).1);
+        let is_dead = last > LIMITS && middle < DEAD * (last / step.tolerance).sqrt();
+        let h_lambda = ((p * (p - 1)) as f64 * last / largest(p - 2).1).sqrt();
+        let limit = if is_dead { EDGE * p as f64 } else { f64::INFINITY };
+        Stiffness { h_lambda, limit, component }
     }
 
     fn evaluate(&self, h: f64, x: &mut [f64]) {
@@ -172,8 +205,10 @@ impl Integrator for Taylor {
             before = if own_before > before { own_before } else { before };
         }
         let meant = MEANT * (1.0 - self.ratio) / self.ratio;
-        let by = |size: f64, order: usize| (meant / size).powf(1.0 / order as f64);
-        Some(by(last, p).min(by(before * self.ratio, p - 1)))
+        // Relative to a step of about the length, so that units of time change nothing.
+        let term = |size: f64, order: usize| (0..order).fold(size, |term, _| term * step.h.abs());
+        let by = |size: f64, order: usize| (meant / term(size, order)).powf(1.0 / order as f64);
+        Some(step.h.abs() * by(last, p).min(by(before * self.ratio, p - 1)))
     }
 
     fn foretell(&self, t: f64, h: f64, x: &mut [f64]) -> bool {
@@ -185,7 +220,7 @@ impl Integrator for Taylor {
     }
 
     fn stiffness(&self) -> Option<Stiffness> {
-        if self.has_series { None } else { self.other.stiffness() }
+        if self.has_series { self.stiff } else { self.other.stiffness() }
     }
 
     fn errors(&self) -> Option<&[f64]> {
@@ -211,8 +246,10 @@ impl Integrator for Taylor {
             let error = error * step.weights[at];
             largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
         }
+        self.stiff = step.looks.then(|| self.look(&step));
         if step.looks {
             motion.rates(step.t + step.h, next, &mut self.rates)?;
+            largest = largest.max(self.defect(&self.rates, step.weights));
         }
         Ok(largest)
     }
@@ -226,6 +263,29 @@ impl Integrator for Taylor {
             true => self.evaluate(theta * self.h, x),
             false => self.other.interpolate(theta, x),
         }
+    }
+
+    fn polynomial(&self) -> Option<Polynomial<'_>> {
+        let (coefficients, terms) = (&self.coefficients[..], self.order + 1);
+        self.has_series.then_some(Polynomial { coefficients, terms, h: self.h })
+    }
+
+    fn defect(&self, rates: &[f64], weights: &[f64]) -> f64 {
+        if !self.has_series {
+            return 0.0;
+        }
+        let powers = (1..=self.order).rev();
+        (0..self.size).fold(0f64, |largest, at| {
+            let c = self.of(at);
+            let rate = powers.clone().fold(0.0, |sum, j| sum * self.h + j as f64 * c[j]);
+            let off = (rate - rates[at]).abs();
+            // The rate of what is left out is so many times as large as that over the step.
+            let error = off * self.h.abs() * weights[at] / (DEFECT * (self.order + 1) as f64);
+            match off <= ROUNDING * rate.abs().max(rates[at].abs()) {
+                true => largest,
+                false => largest.max(error),
+            }
+        })
     }
 }
 

@@ -15,6 +15,7 @@ mod build;
 mod canonical;
 mod constraints;
 pub(crate) mod continuity;
+mod cost;
 mod coupling;
 mod decide;
 mod error;

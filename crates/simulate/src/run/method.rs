@@ -3,6 +3,7 @@
 use crate::drive::Stabilize;
 use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
 use crate::program::field::Field;
+use crate::run::choose::{Beside, Chosen, choose};
 use crate::run::unsuited::{Reason, Unsuited};
 use crate::run::{RunError, RunOptions};
 use crate::setting::Setting;
@@ -35,6 +36,8 @@ pub struct Choice {
     pub step: Option<f64>,
     /// What holds the constraints, in words.
     pub held_by: &'static str,
+    /// How `auto` weighed series against stages, if it took series.
+    pub(crate) beside: Option<Beside>,
 }
 
 /// A change of the integrator.
@@ -52,17 +55,16 @@ pub struct Change {
 
 impl Choice {
     /// The choice at the beginning of a run.
-    pub(crate) fn new(options: &RunOptions, integrator: &dyn Integrator) -> Choice {
-        let is_auto = options.method == AUTO;
-        let reason = if is_auto {
-            "explicit and of high order; a stiff motion would be handed to radau"
-        } else {
-            "asked for"
-        };
+    pub(crate) fn new(
+        options: &RunOptions,
+        integrator: &dyn Integrator,
+        Chosen { reason, beside, .. }: Chosen,
+    ) -> Choice {
         Choice {
             asked: options.method.clone(),
             name: integrator.name(),
-            reason: reason.to_owned(),
+            reason,
+            beside,
             held_by: held_by(options.stabilize, integrator),
             ..Choice::default()
         }
@@ -79,6 +81,22 @@ fn held_by(stabilize: Stabilize, integrator: &dyn Integrator) -> &'static str {
         Stabilize::Ggl => "ggl",
         Stabilize::None => "nothing",
     }
+}
+
+/// The integrator that a run begins with, and why.
+pub(crate) fn first_for(
+    setting: &Setting,
+    options: &RunOptions,
+    field: &mut Field,
+    rates: f64,
+) -> Result<(Box<dyn Integrator>, Chosen), RunError> {
+    if options.method != AUTO {
+        let integrator = integrator_for(setting, options, &options.method, field)?;
+        let (name, reason) = (integrator.name(), "asked for".to_owned());
+        return Ok((integrator, Chosen { name, reason, beside: None }));
+    }
+    let chosen = choose(setting, options, field, rates);
+    Ok((integrator_for(setting, options, chosen.name, field)?, chosen))
 }
 
 /// An integrator for a field, which gets what the integrator needs.

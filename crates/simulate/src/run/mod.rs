@@ -2,6 +2,7 @@
 
 mod accumulation;
 mod certificate;
+mod choose;
 mod event_log;
 pub mod method;
 mod options;

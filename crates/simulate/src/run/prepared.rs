@@ -18,6 +18,8 @@ use crate::points::start::{self, Start};
 use crate::program::energy::Energies;
 use crate::program::field::Field;
 use crate::program::observer::{Observation, Observer};
+use crate::run::choose::choose;
+use crate::run::method::AUTO;
 use crate::run::{self, RunError, RunOptions, RunReport};
 use crate::setting::Setting;
 use crate::setting::State;
@@ -37,6 +39,8 @@ pub struct Program {
     pub(crate) energies: Energies,
     pub(crate) functions: Option<EventFunctions>,
     pub(crate) impulses: Option<Impulses>,
+    /// The operations of the rates, by which methods are chosen.
+    pub(crate) cost_of_rates: f64,
     /// How long deriving and compiling took.
     pub(crate) took: [Duration; 2],
 }
@@ -67,8 +71,12 @@ impl Program {
         let derived = clock.elapsed();
         let mut field = Field::on(setting, Some(&picture), &equations, options.elimination);
         // What the method needs is compiled with the rest, for all runs.
+        let mut cost_of_rates = 0.0;
         if let Some(method) = integrators::by_name(&options.method, field.state_length()) {
             field.equip(method.needs());
+        } else if options.method == AUTO {
+            cost_of_rates = field.cost_of_rates();
+            choose(setting, options, &mut field, cost_of_rates);
         }
         let observer = Observer::new(setting, &picture, &equations);
         let functions = match options.events {
@@ -79,7 +87,17 @@ impl Program {
         let impulses = functions.is_some().then(|| Impulses::new(setting));
         let took = [derived, clock.elapsed() - derived];
         let setting = setting.clone();
-        Ok(Program { setting, equations, field, observer, energies, functions, impulses, took })
+        Ok(Program {
+            setting,
+            equations,
+            field,
+            observer,
+            energies,
+            functions,
+            impulses,
+            cost_of_rates,
+            took,
+        })
     }
 
     /// The setting it was made with.

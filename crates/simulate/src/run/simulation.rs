@@ -2,6 +2,7 @@
 //! seen of it for the report.
 
 use crate::drive::{Dense, Driver, End, EventFunctions, Failure, Jolt, Statistics, Undecided};
+use crate::integrators::{Integrator, dop853};
 use crate::points::impulse::Impulses;
 use crate::points::start::Start;
 use crate::program::energy::Energies;
@@ -66,17 +67,17 @@ impl<'a> Simulation<'a> {
             energies,
             functions,
             impulses,
+            cost_of_rates,
             took,
         } = program;
         let clock = Instant::now();
         field.guess(state);
-        let name = if options.method == AUTO { "dop853" } else { &options.method };
-        let integrator = integrator_for(&setting, options, name, &mut field)?;
+        let (integrator, chosen) = method::first_for(&setting, options, &mut field, cost_of_rates)?;
         let [derived, compiled] = [took[0], took[1] + clock.elapsed()];
         let mut x = state.q.clone();
         x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
         x.push(0.0);
-        let choice = Choice::new(options, integrator.as_ref());
+        let choice = Choice::new(options, integrator.as_ref(), chosen);
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
         let control = control_of(options, state.t, options.method == AUTO);
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
@@ -297,7 +298,7 @@ impl<'a> Simulation<'a> {
         let mut next = state.q.clone();
         next.extend(self.setting.numbers(&equations.own, &state.table(system)));
         next.push(x[x.len() - 1]);
-        let integrator = integrator_for(&self.setting, self.options, self.choice.name, &mut field)?;
+        let integrator = self.integrator_in_chart(&mut field)?;
         let leaves = self.options.method == AUTO && self.choice.changes.is_empty();
         let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
@@ -324,6 +325,18 @@ impl<'a> Simulation<'a> {
         self.charts += 1;
         self.overhead += clock.elapsed();
         Ok(())
+    }
+
+    /// The integrator at hand for the field of another chart; where that has no series, and they
+    /// were not asked for, one that needs none.
+    fn integrator_in_chart(&mut self, field: &mut Field) -> Result<Box<dyn Integrator>, RunError> {
+        let found = integrator_for(&self.setting, self.options, self.choice.name, field);
+        if found.is_ok() || self.options.method != AUTO {
+            return found;
+        }
+        let integrator = integrator_for(&self.setting, self.options, dop853::NAME, field)?;
+        self.choice.name = integrator.name();
+        Ok(integrator)
     }
 
     /// Takes over the counts of the driver.

@@ -22,9 +22,11 @@
 
 use crate::at_state::report::EvalError;
 use crate::drive::End;
+use crate::integrators::dop853;
 use crate::points::start::{self, Start};
 use crate::program::energy;
 use crate::program::observer::Observation;
+use crate::run::choose::Beside;
 use crate::run::{Progress, RunError, RunOptions, RunReport, Sizes, output_times, simulate};
 use crate::setting::Setting;
 use crate::setting::State;
@@ -277,6 +279,13 @@ pub fn run_verified_from(
         // Of the second run nothing is shown.
         if !rows && span > 0.0 {
             (second.every, second.times) = (Some(span), Vec::new());
+        }
+        // With as many steps as it must have, it may be done sooner by another method; and what two
+        // methods agree in is more than what one does.
+        let is_slower = |beside: Beside| beside.is_slower(steps, count);
+        let choice = &run.report.choice;
+        if choice.changes.is_empty() && choice.beside.is_some_and(is_slower) {
+            second.method = dop853::NAME.to_owned();
         }
         let mut words = String::new();
         let mut tries = Vec::new();

@@ -9,11 +9,15 @@
 //! errors of its value there. One that is zero at the start, or after the reset of another,
 //! gets its side by the direction of the motion, which `at_zero` finds.
 
+use crate::drive::isolate::{self, Functions, Isolated};
 use crate::drive::tolerances::events::{JUMP, LEFT, OBSERVED, SLOPE, START};
+use crate::integrators::Polynomial;
 use crate::program::compiled::Compiled;
 use crate::program::field::{Field, FieldError};
 use crate::program::observer::{Observation, Observer};
 use crate::setting::{Setting, Table};
+use dalembert_compile::Tape;
+use dalembert_compile::enclosure::Enclosure;
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
@@ -60,6 +64,8 @@ pub struct EventFunctions {
     /// The plain functions, their boundaries, and their angles.
     values: Compiled,
     plain: usize,
+    /// The same on intervals, where they are functions of (t, q, v).
+    enclosure: Option<Enclosure>,
     /// How many boundaries there are.
     boundaries: usize,
     /// Functions that may jump.
@@ -90,6 +96,7 @@ impl EventFunctions {
     pub(crate) fn set_parameters(&mut self, setting: &Setting) {
         let constants = setting.constants().1;
         self.values.prepare(&constants);
+        self.enclosure.iter_mut().for_each(|enclosure| enclosure.prepare(&constants));
         self.gradients.prepare(&constants);
         self.observer.iter_mut().for_each(|observer| observer.prepare(&constants));
         self.setting = setting.clone();
@@ -164,6 +171,10 @@ impl EventFunctions {
         let may_jump: Vec<bool> = may_jump.collect();
         let plain = roots.len();
         roots.extend(beside);
+        let (symbols, constants) = setting.constants();
+        let tape = Tape::lower(exprs, &roots, &symbols, &variables);
+        let mut enclosure = Enclosure::new(tape).filter(|_| variables.len() == moving);
+        enclosure.iter_mut().for_each(|enclosure| enclosure.prepare(&constants));
         let observer = is_observed.then(|| Observer::new(setting, picture, equations));
         Some(EventFunctions {
             setting: setting.clone(),
@@ -175,6 +186,7 @@ impl EventFunctions {
             kinds,
             values: Compiled::new(setting, &roots, &variables),
             plain,
+            enclosure,
             boundaries,
             may_jump,
             usual: vec![0.0; angles.len()],
@@ -243,6 +255,27 @@ impl EventFunctions {
         let mut values = self.values(field, t, x);
         values.extend_from_slice(&self.values.output[self.plain..]);
         values
+    }
+
+    /// Where functions and boundaries can be zero in a part of a step, as far as its polynomials
+    /// tell.
+    pub(in crate::drive) fn isolate(
+        &mut self,
+        (t, field): (f64, &Field),
+        step: Option<Polynomial<'_>>,
+        until: f64,
+    ) -> Isolated {
+        let Some((enclosure, step)) = self.enclosure.as_mut().zip(step) else {
+            return Isolated::default();
+        };
+        let variables = isolate::variables(t, &step, field.n + field.size, enclosure);
+        let plain = self.kinds.iter().map(|kind| match kind {
+            Kind::Plain(at, _) => Some(*at),
+            Kind::Observed(_) => None,
+        });
+        let boundaries = (0..self.boundaries).map(|at| Some(self.plain + at));
+        let outputs: Vec<Option<usize>> = plain.chain(boundaries).collect();
+        Functions { enclosure, outputs: &outputs, variables: &variables }.isolate(until)
     }
 
     /// How many boundaries the functions have.

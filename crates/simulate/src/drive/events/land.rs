@@ -103,8 +103,8 @@ impl Driver {
         let curve = |theta: f64, x: &mut [f64]| integrator.interpolate(theta, x);
         let Some(functions) = &mut self.events else { return EventsInStep::Nothing };
         let state = &mut pass.between;
-        let locator =
-            Locator { functions, field: &mut self.field, curve: &curve, t: self.t, h, state };
+        let (field, step) = (&mut self.field, integrator.polynomial());
+        let locator = Locator { functions, field, curve: &curve, step, t: self.t, h, state };
         first_events(locator, until, pass.end)
     }
 
@@ -124,7 +124,8 @@ impl Driver {
             return EventsInStep::Nothing;
         };
         let (field, state) = (&mut self.field, &mut pass.between);
-        first_events(Locator { functions, field, curve: &curve, t, h, state }, 1.0, pass.end)
+        let step = None;
+        first_events(Locator { functions, field, curve: &curve, step, t, h, state }, 1.0, pass.end)
     }
 
     /// Takes the step again so that it ends where the first event is. Leaves the state in

@@ -1,7 +1,8 @@
 //! The functions of events on the polynomial of a step.
 //!
-//! The functions are sampled on the polynomial of the step by [`Sampler`], together with
-//! the functions that are 0 where they begin or cease to have a value. An event that is at
+//! Where the polynomial is at hand, zeros are isolated on it with certainty
+//! ([`isolate`](crate::drive::isolate)); else, and for functions that have no value somewhere
+//! or jump, they are sampled by [`Sampler`]. Together with them go the functions that are 0 where they begin or cease to have a value. An event that is at
 //! zero is sampled at 2⁻ᵏ too: it may come back after a small part of the step.
 //!
 //! A change of sign is bracketed and the bracket narrowed down to rounding. A function that
@@ -12,6 +13,7 @@
 use crate::drive::events::functions::{EventFunctions, sign};
 use crate::drive::sample::{DEEPEST, DEEPEST_DEAR, Sampler, Samples};
 use crate::drive::tolerances::events::{BESIDE, JUMPS, JUST, LIMIT, POLE, ROUNDED, VANISHES};
+use crate::integrators::Polynomial;
 use crate::program::field::Field;
 
 /// 2⁻ᵏ of a step, down to this k.
@@ -26,6 +28,8 @@ pub(in crate::drive) struct Locator<'a> {
     pub field: &'a mut Field,
     /// The state at a fraction θ of the step.
     pub curve: &'a dyn Fn(f64, &mut [f64]),
+    /// The same as polynomials, where it is such.
+    pub step: Option<Polynomial<'a>>,
     pub t: f64,
     pub h: f64,
     /// Room for a state.
@@ -59,9 +63,10 @@ impl Locator<'_> {
             .map(|at| if self.functions.is_observed(at) { DEEPEST_DEAR } else { DEEPEST })
             .collect();
         deepest.resize(events + self.functions.boundaries(), DEEPEST);
+        let known = self.functions.isolate((self.t, self.field), self.step, until);
         let mut at = |theta: f64| self.at(theta);
         let mut samples =
-            Sampler { at: &mut at, deepest: &deepest, boundaries: events }.sample(until);
+            Sampler { at: &mut at, deepest: &deepest, boundaries: events, known }.sample(until);
         if self.functions.sides.iter().any(|known| known.side == 0) {
             samples.extend((1..=HALVES).map(|k| until * 0.5f64.powi(k)).map(|s| (s, self.at(s))));
             samples.sort_by(|a, b| a.0.total_cmp(&b.0));

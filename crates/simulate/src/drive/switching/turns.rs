@@ -5,6 +5,7 @@
 //! followed through the whole step, so that none comes back unseen; since every comparison
 //! is a switch of its own, neither does a condition made of several.
 
+use crate::drive::isolate::{self, Functions, Isolated};
 use crate::drive::sample::{DEEPEST, DEEPEST_DEAR, Sampler};
 use crate::drive::switching::departure::Departure;
 use crate::drive::tolerances::switching::{FADES, LEAVES, ROUNDED};
@@ -72,6 +73,20 @@ impl Driver {
         Ok(())
     }
 
+    /// Where the guards can be zero in the last step, as far as its polynomials tell.
+    fn isolate_guards(&mut self) -> Isolated {
+        let (field, integrator) = (&self.field, &*self.integrator);
+        let Some(step) = integrator.polynomial() else { return Isolated::default() };
+        let enclosure = self.guards.get_or_insert_with(|| field.enclose_guards());
+        let Some((enclosure, held)) = enclosure.as_mut().zip(field.held()) else {
+            return Isolated::default();
+        };
+        let mut variables = isolate::variables(self.t, &step, field.n + field.size, enclosure);
+        variables.extend(held.iter().map(|&value| vec![value]));
+        let outputs: Vec<Option<usize>> = (0..field.guards()).map(Some).collect();
+        Functions { enclosure, outputs: &outputs, variables: &variables }.isolate(1.0)
+    }
+
     /// The first turn of a switch in the last step: where, and the branches after.
     pub(in crate::drive) fn find_turn(
         &mut self,
@@ -90,6 +105,7 @@ impl Driver {
             a != own[at] && !(a.is_nan() && own[at].is_nan())
         };
         let differs = |modes: &[f64]| modes.iter().enumerate().any(|(at, &a)| turns(at, a));
+        let known = self.isolate_guards();
         let (t, field, integrator) = (self.t, &mut self.field, &*self.integrator);
         let ranges: Vec<_> = (0..count).map(|at| field.guards_of(at)).collect();
         let deepest = match field.follows_multipliers() {
@@ -109,7 +125,8 @@ impl Driver {
             values.resize(guards + count, f64::NAN);
             values
         };
-        let samples = Sampler { at: &mut at, deepest: &deepest, boundaries: guards }.sample(1.0);
+        let mut sampler = Sampler { at: &mut at, deepest: &deepest, boundaries: guards, known };
+        let samples = sampler.sample(1.0);
         // Just behind a turn a guard is on either side of 0 by rounding, which goes by what it
         // was before, not by how far a short step takes it.
         let mut largest = if self.slack.is_empty() { Vec::new() } else { self.guard_sizes.clone() };

@@ -1,6 +1,8 @@
 //! Branches of the terms, and where they turn.
 
 use super::{Field, FieldError};
+use dalembert_compile::Tape;
+use dalembert_compile::enclosure::Enclosure;
 use dalembert_expr::{ExprId, Switch, SwitchKind};
 use std::ops::Range;
 
@@ -68,6 +70,26 @@ impl Field {
             own.copy_from_slice(modes);
             self.work.coupled.renew();
         }
+    }
+
+    /// The guards on intervals; `None` where they depend on what is solved for.
+    pub(crate) fn enclose_guards(&self) -> Option<Enclosure> {
+        if self.follows_multipliers() || self.auxiliary.is_some() {
+            return None;
+        }
+        let guards = self.switchboard.switches.iter().flat_map(|s| s.guards.iter().copied());
+        let (roots, kept): (Vec<ExprId>, _) = (guards.collect(), &self.kept);
+        let exprs = &self.setting.model.exprs;
+        let tape = Tape::lower(exprs, &roots, &kept.symbols, &kept.variables);
+        let mut enclosure = Enclosure::new(tape)?;
+        enclosure.prepare(&self.constants);
+        Some(enclosure)
+    }
+
+    /// What the compiled terms read beside (t, q, v), as it is now: branches, and how often
+    /// angles have passed their cuts.
+    pub(crate) fn held(&self) -> Option<&[f64]> {
+        self.work.input.get(1 + self.n + self.size..)
     }
 
     /// The branches at a state, and the guards there.

@@ -213,6 +213,13 @@ impl Part {
         })
     }
 
+    /// The operations up to an order: values, recurrences and solutions.
+    pub(super) fn cost(&self, order: usize) -> f64 {
+        let (stages, unknowns) = (order - 1, (self.places.size + self.places.rows) as f64);
+        let solutions = stages as f64 * (unknowns * unknowns / 4.0 + 4.0 * unknowns);
+        self.series.cost_of_values() + self.series.cost(stages) + solutions
+    }
+
     /// The machine code for the order at hand, once it is worth it.
     fn code(&mut self) {
         let Some(code) = self.codes.get(self.order) else { return };
