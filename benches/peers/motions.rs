@@ -1,11 +1,11 @@
 //! Motions: the soonest way to an end with the asked error, and what each tolerance costs.
 
 use super::{PATIENCE, load};
+use dalembert::simulate::drive::End;
 use dalembert::simulate::integrators;
-use dalembert::simulate::run::{Program, RunOptions};
-use dalembert::simulate::{Setting, start};
+use dalembert::simulate::run::{Program, RunOptions, Traveller};
+use dalembert::simulate::{Setting, State, start};
 use serde_json::{Value, json};
-use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// End values with all their digits, computed with long doubles.
@@ -43,22 +43,22 @@ pub const MOTIONS: &[Motion] = &[
     motion("slider-crank", "gallery:benchmarks/slider-crank", 0.1, 1e-7),
 ];
 
-/// One way to an end.
-struct Way<'a> {
-    program: Program,
-    setting: &'a Setting,
-    options: RunOptions,
+/// One way to an end: the way alone, as the programs of the peers have it.
+struct Way {
+    traveller: Traveller,
+    start: State,
+    end: f64,
 }
 
-impl Way<'_> {
+impl Way {
     /// The end, the number of steps, and the seconds on the way.
-    fn end(&self) -> Option<(Vec<f64>, u64, f64)> {
-        let start = start::start(self.setting).ok()?;
-        let quiet = &mut |_: &_| ControlFlow::Continue(());
-        let report = self.program.run_from(self.setting, &self.options, start, quiet).ok()?;
-        let last = report.last?;
-        ((last.state.t - self.options.end).abs() <= 1e-12 * self.options.end)
-            .then(|| (last.state.q.clone(), report.statistics.steps, report.seconds.integrate))
+    fn end(&mut self) -> Option<(Vec<f64>, u64, f64)> {
+        let clock = Instant::now();
+        let arrived = self.traveller.travel(&self.start);
+        let seconds = clock.elapsed().as_secs_f64();
+        let is_there = arrived.end == End::Finished && arrived.t == self.end;
+        let q = arrived.x[..self.start.q.len()].to_vec();
+        is_there.then_some((q, arrived.statistics.steps, seconds))
     }
 }
 
@@ -106,10 +106,12 @@ impl Ready {
     }
 
     /// With what the method needs.
-    fn way(&self, method: &str, tolerance: f64) -> Way<'_> {
+    fn way(&self, method: &str, tolerance: f64) -> Way {
         let options = RunOptions { method: method.to_owned(), tolerance, ..self.options.clone() };
         let program = Program::new(&self.setting, &options).expect("a program");
-        Way { program, setting: &self.setting, options }
+        let traveller = program.traveller(&options).expect("it suits").expect("no events");
+        let start = start::start(&self.setting).expect("a start").state;
+        Way { traveller, start, end: options.end }
     }
 }
 
@@ -127,7 +129,7 @@ pub fn travel(motion: &Motion, method: Option<&str>) -> Value {
     for method in methods(method) {
         for tolerance in TOLERANCES {
             let clock = Instant::now();
-            let way = ready.way(method, tolerance);
+            let mut way = ready.way(method, tolerance);
             let Some((q, steps, first)) = way.end() else { continue };
             let setup = ready.setup + clock.elapsed().as_secs_f64() - first;
             let error = error(&q, &ready.right);
@@ -153,7 +155,7 @@ pub fn precision(motion: &Motion, method: Option<&str>) -> Vec<Value> {
     let mut found = Vec::new();
     for method in methods(method) {
         for tolerance in DECADES.map(|k| 10f64.powi(-k)) {
-            let way = ready.way(method, tolerance);
+            let mut way = ready.way(method, tolerance);
             let Some((q, steps, first)) = way.end() else { continue };
             // What takes long is exact enough the first time.
             let seconds = match first {

@@ -329,6 +329,34 @@ impl Driver {
         }
     }
 
+    /// Goes back to a state, as if nothing had been moved. The rows that were chosen are kept if
+    /// they would be chosen there again.
+    pub fn restart(&mut self, t: f64, x: &[f64]) {
+        self.t = t;
+        self.x.clear();
+        self.x.extend_from_slice(x);
+        self.statistics = Statistics::default();
+        self.violation = Violation::default();
+        self.ranks = (usize::MAX, 0);
+        (self.h, self.last_error) = (0.0, 1e-4);
+        if std::mem::take(&mut self.chooses_step) {
+            self.control.step = None;
+        }
+        self.modes.clear();
+        self.slack.clear();
+        self.guard_sizes.clear();
+        self.stuck.clear();
+        self.rate = None;
+        (self.looks, self.stiff) = ((0, 0), None);
+        self.rank_changes.clear();
+        self.crossings = singular::cross::Crossings::default();
+        self.undecided.clear();
+        self.jolts.clear();
+        self.jumped = 0.0;
+        self.scales = scales::Scales::default();
+        self.is_prepared = self.expected.is_some();
+    }
+
     /// Goes on with another integrator.
     pub fn change_integrator(&mut self, integrator: Box<dyn Integrator>) {
         self.integrator = integrator;

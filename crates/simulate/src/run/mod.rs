@@ -10,6 +10,7 @@ mod prepared;
 mod report;
 mod setup;
 mod simulation;
+mod travel;
 mod unsuited;
 pub mod verify;
 
@@ -19,6 +20,7 @@ pub use options::{RunOptions, output_times};
 pub use prepared::Program;
 pub use report::{RunReport, Seconds, Sizes};
 pub use setup::OptionError;
+pub use travel::{Arrived, Traveller};
 pub use unsuited::{Reason, Unsuited};
 
 pub(crate) use simulation::Simulation;

@@ -1,0 +1,89 @@
+//! The end of a motion alone: nothing is observed on the way, nothing is summed up.
+//!
+//! What holds the motion is the same as on a run: rows are chosen, steps controlled, constraints
+//! held, every step's rates certified by Gauss's principle. What is left out is what a run tells
+//! of it: outputs, energies, multipliers, the certificate. A traveller is kept from one motion to
+//! the next, and so is its choice of rows where they would be chosen again: many motions cost what
+//! their steps do.
+//!
+//! Not for models with events or charts, which have more to do on the way; `auto` takes the method
+//! that a run begins with, and a motion that turns out to be stiff is left to a run.
+
+use crate::drive::{Driver, End, Statistics};
+use crate::integrators::Problem;
+use crate::program::projection::Violation;
+use crate::run::method::{self, AUTO};
+use crate::run::options::control_of;
+use crate::run::{Program, RunError, RunOptions};
+use crate::setting::{Setting, State};
+use dalembert_expr::ExprId;
+use std::ops::ControlFlow;
+
+/// Moves states to the end of a run.
+pub struct Traveller {
+    setting: Setting,
+    driver: Driver,
+    end: f64,
+    /// The velocities of the formulation, where they are not those of the model.
+    own: Option<Vec<ExprId>>,
+    x: Vec<f64>,
+}
+
+/// Where a motion came to.
+#[derive(Debug)]
+pub struct Arrived<'a> {
+    /// How it ended.
+    pub end: End,
+    /// When.
+    pub t: f64,
+    /// q, the velocities of the formulation, and the work done.
+    pub x: &'a [f64],
+    /// Counts.
+    pub statistics: Statistics,
+    /// What was left of the constraints at worst.
+    pub violation: Violation,
+}
+
+impl Program {
+    /// A traveller for runs as the options say; `None` where a run has more to do on the way.
+    pub fn traveller(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
+        if self.functions.is_some() || self.equations.chart.is_some() {
+            return Ok(None);
+        }
+        let Program { setting, equations, field, cost_of_rates, .. } = self;
+        let mut field = field.clone();
+        let (integrator, _) = method::first_for(setting, options, &mut field, *cost_of_rates)?;
+        let start = setting.number(setting.model.system.run.from, &Default::default());
+        let control = control_of(options, start, options.method == AUTO);
+        let x = vec![0.0; field.state_length()];
+        let exprs = &setting.model.exprs;
+        let velocities: Vec<ExprId> =
+            setting.model.system.velocities().into_iter().map(|s| exprs.of_symbol(s)).collect();
+        let mut driver = Driver::new(field, integrator, control, start, x.clone());
+        driver.set_parts(&self.energies.parts);
+        let own = (equations.own != velocities).then(|| equations.own.clone());
+        Ok(Some(Traveller { setting: setting.clone(), driver, end: options.end, own, x }))
+    }
+}
+
+impl Traveller {
+    /// Moves a state to the end.
+    pub fn travel(&mut self, start: &State) -> Arrived<'_> {
+        self.x.clear();
+        self.x.extend(&start.q);
+        match &self.own {
+            None => self.x.extend(&start.velocity),
+            Some(own) => {
+                let table = start.table(&self.setting.model.system);
+                self.x.extend(self.setting.numbers(own, &table));
+            }
+        }
+        self.x.push(0.0);
+        let driver = &mut self.driver;
+        driver.field.guess(start);
+        driver.restart(start.t, &self.x);
+        let end = driver.run(self.end, &[], &mut |_, _| ControlFlow::Continue(()));
+        let (statistics, violation) = (driver.statistics, driver.violation);
+        Arrived { end, t: driver.t, x: &driver.x, statistics, violation }
+    }
+}
