@@ -271,7 +271,7 @@ fn shifted(polynomial: &[f64], middle: f64, radius: f64) -> Jet {
     }
     let noise = f64::EPSILON * degree as f64;
     let mut jet = Jet::constant(Interval::ZERO);
-    for (j, place) in jet.0.iter_mut().enumerate().take(degree + 1) {
+    for (j, place) in jet.0.iter_mut().enumerate().take(b.len()) {
         let (mut reach, mut size, mut binomial, mut power) = (0.0, 0.0, 1.0, 1.0);
         for (m, term) in b.iter().enumerate().skip(j) {
             let term = binomial * term.abs();
