@@ -170,9 +170,9 @@ impl Series {
                 Source::Variables(from) => Series::ids(&self.variables, from, count),
                 Source::Outputs(from) => Series::ids(&self.outputs, from, count),
             };
-            let by = jets.beside.as_slice()[at.inverses + LANES * m];
+            let by = jets.beside.as_slice()[at.orders + LANES * m];
             for (&to, &from) in Series::ids(&self.variables, first, count).iter().zip(from) {
-                jets.put(to, m, jets.at(from, m - 1) * by);
+                jets.put(to, m, jets.at(from, m - 1) / by);
             }
         }
     }

@@ -306,9 +306,9 @@ impl Emit<'_> {
             let variables = &self.series.variables;
             let is_held = held.0 == from && held.1 >= count;
             if is_held && self.series.quads(variables, first, count) {
-                let by = self.inverse(ahead);
+                let by = self.order(ahead);
                 for d in 0..count.div_ceil(LANES) as u8 {
-                    self.vectors(|code| code.operation(Operation::Mul, d, d, by));
+                    self.vectors(|code| code.operation(Operation::Div, d, d, by));
                 }
                 self.store_quads(first, count, ahead);
                 held = (first, count);
@@ -330,7 +330,7 @@ impl Emit<'_> {
     fn integrals(&mut self, first: usize, of: &[Jet], ahead: usize) {
         for (at, &of) in of.iter().enumerate() {
             self.load(0, self.at(of, ahead - 1));
-            self.does(Operation::Mul, 0, 0, self.inverse(ahead));
+            self.does(Operation::Div, 0, 0, self.order(ahead));
             let to = self.here(self.series.variables[first + at], ahead);
             self.code.store(to, 0);
         }
