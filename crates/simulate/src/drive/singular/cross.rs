@@ -70,6 +70,8 @@ impl Default for Crossings {
 const TRAIL: usize = 12;
 /// Steps whose ends tell where the motion goes,
 const AHEAD: usize = 4;
+/// Parts of a way that are looked at where it is foretold.
+const PARTS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
 /// What became of a try.
 enum Tried {
@@ -208,6 +210,7 @@ impl Driver {
         if distance > REACH * self.usual() {
             // Not beyond it unseen: the margin may fall faster than it does here.
             self.h = self.h.signum() * self.h.abs().min(0.5 * distance);
+            self.do_not_pass();
             return Ok(None);
         }
         if !self.falls_until(when) {
@@ -222,23 +225,58 @@ impl Driver {
     fn falls_until(&mut self, when: f64) -> bool {
         let trail = &self.crossings.trail;
         let Some(margin) = trail.back().map(|last| last.margin) else { return true };
+        let distance = when - self.t;
+        // A margin that falls faster and faster is 0 before it seems to be, and has risen there.
+        if distance.abs() <= REACH * self.h.abs()
+            && let Some((_, lowest)) = self.foretold(distance)
+        {
+            return lowest < GOES_ON * margin;
+        }
+        if self.crossings.trail.len() < AHEAD {
+            return true;
+        }
         let mut there = std::mem::take(&mut self.crossings.spare);
         there.clear();
         there.resize(self.x.len(), 0.0);
-        let distance = when - self.t;
-        let is_foretold = distance.abs() <= REACH * self.h.abs()
-            && self.integrator.foretell(self.t, distance, &mut there);
-        let ahead = match is_foretold || trail.len() >= AHEAD {
-            true => {
-                if !is_foretold {
-                    self.follow_trail(when, &mut there);
-                }
-                self.crossings.margins.margin(&mut self.field, when, &there)
-            }
-            false => None,
-        };
+        self.follow_trail(when, &mut there);
+        let ahead = self.crossings.margins.margin(&mut self.field, when, &there);
         self.crossings.spare = there;
         ahead.is_none_or(|ahead| ahead < GOES_ON * margin)
+    }
+
+    /// The lowest margin on the way that the method foretells, and at which part of it.
+    fn foretold(&mut self, distance: f64) -> Option<(f64, f64)> {
+        let mut there = std::mem::take(&mut self.crossings.spare);
+        there.clear();
+        there.resize(self.x.len(), 0.0);
+        let mut lowest: Option<(f64, f64)> = None;
+        for part in PARTS {
+            let ahead = part * distance;
+            if !self.integrator.foretell(self.t, ahead, &mut there) {
+                break;
+            }
+            let margin = self
+                .crossings
+                .margins
+                .margin(&mut self.field, self.t + ahead, &there)
+                .unwrap_or(0.0);
+            if lowest.is_none_or(|lowest| margin < lowest.1) {
+                lowest = Some((part, margin));
+            }
+        }
+        self.crossings.spare = there;
+        lowest
+    }
+
+    /// A step that would pass a position unseen is shortened to lead before it.
+    fn do_not_pass(&mut self) {
+        let Some(margin) = self.crossings.trail.back().map(|last| last.margin) else { return };
+        if let Some((part, lowest)) = self.foretold(self.h)
+            && part < 1.0
+            && lowest < GOES_ON * margin
+        {
+            self.h *= 0.5 * part;
+        }
     }
 
     /// The polynomial through the last steps, at a time.
