@@ -138,6 +138,9 @@ pub(super) mod singular {
     /// Unit: part of the margin before. What the margin has fallen to at the ends of the next
     /// steps, if it vanishes.
     pub(in crate::drive) const GOES_ON: f64 = 0.5;
+    /// Unit: part of the margin before. What it falls to at least where it vanishes, as far as a
+    /// search along a foretold way comes.
+    pub(in crate::drive) const VANISHES: f64 = 0.1;
     /// Unit: steps. Crossings begin at most this many steps before the position.
     pub(in crate::drive) const REACH: f64 = 2.0;
     /// Unit: steps. Crossings begin no nearer than this, if they would have to be shorter.

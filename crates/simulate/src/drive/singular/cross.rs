@@ -26,7 +26,7 @@ use crate::drive::singular::collocation::RULE;
 use crate::drive::singular::distance::Margins;
 use crate::drive::singular::step::{Crossing, Mark, RowSet, nearest};
 use crate::drive::tolerances::singular::{
-    BEHIND, FAR, GOES_ON, LOST, MIDDLE, NEAR, NEAREST, NOISE, REACH, THERE,
+    BEHIND, FAR, GOES_ON, LOST, MIDDLE, NEAR, NEAREST, NOISE, REACH, THERE, VANISHES,
 };
 use crate::drive::{Driver, End, Failure, RANK, Sample, Stabilize};
 use crate::integrators::Problem;
@@ -72,6 +72,8 @@ const TRAIL: usize = 12;
 const AHEAD: usize = 4;
 /// Parts of a way that are looked at where it is foretold.
 const PARTS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+/// Parts of a way that are not told apart on it.
+const NARROW: f64 = 0.005;
 
 /// What became of a try.
 enum Tried {
@@ -230,7 +232,7 @@ impl Driver {
         if distance.abs() <= REACH * self.h.abs()
             && let Some((_, lowest)) = self.foretold(distance)
         {
-            return lowest < GOES_ON * margin;
+            return lowest < VANISHES * margin;
         }
         if self.crossings.trail.len() < AHEAD {
             return true;
@@ -244,28 +246,35 @@ impl Driver {
         ahead.is_none_or(|ahead| ahead < GOES_ON * margin)
     }
 
-    /// The lowest margin on the way that the method foretells, and at which part of it.
+    /// The lowest margin on the way that the method foretells, and at which part of it; where it
+    /// falls to much less, as low as a search finds it. Where a rank drops it falls to 0.
     fn foretold(&mut self, distance: f64) -> Option<(f64, f64)> {
+        let margin = self.crossings.trail.back()?.margin;
         let mut there = std::mem::take(&mut self.crossings.spare);
         there.clear();
         there.resize(self.x.len(), 0.0);
-        let mut lowest: Option<(f64, f64)> = None;
-        for part in PARTS {
+        let mut at = |part: f64| {
             let ahead = part * distance;
-            if !self.integrator.foretell(self.t, ahead, &mut there) {
-                break;
+            self.integrator.foretell(self.t, ahead, &mut there).then(|| {
+                let margins = &mut self.crossings.margins;
+                margins.margin(&mut self.field, self.t + ahead, &there).unwrap_or(0.0)
+            })
+        };
+        let mut lowest = (0.0, f64::INFINITY);
+        for part in PARTS {
+            let own = at(part)?;
+            lowest = if own < lowest.1 { (part, own) } else { lowest };
+        }
+        let mut width = 0.5 * PARTS[0];
+        while lowest.1 < GOES_ON * margin && width > NARROW {
+            for part in [lowest.0 - width, lowest.0 + width] {
+                let own = at(part)?;
+                lowest = if own < lowest.1 { (part, own) } else { lowest };
             }
-            let margin = self
-                .crossings
-                .margins
-                .margin(&mut self.field, self.t + ahead, &there)
-                .unwrap_or(0.0);
-            if lowest.is_none_or(|lowest| margin < lowest.1) {
-                lowest = Some((part, margin));
-            }
+            width *= 0.5;
         }
         self.crossings.spare = there;
-        lowest
+        Some(lowest)
     }
 
     /// A step that would pass a position unseen is shortened to lead before it.
@@ -273,7 +282,7 @@ impl Driver {
         let Some(margin) = self.crossings.trail.back().map(|last| last.margin) else { return };
         if let Some((part, lowest)) = self.foretold(self.h)
             && part < 1.0
-            && lowest < GOES_ON * margin
+            && lowest < VANISHES * margin
         {
             self.h *= 0.5 * part;
         }
