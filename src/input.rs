@@ -30,6 +30,8 @@ pub struct Options {
     pub at: Option<String>,
     /// Further outputs, each what may stand after `observe`.
     pub observe: Vec<String>,
+    /// Further parameters and their values, for overrides to speak of.
+    pub parameters: Vec<(String, f64)>,
     /// How large a model may become.
     pub limits: Limits,
 }

@@ -85,6 +85,8 @@ pub mod prelude;
 pub mod refusals;
 mod sample;
 mod simulation;
+#[cfg(feature = "documents")]
+pub mod sweep;
 mod trajectory;
 mod values;
 
@@ -146,6 +148,7 @@ pub fn load(input: &Input, options: &Options) -> Loaded {
         overrides: &options.set,
         at: options.at.as_deref(),
         observes: &options.observe,
+        parameters: &options.parameters,
         names: Names {
             methods: &methods,
             formulations: &formulations,

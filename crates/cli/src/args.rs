@@ -48,6 +48,13 @@ pub(crate) enum Command {
         dal run gallery:double-pendulum --plot fig.svg --show \"theta1, theta2\" --show energy\n  \
         dal run gallery:knife-edge --formulation bracket --json")]
     Run(Run),
+    /// Runs many cases of a model: parameters and start values varied.
+    #[command(
+        after_help = "Examples:\n  dal sweep gallery:double-pendulum --vary \"theta1 = 0..pi:pi/50\" --out fan\n  \
+        dal sweep cart.dal --vary \"m = 1..2, x' ~ normal(0, 0.1)\" --samples 10000 --sampling sobol \\\n    \
+        --observe x --statistics --out study\n  dal sweep cart.dal --cases cases.csv --out study --resume"
+    )]
+    Sweep(Sweep),
     /// Faults and warnings of a model, and what it consists of.
     #[command(
         after_help = "Examples:\n  dal check pendulum.dal\n  dal check gallery:double-pendulum --json\n  \
@@ -136,6 +143,81 @@ pub(crate) struct Derive {
     /// Into a file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// What is varied: `m = 1..2:0.1`, `m = {1, 2, 5}`, `m = 1..2`, `x ~ normal(0, 1)`, several
+    /// of them after commas.
+    #[arg(long, value_name = "AXES", required_unless_present = "cases")]
+    pub vary: Vec<String>,
+
+    /// The cases from a table, .csv, whose first line has the names of what is varied.
+    #[arg(long, value_name = "FILE", conflicts_with = "vary")]
+    pub cases: Option<PathBuf>,
+
+    /// How many cases, where they are not a grid.
+    #[arg(long, value_name = "N", conflicts_with = "cases")]
+    pub samples: Option<u64>,
+
+    /// How cases are chosen: grid, random, sobol.
+    #[arg(long, value_name = "HOW", conflicts_with = "cases")]
+    pub sampling: Option<String>,
+
+    /// The seed of random and Sobol's cases.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+
+    /// What is kept of the end of each case, expressions too; by default the whole state.
+    #[arg(long, value_name = "EXPRESSION")]
+    pub observe: Vec<String>,
+
+    /// The outputs of every case too, at the times of `--every`.
+    #[arg(long)]
+    pub trajectories: bool,
+
+    /// Prints mean, deviation, least and largest of each column.
+    #[arg(long)]
+    pub statistics: bool,
+
+    /// How many threads; by default one for each processor.
+    #[arg(long, value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// The folder for the cases, as Parquet.
+    #[arg(long, value_name = "FOLDER")]
+    pub out: PathBuf,
+
+    /// Goes on with the study that is in the folder.
+    #[arg(long)]
+    pub resume: bool,
+
+    /// End time; the model's `run` statement, else 10.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub t_end: Option<f64>,
+
+    /// Interval between outputs, for trajectories.
+    #[arg(long, value_name = "TIME", requires = "trajectories")]
+    pub every: Option<f64>,
+
+    /// Local error relative to the size of the motion in each coordinate.
+    #[arg(long, value_name = "TOLERANCE")]
+    pub tol: Option<f64>,
+
+    /// The integrator, as for `dal run`.
+    #[arg(long, value_name = "NAME")]
+    pub method: Option<String>,
+
+    /// Which formulation's variables to integrate in.
+    #[arg(long, value_name = "NAME", value_parser = formulation_names())]
+    pub formulation: Option<String>,
+
+    /// One JSON object on standard output.
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(ClapArgs)]

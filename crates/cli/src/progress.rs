@@ -5,6 +5,7 @@
 //! everything else that is written, so that text never lands in the middle of it.
 
 use dalembert::simulate::run::Progress;
+use dalembert::sweep::study;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -108,6 +109,15 @@ impl ProgressLine {
 
     /// To be called at each step; draws when it is time to.
     pub fn step(&mut self, progress: Progress) {
+        self.draw(|seconds| line(progress, seconds));
+    }
+
+    /// The same of a study, after each case.
+    pub fn case(&mut self, progress: study::Progress) {
+        self.draw(|seconds| cases(progress, seconds));
+    }
+
+    fn draw(&mut self, text: impl FnOnce(f64) -> String) {
         if !self.is_shown {
             return;
         }
@@ -126,8 +136,7 @@ impl ProgressLine {
         };
         if is_due {
             self.drawn = Some(now);
-            let text = line(progress, (now - begun).as_secs_f64());
-            work().draw(&text);
+            work().draw(&text((now - begun).as_secs_f64()));
         }
     }
 
@@ -138,12 +147,31 @@ impl ProgressLine {
     }
 }
 
+fn cases(progress: study::Progress, seconds: f64) -> String {
+    let study::Progress { finished, own, failed, count } = progress;
+    let part = finished as f64 / count.max(1) as f64;
+    let rate = own as f64 / seconds;
+    let left = (count - finished) as f64 / rate;
+    let failed = if failed > 0 { format!("  {failed} failed") } else { String::new() };
+    format!(
+        "{} {:3.0} %  {finished} of {count} cases  {}/s{failed}  {} left",
+        bar(part),
+        (100.0 * part).floor(),
+        short(rate),
+        clock(left)
+    )
+}
+
+fn bar(part: f64) -> String {
+    let full = (part * BAR as f64) as usize;
+    "█".repeat(full) + &"░".repeat(BAR - full)
+}
+
 fn line(progress: Progress, seconds: f64) -> String {
     let Progress { t, start, end, steps } = progress;
     let whole = end - start;
     let part = if whole == 0.0 { 1.0 } else { ((t - start) / whole).clamp(0.0, 1.0) };
-    let full = (part * BAR as f64) as usize;
-    let bar = "█".repeat(full) + &"░".repeat(BAR - full);
+    let bar = bar(part);
     let rate = (t - start).abs() / seconds;
     let left = if part > 0.0 { seconds * (1.0 - part) / part } else { f64::INFINITY };
     format!(
@@ -196,6 +224,15 @@ mod tests {
         );
         let nowhere = Progress { t: 0.0, start: 0.0, end: 0.0, steps: 0 };
         assert!(line(nowhere, 0.0).contains("100 %"));
+    }
+
+    #[test]
+    fn a_study_tells_cases_rate_and_what_is_left() {
+        let progress = study::Progress { finished: 600, own: 100, failed: 2, count: 1000 };
+        assert_eq!(
+            cases(progress, 2.0),
+            "████████████░░░░░░░░  60 %  600 of 1000 cases  50/s  2 failed  8 s left"
+        );
     }
 
     #[test]

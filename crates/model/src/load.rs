@@ -80,6 +80,8 @@ pub struct Beside<'a> {
     pub at: Option<&'a str>,
     /// Further outputs, each what may stand after `observe`.
     pub observes: &'a [String],
+    /// Further parameters and their values, for overrides to speak of.
+    pub parameters: &'a [(String, f64)],
     /// The names that a `run` may choose from.
     pub names: resolve::Names<'a>,
 }
@@ -108,6 +110,12 @@ pub fn load_with(
         // One line, so that nothing but outputs can be added.
         let text = format!("observe {}", text.replace(['\n', '\r', ';', '#'], " "));
         let id: SourceId = sources.add("--show", text.clone());
+        let mut more = parser::parse(id, &text, false, &mut diagnostics);
+        further.append(&mut more.statements);
+    }
+    for (name, value) in beside.parameters {
+        let text = format!("param {name} = {value:e}");
+        let id: SourceId = sources.add("--vary", text.clone());
         let mut more = parser::parse(id, &text, false, &mut diagnostics);
         further.append(&mut more.statements);
     }

@@ -7,8 +7,18 @@ use rustc_hash::FxHashMap;
 /// The values of all parameters that have one, those that are defined by others
 /// included. A parameter without a value, or defined by one without, is absent.
 pub fn values(exprs: &Exprs, parameters: &[Parameter]) -> FxHashMap<Symbol, f64> {
-    let mut known: FxHashMap<Symbol, f64> = FxHashMap::default();
-    let mut open: Vec<&Parameter> = parameters.iter().filter(|p| p.value.is_some()).collect();
+    values_with(exprs, parameters, &[])
+}
+
+/// The same with some of them given: what is defined by these follows.
+pub fn values_with(
+    exprs: &Exprs,
+    parameters: &[Parameter],
+    given: &[(Symbol, f64)],
+) -> FxHashMap<Symbol, f64> {
+    let mut known: FxHashMap<Symbol, f64> = given.iter().copied().collect();
+    let is_open = |p: &&Parameter| p.value.is_some() && !known.contains_key(&p.symbol);
+    let mut open: Vec<&Parameter> = parameters.iter().filter(is_open).collect();
     // Definitions refer to each other in any order; each round settles those
     // whose needs are met, and nearly always one round is all of them.
     loop {

@@ -12,4 +12,5 @@ pub(crate) mod linearize;
 pub(crate) mod new;
 mod options;
 pub(crate) mod run;
+pub(crate) mod sweep;
 pub(crate) mod verdict;

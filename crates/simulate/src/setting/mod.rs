@@ -113,6 +113,27 @@ impl Setting {
         Setting::of(Arc::clone(&self.given), parameters, changed)
     }
 
+    /// The same with other values for several parameters; those that are defined by them follow.
+    /// What has no finite value then is named.
+    pub fn with_all(&self, values: &[(Symbol, f64)]) -> Result<Setting, MissingValues> {
+        let system = &self.given.system;
+        let mut changed = self.changed.clone();
+        changed.retain(|c| values.iter().all(|v| v.0 != c.0));
+        changed.extend(values);
+        let parameters = dalembert_model::parameters::values_with(
+            &self.given.exprs,
+            &system.parameters,
+            &changed,
+        );
+        let is_lost = |symbol| !parameters.get(&symbol).is_some_and(|v: &f64| v.is_finite());
+        let lost = system.parameters.iter().filter(|p| is_lost(p.symbol));
+        let missing: Vec<String> = lost.map(|p| format!("`{}`", p.name)).collect();
+        match missing.is_empty() {
+            true => Ok(Setting::of(Arc::clone(&self.given), parameters, changed)),
+            false => Err(MissingValues(missing)),
+        }
+    }
+
     fn of(
         given: Arc<Model>,
         parameters: FxHashMap<Symbol, f64>,

@@ -1,0 +1,420 @@
+//! The folder of a study.
+//!
+//! ```text
+//! sweep.json               what the study is; it is locked while one works on it
+//! journal-00003            what is finished of a part that is not
+//! cases-00002.parquet      a finished part, a row for each case in their order
+//! trajectories-00002.parquet
+//! cases-00002.json         its sums, and why cases of it failed
+//! summary.json             of the whole, when all parts are finished
+//! failures.csv
+//! ```
+//!
+//! A case is in the journal before it counts as finished, and a part's files have their names only
+//! when they are complete. So whenever the process ends, what was finished is there, and nothing
+//! of it is computed again.
+
+mod journal;
+
+use crate::summary::Column;
+use dalembert_export::sinks::{self, RowSink};
+use journal::Journal;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// What came of a case.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Done {
+    /// Its row.
+    pub row: Vec<f64>,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// Its table, row after row.
+    pub table: Vec<f64>,
+}
+
+/// What a study writes.
+#[derive(Clone, Debug)]
+pub struct Form {
+    /// What the study is, by key: a study goes on only if it is the same.
+    pub identity: Value,
+    /// How many cases there are.
+    pub count: u64,
+    /// The columns of a case's row.
+    pub columns: Vec<String>,
+    /// The columns of its table, if there are tables.
+    pub table: Option<Vec<String>>,
+    /// How many cases a part has.
+    pub part: u64,
+}
+
+/// Why a folder cannot be used.
+#[derive(Debug)]
+pub enum Refused {
+    /// It has a study.
+    Taken,
+    /// It has another study: what differs.
+    Other(Vec<String>),
+    /// There is nothing to go on with.
+    Nothing,
+    /// Another process works on it.
+    Busy,
+    /// It cannot be read or written.
+    Io(PathBuf, io::Error),
+}
+
+/// The sums of all parts.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Names of columns, and what they are.
+    pub columns: Vec<(String, Column)>,
+    /// How many cases there are.
+    pub count: u64,
+    /// How many of them failed,
+    pub failed: u64,
+    /// and why the first of these did.
+    pub first_failures: Vec<(u64, String)>,
+}
+
+/// A folder that is worked on.
+pub struct Store {
+    folder: PathBuf,
+    form: Form,
+    /// Held as long as the folder is worked on.
+    _lock: File,
+    is_finished: Vec<bool>,
+    open: BTreeMap<u64, Open>,
+    /// Cases that are finished, and those of them that failed.
+    finished: u64,
+    failed: u64,
+}
+
+/// A part that is not finished.
+struct Open {
+    journal: Journal,
+    is_done: Vec<bool>,
+    left: u64,
+}
+
+/// Failures that a summary tells.
+const TOLD: usize = 5;
+
+impl Store {
+    /// Opens a folder for a study: a new one, or one that is gone on with.
+    pub fn open(folder: &Path, form: Form, resumes: bool) -> Result<Store, Refused> {
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| Refused::Io(path, error)
+        };
+        let path = folder.join("sweep.json");
+        if !resumes {
+            if path.exists() {
+                return Err(Refused::Taken);
+            }
+            fs::create_dir_all(folder).map_err(failed(folder))?;
+            let text = format!("{:#}\n", form.identity);
+            replace(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
+        }
+        let lock = match File::open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Refused::Nothing),
+            other => other.map_err(failed(&path))?,
+        };
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(Refused::Busy),
+            Err(TryLockError::Error(error)) => return Err(Refused::Io(path, error)),
+        }
+        let text = fs::read_to_string(&path).map_err(failed(&path))?;
+        let known: Value = serde_json::from_str(&text).unwrap_or_default();
+        let others = differences(&known, &form.identity);
+        if !others.is_empty() {
+            return Err(Refused::Other(others));
+        }
+        let parts = form.count.div_ceil(form.part) as usize;
+        let mut store = Store {
+            folder: folder.to_owned(),
+            form,
+            _lock: lock,
+            is_finished: vec![false; parts],
+            open: BTreeMap::new(),
+            finished: 0,
+            failed: 0,
+        };
+        for part in 0..parts as u64 {
+            store.look_at(part).map_err(failed(folder))?;
+        }
+        Ok(store)
+    }
+
+    fn path(&self, kind: &str, part: u64, ending: &str) -> PathBuf {
+        self.folder.join(format!("{kind}-{part:05}{ending}"))
+    }
+
+    fn cases_of(&self, part: u64) -> std::ops::Range<u64> {
+        let first = part * self.form.part;
+        first..(first + self.form.part).min(self.form.count)
+    }
+
+    /// What there is of a part from an earlier process.
+    fn look_at(&mut self, part: u64) -> io::Result<()> {
+        let cases = self.cases_of(part);
+        if let Some(sums) = self.sums_of(part) {
+            self.is_finished[part as usize] = true;
+            self.finished += cases.end - cases.start;
+            self.failed += sums.failures.len() as u64;
+            // The journal may have outlived the part it was for.
+            let _ = fs::remove_file(self.path("journal", part, ""));
+        } else if self.path("journal", part, "").exists() {
+            self.open_part(part)?;
+            self.finish_if_done(part)?;
+        }
+        Ok(())
+    }
+
+    fn open_part(&mut self, part: u64) -> io::Result<&mut Open> {
+        if !self.open.contains_key(&part) {
+            let cases = self.cases_of(part);
+            let mut journal = Journal::open(&self.path("journal", part, ""))?;
+            let mut is_done = vec![false; (cases.end - cases.start) as usize];
+            let mut left = cases.end - cases.start;
+            for (case, place) in journal.places.clone() {
+                if cases.contains(&case) && !is_done[(case - cases.start) as usize] {
+                    is_done[(case - cases.start) as usize] = true;
+                    left -= 1;
+                    self.finished += 1;
+                    self.failed += u64::from(journal.get(place)?.failure.is_some());
+                }
+            }
+            self.open.insert(part, Open { journal, is_done, left });
+        }
+        self.open.get_mut(&part).ok_or_else(|| io::Error::other("a part is not open"))
+    }
+
+    /// The cases that are not finished, in their order.
+    pub fn left(&self) -> Vec<u64> {
+        let mut left = Vec::new();
+        for part in (0..self.is_finished.len() as u64).filter(|p| !self.is_finished[*p as usize]) {
+            let cases = self.cases_of(part);
+            let first = cases.start;
+            let open = self.open.get(&part);
+            left.extend(cases.filter(|c| open.is_none_or(|o| !o.is_done[(c - first) as usize])));
+        }
+        left
+    }
+
+    /// How many cases are finished, and how many of these failed.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.finished, self.failed)
+    }
+
+    /// Takes a case that is finished.
+    pub fn take(&mut self, case: u64, done: &Done) -> io::Result<()> {
+        let part = case / self.form.part;
+        let first = part * self.form.part;
+        let open = self.open_part(part)?;
+        let is_done = &mut open.is_done[(case - first) as usize];
+        if std::mem::replace(is_done, true) {
+            return Ok(());
+        }
+        open.journal.add(case, done)?;
+        open.left -= 1;
+        self.finished += 1;
+        self.failed += u64::from(done.failure.is_some());
+        self.finish_if_done(part)
+    }
+
+    /// Writes the files of a part that is complete.
+    fn finish_if_done(&mut self, part: u64) -> io::Result<()> {
+        if self.open.get(&part).is_none_or(|open| open.left > 0) {
+            return Ok(());
+        }
+        let Some(mut open) = self.open.remove(&part) else { return Ok(()) };
+        let mut places = std::mem::take(&mut open.journal.places);
+        places.sort_by_key(|place| place.0);
+        places.dedup_by_key(|place| place.0);
+        let mut sums = Sums::new(&self.form.columns);
+        let mut tables = match &self.form.table {
+            None => None,
+            Some(columns) => {
+                let path = self.path("trajectories", part, ".parquet");
+                let mut names = vec!["case".to_owned()];
+                names.extend(columns.iter().cloned());
+                Some((Written::new(path, &names)?, columns.len()))
+            }
+        };
+        let mut names = vec!["case".to_owned(), "failed".to_owned()];
+        names.extend(self.form.columns.iter().cloned());
+        let mut rows = Written::new(self.path("cases", part, ".parquet"), &names)?;
+        let mut line = Vec::new();
+        for (case, place) in places {
+            let done = open.journal.get(place)?;
+            line.clear();
+            line.extend([case as f64, f64::from(u8::from(done.failure.is_some()))]);
+            line.extend(&done.row);
+            line.resize(names.len(), f64::NAN);
+            rows.sink.row(&line)?;
+            sums.see(case, &line[2..], done.failure);
+            if let Some((table, width)) = &mut tables {
+                for values in done.table.chunks_exact(*width) {
+                    line.clear();
+                    line.push(case as f64);
+                    line.extend(values);
+                    table.sink.row(&line)?;
+                }
+            }
+        }
+        rows.finish()?;
+        if let Some((table, _)) = tables {
+            table.finish()?;
+        }
+        // The last to be written is what says that the part is finished.
+        let text = sums.to_json().to_string();
+        replace(&self.path("cases", part, ".json"), |file| file.write_all(text.as_bytes()))?;
+        self.is_finished[part as usize] = true;
+        fs::remove_file(self.path("journal", part, ""))
+    }
+
+    fn sums_of(&self, part: u64) -> Option<Sums> {
+        let text = fs::read_to_string(self.path("cases", part, ".json")).ok()?;
+        Sums::of_json(&serde_json::from_str(&text).ok()?, self.form.columns.len())
+    }
+
+    /// The sums of the parts that are finished, in their order; with all of them finished, as
+    /// files too.
+    pub fn summary(&self) -> io::Result<Summary> {
+        let mut columns = vec![Column::default(); self.form.columns.len()];
+        let (mut failed, mut first_failures) = (0, Vec::new());
+        let mut list = String::from("case,why\n");
+        for part in 0..self.is_finished.len() as u64 {
+            let Some(sums) = self.sums_of(part) else { continue };
+            columns.iter_mut().zip(&sums.columns).for_each(|(own, more)| own.join(more));
+            for (case, words) in sums.failures {
+                failed += 1;
+                list += &format!("{case},\"{}\"\n", words.replace('"', "\"\""));
+                if first_failures.len() < TOLD {
+                    first_failures.push((case, words));
+                }
+            }
+        }
+        let columns = self.form.columns.iter().cloned().zip(columns).collect();
+        let summary = Summary { columns, count: self.finished, failed, first_failures };
+        if self.is_finished.iter().all(|is_finished| *is_finished) {
+            let text = format!("{:#}\n", summary.to_json());
+            let path = self.folder.join("summary.json");
+            replace(&path, |file| file.write_all(text.as_bytes()))?;
+            let path = self.folder.join("failures.csv");
+            replace(&path, |file| file.write_all(list.as_bytes()))?;
+        }
+        Ok(summary)
+    }
+}
+
+impl Summary {
+    /// As JSON; a number that there is none of is null.
+    pub fn to_json(&self) -> Value {
+        let columns: serde_json::Map<String, Value> = self
+            .columns
+            .iter()
+            .map(|(name, c)| {
+                let is_some = c.count > 0;
+                let value = json!({
+                    "count": c.count,
+                    "mean": is_some.then_some(c.mean),
+                    "deviation": Some(c.deviation()).filter(|x| x.is_finite()),
+                    "least": is_some.then_some(c.least),
+                    "largest": is_some.then_some(c.largest),
+                });
+                (name.clone(), value)
+            })
+            .collect();
+        let failures: Vec<Value> = self
+            .first_failures
+            .iter()
+            .map(|(case, words)| json!({"case": case, "why": words}))
+            .collect();
+        json!({
+            "format": 1, "cases": self.count, "failed": self.failed,
+            "columns": columns, "first_failures": failures,
+        })
+    }
+}
+
+/// The sums of a part.
+struct Sums {
+    columns: Vec<Column>,
+    failures: Vec<(u64, String)>,
+}
+
+impl Sums {
+    fn new(columns: &[String]) -> Sums {
+        Sums { columns: vec![Column::default(); columns.len()], failures: Vec::new() }
+    }
+
+    fn see(&mut self, case: u64, row: &[f64], failure: Option<String>) {
+        match failure {
+            Some(words) => self.failures.push((case, words)),
+            None => self.columns.iter_mut().zip(row).for_each(|(column, &x)| column.see(x)),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        let columns: Vec<Value> = self.columns.iter().map(|c| c.to_list()).collect();
+        json!({"format": 1, "columns": columns, "failures": self.failures})
+    }
+
+    fn of_json(value: &Value, columns: usize) -> Option<Sums> {
+        let list = value["columns"].as_array()?;
+        let columns: Option<Vec<Column>> =
+            (list.len() == columns).then(|| list.iter().map(Column::of_list).collect())?;
+        let failure = |value: &Value| Some((value[0].as_u64()?, value[1].as_str()?.to_owned()));
+        let failures: Option<Vec<(u64, String)>> =
+            value["failures"].as_array()?.iter().map(failure).collect();
+        Some(Sums { columns: columns?, failures: failures? })
+    }
+}
+
+/// A Parquet file that gets its name when it is complete.
+struct Written {
+    sink: Box<dyn RowSink>,
+    path: PathBuf,
+}
+
+impl Written {
+    fn new(path: PathBuf, names: &[String]) -> io::Result<Written> {
+        let format = sinks::by_ending("parquet").ok_or_else(|| io::Error::other("no Parquet"))?;
+        let sink = (format.open)(Box::new(File::create(unfinished(&path))?), names)?;
+        Ok(Written { sink, path })
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.sink.finish()?;
+        drop(self.sink);
+        fs::rename(unfinished(&self.path), &self.path)
+    }
+}
+
+fn unfinished(path: &Path) -> PathBuf {
+    path.with_extension("unfinished")
+}
+
+/// Writes a file that is there as a whole or not at all.
+fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    write(&mut File::create(unfinished(path))?)?;
+    fs::rename(unfinished(path), path)
+}
+
+/// The keys under which two objects differ.
+fn differences(a: &Value, b: &Value) -> Vec<String> {
+    let keys = |value: &Value| -> Vec<String> {
+        value.as_object().map(|object| object.keys().cloned().collect()).unwrap_or_default()
+    };
+    let mut all = keys(a);
+    all.extend(keys(b));
+    all.sort();
+    all.dedup();
+    all.retain(|key| a.get(key) != b.get(key));
+    all
+}

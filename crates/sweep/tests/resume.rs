@@ -1,0 +1,142 @@
+//! A study that is left and gone on with: nothing is lost, nothing is computed twice, and what
+//! comes out is the same to the last byte, on any number of threads.
+
+use dalembert_sweep::plan::{Asked, Plan};
+use dalembert_sweep::store::{Done, Form, Refused, Store};
+use dalembert_sweep::{axes, study};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("dalembert-sweep-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    path
+}
+
+fn plan(samples: u64) -> Plan {
+    let axes = axes::parse("a = 1..3, b ~ normal(0, 1)", &|x| x.parse().map_err(|_| String::new()));
+    let asked = Asked { samples: Some(samples), seed: 5, ..Asked::default() };
+    Plan::new(axes.expect("axes"), &asked).expect("a plan")
+}
+
+fn form(plan: &Plan) -> Form {
+    let columns = ["a", "b", "sum", "product"].map(str::to_owned).to_vec();
+    let table = Some(vec!["t".to_owned(), "x".to_owned()]);
+    Form { identity: json!({"seed": 5}), count: plan.count(), columns, table, part: 64 }
+}
+
+/// Some fail, some have long tables.
+fn work(values: &[f64]) -> Done {
+    let (a, b) = (values[0], values[1]);
+    let table = (0..(10.0 * a) as u64).flat_map(|k| [k as f64, b * k as f64]).collect();
+    match b > 1.5 {
+        true => Done { failure: Some(format!("b = {b} is \"too\" large")), ..Done::default() },
+        false => Done { row: vec![a + b, a * b], failure: None, table },
+    }
+}
+
+/// All files of a folder.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path());
+    entries
+        .map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, std::fs::read(&path).expect("a file"))
+        })
+        .collect()
+}
+
+fn whole(name: &str, threads: usize) -> BTreeMap<String, Vec<u8>> {
+    let (folder, plan) = (folder(name), plan(1000));
+    let mut store = Store::open(&folder, form(&plan), false).expect("a folder");
+    let watch = &mut |_| ControlFlow::Continue(());
+    let end = study::run(&mut store, &plan, threads, || (), |(), x| work(x), watch);
+    assert_eq!(end.expect("files"), ControlFlow::Continue(()));
+    let summary = store.summary().expect("files");
+    assert_eq!(summary.count, 1000);
+    assert!(summary.failed > 20, "some fail, and the others go on");
+    let found = files(&folder);
+    std::fs::remove_dir_all(&folder).expect("a folder");
+    assert!(found.keys().all(|name| !name.starts_with("journal") && !name.ends_with("unfinished")));
+    found
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let one = whole("one", 1);
+    for threads in [2, 3, 8] {
+        assert_eq!(one, whole(&format!("threads{threads}"), threads));
+    }
+    assert_eq!(one.keys().filter(|name| name.starts_with("cases-")).count(), 2 * 16);
+}
+
+#[test]
+fn a_study_goes_on_where_it_was_left() {
+    let right = whole("right", 2);
+    let (folder, plan) = (folder("left"), plan(1000));
+    let counts: Vec<AtomicU32> = (0..1000).map(|_| AtomicU32::new(0)).collect();
+    let case_of = |values: &[f64]| {
+        let mut own = [0.0; 2];
+        (0..1000).find(|&case| {
+            plan.values(case, &mut own);
+            own == *values
+        })
+    };
+    let mut turns = 0;
+    loop {
+        turns += 1;
+        let mut store = Store::open(&folder, form(&plan), turns > 1).expect("a folder");
+        let (before, _) = store.counts();
+        let mut taken = 0;
+        let watch = &mut |_| {
+            taken += 1;
+            // One turn is long enough for parts to be finished.
+            let most = if turns == 3 { 300 } else { 57 };
+            if taken >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let computed = |(): &mut (), values: &[f64]| {
+            if let Some(case) = case_of(values) {
+                counts[case as usize].fetch_add(1, Ordering::Relaxed);
+            }
+            work(values)
+        };
+        let end = study::run(&mut store, &plan, 2, || (), computed, watch).expect("files");
+        assert_eq!(store.counts().0, before + taken, "what was finished is there");
+        if end.is_continue() {
+            store.summary().expect("files");
+            break;
+        }
+        drop(store);
+        // A process that is killed while it writes: the end of a journal is torn.
+        if turns % 2 == 0
+            && let Some((name, bytes)) =
+                files(&folder).into_iter().find(|file| file.0.starts_with("journal"))
+        {
+            let torn = [&bytes[..], &[9, 1, 0, 0, 0, 0, 0, 0, 3, 3]].concat();
+            std::fs::write(folder.join(name), torn).expect("a file");
+        }
+    }
+    assert!(turns > 8, "{turns}");
+    assert_eq!(files(&folder), right);
+    assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1), "each once");
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
+
+#[test]
+fn folders_are_refused_with_a_reason() {
+    let (folder, plan) = (folder("refused"), plan(10));
+    assert!(matches!(Store::open(&folder, form(&plan), true), Err(Refused::Nothing)));
+    let store = Store::open(&folder, form(&plan), false).expect("a folder");
+    assert!(matches!(Store::open(&folder, form(&plan), true), Err(Refused::Busy)));
+    drop(store);
+    assert!(matches!(Store::open(&folder, form(&plan), false), Err(Refused::Taken)));
+    let other = Form { identity: json!({"seed": 6}), ..form(&plan) };
+    match Store::open(&folder, other, true) {
+        Err(Refused::Other(keys)) => assert_eq!(keys, ["seed"]),
+        _ => panic!("another study"),
+    }
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}

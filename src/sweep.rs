@@ -1,0 +1,210 @@
+//! Many cases of a model: parameters and start values varied, each case a run of its own.
+//!
+//! What is varied and is no parameter is a start value: the model is read once more with a
+//! parameter in its place. The equations are derived and compiled once; a case is the program with
+//! other numbers. Where these make another system of it (other rows that depend on each other),
+//! it is derived anew for that case.
+
+use crate::{Diagnostic, Error, Input, Loaded, Model, Options, failures, refusals};
+use dalembert_derive::Variables;
+use dalembert_export::table::Columns;
+use dalembert_expr::Symbol;
+use dalembert_model::system::System;
+use dalembert_model::tree::File;
+use dalembert_simulate::run::{Program, RunOptions, RunReport};
+use dalembert_simulate::{Observation, Setting, start};
+pub use dalembert_sweep::store::Done;
+pub use dalembert_sweep::{axes, plan, sampling, store, study, summary, table};
+use std::ops::ControlFlow;
+
+/// A constant as the language writes it: `pi/2`, `3e-2`.
+pub fn constant(text: &str) -> Result<f64, String> {
+    let model =
+        format!("param value = {}\ncoord q\nkinetic q'^2/2\n", text.replace(['\n', ';'], " "));
+    let loaded = crate::load(&Input::text("--vary", &model), &Options::default());
+    let fault = loaded.diagnostics.iter().find(|d| d.severity == crate::Severity::Fault);
+    let number = loaded.model.as_ref().and_then(|model| {
+        let known = dalembert_model::parameters::values(&model.exprs, &model.system.parameters);
+        known.get(&model.system.parameters.first()?.symbol).copied()
+    });
+    match (fault, number) {
+        (None, Some(number)) => Ok(number),
+        (Some(fault), _) => Err(format!("`{text}`: {}", fault.message)),
+        (None, None) => Err(format!("`{text}` is no number")),
+    }
+}
+
+/// Reads a model so that all of `names` are parameters: those that are none are values of the
+/// start, with the numbers given at first.
+pub fn load(input: &Input, options: &Options, names: &[String], first: &[f64]) -> Loaded {
+    let plain = crate::load(input, options);
+    let Some(model) = &plain.model else { return plain };
+    let mut options = options.clone();
+    for (at, (name, &value)) in names.iter().zip(first).enumerate() {
+        if parameter(&model.system, name).is_some() {
+            continue;
+        }
+        let own = stand_in(&input.text, at);
+        options.set.push(format!("{name} = {own}"));
+        options.parameters.push((own, value));
+    }
+    match options.parameters.is_empty() {
+        true => plain,
+        false => crate::load(input, &options),
+    }
+}
+
+fn parameter(system: &System, name: &str) -> Option<Symbol> {
+    system.parameters.iter().find(|p| p.name == name).map(|p| p.symbol)
+}
+
+/// A name that a text does not have.
+fn stand_in(text: &str, at: usize) -> String {
+    let name = |tail: usize| format!("varied_{}{}", at + 1, "_".repeat(tail));
+    (0..).map(name).find(|name| !text.contains(name)).unwrap_or_default()
+}
+
+/// A model that is ready for its cases.
+pub struct Cases {
+    setting: Setting,
+    program: Program,
+    options: RunOptions,
+    symbols: Vec<Symbol>,
+    file: File,
+    columns: Columns,
+    /// The columns of a row among these.
+    chosen: Vec<usize>,
+    keeps_tables: bool,
+}
+
+/// What a study of a model keeps.
+pub struct Kept<'a> {
+    /// Names of the columns of a case's row; all of them if there are none.
+    pub observe: &'a [String],
+    /// Whether the outputs of each case are kept.
+    pub tables: bool,
+}
+
+impl Cases {
+    /// Compiles a model that was read by [`load`] from an input, with the file that it had.
+    pub fn new(
+        (model, file): (&Model, &File),
+        input: &Input,
+        names: &[String],
+        change: impl FnOnce(&Setting, &mut RunOptions),
+        kept: &Kept<'_>,
+    ) -> Result<Cases, Error> {
+        let symbols: Option<Vec<Symbol>> = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| {
+                let system = &model.system;
+                parameter(system, name).or_else(|| parameter(system, &stand_in(&input.text, at)))
+            })
+            .collect();
+        let setting = Setting::new(model).map_err(|m| Error::of_missing(m, model))?;
+        let mut options = RunOptions::of_model(&setting);
+        change(&setting, &mut options);
+        let program = Program::new(&setting, &options)
+            .map_err(|error| Error::of_faults(refusals::of_run(&error, model), model))?;
+        let canonical = options.formulation.variables() == Variables::Momenta;
+        let columns = Columns::new(&setting, canonical, false);
+        let chosen = chosen(&columns, kept.observe);
+        Ok(Cases {
+            symbols: symbols.unwrap_or_default(),
+            file: file.clone(),
+            keeps_tables: kept.tables,
+            setting,
+            program,
+            options,
+            columns,
+            chosen,
+        })
+    }
+
+    /// The names of columns of what is varied: a value of the start is not that of the end.
+    pub fn varied(&self, names: &[String]) -> Vec<String> {
+        let system = &self.setting.model.system;
+        let column = |name: &String| match parameter(system, name) {
+            Some(_) => name.clone(),
+            None => format!("start({name})"),
+        };
+        names.iter().map(column).collect()
+    }
+
+    /// The names of the columns of a row, after what is varied.
+    pub fn columns(&self) -> Vec<String> {
+        self.chosen.iter().map(|&at| self.columns.names[at].clone()).collect()
+    }
+
+    /// The names of the columns of a case's table.
+    pub fn table_columns(&self) -> Option<Vec<String>> {
+        self.keeps_tables.then(|| self.columns.names.clone())
+    }
+
+    /// The options of each run.
+    pub fn options(&self) -> &RunOptions {
+        &self.options
+    }
+
+    /// Runs a case. What has failed has its reason, and the last state that it came to.
+    pub fn run(&self, values: &[f64]) -> Done {
+        let mut done = Done::default();
+        let failed = |words: String| Done { failure: Some(words), ..Done::default() };
+        let pairs: Vec<(Symbol, f64)> =
+            self.symbols.iter().copied().zip(values.iter().copied()).collect();
+        let setting = match self.setting.with_all(&pairs) {
+            Ok(setting) => setting,
+            Err(missing) => return failed(format!("{} has no value", missing.0.join(", "))),
+        };
+        let start = match start::start(&setting) {
+            Ok(start) => start,
+            Err(error) => return failed(words(&refusals::of_start(&error, &setting.model))),
+        };
+        let mut row = Vec::new();
+        let mut record = |observation: &Observation| {
+            if self.keeps_tables {
+                self.columns.row(&setting, observation, &mut row);
+                done.table.extend(&row);
+            }
+            ControlFlow::Continue(())
+        };
+        let report = match self.program.run_from(&setting, &self.options, start, &mut record) {
+            Ok(report) => report,
+            Err(error) => return failed(words(&refusals::of_run(&error, &setting.model))),
+        };
+        if let Some(last) = &report.last {
+            let mut row = Vec::new();
+            self.columns.row(&setting, last, &mut row);
+            done.row.extend(self.chosen.iter().map(|&at| row[at]));
+        }
+        done.failure = self.fault(&setting, &report);
+        done
+    }
+
+    fn fault(&self, setting: &Setting, report: &RunReport) -> Option<String> {
+        let faults = report.verdict().err()?;
+        match failures::explain(setting, report, &self.file) {
+            Some(explained) => Some(explained.message),
+            None => Some(faults.join("; ")),
+        }
+    }
+}
+
+/// The columns that are named, or all but the time; an expression is found as it is written.
+fn chosen(columns: &Columns, observe: &[String]) -> Vec<usize> {
+    if observe.is_empty() {
+        return (0..columns.names.len()).collect();
+    }
+    let plain = |text: &str| text.split_whitespace().collect::<String>();
+    let named = |text: &String| {
+        let name = plain(text.split_once('=').map_or(text, |(name, _)| name));
+        columns.names.iter().position(|column| plain(column) == name)
+    };
+    observe.iter().filter_map(named).collect()
+}
+
+fn words(faults: &[Diagnostic]) -> String {
+    let words: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    words.join("; ")
+}
