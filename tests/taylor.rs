@@ -371,9 +371,9 @@ fn no_corner_is_passed_over() {
 fn auto_takes_series_where_they_win() {
     for (name, taken) in [
         ("spherical_pendulum_t10", ["taylor", "taylor", "taylor"]),
-        ("car_axis_t1", ["dop853", "taylor", "taylor"]),
-        ("andrews_t0.03", ["dop853", "dop853", "taylor"]),
-        ("chain_closed_N10_t0.3", ["dop853", "dop853", "taylor"]),
+        ("car_axis_t1", ["taylor", "taylor", "taylor"]),
+        ("andrews_t0.03", ["dop853", "taylor", "taylor"]),
+        ("chain_closed_N10_t0.3", ["dop853", "taylor", "taylor"]),
     ] {
         let case = CASES.iter().find(|c| c.name == name).expect("a case");
         for (tolerance, taken) in [1e-6, 1e-9, 1e-12].into_iter().zip(taken) {

@@ -26,13 +26,13 @@ const LONGER: (f64, f64) = (1.35, 0.145);
 const STEP: (f64, f64) = (1500.0, 2500.0);
 /// Stages of a step.
 const STAGES: f64 = 12.0;
-/// Longer expansions are not machine code any more, and cost so many times as much.
-const LARGE: (f64, f64) = (80_000.0, 1.3);
+/// Recurrences run four side by side: what they cost of what is counted one by one.
+const SIDE_BY_SIDE: f64 = 0.5;
 /// What guards that depend on multipliers cost in a step, in rates.
 const GUARDS: f64 = 150.0;
 /// Of large rates the series cost at least so many times as much: there is no need to derive them
 /// in order to know.
-const AT_LEAST: (f64, f64) = (1000.0, 45.0);
+const AT_LEAST: (f64, f64) = (1000.0, 22.0);
 
 /// A method and why it is taken.
 pub(crate) struct Chosen {
@@ -88,8 +88,7 @@ pub(crate) fn choose(
         return by_stages;
     }
     let Some(series) = field.cost_of_series(order) else { return by_stages };
-    let series = series + rates;
-    let series = if series > LARGE.0 { LARGE.1 * series } else { series };
+    let series = SIDE_BY_SIDE * series + rates;
     let dearer = (series + STEP.1 + guards) / stages;
     if !(dearer < longer) {
         return by_stages;

@@ -72,6 +72,8 @@ const TRAIL: usize = 12;
 const AHEAD: usize = 4;
 /// Parts of a way that are looked at where it is foretold.
 const PARTS: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
+/// Shorter parts of the way to where a margin seems to vanish do not lead beyond it.
+const UNSEEN: f64 = 0.2;
 /// Parts of a way that are not told apart on it.
 const NARROW: f64 = 0.005;
 
@@ -212,7 +214,7 @@ impl Driver {
         if distance > REACH * self.usual() {
             // Not beyond it unseen: the margin may fall faster than it does here.
             self.h = self.h.signum() * self.h.abs().min(0.5 * distance);
-            self.do_not_pass();
+            self.do_not_pass(distance);
             return Ok(None);
         }
         if !self.falls_until(when) {
@@ -230,9 +232,10 @@ impl Driver {
         let distance = when - self.t;
         // A margin that falls faster and faster is 0 before it seems to be, and has risen there.
         if distance.abs() <= REACH * self.h.abs()
-            && let Some((_, lowest)) = self.foretold(distance)
+            && let Some((part, lowest)) = self.foretold(distance)
         {
-            return lowest < VANISHES * margin;
+            let share = if part < 1.0 { VANISHES } else { GOES_ON };
+            return lowest < share * margin;
         }
         if self.crossings.trail.len() < AHEAD {
             return true;
@@ -278,9 +281,10 @@ impl Driver {
     }
 
     /// A step that would pass a position unseen is shortened to lead before it.
-    fn do_not_pass(&mut self) {
+    fn do_not_pass(&mut self, distance: f64) {
         let Some(margin) = self.crossings.trail.back().map(|last| last.margin) else { return };
-        if let Some((part, lowest)) = self.foretold(self.h)
+        if self.h.abs() > UNSEEN * distance
+            && let Some((part, lowest)) = self.foretold(self.h)
             && part < 1.0
             && lowest < VANISHES * margin
         {
