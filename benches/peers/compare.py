@@ -40,8 +40,8 @@ ROWS = {
     "spherical": ("spherical pendulum, t = 10, error ≤ 1e-13", MOTION, 65e-6),
     "knife-edge": ("knife-edge dumbbell, t = 10, error ≤ 3e-14", MOTION, 20e-6),
     "two-particles": ("two particles, three dependent rows, t = 10, error ≤ 1e-13", MOTION, 40e-6),
-    "whipple": ("Whipple bicycle, pushed at 4.6 m/s, t = 5, error ≤ 1e-12", [], 2e-3),
-    "euler-top": ("free top in quaternions, t = 20, error ≤ 1e-11", [], 0.5e-3),
+    "whipple": ("Whipple bicycle, pushed at 4.6 m/s, t = 5, error ≤ 1e-12", ["heyoka"], 2e-3),
+    "euler-top": ("free top in quaternions, t = 20, error ≤ 1e-11", MOTION, 0.5e-3),
     "slider-crank": ("flexible slider crank, stiff, t = 0.1, error ≤ 1e-7", [], 50e-3),
     "start-up": ("process to the first trajectory", [], 5e-3),
 }
