@@ -146,7 +146,7 @@ fn distribution(law: &str, value: &Value<'_>, fail: &Fail<'_>) -> Result<Law, Wr
     };
     let (a, b) = (value(a)?, value(b)?);
     match kind.trim() {
-        "normal" | "lognormal" if !(b > 0.0) => Err(fail("a deviation is above 0".to_owned())),
+        "normal" | "lognormal" if b <= 0.0 => Err(fail("a deviation is above 0".to_owned())),
         "normal" => Ok(Law::Normal(a, b)),
         "lognormal" => Ok(Law::LogNormal(a, b)),
         "uniform" if a < b => Ok(Law::Between(a, b)),
@@ -180,7 +180,7 @@ fn values(law: &str, value: &Value<'_>, fail: &Fail<'_>) -> Result<Law, Wrong> {
     let (to, step) = (value(to)?, value(step)?);
     // The end belongs to it, but for what steps leave of it by rounding.
     let count = ((to - from) / step * (1.0 + 1e-12) + 1e-9).floor();
-    if step == 0.0 || !(count >= 0.0) {
+    if step == 0.0 || count < 0.0 {
         return Err(fail("its steps do not lead to its end".to_owned()));
     }
     if count >= MOST {

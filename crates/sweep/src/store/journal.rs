@@ -81,7 +81,7 @@ impl Journal {
         self.file.seek(SeekFrom::Start(place))?;
         self.file.read_exact(&mut word)?;
         let length = u64::from_le_bytes(word);
-        if length < 8 || length > LONGEST || place + 16 + length > whole {
+        if !(8..=LONGEST).contains(&length) || place + 16 + length > whole {
             return Ok(None);
         }
         self.bytes.resize(length as usize, 0);
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     fn done(k: u64) -> Done {
-        let failure = (k % 3 == 0).then(|| format!("case {k} failed: λ"));
+        let failure = k.is_multiple_of(3).then(|| format!("case {k} failed: λ"));
         let row = vec![k as f64, f64::NAN, -0.0];
         Done { row, failure, table: (0..k % 5).map(|x| x as f64 * 0.1).collect() }
     }
