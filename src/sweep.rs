@@ -9,6 +9,7 @@ use crate::{Diagnostic, Error, Input, Loaded, Model, Options, failures, refusals
 use dalembert_derive::Variables;
 use dalembert_export::table::Columns;
 use dalembert_expr::Symbol;
+use dalembert_model::codes::Code;
 use dalembert_model::system::System;
 use dalembert_model::tree::File;
 use dalembert_simulate::run::{Program, RunOptions, RunReport};
@@ -94,14 +95,20 @@ impl Cases {
         change: impl FnOnce(&Setting, &mut RunOptions),
         kept: &Kept<'_>,
     ) -> Result<Cases, Error> {
-        let symbols: Option<Vec<Symbol>> = names
+        let unknown = |what: &str, name: &str| {
+            let span = model.system.coordinates.first().map(|c| c.span).unwrap_or_default();
+            let words = format!("{what} `{name}`, and there is none");
+            Error::of_faults(vec![Diagnostic::fault(Code::NotApplicable, span, words)], model)
+        };
+        let symbols: Vec<Symbol> = names
             .iter()
             .enumerate()
             .map(|(at, name)| {
                 let system = &model.system;
-                parameter(system, name).or_else(|| parameter(system, &stand_in(&input.text, at)))
+                let own = || parameter(system, &stand_in(&input.text, at));
+                parameter(system, name).or_else(own).ok_or_else(|| unknown("it varies", name))
             })
-            .collect();
+            .collect::<Result<_, _>>()?;
         let setting = Setting::new(model).map_err(|m| Error::of_missing(m, model))?;
         let mut options = RunOptions::of_model(&setting);
         change(&setting, &mut options);
@@ -109,9 +116,10 @@ impl Cases {
             .map_err(|error| Error::of_faults(refusals::of_run(&error, model), model))?;
         let canonical = options.formulation.variables() == Variables::Momenta;
         let columns = Columns::new(&setting, canonical, false);
-        let chosen = chosen(&columns, kept.observe);
+        let chosen = chosen(&columns, kept.observe)
+            .map_err(|name| unknown("what is kept has no column", &name))?;
         Ok(Cases {
-            symbols: symbols.unwrap_or_default(),
+            symbols,
             file: file.clone(),
             keeps_tables: kept.tables,
             setting,
@@ -191,17 +199,19 @@ impl Cases {
     }
 }
 
-/// The columns that are named, or all but the time; an expression is found as it is written.
-fn chosen(columns: &Columns, observe: &[String]) -> Vec<usize> {
+/// The columns that are named, or all; an expression is found as it is written. Else the name that
+/// there is no column of.
+fn chosen(columns: &Columns, observe: &[String]) -> Result<Vec<usize>, String> {
     if observe.is_empty() {
-        return (0..columns.names.len()).collect();
+        return Ok((0..columns.names.len()).collect());
     }
     let plain = |text: &str| text.split_whitespace().collect::<String>();
     let named = |text: &String| {
         let name = plain(text.split_once('=').map_or(text, |(name, _)| name));
-        columns.names.iter().position(|column| plain(column) == name)
+        let place = columns.names.iter().position(|column| plain(column) == name);
+        place.ok_or_else(|| text.clone())
     };
-    observe.iter().filter_map(named).collect()
+    observe.iter().map(named).collect()
 }
 
 fn words(faults: &[Diagnostic]) -> String {

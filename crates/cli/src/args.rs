@@ -229,7 +229,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub t_end: Option<f64>,
 
-    /// Interval between outputs; by default a thousand of them.
+    /// Interval between outputs; by default a thousand of them, a hundred without `--out` and
+    /// `--plot`.
     #[arg(long, value_name = "TIME")]
     pub every: Option<f64>,
 
