@@ -11,7 +11,7 @@ use dalembert_export::table::Columns;
 use dalembert_expr::Symbol;
 use dalembert_model::codes::Code;
 use dalembert_model::system::System;
-use dalembert_model::tree::File;
+use dalembert_model::tree::{File, StatementKind};
 use dalembert_simulate::run::{Program, RunOptions, RunReport};
 use dalembert_simulate::{Observation, Setting, start};
 pub use dalembert_sweep::store::Done;
@@ -38,7 +38,11 @@ pub fn constant(text: &str) -> Result<f64, String> {
 /// Reads a model so that all of `names` are parameters: those that are none are values of the
 /// start, with the numbers given at first.
 pub fn load(input: &Input, options: &Options, names: &[String], first: &[f64]) -> Loaded {
-    let plain = crate::load(input, options);
+    let mut plain = crate::load(input, options);
+    if let Some(fault) = names.iter().find_map(|name| constant_fault(&plain.file, name)) {
+        plain.diagnostics.push(fault);
+        return plain;
+    }
     let Some(model) = &plain.model else { return plain };
     let mut options = options.clone();
     for (at, (name, &value)) in names.iter().zip(first).enumerate() {
@@ -53,6 +57,17 @@ pub fn load(input: &Input, options: &Options, names: &[String], first: &[f64]) -
         true => plain,
         false => crate::load(input, &options),
     }
+}
+
+/// What is wrong with varying a constant: it shapes the model, which is derived once.
+fn constant_fault(file: &File, name: &str) -> Option<Diagnostic> {
+    let constants = file.statements.iter().filter_map(|statement| match &statement.kind {
+        StatementKind::Const(list) => Some(list),
+        _ => None,
+    });
+    let (family, _) = constants.flatten().find(|(family, _)| *family.name.text == *name)?;
+    let words = format!("`{name}` is a constant; a study varies parameters and start values");
+    Some(Diagnostic::fault(Code::NotApplicable, family.name.span, words))
 }
 
 fn parameter(system: &System, name: &str) -> Option<Symbol> {

@@ -217,6 +217,9 @@ fn wrong_usage_is_told() {
     let output = dal(&["sweep", &model, "--vary", "q = {1}", "--out", &out], "");
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains('q'));
+    let output = dal(&["sweep", "gallery:n-link-chain", "--vary", "N = {2, 3}", "--out", &out], "");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("`N` is a constant"));
 }
 
 #[test]
