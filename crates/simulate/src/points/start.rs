@@ -6,6 +6,8 @@
 //! ψ(q, q̇, t) = 0, the rates of position rows included; momenta ½ δpᵀH_pp δp.
 //! Equations of the form `name = value` hold exactly.
 
+use crate::normal_form::Matrix;
+use crate::normal_form::layout::is_large;
 use crate::points::balance;
 use crate::points::nearest::{NearestPoint, Scales, Unmet};
 use crate::setting::State;
@@ -53,7 +55,7 @@ struct Stage<'a> {
     given: Vec<(ExprId, Span, String)>,
     laws: Vec<(usize, ExprId)>,
     nearest: bool,
-    metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
+    metric: &'a dyn Fn(&Table) -> Option<Matrix>,
     scales: Scales,
 }
 
@@ -357,15 +359,20 @@ impl Native {
     }
 
     /// M or H_pp, as numbers.
-    pub(crate) fn metric(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+    pub(crate) fn metric(&self, setting: &Setting, table: &Table) -> Option<Matrix> {
         let entries: Vec<ExprId> = self.metric.rows.iter().flatten().map(|e| e.1).collect();
-        Some(crate::normal_form::dense(&self.metric, &setting.numbers(&entries, table)))
+        let values = setting.numbers(&entries, table);
+        Some(Matrix::of(&self.metric, values, is_large(&self.metric)))
     }
 
     /// M, as numbers.
-    pub(crate) fn mass(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+    pub(crate) fn mass(&self, setting: &Setting, table: &Table) -> Option<Matrix> {
         let metric = self.metric(setting, table)?;
-        if self.by_momenta { inverse(&metric, self.rates.len()) } else { Some(metric) }
+        let n = self.rates.len();
+        match self.by_momenta {
+            true => inverse(&metric.with_zeros().values, n).map(|mass| Matrix::dense(mass, n)),
+            false => Some(metric),
+        }
     }
 
     /// The scales of the positions, with the geometry along them.
@@ -453,17 +460,7 @@ impl Stage<'_> {
         for &unknown in fixed.keys() {
             table.set(self.unknowns[unknown], values[unknown]);
         }
-        let n = self.unknowns.len();
-        let metric = |table: &Table| -> Option<Vec<f64>> {
-            let full = (self.metric)(table)?;
-            let pick = |i: usize| free.iter().map(move |&j| (i, j));
-            Some(
-                free.iter()
-                    .flat_map(|&i| pick(i).collect::<Vec<_>>())
-                    .map(|(i, j)| full[i * n + j])
-                    .collect(),
-            )
-        };
+        let metric = |table: &Table| (self.metric)(table).map(|full| full.square(&free));
         let equations: Vec<ExprId> =
             rest.iter().map(|&at| self.given[at].0).chain(self.laws.iter().map(|l| l.1)).collect();
         let problem = |equations: Vec<ExprId>| NearestPoint {
