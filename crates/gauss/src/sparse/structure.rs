@@ -234,18 +234,24 @@ fn gather(block: &[usize]) -> (Vec<usize>, Vec<usize>) {
 /// An order of rows in which little fills in.
 fn fill_reducing(meets: &[Vec<(usize, u32, u32)>]) -> Vec<usize> {
     let m = meets.len();
-    let (mut starts, mut indices) = (vec![0], Vec::new());
-    for list in meets {
+    // Signed: the package counts below zero on its way. A row that meets none has itself, since it
+    // takes a list for no shorter than its rows.
+    let (mut starts, mut indices) = (vec![0i64], Vec::new());
+    for (row, list) in meets.iter().enumerate() {
         let first = indices.len();
+        if list.is_empty() {
+            indices.push(row as i64);
+        }
         for &(other, ..) in list {
+            let other = other as i64;
             if indices.len() == first || indices.last() != Some(&other) {
                 indices.push(other);
             }
         }
-        starts.push(indices.len());
+        starts.push(indices.len() as i64);
     }
-    match amd::order(m, &starts, &indices, &amd::Control::default()) {
-        Ok((order, ..)) if order.len() == m => order,
+    match amd::order(m as i64, &starts, &indices, &amd::Control::default()) {
+        Ok((order, ..)) if order.len() == m => order.into_iter().map(|k| k as usize).collect(),
         _ => (0..m).collect(),
     }
 }
