@@ -13,10 +13,12 @@ mod decide;
 mod factored;
 mod numeric;
 mod pattern;
+mod sets;
 mod solve;
 mod structure;
 
 pub use pattern::Pattern;
+pub use sets::dependent_sets;
 
 pub(crate) use factored::SparseFactored;
 pub(crate) use solve::{Decided, solve};
