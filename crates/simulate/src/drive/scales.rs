@@ -446,7 +446,8 @@ impl Driver {
         self.field.matrices(t, x).ok()?;
         let mut diagonal: Vec<f64> = (0..size).map(|j| self.field.last_mass(j).abs()).collect();
         let momenta = self.field.model().system.momenta();
-        if size == n && momenta.iter().any(|p| self.field.equations.v.contains(p)) {
+        let own = &self.field.equations.v;
+        if size == n && momenta.iter().zip(own).any(|(p, v)| p == v) {
             let mass = self.field.mass_diagonal(t, x);
             for j in 0..n {
                 if momenta[j] == self.field.equations.v[j] {
