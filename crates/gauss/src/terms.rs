@@ -5,7 +5,7 @@
 //! have any rank and may have more rows than columns.
 
 use crate::error::SolveError;
-use crate::sparse::Pattern;
+use crate::pattern::Pattern;
 use std::sync::Arc;
 
 /// The problem at one state. All matrices are row-major.

@@ -12,17 +12,17 @@
 mod decide;
 mod factored;
 mod numeric;
-mod pattern;
 mod sets;
 mod solve;
 mod structure;
 
-pub use pattern::Pattern;
 pub use sets::dependent_sets;
 
 pub(crate) use factored::SparseFactored;
 pub(crate) use solve::{Decided, solve};
 
+#[cfg(doc)]
+use crate::pattern::Pattern;
 use crate::terms::Terms;
 
 /// The largest number of coordinates for which a dense matrix is formed where a sparse one does

@@ -7,7 +7,7 @@
 //! the range-space method (Udwadia & Kalaba 1992 for Γ ≻ 0 and independent rows). S has the square
 //! of the condition of the rows; a solution is improved by its own residuals where pivots are small.
 
-use super::structure::Structure;
+use super::structure::{Branch, NOWHERE, Structure};
 
 /// Factors of one state, and room for solutions.
 #[derive(Clone, Debug, Default)]
@@ -109,13 +109,17 @@ impl Factors {
         let m = s.order.len();
         let Factors { wide, schur, lower, inverse, pivots, sizes, work, .. } = self;
         schur.resize(s.schur.entries(), 0.0);
-        for (at, value) in schur.iter_mut().enumerate() {
-            let own = s.products_at[at] as usize..s.products_at[at + 1] as usize;
-            let products = s.products[own].iter();
+        let ends = s.products_at.windows(2);
+        for (value, ends) in schur.iter_mut().zip(ends) {
+            let products = s.products[ends[0] as usize..ends[1] as usize].iter();
             *value = products.map(|&(a, w)| jacobian[a as usize] * wide[w as usize]).sum();
         }
-        lower.resize(s.lower.entries(), 0.0);
         [&mut *inverse, pivots, sizes, work].into_iter().for_each(|list| list.resize(m, 0.0));
+        if !s.forest.is_empty() {
+            lower.resize(m, 0.0);
+            return factor_forest(&s.forest, schur, lower, inverse, pivots, sizes);
+        }
+        lower.resize(s.lower.entries(), 0.0);
         work.fill(0.0);
         let mut is_positive = true;
         for k in 0..m {
@@ -179,6 +183,20 @@ impl Factors {
         let m = s.order.len();
         let Factors { lower, inverse, work, .. } = self;
         work.resize(m, 0.0);
+        if !s.forest.is_empty() {
+            for ((k, branch), l) in s.forest.iter().enumerate().zip(&*lower) {
+                // Without an entry l is 0, and what is read is what was left there.
+                work[k] = x[branch.row as usize] - l * work[branch.to as usize];
+            }
+            work.iter_mut().zip(&*inverse).for_each(|(x, d)| *x *= d);
+            for (k, (branch, l)) in s.forest.iter().zip(&*lower).enumerate().rev() {
+                let value = work[k];
+                x[branch.row as usize] = value;
+                work[branch.to as usize] -= l * value;
+            }
+            work.fill(0.0);
+            return;
+        }
         for (k, &row) in s.order.iter().enumerate() {
             let own = s.lower.row(k).iter().zip(&lower[s.lower.range(k)]);
             let before: f64 = own.map(|(&i, l)| l * work[i]).sum();
@@ -222,6 +240,32 @@ impl Factors {
             }
         }
     }
+}
+
+/// L D Lᵀ where each row of L has one entry at most. False if a pivot is not positive.
+fn factor_forest(
+    forest: &[Branch],
+    schur: &[f64],
+    lower: &mut [f64],
+    inverse: &mut [f64],
+    pivots: &mut [f64],
+    sizes: &mut [f64],
+) -> bool {
+    let mut is_positive = true;
+    let rows = forest.iter().zip(lower).zip(pivots).zip(sizes).enumerate();
+    for (k, (((branch, l), pivot), size)) in rows {
+        let whole = schur[branch.diagonal as usize];
+        let (mut own, mut entry) = (whole, 0.0);
+        if branch.off != NOWHERE {
+            let y = schur[branch.off as usize];
+            entry = y * inverse[branch.to as usize];
+            own -= entry * y;
+        }
+        (*l, *pivot, *size) = (entry, own, whole);
+        inverse[k] = 1.0 / own;
+        is_positive &= own > 0.0 && own < f64::INFINITY;
+    }
+    is_positive
 }
 
 /// A over whole blocks.

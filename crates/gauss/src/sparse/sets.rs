@@ -1,9 +1,9 @@
 //! Rows that depend on others, each with those that it depends on.
 
 use super::decide::{Rows, independent};
-use super::pattern::Pattern;
 use super::structure::Structure;
 use crate::linalg::norm;
+use crate::pattern::Pattern;
 use std::sync::Arc;
 
 /// Each row that depends on others up to `tau`, with those that have more than a `share` in it,

@@ -2,11 +2,11 @@
 
 use super::decide::{Independent, Rows, independent};
 use super::numeric::Factors;
-use super::pattern::Pattern;
 use super::structure::Structure;
 use crate::error::SolveError;
 use crate::linalg::{norm, power_of_two};
 use crate::outcome::{Conflict, Outcome, Rank, Route, Verdict};
+use crate::pattern::Pattern;
 use crate::terms::{Patterns, Terms, Tolerances};
 use crate::tolerances::rank::GREY;
 use crate::tolerances::solving::{NOISE, VANISHING};

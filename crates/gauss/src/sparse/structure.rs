@@ -5,7 +5,7 @@
 //! little (approximate minimum degree: Amestoy, Davis & Duff 1996), and the pattern of L follows
 //! from the elimination tree (Liu 1990). All of it is found once for a pattern.
 
-use super::pattern::Pattern;
+use crate::pattern::Pattern;
 use std::sync::Arc;
 
 /// The largest block of Γ that is inverted by itself.
@@ -43,7 +43,26 @@ pub(crate) struct Structure {
     pub(crate) products: Vec<(u32, u32)>,
     /// L below its diagonal, row by row.
     pub(crate) lower: Pattern,
+    /// Where each row of L has one entry at most, as of chains and trees: for each row, what its
+    /// steps are. Empty otherwise.
+    pub(crate) forest: Vec<Branch>,
 }
+
+/// A row of L with one entry at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Branch {
+    /// The row that it is.
+    pub(crate) row: u32,
+    /// The column of its entry, by position; its own position where it has none.
+    pub(crate) to: u32,
+    /// Where that entry is in S; none where it has none.
+    pub(crate) off: u32,
+    /// Where its diagonal is in S.
+    pub(crate) diagonal: u32,
+}
+
+/// No place.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 impl Structure {
     /// Finds the structure; `None` where Γ does not fall into small blocks, or a coordinate has
@@ -93,6 +112,7 @@ impl Structure {
             products_at: Vec::new(),
             products: Vec::new(),
             lower: Pattern::default(),
+            forest: Vec::new(),
         };
         structure.widen(&block, &place);
         structure.eliminate();
@@ -154,7 +174,26 @@ impl Structure {
             list.sort_unstable();
             meets.push(list);
         }
-        self.order = fill_reducing(&meets);
+        // As the rows come, if that fills in as little: what is near stays near.
+        self.order = (0..m).collect();
+        self.take_order(&meets);
+        let natural = (self.lower.entries(), std::mem::take(&mut self.order));
+        if natural.0 > self.schur.entries() - m {
+            self.order = fill_reducing(&meets);
+            self.take_order(&meets);
+        }
+        if self.order.is_empty() || self.lower.entries() > natural.0 {
+            self.order = natural.1;
+            self.take_order(&meets);
+        }
+    }
+
+    /// S with its products, and L, in the order there is.
+    fn take_order(&mut self, meets: &[Vec<(usize, u32, u32)>]) {
+        let m = self.order.len();
+        self.products_at.clear();
+        self.products.clear();
+        self.forest.clear();
         let mut position = vec![0; m];
         self.order.iter().enumerate().for_each(|(k, &row)| position[row] = k);
         self.schur = Pattern::new(m, std::iter::empty::<Vec<usize>>());
@@ -182,6 +221,20 @@ impl Structure {
         }
         self.products_at.push(self.products.len() as u32);
         self.lower = lower(&self.schur);
+        if (0..m).all(|k| self.lower.row(k).len() <= 1) {
+            let branch = |k: usize| {
+                let own = self.schur.range(k);
+                let to = self.lower.row(k).first();
+                let off = to.and_then(|&i| self.schur.place(k, i));
+                Branch {
+                    row: self.order[k] as u32,
+                    to: to.map_or(k as u32, |&i| i as u32),
+                    off: off.map_or(NOWHERE, |at| at as u32),
+                    diagonal: own.end as u32 - 1,
+                }
+            };
+            self.forest = (0..m).map(branch).collect();
+        }
     }
 }
 

@@ -227,7 +227,8 @@ impl Layout {
         if rows.len() == all.m {
             return all;
         }
-        let patterns = all.patterns.map(|of| Patterns { jacobian: &chosen.pattern, ..of });
+        let patterns = all.patterns.zip(chosen.pattern());
+        let patterns = patterns.map(|(of, jacobian)| Patterns { jacobian, ..of });
         let (jacobian, bias) = (&*chosen.jacobian, &*chosen.bias);
         Terms { m: rows.len(), jacobian, bias, patterns, ..all }
     }
@@ -284,7 +285,7 @@ pub(crate) struct Chosen {
     bias: Vec<f64>,
     /// Those that the pattern is of.
     rows: Vec<usize>,
-    pattern: Arc<Pattern>,
+    pattern: Option<Arc<Pattern>>,
 }
 
 impl Chosen {
@@ -317,10 +318,10 @@ impl Chosen {
             self.jacobian.extend_from_slice(&values[own]);
         }
         if let Some(pattern) = pattern
-            && (self.rows != rows || self.pattern.columns() != columns)
+            && (self.rows != rows || self.pattern.is_none())
         {
             self.rows = rows.to_vec();
-            self.pattern = Arc::new(pattern.pick(rows));
+            self.pattern = Some(Arc::new(pattern.pick(rows)));
         }
     }
 
@@ -330,8 +331,8 @@ impl Chosen {
     }
 
     /// Where their entries are, if they are of a large matrix.
-    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
-        &self.pattern
+    pub(crate) fn pattern(&self) -> Option<&Arc<Pattern>> {
+        self.pattern.as_ref()
     }
 }
 

@@ -359,6 +359,14 @@ impl Field {
         self.layout.normal.patterns()
     }
 
+    /// That matrices are sparse, in words, if they are.
+    pub(crate) fn sparsity(&self) -> Option<String> {
+        let Patterns { metric, jacobian } = self.patterns()?;
+        let (n, m) = (metric.rows(), jacobian.rows());
+        let (here, there) = (metric.entries() + jacobian.entries(), n * (n + m));
+        Some(format!("sparse: {n} rates and {m} rows with {here} entries of {there}"))
+    }
+
     /// A row of A among the values of it: (column, entry).
     pub(crate) fn row<'a>(
         &'a self,

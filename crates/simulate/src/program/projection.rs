@@ -268,6 +268,7 @@ struct Level {
     has_all: bool,
     found_from: Vec<usize>,
     picked: Chosen,
+    of_velocities: Chosen,
     picked_right: Vec<f64>,
     zero: Vec<f64>,
     /// √Γ_ii, and what each component would be if it were as large as the largest.
@@ -453,11 +454,11 @@ impl Level {
         }
         self.metric.clear();
         self.metric.extend_from_slice(field.last_matrices().0);
-        field.take_rows(&mut self.picked);
+        field.take_rows(&mut self.of_velocities);
         self.rows.clear();
-        self.rows.extend_from_slice(self.picked.jacobian());
-        let places = field.patterns();
-        self.places = places.map(|of| [of.metric.clone(), self.picked.pattern().clone()]);
+        self.rows.extend_from_slice(self.of_velocities.jacobian());
+        let places = field.patterns().zip(self.of_velocities.pattern());
+        self.places = places.map(|(of, rows)| [of.metric.clone(), rows.clone()]);
         self.correct(&field.noise().inertia, rank)
     }
 
@@ -487,7 +488,7 @@ impl Level {
         let (n, m) = (self.sizes.len(), self.used.len());
         let (jacobian, rows) = match self.has_all {
             true => (&*self.rows, self.places.as_ref().map(|[_, rows]| rows)),
-            false => (self.picked.jacobian(), Some(self.picked.pattern())),
+            false => (self.picked.jacobian(), self.picked.pattern()),
         };
         let metric = self.places.as_ref().map(|[metric, _]| metric);
         let patterns = metric.zip(rows).map(|(metric, jacobian)| Patterns { metric, jacobian });

@@ -11,6 +11,19 @@ use dalembert_derive::{EquationsOfMotion, Variables};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::{Energy, Force, Level, System};
 
+/// The most unknowns, rates and multipliers, of a method that forms dense matrices of them.
+const MOST_DENSE: usize = 3000;
+
+/// How many rates and multipliers there are.
+fn unknowns(equations: &EquationsOfMotion) -> usize {
+    equations.q.len() + equations.v.len() + equations.rows.len()
+}
+
+/// Whether a motion that turns out to be stiff can be handed to another method.
+pub(crate) fn can_be_stiff(equations: &EquationsOfMotion) -> bool {
+    unknowns(equations) <= MOST_DENSE
+}
+
 /// The name that leaves the choice open.
 pub const AUTO: &str = "auto";
 
@@ -202,7 +215,13 @@ pub(crate) fn refusal(
         Needs::Rates => None,
         Needs::Series => matches!(held, Stabilize::Baumgarte | Stabilize::Ggl)
             .then_some(Reason::HoldsConstraints),
+        Needs::Residual if unknowns(equations) > MOST_DENSE => {
+            Some(Reason::TooMany(unknowns(equations)))
+        }
         Needs::Residual => (held == Stabilize::Baumgarte).then_some(Reason::HoldsBothLevels),
+        Needs::Canonical if unknowns(equations) > MOST_DENSE => {
+            Some(Reason::TooMany(unknowns(equations)))
+        }
         Needs::Canonical => {
             if equations.canonical.is_none() {
                 return Some(other_variables(Variables::Momenta, equations));

@@ -39,6 +39,8 @@ pub(crate) struct Simulation<'a> {
     pub(super) seconds: Seconds,
     pub(super) overhead: Duration,
     pub(super) choice: Choice,
+    /// Whether it was said that the motion is stiff for the method that was asked for.
+    told_stiff: bool,
     pub(super) holds_energy: HoldsEnergy,
     pub(super) charts: u32,
     pub(super) began: f64,
@@ -77,9 +79,11 @@ impl<'a> Simulation<'a> {
         let mut x = state.q.clone();
         x.extend(setting.numbers(&equations.own, &state.table(&setting.model.system)));
         x.push(0.0);
-        let choice = Choice::new(options, integrator.as_ref(), chosen);
+        let mut choice = Choice::new(options, integrator.as_ref(), chosen);
+        choice.notes.extend(field.sparsity());
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
-        let control = control_of(options, state.t, options.method == AUTO);
+        let leaves = options.method == AUTO && method::can_be_stiff(&field.equations);
+        let control = control_of(options, state.t, leaves);
         let (conserved, followed) = (field.conserves_energy(), field.follows_work());
         let mut driver = Driver::new(field, integrator, control, state.t, x);
         driver.set_events(functions);
@@ -106,6 +110,7 @@ impl<'a> Simulation<'a> {
             },
             overhead: Duration::ZERO,
             choice,
+            told_stiff: false,
             holds_energy,
             charts: 1,
             began: state.t,
@@ -254,7 +259,7 @@ impl<'a> Simulation<'a> {
         if self.options.method == AUTO {
             let (from, to) = (self.choice.name, "radau");
             self.choice.changes.push(Change { t, from, to, reason: words });
-        } else if self.choice.notes.is_empty() {
+        } else if !std::mem::replace(&mut self.told_stiff, true) {
             self.choice.notes.push(format!(
                 "{words} (from t = {t:.6} on); the method `auto` would take radau from there"
             ));

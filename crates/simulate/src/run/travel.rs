@@ -54,7 +54,8 @@ impl Program {
         let mut field = field.clone();
         let (integrator, _) = method::first_for(setting, options, &mut field, *cost_of_rates)?;
         let start = setting.number(setting.model.system.run.from, &Default::default());
-        let control = control_of(options, start, options.method == AUTO);
+        let leaves = options.method == AUTO && method::can_be_stiff(&field.equations);
+        let control = control_of(options, start, leaves);
         let x = vec![0.0; field.state_length()];
         let exprs = &setting.model.exprs;
         let velocities: Vec<ExprId> =

@@ -47,6 +47,8 @@ pub enum Reason {
     NoStructureMatrix,
     /// The equations have functions without a Taylor series.
     NoSeries,
+    /// Its matrices are dense, and there are too many unknowns for that.
+    TooMany(usize),
     /// The equations do not have what it evaluates.
     Equations,
 }
@@ -120,6 +122,10 @@ impl Unsuited {
             Reason::NoSeries => format!(
                 "`{name}` needs Taylor series of the equations, and these have functions that are \
                  restricted to a surface"
+            ),
+            Reason::TooMany(unknowns) => format!(
+                "`{name}` forms dense matrices, and there are {unknowns} unknowns: `dop853` and \
+                 `taylor` do not"
             ),
             Reason::Equations => format!("`{name}` does not apply to these equations"),
         }

@@ -57,9 +57,8 @@ impl Canonical for Field {
     }
 
     fn metric(&mut self, t: f64, x: &[f64], metric: &mut Vec<f64>) -> Result<(), FieldError> {
-        let (own, _) = self.matrices(t, x)?;
-        metric.clear();
-        metric.extend_from_slice(own);
+        let own = self.matrices(t, x)?.0.to_vec();
+        *metric = self.layout.normal.metric.matrix(own).with_zeros().values;
         Ok(())
     }
 
@@ -89,8 +88,7 @@ impl Canonical for Field {
         phi.extend(rows.iter().map(|&row| all_phi[row]));
         psi.clear();
         psi.extend(places.iter().map(|place| place.map_or(0.0, |at| all_psi[at])));
-        let mut matrix = Vec::new();
-        self.position_jacobian(&mut matrix);
+        let [matrix, _] = self.positions_with_zeros();
         slopes.clear();
         for &row in rows {
             slopes.extend_from_slice(&matrix[row * n..(row + 1) * n]);

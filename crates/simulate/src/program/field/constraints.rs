@@ -72,6 +72,14 @@ impl Field {
         (&self.residuals.phi_q, &self.residuals.mass)
     }
 
+    /// φ_q and M at the state of the last [`residuals`](Field::residuals), dense whatever their
+    /// size.
+    pub(crate) fn positions_with_zeros(&self) -> [Vec<f64>; 2] {
+        let output = &self.work.residual_output;
+        let dense = |of: &Sparse| of.matrix(of.values(output)).with_zeros().values;
+        [dense(&self.residuals.phi_q), dense(&self.residuals.mass)]
+    }
+
     /// M at the state of the last [`residuals`](Field::residuals), likewise; empty if
     /// there are no position constraints.
     pub fn mass(&self, matrix: &mut Vec<f64>) {

@@ -51,7 +51,7 @@ impl Field {
         let mut rows = Chosen::default();
         rows.take_rows(&self.velocity_rows, &self.layout.normal.jacobian, &self.work.jacobian);
         let own = self.layout.normal.patterns();
-        let own = own.map(|of| Patterns { jacobian: rows.pattern(), ..of });
+        let own = own.zip(rows.pattern()).map(|(of, jacobian)| Patterns { jacobian, ..of });
         let positions = (self.residuals.mass.pattern(), self.residuals.phi_q.pattern());
         let positions = match positions {
             (Some(metric), Some(jacobian)) => Some(Patterns { metric, jacobian }),

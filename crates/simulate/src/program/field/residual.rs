@@ -238,9 +238,7 @@ fn pull(field: &Field, positions: &[usize]) -> Vec<f64> {
     if held == 0 {
         return Vec::new();
     }
-    let (mut matrix, mut mass) = (Vec::new(), Vec::new());
-    field.position_jacobian(&mut matrix);
-    field.mass(&mut mass);
+    let [matrix, mut mass] = field.positions_with_zeros();
     let sizes: Vec<f64> = (0..n).map(|i| mass[i * n + i].abs()).collect();
     let (mut order, mut work) = (vec![0; n], vec![0.0; n]);
     let regular = lu::factor(&mut mass, n, &mut order)
