@@ -403,7 +403,7 @@ fn prepare(
     }
     let model = &*setting.model;
     let mut choices = choices.clone();
-    if choices.chart.is_none() {
+    if choices.chart.is_none() && formulation.has_chart() {
         choices.chart = reference.chart(setting);
     }
     let equations =
