@@ -5,7 +5,7 @@
 //! problem is
 //!
 //! ```text
-//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = L_K D L_Kᵀ, in the order decided; then what an elimination adds
+//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = UᵀDU, in the order decided; then what an elimination adds
 //! solve      y = Q L⁻¹ b̃,  K z = Nᵀ(F̃ − Γ̃y),  x = y + N z,  L ᵀμ = Qᵀ(Γ̃x − F̃)
 //! ```
 //!
@@ -25,11 +25,12 @@ use super::frozen::{self, Order};
 use super::inverse;
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
-use super::{Elimination, Scratch, null_space};
+use super::{Elimination, STRAIGHT, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
-use crate::tolerances::solving::{HOLDS, POOR};
+use crate::tolerances::solving::{FALLS, HOLDS, POOR};
+use dalembert_machine::wide;
 
 /// A decision, the factors of the last state, and its last solution.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +46,8 @@ pub struct Factored {
     order: Order,
     /// Whether a coordinate had no mass at the decision.
     has_massless: bool,
+    /// How many decisions were taken over.
+    adopted: u64,
 }
 
 impl Factored {
@@ -58,11 +61,33 @@ impl Factored {
         self.is_decided = false;
     }
 
+    /// How many decisions were taken over: a number for that at hand.
+    pub fn adopted(&self) -> u64 {
+        self.adopted
+    }
+
+    /// Whether Γ alone is factored, in the order of its coordinates, and solved with as it is. Then
+    /// `least` gets what part of Γ_ii each pivot is to be: code that keeps to the operations of
+    /// [`STRAIGHT`](super::STRAIGHT) gives the same bits.
+    pub fn is_straight(&self, elimination: &dyn Elimination, least: &mut Vec<f64>) -> bool {
+        let s = &self.s;
+        least.clear();
+        least.extend(self.free.iter().map(|before| FALLS * FALLS * before));
+        self.is_decided
+            && elimination.is_null_space()
+            && !s.refines
+            && !self.has_massless
+            && s.decision.jacobian == 0
+            && self.order.is_natural
+            && s.scaled.n <= STRAIGHT
+    }
+
     /// Takes over a decision made on all rows of a problem, for the independent ones among
     /// them, in the order in which they are listed. False if the motion is not unique.
     pub fn adopt(&mut self, decided: &Scratch, outcome: &Outcome) -> bool {
         let (n, r) = (decided.scaled.n, decided.decision.jacobian);
         self.is_decided = false;
+        self.adopted += 1;
         if outcome.motion != Verdict::Unique
             || outcome.independent.len() != r
             || r + decided.reduced_rank < n
@@ -101,9 +126,10 @@ impl Factored {
         pivots(&s.rows_lq, n, r, &mut self.rows);
         (s.reduced_rank, s.is_frozen) = (free, true);
         sized(&mut s.matrix, free * n);
-        sized(&mut s.reduced, free * free);
+        sized(&mut s.reduced, frozen::room_for(free));
         frozen::form_reduced(n, r, &s.scaled.metric, &s.basis, &mut s.matrix, &mut s.reduced);
-        let is_regular = frozen::factor_reduced(free, &mut s.reduced, &self.free);
+        let k = frozen::Reduced { count: free, k: &mut s.reduced, before: &self.free };
+        let is_regular = wide(k);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
         self.sizes.clear();
@@ -249,9 +275,10 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
 /// Whether Γ̃ has good pivots in the order of its coordinates, which are then those to go by.
 fn stands_as_it_is(s: &mut Scratch, metric: &[f64], free: &mut Vec<f64>) -> bool {
     let n = s.scaled.n;
-    s.reduced.copy_from_slice(metric);
+    sized(&mut s.reduced, frozen::room_for(n));
+    frozen::form_reduced(n, 0, metric, &[], &mut [], &mut s.reduced);
     zeros(&mut s.extra, n);
-    frozen::factor_reduced(n, &mut s.reduced, &s.extra);
+    wide(frozen::Reduced { count: n, k: &mut s.reduced, before: &s.extra });
     let ratio = |k: usize| {
         let (pivot, whole) = frozen::free_pivot(&s.reduced, n, k);
         pivot / whole

@@ -26,6 +26,10 @@ pub use scratch::Scratch;
 use crate::outcome::Outcome;
 use crate::terms::{Terms, Tolerances};
 
+/// Up to so many rows a factored matrix is solved with one operation after the other, such that
+/// code that has them as single instructions gives the same bits.
+pub const STRAIGHT: usize = 16;
+
 /// Where an elimination comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {

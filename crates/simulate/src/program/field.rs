@@ -18,6 +18,7 @@ pub(crate) mod continuity;
 mod cost;
 mod coupling;
 mod decide;
+mod direct;
 mod error;
 mod expansion;
 mod feedback;
@@ -121,6 +122,7 @@ pub struct Field {
     parts: Parts,
     /// Rows in use.
     rows: Vec<usize>,
+    direct: direct::Direct,
     /// The row of A of each velocity residual.
     velocity_rows: Vec<usize>,
     /// Which own velocities are the rates of the positions at their places.
@@ -279,6 +281,7 @@ impl Field {
     /// Evaluates the terms of the normal form into the work space. Where they were evaluated
     /// last they are not again.
     fn evaluate(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        let is_counted = self.was_direct(t, x);
         self.load(t, x)?;
         let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
@@ -290,7 +293,7 @@ impl Field {
         work.is_fresh = self.coupling.is_none();
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
-        self.evaluations += 1;
+        self.evaluations += u64::from(!is_counted);
         let (metric, jacobian) = (&layout.normal.metric, &layout.normal.jacobian);
         work.has_factors &= is_same_time;
         // At another time they are others, but for those that nobody would ask about.
@@ -424,6 +427,9 @@ impl Problem for Field {
     }
 
     fn rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
+        if self.direct_rates(t, x, dx)? {
+            return Ok(());
+        }
         self.find_rates(t, x, dx, false)
     }
 

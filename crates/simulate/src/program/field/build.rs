@@ -237,6 +237,7 @@ impl Field {
             constants,
             work: Box::new(work),
             rows: (0..m).collect(),
+            direct: Default::default(),
             rates_of_positions: {
                 let velocities = system.velocities();
                 let pairs = (0..n).map(|i| velocities.get(i) == equations.v.get(i));
@@ -301,6 +302,7 @@ impl Field {
         parts.canonical.iter_mut().for_each(|part| part.prepare(constants));
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
+        self.direct.forget();
         *parts.projection = Default::default();
         (work.is_fresh, work.is_settled) = (false, false);
         work.residuals_at.clear();
