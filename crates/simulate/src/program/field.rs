@@ -72,6 +72,8 @@ pub struct Counts {
     pub decisions: u64,
     /// On the decision of another state.
     pub frozen: u64,
+    /// Those of them that were found in one go with the terms.
+    pub direct: u64,
     /// Decided where a decision was to serve: a pivot had fallen, or forces depend on
     /// multipliers.
     pub decided: u64,

@@ -87,6 +87,7 @@ impl Field {
         work.is_frozen = true;
         self.evaluations += 1;
         self.counts.frozen += 1;
+        self.counts.direct += 1;
         Ok(true)
     }
 
