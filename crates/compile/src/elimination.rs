@@ -1,117 +1,178 @@
-//! Linear equations with a symmetric matrix, solved by instructions of the tape that computes them.
+//! Linear equations with a symmetric matrix, and least problems under linear equations, solved by
+//! instructions of the tape that computes their terms.
 //!
 //! ```text
-//! W = D U      W_ij = K_ij − Σ_{k<i} U_ki W_kj ,   U_ki = W_ki / W_kk
-//! y = U⁻ᵀg ,   x_i = y_i / W_ii − Σ_{j>i} U_ij x_j
+//! Γ x = f + g + Aᵀμ ,   A x = b
+//! A = L Qᵀ ,   N = Q [0; I] ,   K = NᵀΓN ,   y = Q L⁻¹b
+//! K z = Nᵀ(f + g − Γy) ,   x = y + N z ,   Lᵀμ = Qᵀ(Γx − f − g)
 //! ```
 //!
-//! A small matrix is done with in fewer operations than it takes to hand it to somebody else: its
+//! and K by W = D U, W_ij = K_ij − Σ_{k<i} U_ki W_kj, U_ki = W_ki / W_kk.
+//!
+//! A small problem is done with in fewer operations than it takes to hand it to somebody else: its
 //! entries stay in registers, and what is 0 by structure is not computed with. Nothing is
 //! exchanged; that the order serves is known from elsewhere, and watched: where a pivot is less
-//! than a given part of its K_ii, the last output is no number.
+//! than a given part of what it is taken from, the last output is no number.
 //!
-//! An entry takes its products one after the other, k by k, fused; x those of the largest j first.
-//! Whoever does the same elsewhere has the same bits.
+//! The operations are written down such that whoever does the same elsewhere has the same bits:
+//! an entry of W takes its products one after the other, k by k, fused; sums of products are four
+//! sums side by side, as those of the small dense kernels are.
 
 use crate::tape::{Instruction, Register, Tape};
 use dalembert_expr::Function;
 use std::ops::Range;
 
-/// Equations K x = f + g, by the outputs of a tape.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Symmetric {
-    /// For each row, the columns of its entries from the diagonal on, and their outputs. Where
-    /// there is none K is 0.
-    pub rows: Vec<Vec<(usize, usize)>>,
+/// Below this the squares of a row have lost their digits.
+const LEAST_SQUARES: f64 = 1e-280;
+
+/// A problem by the outputs of a tape; where there is none an entry is 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Problem {
+    /// How many unknowns there are.
+    pub size: usize,
+    /// Γ, row by row; the upper triangle counts.
+    pub matrix: Vec<Option<usize>>,
     /// The outputs of f and of g.
     pub right: Vec<[usize; 2]>,
-    /// Outputs that are kept, ahead of x.
+    /// A, row by row.
+    pub rows: Vec<Option<usize>>,
+    /// b.
+    pub bias: Vec<Option<usize>>,
+    /// What μ of rows are multiplied by and added to the last output: rows and outputs, in the order
+    /// in which these are summed up.
+    pub weights: Vec<(usize, usize)>,
+    /// Where each unknown goes in the solution.
+    pub places: Vec<usize>,
+    /// Outputs that are kept, ahead of the solution.
     pub kept: Range<usize>,
-    /// The output behind x, which is no number where a pivot has fallen.
+    /// The output behind it, which is no number where a pivot has fallen.
     pub last: usize,
 }
 
+impl Problem {
+    /// How many constants are added: the least part for the pivots of K; with rows in front of
+    /// that the unit of each unknown, the unit of each row, and the least part for its pivot.
+    pub fn constants(&self) -> usize {
+        let (n, r) = (self.size, self.bias.len());
+        if r == 0 { n } else { n + 2 * r + (n - r) }
+    }
+}
+
+type Entry = Option<Register>;
+
 impl Tape {
-    /// A tape with some of the outputs, the solution of equations between others, and one more that
-    /// is no number where a pivot W_ii is below the part of |K_ii| that a constant says: one for
-    /// each row, behind those that there are.
-    pub fn solved(mut self, equations: &Symmetric) -> Tape {
-        let size = equations.rows.len();
-        let minus_one = self.number(-1.0);
-        let first_part = self.first_variable() as Register;
-        self.rename(&|r| if r >= first_part { r + size as Register } else { r });
-        self.constants += size;
-        let output = |tape: &Tape, at: usize| tape.outputs[at];
-        let mut adding = Adding { next: self.registers() as Register, list: Vec::new() };
-        let mut w: Vec<Vec<Option<Register>>> = vec![vec![None; size]; size];
-        for (own, row) in w.iter_mut().zip(&equations.rows) {
-            row.iter().for_each(|&(column, at)| own[column] = Some(output(&self, at)));
-        }
-        let mut y: Vec<Register> = Vec::with_capacity(size);
-        for &[f, g] in &equations.right {
-            y.push(adding.emit(Instruction::Add(output(&self, f), output(&self, g))));
-        }
-        // −U above the diagonal, and the inverses of D.
-        let mut u: Vec<Vec<Option<Register>>> = vec![vec![None; size]; size];
-        let (mut inverses, mut fallen) = (Vec::with_capacity(size), None);
-        for i in 0..size {
-            let whole = w[i][i];
-            let (above, here) = w.split_at_mut(i);
-            for (k, row) in above.iter().enumerate() {
-                let Some(by) = u[k][i] else { continue };
-                for j in i..size {
-                    let Some(other) = row[j] else { continue };
-                    here[0][j] = Some(match here[0][j] {
-                        Some(own) => adding.emit(Instruction::Fma(by, other, own)),
-                        None => adding.emit(Instruction::Mul(by, other)),
-                    });
-                }
-                y[i] = adding.emit(Instruction::Fma(by, y[k], y[i]));
-            }
-            // A pivot that is 0 by structure is 0: −1 divided by nothing is no number either.
-            let pivot =
-                here[0][i].unwrap_or_else(|| adding.emit(Instruction::Sub(minus_one, minus_one)));
-            let inverse = adding.emit(Instruction::Div(minus_one, pivot));
-            for j in i + 1..size {
-                u[i][j] = here[0][j].map(|own| adding.emit(Instruction::Mul(own, inverse)));
-            }
-            inverses.push(adding.emit(Instruction::Neg(inverse)));
-            let part = first_part + i as Register;
-            let margin = match whole {
-                Some(whole) => {
-                    let size = adding.emit(Instruction::Call1(Function::Abs, whole));
-                    let least = adding.emit(Instruction::Mul(part, size));
-                    adding.emit(Instruction::Sub(pivot, least))
-                }
-                None => pivot,
-            };
-            // |m| − m is 0 unless m is negative.
-            let size = adding.emit(Instruction::Call1(Function::Abs, margin));
-            let below = adding.emit(Instruction::Sub(size, margin));
-            fallen = Some(match fallen {
-                Some(sum) => adding.emit(Instruction::Add(sum, below)),
-                None => below,
-            });
-        }
-        let mut x = y;
-        for i in (0..size).rev() {
-            x[i] = adding.emit(Instruction::Mul(x[i], inverses[i]));
-            for j in (i + 1..size).rev() {
-                if let Some(by) = u[i][j] {
-                    x[i] = adding.emit(Instruction::Fma(by, x[j], x[i]));
-                }
-            }
-        }
-        let mut last = output(&self, equations.last);
-        if let Some(fallen) = fallen {
+    /// A tape with some of the outputs, the solution of a problem between others, and one more that
+    /// is no number where a pivot is below the part that a constant says. Its constants come behind
+    /// those that there are. There are fewer rows than unknowns, or as many.
+    pub fn solved(mut self, problem: &Problem) -> Tape {
+        let [minus_one, one] = [-1.0, 1.0].map(|value| self.number(value));
+        let least = self.number(LEAST_SQUARES);
+        let first = self.first_variable() as Register;
+        let count = problem.constants() as Register;
+        self.rename(&|r| if r >= first { r + count } else { r });
+        self.constants += count as usize;
+        let known = [minus_one, one, least];
+        let mut adding =
+            Adding { next: self.registers() as Register, list: Vec::new(), fallen: None, known };
+        let output = |at: Option<usize>| at.map(|at| self.outputs[at]);
+        let (n, r) = (problem.size, problem.bias.len());
+        let metric: Vec<Entry> = (0..n * n)
+            .map(|at| (at / n, at % n))
+            .map(|(i, j)| output(problem.matrix[i.min(j) * n + i.max(j)]))
+            .collect();
+        let force: Vec<Entry> = problem
+            .right
+            .iter()
+            .map(|&[f, g]| adding.add(output(Some(f)), output(Some(g))))
+            .collect();
+        let mut last = output(Some(problem.last));
+        let x = if r == 0 {
+            let mut k = adding.factor(n, metric, first);
+            adding.solve(&mut k, force)
+        } else {
+            let rows: Vec<Entry> = problem.rows.iter().map(|&at| output(at)).collect();
+            let bias: Vec<Entry> = problem.bias.iter().map(|&at| output(at)).collect();
+            let weights =
+                problem.weights.iter().map(|&(row, at)| (row, self.outputs[at])).collect();
+            let (x, work) = adding.constrained(n, r, first, (metric, rows), (force, bias), weights);
+            last = adding.add(last, work);
+            x
+        };
+        if let Some(fallen) = adding.fallen {
             let negative = adding.emit(Instruction::Neg(fallen));
             let nothing = adding.emit(Instruction::Sqrt(negative));
-            last = adding.emit(Instruction::Add(last, nothing));
+            last = adding.add(last, Some(nothing));
         }
-        self.outputs = self.outputs[equations.kept.clone()].iter().copied().chain(x).collect();
-        self.outputs.push(last);
+        let mut solution = vec![0; n];
+        for (&place, x) in problem.places.iter().zip(x) {
+            solution[place] = x.unwrap_or_else(|| adding.zero());
+        }
+        let last = last.unwrap_or_else(|| adding.zero());
+        let kept = self.outputs[problem.kept.clone()].iter().copied();
+        self.outputs = kept.chain(solution).chain([last]).collect();
         self.append(adding.list);
+        self.sweep();
         self
+    }
+
+    /// Leaves out what no output needs any more.
+    fn sweep(&mut self) {
+        let first = self.first_instruction();
+        let mut factors = vec![None; self.matrices.len()];
+        for (at, instruction) in self.instructions.iter().enumerate() {
+            if let Instruction::Factor(matrix) = instruction {
+                factors[*matrix as usize] = Some(at);
+            }
+        }
+        let mut is_needed = vec![false; self.instructions.len()];
+        for &r in self.outputs.iter().filter(|r| **r as usize >= first) {
+            is_needed[r as usize - first] = true;
+        }
+        // What follows is needed with what it follows, and the other way around.
+        let mut end = self.instructions.len();
+        for at in (0..self.instructions.len()).rev() {
+            if self.instructions[at] == Instruction::Follow {
+                continue;
+            }
+            let group = is_needed[at..end].iter().any(|needed| *needed);
+            is_needed[at..end].fill(group);
+            end = at;
+            if !group {
+                continue;
+            }
+            let instruction = self.instructions[at];
+            self.reads(&instruction, &mut |r| {
+                if r as usize >= first {
+                    is_needed[r as usize - first] = true;
+                }
+            });
+            if let Instruction::Solve(right) = instruction
+                && let Some(factor) = factors[self.rights[right as usize].matrix as usize]
+            {
+                is_needed[factor] = true;
+            }
+        }
+        let mut place = vec![0; is_needed.len()];
+        let mut count = 0;
+        for (place, needed) in place.iter_mut().zip(&is_needed) {
+            *place = (first + count) as Register;
+            count += usize::from(*needed);
+        }
+        let all = self.instructions.iter().zip(&is_needed);
+        for (instruction, _) in all.filter(|(_, needed)| !**needed) {
+            match *instruction {
+                Instruction::Factor(matrix) => self.matrices[matrix as usize].entries.clear(),
+                Instruction::Solve(right) => self.rights[right as usize].entries.clear(),
+                Instruction::Restricted(number) => {
+                    self.restricted[number as usize].entries.clear();
+                }
+                _ => {}
+            }
+        }
+        self.prologue = is_needed[..self.prologue].iter().filter(|needed| **needed).count();
+        let mut needed = is_needed.iter();
+        self.instructions.retain(|_| needed.next().is_some_and(|needed| *needed));
+        self.rename(&|r| if (r as usize) < first { r } else { place[r as usize - first] });
     }
 
     /// The register of a number, which is added if need be.
@@ -154,10 +215,29 @@ impl Tape {
     }
 }
 
+/// A factored K.
+struct Factors {
+    /// −U above the diagonal.
+    u: Vec<Vec<Entry>>,
+    /// 1/D.
+    inverses: Vec<Register>,
+}
+
+/// A factored row of A: the entries of L, then v of its reflection and τ; no τ where v is 0.
+struct Row {
+    l: Vec<Entry>,
+    v: Vec<Entry>,
+    tau: Entry,
+}
+
 /// Instructions that are being added.
 struct Adding {
     next: Register,
     list: Vec<Instruction>,
+    /// 0 as long as no pivot has fallen.
+    fallen: Entry,
+    /// −1, 1, and [`LEAST_SQUARES`].
+    known: [Register; 3],
 }
 
 impl Adding {
@@ -165,5 +245,273 @@ impl Adding {
         self.list.push(instruction);
         self.next += 1;
         self.next - 1
+    }
+
+    fn zero(&mut self) -> Register {
+        self.emit(Instruction::Sub(self.known[1], self.known[1]))
+    }
+
+    fn add(&mut self, a: Entry, b: Entry) -> Entry {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.emit(Instruction::Add(a, b))),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn subtract(&mut self, a: Entry, b: Entry) -> Entry {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.emit(Instruction::Sub(a, b))),
+            (None, Some(b)) => Some(self.emit(Instruction::Neg(b))),
+            (a, None) => a,
+        }
+    }
+
+    fn multiply(&mut self, a: Entry, b: Entry) -> Entry {
+        let (a, b) = (a?, b?);
+        // Columns of the identity have ones.
+        Some(if b == self.known[1] { a } else { self.emit(Instruction::Mul(a, b)) })
+    }
+
+    /// a · b + c with one rounding.
+    fn fused(&mut self, a: Entry, b: Entry, c: Entry) -> Entry {
+        match (a, b, c) {
+            (Some(a), Some(b), Some(c)) => Some(self.emit(Instruction::Fma(a, b, c))),
+            (Some(a), Some(b), None) => Some(self.emit(Instruction::Mul(a, b))),
+            _ => c,
+        }
+    }
+
+    fn divide(&mut self, a: Entry, b: Entry) -> Entry {
+        let b = b.unwrap_or_else(|| self.zero());
+        Some(self.emit(Instruction::Div(a?, b)))
+    }
+
+    /// Σ x_i y_i, as four sums side by side from four products on.
+    fn dot(&mut self, x: &[Entry], y: &[Entry]) -> Entry {
+        let n = x.len().min(y.len());
+        let mut sums = [None; 5];
+        for i in 0..n {
+            let product = self.multiply(x[i], y[i]);
+            let at = if n < 4 || i >= n - n % 4 { 4 } else { i % 4 };
+            sums[at] = self.add(sums[at], product);
+        }
+        let (a, b) = (self.add(sums[0], sums[2]), self.add(sums[1], sums[3]));
+        let sum = self.add(a, b);
+        self.add(sum, sums[4])
+    }
+
+    /// Notes whether a number is negative.
+    fn watch(&mut self, margin: Register) {
+        // |m| − m is 0 unless m is negative.
+        let size = self.emit(Instruction::Call1(Function::Abs, margin));
+        let below = self.emit(Instruction::Sub(size, margin));
+        self.fallen = self.add(self.fallen, Some(below));
+    }
+
+    /// Notes whether a pivot is below a part of something.
+    fn watch_pivot(&mut self, pivot: Register, part: Register, whole: Entry) {
+        let least = whole.map(|whole| {
+            let size = self.emit(Instruction::Call1(Function::Abs, whole));
+            self.emit(Instruction::Mul(part, size))
+        });
+        if let Some(margin) = self.subtract(Some(pivot), least) {
+            self.watch(margin);
+        }
+    }
+
+    /// K = UᵀDU; the least parts for its pivots are in registers from `part` on.
+    fn factor(&mut self, size: usize, k: Vec<Entry>, part: Register) -> Factors {
+        let mut w: Vec<Vec<Entry>> = k.chunks(size.max(1)).map(<[Entry]>::to_vec).collect();
+        let mut u = vec![vec![None; size]; size];
+        let mut inverses = Vec::with_capacity(size);
+        for i in 0..size {
+            let (above, here) = w.split_at_mut(i);
+            let here = &mut here[0];
+            let whole = here[i];
+            for (row, u) in above.iter().zip(&u) {
+                if u[i].is_some() {
+                    (i..size).for_each(|j| here[j] = self.fused(u[i], row[j], here[j]));
+                }
+            }
+            let pivot = here[i].unwrap_or_else(|| self.zero());
+            let inverse = self.emit(Instruction::Div(self.known[0], pivot));
+            (i + 1..size).for_each(|j| u[i][j] = self.multiply(here[j], Some(inverse)));
+            inverses.push(self.emit(Instruction::Neg(inverse)));
+            self.watch_pivot(pivot, part + i as Register, whole);
+        }
+        Factors { u, inverses }
+    }
+
+    /// Solves K z = g.
+    fn solve(&mut self, k: &mut Factors, mut z: Vec<Entry>) -> Vec<Entry> {
+        let size = z.len();
+        for i in 0..size {
+            (0..i).for_each(|j| z[i] = self.fused(k.u[j][i], z[j], z[i]));
+        }
+        for i in (0..size).rev() {
+            z[i] = self.multiply(z[i], Some(k.inverses[i]));
+            (i + 1..size).rev().for_each(|j| z[i] = self.fused(k.u[i][j], z[j], z[i]));
+        }
+        z
+    }
+
+    /// x of the problem with rows, and Σ w μ.
+    fn constrained(
+        &mut self,
+        n: usize,
+        r: usize,
+        first: Register,
+        (metric, rows): (Vec<Entry>, Vec<Entry>),
+        (force, bias): (Vec<Entry>, Vec<Entry>),
+        weights: Vec<(usize, Register)>,
+    ) -> (Vec<Entry>, Entry) {
+        let unit = |i: usize| Some(first + i as Register);
+        let (own, parts) = (|k: usize| unit(n + k), first + (n + r) as Register);
+        // Everything in the units there are.
+        let mut scaled = vec![None; n * n];
+        for (i, j) in (0..n).flat_map(|i| (i..n).map(move |j| (i, j))) {
+            if metric[i * n + j].is_some() {
+                let by = self.multiply(unit(i), unit(j));
+                let value = self.multiply(metric[i * n + j], by);
+                (scaled[i * n + j], scaled[j * n + i]) = (value, value);
+            }
+        }
+        let metric = scaled;
+        let mut a: Vec<Vec<Entry>> = Vec::with_capacity(r);
+        for (k, row) in rows.chunks(n).enumerate() {
+            let mut scaled = Vec::with_capacity(n);
+            for (i, &entry) in row.iter().enumerate() {
+                let by = entry.and_then(|_| self.multiply(unit(i), own(k)));
+                scaled.push(self.multiply(entry, by));
+            }
+            a.push(scaled);
+        }
+        let force: Vec<Entry> = (0..n).map(|i| self.multiply(force[i], unit(i))).collect();
+        let bias: Vec<Entry> = (0..r).map(|k| self.multiply(bias[k], own(k))).collect();
+        let q = self.factor_rows(n, a);
+        for (k, row) in q.iter().enumerate() {
+            let pivot = self.multiply(row.l[k], row.l[k]);
+            let whole = self.dot(&row.l, &row.l);
+            let pivot = pivot.unwrap_or_else(|| self.zero());
+            self.watch_pivot(pivot, parts + k as Register, whole);
+        }
+        let count = n - r;
+        let basis: Vec<Vec<Entry>> = (0..count)
+            .map(|k| {
+                let mut column = vec![None; n];
+                column[r + k] = Some(self.known[1]);
+                self.apply(&q, column)
+            })
+            .collect();
+        let times = |adding: &mut Adding, x: &[Entry]| -> Vec<Entry> {
+            metric.chunks(n).map(|row| adding.dot(row, x)).collect()
+        };
+        let moved: Vec<Vec<Entry>> = basis.iter().map(|column| times(self, column)).collect();
+        let mut k = vec![None; count * count];
+        for (i, j) in (0..count).flat_map(|i| (i..count).map(move |j| (i, j))) {
+            k[i * count + j] = self.dot(&basis[j], &moved[i]);
+        }
+        let mut k = self.factor(count, k, parts + r as Register);
+        // y = Q L⁻¹b
+        let mut x = vec![None; n];
+        for i in 0..r {
+            let before = self.dot(&q[i].l[..i], &x[..i]);
+            let left = self.subtract(bias[i], before);
+            x[i] = self.divide(left, q[i].l[i]);
+        }
+        let mut x = self.apply(&q, x);
+        // K z = Nᵀ(f − Γy), x = y + N z
+        let mut right = times(self, &x);
+        (0..n).for_each(|i| right[i] = self.subtract(force[i], right[i]));
+        let g: Vec<Entry> = basis.iter().map(|column| self.dot(column, &right)).collect();
+        let z = self.solve(&mut k, g);
+        for (column, &z) in basis.iter().zip(&z) {
+            for i in 0..n {
+                let along = self.multiply(column[i], z);
+                x[i] = self.add(x[i], along);
+            }
+        }
+        let mut work = None;
+        if !weights.is_empty() {
+            // Lᵀμ = Qᵀ(Γx − f)
+            let mut left = times(self, &x);
+            (0..n).for_each(|i| left[i] = self.subtract(left[i], force[i]));
+            for (k, row) in q.iter().enumerate() {
+                self.reflect(row, &mut left[k..]);
+            }
+            for i in (0..r).rev() {
+                left[i] = self.divide(left[i], q[i].l[i]);
+                for j in 0..i {
+                    let along = self.multiply(q[i].l[j], left[i]);
+                    left[j] = self.subtract(left[j], along);
+                }
+            }
+            for (row, weight) in weights {
+                let mu = self.multiply(left[row], own(row));
+                let along = self.multiply(mu, Some(weight));
+                work = self.add(work, along);
+            }
+        }
+        ((0..n).map(|i| self.multiply(x[i], unit(i))).collect(), work)
+    }
+
+    /// A = L Qᵀ by reflections H = I − τ v vᵀ.
+    fn factor_rows(&mut self, n: usize, mut a: Vec<Vec<Entry>>) -> Vec<Row> {
+        let [_, one, least] = self.known;
+        let mut done: Vec<Row> = Vec::with_capacity(a.len());
+        for k in 0..a.len() {
+            let (alpha, tail) = (a[k][k], a[k][k + 1..n].to_vec());
+            let mut row = Row { l: a[k][..=k].to_vec(), v: tail, tau: None };
+            // What is 0 by structure needs no reflection.
+            if let Some(squares) = self.dot(&row.v, &row.v) {
+                let margin = self.emit(Instruction::Sub(squares, least));
+                self.watch(margin);
+                let own = self.multiply(alpha, alpha);
+                let whole = self.add(Some(squares), own).unwrap_or(squares);
+                let length = self.emit(Instruction::Sqrt(whole));
+                let turned = self.emit(Instruction::Neg(length));
+                let beta = match alpha {
+                    Some(alpha) => {
+                        let below = self.emit(Instruction::Call1(Function::Negative, alpha));
+                        self.emit(Instruction::Select(below, length, turned))
+                    }
+                    None => turned,
+                };
+                let divisor = self.subtract(alpha, Some(beta));
+                let negative = self.subtract(None, divisor);
+                row.tau = self.divide(negative, Some(beta));
+                let factor = self.divide(Some(one), divisor);
+                row.v.iter_mut().for_each(|v| *v = self.multiply(*v, factor));
+                row.l[k] = Some(beta);
+                for other in &mut a[k + 1..] {
+                    self.reflect(&row, &mut other[k..]);
+                }
+            }
+            done.push(row);
+        }
+        done
+    }
+
+    /// x ← H x for the part of x that the reflection touches.
+    fn reflect(&mut self, row: &Row, x: &mut [Entry]) {
+        if row.tau.is_none() {
+            return;
+        }
+        let along = self.dot(&row.v, &x[1..]);
+        let sum = self.add(x[0], along);
+        let s = self.multiply(row.tau, sum);
+        x[0] = self.subtract(x[0], s);
+        for (x, &v) in x[1..].iter_mut().zip(&row.v) {
+            let part = self.multiply(s, v);
+            *x = self.subtract(*x, part);
+        }
+    }
+
+    /// Q x.
+    fn apply(&mut self, q: &[Row], mut x: Vec<Entry>) -> Vec<Entry> {
+        for (k, row) in q.iter().enumerate().rev() {
+            self.reflect(row, &mut x[k..]);
+        }
+        x
     }
 }

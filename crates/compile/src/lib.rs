@@ -55,7 +55,7 @@ mod values;
 
 pub use backends::{Backend, Function, Scratch};
 pub use companions::Companions;
-pub use elimination::Symmetric;
+pub use elimination::Problem;
 pub use lanes::Lanes;
 pub use liveness::{KEPT, Slots};
 pub use program::{Program, Room};

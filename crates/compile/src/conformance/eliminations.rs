@@ -1,78 +1,99 @@
-//! Symmetric equations solved by instructions.
+//! Small problems solved by instructions.
 
 use super::{Case, Difference, Random, compare, number, reference, same};
 use crate::backends::Backend;
-use crate::elimination::Symmetric;
+use crate::elimination::Problem;
 use crate::tape::{Instruction, Register, Tape};
 
-/// K x = f + g for one to nine rows, full and with a pattern, with a matrix that is known ahead of
-/// the calls, in part, or not; and a pivot that falls.
+/// Γ x = f + g + Aᵀμ, A x = b for one to seven unknowns and up to as many rows, full and with a
+/// pattern, with terms that are known ahead of the calls, in part, or not; and a pivot that falls.
 pub fn eliminations(backend: &dyn Backend) -> Result<(), Box<Difference>> {
     let mut random = Random::new(23);
-    let check = "eliminations";
-    for size in 1..10 {
-        for ahead in [0, 1, 2] {
-            for keep in [1, 3] {
-                let (tape, equations) = problem(size, keep, ahead, &mut random);
-                let inputs = tape.constants + tape.variables;
-                let mut entry = |at: usize| match diagonal(&equations, at) {
-                    true => size as f64 + number(&mut random),
-                    false => number(&mut random) - 0.7,
-                };
-                let mut sets: Vec<Vec<f64>> =
-                    (0..6).map(|_| (0..inputs).map(&mut entry).collect()).collect();
-                let mut constants = sets[0][..tape.constants].to_vec();
-                sets.iter_mut().for_each(|set| {
-                    set.drain(..tape.constants);
-                });
-                let solved = tape.clone().solved(&equations);
-                constants.extend((0..size).map(|_| 0.01));
-                let expected = reference(&solved, &constants, &sets);
-                compare(check, backend, &solved, &constants, &sets, &expected)?;
-                for (variables, y) in sets.iter().zip(&expected) {
-                    let case = Case { check, tape: &solved, constants: &constants, variables };
-                    let own = &constants[..tape.constants];
-                    let plain = reference(&tape, own, std::slice::from_ref(variables));
-                    solves(case, &equations, &plain[0], y)?;
-                }
-                // No pivot is as large as twice its entry.
-                let count = constants.len();
-                constants[count - size..].fill(2.0);
-                let expected = reference(&solved, &constants, &sets);
-                compare(check, backend, &solved, &constants, &sets, &expected)?;
-                let last = size + 1;
-                let wrong = expected.iter().position(|y| !y[last].is_nan());
-                if let Some(set) = wrong {
-                    let (constants, variables) = (&constants, &sets[set]);
-                    let case = Case { check, tape: &solved, constants, variables };
-                    return Err(case.differs(last, expected[set][last], f64::NAN));
-                }
+    for size in 1..8 {
+        for rows in 0..=size {
+            for (ahead, keep) in [(0, 1), (1, 3), (2, 1), (0, 3)] {
+                one(backend, size, rows, (ahead, keep), &mut random)?;
             }
         }
     }
     Ok(())
 }
 
-/// Whether an output is on the diagonal.
-fn diagonal(equations: &Symmetric, at: usize) -> bool {
-    equations.rows.iter().enumerate().any(|(i, row)| row.contains(&(i, at)))
-}
-
-/// A tape whose outputs are its inputs: the entries, f, g, and one that is kept; of the entries none,
-/// half, or all are constants.
-fn problem(size: usize, keep: usize, ahead: usize, random: &mut Random) -> (Tape, Symmetric) {
-    let mut count = 0;
-    let mut rows = vec![Vec::new(); size];
-    for (i, row) in rows.iter_mut().enumerate() {
-        for j in i..size {
-            if i == j || random.below(keep) == 0 {
-                row.push((j, count));
-                count += 1;
-            }
+fn one(
+    backend: &dyn Backend,
+    size: usize,
+    rows: usize,
+    (ahead, keep): (usize, usize),
+    random: &mut Random,
+) -> Result<(), Box<Difference>> {
+    let check = "eliminations";
+    let (tape, problem) = problem(size, rows, keep, ahead, random);
+    let inputs = tape.constants + tape.variables;
+    let mut entry = |at: usize| match is_diagonal(&problem, at) {
+        true => size as f64 + number(random),
+        false => number(random) - 0.7,
+    };
+    let mut sets: Vec<Vec<f64>> = (0..6).map(|_| (0..inputs).map(&mut entry).collect()).collect();
+    let mut constants = sets[0][..tape.constants].to_vec();
+    sets.iter_mut().for_each(|set| drop(set.drain(..tape.constants)));
+    let solved = tape.clone().solved(&problem);
+    let units = if rows == 0 { 0 } else { size + rows };
+    constants.extend((0..units).map(|at| [1.0, 2.0, 0.5][at % 3]));
+    constants.extend((units..problem.constants()).map(|_| 1e-4));
+    let expected = reference(&solved, &constants, &sets);
+    compare(check, backend, &solved, &constants, &sets, &expected)?;
+    for (variables, y) in sets.iter().zip(&expected) {
+        let case = Case { check, tape: &solved, constants: &constants, variables };
+        let own = &constants[..tape.constants];
+        let plain = reference(&tape, own, std::slice::from_ref(variables));
+        solves(case, &problem, &plain[0], y)?;
+    }
+    // No pivot is twice what it is taken from.
+    let count = constants.len();
+    constants[count - size..].fill(2.0);
+    let expected = reference(&solved, &constants, &sets);
+    compare(check, backend, &solved, &constants, &sets, &expected)?;
+    match expected.iter().position(|y| !y[size + 1].is_nan()) {
+        None => Ok(()),
+        Some(set) => {
+            let case = Case { check, tape: &solved, constants: &constants, variables: &sets[set] };
+            Err(case.differs(size + 1, expected[set][size + 1], f64::NAN))
         }
     }
-    let inputs = count + 2 * size + 1;
+}
+
+/// Whether an output is on a diagonal.
+fn is_diagonal(problem: &Problem, at: usize) -> bool {
+    let n = problem.size;
+    (0..n).any(|i| problem.matrix[i * n + i] == Some(at))
+        || (0..problem.bias.len()).any(|k| problem.rows[k * n + k] == Some(at))
+}
+
+/// A tape whose outputs are its inputs: the entries of Γ and A, f, g, b, and one that is kept; of
+/// the entries none, half, or all are constants. The last unknowns come first in the solution.
+fn problem(
+    size: usize,
+    rows: usize,
+    keep: usize,
+    ahead: usize,
+    random: &mut Random,
+) -> (Tape, Problem) {
+    let mut count = 0;
+    let mut take = |is_there: bool| {
+        count += usize::from(is_there);
+        is_there.then(|| count - 1)
+    };
+    let mut matrix = vec![None; size * size];
+    for (i, j) in (0..size).flat_map(|i| (i..size).map(move |j| (i, j))) {
+        matrix[i * size + j] = take(i == j || random.below(keep) == 0);
+    }
+    let mut a = vec![None; rows * size];
+    for (k, j) in (0..rows).flat_map(|k| (0..size).map(move |j| (k, j))) {
+        a[k * size + j] = take(k == j || random.below(keep) == 0);
+    }
+    let bias: Vec<Option<usize>> = (0..rows).map(|_| take(random.below(keep) == 0)).collect();
     let constants = count * ahead / 2;
+    let inputs = count + 2 * size + 1;
     let mut tape = Tape {
         constants,
         variables: inputs - constants,
@@ -82,37 +103,67 @@ fn problem(size: usize, keep: usize, ahead: usize, random: &mut Random) -> (Tape
     // Not an input, so that there are instructions before.
     tape.instructions.push(Instruction::Neg((inputs - 1) as Register));
     tape.outputs[inputs - 1] = inputs as Register;
-    let right = (0..size).map(|i| [count + i, count + size + i]).collect();
-    (tape, Symmetric { rows, right, kept: inputs - 1..inputs, last: inputs - 1 })
+    let problem = Problem {
+        size,
+        matrix,
+        right: (0..size).map(|i| [count + i, count + size + i]).collect(),
+        rows: a,
+        bias,
+        weights: (0..rows).rev().map(|row| (row, inputs - 1)).collect(),
+        places: (0..size).rev().collect(),
+        kept: inputs - 1..inputs,
+        last: inputs - 1,
+    };
+    (tape, problem)
 }
 
-/// Whether K x = f + g to rounding, and what is kept is what it was.
+/// Whether A x = b, and what is left of Γ x − f − g is a sum of rows, to rounding; what is kept is
+/// what it was.
 fn solves(
     case: Case<'_>,
-    equations: &Symmetric,
+    problem: &Problem,
     plain: &[f64],
     y: &[f64],
 ) -> Result<(), Box<Difference>> {
-    let size = equations.rows.len();
-    for (output, expected) in [(0, plain[equations.last]), (size + 1, plain[equations.last])] {
-        if !same(y[output], expected) {
-            return Err(case.differs(output, y[output], expected));
+    let (n, r) = (problem.size, problem.bias.len());
+    let kept = plain[problem.last];
+    if !same(y[0], kept) {
+        return Err(case.differs(0, y[0], kept));
+    }
+    let value = |at: Option<usize>| at.map_or(0.0, |at| plain[at]);
+    let x: Vec<f64> = problem.places.iter().map(|&place| y[1 + place]).collect();
+    let bound = 1e-12 * (1.0 + x.iter().map(|x| x.abs()).sum::<f64>()) * n as f64;
+    for k in 0..r {
+        let along: f64 = (0..n).map(|i| value(problem.rows[k * n + i]) * x[i]).sum();
+        if !((along - value(problem.bias[k])).abs() <= bound) {
+            return Err(case.differs(1 + k, along, value(problem.bias[k])));
         }
     }
-    let x = &y[1..=size];
-    for i in 0..size {
-        let rows = equations.rows.iter().enumerate();
-        let entries = rows.flat_map(|(row, list)| list.iter().map(move |&(j, at)| (row, j, at)));
-        let of_row = entries.filter_map(|(row, column, at)| match i {
-            i if i == row => Some(plain[at] * x[column]),
-            i if i == column => Some(plain[at] * x[row]),
-            _ => None,
-        });
-        let [f, g] = equations.right[i];
-        let (found, expected) = (of_row.sum::<f64>(), plain[f] + plain[g]);
-        if !((found - expected).abs() <= 1e-13 * size as f64) {
-            return Err(case.differs(1 + i, found, expected));
+    let entry = |i: usize, j: usize| value(problem.matrix[i.min(j) * n + i.max(j)]);
+    let mut left: Vec<f64> = (0..n)
+        .map(|i| {
+            let [f, g] = problem.right[i];
+            (0..n).map(|j| entry(i, j) * x[j]).sum::<f64>() - plain[f] - plain[g]
+        })
+        .collect();
+    // Less its part along the rows, which are made orthonormal, twice.
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for k in 0..r {
+        let mut row: Vec<f64> = (0..n).map(|i| value(problem.rows[k * n + i])).collect();
+        for known in basis.iter().chain(&basis) {
+            let along: f64 = row.iter().zip(known).map(|(a, b)| a * b).sum();
+            row.iter_mut().zip(known).for_each(|(a, b)| *a -= along * b);
         }
+        let length = row.iter().map(|a| a * a).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|a| *a /= length);
+        basis.push(row);
     }
-    Ok(())
+    for known in basis.iter().chain(&basis) {
+        let along: f64 = left.iter().zip(known).map(|(a, b)| a * b).sum();
+        left.iter_mut().zip(known).for_each(|(a, b)| *a -= along * b);
+    }
+    match left.iter().position(|left| !(left.abs() <= 10.0 * n as f64 * bound)) {
+        Some(i) => Err(case.differs(1 + i, left[i], 0.0)),
+        None => Ok(()),
+    }
 }

@@ -25,7 +25,7 @@ use super::frozen::{self, Order};
 use super::inverse;
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
-use super::{Elimination, STRAIGHT, Scratch, null_space};
+use super::{Elimination, STRAIGHT, STRAIGHT_WITH_ROWS, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
@@ -66,20 +66,30 @@ impl Factored {
         self.adopted
     }
 
-    /// Whether Γ alone is factored, in the order of its coordinates, and solved with as it is. Then
-    /// `least` gets what part of Γ_ii each pivot is to be: code that keeps to the operations of
-    /// [`STRAIGHT`](super::STRAIGHT) gives the same bits.
-    pub fn is_straight(&self, elimination: &dyn Elimination, least: &mut Vec<f64>) -> bool {
-        let s = &self.s;
-        least.clear();
-        least.extend(self.free.iter().map(|before| FALLS * FALLS * before));
-        self.is_decided
-            && elimination.is_null_space()
-            && !s.refines
-            && !self.has_massless
-            && s.decision.jacobian == 0
-            && self.order.is_natural
-            && s.scaled.n <= STRAIGHT
+    /// The order of coordinates and of rows, where a problem is small and solved as it is: code that
+    /// keeps to the operations here, one by one, gives the same bits. `constants` gets what it goes
+    /// by: of a problem with rows the units of coordinates and of rows, and what part of a row its
+    /// pivot is to be; then what part of K_ii.
+    pub fn straight(
+        &self,
+        elimination: &dyn Elimination,
+        constants: &mut Vec<f64>,
+    ) -> Option<(&[usize], &[usize])> {
+        let (n, r) = (self.s.scaled.n, self.s.decision.jacobian);
+        let most = if r == 0 { STRAIGHT } else { STRAIGHT_WITH_ROWS };
+        let is_plain = self.is_decided && !self.s.refines && !self.has_massless && n <= most;
+        if !is_plain || !elimination.is_null_space() {
+            return None;
+        }
+        constants.clear();
+        let least = |before: &f64| FALLS * FALLS * before;
+        if r > 0 {
+            constants.extend(&self.s.scaled.coordinates[..n]);
+            constants.extend(&self.s.scaled.rows[..r]);
+            constants.extend(self.rows[..r].iter().map(least));
+        }
+        constants.extend(self.free[..n - r].iter().map(least));
+        Some((&self.order.columns, &self.order.rows))
     }
 
     /// Takes over a decision made on all rows of a problem, for the independent ones among

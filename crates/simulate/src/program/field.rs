@@ -364,7 +364,8 @@ impl Field {
         &self.work.outcome
     }
 
-    /// Every row's multiplier of the last solution: 0 for rows not in use.
+    /// Every row's multiplier of the last solution by [`certified_rates`](Field::certified_rates) or
+    /// [`choose_rows`](Field::choose_rows): 0 for rows not in use.
     pub fn multipliers(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.equations.rows.len()];
         if self.work.outcome.multipliers.len() == self.rows.len() {

@@ -2,35 +2,39 @@
 //! solution as one piece of code, without anything in between.
 //!
 //! What is left in the field is what was evaluated before, so that whatever needs the terms
-//! themselves, or the check by Gauss's principle, evaluates them. The numbers are the same: the
-//! code has the operations of a frozen problem, one by one. It applies to small problems without
-//! rows in use, factored in the order of their coordinates ([`Factored::is_straight`]), and where
-//! a pivot falls its rates are no numbers; then the others take over.
+//! themselves, multipliers, or the check by Gauss's principle, evaluates them. The numbers are the
+//! same: the code has the operations of a frozen problem, one by one. It applies to small problems
+//! that are solved as they are ([`Factored::straight`]), in the order that was decided, and where a
+//! pivot falls its rates are no numbers; then the others take over.
 //!
-//! [`Factored::is_straight`]: dalembert_gauss::Factored::is_straight
+//! [`Factored::straight`]: dalembert_gauss::Factored::straight
 
 use super::{Feedback, Field, FieldError, are_finite, copy, is_same};
-use dalembert_compile::{Backend, Function, Scratch as Registers, Symmetric, Tape, backends};
-use dalembert_expr::ExprId;
-use dalembert_gauss::eliminations::STRAIGHT;
+use dalembert_compile::{Backend, Function, Problem, Scratch as Registers, Tape, backends};
+use dalembert_expr::{ExprId, Jacobian};
 use dalembert_gauss::outcome::Verdict;
 use std::sync::Arc;
 
 /// Calls before code is made: as many as for the terms alone.
 const CALLS: u32 = backends::auto::CALLS;
+/// For so many orders code is made.
+const ORDERS: u32 = 4;
 
 /// The code, once it is made, and the decision that it goes by.
 #[derive(Clone, Default)]
 pub(super) struct Direct {
     calls: u32,
+    made: u32,
     function: Option<Arc<dyn Function>>,
     registers: Registers,
-    /// The decision that the constants are of; none serves if it is not straight.
+    /// The order of coordinates and the rows that it is made for.
+    order: (Vec<usize>, Vec<usize>),
+    /// The decision at hand, and whether it can be gone by.
     decision: Option<u64>,
     serves: bool,
-    /// Constants, then the least part of Γ_ii for each pivot.
+    /// Those of the terms, then those of the decision.
     constants: Vec<f64>,
-    least: Vec<f64>,
+    own: Vec<f64>,
     /// Whether the last rates are from here, at the input that is loaded.
     is_last: bool,
 }
@@ -105,26 +109,43 @@ impl Field {
     fn direct_decision(&mut self) {
         let (direct, factored) = (&mut self.direct, &self.work.factored);
         direct.decision = Some(factored.adopted());
-        direct.serves = self.coupling.is_none()
-            && self.equations.rows.is_empty()
-            && self.layout.normal.bias.is_empty()
-            && factored.is_straight(self.elimination, &mut direct.least);
+        direct.serves = false;
+        if self.coupling.is_some() || direct.made > ORDERS {
+            return;
+        }
+        let Some((columns, rows)) = factored.straight(self.elimination, &mut direct.own) else {
+            return;
+        };
+        // Rows that depend on each other beside the constraints are decided about each time.
+        direct.serves = rows.len() == self.rows.len();
+        if !direct.serves {
+            return;
+        }
+        let rows = rows.iter().map(|&row| self.rows[row]);
+        if direct.order.0 != columns || !rows.clone().eq(direct.order.1.iter().copied()) {
+            direct.order.0.clear();
+            direct.order.0.extend_from_slice(columns);
+            direct.order.1.clear();
+            direct.order.1.extend(rows);
+            direct.function = None;
+        }
         self.prepare_direct();
     }
 
     fn prepare_direct(&mut self) {
-        let Direct { function, registers, constants, least, serves, .. } = &mut self.direct;
-        if let Some(function) = function.as_ref().filter(|_| *serves) {
+        let Direct { function, registers, constants, own, .. } = &mut self.direct;
+        if let Some(function) = function {
             constants.clear();
-            constants.extend(self.constants.iter().chain(&*least));
+            constants.extend(self.constants.iter().chain(&*own));
             function.prepare(registers, constants);
         }
     }
 
     #[cold]
     fn compile_direct(&mut self) {
+        self.direct.made += 1;
         let Some(tape) = self.direct_tape() else {
-            (self.direct.calls, self.direct.serves) = (0, false);
+            (self.direct.made, self.direct.serves) = (u32::MAX, false);
             return;
         };
         let function: Arc<dyn Function> = backends::machine::BACKEND.compile(tape).into();
@@ -136,37 +157,45 @@ impl Field {
     /// The rates as one tape: q̇, v̇ and the power. None if Γ is not symmetric as it is written.
     fn direct_tape(&self) -> Option<Tape> {
         let (kept, normal, size) = (&self.kept, &self.layout.normal, self.size);
-        if size > STRAIGHT {
+        let (columns, rows) = (&self.direct.order.0, &self.direct.order.1);
+        // The roots are all there are, so that they are written as in the tape of the terms.
+        let (roots, all) = (&kept.terms, (0..kept.terms.len()).collect::<Vec<usize>>());
+        let dense = |matrix: &Jacobian, entries: &[usize]| {
+            let pattern = matrix.rows.iter().enumerate();
+            let places = pattern.flat_map(|(i, row)| row.iter().map(move |e| i * size + e.0));
+            let mut full = vec![None; matrix.rows.len() * size];
+            places.zip(entries).for_each(|(place, &entry)| full[place] = Some(entry));
+            full
+        };
+        let metric = dense(&self.equations.metric, normal.metric.entries(&all));
+        let root = |at: usize| metric[at].map(|at| roots[at]);
+        if (0..size * size).any(|at| root(at) != root(at % size * size + at / size)) {
             return None;
         }
-        let pattern = self.equations.metric.rows.iter().enumerate();
-        let places = pattern.flat_map(|(i, row)| row.iter().map(move |entry| (i, entry.0)));
-        let mut full = vec![ExprId::ZERO; size * size];
-        for ((i, j), &entry) in places.zip(normal.metric.entries(&kept.terms)) {
-            full[i * size + j] = entry;
+        let jacobian = dense(&self.equations.jacobian, normal.jacobian.entries(&all));
+        let entry = |at: usize| (roots[at] != ExprId::ZERO).then_some(at);
+        let mut problem = Problem {
+            size,
+            kept: self.layout.kinematics.clone(),
+            last: self.layout.power,
+            places: columns.clone(),
+            ..Problem::default()
+        };
+        for &i in columns {
+            problem.matrix.extend(columns.iter().map(|j| metric[i * size + j].and_then(entry)));
+            problem.right.push([normal.force.start + i, normal.nonideal.start + i]);
         }
-        if (0..size * size).any(|at| full[at] != full[at % size * size + at / size]) {
-            return None;
+        for &row in rows {
+            let entries = columns.iter().map(|i| jacobian[row * size + i].and_then(entry));
+            problem.rows.extend(entries);
+            problem.bias.push(entry(normal.bias.start + row));
         }
-        let mut roots = kept.terms[self.layout.kinematics.clone()].to_vec();
-        let count = roots.len();
-        let mut rows = vec![Vec::new(); size];
-        for (i, row) in rows.iter_mut().enumerate() {
-            for j in i..size {
-                if full[i * size + j] != ExprId::ZERO {
-                    row.push((j, roots.len()));
-                    roots.push(full[i * size + j]);
-                }
-            }
+        // As they are summed up elsewhere: in the order of the rows in use.
+        for row in &self.rows {
+            let place = rows.iter().position(|r| r == row);
+            problem.weights.extend(place.zip(entry(self.layout.row_power.start + row)));
         }
-        let first = roots.len();
-        roots.extend(&kept.terms[normal.force.clone()]);
-        roots.extend(&kept.terms[normal.nonideal.clone()]);
-        let right = (0..size).map(|i| [first + i, first + size + i]).collect();
-        let last = roots.len();
-        roots.push(kept.terms[self.layout.power]);
-        let exprs = &self.setting.model.exprs;
-        let tape = Tape::lower(exprs, &roots, &kept.symbols, &kept.variables);
-        Some(tape.solved(&Symmetric { rows, right, kept: 0..count, last }))
+        let tape = Tape::lower(&self.setting.model.exprs, roots, &kept.symbols, &kept.variables);
+        Some(tape.solved(&problem))
     }
 }
