@@ -135,7 +135,8 @@ fn solves(
     let bound = 1e-12 * (1.0 + x.iter().map(|x| x.abs()).sum::<f64>()) * n as f64;
     for k in 0..r {
         let along: f64 = (0..n).map(|i| value(problem.rows[k * n + i]) * x[i]).sum();
-        if !((along - value(problem.bias[k])).abs() <= bound) {
+        let holds = (along - value(problem.bias[k])).abs() <= bound;
+        if !holds {
             return Err(case.differs(1 + k, along, value(problem.bias[k])));
         }
     }
@@ -162,7 +163,8 @@ fn solves(
         let along: f64 = left.iter().zip(known).map(|(a, b)| a * b).sum();
         left.iter_mut().zip(known).for_each(|(a, b)| *a -= along * b);
     }
-    match left.iter().position(|left| !(left.abs() <= 10.0 * n as f64 * bound)) {
+    let is_left = |left: &f64| left.is_nan() || left.abs() > 10.0 * n as f64 * bound;
+    match left.iter().position(is_left) {
         Some(i) => Err(case.differs(1 + i, left[i], 0.0)),
         None => Ok(()),
     }

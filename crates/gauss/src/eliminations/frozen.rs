@@ -422,16 +422,20 @@ pub(super) fn form_reduced(
         let here = k * n..(k + 1) * n;
         multiply(metric, n, &basis[here.clone()], &mut moved[here]);
     }
-    let entry = |i: usize, j: usize| dot(&basis[j * n..(j + 1) * n], &moved[i * n..(i + 1) * n]);
     if count > SMALL {
         for (i, row) in larger::rows(count, reduced).enumerate() {
-            (i..count).for_each(|j| row[j] = entry(i, j));
+            for j in i..count {
+                row[j] = dot(&basis[j * n..(j + 1) * n], &moved[i * n..(i + 1) * n]);
+            }
             row[count] = 0.0;
         }
         return;
     }
     for i in 0..count {
-        (i..count).for_each(|j| reduced[i * count + j] = entry(i, j));
+        for j in i..count {
+            let (p, q) = (j * n..(j + 1) * n, i * n..(i + 1) * n);
+            reduced[i * count + j] = dot(&basis[p], &moved[q]);
+        }
     }
 }
 
