@@ -462,27 +462,26 @@ impl Adding {
         for k in 0..a.len() {
             let (alpha, tail) = (a[k][k], a[k][k + 1..n].to_vec());
             let mut row = Row { l: a[k][..=k].to_vec(), v: tail, tau: None };
-            // What is 0 by structure needs no reflection.
+            // What is 0 by structure needs no reflection; nor does what happens to be 0.
             if let Some(squares) = self.dot(&row.v, &row.v) {
+                let is_zero = self.emit(Instruction::Call1(Function::NotPositive, squares));
                 let margin = self.emit(Instruction::Sub(squares, least));
+                let margin = self.emit(Instruction::Select(is_zero, squares, margin));
                 self.watch(margin);
                 let own = self.multiply(alpha, alpha);
                 let whole = self.add(Some(squares), own).unwrap_or(squares);
                 let length = self.emit(Instruction::Sqrt(whole));
                 let turned = self.emit(Instruction::Neg(length));
-                let beta = match alpha {
-                    Some(alpha) => {
-                        let below = self.emit(Instruction::Call1(Function::Negative, alpha));
-                        self.emit(Instruction::Select(below, length, turned))
-                    }
-                    None => turned,
-                };
-                let divisor = self.subtract(alpha, Some(beta));
-                let negative = self.subtract(None, divisor);
-                row.tau = self.divide(negative, Some(beta));
-                let factor = self.divide(Some(one), divisor);
-                row.v.iter_mut().for_each(|v| *v = self.multiply(*v, factor));
-                row.l[k] = Some(beta);
+                let alpha = alpha.unwrap_or_else(|| self.zero());
+                let is_below = self.emit(Instruction::Call1(Function::Negative, alpha));
+                let beta = self.emit(Instruction::Select(is_below, length, turned));
+                let divisor = self.emit(Instruction::Sub(alpha, beta));
+                let negative = self.emit(Instruction::Neg(divisor));
+                let tau = self.emit(Instruction::Div(negative, beta));
+                row.tau = Some(self.emit(Instruction::Select(is_zero, squares, tau)));
+                let factor = self.emit(Instruction::Div(one, divisor));
+                row.v.iter_mut().for_each(|v| *v = self.multiply(*v, Some(factor)));
+                row.l[k] = Some(self.emit(Instruction::Select(is_zero, alpha, beta)));
                 for other in &mut a[k + 1..] {
                     self.reflect(&row, &mut other[k..]);
                 }

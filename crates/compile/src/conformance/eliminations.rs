@@ -6,13 +6,16 @@ use crate::elimination::Problem;
 use crate::tape::{Instruction, Register, Tape};
 
 /// Γ x = f + g + Aᵀμ, A x = b for one to seven unknowns and up to as many rows, full and with a
-/// pattern, with terms that are known ahead of the calls, in part, or not; and a pivot that falls.
+/// pattern, with terms that are known ahead of the calls, in part, or not; with entries that happen
+/// to be 0, and with a pivot that falls.
 pub fn eliminations(backend: &dyn Backend) -> Result<(), Box<Difference>> {
     let mut random = Random::new(23);
     for size in 1..8 {
         for rows in 0..=size {
             for (ahead, keep) in [(0, 1), (1, 3), (2, 1), (0, 3)] {
-                one(backend, size, rows, (ahead, keep), &mut random)?;
+                for is_bare in [false, true] {
+                    one(backend, (size, rows), (ahead, keep, is_bare), &mut random)?;
+                }
             }
         }
     }
@@ -21,9 +24,8 @@ pub fn eliminations(backend: &dyn Backend) -> Result<(), Box<Difference>> {
 
 fn one(
     backend: &dyn Backend,
-    size: usize,
-    rows: usize,
-    (ahead, keep): (usize, usize),
+    (size, rows): (usize, usize),
+    (ahead, keep, is_bare): (usize, usize, bool),
     random: &mut Random,
 ) -> Result<(), Box<Difference>> {
     let check = "eliminations";
@@ -31,6 +33,8 @@ fn one(
     let inputs = tape.constants + tape.variables;
     let mut entry = |at: usize| match is_diagonal(&problem, at) {
         true => size as f64 + number(random),
+        // Rows that happen to have one entry only.
+        false if is_bare && problem.rows.contains(&Some(at)) => 0.0,
         false => number(random) - 0.7,
     };
     let mut sets: Vec<Vec<f64>> = (0..6).map(|_| (0..inputs).map(&mut entry).collect()).collect();

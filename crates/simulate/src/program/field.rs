@@ -296,6 +296,7 @@ impl Field {
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
         self.evaluations += u64::from(!is_counted);
+        self.direct.were_evaluated();
         let (metric, jacobian) = (&layout.normal.metric, &layout.normal.jacobian);
         work.has_factors &= is_same_time;
         // At another time they are others, but for those that nobody would ask about.
@@ -433,7 +434,9 @@ impl Problem for Field {
         if self.direct_rates(t, x, dx)? {
             return Ok(());
         }
-        self.find_rates(t, x, dx, false)
+        let found = self.find_rates(t, x, dx, false);
+        self.not_direct();
+        found
     }
 
     fn residual_form(&mut self) -> Option<&mut dyn ResidualForm> {

@@ -15,14 +15,18 @@ use dalembert_expr::{ExprId, Jacobian};
 use dalembert_gauss::outcome::Verdict;
 use std::sync::Arc;
 
-/// Calls before code is made: as many as for the terms alone.
+/// By how many calls those for rates alone outnumber all others before code is made: as many as for
+/// the terms alone.
 const CALLS: u32 = backends::auto::CALLS;
 /// For so many orders code is made.
 const ORDERS: u32 = 4;
+/// It rests for two calls to the power of this at most.
+const LONGEST: u32 = 10;
 
 /// The code, once it is made, and the decision that it goes by.
 #[derive(Clone, Default)]
 pub(super) struct Direct {
+    /// Calls that code would have served, less those that it would not.
     calls: u32,
     made: u32,
     function: Option<Arc<dyn Function>>,
@@ -35,14 +39,23 @@ pub(super) struct Direct {
     /// Those of the terms, then those of the decision.
     constants: Vec<f64>,
     own: Vec<f64>,
-    /// Whether the last rates are from here, at the input that is loaded.
+    /// Whether the last rates are from here, at the input that is loaded; or might have been.
     is_last: bool,
+    was_asked: bool,
+    /// How often in a row it did not serve, and for how many calls it is not asked therefore.
+    failed: u32,
+    rests: u32,
 }
 
 impl Direct {
     /// Forgets what depends on the values of parameters.
     pub(super) fn forget(&mut self) {
-        (self.decision, self.is_last) = (None, false);
+        (self.decision, self.is_last, self.was_asked) = (None, false, false);
+    }
+
+    /// Notes that the terms were evaluated, for whatever reason.
+    pub(super) fn were_evaluated(&mut self) {
+        self.calls = self.calls.saturating_sub(1);
     }
 }
 
@@ -55,7 +68,7 @@ impl Field {
         x: &[f64],
         dx: &mut [f64],
     ) -> Result<bool, FieldError> {
-        self.direct.is_last = false;
+        (self.direct.is_last, self.direct.was_asked) = (false, false);
         let decided = self.work.factored.is_decided();
         if !decided || self.feedback != Feedback::None || self.known_rates.is_some() {
             return Ok(false);
@@ -66,8 +79,11 @@ impl Field {
         if !self.direct.serves {
             return Ok(false);
         }
+        if self.direct.rests > 0 {
+            self.direct.rests -= 1;
+            return Ok(false);
+        }
         if self.direct.function.is_none() {
-            self.direct.calls += 1;
             if self.direct.calls >= CALLS {
                 self.compile_direct();
             }
@@ -78,9 +94,12 @@ impl Field {
         let Some(function) = &direct.function else { return Ok(false) };
         function.call(&mut direct.registers, &work.input, dx);
         if !are_finite(dx) {
+            // Where it is so at all states, as where entries vanish, it is asked less and less often.
+            direct.failed = (direct.failed + 1).min(LONGEST);
+            direct.rests = 1 << direct.failed;
             return Ok(false);
         }
-        direct.is_last = true;
+        (direct.is_last, direct.failed) = (true, 0);
         let size = self.size;
         // What is solved is no longer that of the terms at hand.
         work.is_solved = false;
@@ -95,13 +114,26 @@ impl Field {
         Ok(true)
     }
 
+    /// Notes that rates were found by the terms, where code might have served.
+    pub(super) fn not_direct(&mut self) {
+        self.direct.was_asked = true;
+        self.direct.calls = self.direct.calls.saturating_add(2 * u32::from(self.direct.serves));
+    }
+
     /// Whether the last rates were found here at this state.
     pub(super) fn was_direct(&mut self, t: f64, x: &[f64]) -> bool {
-        let last = 1 + self.n + self.size;
-        let input = &self.work.input;
-        std::mem::take(&mut self.direct.is_last)
-            && input[0].to_bits() == t.to_bits()
-            && is_same(&input[1..last], &x[..last - 1])
+        let was_asked = std::mem::take(&mut self.direct.was_asked);
+        let was_direct = std::mem::take(&mut self.direct.is_last);
+        if !was_asked && !was_direct {
+            return false;
+        }
+        let (input, last) = (&self.work.input, 1 + self.n + self.size);
+        let is_here = input[0].to_bits() == t.to_bits() && is_same(&input[1..last], &x[..last - 1]);
+        if is_here && was_asked {
+            // The terms are needed there in any case: code would have been of no use, but a loss.
+            self.direct.calls = self.direct.calls.saturating_sub(2);
+        }
+        is_here && was_direct
     }
 
     /// Goes by the decision at hand, if it may.
