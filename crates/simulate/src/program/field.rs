@@ -283,6 +283,7 @@ impl Field {
     /// Evaluates the terms of the normal form into the work space. Where they were evaluated
     /// last they are not again.
     fn evaluate(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        // A state is counted once.
         let is_counted = self.was_direct(t, x);
         self.load(t, x)?;
         let size = self.size;
@@ -383,6 +384,11 @@ impl Field {
         self.find_rates(t, x, dx, true)
     }
 
+    /// The rates at a state of which more is going to be asked: by its terms, which are then there.
+    pub fn lasting_rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
+        self.find_rates(t, x, dx, false)
+    }
+
     fn find_rates(
         &mut self,
         t: f64,
@@ -435,7 +441,7 @@ impl Problem for Field {
             return Ok(());
         }
         let found = self.find_rates(t, x, dx, false);
-        self.not_direct();
+        self.direct.was_missed();
         found
     }
 

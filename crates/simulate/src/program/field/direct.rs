@@ -39,9 +39,9 @@ pub(super) struct Direct {
     /// Those of the terms, then those of the decision.
     constants: Vec<f64>,
     own: Vec<f64>,
-    /// Whether the last rates are from here, at the input that is loaded; or might have been.
+    /// Whether the last rates were found here, at the input that is loaded; or might have been.
     is_last: bool,
-    was_asked: bool,
+    was_missed: bool,
     /// How often in a row it did not serve, and for how many calls it is not asked therefore.
     failed: u32,
     rests: u32,
@@ -50,12 +50,18 @@ pub(super) struct Direct {
 impl Direct {
     /// Forgets what depends on the values of parameters.
     pub(super) fn forget(&mut self) {
-        (self.decision, self.is_last, self.was_asked) = (None, false, false);
+        (self.decision, self.is_last, self.was_missed) = (None, false, false);
     }
 
     /// Notes that the terms were evaluated, for whatever reason.
     pub(super) fn were_evaluated(&mut self) {
         self.calls = self.calls.saturating_sub(1);
+    }
+
+    /// Notes that rates were found by them where code might have served.
+    pub(super) fn was_missed(&mut self) {
+        self.was_missed = self.serves;
+        self.calls = self.calls.saturating_add(2 * u32::from(self.serves));
     }
 }
 
@@ -68,7 +74,7 @@ impl Field {
         x: &[f64],
         dx: &mut [f64],
     ) -> Result<bool, FieldError> {
-        (self.direct.is_last, self.direct.was_asked) = (false, false);
+        (self.direct.is_last, self.direct.was_missed) = (false, false);
         let decided = self.work.factored.is_decided();
         if !decided || self.feedback != Feedback::None || self.known_rates.is_some() {
             return Ok(false);
@@ -114,22 +120,16 @@ impl Field {
         Ok(true)
     }
 
-    /// Notes that rates were found by the terms, where code might have served.
-    pub(super) fn not_direct(&mut self) {
-        self.direct.was_asked = true;
-        self.direct.calls = self.direct.calls.saturating_add(2 * u32::from(self.direct.serves));
-    }
-
-    /// Whether the last rates were found here at this state.
+    /// Whether the last rates were found here at this state, of which more is asked now.
     pub(super) fn was_direct(&mut self, t: f64, x: &[f64]) -> bool {
-        let was_asked = std::mem::take(&mut self.direct.was_asked);
+        let was_missed = std::mem::take(&mut self.direct.was_missed);
         let was_direct = std::mem::take(&mut self.direct.is_last);
-        if !was_asked && !was_direct {
+        if !was_missed && !was_direct {
             return false;
         }
         let (input, last) = (&self.work.input, 1 + self.n + self.size);
         let is_here = input[0].to_bits() == t.to_bits() && is_same(&input[1..last], &x[..last - 1]);
-        if is_here && was_asked {
+        if is_here && was_missed {
             // The terms are needed there in any case: code would have been of no use, but a loss.
             self.direct.calls = self.direct.calls.saturating_sub(2);
         }

@@ -127,7 +127,7 @@ impl Field {
         const FACTOR: f64 = 16.0;
         let (n, size) = (self.n, self.size);
         let mut rates = vec![0.0; n + size + 1];
-        if self.find_rates(t, x, &mut rates, false).is_err() {
+        if self.lasting_rates(t, x, &mut rates).is_err() {
             return (vec![0.0; size], vec![0.0; size]);
         }
         let equations = &self.equations;
