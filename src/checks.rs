@@ -423,7 +423,7 @@ impl Checker {
             multipliers: &evaluation.outcome.multipliers,
             indeterminate: &evaluation.outcome.indeterminate,
             constraint_force: &evaluation.constraint_force,
-            jacobian: &report.reference.jacobian,
+            jacobian: &report.reference.rows(),
         };
         solved.fill(system, &mut table);
         Ok(table)

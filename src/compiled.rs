@@ -235,6 +235,10 @@ impl Work {
             own.clear();
             own.extend_from_slice(found);
         }
+        if let Some(patterns) = found.patterns {
+            own.mass = patterns.metric.dense(found.metric);
+            own.jacobian = patterns.jacobian.dense(found.jacobian);
+        }
         let system = &self.setting.model.system;
         if !system.recombined.is_empty() {
             let mut table = Table::default();

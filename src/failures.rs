@@ -401,7 +401,6 @@ impl Scene<'_> {
         let name = &self.system.coordinates[i].name;
         let whole = last.momentum_rates[i].abs();
         let table = last.table(self.system);
-        let n = self.system.n_coordinates();
         let forces = self.system.forces.iter().chain(&self.system.nonideal);
         let by_forces = forces.flat_map(|force| {
             let own = force.components.iter().filter(move |c| c.0 == i);
@@ -410,7 +409,7 @@ impl Scene<'_> {
         let by_forces = by_forces.map(|(id, span)| (self.setting.number(id, &table).abs(), span));
         let rows = self.system.constraints.iter().enumerate();
         let by_rows = rows.map(|(row, constraint)| {
-            let share = last.jacobian[row * n + i] * last.multipliers[row];
+            let share = last.jacobian.entry(row, i) * last.multipliers[row];
             (share.abs(), constraint.span)
         });
         let largest = by_forces.chain(by_rows).max_by(|a, b| a.0.total_cmp(&b.0));

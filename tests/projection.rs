@@ -3,6 +3,7 @@
 
 mod support;
 
+use dalembert::simulate::normal_form::Matrix;
 use dalembert::simulate::points::nearest::NearestPoint;
 use dalembert::simulate::setting::Table;
 use dalembert::simulate::start::{Start, StartError, start};
@@ -210,7 +211,7 @@ fn the_residual_left_over_has_all_its_digits() {
         unknowns: vec![system.velocities()[2]],
         guess: vec![v[2]],
         equations: vec![lagrange.velocity_residuals[0].1],
-        metric: &|_| Some(vec![1.0]),
+        metric: &|_| Some(Matrix::dense(vec![1.0], 1)),
         scales: Default::default(),
     };
     let unmet = problem.solve().expect_err("it cannot be met");

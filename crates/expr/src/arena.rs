@@ -256,6 +256,29 @@ impl Exprs {
         found
     }
 
+    /// Which of the roots hold a symbol of a kind. What they share is looked at once.
+    pub fn depend_on(&self, roots: &[ExprId], is_meant: impl Fn(Symbol) -> bool) -> Vec<bool> {
+        let (order, epoch, symbols) = self.arena.lock().plan(roots);
+        // What was handed in may use the arena; it is asked before the walk.
+        let mut meant = symbols.into_iter().map(is_meant).collect::<Vec<bool>>().into_iter();
+        let arena = &mut *self.arena.lock();
+        if arena.epoch() != epoch {
+            arena.reachable(roots);
+        }
+        let mut depends: Vec<bool> = Vec::with_capacity(order.len());
+        for &id in &order {
+            let own = match arena.node(id) {
+                Node::Symbol(symbol) if symbol != Symbol::PI => meant.next().unwrap_or(false),
+                _ => {
+                    let mut operands = arena.children(id).into_iter();
+                    operands.any(|e| arena.slot(e).is_some_and(|slot| depends[slot]))
+                }
+            };
+            depends.push(own);
+        }
+        roots.iter().map(|&root| arena.slot(root).is_some_and(|slot| depends[slot])).collect()
+    }
+
     /// The numbers that stand in expressions: coefficients, exponents and constants.
     pub fn numbers_of(&self, roots: &[ExprId]) -> Vec<Number> {
         let arena = &mut *self.arena.lock();

@@ -78,6 +78,7 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     assert!(exprs.count_nodes(&all) > 10 && exprs.count_edges(&all) > 10);
     assert!(exprs.count_tree_size(squares.id) > 5 && !exprs.is_empty() && exprs.len() > 10);
     assert_eq!(exprs.symbols_of(&[product.id]), [x, y]);
+    assert_eq!(exprs.depend_on(&[product.id, ExprId::ONE], |s| s == x), [true, false]);
     assert_eq!((exprs.as_symbol(vx.id), vx.symbol()), (Some(x), Some(x)));
     assert_eq!(exprs.as_number(one.id), Some(Number::ONE));
     assert!(!exprs.operands(sum.id).is_empty() && !exprs.take_overflow());

@@ -6,7 +6,6 @@
 //! that no other force that enforces the constraints is shorter in the metric M⁻¹:
 //! any other differs by one that is M⁻¹-orthogonal to range Aᵀ.
 
-use crate::linalg;
 use crate::outcome::Outcome;
 use crate::scale::Units;
 use crate::terms::Terms;
@@ -50,24 +49,27 @@ impl Gauss {
         let most = parts.filter(|x| x.is_finite()).fold(0.0, f64::max);
         let natural: Vec<f64> = coordinates.iter().map(|c| c * most).collect();
         let lambda = &outcome.multipliers;
+        let mut along = vec![(0.0, 0.0); n];
+        for (j, l) in lambda.iter().enumerate() {
+            for (i, a) in terms.jacobian_row(j) {
+                let part = a * l;
+                along[i].0 += part;
+                along[i].1 += part.abs();
+            }
+        }
         let mut stationarity = Relative::default();
         let (mut outside, mut whole) = (0f64, 0f64);
         for i in 0..n {
-            let row = &terms.metric[i * n..(i + 1) * n];
-            let inertia: f64 = row.iter().zip(accelerations).map(|(m, a)| (m * a).abs()).sum();
-            let mut along = 0.0;
-            let mut size = inertia + terms.force[i].abs() + terms.nonideal[i].abs();
-            for (j, l) in lambda.iter().enumerate() {
-                let part = terms.jacobian[j * n + i] * l;
-                along += part;
-                size += part.abs();
-            }
+            let row = || terms.metric_row(i);
+            let inertia: f64 = row().map(|(k, m)| (m * accelerations[k]).abs()).sum();
+            let (along, held) = along[i];
+            let size = inertia + terms.force[i].abs() + terms.nonideal[i].abs() + held;
             let left = force[i] - terms.nonideal[i] - along;
             let noise = terms.noise.map_or(0.0, |noise| {
-                let metric = &noise.metric[i * n..(i + 1) * n];
-                let moved: f64 = metric.iter().zip(accelerations).map(|(m, a)| m * a.abs()).sum();
+                let metric = terms.metric_noise(i);
+                let moved: f64 = metric.map(|(k, m)| m * accelerations[k].abs()).sum();
                 noise.force[i] + moved
-            }) + rounding(row, &natural);
+            }) + rounding(row(), &natural);
             stationarity.take(coordinates[i], left, noise, size);
             outside = outside.max(left.abs() - 16.0 * noise);
             whole = whole.max(size);
@@ -81,7 +83,7 @@ impl Gauss {
         }
         for j in 0..terms.m {
             let (left, noise, size) = row(terms, accelerations, j);
-            let noise = noise + rounding(&terms.jacobian[j * n..(j + 1) * n], &natural);
+            let noise = noise + rounding(terms.jacobian_row(j), &natural);
             feasibility.take(rows[j], left, noise, size);
         }
         let of_forces = (stationarity.residual, stationarity.size);
@@ -114,19 +116,20 @@ impl Gauss {
 }
 
 /// A few rounding errors of a row times natural accelerations.
-fn rounding(row: &[f64], natural: &[f64]) -> f64 {
-    4.0 * f64::EPSILON * row.iter().zip(natural).map(|(a, x)| (a * x).abs()).sum::<f64>()
+fn rounding(row: impl Iterator<Item = (usize, f64)>, natural: &[f64]) -> f64 {
+    4.0 * f64::EPSILON * row.map(|(i, a)| (a * natural[i]).abs()).sum::<f64>()
 }
 
 /// A residual of row j, its noise, and the size of its terms.
 fn row(terms: &Terms, accelerations: &[f64], j: usize) -> (f64, f64, f64) {
-    let n = terms.n;
-    let entries = &terms.jacobian[j * n..(j + 1) * n];
-    let value = linalg::dot(entries, accelerations);
-    let size: f64 = entries.iter().zip(accelerations).map(|(a, x)| (a * x).abs()).sum();
+    let (mut value, mut size) = (0.0, 0.0);
+    for (i, a) in terms.jacobian_row(j) {
+        let part = a * accelerations[i];
+        value += part;
+        size += part.abs();
+    }
     let noise = terms.noise.map_or(0.0, |noise| {
-        let entries = &noise.jacobian[j * n..(j + 1) * n];
-        let moved: f64 = entries.iter().zip(accelerations).map(|(a, x)| a * x.abs()).sum();
+        let moved: f64 = terms.jacobian_noise(j).map(|(i, a)| a * accelerations[i].abs()).sum();
         noise.bias[j] + moved
     });
     (value - terms.bias[j], noise, size + terms.bias[j].abs())
@@ -166,6 +169,7 @@ mod tests {
         bias: &[1.0],
         noise: None,
         inertia: &[],
+        patterns: None,
     };
 
     fn certificate(accelerations: &[f64]) -> Gauss {

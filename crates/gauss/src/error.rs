@@ -46,6 +46,11 @@ pub enum SolveError {
         /// The coordinate at which it showed.
         coordinate: usize,
     },
+    /// A sparse problem that only a dense matrix would serve is too large for one.
+    TooLarge {
+        /// n.
+        size: usize,
+    },
     /// Numbers left the range of floating-point arithmetic on the way.
     Overflow {
         /// What became infinite or not a number.
@@ -79,6 +84,12 @@ impl fmt::Display for SolveError {
                 "the mass matrix is not positive semidefinite, also not on what the constraints \
                  leave free: eliminating up to coordinate {} leaves the negative pivot {pivot:e}",
                 coordinate + 1
+            ),
+            SolveError::TooLarge { size } => write!(
+                f,
+                "masses that couple more than a few of the {size} coordinates, coordinates without \
+                 mass and constraints that nearly depend on each other take a dense matrix, for \
+                 which there are too many coordinates"
             ),
             SolveError::Overflow { what } => {
                 write!(f, "the {what} leaves the range of floating-point numbers")

@@ -24,6 +24,7 @@
 //!     bias: &[0.0],
 //!     noise: None,
 //!     inertia: &[],
+//!     patterns: None,
 //! };
 //! let mut outcome = Outcome::default();
 //! DEFAULT.solve(&mut Scratch::default(), &terms, &Tolerances::default(), &mut outcome)?;
@@ -48,6 +49,7 @@ pub mod outcome;
 pub mod rank;
 pub mod scale;
 pub mod solver;
+pub mod sparse;
 pub mod terms;
 mod tolerances;
 
@@ -56,4 +58,5 @@ pub use eliminations::factored::Factored;
 pub use eliminations::{ALL, DEFAULT, EVERY, Elimination, Scratch, SolveError, Source, by_name};
 pub use outcome::{Conflict, Hidden, Outcome, Rank, Route, Verdict};
 pub use solver::Solver;
-pub use terms::{Noise, Terms, Tolerances};
+pub use sparse::Pattern;
+pub use terms::{Noise, Patterns, Terms, Tolerances};

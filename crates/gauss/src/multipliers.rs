@@ -3,16 +3,14 @@
 //! It is the problem of this crate once more, with the identity as its metric and Aᵀ as its rows.
 
 use crate::eliminations::{DEFAULT, Scratch, SolveError};
-use crate::linalg::multiply;
 use crate::outcome::Outcome;
 use crate::scale::Units;
 use crate::terms::{Noise, Terms, Tolerances};
 
 /// Qᶜ = M q̈ − Q.
 pub fn constraint_force(terms: &Terms, accelerations: &[f64]) -> Vec<f64> {
-    let mut force = vec![0.0; terms.n];
-    multiply(terms.metric, terms.n, accelerations, &mut force);
-    force.iter().zip(terms.force).map(|(a, b)| a - b).collect()
+    let inertia = |i: usize| terms.metric_row(i).map(|(k, m)| m * accelerations[k]).sum::<f64>();
+    terms.force.iter().enumerate().map(|(i, f)| inertia(i) - f).collect()
 }
 
 /// The shortest λ behind a constraint force, given a solution: its own λ, and what
@@ -33,10 +31,8 @@ pub fn recovered(
     let own = self::constraint_force(terms, &solution.v_dot);
     // In units of equal mass rounding of the largest force is in all of them.
     let units = &units.coordinates;
-    let inertia = |i: usize| -> f64 {
-        let row = &terms.metric[i * n..(i + 1) * n];
-        row.iter().zip(&solution.v_dot).map(|(m, a)| (m * a).abs()).sum()
-    };
+    let inertia =
+        |i: usize| -> f64 { terms.metric_row(i).map(|(k, m)| (m * solution.v_dot[k]).abs()).sum() };
     let largest = (0..n)
         .map(|i| units[i] * (inertia(i) + terms.force[i].abs()))
         .filter(|size| size.is_finite())
@@ -72,6 +68,9 @@ pub fn shortest(
     let (n, m) = (terms.n, terms.m);
     if m == 0 {
         return Ok(Vec::new());
+    }
+    if terms.patterns.is_some() {
+        return shortest_of_sparse(terms, constraint_force, rank);
     }
     let mut identity = vec![0.0; m * m];
     (0..m).for_each(|i| identity[i * m + i] = 1.0);
@@ -113,9 +112,27 @@ pub fn shortest(
             bias: &force_noise,
         }),
         inertia: &[],
+        patterns: None,
     };
     let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
     let mut outcome = Outcome::default();
     DEFAULT.solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)?;
     Ok(outcome.v_dot)
+}
+
+/// The same of a sparse problem: by that of Gauss itself, whose accelerations make up for the
+/// force. With F = −Qᶜ and A v̇ = 0 its multipliers are those of the part of Qᶜ along the rows.
+fn shortest_of_sparse(
+    terms: &Terms,
+    constraint_force: &[f64],
+    rank: Option<f64>,
+) -> Result<Vec<f64>, SolveError> {
+    let force: Vec<f64> = constraint_force.iter().zip(terms.nonideal).map(|(a, b)| b - a).collect();
+    let zero = vec![0.0; terms.n.max(terms.m)];
+    let (nonideal, bias) = (&zero[..terms.n], &zero[..terms.m]);
+    let problem = Terms { force: &force, nonideal, bias, noise: None, ..*terms };
+    let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
+    let mut outcome = Outcome::default();
+    DEFAULT.solve(&mut Scratch::default(), &problem, &tolerances, &mut outcome)?;
+    Ok(outcome.multipliers)
 }

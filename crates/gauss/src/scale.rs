@@ -13,7 +13,7 @@
 //! Entries below their noise are set to zero here, before anything is divided by them.
 
 use crate::error::SolveError;
-use crate::linalg::{multiply, norm, power_of_two, zeros};
+use crate::linalg::{norm, power_of_two, zeros};
 use crate::terms::Terms;
 use crate::tolerances::rank::{CLOSE, LIGHT};
 
@@ -81,6 +81,10 @@ impl Units {
 
     /// Becomes those of another problem.
     pub fn set(&mut self, terms: &Terms) {
+        if terms.patterns.is_some() {
+            self.set_sparse(terms);
+            return;
+        }
         if self.scaled.set(terms).is_ok() {
             self.coordinates.clone_from(&self.scaled.coordinates);
             self.rows.clone_from(&self.scaled.rows);
@@ -89,6 +93,28 @@ impl Units {
         for (list, count) in [(&mut self.coordinates, terms.n), (&mut self.rows, terms.m)] {
             list.clear();
             list.resize(count, 1.0);
+        }
+    }
+}
+
+impl Units {
+    /// Of a sparse problem: by masses, here or nearby, and lengths of rows alone.
+    fn set_sparse(&mut self, terms: &Terms) {
+        self.coordinates.clear();
+        for i in 0..terms.n {
+            let nearby = terms.inertia.get(i).copied().unwrap_or(0.0);
+            let mass = terms.mass(i).abs();
+            let mass = if mass > LIGHT * nearby { mass } else { nearby };
+            self.coordinates.push(match mass > 0.0 {
+                true => power_of_two(-0.5 * mass.log2()),
+                false => 1.0,
+            });
+        }
+        self.rows.clear();
+        for j in 0..terms.m {
+            let own = terms.jacobian_row(j).map(|(i, a)| a * self.coordinates[i]);
+            let length = own.map(|a| a * a).sum::<f64>().sqrt();
+            self.rows.push(if length > 0.0 { power_of_two(-length.log2()) } else { 1.0 });
         }
     }
 }
@@ -380,11 +406,10 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
 /// ‖x‖ / √M_ii, how large each entry alone would be for the length of x; 0 where the
 /// metric does not tell. The rounding error of an entry that ought to vanish comes from
 /// the others, and only the metric compares them.
-pub fn reach(metric: &[f64], x: &[f64]) -> Vec<f64> {
+pub fn reach(terms: &Terms, x: &[f64]) -> Vec<f64> {
     let n = x.len();
-    let mut mx = vec![0.0; n];
-    multiply(metric, n, x, &mut mx);
-    let square: f64 = x.iter().zip(&mx).map(|(x, y)| x * y).sum();
-    let length = |i: usize| (square / metric[i * n + i]).sqrt();
+    let moved = |i: usize| terms.metric_row(i).map(|(j, m)| m * x[j]).sum::<f64>();
+    let square: f64 = x.iter().enumerate().map(|(i, x)| x * moved(i)).sum();
+    let length = |i: usize| (square / terms.mass(i)).sqrt();
     (0..n).map(length).map(|s| if s.is_finite() { s } else { 0.0 }).collect()
 }

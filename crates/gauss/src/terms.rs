@@ -5,6 +5,8 @@
 //! have any rank and may have more rows than columns.
 
 use crate::error::SolveError;
+use crate::sparse::Pattern;
+use std::sync::Arc;
 
 /// The problem at one state. All matrices are row-major.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +31,18 @@ pub struct Terms<'a> {
     /// where that is not known. A coordinate whose mass is small against it at this state only
     /// does not take its unit from that mass.
     pub inertia: &'a [f64],
+    /// Where the entries of Γ and A are, if these are lists of them at places and not dense; the
+    /// same for their noise.
+    pub patterns: Option<Patterns<'a>>,
+}
+
+/// Where the entries of Γ and A are.
+#[derive(Clone, Copy, Debug)]
+pub struct Patterns<'a> {
+    /// Of Γ.
+    pub metric: &'a Arc<Pattern>,
+    /// Of A.
+    pub jacobian: &'a Arc<Pattern>,
 }
 
 /// Absolute bounds on the rounding errors with which the entries of [`Terms`] were evaluated, in
@@ -65,15 +79,49 @@ impl Default for Tolerances {
     }
 }
 
-impl Terms<'_> {
+impl<'a> Terms<'a> {
+    /// The entries of a row of Γ: (column, entry). Of a dense one, all.
+    pub fn metric_row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        row_of(self.metric, self.n, self.patterns.map(|p| p.metric), i)
+    }
+
+    /// The entries of a row of A.
+    pub fn jacobian_row(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        row_of(self.jacobian, self.n, self.patterns.map(|p| p.jacobian), j)
+    }
+
+    /// The noise of a row of Γ; none where none is known.
+    pub fn metric_noise(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let noise = self.noise.map_or(&[][..], |noise| noise.metric);
+        row_of(noise, self.n, self.patterns.map(|p| p.metric), i)
+    }
+
+    /// The noise of a row of A; none where none is known.
+    pub fn jacobian_noise(&self, j: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        let noise = self.noise.map_or(&[][..], |noise| noise.jacobian);
+        row_of(noise, self.n, self.patterns.map(|p| p.jacobian), j)
+    }
+
+    /// Γ_ii.
+    pub fn mass(&self, i: usize) -> f64 {
+        match self.patterns {
+            None => self.metric[i * self.n + i],
+            Some(patterns) => patterns.metric.place(i, i).map_or(0.0, |at| self.metric[at]),
+        }
+    }
+
     /// Checks that the shapes agree and every number is finite.
     pub fn check(&self) -> Result<(), SolveError> {
         let (n, m) = (self.n, self.m);
+        let [of_metric, of_rows] = match self.patterns {
+            Some(patterns) => [patterns.metric.entries(), patterns.jacobian.entries()],
+            None => [n * n, m * n],
+        };
         for (what, slice, expected) in [
-            ("metric", self.metric, n * n),
+            ("metric", self.metric, of_metric),
             ("force", self.force, n),
             ("nonideal force", self.nonideal, n),
-            ("constraint matrix", self.jacobian, m * n),
+            ("constraint matrix", self.jacobian, of_rows),
             ("constraint right-hand side", self.bias, m),
         ] {
             check_slice(what, slice, expected)?;
@@ -83,9 +131,9 @@ impl Terms<'_> {
         }
         if let Some(noise) = self.noise {
             for (what, slice, expected) in [
-                ("noise of the metric", noise.metric, n * n),
+                ("noise of the metric", noise.metric, of_metric),
                 ("noise of the force", noise.force, n),
-                ("noise of the constraint matrix", noise.jacobian, m * n),
+                ("noise of the constraint matrix", noise.jacobian, of_rows),
                 ("noise of the constraint right-hand side", noise.bias, m),
             ] {
                 check_slice(what, slice, expected)?;
@@ -103,4 +151,21 @@ fn check_slice(what: &'static str, slice: &[f64], expected: usize) -> Result<(),
         Some(index) => Err(SolveError::NotFinite { what, index }),
         None => Ok(()),
     }
+}
+
+/// The entries of a row of a matrix with or without a pattern, (column, entry); none if there is
+/// no matrix.
+pub fn row_of<'a>(
+    values: &'a [f64],
+    columns: usize,
+    pattern: Option<&'a Arc<Pattern>>,
+    row: usize,
+) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+    let (indices, own) = match pattern {
+        _ if values.is_empty() => (None, 0..0),
+        None => (None, row * columns..(row + 1) * columns),
+        Some(pattern) => (Some(pattern.row(row)), pattern.range(row)),
+    };
+    let column = move |k: usize| indices.map_or(k, |list| list[k]);
+    values[own].iter().enumerate().map(move |(k, a)| (column(k), *a))
 }

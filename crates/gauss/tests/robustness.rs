@@ -99,6 +99,7 @@ fn wrong_shapes_are_errors() {
         bias: &[0.0],
         noise: None,
         inertia: &[],
+        patterns: None,
     };
     for e in EVERY {
         let result = e.solve(

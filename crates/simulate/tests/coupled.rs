@@ -125,6 +125,7 @@ impl Case {
             bias: &self.bias,
             noise: None,
             inertia: &[],
+            patterns: None,
         }
     }
 }

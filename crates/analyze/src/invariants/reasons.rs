@@ -57,7 +57,8 @@ pub fn constraint_forces(setting: &Setting, states: &[State]) -> Vec<(usize, Vec
     };
     let force = |state: &State| {
         let reference = Reference::new(setting, &equations, state, &Tolerances::default()).ok()?;
-        let (numbers, outcome) = (&reference.numbers, &reference.outcome);
+        let numbers = &reference.numbers.clone().with_zeros();
+        let outcome = &reference.outcome;
         if outcome.motion != Verdict::Unique || numbers.size != model.system.n_coordinates() {
             return None;
         }

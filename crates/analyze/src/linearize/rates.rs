@@ -256,6 +256,7 @@ impl Point {
             bias: &bias,
             noise: None,
             inertia: &[],
+            patterns: None,
             ..self.numbers.terms()
         };
         let mut outcome = self.solve(&terms)?;

@@ -28,6 +28,7 @@ use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, STRAIGHT, STRAIGHT_WITH_ROWS, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
+use crate::sparse::{Dense, LARGEST_DENSE, SparseFactored};
 use crate::terms::Terms;
 use crate::tolerances::solving::{FALLS, HOLDS, POOR};
 use dalembert_machine::wide;
@@ -48,17 +49,22 @@ pub struct Factored {
     has_massless: bool,
     /// How many decisions were taken over.
     adopted: u64,
+    /// The same of a sparse problem, where the decision was made on one.
+    sparse: Option<Box<SparseFactored>>,
+    /// A sparse problem made dense.
+    dense: Option<Box<Dense>>,
 }
 
 impl Factored {
     /// Whether there is a decision to go by.
     pub fn is_decided(&self) -> bool {
-        self.is_decided
+        self.sparse.as_ref().map_or(self.is_decided, |sparse| sparse.is_decided())
     }
 
     /// Forgets the decision.
     pub fn forget(&mut self) {
         self.is_decided = false;
+        self.sparse.iter_mut().for_each(|sparse| sparse.forget());
     }
 
     /// How many decisions were taken over: a number for that at hand.
@@ -78,7 +84,7 @@ impl Factored {
         let (n, r) = (self.s.scaled.n, self.s.decision.jacobian);
         let most = if r == 0 { STRAIGHT } else { STRAIGHT_WITH_ROWS };
         let is_plain = self.is_decided && !self.s.refines && !self.has_massless && n <= most;
-        if !is_plain || !elimination.is_null_space() {
+        if self.sparse.is_some() || !is_plain || !elimination.is_null_space() {
             return None;
         }
         constants.clear();
@@ -98,6 +104,12 @@ impl Factored {
         let (n, r) = (decided.scaled.n, decided.decision.jacobian);
         self.is_decided = false;
         self.adopted += 1;
+        self.sparse = None;
+        if decided.is_sparse {
+            let found = decided.sparse.as_ref().and_then(|d| SparseFactored::adopt(d, outcome));
+            self.sparse = found.map(Box::new);
+            return self.sparse.is_some();
+        }
         if outcome.motion != Verdict::Unique
             || outcome.independent.len() != r
             || r + decided.reduced_rank < n
@@ -150,6 +162,9 @@ impl Factored {
 
     /// Whether the decision would be made again at the state that was factored last, by far.
     pub fn holds(&self) -> bool {
+        if let Some(sparse) = &self.sparse {
+            return sparse.holds();
+        }
         let s = &self.s;
         let (n, r) = (s.scaled.n, s.decision.jacobian);
         let is_near = |(now, before): (f64, &f64)| HOLDS * now >= *before && now <= HOLDS * before;
@@ -164,6 +179,12 @@ impl Factored {
 
     /// Factors Γ and A of another state. False if a pivot has fallen.
     pub fn refactor(&mut self, elimination: &dyn Elimination, terms: &Terms) -> bool {
+        if let Some(sparse) = &mut self.sparse {
+            return sparse.refactor(terms);
+        }
+        if terms.patterns.is_some() {
+            return self.with_zeros(terms, |own, terms| own.refactor(elimination, terms));
+        }
         let s = &mut self.s;
         if terms.n != s.scaled.n || terms.m != s.decision.jacobian || !elimination.freezes() {
             return false;
@@ -181,6 +202,13 @@ impl Factored {
         v_dot: &mut Vec<f64>,
         multipliers: &mut Vec<f64>,
     ) -> bool {
+        if let Some(sparse) = &mut self.sparse {
+            return sparse.solve(terms, v_dot, multipliers);
+        }
+        if terms.patterns.is_some() {
+            return self
+                .with_zeros(terms, |own, terms| own.solve(elimination, terms, v_dot, multipliers));
+        }
         let (s, order) = (&mut self.s, &self.order);
         if elimination.is_null_space() && !s.refines && !self.has_massless {
             return frozen::solve(s, terms, order, v_dot, multipliers);
@@ -214,6 +242,10 @@ impl Factored {
         v_dot: &mut Vec<f64>,
         multipliers: &mut Vec<f64>,
     ) -> bool {
+        if self.sparse.is_some() || terms.patterns.is_some() {
+            return self.refactor(elimination, terms)
+                && self.solve(elimination, terms, v_dot, multipliers);
+        }
         let s = &mut self.s;
         let is_plain = elimination.is_null_space() && !s.refines && !self.has_massless;
         if is_plain && terms.n == s.scaled.n && terms.m == s.decision.jacobian {
@@ -232,6 +264,9 @@ impl Factored {
         right: &[f64],
         change: &mut Vec<f64>,
     ) -> bool {
+        if let Some(sparse) = &mut self.sparse {
+            return sparse.shortest(right, change);
+        }
         let s = &mut self.s;
         elimination.is_null_space()
             && !s.refines
@@ -245,7 +280,8 @@ impl Factored {
     /// not numbers.
     pub fn inverse(&mut self, elimination: &dyn Elimination, into: &mut Vec<f64>) -> bool {
         let s = &mut self.s;
-        elimination.is_null_space()
+        self.sparse.is_none()
+            && elimination.is_null_space()
             && !s.refines
             && !self.has_massless
             && inverse::inverse(s, &self.order, into)
@@ -253,7 +289,31 @@ impl Factored {
 
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
-        frozen::residuals(&mut self.s)
+        match &mut self.sparse {
+            Some(sparse) => sparse.residuals(),
+            None => frozen::residuals(&mut self.s),
+        }
+    }
+
+    /// Of a sparse problem, how far the rows factored last are from depending on each other: the
+    /// least pivot in units of equal mass, as a part of given lengths of the rows.
+    pub fn margin(&self, lengths: &[f64]) -> Option<f64> {
+        self.sparse.as_ref().map(|sparse| sparse.margin(lengths))
+    }
+
+    /// Does with a sparse problem what is done with a dense one.
+    fn with_zeros(
+        &mut self,
+        terms: &Terms,
+        mut what: impl FnMut(&mut Self, &Terms) -> bool,
+    ) -> bool {
+        if terms.n > LARGEST_DENSE {
+            return false;
+        }
+        let mut dense = self.dense.take().unwrap_or_default();
+        let done = what(self, &dense.fill(terms));
+        self.dense = Some(dense);
+        done
     }
 }
 
@@ -353,6 +413,7 @@ mod tests {
                 bias: &bias,
                 noise: None,
                 inertia: &[],
+                patterns: None,
             };
             let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
             DEFAULT.solve(&mut scratch, &terms, &Tolerances::default(), &mut outcome).unwrap();

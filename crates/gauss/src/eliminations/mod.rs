@@ -24,6 +24,7 @@ pub use crate::error::SolveError;
 pub use scratch::Scratch;
 
 use crate::outcome::Outcome;
+use crate::sparse;
 use crate::terms::{Terms, Tolerances};
 
 /// Up to so many rows a factored matrix is solved with one operation after the other, such that
@@ -86,6 +87,10 @@ impl dyn Elimination + '_ {
         tolerances: &Tolerances,
         outcome: &mut Outcome,
     ) -> Result<(), SolveError> {
+        scratch.is_sparse = false;
+        if terms.patterns.is_some() {
+            return self.solve_sparse(scratch, terms, tolerances, outcome);
+        }
         let proceeds = shared::begin(scratch, terms, tolerances, outcome)?;
         if self.needs_regular() {
             shared::refuse_singular(scratch, terms, outcome)?;
@@ -97,6 +102,34 @@ impl dyn Elimination + '_ {
             null_space::solve_free(scratch);
         }
         shared::finish(scratch, terms, outcome)
+    }
+
+    /// A sparse problem by its structure; with all its zeros where that does not serve, or where
+    /// an elimination was asked for by name.
+    fn solve_sparse(
+        &self,
+        scratch: &mut Scratch,
+        terms: &Terms,
+        tolerances: &Tolerances,
+        outcome: &mut Outcome,
+    ) -> Result<(), SolveError> {
+        terms.check()?;
+        if self.is_null_space() {
+            let mut decided = scratch.sparse.take().unwrap_or_default();
+            let solved = sparse::solve(&mut decided, terms, tolerances, outcome);
+            scratch.sparse = Some(decided);
+            if let Some(solved) = solved {
+                scratch.is_sparse = true;
+                return solved;
+            }
+        }
+        if terms.n > sparse::LARGEST_DENSE {
+            return Err(SolveError::TooLarge { size: terms.n });
+        }
+        let mut dense = scratch.dense.take().unwrap_or_default();
+        let solved = self.solve(scratch, &dense.fill(terms), tolerances, outcome);
+        scratch.dense = Some(dense);
+        solved
     }
 }
 

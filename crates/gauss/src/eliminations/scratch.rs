@@ -3,6 +3,7 @@
 use crate::linalg::svd::Svd;
 use crate::rank::Decision;
 use crate::scale::Scaled;
+use crate::sparse::{Decided, Dense};
 
 /// Scratch space of an elimination. Keep one per thread and pass it to every call: once it has
 /// grown to the size of the problem, a unique motion is solved without allocating.
@@ -51,4 +52,8 @@ pub struct Scratch {
     pub(super) wide: Vec<bool>,
     pub(super) svd: Svd,
     pub(super) stacked_svd: Svd,
+    /// The same of a sparse problem, and whether the last one was decided there.
+    pub(super) sparse: Option<Box<Decided>>,
+    pub(super) is_sparse: bool,
+    pub(super) dense: Option<Box<Dense>>,
 }

@@ -94,6 +94,7 @@ impl Problem {
             bias: &self.bias,
             noise: None,
             inertia: &[],
+            patterns: None,
         }
     }
     pub fn solve(&self, by: &dyn Elimination) -> Result<Outcome, SolveError> {

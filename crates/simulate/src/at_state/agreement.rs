@@ -49,7 +49,7 @@ impl Scales {
             .max(largest(terms.force))
             .max(largest(terms.nonideal));
         let alone = (0..terms.n).fold(0f64, |m, i| {
-            let mass = terms.metric[i * terms.n + i];
+            let mass = terms.mass(i);
             if mass > 0.0 { m.max(terms.force[i].abs() / mass) } else { m }
         });
         let acceleration = largest(&evaluation.accelerations).max(alone);

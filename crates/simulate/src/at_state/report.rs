@@ -11,6 +11,7 @@ use dalembert_gauss::eliminations::Elimination;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::Tolerances;
 use dalembert_model::system::Model;
+use rustc_hash::FxHashSet;
 
 /// What to evaluate, and how.
 pub struct Options {
@@ -173,16 +174,14 @@ fn native_implied(setting: &Setting, state: &State, tolerances: &Tolerances) -> 
 /// What the constraints are off by.
 fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
     let (equations, numbers) = (&reference.equations, &reference.numbers);
-    let n = numbers.size;
-    let row = |j: usize, x: &[f64]| -> f64 {
-        let entries = &numbers.jacobian[j * n..(j + 1) * n];
-        entries.iter().zip(x).map(|(a, x)| (a * x).abs()).sum()
-    };
+    let terms = numbers.terms();
+    let row =
+        |j: usize, x: &[f64]| -> f64 { terms.jacobian_row(j).map(|(i, a)| (a * x[i]).abs()).sum() };
     let mut list = Vec::new();
     let relative = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
     // What is no more than the rounding of other coordinates is not there.
     let [of_q, of_velocity] =
-        [&state.q, &state.velocity].map(|x| dalembert_gauss::scale::reach(&numbers.metric, x));
+        [&state.q, &state.velocity].map(|x| dalembert_gauss::scale::reach(&terms, x));
     let rounding = |j: usize, reach: &[f64]| 16.0 * f64::EPSILON * row(j, reach);
     for (&(j, _), noisy) in equations.configuration_residuals.iter().zip(&numbers.configuration) {
         let size = row(j, &state.q).max(noisy.noise / f64::EPSILON);
@@ -194,7 +193,8 @@ fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
             relative: relative(value, size),
         });
     }
-    let positions: Vec<usize> = equations.configuration_residuals.iter().map(|r| r.0).collect();
+    let positions: FxHashSet<usize> =
+        equations.configuration_residuals.iter().map(|r| r.0).collect();
     for (&(j, _), noisy) in equations.velocity_residuals.iter().zip(&numbers.velocity) {
         let size = row(j, &state.velocity).max(noisy.noise / f64::EPSILON);
         let value = beyond(noisy.value, rounding(j, &of_velocity));

@@ -269,7 +269,7 @@ impl Reference {
         state: &State,
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
-        let numbers = Numbers::new(setting, equations, state)
+        let numbers = Numbers::at(setting, equations, state)
             .map_err(|error| Refusal::numbers(error, setting))?;
         let mut outcome = Outcome::default();
         dalembert_gauss::DEFAULT
@@ -296,7 +296,8 @@ impl Reference {
         // Sizes of coordinates come from the mass. Columns brought to equal size instead would
         // make a velocity that hardly enters the rows as good a choice as any.
         let mut scaled = Scaled::default();
-        scaled.set(&self.numbers.terms()).ok()?;
+        let numbers = self.numbers.clone().with_zeros();
+        scaled.set(&numbers.terms()).ok()?;
         // Massless coordinates have no size of their own. They are the better ones to depend on
         // the others: large entries of S in their rows do not enter SᵀMS.
         const MASSLESS: f64 = 256.0;
@@ -325,9 +326,10 @@ impl Reference {
         let pick = |from: &[f64]| -> Vec<f64> {
             rows.iter().flat_map(|&r| from[r * n..(r + 1) * n].iter().copied()).collect()
         };
-        let terms = self.numbers.terms();
+        let numbers = self.numbers.clone().with_zeros();
+        let terms = numbers.terms();
         let (jacobian, zero) = (pick(terms.jacobian), vec![0.0; n.max(rows.len())]);
-        let jacobian_noise = pick(&self.numbers.jacobian_noise);
+        let jacobian_noise = pick(&numbers.jacobian_noise);
         let problem = Terms {
             m: rows.len(),
             force: &zero[..n],
@@ -335,7 +337,7 @@ impl Reference {
             jacobian: &jacobian,
             bias: &zero[..rows.len()],
             noise: Some(Noise {
-                metric: &self.numbers.metric_noise,
+                metric: &numbers.metric_noise,
                 force: &zero[..n],
                 jacobian: &jacobian_noise,
                 bias: &zero[..rows.len()],
@@ -406,7 +408,7 @@ fn prepare(
     }
     let equations =
         formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
-    let numbers = Numbers::new(setting, &equations, state)
+    let numbers = Numbers::at(setting, &equations, state)
         .map_err(|error| Refusal::numbers(error, setting))?;
     if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
         return Err(Refusal::Undefined);

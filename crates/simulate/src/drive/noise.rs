@@ -25,34 +25,38 @@ impl Driver {
             [&noise.jacobian, &noise.bias, &noise.position_jacobian].map(Vec::clone)
         };
         let inertia = self.field.noise().inertia.clone();
-        let (metric, rows) = self.field.matrices(t, x)?;
-        let (own, rows) = (units(metric, &inertia, inertia.len()), rows.to_vec());
+        let rows = self.field.matrices(t, x)?.1.to_vec();
+        let own = units(|i| self.field.last_mass(i), &inertia, inertia.len());
+        let pattern = self.field.patterns().map(|of| of.jacobian.clone());
+        let of_positions = self.field.position_matrices().0.pattern().cloned();
         let right = self.field.bias().to_vec();
         let (n, size) = (self.field.n, self.field.size);
-        let mut mass = Vec::new();
         let mut parts = vec![0.0; right.len()];
         let (mut here, mut there) = (Vec::new(), Vec::new());
         self.field.residuals(t, x)?;
         self.field.position_jacobian(&mut here);
-        self.field.mass(&mut mass);
-        let positions = match mass.is_empty() {
+        let count = self.field.position_count();
+        let mass = |i: usize| self.field.mass_of(i).unwrap_or(0.0);
+        let positions = match count == 0 {
             true => Vec::new(),
-            false => units(&mass, &self.field.noise().mass_inertia, n),
+            false => units(mass, &self.field.noise().mass_inertia, n),
         };
-        let mut position_parts = vec![0.0; here.len() / n.max(1)];
+        let mut position_parts = vec![0.0; count];
         for number in 0..TRIES {
             let x = beside(x, &self.field.noise().extents, number);
             // Where there are no values beside the state, nothing is known of its noise.
             let Ok((_, moved)) = self.field.matrices(t, &x) else { continue };
-            widen_rows(&mut parts, &own, &rows, moved);
+            widen_rows(&mut parts, &own, &rows, moved, pattern.as_ref());
             widen(&mut bias, &right, self.field.bias());
             if self.field.residuals(t, &x).is_ok() {
                 self.field.position_jacobian(&mut there);
-                widen_rows(&mut position_parts, &positions, &here, &there);
+                let pattern = of_positions.as_ref();
+                widen_rows(&mut position_parts, &positions, &here, &there, pattern);
             }
         }
-        spread(&mut jacobian, size, &rows, &parts);
-        spread(&mut position_jacobian, n, &here, &position_parts);
+        spread(&mut jacobian, size, &rows, &parts, pattern.as_ref());
+        let pattern = of_positions.as_ref();
+        spread(&mut position_jacobian, n, &here, &position_parts, pattern);
         let noise = self.field.noise_mut();
         (noise.jacobian, noise.bias) = (jacobian, bias);
         noise.position_jacobian = position_jacobian;

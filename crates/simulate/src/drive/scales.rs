@@ -443,10 +443,11 @@ impl Driver {
     pub(super) fn metric_diagonal(&mut self, x: &[f64]) -> Option<Vec<f64>> {
         let size = self.field.size;
         let (t, n) = (self.t, self.field.n);
-        let metric = self.field.matrices(t, x).ok()?.0;
-        let mut diagonal: Vec<f64> = (0..size).map(|j| metric[j * size + j].abs()).collect();
+        self.field.matrices(t, x).ok()?;
+        let mut diagonal: Vec<f64> = (0..size).map(|j| self.field.last_mass(j).abs()).collect();
         let momenta = self.field.model().system.momenta();
-        if size == n && momenta.iter().any(|p| self.field.equations.v.contains(p)) {
+        let own = &self.field.equations.v;
+        if size == n && momenta.iter().zip(own).any(|(p, v)| p == v) {
             let mass = self.field.mass_diagonal(t, x);
             for j in 0..n {
                 if momenta[j] == self.field.equations.v[j] {

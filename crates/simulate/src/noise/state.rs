@@ -9,6 +9,9 @@
 //! for more than the row, where a coordinate has hardly any mass.
 
 use dalembert_expr::Random;
+use dalembert_gauss::Pattern;
+use dalembert_gauss::terms::row_of;
+use std::sync::Arc;
 
 /// How far off a state may be, relative to the scale that the model gives to each component:
 /// more than a projection leaves, less than any tolerance of ranks.
@@ -33,19 +36,27 @@ pub fn beside(x: &[f64], extents: &[f64], number: u64) -> Vec<f64> {
 
 /// Units in which the entries of a row compare: of equal mass, as it is here or nearby. 0 for a
 /// coordinate that has none.
-pub fn units(metric: &[f64], inertia: &[f64], n: usize) -> Vec<f64> {
-    let mass = |i: usize| metric[i * n + i].abs().max(inertia.get(i).copied().unwrap_or(0.0));
+pub fn units(mass: impl Fn(usize) -> f64, inertia: &[f64], n: usize) -> Vec<f64> {
+    let mass = |i: usize| mass(i).abs().max(inertia.get(i).copied().unwrap_or(0.0));
     (0..n).map(|i| if mass(i) > 0.0 { mass(i).sqrt().recip() } else { 0.0 }).collect()
 }
 
 /// Raises the parts of rows that are noise to twice what changed, in the units of the entries.
-pub fn widen_rows(parts: &mut [f64], units: &[f64], here: &[f64], there: &[f64]) {
-    let n = units.len();
+pub fn widen_rows(
+    parts: &mut [f64],
+    units: &[f64],
+    here: &[f64],
+    there: &[f64],
+    pattern: Option<&Arc<Pattern>>,
+) {
     for (j, part) in parts.iter_mut().enumerate() {
-        let (a, b) = (&here[j * n..(j + 1) * n], &there[j * n..(j + 1) * n]);
-        let largest = |of: &dyn Fn(usize) -> f64| (0..n).map(of).fold(0.0, f64::max);
-        let change = largest(&|i| 2.0 * units[i] * (a[i] - b[i]).abs());
-        let size = largest(&|i| units[i] * a[i].abs());
+        let row = |of| row_of(of, units.len(), pattern, j);
+        let both = || row(here).zip(row(there)).map(|((i, a), (_, b))| (i, a, b));
+        let (mut change, mut size) = (0f64, 0f64);
+        for (i, a, b) in both() {
+            change = change.max(2.0 * units[i] * (a - b).abs());
+            size = size.max(units[i] * a.abs());
+        }
         let massive = match (change > 0.0, size > 0.0) {
             (true, true) => Some(change / size),
             (true, false) => Some(1.0),
@@ -53,8 +64,8 @@ pub fn widen_rows(parts: &mut [f64], units: &[f64], here: &[f64], there: &[f64])
         };
         // A coordinate without mass compares with nothing but itself; where its entry stands,
         // the row says something.
-        let own = (0..n).filter(|&i| units[i] == 0.0 && a[i] != 0.0);
-        let massless = own.map(|i| 2.0 * ((a[i] - b[i]) / a[i]).abs()).reduce(f64::min);
+        let own = both().filter(|&(i, a, _)| units[i] == 0.0 && a != 0.0);
+        let massless = own.map(|(_, a, b)| 2.0 * ((a - b) / a).abs()).reduce(f64::min);
         let part_here = match (massive, massless) {
             (Some(x), Some(y)) => x.min(y),
             (x, y) => x.or(y).unwrap_or(0.0),
@@ -66,9 +77,18 @@ pub fn widen_rows(parts: &mut [f64], units: &[f64], here: &[f64], there: &[f64])
 }
 
 /// Raises the noise of rows to a part of their entries.
-pub fn spread(noise: &mut [f64], n: usize, rows: &[f64], parts: &[f64]) {
-    for (at, (noise, a)) in noise.iter_mut().zip(rows).enumerate() {
-        *noise = noise.max(parts[at / n] * a.abs());
+pub fn spread(
+    noise: &mut [f64],
+    n: usize,
+    rows: &[f64],
+    parts: &[f64],
+    pattern: Option<&Arc<Pattern>>,
+) {
+    for (j, part) in parts.iter().enumerate() {
+        let own = pattern.map_or(j * n..(j + 1) * n, |pattern| pattern.range(j));
+        for (noise, a) in noise[own.clone()].iter_mut().zip(&rows[own]) {
+            *noise = noise.max(part * a.abs());
+        }
     }
 }
 

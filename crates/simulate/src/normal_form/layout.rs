@@ -4,20 +4,55 @@
 //! all who evaluate them: the compiled rates in the own variables, the observer in q̈ = v̇, and
 //! the numbers of one state with their rounding noise. What each of them needs beside these it
 //! lists before or behind. Of matrices only the entries that are not 0 by structure are outputs.
+//!
+//! Where there are many coordinates and most entries of Γ are 0, matrices stay lists of entries at
+//! the places of a pattern; all others are made dense.
 
+use super::matrix::Matrix;
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Jacobian};
-use dalembert_gauss::terms::Terms;
+use dalembert_gauss::Pattern;
+use dalembert_gauss::terms::{Patterns, Terms, row_of};
 use std::ops::Range;
+use std::sync::Arc;
+
+/// Matrices with fewer columns are dense.
+const LARGE: usize = 64;
+/// As are those with more than this part of their entries.
+const SPARSE: f64 = 0.125;
+
+/// Whether matrices that go with a metric stay sparse.
+pub(crate) fn is_large(metric: &Jacobian) -> bool {
+    let n = metric.columns;
+    let count = || metric.rows.iter().map(Vec::len).sum::<usize>() as f64;
+    n >= LARGE && count() <= SPARSE * (n * n) as f64
+}
+
+/// The pattern of a matrix.
+pub(crate) fn pattern(matrix: &Jacobian) -> Pattern {
+    Pattern::new(matrix.columns, matrix.rows.iter().map(|row| row.iter().map(|e| e.0)))
+}
 
 /// The outputs of a function, in order.
 #[derive(Default)]
 pub(crate) struct Outputs {
     pub(crate) roots: Vec<ExprId>,
+    /// Whether matrices stay sparse.
+    is_large: bool,
 }
 
 impl Outputs {
+    /// Outputs whose matrices go with a metric.
+    pub(crate) fn beside(metric: &Jacobian) -> Outputs {
+        Outputs { roots: Vec::new(), is_large: is_large(metric) }
+    }
+
+    /// The same list, with matrices that go with another metric from here on.
+    pub(crate) fn go_on_beside(self, metric: &Jacobian) -> Outputs {
+        Outputs { is_large: is_large(metric), ..self }
+    }
+
     /// Lists one more, and tells its place.
     pub(crate) fn one(&mut self, root: ExprId) -> usize {
         self.roots.push(root);
@@ -33,10 +68,17 @@ impl Outputs {
 
     /// Lists the entries of a matrix.
     pub(crate) fn matrix(&mut self, matrix: &Jacobian) -> Sparse {
-        Sparse {
-            at: self.list(entries(matrix)),
-            places: places(matrix),
-            length: matrix.rows.len() * matrix.columns,
+        let at = self.list(entries(matrix));
+        let columns = matrix.columns;
+        match self.is_large {
+            true => {
+                let (places, length) = ((0..at.len()).collect(), at.len());
+                Sparse { at, places, length, columns, pattern: Some(Arc::new(pattern(matrix))) }
+            }
+            false => {
+                let length = matrix.rows.len() * columns;
+                Sparse { at, places: places(matrix), length, columns, pattern: None }
+            }
         }
     }
 }
@@ -45,9 +87,12 @@ impl Outputs {
 #[derive(Clone)]
 pub(crate) struct Sparse {
     at: Range<usize>,
-    /// Of its entries in the dense one.
+    /// Of its entries in the dense one; of a large one, in the list of them.
     places: Vec<usize>,
     length: usize,
+    columns: usize,
+    /// Of a large one.
+    pattern: Option<Arc<Pattern>>,
 }
 
 impl Sparse {
@@ -56,7 +101,31 @@ impl Sparse {
         &output[self.at.clone()]
     }
 
-    /// Puts its entries into a dense matrix that is 0 elsewhere.
+    /// Its pattern, if it is large.
+    pub(crate) fn pattern(&self) -> Option<&Arc<Pattern>> {
+        self.pattern.as_ref()
+    }
+
+    /// Its values as a matrix.
+    pub(crate) fn matrix(&self, values: Vec<f64>) -> Matrix {
+        Matrix::with_pattern(values, self.columns, self.pattern.clone())
+    }
+
+    /// How many numbers [`values`](Sparse::values) are.
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// The entries of a row among its values: (column, entry).
+    pub(crate) fn row<'a>(
+        &'a self,
+        values: &'a [f64],
+        row: usize,
+    ) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        row_of(values, self.columns, self.pattern.as_ref(), row)
+    }
+
+    /// Puts its entries into a dense matrix that is 0 elsewhere, or a large one into their list.
     pub(crate) fn write(&self, output: &[f64], full: &mut [f64]) {
         for (place, value) in self.places.iter().zip(self.entries(output)) {
             full[*place] = *value;
@@ -83,16 +152,23 @@ impl Sparse {
 
     /// Where its diagonal lies among the outputs, if it is square; none where that is 0.
     pub(crate) fn diagonal(&self) -> Vec<Option<usize>> {
-        let n = self.length.isqrt();
-        let mut diagonal = vec![None; n];
+        let n = self.columns;
+        let mut diagonal = vec![None; if self.length == 0 { 0 } else { n }];
+        if let Some(pattern) = &self.pattern {
+            let place = |(i, at): (usize, &mut Option<usize>)| {
+                *at = pattern.place(i, i).map(|k| self.at.start + k);
+            };
+            diagonal.iter_mut().enumerate().for_each(place);
+            return diagonal;
+        }
         for (k, place) in self.places.iter().enumerate().filter(|(_, p)| *p % (n + 1) == 0) {
             diagonal[place / (n + 1)] = Some(self.at.start + k);
         }
         diagonal
     }
 
-    /// It, dense.
-    pub(crate) fn dense(&self, output: &[f64]) -> Vec<f64> {
+    /// It, dense; of a large one, its entries.
+    pub(crate) fn values(&self, output: &[f64]) -> Vec<f64> {
         let mut full = Vec::new();
         self.fill(output, &mut full);
         full
@@ -140,23 +216,30 @@ impl Layout {
     /// The same for the rows in use: with A and b of all rows if these are all, else with those
     /// that were chosen.
     pub(crate) fn chosen<'a>(
-        &self,
+        &'a self,
         rows: &[usize],
         output: &'a [f64],
         metric: &'a [f64],
         jacobian: &'a [f64],
-        (chosen, bias): (&'a [f64], &'a [f64]),
+        chosen: &'a Chosen,
     ) -> Terms<'a> {
         let all = self.terms(output, metric, jacobian);
-        match rows.len() == all.m {
-            true => all,
-            false => Terms { m: rows.len(), jacobian: chosen, bias, ..all },
+        if rows.len() == all.m {
+            return all;
         }
+        let patterns = all.patterns.map(|of| Patterns { jacobian: &chosen.pattern, ..of });
+        let (jacobian, bias) = (&*chosen.jacobian, &*chosen.bias);
+        Terms { m: rows.len(), jacobian, bias, patterns, ..all }
     }
 
-    /// The terms of an output, with its matrices as they were made dense; no noise is known.
+    /// Where entries are, if matrices are large.
+    pub(crate) fn patterns(&self) -> Option<Patterns<'_>> {
+        Some(Patterns { metric: self.metric.pattern()?, jacobian: self.jacobian.pattern()? })
+    }
+
+    /// The terms of an output, with the values of its matrices; no noise is known.
     pub(crate) fn terms<'a>(
-        &self,
+        &'a self,
         output: &'a [f64],
         metric: &'a [f64],
         jacobian: &'a [f64],
@@ -171,7 +254,84 @@ impl Layout {
             bias: &output[self.bias.clone()],
             noise: None,
             inertia: &[],
+            patterns: self.patterns(),
         }
+    }
+}
+
+/// A sparse matrix by its columns.
+pub(crate) struct Columns(Vec<Vec<(usize, f64)>>);
+
+impl Columns {
+    pub(crate) fn new(pattern: &Pattern, values: &[f64]) -> Columns {
+        let mut lists = vec![Vec::new(); pattern.columns()];
+        for row in 0..pattern.rows() {
+            pattern.entries_of(row, values).for_each(|(column, a)| lists[column].push((row, a)));
+        }
+        Columns(lists)
+    }
+
+    /// (row, entry) of a column.
+    pub(crate) fn of(&self, column: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.0[column].iter().copied()
+    }
+}
+
+/// A and b of some rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chosen {
+    jacobian: Vec<f64>,
+    bias: Vec<f64>,
+    /// Those that the pattern is of.
+    rows: Vec<usize>,
+    pattern: Arc<Pattern>,
+}
+
+impl Chosen {
+    /// Takes these rows of a matrix's values and of right-hand sides.
+    pub(crate) fn take(&mut self, rows: &[usize], matrix: &Sparse, values: &[f64], bias: &[f64]) {
+        self.bias.clear();
+        self.bias.extend(rows.iter().map(|&row| bias[row]));
+        self.take_rows(rows, matrix, values);
+    }
+
+    /// The rows alone.
+    pub(crate) fn take_rows(&mut self, rows: &[usize], matrix: &Sparse, values: &[f64]) {
+        self.pick(rows, matrix.columns, matrix.pattern.as_ref(), values);
+    }
+
+    /// The same of a matrix with or without a pattern.
+    pub(crate) fn pick(
+        &mut self,
+        rows: &[usize],
+        columns: usize,
+        pattern: Option<&Arc<Pattern>>,
+        values: &[f64],
+    ) {
+        self.jacobian.clear();
+        for &row in rows {
+            let own = match pattern {
+                Some(pattern) => pattern.range(row),
+                None => row * columns..(row + 1) * columns,
+            };
+            self.jacobian.extend_from_slice(&values[own]);
+        }
+        if let Some(pattern) = pattern
+            && (self.rows != rows || self.pattern.columns() != columns)
+        {
+            self.rows = rows.to_vec();
+            self.pattern = Arc::new(pattern.pick(rows));
+        }
+    }
+
+    /// The values of the rows.
+    pub(crate) fn jacobian(&self) -> &[f64] {
+        &self.jacobian
+    }
+
+    /// Where their entries are, if they are of a large matrix.
+    pub(crate) fn pattern(&self) -> &Arc<Pattern> {
+        &self.pattern
     }
 }
 

@@ -3,9 +3,11 @@
 //! instead ([`crate::program`]); what lies where among the values is the same for both.
 
 pub(crate) mod layout;
+mod matrix;
 pub mod multiplier_forces;
 mod numbers;
 
+pub use matrix::Matrix;
 pub use numbers::{Numbers, dense};
 
 /// An answer whose Gauss residual is above this is none.

@@ -1,7 +1,8 @@
 //! The normal form in numbers: Γ, F, C, A, b and what surrounds them at a state.
 
 use crate::noise::Noisy;
-use crate::normal_form::layout::{Layout, Outputs};
+use crate::normal_form::layout::{Layout, Outputs, Sparse};
+use crate::normal_form::matrix::Matrix;
 use crate::normal_form::multiplier_forces::Frozen;
 use crate::setting::State;
 use crate::setting::extent::{Geometry, natural_accelerations};
@@ -9,12 +10,15 @@ use crate::setting::legendre::{self, NewtonError};
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{ExprId, Jacobian};
+use dalembert_gauss::Pattern;
 use dalembert_gauss::coupled::CoupledError;
 use dalembert_gauss::eliminations::{Elimination, Scratch, SolveError};
 use dalembert_gauss::outcome::Outcome;
-use dalembert_gauss::terms::{Noise, Terms, Tolerances};
+use dalembert_gauss::terms::{Noise, Patterns, Terms, Tolerances, row_of};
+use std::sync::Arc;
 
-/// Numbers of the normal form. Matrices are dense, row by row.
+/// Numbers of the normal form. Matrices are dense, row by row; those of a large system are lists of
+/// their entries unless made dense.
 #[derive(Clone, Debug, Default)]
 pub struct Numbers {
     /// Size of v.
@@ -53,15 +57,40 @@ pub struct Numbers {
     pub inertia: Vec<f64>,
     /// Accelerations of the size that the velocities give.
     pub natural: Vec<f64>,
+    /// Where the entries of Γ, A and K are, if these are not dense.
+    places: Option<[Arc<Pattern>; 3]>,
     /// F and C as functions of the multipliers that occur in them, if any does; their
     /// numbers above are those at the solution.
     law: Option<(Frozen, Table)>,
 }
 
 impl Numbers {
-    /// Evaluates equations at a state. Forces that depend on multipliers are solved for
-    /// together with these by the default elimination.
+    /// Evaluates equations at a state, with dense matrices. Forces that depend on multipliers are
+    /// solved for together with these by the default elimination.
     pub fn new(
+        setting: &Setting,
+        equations: &EquationsOfMotion,
+        state: &State,
+    ) -> Result<Numbers, NewtonError> {
+        Numbers::at(setting, equations, state).map(Numbers::with_zeros)
+    }
+
+    /// Makes the matrices dense.
+    pub fn with_zeros(mut self) -> Numbers {
+        if let Some([metric, jacobian, lift]) = self.places.take() {
+            self.lift = lift.dense(&self.lift);
+            for values in [&mut self.metric, &mut self.metric_noise] {
+                *values = metric.dense(values);
+            }
+            for values in [&mut self.jacobian, &mut self.jacobian_noise] {
+                *values = jacobian.dense(values);
+            }
+        }
+        self
+    }
+
+    /// The same with the matrices of a large system as lists of their entries.
+    pub fn at(
         setting: &Setting,
         equations: &EquationsOfMotion,
         state: &State,
@@ -94,7 +123,7 @@ impl Numbers {
         let inertia = along.reach_within(&lengths);
         let natural =
             natural_accelerations(&state.q, &state.velocity, &lengths, setting.duration());
-        let mut outputs = Outputs::default();
+        let mut outputs = Outputs::beside(&equations.metric);
         let kinematics = outputs.list(equations.kinematics.iter().copied());
         let lift = outputs.matrix(&equations.lift);
         let lift_bias = outputs.list(equations.lift_bias.iter().copied());
@@ -112,19 +141,20 @@ impl Numbers {
             size: equations.v.len(),
             v,
             kinematics: plain[kinematics].to_vec(),
-            lift: lift.dense(&plain),
+            lift: lift.values(&plain),
             lift_bias: plain[lift_bias].to_vec(),
-            metric: layout.metric.dense(&plain),
+            metric: layout.metric.values(&plain),
             force: plain[force].to_vec(),
             nonideal: plain[nonideal].to_vec(),
-            jacobian: layout.jacobian.dense(&plain),
+            jacobian: layout.jacobian.values(&plain),
             bias: plain[layout.bias.clone()].to_vec(),
             configuration: values[configuration].to_vec(),
             velocity: values[velocity].to_vec(),
-            metric_noise: layout.metric.dense(&noise),
+            metric_noise: layout.metric.values(&noise),
             force_noise,
-            jacobian_noise: layout.jacobian.dense(&noise),
+            jacobian_noise: layout.jacobian.values(&noise),
             bias_noise: noise[layout.bias].to_vec(),
+            places: places(&layout.metric, &layout.jacobian, &lift),
             inertia,
             natural,
             law,
@@ -203,7 +233,22 @@ impl Numbers {
                 bias: &self.bias_noise,
             }),
             inertia: &self.inertia,
+            patterns: self
+                .places
+                .as_ref()
+                .map(|[metric, jacobian, _]| Patterns { metric, jacobian }),
         }
+    }
+
+    /// A.
+    pub fn rows(&self) -> Matrix {
+        let pattern = self.places.as_ref().map(|places| places[1].clone());
+        Matrix::with_pattern(self.jacobian.clone(), self.size, pattern)
+    }
+
+    /// A row of K: (column, entry).
+    fn lift_row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        row_of(&self.lift, self.size, self.places.as_ref().map(|places| &places[2]), i)
     }
 
     /// q̈ = K v̇ + κ.
@@ -215,7 +260,7 @@ impl Numbers {
     /// Which entries of K x vanish, judged by the terms they are made of and so whatever the
     /// units.
     pub fn vanishing(&self, x: &[f64]) -> Vec<bool> {
-        let row = |i: usize| self.lift[i * self.size..(i + 1) * self.size].iter().zip(x);
+        let row = |i: usize| self.lift_row(i).map(|(k, a)| (a, x[k]));
         (0..self.lift_bias.len())
             .map(|i| {
                 let value: f64 = row(i).map(|(k, x)| k * x).sum();
@@ -228,7 +273,18 @@ impl Numbers {
     /// K x.
     pub fn direction(&self, x: &[f64]) -> Vec<f64> {
         let n = self.lift_bias.len();
-        (0..n).map(|i| (0..self.size).map(|j| self.lift[i * self.size + j] * x[j]).sum()).collect()
+        (0..n).map(|i| self.lift_row(i).map(|(j, k)| k * x[j]).sum()).collect()
+    }
+}
+
+/// Where the entries of large matrices are.
+fn places(metric: &Sparse, jacobian: &Sparse, lift: &Sparse) -> Option<[Arc<Pattern>; 3]> {
+    let places = [metric, jacobian, lift].map(Sparse::pattern);
+    match places {
+        [Some(metric), Some(jacobian), Some(lift)] => {
+            Some([metric.clone(), jacobian.clone(), lift.clone()])
+        }
+        _ => None,
     }
 }
 

@@ -11,6 +11,7 @@
 //!
 //! Twice is enough where λ does not act on the positions and velocities of the start.
 
+use crate::normal_form::Matrix;
 use crate::points::nearest::NearestPoint;
 use crate::points::start::{Guess, Start, StartError};
 use crate::setting::{Setting, Table};
@@ -90,9 +91,7 @@ fn values(setting: &Setting, start: &Start, places: &[usize]) -> Result<Vec<f64>
     let unknowns: Vec<Symbol> = places.iter().map(|&i| positions[i]).collect();
     let equations: Vec<ExprId> = system.determined.iter().map(|d| d.residual).collect();
     let n = unknowns.len();
-    let identity = |_: &Table| -> Option<Vec<f64>> {
-        Some((0..n * n).map(|k| if k % (n + 1) == 0 { 1.0 } else { 0.0 }).collect())
-    };
+    let identity = |_: &Table| Some(Matrix::identity(n, false));
     let problem = NearestPoint {
         setting,
         table: start.state.table(system),

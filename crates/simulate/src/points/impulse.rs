@@ -18,6 +18,7 @@
 //! Rows may depend on each other and M may be singular. What cannot be met is reported
 //! with what is left over.
 
+use crate::normal_form::Matrix;
 use crate::points::nearest::{NearestPoint, Unmet};
 use crate::points::start::Native;
 use crate::setting::State;
@@ -168,12 +169,7 @@ impl Impulses {
         let free: Vec<usize> = (0..all.len()).filter(|&i| is_free[i]).collect();
         let scales =
             self.native.position_scales(&self.native.geometry.at(&self.setting, &table)).of(&free);
-        let n = all.len();
-        let metric = |table: &Table| {
-            let full = self.native.mass(&self.setting, table)?;
-            let entries = free.iter().flat_map(|&i| free.iter().map(move |&j| (i, j)));
-            Some(entries.map(|(i, j)| full[i * n + j]).collect())
-        };
+        let metric = |table: &Table| Some(self.native.mass(&self.setting, table)?.square(&free));
         let problem = NearestPoint {
             setting: &self.setting,
             table,
@@ -266,7 +262,7 @@ impl Impulses {
         let away: Vec<f64> = x.iter().zip(before).map(|(x, b)| x - b).collect();
         let mut force = vec![0.0; x.len()];
         match self.native.metric(&self.setting, &table) {
-            Some(metric) => linalg::multiply(&metric, x.len(), &away, &mut force),
+            Some(metric) => metric.multiply(&away, &mut force),
             None => return f64::INFINITY,
         }
         let distance = 0.5 * linalg::dot(&away, &force);
@@ -293,17 +289,19 @@ impl Impulses {
             let force = self.missing_impulse(&metric, state, &x, &table);
             let bias: Vec<f64> =
                 self.setting.numbers(equations, &table).iter().map(|r| -r).collect();
-            let rows = crate::normal_form::dense(jacobian, &self.setting.numbers(entries, &table));
+            let values = self.setting.numbers(entries, &table);
+            let rows = Matrix::of(jacobian, values, !metric.is_dense());
             let terms = Terms {
                 n,
                 m: bias.len(),
-                metric: &metric,
+                metric: &metric.values,
                 force: &force,
                 nonideal: &vec![0.0; n],
-                jacobian: &rows,
+                jacobian: &rows.values,
                 bias: &bias,
                 noise: None,
                 inertia,
+                patterns: metric.patterns(&rows),
             };
             let tolerances =
                 Tolerances { rank: Some(RANK), least_squares: true, ..Tolerances::default() };
@@ -330,7 +328,7 @@ impl Impulses {
     /// H_pp (p⁻ − x).
     fn missing_impulse(
         &self,
-        metric: &[f64],
+        metric: &Matrix,
         before: &State,
         x: &[f64],
         table: &Table,
@@ -343,7 +341,7 @@ impl Impulses {
             Energy::Hamiltonian { .. } => {
                 let away: Vec<f64> = before.momentum.iter().zip(x).map(|(p, x)| p - x).collect();
                 let mut force = vec![0.0; x.len()];
-                linalg::multiply(metric, x.len(), &away, &mut force);
+                metric.multiply(&away, &mut force);
                 force
             }
         }

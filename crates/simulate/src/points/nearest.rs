@@ -11,12 +11,12 @@
 //! Dependent equations and a singular metric do no harm. What cannot be met is
 //! reported with what is left over, never least-squared away in silence.
 
+use crate::normal_form::Matrix;
 use crate::setting::{Setting, Table};
 use dalembert_expr::{ExprId, Jacobian, Random, Symbol};
 use dalembert_gauss::eliminations::Scratch;
 use dalembert_gauss::linalg;
 use dalembert_gauss::outcome::Outcome;
-use dalembert_gauss::scale;
 use dalembert_gauss::terms::{Terms, Tolerances};
 
 /// Equations for unknowns, and a guess of them.
@@ -33,9 +33,8 @@ pub struct NearestPoint<'a> {
     pub equations: Vec<ExprId>,
     /// Whether the point must be the nearest one; if not, one near the guess will do.
     pub nearest: bool,
-    /// The metric, dense, row by row, at the values of a table; `None` where it is
-    /// not defined.
-    pub metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
+    /// The metric at the values of a table; `None` where it is not defined.
+    pub metric: &'a dyn Fn(&Table) -> Option<Matrix>,
     /// The scales of the unknowns.
     pub scales: Scales,
 }
@@ -90,6 +89,8 @@ pub struct Unmet {
 
 /// Most steps of each phase.
 const MOST: usize = 80;
+/// Up to so many unknowns a dense matrix is formed to tell which equations clash.
+const LARGEST_DENSE: usize = 2000;
 /// Guesses tried when the first is a singular point.
 const ATTEMPTS: u32 = 12;
 
@@ -98,8 +99,8 @@ struct Point {
     x: Vec<f64>,
     residuals: Vec<f64>,
     noise: Vec<f64>,
-    jacobian: Vec<f64>,
-    /// See [`scale::reach`].
+    jacobian: Matrix,
+    /// See [`Matrix::reach`].
     reach: Vec<f64>,
     /// What the last digit of each unknown is worth on the scale that the model gives to it.
     digits: Vec<f64>,
@@ -181,16 +182,17 @@ impl NearestPoint<'_> {
         }
         let (residuals, entries) = values.split_at(self.equations.len());
         let plain: Vec<f64> = entries.iter().map(|v| v.value).collect();
+        let metric = (self.metric)(&table);
         Some(Point {
             residuals: residuals.iter().map(|v| v.value).collect(),
             noise: residuals
                 .iter()
                 .map(|v| if v.noise.is_finite() { v.noise } else { 0.0 })
                 .collect(),
-            jacobian: crate::normal_form::dense(jacobian, &plain),
+            jacobian: Matrix::of(jacobian, plain, metric.as_ref().is_some_and(|m| !m.is_dense())),
             held: self.held(&table),
             digits: self.scales.extents.iter().map(|s| f64::EPSILON * s).collect(),
-            reach: (self.metric)(&table).map_or(vec![0.0; x.len()], |m| scale::reach(&m, &x)),
+            reach: metric.map_or(vec![0.0; x.len()], |m| m.reach(&x)),
             x,
         })
     }
@@ -283,21 +285,23 @@ impl NearestPoint<'_> {
         (here, outcome.map(|outcome| outcome.rank.jacobian))
     }
 
-    /// The size that an unknown has or is given.
-    fn size(&self, i: usize, at: &Point) -> f64 {
+    /// The sizes that unknowns have or are given.
+    fn sizes(&self, at: &Point) -> Vec<f64> {
         let own = |i: usize| at.x[i].abs().max(self.scales.extent(i)).max(at.reach[i]);
+        let largest = (0..at.x.len()).map(own).fold(0.0, f64::max);
         // Where nothing gives one, any will do that is not 0.
-        match (own(i), (0..at.x.len()).map(own).fold(0.0, f64::max)) {
-            (own, _) if own > 0.0 => own,
-            (_, largest) if largest > 0.0 => largest,
+        let size = |i: usize| match own(i) {
+            own if own > 0.0 => own,
+            _ if largest > 0.0 => largest,
             _ => 1.0,
-        }
+        };
+        (0..at.x.len()).map(size).collect()
     }
 
     /// The length of a step, relative to these.
     fn length(&self, step: &[f64], at: &Point) -> f64 {
-        let parts = step.iter().enumerate().filter(|(_, d)| **d != 0.0);
-        parts.fold(0f64, |m, (i, d)| m.max(d.abs() / self.size(i, at)))
+        let parts = step.iter().zip(self.sizes(at)).filter(|(d, _)| **d != 0.0);
+        parts.fold(0f64, |m, (d, size)| m.max(d.abs() / size))
     }
 
     /// A fraction of a step, then back to the equations; `None` if that fails.
@@ -308,10 +312,10 @@ impl NearestPoint<'_> {
     }
 
     /// The distance to the guess.
-    fn distance(&self, metric: &[f64], x: &[f64]) -> f64 {
+    fn distance(&self, metric: &Matrix, x: &[f64]) -> f64 {
         let away: Vec<f64> = x.iter().zip(&self.guess).map(|(x, g)| x - g).collect();
         let mut force = vec![0.0; away.len()];
-        linalg::multiply(metric, away.len(), &away, &mut force);
+        metric.multiply(&away, &mut force);
         linalg::dot(&away, &force).max(0.0).sqrt()
     }
 
@@ -321,22 +325,25 @@ impl NearestPoint<'_> {
         &self,
         jacobian: &Jacobian,
         here: &Point,
-        metric: &[f64],
+        metric: &Matrix,
         towards: &Outcome,
     ) -> Option<Vec<f64>> {
+        // The curvature is dense, and costs a point for each unknown.
+        if !metric.is_dense() {
+            return None;
+        }
         let (n, m) = (self.unknowns.len(), self.equations.len());
         let pull = |point: &Point| -> Vec<f64> {
-            let row = |j: usize| &point.jacobian[j * n..(j + 1) * n];
             let mut sum = vec![0.0; n];
             for (j, l) in towards.multipliers.iter().enumerate() {
-                sum.iter_mut().zip(row(j)).for_each(|(s, a)| *s += a * l);
+                point.jacobian.row(j).for_each(|(i, a)| sum[i] += a * l);
             }
             sum
         };
         let before = pull(here);
-        let sizes: Vec<f64> =
-            (0..n).map(|i| self.size(i, here).max(towards.v_dot[i].abs())).collect();
-        let mut curved = metric.to_vec();
+        let own = self.sizes(here).into_iter().zip(&towards.v_dot);
+        let sizes: Vec<f64> = own.map(|(size, d)| size.max(d.abs())).collect();
+        let mut curved = metric.values.clone();
         for i in 0..n {
             let mut x = here.x.clone();
             let small = 1e-7 * sizes[i];
@@ -353,7 +360,7 @@ impl NearestPoint<'_> {
         let most =
             (0..n * n).map(|k| (curved[k] * sizes[k / n] * sizes[k % n]).abs()).fold(0.0, f64::max);
         for j in 0..m {
-            let row = &here.jacobian[j * n..(j + 1) * n];
+            let row = &here.jacobian.values[j * n..(j + 1) * n];
             let square: f64 = row.iter().zip(&sizes).map(|(a, s)| (a * s).powi(2)).sum();
             if !(square > 0.0) {
                 continue;
@@ -365,36 +372,38 @@ impl NearestPoint<'_> {
         }
         let away: Vec<f64> = self.guess.iter().zip(&here.x).map(|(g, x)| g - x).collect();
         let mut force = vec![0.0; n];
-        linalg::multiply(metric, n, &away, &mut force);
+        metric.multiply(&away, &mut force);
+        let curved = Matrix::dense(curved, n);
         self.linear(here, &curved, &force, Some(1e-7)).map(|outcome| outcome.v_dot)
     }
 
-    fn metric_at(&self, point: &Point) -> Option<Vec<f64>> {
+    fn metric_at(&self, point: &Point) -> Option<Matrix> {
         let mut table = self.table.clone();
         table.set_all(&self.unknowns, &point.x);
-        (self.metric)(&table).filter(|m| m.iter().all(|x| x.is_finite()))
+        (self.metric)(&table).filter(|m| m.values.iter().all(|x| x.is_finite()))
     }
 
     /// The step to the linearised equations: of least length, or to the point
     /// nearest to the guess.
     fn step(&self, point: &Point, towards: Option<&[f64]>, rank: Option<f64>) -> Option<Outcome> {
         let n = self.unknowns.len();
-        let metric = self.metric_at(point).unwrap_or_else(|| identity(n));
+        let identity = || Matrix::identity(n, !point.jacobian.is_dense());
+        let metric = self.metric_at(point).unwrap_or_else(identity);
         let mut force = vec![0.0; n];
         if let Some(guess) = towards {
             let away: Vec<f64> = guess.iter().zip(&point.x).map(|(g, x)| g - x).collect();
-            linalg::multiply(&metric, n, &away, &mut force);
+            metric.multiply(&away, &mut force);
         }
         // An indefinite metric measures no distance.
         self.linear(point, &metric, &force, rank)
-            .or_else(|| self.linear(point, &identity(n), &vec![0.0; n], rank))
+            .or_else(|| self.linear(point, &identity(), &vec![0.0; n], rank))
     }
 
     /// The step d that minimises ½ dᵀΓd − dᵀf on the linearised equations.
     fn linear(
         &self,
         point: &Point,
-        metric: &[f64],
+        metric: &Matrix,
         force: &[f64],
         rank: Option<f64>,
     ) -> Option<Outcome> {
@@ -403,13 +412,14 @@ impl NearestPoint<'_> {
         let terms = Terms {
             n,
             m: bias.len(),
-            metric,
+            metric: &metric.values,
             force,
             nonideal: &vec![0.0; n],
-            jacobian: &point.jacobian,
+            jacobian: &point.jacobian.values,
             bias: &bias,
             noise: None,
             inertia: &self.scales.inertia,
+            patterns: metric.patterns(&point.jacobian),
         };
         let tolerances = Tolerances { rank, least_squares: true, ..Tolerances::default() };
         let mut outcome = Outcome::default();
@@ -481,10 +491,14 @@ impl NearestPoint<'_> {
     /// universal problem too.
     fn compromise(&self, point: &Point, first: usize) -> Option<Outcome> {
         let n = self.unknowns.len();
+        if !point.jacobian.is_dense() && n > LARGEST_DENSE {
+            return None;
+        }
         let weights = point.weights();
+        let jacobian = point.jacobian.clone().with_zeros().values;
         let (mut metric, mut force) = (vec![0.0; n * n], vec![0.0; n]);
         for (at, weight) in weights.iter().enumerate().skip(first) {
-            let row = &point.jacobian[at * n..(at + 1) * n];
+            let row = &jacobian[at * n..(at + 1) * n];
             for i in 0..n {
                 let a = row[i] * weight * weight;
                 force[i] -= a * point.residuals[at];
@@ -498,10 +512,11 @@ impl NearestPoint<'_> {
             metric: &metric,
             force: &force,
             nonideal: &vec![0.0; n],
-            jacobian: &point.jacobian[..first * n],
+            jacobian: &jacobian[..first * n],
             bias: &bias,
             noise: None,
             inertia: &[],
+            patterns: None,
         };
         let tolerances =
             Tolerances { rank: Some(1e-7), least_squares: true, ..Tolerances::default() };
@@ -537,9 +552,8 @@ impl NearestPoint<'_> {
 impl Point {
     /// The size of the terms of each equation: Σ |∂e/∂x_i s_i|.
     fn scale(&self, row: usize, sizes: &[f64]) -> f64 {
-        let n = self.x.len();
-        let row = &self.jacobian[row * n..(row + 1) * n];
-        row.iter().zip(sizes).map(|(a, s)| (a * s).abs()).sum()
+        let part = |(i, a): (usize, f64)| sizes.get(i).map_or(0.0, |s| (a * s).abs());
+        self.jacobian.row(row).map(part).sum()
     }
 
     /// Which equations are met, up to what can be told.
@@ -575,10 +589,10 @@ impl Point {
 
     /// Row norms, to weigh residuals against each other.
     fn weights(&self) -> Vec<f64> {
-        let n = self.x.len();
         (0..self.residuals.len())
             .map(|j| {
-                let size = linalg::norm(&self.jacobian[j * n..(j + 1) * n]);
+                let row: Vec<f64> = self.jacobian.row(j).map(|(_, a)| a).collect();
+                let size = linalg::norm(&row);
                 if size > 0.0 { 1.0 / size } else { 1.0 }
             })
             .collect()
@@ -598,10 +612,4 @@ impl Point {
     fn size(&self) -> f64 {
         self.merit(&self.weights())
     }
-}
-
-fn identity(n: usize) -> Vec<f64> {
-    let mut matrix = vec![0.0; n * n];
-    (0..n).for_each(|i| matrix[i * n + i] = 1.0);
-    matrix
 }

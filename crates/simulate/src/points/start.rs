@@ -6,6 +6,8 @@
 //! ψ(q, q̇, t) = 0, the rates of position rows included; momenta ½ δpᵀH_pp δp.
 //! Equations of the form `name = value` hold exactly.
 
+use crate::normal_form::Matrix;
+use crate::normal_form::layout::is_large;
 use crate::points::balance;
 use crate::points::nearest::{NearestPoint, Scales, Unmet};
 use crate::setting::State;
@@ -50,10 +52,10 @@ struct Stage<'a> {
     what: &'static str,
     unknowns: Vec<Symbol>,
     guess: Vec<f64>,
-    given: Vec<(ExprId, Span, String)>,
+    given: Vec<&'a Item>,
     laws: Vec<(usize, ExprId)>,
     nearest: bool,
-    metric: &'a dyn Fn(&Table) -> Option<Vec<f64>>,
+    metric: &'a dyn Fn(&Table) -> Option<Matrix>,
     scales: Scales,
 }
 
@@ -136,12 +138,9 @@ fn level_by_level(
     }
     let system = &setting.model.system;
     let exprs = &setting.model.exprs;
-    let equations = |level: Level| -> Vec<(ExprId, Span, String)> {
-        let items = system
-            .start
-            .iter()
-            .filter(|s| given && s.relation == StartRelation::Equals && s.level == level);
-        items.map(|s| ((exprs.at(s.left) - exprs.at(s.right)).id, s.span, s.text.clone())).collect()
+    let equations = |level: Level| -> Vec<&Item> {
+        let items = system.start.iter();
+        items.filter(|s| given && s.relation == StartRelation::Equals && s.level == level).collect()
     };
     let mut table = Table::default();
     table.set(Symbol::TIME, t);
@@ -220,7 +219,7 @@ fn assigned(
     guess: &Guess,
     given: bool,
 ) -> Option<Result<Start, StartError>> {
-    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let system = &setting.model.system;
     let by_momenta = matches!(system.energy, Energy::Hamiltonian { .. });
     if !system.constraints.is_empty() || guess.by_momenta != by_momenta {
         return None;
@@ -237,9 +236,10 @@ fn assigned(
             symbols.iter().enumerate().map(|(at, &s)| (s, at)).collect();
         let mut is_fixed = vec![false; symbols.len()];
         let is_given = |s: &&Item| given && s.relation == StartRelation::Equals;
-        for item in system.start.iter().filter(is_given).filter(|s| s.level == *level) {
-            let equation = (exprs.at(item.left) - exprs.at(item.right)).id;
-            let (at, value) = assignment(setting, equation, &place, &table)?;
+        let items: Vec<&Item> =
+            system.start.iter().filter(is_given).filter(|s| s.level == *level).collect();
+        for found in assignments(setting, &items, &place, &table) {
+            let (at, value) = found?;
             if std::mem::replace(&mut is_fixed[at], true) {
                 return None;
             }
@@ -357,15 +357,20 @@ impl Native {
     }
 
     /// M or H_pp, as numbers.
-    pub(crate) fn metric(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+    pub(crate) fn metric(&self, setting: &Setting, table: &Table) -> Option<Matrix> {
         let entries: Vec<ExprId> = self.metric.rows.iter().flatten().map(|e| e.1).collect();
-        Some(crate::normal_form::dense(&self.metric, &setting.numbers(&entries, table)))
+        let values = setting.numbers(&entries, table);
+        Some(Matrix::of(&self.metric, values, is_large(&self.metric)))
     }
 
     /// M, as numbers.
-    pub(crate) fn mass(&self, setting: &Setting, table: &Table) -> Option<Vec<f64>> {
+    pub(crate) fn mass(&self, setting: &Setting, table: &Table) -> Option<Matrix> {
         let metric = self.metric(setting, table)?;
-        if self.by_momenta { inverse(&metric, self.rates.len()) } else { Some(metric) }
+        let n = self.rates.len();
+        match self.by_momenta {
+            true => inverse(&metric.with_zeros().values, n).map(|mass| Matrix::dense(mass, n)),
+            false => Some(metric),
+        }
     }
 
     /// The scales of the positions, with the geometry along them.
@@ -439,8 +444,9 @@ impl Stage<'_> {
         let mut fixed: FxHashMap<usize, usize> = FxHashMap::default();
         let mut rest: Vec<usize> = Vec::new();
         let mut values = self.guess.clone();
-        for (at, (equation, _, _)) in self.given.iter().enumerate() {
-            match assignment(setting, *equation, &place, &table) {
+        for (at, found) in assignments(setting, &self.given, &place, &table).into_iter().enumerate()
+        {
+            match found {
                 Some((unknown, value)) if !fixed.contains_key(&unknown) => {
                     fixed.insert(unknown, at);
                     values[unknown] = value;
@@ -453,19 +459,12 @@ impl Stage<'_> {
         for &unknown in fixed.keys() {
             table.set(self.unknowns[unknown], values[unknown]);
         }
-        let n = self.unknowns.len();
-        let metric = |table: &Table| -> Option<Vec<f64>> {
-            let full = (self.metric)(table)?;
-            let pick = |i: usize| free.iter().map(move |&j| (i, j));
-            Some(
-                free.iter()
-                    .flat_map(|&i| pick(i).collect::<Vec<_>>())
-                    .map(|(i, j)| full[i * n + j])
-                    .collect(),
-            )
-        };
-        let equations: Vec<ExprId> =
-            rest.iter().map(|&at| self.given[at].0).chain(self.laws.iter().map(|l| l.1)).collect();
+        let metric = |table: &Table| (self.metric)(table).map(|full| full.square(&free));
+        let equations: Vec<ExprId> = rest
+            .iter()
+            .map(|&at| equation(exprs, self.given[at]))
+            .chain(self.laws.iter().map(|l| l.1))
+            .collect();
         let problem = |equations: Vec<ExprId>| NearestPoint {
             setting,
             table: table.clone(),
@@ -486,7 +485,8 @@ impl Stage<'_> {
                 Ok((values, found.freedom, held))
             }
             Err(unmet) => {
-                let user: Vec<ExprId> = rest.iter().map(|&at| self.given[at].0).collect();
+                let user: Vec<ExprId> =
+                    rest.iter().map(|&at| equation(exprs, self.given[at])).collect();
                 let unmet = match problem(user).solve() {
                     // The user's equations agree among themselves: hold them, and
                     // see what that leaves of the constraints.
@@ -527,9 +527,9 @@ impl Stage<'_> {
             let residual = unmet.residuals[at];
             match rest.get(at) {
                 Some(&item) => {
-                    let (equation, span, text) = &self.given[item];
+                    let Item { span, text, .. } = self.given[item];
                     given.push((*span, text.clone(), residual));
-                    touched.push(*equation);
+                    touched.push(equation(exprs, self.given[item]));
                 }
                 None => {
                     let (row, equation) = self.laws[at - rest.len()];
@@ -589,7 +589,7 @@ impl Stage<'_> {
             labels.push((*span, text));
         }
         for at in held {
-            labels.push((self.given[at].1, "held".to_owned()));
+            labels.push((self.given[at].span, "held".to_owned()));
         }
         let first = labels.first().map(|l| l.0).unwrap_or_default();
         let mut diagnostic = Diagnostic::fault(code, first, message);
@@ -603,6 +603,36 @@ impl Stage<'_> {
         };
         vec![diagnostic.hint(hint)]
     }
+}
+
+/// left − right.
+fn equation(exprs: &Exprs, item: &Item) -> ExprId {
+    (exprs.at(item.left) - exprs.at(item.right)).id
+}
+
+/// Of items that say `unknown = number`, which unknown and the number; `None` for the others. All
+/// of them in one walk: what they share is looked at once.
+fn assignments(
+    setting: &Setting,
+    items: &[&Item],
+    place: &FxHashMap<Symbol, usize>,
+    table: &Table,
+) -> Vec<Option<(usize, f64)>> {
+    let exprs = &setting.model.exprs;
+    let rights: Vec<ExprId> = items.iter().map(|item| item.right).collect();
+    let depends = exprs.depend_on(&rights, |symbol| place.contains_key(&symbol));
+    let values = setting.numbers(&rights, table);
+    let known = items.iter().zip(depends).zip(values);
+    known
+        .map(|((item, depends), value)| {
+            let unknown = exprs.as_symbol(item.left).and_then(|symbol| place.get(&symbol));
+            match unknown {
+                // −0 would be printed.
+                Some(&unknown) if !depends => value.is_finite().then_some((unknown, value + 0.0)),
+                _ => assignment(setting, equation(exprs, item), place, table),
+            }
+        })
+        .collect()
 }
 
 /// An equation `unknown − number`.

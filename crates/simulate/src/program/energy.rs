@@ -23,6 +23,7 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::{Action, Energy, Level, System, Unknown};
+use rustc_hash::FxHashMap;
 
 /// Rounding errors add up: so many times the bound for one evaluation.
 const NOISE: f64 = 8.0;
@@ -351,18 +352,22 @@ impl Energies {
 fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: &[usize]) -> Vec<usize> {
     let exprs = &setting.model.exprs;
     let mut joined = Joined((0..parts.len()).collect());
-    for (i, part) in parts.iter().enumerate() {
-        let first = parts.iter().position(|p| p == part).unwrap_or(i);
-        joined.join(&[first, i]);
+    let mut firsts: FxHashMap<usize, usize> = FxHashMap::default();
+    for (i, &part) in parts.iter().enumerate() {
+        joined.join(&[*firsts.entry(part).or_insert(i), i]);
     }
+    let places = |list: &[Symbol]| -> FxHashMap<Symbol, usize> {
+        list.iter().enumerate().map(|(at, &s)| (s, at)).collect()
+    };
+    let (of_v, of_q) = (places(&equations.v), places(&equations.q));
     let mut owner: Vec<Option<usize>> = vec![None; equations.v.len()];
     for (i, &rate) in equations.kinematics.iter().enumerate() {
         for symbol in exprs.symbols_of(&[rate]) {
-            if let Some(at) = equations.v.iter().position(|v| *v == symbol) {
+            if let Some(&at) = of_v.get(&symbol) {
                 let first = *owner[at].get_or_insert(i);
                 joined.join(&[first, i]);
             }
-            if let Some(at) = equations.q.iter().position(|q| *q == symbol) {
+            if let Some(&at) = of_q.get(&symbol) {
                 joined.join(&[at, i]);
             }
         }

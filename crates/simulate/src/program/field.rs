@@ -37,7 +37,7 @@ use self::constraints::Residuals;
 use self::coupling::Coupling;
 use self::implicit::Implicit;
 use self::kept::{Kept, Parts};
-use crate::normal_form::layout::Layout;
+use crate::normal_form::layout::{Chosen, Layout};
 use crate::program::problem::{Canonical, Expansion, Problem, ResidualForm, Structure};
 use crate::search::Room;
 use crate::setting::State;
@@ -51,7 +51,7 @@ use dalembert_gauss::Factored;
 use dalembert_gauss::coupled::Coupled;
 use dalembert_gauss::eliminations::{Elimination, Scratch};
 use dalembert_gauss::outcome::Outcome;
-use dalembert_gauss::terms::Terms;
+use dalembert_gauss::terms::{Patterns, Terms};
 use dalembert_model::system::Model;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -125,10 +125,14 @@ pub struct Field {
     /// Rows in use.
     rows: Vec<usize>,
     direct: direct::Direct,
+    /// Rows that are not in use and repeat one that is, where matrices are large.
+    twins: Vec<(usize, usize)>,
     /// The row of A of each velocity residual.
     velocity_rows: Vec<usize>,
     /// Which own velocities are the rates of the positions at their places.
     rates_of_positions: Vec<bool>,
+    /// Where Γ_ii is among the outputs of the terms.
+    metric_diagonal: Vec<Option<usize>>,
     /// Whether A and Γ are φ_q and M, row by row.
     has_rows_of_positions: bool,
     /// Held by feedback.
@@ -180,8 +184,7 @@ struct Work {
     auxiliary_output: Vec<f64>,
     metric: Vec<f64>,
     jacobian: Vec<f64>,
-    chosen: Vec<f64>,
-    chosen_bias: Vec<f64>,
+    chosen: Chosen,
     scratch: Scratch,
     outcome: Outcome,
     factored: Factored,
@@ -286,7 +289,6 @@ impl Field {
         // A state is counted once.
         let is_counted = self.was_direct(t, x);
         self.load(t, x)?;
-        let size = self.size;
         let (work, layout) = (&mut self.work, &self.layout);
         let is_same_time = work.evaluated.first().is_some_and(|own| own.to_bits() == t.to_bits());
         if !replace(&mut work.evaluated, &work.input) && work.is_fresh {
@@ -309,7 +311,6 @@ impl Field {
             metric.write(&work.output, &mut work.metric);
             jacobian.write(&work.output, &mut work.jacobian);
         }
-        debug_assert_eq!(work.metric.len(), size * size);
         Ok(())
     }
 
@@ -338,7 +339,7 @@ impl Field {
         &self.work.output[self.layout.normal.bias.clone()]
     }
 
-    /// Γ, F, C, A and b at a state, dense, on the branches there are; forces by multipliers are
+    /// Γ, F, C, A and b at a state, on the branches there are; forces by multipliers are
     /// those of the solution.
     pub fn terms(&mut self, t: f64, x: &[f64]) -> Result<Terms<'_>, FieldError> {
         self.evaluate(t, x)?;
@@ -349,7 +350,7 @@ impl Field {
         Ok(self.layout.normal.terms(&work.output, &work.metric, &work.jacobian))
     }
 
-    /// Γ and A at a state, dense.
+    /// Γ and A at a state: dense, or the entries of large ones.
     pub fn matrices(&mut self, t: f64, x: &[f64]) -> Result<(&[f64], &[f64]), FieldError> {
         self.evaluate(t, x)?;
         Ok((&self.work.metric, &self.work.jacobian))
@@ -358,6 +359,31 @@ impl Field {
     /// Γ and A as last evaluated.
     pub fn last_matrices(&self) -> (&[f64], &[f64]) {
         (&self.work.metric, &self.work.jacobian)
+    }
+
+    /// Where the entries of Γ and A are, if these are large.
+    pub(crate) fn patterns(&self) -> Option<Patterns<'_>> {
+        self.layout.normal.patterns()
+    }
+
+    /// A row of A among the values of it: (column, entry).
+    pub(crate) fn row<'a>(
+        &'a self,
+        jacobian: &'a [f64],
+        row: usize,
+    ) -> impl Iterator<Item = (usize, f64)> + use<'a> {
+        self.layout.normal.jacobian.row(jacobian, row)
+    }
+
+    /// The rows of the velocity residuals as last evaluated.
+    pub(crate) fn take_rows(&self, into: &mut Chosen) {
+        into.take_rows(&self.velocity_rows, &self.layout.normal.jacobian, &self.work.jacobian);
+    }
+
+    /// Γ_ii as last evaluated.
+    pub(crate) fn last_mass(&self, i: usize) -> f64 {
+        let at = self.metric_diagonal.get(i).copied().flatten();
+        at.map_or(0.0, |at| self.work.output[at])
     }
 
     /// The solution of the last [`rates`](Problem::rates) or

@@ -2,6 +2,7 @@
 //! and energy, whatever the variables it is moved in.
 
 use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
+use crate::normal_form::Matrix;
 use crate::normal_form::layout::{Layout, Outputs, Sparse};
 use crate::program::compiled::Compiled;
 use crate::program::field::{Feedback, Field, FieldError};
@@ -46,8 +47,8 @@ pub struct Observation {
     pub multipliers: Vec<f64>,
     /// Which multipliers are not unique.
     pub indeterminate: Vec<bool>,
-    /// A, row by row.
-    pub jacobian: Vec<f64>,
+    /// A.
+    pub jacobian: Matrix,
     /// Certificates.
     pub gauss: Gauss,
     /// rank A.
@@ -112,7 +113,7 @@ impl Observer {
     pub fn new(setting: &Setting, picture: &Picture, equations: &EquationsOfMotion) -> Observer {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = equations.on_constraints(exprs);
-        let mut outputs = Outputs::default();
+        let mut outputs = Outputs::beside(&picture.metric);
         // In q, q̇, t; then q̇ by the own variables.
         let momentum = outputs.list(picture.momenta.iter().copied());
         let momentum_bias = outputs.list(picture.momentum_bias.iter().copied());
@@ -178,8 +179,9 @@ impl Observer {
     /// M_ii at the field's last state.
     pub fn masses(&mut self, field: &Field, t: f64, x: &[f64]) -> Vec<f64> {
         self.evaluate(field, t, x);
-        let mass = self.layout.normal.metric.dense(&self.function.output);
-        (0..self.n).map(|i| mass[i * self.n + i]).collect()
+        let diagonal = self.layout.normal.metric.diagonal();
+        let mass = |at: Option<usize>| at.map_or(0.0, |at| self.function.output[at]);
+        diagonal.into_iter().map(mass).collect()
     }
 
     /// Velocities and momenta at the field's last state.
@@ -196,21 +198,29 @@ impl Observer {
     /// What the last digits of a state do to its rows.
     fn blurred(&mut self, field: &Field, t: f64, x: &[f64]) -> Blurred {
         let (n, m) = (self.n, self.m);
-        self.evaluate(field, t, x);
-        let rows = self.layout.normal.jacobian.dense(&self.function.output);
+        let normal = &self.layout.normal;
+        let (entries, length) = (normal.metric.length(), normal.jacobian.length());
+        let pattern = normal.jacobian.pattern().cloned();
+        let masses = self.masses(field, t, x);
+        let rows = self.layout.normal.jacobian.values(&self.function.output);
         let right = self.function.output[self.layout.normal.bias.clone()].to_vec();
-        let mut blurred =
-            Blurred { zero: vec![0.0; n * n], jacobian: vec![0.0; m * n], bias: vec![0.0; m] };
+        let mut blurred = Blurred {
+            n,
+            zero: vec![0.0; entries.max(n)],
+            entries,
+            jacobian: vec![0.0; length],
+            bias: vec![0.0; m],
+        };
         let mut parts = vec![0.0; m];
-        let mass = self.layout.normal.metric.dense(&self.function.output);
-        let units = units(&mass, &field.noise().mass_inertia, n);
+        let units = units(|i| masses[i], &field.noise().mass_inertia, n);
         for number in 0..TRIES {
             self.evaluate(field, t, &beside(x, &field.noise().extents, number));
             widen_rows(
                 &mut parts,
                 &units,
                 &rows,
-                &self.layout.normal.jacobian.dense(&self.function.output),
+                &self.layout.normal.jacobian.values(&self.function.output),
+                pattern.as_ref(),
             );
             widen(
                 &mut blurred.bias,
@@ -218,7 +228,7 @@ impl Observer {
                 &self.function.output[self.layout.normal.bias.clone()],
             );
         }
-        spread(&mut blurred.jacobian, n, &rows, &parts);
+        spread(&mut blurred.jacobian, n, &rows, &parts, pattern.as_ref());
         blurred
     }
 
@@ -242,16 +252,16 @@ impl Observer {
         self.evaluate(field, t, x);
         let (n, size, layout) = (self.n, self.size, &self.layout);
         let output = &self.function.output;
-        let lift = layout.lift.dense(output);
+        let lift = layout.lift.values(output);
         let v_dot = &dx[n..n + size];
         let accelerations: Vec<f64> = (0..n)
             .map(|i| {
-                linalg::dot(&lift[i * size..(i + 1) * size], v_dot)
-                    + output[layout.lift_bias.start + i]
+                let own: f64 = layout.lift.row(&lift, i).map(|(k, a)| a * v_dot[k]).sum();
+                own + output[layout.lift_bias.start + i]
             })
             .collect();
         let (mass, jacobian) =
-            (layout.normal.metric.dense(output), layout.normal.jacobian.dense(output));
+            (layout.normal.metric.values(output), layout.normal.jacobian.values(output));
         let state = State {
             t,
             q: x[..n].to_vec(),
@@ -275,13 +285,13 @@ impl Observer {
                 indeterminate: Vec::new(),
                 gauss: Gauss { residual: field.outcome().stationarity, ..Gauss::default() },
                 rank: 0,
-                jacobian,
+                jacobian: layout.normal.jacobian.matrix(jacobian),
             });
         }
         let inertia = &field.noise().mass_inertia;
         let terms = Terms { inertia, ..layout.normal.terms(output, &mass, &jacobian) };
-        let mut rates = vec![0.0; n];
-        linalg::multiply(&mass, n, &accelerations, &mut rates);
+        let moved = |i: usize| terms.metric_row(i).map(|(k, m)| m * accelerations[k]).sum::<f64>();
+        let rates: Vec<f64> = (0..n).map(moved).collect();
         let constraint_force: Vec<f64> =
             rates.iter().zip(terms.force).map(|(a, b)| a - b).collect();
         let bias = &output[layout.momentum_bias.clone()];
@@ -330,13 +340,17 @@ impl Observer {
             Some(_) => Gauss::default(),
         };
         let system = &field.model().system;
-        let (mut multipliers, mut jacobian) = (certified.multipliers, jacobian);
+        let mut multipliers = certified.multipliers;
+        let mut jacobian = layout.normal.jacobian.matrix(jacobian);
+        if !system.recombined.is_empty() {
+            jacobian = jacobian.with_zeros();
+        }
         let mut indeterminate = self.outcome.indeterminate.clone();
         let table = OnceCell::new();
         let number =
             |weight| field.setting().number(weight, table.get_or_init(|| state.table(system)));
         system.write_multipliers(&mut multipliers, &number);
-        system.write_rows(&mut jacobian, n, &number);
+        system.write_rows(&mut jacobian.values, n, &number);
         system.write_flags(&mut indeterminate);
         Ok(Observation {
             state,
@@ -357,6 +371,9 @@ impl Observer {
 
 /// Noise of A and b.
 struct Blurred {
+    n: usize,
+    /// How many entries Γ has.
+    entries: usize,
     zero: Vec<f64>,
     jacobian: Vec<f64>,
     bias: Vec<f64>,
@@ -364,10 +381,9 @@ struct Blurred {
 
 impl Blurred {
     fn noise(&self) -> Noise<'_> {
-        let n = self.zero.len().isqrt();
         Noise {
-            metric: &self.zero,
-            force: &self.zero[..n],
+            metric: &self.zero[..self.entries],
+            force: &self.zero[..self.n],
             jacobian: &self.jacobian,
             bias: &self.bias,
         }
@@ -405,14 +421,13 @@ pub struct Solved<'a> {
     pub indeterminate: &'a [bool],
     /// Qᶜ.
     pub constraint_force: &'a [f64],
-    /// A, row by row.
-    pub jacobian: &'a [f64],
+    /// A.
+    pub jacobian: &'a Matrix,
 }
 
 impl Solved<'_> {
     /// Sets the unknowns of a system; what is not unique is NaN.
     pub fn fill(&self, system: &System, table: &mut Table) {
-        let n = system.n_coordinates();
         for &(symbol, unknown) in &system.unknowns {
             let value = match unknown {
                 Unknown::Multiplier(row) | Unknown::Share(_, row)
@@ -422,7 +437,7 @@ impl Solved<'_> {
                 }
                 Unknown::Multiplier(row) => self.multipliers[row],
                 Unknown::Reaction(i) => self.constraint_force[i],
-                Unknown::Share(i, row) => self.jacobian[row * n + i] * self.multipliers[row],
+                Unknown::Share(i, row) => self.jacobian.entry(row, i) * self.multipliers[row],
             };
             table.set(symbol, value);
         }

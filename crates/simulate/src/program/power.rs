@@ -12,6 +12,7 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::{self, Picture};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_model::system::Energy;
+use rustc_hash::FxHashMap;
 
 /// −L_t + q̇·(Q′ + C), for each row A q̇ where it does not vanish with the
 /// constraint itself, and M: all in the variables of the equations. Without a picture of the
@@ -40,15 +41,15 @@ pub(crate) fn power_and_mass(
         terms.push((force * exprs.at(exprs.of_symbol(picture.velocities[i]))).id);
     }
     let mut roots = vec![exprs.sum(&terms)];
+    let residuals: FxHashMap<usize, usize> =
+        picture.rows.velocity_residuals.iter().enumerate().map(|(at, r)| (r.0, at)).collect();
+    let psi: Vec<ExprId> = picture.rows.velocity_residuals.iter().map(|r| r.1).collect();
+    let at_rest = picture::at_zero(exprs, &psi, &picture.velocities);
     for &row in &equations.rows {
         let constraint = &system.constraints[row];
-        let residual = picture.rows.velocity_residuals.iter().find(|r| r.0 == row);
-        roots.push(match residual {
+        roots.push(match residuals.get(&row) {
             // A q̇ = ψ − a_t, and ψ is 0.
-            Some(&(_, psi)) if picture.is_affine(system, row) => {
-                let rest = picture::at_zero(exprs, &[psi], &picture.velocities)[0];
-                (-exprs.at(rest)).id
-            }
+            Some(&at) if picture.is_affine(system, row) => (-exprs.at(at_rest[at])).id,
             _ if constraint.catastatic.is_none() || !picture.is_affine(system, row) => {
                 let velocities: Vec<ExprId> =
                     picture.velocities.iter().map(|&v| exprs.of_symbol(v)).collect();

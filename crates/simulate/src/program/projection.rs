@@ -14,11 +14,13 @@
 //! positions were corrected, up to a part of a correction that is measured and repeated like any
 //! other.
 
+use crate::normal_form::layout::Chosen;
 use crate::program::field::{Field, FieldError};
 use dalembert_gauss::eliminations::{Scratch, SolveError};
 use dalembert_gauss::outcome::Outcome;
-use dalembert_gauss::terms::{Noise, Terms, Tolerances};
-use dalembert_gauss::{DEFAULT, Factored};
+use dalembert_gauss::terms::{Noise, Patterns, Terms, Tolerances};
+use dalembert_gauss::{DEFAULT, Factored, Pattern};
+use std::sync::Arc;
 
 /// Room for projections.
 #[derive(Clone, Default)]
@@ -83,8 +85,7 @@ impl Projection {
         }
         let (n, level) = (field.n, &mut self.positions);
         field.residuals(t, x)?;
-        field.position_jacobian(&mut level.rows);
-        field.mass(&mut level.metric);
+        level.take_matrices(field);
         level.zero.resize(level.zero.len().max(n).max(m), 0.0);
         let noise = field.noise();
         let terms = Terms {
@@ -102,6 +103,7 @@ impl Projection {
                 bias: &level.zero[..m],
             }),
             inertia: &noise.mass_inertia,
+            patterns: level.places.as_ref().map(|[metric, jacobian]| Patterns { metric, jacobian }),
         };
         solve(&mut level.scratch, &terms, rank, &mut level.outcome)?;
         level.factored.adopt(&level.scratch, &level.outcome);
@@ -248,9 +250,11 @@ impl Projection {
 /// The constraints of one level at a state, and their shortest correction.
 #[derive(Clone, Default)]
 struct Level {
-    /// Their derivatives, row by row, and the metric: where these were needed.
+    /// Their derivatives, row by row, and the metric: where these were needed. Dense, or entries
+    /// at the places of patterns.
     rows: Vec<f64>,
     metric: Vec<f64>,
+    places: Option<[Arc<Pattern>; 2]>,
     /// What they are.
     residuals: Vec<f64>,
     /// Rounding errors of the residuals.
@@ -263,7 +267,7 @@ struct Level {
     /// Whether these are all, in order.
     has_all: bool,
     found_from: Vec<usize>,
-    picked: Vec<f64>,
+    picked: Chosen,
     picked_right: Vec<f64>,
     zero: Vec<f64>,
     /// √Γ_ii, and what each component would be if it were as large as the largest.
@@ -286,8 +290,7 @@ impl Level {
         if phi.is_empty() {
             return false;
         }
-        field.position_jacobian(&mut self.rows);
-        field.mass(&mut self.metric);
+        self.take_matrices(field);
         self.has_factors = false;
         self.noise.clone_from(&field.noise().positions);
         self.noise.resize(phi.len(), 0.0);
@@ -299,14 +302,28 @@ impl Level {
             }
             self.mark_used();
         }
-        measure(
-            q,
-            &self.metric,
-            self.rows.chunks_exact(q.len().max(1)),
-            &mut self.sizes,
-            &mut self.terms,
-        );
+        self.measure_by(field, q, None);
         true
+    }
+
+    /// φ_q and M of the last [`Field::residuals`].
+    fn take_matrices(&mut self, field: &Field) {
+        field.position_jacobian(&mut self.rows);
+        field.mass(&mut self.metric);
+        let (rows, mass) = field.position_matrices();
+        self.places = match (mass.pattern(), rows.pattern()) {
+            (Some(metric), Some(jacobian)) => Some([metric.clone(), jacobian.clone()]),
+            _ => None,
+        };
+    }
+
+    /// Measures by φ_q and M as they were loaded here, or at another level.
+    fn measure_by(&mut self, field: &Field, x: &[f64], other: Option<&Level>) {
+        let Level { sizes, terms, rows, .. } = self;
+        let rows = other.map_or(&*rows, |level| &level.rows);
+        let row = |j: usize| field.position_matrices().0.row(rows, j);
+        let mass = |i: usize| field.mass_of(i).unwrap_or(1.0);
+        measure(x, mass, (0..field.position_count()).map(row), sizes, terms);
     }
 
     /// ψ of the last [`Field::residuals`] and its rows of A; false if there are none.
@@ -323,10 +340,10 @@ impl Level {
             return Ok(false);
         }
         field.matrices(t, x)?;
-        let (metric, jacobian) = field.last_matrices();
+        let jacobian = field.last_matrices().1;
         let v = &x[n..n + size];
-        let rows = field.velocity_rows().iter().map(|row| &jacobian[row * size..(row + 1) * size]);
-        measure(v, metric, rows, &mut self.sizes, &mut self.terms);
+        let rows = field.velocity_rows().iter().map(|&row| field.row(jacobian, row));
+        measure(v, |i| field.last_mass(i), rows, &mut self.sizes, &mut self.terms);
         self.load_noise(field, v);
         Ok(true)
     }
@@ -335,26 +352,25 @@ impl Level {
     fn load_beside(&mut self, field: &Field, positions: &Level, v: &[f64]) {
         self.residuals.clear();
         self.residuals.extend_from_slice(field.velocity_residuals());
-        let rows = positions.rows.chunks_exact(v.len().max(1));
-        measure(v, &positions.metric, rows, &mut self.sizes, &mut self.terms);
+        self.measure_by(field, v, Some(positions));
         self.load_noise(field, v);
     }
 
     /// Rounding errors of ψ, and which of its rows are in use.
     fn load_noise(&mut self, field: &Field, v: &[f64]) {
         // Of what it is at rest, and of the entries of A times v.
-        let (noise, size) = (field.noise(), field.size);
+        let noise = field.noise();
         self.noise.clear();
         for (j, &row) in field.velocity_rows().iter().enumerate() {
-            let entries = noise.rows.get(row * size..(row + 1) * size).unwrap_or_default();
-            let moving: f64 = entries.iter().zip(v).map(|(a, v)| a * v.abs()).sum();
+            let moving: f64 = field.row(&noise.rows, row).map(|(i, a)| a * v[i].abs()).sum();
             self.noise.push(moving + noise.velocities.get(j).copied().unwrap_or(0.0));
         }
         if self.found_from != field.rows() || self.is_used.len() != self.residuals.len() {
             self.found_from = field.rows().to_vec();
             let rows = field.velocity_rows().iter().enumerate();
-            let used = rows.filter(|(_, row)| self.found_from.contains(row)).map(|(at, _)| at);
-            self.used = used.collect();
+            let mut is_in_use = vec![false; field.equations.rows.len()];
+            self.found_from.iter().for_each(|&row| is_in_use[row] = true);
+            self.used = rows.filter(|(_, row)| is_in_use[**row]).map(|(at, _)| at).collect();
             self.mark_used();
         }
     }
@@ -423,49 +439,80 @@ impl Level {
         // The rows of the motion are these, unless some are about accelerations alone.
         if self.used.len() == field.rows().len() {
             self.picked_right.clear();
-            let at = |row: &usize| self.used.iter().find(|&&at| field.velocity_rows()[at] == *row);
-            let right = field.rows().iter().filter_map(at).map(|&at| -self.residuals[at]);
-            self.picked_right.extend(right);
+            let rows = field.velocity_rows();
+            if self.used.iter().map(|&at| &rows[at]).eq(field.rows()) {
+                self.picked_right.extend(self.used.iter().map(|&at| -self.residuals[at]));
+            } else {
+                let at = |row: &usize| self.used.iter().find(|&&at| rows[at] == *row);
+                let right = field.rows().iter().filter_map(at).map(|&at| -self.residuals[at]);
+                self.picked_right.extend(right);
+            }
             if field.shortest_change(&self.picked_right, &mut self.outcome.v_dot) {
                 return Ok(&self.outcome.v_dot);
             }
         }
-        let size = field.size;
-        let (metric, jacobian) = field.last_matrices();
         self.metric.clear();
-        self.metric.extend_from_slice(metric);
+        self.metric.extend_from_slice(field.last_matrices().0);
+        field.take_rows(&mut self.picked);
         self.rows.clear();
-        for row in field.velocity_rows() {
-            self.rows.extend_from_slice(&jacobian[row * size..(row + 1) * size]);
-        }
+        self.rows.extend_from_slice(self.picked.jacobian());
+        let places = field.patterns();
+        self.places = places.map(|of| [of.metric.clone(), self.picked.pattern().clone()]);
         self.correct(&field.noise().inertia, rank)
+    }
+
+    /// Picks the rows in use, where these are not all.
+    fn pick(&mut self) {
+        let (n, m) = (self.sizes.len(), self.used.len());
+        self.zero.resize(self.zero.len().max(n).max(m), 0.0);
+        if !self.has_all {
+            let pattern = self.places.as_ref().map(|[_, rows]| rows);
+            self.picked.pick(&self.used, n, pattern, &self.rows);
+        }
     }
 
     /// Factors the rows in use on the decision of a state before. False if that does not serve.
     fn factor(&mut self) -> bool {
+        self.pick();
+        let (terms, rest) = self.problem(&[]);
+        let Rest { factored, decided, used, .. } = rest;
+        let has_factors =
+            factored.is_decided() && decided == used && factored.refactor(DEFAULT, &terms);
+        self.has_factors = has_factors;
+        has_factors
+    }
+
+    /// The problem of the shortest correction of the rows in use, and what is not in it.
+    fn problem<'a>(&'a mut self, inertia: &'a [f64]) -> (Terms<'a>, Rest<'a>) {
         let (n, m) = (self.sizes.len(), self.used.len());
-        self.zero.resize(self.zero.len().max(n).max(m), 0.0);
-        if !self.has_all {
-            self.picked.clear();
-            for &row in &self.used {
-                self.picked.extend_from_slice(&self.rows[row * n..(row + 1) * n]);
-            }
-        }
+        let (jacobian, rows) = match self.has_all {
+            true => (&*self.rows, self.places.as_ref().map(|[_, rows]| rows)),
+            false => (self.picked.jacobian(), Some(self.picked.pattern())),
+        };
+        let metric = self.places.as_ref().map(|[metric, _]| metric);
+        let patterns = metric.zip(rows).map(|(metric, jacobian)| Patterns { metric, jacobian });
+        let is_filled = self.picked_right.len() == m;
         let terms = Terms {
             n,
             m,
             metric: &self.metric,
             force: &self.zero[..n],
             nonideal: &self.zero[..n],
-            jacobian: if self.has_all { &self.rows } else { &self.picked },
-            bias: &self.zero[..m],
+            jacobian,
+            bias: if is_filled { &self.picked_right } else { &self.zero[..m] },
             noise: None,
-            inertia: &[],
+            inertia,
+            patterns,
         };
-        self.has_factors = self.factored.is_decided()
-            && self.decided == self.used
-            && self.factored.refactor(DEFAULT, &terms);
-        self.has_factors
+        let rest = Rest {
+            factored: &mut self.factored,
+            decided: &mut self.decided,
+            used: &self.used,
+            scratch: &mut self.scratch,
+            outcome: &mut self.outcome,
+            has_factors: self.has_factors,
+        };
+        (terms, rest)
     }
 
     /// The shortest correction of the rows in use, on the decision of a state before if that
@@ -474,30 +521,28 @@ impl Level {
         self.picked_right.clear();
         self.picked_right.extend(self.used.iter().map(|&row| -self.residuals[row]));
         self.factor();
-        let (factored, outcome) = (&mut self.factored, &mut self.outcome);
-        let (n, m) = (self.sizes.len(), self.used.len());
-        let terms = Terms {
-            n,
-            m,
-            metric: &self.metric,
-            force: &self.zero[..n],
-            nonideal: &self.zero[..n],
-            jacobian: if self.has_all { &self.rows } else { &self.picked },
-            bias: &self.picked_right,
-            noise: None,
-            inertia,
-        };
-        if self.has_factors
-            && (factored.shortest(DEFAULT, &self.picked_right, &mut outcome.v_dot)
-                || factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers))
-        {
-            return Ok(&self.outcome.v_dot);
+        let (terms, rest) = self.problem(inertia);
+        let Rest { factored, decided, used, scratch, outcome, has_factors } = rest;
+        let is_found = has_factors
+            && (factored.shortest(DEFAULT, terms.bias, &mut outcome.v_dot)
+                || factored.solve(DEFAULT, &terms, &mut outcome.v_dot, &mut outcome.multipliers));
+        if !is_found {
+            solve(scratch, &terms, rank, outcome)?;
+            factored.adopt(scratch, outcome);
+            decided.clone_from(used);
         }
-        solve(&mut self.scratch, &terms, rank, outcome)?;
-        factored.adopt(&self.scratch, outcome);
-        self.decided.clone_from(&self.used);
         Ok(&self.outcome.v_dot)
     }
+}
+
+/// A level without the problem that it poses.
+struct Rest<'a> {
+    factored: &'a mut Factored,
+    decided: &'a mut Vec<usize>,
+    used: &'a Vec<usize>,
+    scratch: &'a mut Scratch,
+    outcome: &'a mut Outcome,
+    has_factors: bool,
 }
 
 /// The shortest correction. A metric that is indefinite on these rows (other ones may remove its
@@ -512,8 +557,14 @@ pub(crate) fn solve(
     let mut found = DEFAULT.solve(scratch, terms, &tolerances, outcome);
     if let Err(SolveError::IndefiniteMetric { .. }) = found {
         let n = terms.n;
-        let mut sizes = vec![0.0; n * n];
-        (0..n).for_each(|i| sizes[i * n + i] = terms.metric[i * n + i].abs());
+        let place = |i: usize| match terms.patterns {
+            Some(patterns) => patterns.metric.place(i, i),
+            None => Some(i * n + i),
+        };
+        let mut sizes = vec![0.0; terms.metric.len()];
+        for at in (0..n).filter_map(place) {
+            sizes[at] = terms.metric[at].abs();
+        }
         let terms = Terms { metric: &sizes, ..*terms };
         found = DEFAULT.solve(scratch, &terms, &tolerances, outcome);
     }
@@ -526,10 +577,10 @@ pub(crate) fn solve(
 
 /// The size of the terms of each row, Σ|a_i x_i|; where that vanishes, a part of what it would be
 /// for components of the size that others have where masses are equal.
-fn measure<'a>(
+fn measure<R: Iterator<Item = (usize, f64)>>(
     x: &[f64],
-    metric: &[f64],
-    rows: impl Iterator<Item = &'a [f64]>,
+    mass: impl Fn(usize) -> f64,
+    rows: impl Iterator<Item = R>,
     sizes: &mut Vec<f64>,
     measured: &mut Vec<f64>,
 ) {
@@ -537,7 +588,7 @@ fn measure<'a>(
     sizes.clear();
     let mut longest = 0f64;
     for i in 0..n {
-        let unit = metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
+        let unit = mass(i).abs().sqrt();
         longest = longest.max(unit * x[i].abs());
         sizes.push(unit);
     }
@@ -548,9 +599,9 @@ fn measure<'a>(
     measured.clear();
     for row in rows {
         let (mut terms, mut whole) = (0.0, 0.0);
-        for ((a, x), size) in row.iter().zip(x).zip(&*sizes) {
-            terms += (a * x).abs();
-            whole += if *a != 0.0 { a.abs() * size } else { 0.0 };
+        for (i, a) in row {
+            terms += (a * x[i]).abs();
+            whole += if a != 0.0 { a.abs() * sizes[i] } else { 0.0 };
         }
         // A row that only says that something is 0 has no terms to measure by.
         measured.push(f64::max(terms, 1e-2 * whole));

@@ -373,20 +373,17 @@ impl EventFunctions {
     fn observed_terms(&self, field: &mut Field, function: ExprId) -> f64 {
         let (exprs, system) = (&self.setting.model.exprs, &self.setting.model.system);
         let Some(seen) = &self.seen else { return 0.0 };
-        let n = system.n_coordinates();
-        let mut mass = Vec::new();
         let mut x = self.input[1..=field.n + field.size].to_vec();
         x.push(0.0);
-        if field.residuals(self.input[0], &x).is_ok() {
-            field.mass(&mut mass);
-        }
+        let has_mass = field.residuals(self.input[0], &x).is_ok();
         let force = |i: usize| seen.momentum_rates[i].abs().max(seen.constraint_force[i].abs());
         let rate = |i: usize| {
-            let by_force = mass.get(i * n + i).filter(|m| **m > 0.0).map_or(0.0, |m| force(i) / m);
+            let mass = field.mass_of(i).filter(|m| has_mass && *m > 0.0);
+            let by_force = mass.map_or(0.0, |m| force(i) / m);
             seen.accelerations[i].abs().max(by_force)
         };
         let multiplier = |row: usize| {
-            let entries = || seen.jacobian[row * n..(row + 1) * n].iter().enumerate();
+            let entries = || seen.jacobian.row(row);
             let whole: f64 = entries().map(|(_, a)| a * a).sum();
             let forces: f64 = entries().map(|(i, a)| a.abs() * force(i)).sum();
             seen.multipliers[row].abs().max(if whole > 0.0 { forces / whole } else { 0.0 })
@@ -403,7 +400,7 @@ impl EventFunctions {
             }
             match system.unknowns.iter().find(|u| u.0 == symbol).map(|u| u.1) {
                 Some(Unknown::Multiplier(row)) => multiplier(row),
-                Some(Unknown::Share(i, row)) => seen.jacobian[row * n + i].abs() * multiplier(row),
+                Some(Unknown::Share(i, row)) => seen.jacobian.entry(row, i).abs() * multiplier(row),
                 Some(Unknown::Reaction(i)) => force(i),
                 None => table.get(symbol).unwrap_or(0.0).abs(),
             }

@@ -7,7 +7,7 @@
 //! |t − t*|.
 
 use crate::program::field::Field;
-use dalembert_gauss::linalg::{qr, sized, zeros};
+use dalembert_gauss::linalg::{qr, zeros};
 
 /// The largest length of each row so far.
 #[derive(Clone, Debug, Default)]
@@ -26,31 +26,53 @@ impl Margins {
     fn load(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
         let n = field.size;
         field.matrices(t, x).ok()?;
-        let (metric, jacobian) = field.last_matrices();
+        let jacobian = field.last_matrices().1;
         let rows = field.rows();
         let count = rows.len();
-        sized(&mut self.matrix, n * count);
-        let mass = |i: usize| {
-            let m = metric[i * n + i];
-            if m > 0.0 { 1.0 / m.sqrt() } else { 1.0 }
-        };
-        if self.units.len() != n {
-            self.units = (0..n).map(mass).collect();
-        }
-        for i in 0..n {
-            let unit = self.units[i];
-            for (k, &row) in rows.iter().enumerate() {
-                self.matrix[i * count + k] = unit * jacobian[row * n + i];
+        zeros(&mut self.matrix, n * count);
+        self.set_units(field);
+        for (k, &row) in rows.iter().enumerate() {
+            for (i, a) in field.row(jacobian, row) {
+                self.matrix[i * count + k] = self.units[i] * a;
             }
-        }
-        if self.longest.len() * n != jacobian.len() {
-            self.longest.resize(jacobian.len() / n.max(1), 0.0);
         }
         self.matrix.iter().all(|a| a.is_finite()).then_some(count)
     }
 
+    fn set_units(&mut self, field: &Field) {
+        let mass = |i: usize| {
+            let m = field.last_mass(i);
+            if m > 0.0 { 1.0 / m.sqrt() } else { 1.0 }
+        };
+        if self.units.len() != field.size {
+            self.units = (0..field.size).map(mass).collect();
+        }
+        self.longest.resize(field.equations.rows.len(), 0.0);
+    }
+
+    /// The margin of large matrices, by the pivots of their factors; `is_marked` takes the rows'
+    /// lengths into account.
+    fn of_large(&mut self, field: &mut Field, t: f64, x: &[f64], is_marked: bool) -> Option<f64> {
+        field.matrices(t, x).ok()?;
+        self.set_units(field);
+        if is_marked {
+            let jacobian = field.last_matrices().1;
+            for &row in field.rows() {
+                let own = field.row(jacobian, row).map(|(i, a)| self.units[i] * a);
+                let length = own.map(|a| a * a).sum::<f64>().sqrt();
+                self.longest[row] = self.longest[row].max(length);
+            }
+        }
+        self.work.clear();
+        self.work.extend(field.rows().iter().map(|&row| self.longest[row]));
+        field.margin(&self.work)
+    }
+
     /// The margin at a state on the way, whose rows' lengths are taken into account.
     pub fn mark(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
+        if field.patterns().is_some() {
+            return self.of_large(field, t, x, true);
+        }
         let count = self.load(field, t, x)?;
         let mut length = 0.0;
         for (k, &row) in field.rows().iter().enumerate() {
@@ -88,6 +110,9 @@ impl Margins {
 
     /// The margin at a state, of the rows in use; 1 if there are none.
     pub fn margin(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<f64> {
+        if field.patterns().is_some() {
+            return self.of_large(field, t, x, false);
+        }
         let steps = self.factor(field, t, x)?;
         let count = field.rows().len();
         Some(steps.checked_sub(1).map_or(1.0, |k| self.matrix[k * count + k].abs()))

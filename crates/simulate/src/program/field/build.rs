@@ -22,6 +22,7 @@ use dalembert_gauss::coupled::Coupled;
 use dalembert_gauss::eliminations::Elimination;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl Field {
@@ -75,7 +76,7 @@ impl Field {
         let follows = solved
             .map(|&row| &system.constraints[row])
             .all(|c| c.catastatic == Some(true) && (c.level != Level::Position || c.scleronomic));
-        let mut roots = Outputs::default();
+        let mut roots = Outputs::beside(&equations.metric);
         let layout = Places {
             kinematics: roots.list(equations.kinematics.iter().copied()),
             normal: Layout::of_equations(&mut roots, &equations),
@@ -95,7 +96,7 @@ impl Field {
                 .all(|list| list.iter().map(|row| &row.0).eq(&equations.rows));
         // The mass matrix serves the projection of positions only.
         let mass = if phi.is_empty() { Jacobian { rows: Vec::new(), columns: n } } else { mass };
-        let mut outputs = Outputs::default();
+        let mut outputs = Outputs::beside(&whole_mass);
         outputs.list(phi.iter().chain(&psi).copied());
         let (phi_q_at, mass_at) = (outputs.matrix(&phi_q), outputs.matrix(&mass));
         // S of a chart, to see when it wears out.
@@ -194,8 +195,8 @@ impl Field {
             auxiliary: vec![0.0; auxiliary_symbols.len()],
             output: vec![0.0; terms.outputs()],
             residual_output: vec![0.0; residuals.function.outputs()],
-            metric: vec![0.0; size * size],
-            jacobian: vec![0.0; m * size],
+            metric: vec![0.0; layout.normal.metric.length()],
+            jacobian: vec![0.0; layout.normal.jacobian.length()],
             ..Work::default()
         };
         if let Some(function) = &switchboard.function {
@@ -228,6 +229,7 @@ impl Field {
             size,
             elimination,
             terms,
+            metric_diagonal: layout.normal.metric.diagonal(),
             layout,
             residuals,
             auxiliary,
@@ -238,6 +240,7 @@ impl Field {
             work: Box::new(work),
             rows: (0..m).collect(),
             direct: Default::default(),
+            twins: Vec::new(),
             rates_of_positions: {
                 let velocities = system.velocities();
                 let pairs = (0..n).map(|i| velocities.get(i) == equations.v.get(i));
@@ -245,7 +248,9 @@ impl Field {
             },
             velocity_rows: {
                 let rows = equations.velocity_residuals.iter();
-                rows.filter_map(|r| equations.rows.iter().position(|row| *row == r.0)).collect()
+                let places: FxHashMap<usize, usize> =
+                    equations.rows.iter().enumerate().map(|(at, &row)| (row, at)).collect();
+                rows.filter_map(|r| places.get(&r.0).copied()).collect()
             },
             has_rows_of_positions,
             feedback: Feedback::None,

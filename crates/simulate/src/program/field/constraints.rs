@@ -61,12 +61,18 @@ impl Field {
         self.has_rows_of_positions && self.rows.len() == self.residuals.positions
     }
 
-    /// φ_q at the state of the last [`residuals`](Field::residuals), dense.
+    /// φ_q at the state of the last [`residuals`](Field::residuals): dense, or the entries of a
+    /// large one.
     pub fn position_jacobian(&self, matrix: &mut Vec<f64>) {
         self.residuals.phi_q.fill(&self.work.residual_output, matrix);
     }
 
-    /// M at the state of the last [`residuals`](Field::residuals), dense; empty if
+    /// φ_q and M among the outputs of the residuals.
+    pub(crate) fn position_matrices(&self) -> (&Sparse, &Sparse) {
+        (&self.residuals.phi_q, &self.residuals.mass)
+    }
+
+    /// M at the state of the last [`residuals`](Field::residuals), likewise; empty if
     /// there are no position constraints.
     pub fn mass(&self, matrix: &mut Vec<f64>) {
         self.residuals.mass.fill(&self.work.residual_output, matrix);

@@ -120,22 +120,17 @@ impl Field {
 
     /// Picks A and b of the rows in use, where these are not all.
     fn choose_terms(&mut self) {
-        let (work, size) = (&mut self.work, self.size);
-        let bias = &work.output[self.layout.normal.bias.clone()];
+        let (work, layout) = (&mut *self.work, &self.layout.normal);
+        let bias = &work.output[layout.bias.clone()];
         if self.rows.len() < bias.len() {
-            work.chosen.clear();
-            work.chosen_bias.clear();
-            for &row in &self.rows {
-                work.chosen.extend_from_slice(&work.jacobian[row * size..(row + 1) * size]);
-                work.chosen_bias.push(bias[row]);
-            }
+            work.chosen.take(&self.rows, &layout.jacobian, &work.jacobian, bias);
         }
     }
 
     fn find_motion(&mut self) -> Result<(), FieldError> {
         self.choose_terms();
         let (work, layout) = (&mut self.work, &self.layout.normal);
-        let chosen = (&*work.chosen, &*work.chosen_bias);
+        let chosen = &work.chosen;
         let terms = layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
         let by = self.elimination;
         let (factored, outcome) = (&mut work.factored, &mut work.outcome);
@@ -160,7 +155,7 @@ impl Field {
     fn decide_motion(&mut self) -> Result<(), FieldError> {
         let (size, by) = (self.size, self.elimination);
         let (work, layout) = (&mut self.work, &self.layout.normal);
-        let chosen = (&*work.chosen, &*work.chosen_bias);
+        let chosen = &work.chosen;
         let terms = Terms {
             inertia: &self.noise.inertia,
             ..layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen)
@@ -235,13 +230,31 @@ impl Field {
         let (work, by) = (&mut self.work, self.elimination);
         work.is_solved = false;
         if !work.has_factors {
-            let chosen = (&*work.chosen, &*work.chosen_bias);
-            let layout = &self.layout.normal;
+            let (chosen, layout) = (&work.chosen, &self.layout.normal);
             let terms =
                 layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
             work.has_factors = work.factored.refactor(by, &terms);
         }
         work.has_factors && work.factored.shortest(by, right, change)
+    }
+
+    /// How far the rows in use are from depending on each other at what was evaluated last, by the
+    /// pivots of their factors as parts of given lengths; where matrices are large.
+    pub(crate) fn margin(&mut self, lengths: &[f64]) -> Option<f64> {
+        self.choose_terms();
+        let work = &mut *self.work;
+        if !work.has_factors {
+            let (chosen, layout) = (&work.chosen, &self.layout.normal);
+            let terms =
+                layout.chosen(&self.rows, &work.output, &work.metric, &work.jacobian, chosen);
+            // Without a decision there is nothing to go by, and with a pivot that fell, no margin.
+            if !work.factored.is_decided() {
+                return None;
+            }
+            work.has_factors = work.factored.refactor(self.elimination, &terms);
+            work.is_solved = false;
+        }
+        work.factored.margin(lengths)
     }
 
     /// Checks the last solution by Gauss's principle, if it is on the decision of another state;

@@ -17,6 +17,7 @@ use dalembert_gauss::linalg::dot;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{Factored, Solver};
+use rustc_hash::FxHashMap;
 
 /// Unit: part of a row. What rounding leaves of a row that depends on others.
 const DEPENDS: f64 = 64.0 * f64::EPSILON;
@@ -78,7 +79,8 @@ impl Field {
         let is_adopted = work.factored.adopt(&work.scratch, &work.outcome);
         work.is_settled = is_adopted;
         self.rows.clone_from(&work.outcome.independent);
-        Ok(&work.outcome)
+        self.find_twins();
+        Ok(&self.work.outcome)
     }
 
     /// Whether the last decision would be made again at a state on the constraints, by far. Then
@@ -100,6 +102,9 @@ impl Field {
     /// Whether rows that are not in use depend on those in use at what was evaluated last, as far
     /// as rounding can tell, and are met by its motion.
     fn others_depend(&mut self) -> bool {
+        if self.patterns().is_some() {
+            return self.large_others_depend();
+        }
         let (n, size) = (self.layout.normal.bias.len(), self.size);
         let (work, bias) = (&mut *self.work, self.layout.normal.bias.start);
         let unit = |i: usize| {
@@ -141,6 +146,37 @@ impl Field {
             work.basis.truncate(at);
         }
         true
+    }
+
+    /// The same where matrices are large: a row that repeats one in use, as they all do whose
+    /// constraints were written twice, is the only one that needs no decision.
+    fn large_others_depend(&self) -> bool {
+        let (values, right) = (&self.work.jacobian, self.bias());
+        let is_equal = |a: usize, b: usize| {
+            right[a] == right[b] && self.row(values, a).eq(self.row(values, b))
+        };
+        self.twins.iter().all(|&(row, twin)| is_equal(row, twin))
+            && self.twins.len() + self.rows.len() == right.len()
+    }
+
+    /// For each row that is not in use, one in use that has the same entries; those that have none
+    /// are left out.
+    fn find_twins(&mut self) {
+        self.twins.clear();
+        let count = self.layout.normal.bias.len();
+        if self.patterns().is_none() || self.rows.len() == count {
+            return;
+        }
+        let values = &self.work.jacobian;
+        let key = |row: usize| -> Vec<(usize, u64)> {
+            self.row(values, row).map(|(i, a)| (i, a.to_bits())).collect()
+        };
+        let own: FxHashMap<_, usize> = self.rows.iter().map(|&row| (key(row), row)).collect();
+        let mut is_used = vec![false; count];
+        self.rows.iter().for_each(|&row| is_used[row] = true);
+        let others = (0..count).filter(|row| !is_used[*row]);
+        let twins = others.filter_map(|row| Some((row, *own.get(&key(row))?))).collect();
+        self.twins = twins;
     }
 
     /// The decision of a state on the constraints that the field goes by, with one motion.

@@ -1,9 +1,10 @@
 //! Drift held by the rates themselves: Baumgarte's terms, and feedback of the constraints.
 
 use super::{Field, FieldError};
+use crate::normal_form::layout::Chosen;
 use crate::program::projection;
 use dalembert_gauss::outcome::Outcome;
-use dalembert_gauss::terms::Terms;
+use dalembert_gauss::terms::{Patterns, Terms};
 
 impl Field {
     /// Adds feedback to b.
@@ -47,19 +48,22 @@ impl Field {
         let (mut matrix, mut mass) = (Vec::new(), Vec::new());
         self.position_jacobian(&mut matrix);
         self.mass(&mut mass);
-        let mut rows = Vec::new();
-        for residual in &self.equations.velocity_residuals {
-            if let Some(at) = self.equations.rows.iter().position(|row| *row == residual.0) {
-                rows.extend_from_slice(&self.work.jacobian[at * size..(at + 1) * size]);
-            }
-        }
+        let mut rows = Chosen::default();
+        rows.take_rows(&self.velocity_rows, &self.layout.normal.jacobian, &self.work.jacobian);
+        let own = self.layout.normal.patterns();
+        let own = own.map(|of| Patterns { jacobian: rows.pattern(), ..of });
+        let positions = (self.residuals.mass.pattern(), self.residuals.phi_q.pattern());
+        let positions = match positions {
+            (Some(metric), Some(jacobian)) => Some(Patterns { metric, jacobian }),
+            _ => None,
+        };
         let metric = self.work.metric.clone();
         let (mass_inertia, inertia) = (&self.noise.mass_inertia, &self.noise.inertia);
         let problems = [
-            (n, 0, &mass, mass_inertia, &matrix, &biases[0]),
-            (size, n, &metric, inertia, &rows, &biases[1]),
+            (n, 0, &*mass, mass_inertia, &*matrix, &biases[0], positions),
+            (size, n, &*metric, inertia, rows.jacobian(), &biases[1], own),
         ];
-        for (n, first, metric, inertia, jacobian, bias) in problems {
+        for (n, first, metric, inertia, jacobian, bias, patterns) in problems {
             if bias.is_empty() {
                 continue;
             }
@@ -74,6 +78,7 @@ impl Field {
                 bias,
                 noise: None,
                 inertia,
+                patterns,
             };
             let mut outcome = Outcome::default();
             projection::solve(&mut self.work.scratch, &terms, 1e-9, &mut outcome)?;

@@ -1,7 +1,7 @@
 //! Rounding noise of the terms, by which it is decided what is zero.
 
 use super::{Field, FieldError};
-use crate::normal_form::layout::{Layout, Outputs, entries};
+use crate::normal_form::layout::{Columns, Layout, Outputs, entries, pattern};
 use crate::setting::Table;
 use crate::setting::extent::{Geometry, velocity_extents};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
@@ -70,8 +70,9 @@ impl Field {
         } else {
             extents.extend(own.iter().map(|v| v.abs()));
         }
-        let mut outputs = Outputs::default();
+        let mut outputs = Outputs::beside(&equations.metric);
         let layout = Layout::of_equations(&mut outputs, equations);
+        let mut outputs = outputs.go_on_beside(&self.whole_mass);
         let position_jacobian = outputs.matrix(&self.phi_q);
         let mass = outputs.matrix(&self.mass_matrix);
         let positions = outputs.list(equations.configuration_residuals.iter().map(|r| r.1));
@@ -89,15 +90,18 @@ impl Field {
         let digits: Vec<f64> = entries(&equations.jacobian)
             .map(|entry| f64::EPSILON * slopes.get(&entry).copied().unwrap_or(0.0))
             .collect();
-        let digits = crate::normal_form::dense(&equations.jacobian, &digits);
+        let digits = match layout.jacobian.pattern() {
+            Some(_) => digits,
+            None => crate::normal_form::dense(&equations.jacobian, &digits),
+        };
         let (force, nonideal) = (&noise[layout.force], &noise[layout.nonideal]);
-        let jacobian = layout.jacobian.dense(&noise);
+        let jacobian = layout.jacobian.values(&noise);
         self.noise = FieldNoise {
-            metric: layout.metric.dense(&noise),
+            metric: layout.metric.values(&noise),
             force: force.iter().zip(nonideal).map(|(a, b)| a + b).collect(),
             bias: noise[layout.bias].to_vec(),
-            position_jacobian: position_jacobian.dense(&noise),
-            mass: mass.dense(&noise),
+            position_jacobian: position_jacobian.values(&noise),
+            mass: mass.values(&noise),
             positions: noise[positions].to_vec(),
             velocities,
             rows: jacobian.iter().zip(digits).map(|(a, b)| a + b).collect(),
@@ -134,11 +138,12 @@ impl Field {
         let roots: Vec<ExprId> =
             equations.force.iter().chain(&equations.nonideal).copied().collect();
         let values = self.setting.evaluate(&roots, &self.table(t, x));
-        let multipliers = self.multipliers();
+        let mut held = vec![0.0; size];
+        for (row, l) in self.multipliers().iter().enumerate() {
+            self.row(&self.work.jacobian, row).for_each(|(i, a)| held[i] += (a * l).abs());
+        }
         let bound = |i: usize| {
-            let rows = self.work.jacobian.chunks(size.max(1)).zip(&multipliers);
-            let held: f64 = rows.map(|(row, l)| (row[i] * l).abs()).sum();
-            let metric = self.work.metric[i * size + i].abs();
+            let (held, metric) = (held[i], self.last_mass(i).abs());
             let force = values[i].noise + values[size + i].noise;
             let noise = FACTOR * (force + f64::EPSILON * held) / metric;
             if noise.is_finite() { noise } else { 0.0 }
@@ -181,16 +186,18 @@ impl Field {
         let entries = |m: &Jacobian| entries(m).collect::<Vec<_>>();
         let table = self.table(t, x);
         let (n, size) = (self.n, self.size);
-        let values = self.setting.numbers(&entries(&kinematics), &table);
-        let k = crate::normal_form::dense(&kinematics, &values);
-        let values = self.setting.numbers(&entries(&self.whole_mass), &table);
-        let mass = crate::normal_form::dense(&self.whole_mass, &values);
-        let diagonal = (0..size).map(|j| {
-            let column = |i: usize| k[i * size + j];
-            let row = |i: usize| (0..n).map(|l| mass[i * n + l] * column(l)).sum::<f64>();
-            (0..n).map(|i| column(i) * row(i)).sum::<f64>().abs()
-        });
-        let diagonal: Vec<f64> = diagonal.collect();
+        let k = self.setting.numbers(&entries(&kinematics), &table);
+        let mass = self.setting.numbers(&entries(&self.whole_mass), &table);
+        let (places, of_mass) = (pattern(&kinematics), pattern(&self.whole_mass));
+        let columns = Columns::new(&places, &k);
+        let (mut column, mut diagonal) = (vec![0.0; n], Vec::with_capacity(size));
+        for j in 0..size {
+            columns.of(j).for_each(|(i, k)| column[i] = k);
+            let row =
+                |i: usize| of_mass.entries_of(i, &mass).map(|(l, m)| m * column[l]).sum::<f64>();
+            diagonal.push(columns.of(j).map(|(i, k)| k * row(i)).sum::<f64>().abs());
+            columns.of(j).for_each(|(i, _)| column[i] = 0.0);
+        }
         diagonal.iter().all(|g| g.is_finite()).then_some(diagonal)
     }
 

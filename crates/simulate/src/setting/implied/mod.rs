@@ -22,11 +22,14 @@ mod digits;
 mod problem;
 mod rounded;
 
-use crate::setting::tolerances::dependence::{DISTANCES, FALL, NOWHERE, PART};
+use crate::setting::tolerances::dependence::{DISTANCES, FALL, INDEPENDENT, NOWHERE, PART};
 use crate::setting::{Setting, Table};
 use dalembert_derive::Auxiliary;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_gauss::Pattern;
+use dalembert_gauss::sparse::dependent_sets;
 use problem::{At, Problem};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A row that nearly depends on others.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +115,16 @@ impl std::fmt::Display for Doubt {
 
 /// What is known of rows that doubles take for dependent near a point.
 pub(crate) fn dependence(setting: &Setting, rows: &Rows, at: (f64, Table)) -> Dependence {
+    // A row that is another once more follows from it, whatever the state.
+    let different = different(rows);
+    if different.len() < rows.constraints.len() {
+        let part = Part::new(setting, rows, &different);
+        let rows = part.rows(rows);
+        return match are_independent(setting, &rows, &at.1) {
+            true => Dependence::Follows,
+            false => dependence(setting, &rows, at),
+        };
+    }
     if rows.constraints.len() * rows.v.len() > LARGEST {
         return of_many(setting, rows, at);
     }
@@ -153,6 +166,34 @@ pub(crate) fn dependence(setting: &Setting, rows: &Rows, at: (f64, Table)) -> De
     }
 }
 
+/// The rows without those that say the same as one before them: the same functions with the same
+/// derivatives.
+fn different(rows: &Rows) -> Vec<usize> {
+    let of = |list: &[(usize, ExprId)]| list.iter().copied().collect::<FxHashMap<_, _>>();
+    let (phi, psi) = (of(rows.phi), of(rows.psi));
+    let mut seen: FxHashSet<(Option<&ExprId>, Option<&ExprId>, &[(usize, ExprId)])> =
+        FxHashSet::default();
+    let mut is_new = |row: usize, entries| {
+        let functions = (phi.get(&row), psi.get(&row));
+        // Rows on accelerations alone have right-hand sides that are not known here.
+        functions == (None, None) || seen.insert((functions.0, functions.1, entries))
+    };
+    let list = rows.constraints.iter().zip(&rows.jacobian.rows).enumerate();
+    list.filter_map(|(at, (&row, entries))| is_new(row, &**entries).then_some(at)).collect()
+}
+
+/// Whether rows are independent by far at a state.
+fn are_independent(setting: &Setting, rows: &Rows, table: &Table) -> bool {
+    let entries: Vec<ExprId> = rows.jacobian.rows.iter().flatten().map(|e| e.1).collect();
+    let values = setting.numbers(&entries, table);
+    values.iter().all(|a| a.is_finite())
+        && dependent_sets(&pattern(rows.jacobian), &values, INDEPENDENT, PART).is_empty()
+}
+
+fn pattern(jacobian: &Jacobian) -> Pattern {
+    Pattern::new(jacobian.columns, jacobian.rows.iter().map(|row| row.iter().map(|e| e.0)))
+}
+
 /// What is known of the rows of a large system: each row that doubles take for dependent, with those
 /// that it depends on, by itself.
 fn of_many(setting: &Setting, rows: &Rows, (t, table): (f64, Table)) -> Dependence {
@@ -160,9 +201,13 @@ fn of_many(setting: &Setting, rows: &Rows, (t, table): (f64, Table)) -> Dependen
         Ok(problem) => problem,
         Err(dependence) => return dependence,
     };
-    let Some(sets) = problem.sets(&table, PART) else {
+    let places = rows.jacobian.rows.iter().flatten().map(|e| e.0);
+    let values = setting.numbers(&problem.entries, &table);
+    let values: Vec<f64> = values.iter().zip(places).map(|(a, i)| a * problem.units[i]).collect();
+    if values.iter().any(|a| !a.is_finite()) {
         return Dependence::Undecided(Doubt::NoPoint);
-    };
+    }
+    let sets = dependent_sets(&pattern(rows.jacobian), &values, INDEPENDENT, PART);
     let mut worst = Dependence::Singular;
     for set in sets {
         let part = Part::new(setting, rows, &set);
@@ -194,14 +239,15 @@ struct Part {
 impl Part {
     fn new(setting: &Setting, rows: &Rows, set: &[usize]) -> Part {
         let constraints: Vec<usize> = set.iter().map(|&row| rows.constraints[row]).collect();
+        let chosen: FxHashSet<usize> = constraints.iter().copied().collect();
         let own = |list: &[(usize, ExprId)]| -> Vec<(usize, ExprId)> {
-            list.iter().copied().filter(|r| constraints.contains(&r.0)).collect()
+            list.iter().copied().filter(|r| chosen.contains(&r.0)).collect()
         };
         let (phi, psi) = (own(rows.phi), own(rows.psi));
         let entries = set.iter().flat_map(|&row| &rows.jacobian.rows[row]);
         let mut all: Vec<ExprId> = phi.iter().chain(&psi).map(|r| r.1).collect();
         all.extend(entries.clone().map(|e| e.1));
-        let symbols = setting.model.exprs.symbols_of(&all);
+        let symbols: FxHashSet<Symbol> = setting.model.exprs.symbols_of(&all).into_iter().collect();
         let mut is_in: Vec<bool> = (0..rows.v.len())
             .map(|j| symbols.contains(&rows.q[j]) || symbols.contains(&rows.v[j]))
             .collect();

@@ -11,6 +11,7 @@ use crate::setting::{Setting, Table};
 use dalembert_expr::ball::{Balls, Extended};
 use dalembert_expr::{ExprId, Jacobian, Random, Symbol};
 use dalembert_gauss::linalg::{norm, qr};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Bits beyond the range of the numbers.
 const BITS: usize = 256;
@@ -53,8 +54,8 @@ impl<'s> Problem<'s> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let n = rows.v.len();
         let by_row = |list: &[(usize, ExprId)]| -> Vec<Option<ExprId>> {
-            let find = |row: &usize| list.iter().find(|r| r.0 == *row).map(|r| r.1);
-            rows.constraints.iter().map(find).collect()
+            let places: FxHashMap<usize, ExprId> = list.iter().copied().collect();
+            rows.constraints.iter().map(|row| places.get(row).copied()).collect()
         };
         let phi = by_row(rows.phi);
         let psi = by_row(rows.psi);
@@ -62,7 +63,9 @@ impl<'s> Problem<'s> {
             rows.jacobian.rows.iter().flatten().map(|entry| entry.1).collect();
         let symbols = exprs.symbols_of(&entries);
         let auxiliary: &[Symbol] = rows.auxiliary.map_or(&[], |a| &a.symbols);
-        let by_velocity = symbols.iter().any(|s| rows.v.contains(s) || auxiliary.contains(s));
+        let of = |list: &[Symbol]| list.iter().copied().collect::<FxHashSet<Symbol>>();
+        let (of_q, of_v, behind) = (of(rows.q), of(rows.v), of(auxiliary));
+        let by_velocity = symbols.iter().any(|s| of_v.contains(s) || behind.contains(s));
         let mut all = entries.clone();
         all.extend(phi.iter().chain(&psi).flatten());
         let parameters = system.parameters.iter();
@@ -74,9 +77,9 @@ impl<'s> Problem<'s> {
             || setting.changed_numbers().any(|(_, number)| rounding(&number) > 0.0);
         let known = |s: &Symbol| {
             *s == Symbol::TIME
-                || rows.q.contains(s)
-                || rows.v.contains(s)
-                || auxiliary.contains(s)
+                || of_q.contains(s)
+                || of_v.contains(s)
+                || behind.contains(s)
                 || parameters.clone().any(|p| p.symbol == *s)
         };
         if rows.q.len() != n || !exprs.symbols_of(&all).iter().all(known) {
@@ -333,27 +336,6 @@ impl<'s> Problem<'s> {
         let own = self.phi[row].or(self.psi[row])?;
         let value = self.setting.evaluate(&[own], &self.table_of(&point)?)[0];
         Some(value.value.abs() <= HOLDS * value.noise)
-    }
-
-    /// Each row that doubles take for dependent at a state, with those that have a share in it.
-    pub fn sets(&self, table: &Table, least: f64) -> Option<Vec<Vec<usize>>> {
-        let lengths = self.lengths(table)?;
-        let found = self.choose(table, &lengths)?;
-        let part = found.part(&found.chosen);
-        let n = found.n;
-        let rows = (0..lengths.len()).filter(|row| !found.chosen.contains(row));
-        let set = |row: usize| {
-            let weights = part.weights(&found.rows[row * n..(row + 1) * n]);
-            let shares = part.rows.iter().zip(weights);
-            let has_share =
-                |other: usize, weight: f64| (weight * lengths[other]).abs() > least * lengths[row];
-            let others = shares.filter(|&(&other, w)| has_share(other, w)).map(|s| *s.0);
-            let mut set: Vec<usize> = others.collect();
-            set.push(row);
-            set.sort_unstable();
-            set
-        };
-        Some(rows.map(set).collect())
     }
 }
 

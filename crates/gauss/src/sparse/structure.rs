@@ -1,0 +1,284 @@
+//! What the patterns of Γ and A say before there are numbers.
+//!
+//! Γ falls into blocks that no entry joins. Eliminating v̇ leaves S = A Γ⁻¹ Aᵀ, in which two rows
+//! meet where they touch the same block. Rows are put into an order in which S = L D Lᵀ fills in
+//! little (approximate minimum degree: Amestoy, Davis & Duff 1996), and the pattern of L follows
+//! from the elimination tree (Liu 1990). All of it is found once for a pattern.
+
+use super::pattern::Pattern;
+use std::sync::Arc;
+
+/// The largest block of Γ that is inverted by itself.
+const LARGEST_BLOCK: usize = 32;
+
+/// Blocks, orders and patterns.
+#[derive(Clone, Debug)]
+pub(crate) struct Structure {
+    pub(crate) metric: Arc<Pattern>,
+    pub(crate) jacobian: Arc<Pattern>,
+    /// Coordinates, block by block, and where each block begins.
+    pub(crate) members: Vec<usize>,
+    pub(crate) starts: Vec<usize>,
+    /// Where the matrix of each block begins among those of all.
+    pub(crate) at: Vec<usize>,
+    /// For each entry of Γ its place among the matrices of the blocks, and that of its mirror.
+    pub(crate) to_block: Vec<(u32, u32)>,
+    /// Where Γ_ii is among the entries of Γ; none that has no entry.
+    pub(crate) diagonal: Vec<Option<usize>>,
+    /// Whether every block is one coordinate.
+    pub(crate) is_diagonal: bool,
+    /// The rows of Γ⁻¹Aᵀ, transposed: A with whole blocks.
+    pub(crate) wide: Pattern,
+    /// For each row, the blocks it touches: (block, place of its first entry in `wide`).
+    pub(crate) touched: Vec<(u32, u32)>,
+    pub(crate) touched_starts: Vec<usize>,
+    /// For each entry of A its place in `wide`.
+    pub(crate) to_wide: Vec<u32>,
+    /// Rows in the order in which they are eliminated.
+    pub(crate) order: Vec<usize>,
+    /// Below the diagonal of S, in that order: (column, first product); and the diagonal last.
+    pub(crate) schur: Pattern,
+    pub(crate) products_at: Vec<u32>,
+    /// S_jk = Σ A_ji W_ki: (entry of A, entry of `wide`).
+    pub(crate) products: Vec<(u32, u32)>,
+    /// L below its diagonal, row by row.
+    pub(crate) lower: Pattern,
+}
+
+impl Structure {
+    /// Finds the structure; `None` where Γ does not fall into small blocks, or a coordinate has
+    /// no mass whatever the state.
+    pub(crate) fn new(metric: &Arc<Pattern>, jacobian: &Arc<Pattern>) -> Option<Structure> {
+        let n = metric.rows();
+        let diagonal: Vec<Option<usize>> = (0..n).map(|i| metric.place(i, i)).collect();
+        if diagonal.iter().any(Option::is_none) {
+            return None;
+        }
+        let block = components(metric);
+        let (members, starts) = gather(&block);
+        let sizes = || starts.windows(2).map(|w| w[1] - w[0]);
+        if sizes().any(|size| size > LARGEST_BLOCK) {
+            return None;
+        }
+        let mut at = vec![0];
+        sizes().for_each(|size| at.push(at.last().copied().unwrap_or(0) + size * size));
+        let mut place = vec![0; n];
+        for w in starts.windows(2) {
+            members[w[0]..w[1]].iter().enumerate().for_each(|(k, &i)| place[i] = k);
+        }
+        let mut to_block = Vec::with_capacity(metric.entries());
+        for i in 0..n {
+            let size = starts[block[i] + 1] - starts[block[i]];
+            for &j in metric.row(i) {
+                let first = at[block[i]];
+                let mirror = first + place[j] * size + place[i];
+                to_block.push(((first + place[i] * size + place[j]) as u32, mirror as u32));
+            }
+        }
+        let mut structure = Structure {
+            metric: metric.clone(),
+            jacobian: jacobian.clone(),
+            is_diagonal: sizes().all(|size| size == 1),
+            members,
+            starts,
+            at,
+            to_block,
+            diagonal,
+            wide: Pattern::new(n, std::iter::empty::<Vec<usize>>()),
+            touched: Vec::new(),
+            touched_starts: vec![0],
+            to_wide: Vec::new(),
+            order: Vec::new(),
+            schur: Pattern::default(),
+            products_at: Vec::new(),
+            products: Vec::new(),
+            lower: Pattern::default(),
+        };
+        structure.widen(&block, &place);
+        structure.eliminate();
+        Some(structure)
+    }
+
+    /// Whether it is that of these patterns, which it then keeps: the next time they are found to
+    /// be the same at a glance.
+    pub(crate) fn is_of(&mut self, metric: &Arc<Pattern>, jacobian: &Arc<Pattern>) -> bool {
+        let mut is_same = true;
+        for (own, other) in [(&mut self.metric, metric), (&mut self.jacobian, jacobian)] {
+            if !Arc::ptr_eq(own, other) {
+                is_same &= **own == **other;
+                if is_same {
+                    *own = other.clone();
+                }
+            }
+        }
+        is_same
+    }
+
+    /// A with whole blocks.
+    fn widen(&mut self, block: &[usize], place: &[usize]) {
+        let jacobian = self.jacobian.clone();
+        for row in 0..jacobian.rows() {
+            let mut blocks: Vec<usize> = jacobian.row(row).iter().map(|&i| block[i]).collect();
+            blocks.sort_unstable();
+            blocks.dedup();
+            let mut at = self.wide.entries();
+            let mut firsts = Vec::with_capacity(blocks.len());
+            for &b in &blocks {
+                self.touched.push((b as u32, at as u32));
+                firsts.push(at);
+                at += self.starts[b + 1] - self.starts[b];
+            }
+            for &i in jacobian.row(row) {
+                let k = blocks.partition_point(|&b| b < block[i]);
+                self.to_wide.push((firsts[k] + place[i]) as u32);
+            }
+            let members = &self.members;
+            let starts = &self.starts;
+            self.wide
+                .push(blocks.iter().flat_map(|&b| &members[starts[b]..starts[b + 1]]).copied());
+            self.touched_starts.push(self.touched.len());
+        }
+    }
+
+    /// The order of rows, S with its products, and L.
+    fn eliminate(&mut self) {
+        let m = self.jacobian.rows();
+        let columns = self.wide.by_columns();
+        let mut meets: Vec<Vec<(usize, u32, u32)>> = Vec::with_capacity(m);
+        for row in 0..m {
+            let mut list = Vec::new();
+            for at in self.jacobian.range(row) {
+                let i = self.wide.row(row)[self.to_wide[at] as usize - self.wide.range(row).start];
+                list.extend(columns[i].iter().map(|&(other, w)| (other, at as u32, w as u32)));
+            }
+            list.sort_unstable();
+            meets.push(list);
+        }
+        self.order = fill_reducing(&meets);
+        let mut position = vec![0; m];
+        self.order.iter().enumerate().for_each(|(k, &row)| position[row] = k);
+        self.schur = Pattern::new(m, std::iter::empty::<Vec<usize>>());
+        for (k, &row) in self.order.iter().enumerate() {
+            let mut below: Vec<(usize, u32, u32)> = meets[row]
+                .iter()
+                .map(|&(other, a, w)| (position[other], a, w))
+                .filter(|p| p.0 <= k)
+                .collect();
+            below.sort_unstable();
+            let mut columns: Vec<usize> = Vec::new();
+            for (column, a, w) in below {
+                if columns.last() != Some(&column) {
+                    columns.push(column);
+                    self.products_at.push(self.products.len() as u32);
+                }
+                self.products.push((a, w));
+            }
+            // An empty row has a diagonal as well.
+            if columns.last() != Some(&k) {
+                columns.push(k);
+                self.products_at.push(self.products.len() as u32);
+            }
+            self.schur.push(columns);
+        }
+        self.products_at.push(self.products.len() as u32);
+        self.lower = lower(&self.schur);
+    }
+}
+
+/// Which block each index belongs to.
+fn components(pattern: &Pattern) -> Vec<usize> {
+    let n = pattern.rows();
+    let mut parent: Vec<usize> = (0..n).collect();
+    fn root(parent: &mut [usize], mut i: usize) -> usize {
+        while parent[i] != i {
+            parent[i] = parent[parent[i]];
+            i = parent[i];
+        }
+        i
+    }
+    for i in 0..n {
+        for &j in pattern.row(i) {
+            let (a, b) = (root(&mut parent, i), root(&mut parent, j));
+            let (low, high) = (a.min(b), a.max(b));
+            parent[high] = low;
+        }
+    }
+    let mut names = vec![usize::MAX; n];
+    let mut count = 0;
+    (0..n)
+        .map(|i| {
+            let own = root(&mut parent, i);
+            if names[own] == usize::MAX {
+                names[own] = count;
+                count += 1;
+            }
+            names[own]
+        })
+        .collect()
+}
+
+/// Indices, block by block, and where each begins.
+fn gather(block: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let count = block.iter().max().map_or(0, |b| b + 1);
+    let mut starts = vec![0; count + 1];
+    block.iter().for_each(|&b| starts[b + 1] += 1);
+    (0..count).for_each(|b| starts[b + 1] += starts[b]);
+    let (mut next, mut members) = (starts.clone(), vec![0; block.len()]);
+    for (i, &b) in block.iter().enumerate() {
+        members[next[b]] = i;
+        next[b] += 1;
+    }
+    (members, starts)
+}
+
+/// An order of rows in which little fills in.
+fn fill_reducing(meets: &[Vec<(usize, u32, u32)>]) -> Vec<usize> {
+    let m = meets.len();
+    // Signed: the package counts below zero on its way. A row that meets none has itself, since it
+    // takes a list for no shorter than its rows.
+    let (mut starts, mut indices) = (vec![0i64], Vec::new());
+    for (row, list) in meets.iter().enumerate() {
+        let first = indices.len();
+        if list.is_empty() {
+            indices.push(row as i64);
+        }
+        for &(other, ..) in list {
+            let other = other as i64;
+            if indices.len() == first || indices.last() != Some(&other) {
+                indices.push(other);
+            }
+        }
+        starts.push(indices.len() as i64);
+    }
+    match amd::order(m as i64, &starts, &indices, &amd::Control::default()) {
+        Ok((order, ..)) if order.len() == m => order.into_iter().map(|k| k as usize).collect(),
+        _ => (0..m).collect(),
+    }
+}
+
+/// The pattern of L below its diagonal, row by row: S and what fills in.
+fn lower(schur: &Pattern) -> Pattern {
+    let m = schur.rows();
+    const NONE: usize = usize::MAX;
+    let (mut parent, mut seen) = (vec![NONE; m], vec![NONE; m]);
+    let mut lower = Pattern::new(m, std::iter::empty::<Vec<usize>>());
+    for k in 0..m {
+        seen[k] = k;
+        let mut row = Vec::new();
+        for &column in schur.row(k).iter().filter(|c| **c < k) {
+            // Up the elimination tree until what is known of this row.
+            let mut i = column;
+            while seen[i] != k {
+                seen[i] = k;
+                row.push(i);
+                if parent[i] == NONE {
+                    parent[i] = k;
+                }
+                i = parent[i];
+            }
+        }
+        row.sort_unstable();
+        lower.push(row);
+    }
+    lower
+}

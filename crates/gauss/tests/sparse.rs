@@ -1,0 +1,197 @@
+//! Sparse problems by their structure are what they are with all their zeros: accelerations, total
+//! constraint forces, multipliers of least norm, ranks, verdicts, flags.
+
+mod common;
+
+use common::{Problem, Random};
+use dalembert_gauss::{
+    DEFAULT, Factored, Outcome, Pattern, Patterns, Scratch, Terms, Tolerances, Verdict,
+};
+use std::sync::Arc;
+
+/// A problem with its patterns and entries.
+struct Sparse {
+    problem: Problem,
+    metric: Arc<Pattern>,
+    jacobian: Arc<Pattern>,
+    entries: [Vec<f64>; 2],
+}
+
+impl Sparse {
+    fn new(problem: Problem) -> Sparse {
+        let n = problem.n;
+        let row = |of: &[f64]| -> Vec<usize> { (0..n).filter(|&i| of[i] != 0.0).collect() };
+        let pattern = |of: &[f64]| Arc::new(Pattern::new(n, of.chunks(n.max(1)).map(row)));
+        let entries = |of: &[f64]| of.iter().copied().filter(|a| *a != 0.0).collect();
+        Sparse {
+            metric: pattern(&problem.metric),
+            jacobian: pattern(&problem.jacobian),
+            entries: [entries(&problem.metric), entries(&problem.jacobian)],
+            problem,
+        }
+    }
+
+    fn terms(&self) -> Terms<'_> {
+        Terms {
+            metric: &self.entries[0],
+            jacobian: &self.entries[1],
+            patterns: Some(Patterns { metric: &self.metric, jacobian: &self.jacobian }),
+            ..self.problem.terms()
+        }
+    }
+}
+
+/// Blocks of Γ of sizes one to three; rows over a few neighbouring coordinates; some of them twice,
+/// scaled, or sums of others. b is that of some acceleration.
+fn random(random: &mut Random) -> (Problem, usize) {
+    let n = 4 + random.below(30);
+    let mut p = Problem { n, ..Problem::default() };
+    p.metric = vec![0.0; n * n];
+    let mut i = 0;
+    while i < n {
+        let size = (1 + random.below(3)).min(n - i);
+        let l: Vec<f64> = (0..size * size).map(|_| random.normal()).collect();
+        for a in 0..size {
+            for b in 0..size {
+                let own: f64 = (0..size).map(|k| l[a * size + k] * l[b * size + k]).sum();
+                p.metric[(i + a) * n + i + b] = own + if a == b { 0.5 } else { 0.0 };
+            }
+        }
+        i += size;
+    }
+    let independent = random.below(n / 2 + 1);
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for k in 0..independent {
+        // Each has a coordinate of its own, so that all are independent.
+        let mut row = vec![0.0; n];
+        row[n - 1 - k] = 1.0 + random.signed().abs();
+        for _ in 0..1 + random.below(3) {
+            row[random.below(n - independent + 1).min(n - 1 - k)] += random.normal();
+        }
+        if row[n - 1 - k].abs() < 0.1 {
+            row[n - 1 - k] = 1.0;
+        }
+        rows.push(row);
+    }
+    for _ in 0..if independent > 0 { random.below(independent + 1) } else { 0 } {
+        let (a, b) = (random.below(independent), random.below(independent));
+        let (s, t) = (random.unit(0.0, 2.0), if random.below(2) == 0 { 0.0 } else { 1.0 });
+        rows.push((0..n).map(|i| s * rows[a][i] + t * rows[b][i]).collect());
+    }
+    let v = random.vector(n);
+    for row in &rows {
+        p.bias.push(row.iter().zip(&v).map(|(a, v)| a * v).sum());
+    }
+    p.m = rows.len();
+    p.jacobian = rows.concat();
+    p.force = random.vector(n);
+    p.nonideal = (0..n).map(|_| if random.below(3) == 0 { random.normal() } else { 0.0 }).collect();
+    (p, independent)
+}
+
+fn solve(terms: &Terms) -> (Scratch, Outcome) {
+    let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+    let tolerances = Tolerances { rank: Some(1e-9), ..Tolerances::default() };
+    DEFAULT.solve(&mut scratch, terms, &tolerances, &mut outcome).expect("a solution");
+    (scratch, outcome)
+}
+
+fn compare(what: &str, a: &[f64], b: &[f64], tolerance: f64) {
+    assert_eq!(a.len(), b.len(), "{what}");
+    let size = a.iter().chain(b).fold(1e-300f64, |m, x| m.max(x.abs()));
+    for (a, b) in a.iter().zip(b) {
+        assert!((a - b).abs() <= tolerance * size, "{what}: {a} for {b} of {size}");
+    }
+}
+
+#[test]
+fn sparse_problems_have_the_solutions_of_dense_ones() {
+    let mut source = Random(11);
+    for case in 0..1500 {
+        let (problem, independent) = random(&mut source);
+        let (_, dense) = solve(&problem.terms());
+        let sparse = Sparse::new(problem.clone());
+        let (scratch, own) = solve(&sparse.terms());
+        let what = format!("case {case}, {} coordinates, {} rows", problem.n, problem.m);
+        assert_eq!(dense.rank.jacobian, independent, "{what}: the test itself");
+        assert_eq!(own.rank.jacobian, dense.rank.jacobian, "{what}");
+        assert_eq!((own.motion, own.rank.weak), (Verdict::Unique, None), "{what}");
+        assert_eq!(own.indeterminate, dense.indeterminate, "{what}");
+        assert_eq!(own.independent.len(), independent, "{what}");
+        compare(&format!("{what}: accelerations"), &own.v_dot, &dense.v_dot, 1e-9);
+        compare(&format!("{what}: multipliers"), &own.multipliers, &dense.multipliers, 1e-8);
+        assert!(own.stationarity.max(own.feasibility) < 1e-12, "{what}: {own:?}");
+        // The same on the decision, at another state.
+        let mut factored = Factored::default();
+        assert!(factored.adopt(&scratch, &own), "{what}");
+        let rows: Vec<usize> = own.independent.clone();
+        let factor = 1.0 + 0.2 * source.signed();
+        let mut other = problem.clone();
+        other.metric.iter_mut().for_each(|g| *g *= factor);
+        other.jacobian = rows.iter().flat_map(|&row| problem.row(row).to_vec()).collect();
+        other.bias = rows.iter().map(|&row| factor * problem.bias[row]).collect();
+        other.m = rows.len();
+        let (_, dense) = solve(&other.terms());
+        let other = Sparse::new(other);
+        let (mut v_dot, mut lambda) = (Vec::new(), Vec::new());
+        assert!(factored.solve_at(DEFAULT, &other.terms(), &mut v_dot, &mut lambda), "{what}");
+        compare(&format!("{what}: on the decision"), &v_dot, &dense.v_dot, 1e-9);
+        compare(&format!("{what}: its multipliers"), &lambda, &dense.multipliers, 1e-8);
+        let (stationarity, feasibility) = factored.residuals();
+        assert!(stationarity.max(feasibility) < 1e-12, "{what}");
+        let mut change = Vec::new();
+        if factored.shortest(DEFAULT, other.problem.bias.as_slice(), &mut change) {
+            let still = Problem {
+                force: vec![0.0; problem.n],
+                nonideal: vec![0.0; problem.n],
+                ..other.problem.clone()
+            };
+            compare(&format!("{what}: shortest"), &change, &solve(&still.terms()).1.v_dot, 1e-9);
+        }
+    }
+}
+
+#[test]
+fn rows_that_contradict_each_other_are_told() {
+    let mut source = Random(5);
+    for case in 0..400 {
+        let (mut problem, independent) = random(&mut source);
+        if problem.m == independent {
+            continue;
+        }
+        let last = problem.m - 1;
+        let size = problem.bias.iter().fold(1.0f64, |m, b| m.max(b.abs()));
+        problem.bias[last] += 0.3 * size;
+        let (_, dense) = solve(&problem.terms());
+        let sparse = Sparse::new(problem);
+        let (_, own) = solve(&sparse.terms());
+        assert_eq!(own.motion, Verdict::Inconsistent, "case {case}");
+        assert_eq!(dense.motion, Verdict::Inconsistent, "case {case}: the test itself");
+        let conflict = own.conflict.expect("evidence");
+        let p = &sparse.problem;
+        for i in 0..p.n {
+            let sum: f64 = (0..p.m).map(|j| conflict.weights[j] * p.jacobian[j * p.n + i]).sum();
+            let size = p.jacobian.iter().fold(1.0f64, |m, a| m.max(a.abs()));
+            assert!(sum.abs() <= 1e-9 * size, "case {case}: {sum}");
+        }
+        let value: f64 = conflict.weights.iter().zip(&p.bias).map(|(w, b)| w * b).sum();
+        assert!((value - conflict.value).abs() <= 1e-9 * size, "case {case}");
+    }
+}
+
+#[test]
+fn what_sparse_factors_do_not_serve_is_solved_with_zeros() {
+    // A coordinate without mass that a row holds.
+    let n = 6;
+    let mut problem = Problem { n, m: 1, ..Problem::default() };
+    problem.metric =
+        (0..n * n).map(|k| if k % (n + 1) == 0 && k > 0 { 1.0 } else { 0.0 }).collect();
+    problem.force = vec![1.0; n];
+    problem.nonideal = vec![0.0; n];
+    problem.jacobian = (0..n).map(|i| if i < 2 { 1.0 } else { 0.0 }).collect();
+    problem.bias = vec![0.0];
+    let (_, dense) = solve(&problem.terms());
+    let (_, own) = solve(&Sparse::new(problem).terms());
+    assert_eq!(own, dense);
+    assert_eq!(own.motion, Verdict::Unique);
+}
