@@ -39,6 +39,7 @@ pub mod backends;
 pub mod calls;
 mod companions;
 pub mod conformance;
+mod elimination;
 pub mod enclosure;
 mod fuse;
 mod group;
@@ -54,6 +55,7 @@ mod values;
 
 pub use backends::{Backend, Function, Scratch};
 pub use companions::Companions;
+pub use elimination::Problem;
 pub use lanes::Lanes;
 pub use liveness::{KEPT, Slots};
 pub use program::{Program, Room};

@@ -10,12 +10,13 @@ pub trait Wide {
     fn run(self) -> Self::Output;
 }
 
-/// Does work compiled for registers of four doubles where the processor has them. The numbers are
-/// the same: nothing is fused or reordered by that.
+/// Does work compiled for registers of four doubles, and for fused products, where the processor
+/// has them. The numbers are the same: nothing is fused or reordered by that, and what is written
+/// as fused is so everywhere.
 #[inline]
 pub fn wide<W: Wide>(work: W) -> W::Output {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         #[allow(unsafe_code)]
         // SAFETY: the processor has what the function is compiled for.
         return unsafe { on_avx2(work) };
@@ -24,7 +25,7 @@ pub fn wide<W: Wide>(work: W) -> W::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn on_avx2<W: Wide>(work: W) -> W::Output {
     work.run()
 }

@@ -10,12 +10,14 @@
 //! instructions with what they say; random expressions with their evaluation as expressions.
 
 mod calls;
+mod eliminations;
 mod graphs;
 mod instructions;
 mod solves;
 
 pub use calls::{constants_and_inputs, foreign_scratch, many_lanes};
 use dalembert_expr::Random;
+pub use eliminations::eliminations;
 pub use graphs::{Graph, graphs, not_numbers, random_graphs};
 pub use instructions::every_instruction;
 pub use solves::linear_solves;
@@ -49,8 +51,8 @@ pub struct Difference {
 macro_rules! backend_tests {
     ($backend:expr) => {
         $crate::backend_tests! { $backend;
-            every_instruction, random_graphs, not_numbers, linear_solves, constants_and_inputs,
-            many_lanes, foreign_scratch
+            every_instruction, random_graphs, not_numbers, linear_solves, eliminations,
+            constants_and_inputs, many_lanes, foreign_scratch
         }
     };
     ($backend:expr; $($check:ident),*) => {

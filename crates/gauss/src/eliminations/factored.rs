@@ -5,7 +5,7 @@
 //! problem is
 //!
 //! ```text
-//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = L_K D L_Kᵀ, in the order decided; then what an elimination adds
+//! refactor   Ã = L Qᵀ, K = NᵀΓ̃N = UᵀDU, in the order decided; then what an elimination adds
 //! solve      y = Q L⁻¹ b̃,  K z = Nᵀ(F̃ − Γ̃y),  x = y + N z,  L ᵀμ = Qᵀ(Γ̃x − F̃)
 //! ```
 //!
@@ -25,12 +25,13 @@ use super::frozen::{self, Order};
 use super::inverse;
 use super::shared::{self, solve_rows};
 use super::status::{factor_rows, find_remaining, form_reduced};
-use super::{Elimination, Scratch, null_space};
+use super::{Elimination, STRAIGHT, STRAIGHT_WITH_ROWS, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::sparse::{Dense, LARGEST_DENSE, SparseFactored};
 use crate::terms::Terms;
-use crate::tolerances::solving::{HOLDS, POOR};
+use crate::tolerances::solving::{FALLS, HOLDS, POOR};
+use dalembert_machine::wide;
 
 /// A decision, the factors of the last state, and its last solution.
 #[derive(Clone, Debug, Default)]
@@ -46,6 +47,8 @@ pub struct Factored {
     order: Order,
     /// Whether a coordinate had no mass at the decision.
     has_massless: bool,
+    /// How many decisions were taken over.
+    adopted: u64,
     /// The same of a sparse problem, where the decision was made on one.
     sparse: Option<Box<SparseFactored>>,
     /// A sparse problem made dense.
@@ -64,11 +67,43 @@ impl Factored {
         self.sparse.iter_mut().for_each(|sparse| sparse.forget());
     }
 
+    /// How many decisions were taken over: a number for that at hand.
+    pub fn adopted(&self) -> u64 {
+        self.adopted
+    }
+
+    /// The order of coordinates and of rows, where a problem is small and solved as it is: code that
+    /// keeps to the operations here, one by one, gives the same bits. `constants` gets what it goes
+    /// by: of a problem with rows the units of coordinates and of rows, and what part of a row its
+    /// pivot is to be; then what part of K_ii.
+    pub fn straight(
+        &self,
+        elimination: &dyn Elimination,
+        constants: &mut Vec<f64>,
+    ) -> Option<(&[usize], &[usize])> {
+        let (n, r) = (self.s.scaled.n, self.s.decision.jacobian);
+        let most = if r == 0 { STRAIGHT } else { STRAIGHT_WITH_ROWS };
+        let is_plain = self.is_decided && !self.s.refines && !self.has_massless && n <= most;
+        if self.sparse.is_some() || !is_plain || !elimination.is_null_space() {
+            return None;
+        }
+        constants.clear();
+        let least = |before: &f64| FALLS * FALLS * before;
+        if r > 0 {
+            constants.extend(&self.s.scaled.coordinates[..n]);
+            constants.extend(&self.s.scaled.rows[..r]);
+            constants.extend(self.rows[..r].iter().map(least));
+        }
+        constants.extend(self.free[..n - r].iter().map(least));
+        Some((&self.order.columns, &self.order.rows))
+    }
+
     /// Takes over a decision made on all rows of a problem, for the independent ones among
     /// them, in the order in which they are listed. False if the motion is not unique.
     pub fn adopt(&mut self, decided: &Scratch, outcome: &Outcome) -> bool {
         let (n, r) = (decided.scaled.n, decided.decision.jacobian);
         self.is_decided = false;
+        self.adopted += 1;
         self.sparse = None;
         if decided.is_sparse {
             let found = decided.sparse.as_ref().and_then(|d| SparseFactored::adopt(d, outcome));
@@ -113,9 +148,10 @@ impl Factored {
         pivots(&s.rows_lq, n, r, &mut self.rows);
         (s.reduced_rank, s.is_frozen) = (free, true);
         sized(&mut s.matrix, free * n);
-        sized(&mut s.reduced, free * free);
+        sized(&mut s.reduced, frozen::room_for(free));
         frozen::form_reduced(n, r, &s.scaled.metric, &s.basis, &mut s.matrix, &mut s.reduced);
-        let is_regular = frozen::factor_reduced(free, &mut s.reduced, &self.free);
+        let k = frozen::Reduced { count: free, k: &mut s.reduced, before: &self.free };
+        let is_regular = wide(k);
         let least = self.rows.iter().chain(&self.free).fold(1.0, |m: f64, p| m.min(*p));
         s.refines = !(least >= POOR * POOR);
         self.sizes.clear();
@@ -309,9 +345,10 @@ fn order_columns(decided: &Scratch, work: &mut Vec<f64>, columns: &mut Vec<usize
 /// Whether Γ̃ has good pivots in the order of its coordinates, which are then those to go by.
 fn stands_as_it_is(s: &mut Scratch, metric: &[f64], free: &mut Vec<f64>) -> bool {
     let n = s.scaled.n;
-    s.reduced.copy_from_slice(metric);
+    sized(&mut s.reduced, frozen::room_for(n));
+    frozen::form_reduced(n, 0, metric, &[], &mut [], &mut s.reduced);
     zeros(&mut s.extra, n);
-    frozen::factor_reduced(n, &mut s.reduced, &s.extra);
+    wide(frozen::Reduced { count: n, k: &mut s.reduced, before: &s.extra });
     let ratio = |k: usize| {
         let (pivot, whole) = frozen::free_pivot(&s.reduced, n, k);
         pivot / whole

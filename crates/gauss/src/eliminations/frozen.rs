@@ -1,18 +1,18 @@
 //! The loops of a frozen problem, with lengths that the compiler knows where problems are small.
 //!
 //! ```text
-//! factor   Ã = L Qᵀ ,   N = Q [0; I] ,   K = NᵀΓ̃N = L_K D L_Kᵀ
+//! factor   Ã = L Qᵀ ,   N = Q [0; I] ,   K = NᵀΓ̃N = UᵀDU
 //! solve    y = Q L⁻¹ b̃ ,   K z = Nᵀ(F̃ − Γ̃y) ,   x = y + N z ,   Lᵀμ = Qᵀ(Γ̃x − F̃)
 //! ```
 //!
-//! Here L_K has ones on its diagonal: a root waits for what is before it, and all that is after
+//! Here U has ones on its diagonal: a root waits for what is before it, and all that is after
 //! it waits for the root.
 //!
 //! With three coordinates and a row these are some sixty products; calls, counters and moves of a
 //! few numbers would cost three times as much as the products. So every function here is written
 //! once, for any size, and is compiled once more for each size up to four coordinates, where all
 //! of its loops are unrolled; the operations and their order are the same. Beyond that size loops
-//! are long enough to be compiled for wide registers, and K is factored four columns at once.
+//! are long enough to be compiled for wide registers, and K is factored by blocks ([`larger`]).
 
 use super::{Scratch, larger};
 use crate::linalg::{dot, lq, multiply, norm, sized};
@@ -82,14 +82,10 @@ pub(super) fn factor(
     free: &[f64],
 ) -> bool {
     sized(&mut s.matrix, s.basis.len());
-    let (n, r) = (s.scaled.n, s.decision.jacobian);
-    if n > SMALL {
-        return wide(Factor { s, terms, order, rows, free });
-    }
-    by_size!(n, r, |n, r| factor_sized(n, r, s, terms, order, rows, free))
+    wide(Factor { s, terms, order, rows, free })
 }
 
-/// [`factor`] for larger problems.
+/// [`factor`].
 struct Factor<'a> {
     s: &'a mut Scratch,
     terms: &'a Terms<'a>,
@@ -104,7 +100,8 @@ impl Wide for Factor<'_> {
     #[inline(always)]
     fn run(self) -> bool {
         let Factor { s, terms, order, rows, free } = self;
-        factor_sized(s.scaled.n, s.decision.jacobian, s, terms, order, rows, free)
+        let (n, r) = (s.scaled.n, s.decision.jacobian);
+        by_size!(n, r, |n, r| factor_sized(n, r, s, terms, order, rows, free))
     }
 }
 
@@ -130,7 +127,7 @@ pub(super) fn factor_sized(
             tau: &mut s.rows_tau[..r],
             basis: &mut s.basis[..count * n],
             moved: &mut s.matrix[..count * n],
-            reduced: &mut s.reduced[..count * count],
+            reduced: &mut s.reduced[..room_for(count)],
         };
         return factor_at(n, r, at, given, before);
     }
@@ -225,25 +222,42 @@ impl Wide for Free<'_> {
         let n = s.scaled.n;
         take_all_metric(n, &mut s.scaled.metric[..n * n], terms, &s.scaled.coordinates, order);
         take_right(n, 0, s, terms, order);
-        let k = &mut s.reduced[..n * n];
-        k.copy_from_slice(&s.scaled.metric[..n * n]);
+        let k = &mut s.reduced[..room_for(n)];
+        larger::take(n, &s.scaled.metric[..n * n], k);
+        larger::rows(n, k).zip(&s.scaled.force).for_each(|(row, force)| row[n] = *force);
         let x = &mut s.solution[..n];
-        x.copy_from_slice(&s.scaled.force[..n]);
-        let holds = larger::factor(n, k, &free[..n], x);
+        let holds = larger::factor(n, k, &free[..n]);
+        larger::take_right(n, k, x);
         larger::solve_upper(n, k, x);
         take_back(n, 0, s, order, v_dot, multipliers) && holds
     }
 }
 
 /// For one size, in a function of its own: all sizes in one are more than a compiler minds.
-#[inline(never)]
 fn known<const N: usize, const R: usize>(
     s: &mut Scratch,
     given: (&Terms, &Order),
     before: (&[f64], &[f64]),
     found: (&mut Vec<f64>, &mut Vec<f64>),
 ) -> bool {
-    factor_and_solve_sized(N, R, s, given, before, found)
+    wide(Known::<N, R> { s, given, before, found })
+}
+
+/// [`factor_and_solve`] for one size.
+struct Known<'a, const N: usize, const R: usize> {
+    s: &'a mut Scratch,
+    given: (&'a Terms<'a>, &'a Order),
+    before: (&'a [f64], &'a [f64]),
+    found: (&'a mut Vec<f64>, &'a mut Vec<f64>),
+}
+
+impl<const N: usize, const R: usize> Wide for Known<'_, N, R> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        factor_and_solve_sized(N, R, self.s, self.given, self.before, self.found)
+    }
 }
 
 #[inline(always)]
@@ -385,7 +399,7 @@ fn find_basis(n: usize, r: usize, lq: &[f64], tau: &[f64], basis: &mut [f64]) {
     }
 }
 
-/// The lower triangle of K.
+/// The upper triangle of K.
 #[inline(always)]
 pub(super) fn form_reduced(
     n: usize,
@@ -398,49 +412,76 @@ pub(super) fn form_reduced(
     let count = n - r;
     if r == 0 {
         // N is the identity.
-        reduced.copy_from_slice(metric);
+        match count > SMALL {
+            true => larger::take(count, metric, reduced),
+            false => reduced.copy_from_slice(metric),
+        }
         return;
     }
     for k in 0..count {
         let here = k * n..(k + 1) * n;
         multiply(metric, n, &basis[here.clone()], &mut moved[here]);
     }
+    if count > SMALL {
+        for (i, row) in larger::rows(count, reduced).enumerate() {
+            for j in i..count {
+                row[j] = dot(&basis[j * n..(j + 1) * n], &moved[i * n..(i + 1) * n]);
+            }
+            row[count] = 0.0;
+        }
+        return;
+    }
     for i in 0..count {
-        for j in 0..=i {
-            let (p, q) = (i * n..(i + 1) * n, j * n..(j + 1) * n);
+        for j in i..count {
+            let (p, q) = (j * n..(j + 1) * n, i * n..(i + 1) * n);
             reduced[i * count + j] = dot(&basis[p], &moved[q]);
         }
     }
 }
 
-/// K = L_K D L_Kᵀ in the lower triangle, D on the diagonal; `before` has D_kk/K_kk at the decision.
-/// False if a pivot has fallen.
+/// How much room the factors of K take.
+pub(super) fn room_for(count: usize) -> usize {
+    if count > SMALL { larger::length(count) } else { count * count }
+}
+
+/// K = UᵀDU, D U in the upper triangle; `before` has D_kk/K_kk at the decision. False if a pivot
+/// has fallen. The operations are those of [`larger`].
 #[inline(always)]
 pub(super) fn factor_reduced(count: usize, k: &mut [f64], before: &[f64]) -> bool {
     if count > SMALL {
-        return larger::factor(count, k, before, &mut []);
+        return larger::factor(count, k, before);
     }
     let mut holds = true;
     for i in 0..count {
-        let (above, rest) = k.split_at_mut(i * count);
-        let (row, below) = rest.split_at_mut(count);
-        // The row of L_K D becomes that of L_K.
-        let whole = row[i];
-        let mut pivot = whole;
+        let whole = k[i * count + i];
         for j in 0..i {
-            let scaled = row[j];
-            row[j] = scaled / above[j * count + j];
-            pivot -= scaled * row[j];
+            let by = k[j * count + i] * -(1.0 / k[j * count + j]);
+            // −U is kept below the diagonal.
+            k[i * count + j] = by;
+            for c in i..count {
+                k[i * count + c] = by.mul_add(k[j * count + c], k[i * count + c]);
+            }
         }
-        row[i] = pivot;
+        let pivot = k[i * count + i];
         holds &= pivot >= FALLS * FALLS * before[i] * whole && pivot > 0.0;
-        // One column of L_K D: its entries do not wait for each other.
-        for j in 0..count - (i + 1) {
-            let other = &mut below[j * count..j * count + i + 1];
-            other[i] -= dot(&other[..i], &row[..i]);
-        }
     }
     holds
+}
+
+/// The same by itself.
+pub(super) struct Reduced<'a> {
+    pub(super) count: usize,
+    pub(super) k: &'a mut [f64],
+    pub(super) before: &'a [f64],
+}
+
+impl Wide for Reduced<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        factor_reduced(self.count, self.k, self.before)
+    }
 }
 
 /// Solves K z = g in place.
@@ -450,23 +491,26 @@ pub(super) fn solve_reduced(count: usize, k: &[f64], z: &mut [f64]) {
         return larger::solve(count, k, z);
     }
     for i in 0..count {
-        z[i] -= dot(&k[i * count..i * count + i], &z[..i]);
-    }
-    for i in 0..count {
-        z[i] /= k[i * count + i];
+        for j in 0..i {
+            z[i] = k[i * count + j].mul_add(z[j], z[i]);
+        }
     }
     for i in (0..count).rev() {
-        for j in 0..i {
-            z[j] -= k[i * count + j] * z[i];
+        z[i] *= 1.0 / k[i * count + i];
+        for j in (i + 1..count).rev() {
+            z[i] = k[j * count + i].mul_add(z[j], z[i]);
         }
     }
 }
 
 /// D_kk and K_kk of a factored K.
 pub(super) fn free_pivot(k: &[f64], count: usize, at: usize) -> (f64, f64) {
-    let row = &k[at * count..(at + 1) * count];
-    let parts = (0..at).map(|j| row[j] * row[j] * k[j * count + j]);
-    (row[at], parts.sum::<f64>() + row[at])
+    if count > SMALL {
+        return larger::pivot(count, k, at);
+    }
+    let pivot = k[at * count + at];
+    let parts = (0..at).map(|j| k[at * count + j] * k[j * count + at]);
+    (pivot, pivot - parts.sum::<f64>())
 }
 
 /// Takes F + C and b in the units and the order there are, and solves by the null space, not
@@ -483,16 +527,10 @@ pub(super) fn solve(
         sized(of, n);
     }
     sized(&mut s.multipliers, r);
-    if n > SMALL {
-        return wide(Solve { s, terms, order, v_dot, multipliers });
-    }
-    by_size!(n, r, |n, r| {
-        solve_sized(n, r, s, terms, order);
-        take_back(n, r, s, order, v_dot, multipliers)
-    })
+    wide(Solve { s, terms, order, v_dot, multipliers })
 }
 
-/// [`solve`] for larger problems.
+/// [`solve`].
 struct Solve<'a> {
     s: &'a mut Scratch,
     terms: &'a Terms<'a>,
@@ -508,8 +546,10 @@ impl Wide for Solve<'_> {
     fn run(self) -> bool {
         let Solve { s, terms, order, v_dot, multipliers } = self;
         let (n, r) = (s.scaled.n, s.decision.jacobian);
-        solve_sized(n, r, s, terms, order);
-        take_back(n, r, s, order, v_dot, multipliers)
+        by_size!(n, r, |n, r| {
+            solve_sized(n, r, s, terms, order);
+            take_back(n, r, s, order, v_dot, multipliers)
+        })
     }
 }
 
@@ -532,7 +572,7 @@ fn solve_with(n: usize, r: usize, s: &mut Scratch, multipliers: &mut [f64]) {
         lq: &s.rows_lq[..r * n],
         tau: &s.rows_tau[..r],
         basis: &s.basis[..count * n],
-        reduced: &s.reduced[..count * count],
+        reduced: &s.reduced[..room_for(count)],
     };
     if n > SMALL {
         let (x, left, right) = (&mut s.solution[..n], &mut s.left[..n], &mut s.right[..n]);
@@ -602,18 +642,37 @@ pub(super) fn shortest(
     order: &Order,
     change: &mut Vec<f64>,
 ) -> bool {
-    let (n, r) = (s.scaled.n, s.decision.jacobian);
+    let n = s.scaled.n;
     for of in [&mut s.solution, &mut s.left, &mut s.right] {
         sized(of, n);
     }
-    by_size!(n, r, |n: usize, r: usize| {
-        for k in 0..r {
-            s.scaled.bias[k] = right[order.rows[k]] * s.scaled.rows[k];
-        }
-        s.scaled.force[..n].fill(0.0);
-        solve_with(n, r, s, &mut []);
-        take_velocities(n, s, order, change)
-    })
+    wide(Shortest { s, right, order, change })
+}
+
+/// [`shortest`].
+struct Shortest<'a> {
+    s: &'a mut Scratch,
+    right: &'a [f64],
+    order: &'a Order,
+    change: &'a mut Vec<f64>,
+}
+
+impl Wide for Shortest<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Shortest { s, right, order, change } = self;
+        let (n, r) = (s.scaled.n, s.decision.jacobian);
+        by_size!(n, r, |n: usize, r: usize| {
+            for k in 0..r {
+                s.scaled.bias[k] = right[order.rows[k]] * s.scaled.rows[k];
+            }
+            s.scaled.force[..n].fill(0.0);
+            solve_with(n, r, s, &mut []);
+            take_velocities(n, s, order, change)
+        })
+    }
 }
 
 /// F + C and b.

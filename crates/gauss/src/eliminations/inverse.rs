@@ -9,7 +9,7 @@
 //! factors, and have no order in which they wait for each other.
 
 use super::Scratch;
-use super::frozen::{Order, SMALL, by_size, solve_reduced};
+use super::frozen::{Order, by_size, room_for, solve_reduced};
 use crate::linalg::{dot, lq, multiply, sized};
 use dalembert_machine::{Wide, wide};
 
@@ -18,13 +18,10 @@ use dalembert_machine::{Wide, wide};
 pub(super) fn inverse(s: &mut Scratch, order: &Order, into: &mut Vec<f64>) -> bool {
     let (n, r) = (s.scaled.n, s.decision.jacobian);
     sized(into, (n + r) * (n + r));
-    if n > SMALL {
-        return wide(Inverse { s, order, into });
-    }
-    by_size!(n, r, |n, r| inverse_sized(n, r, s, order, into))
+    wide(Inverse { s, order, into })
 }
 
-/// [`inverse`] for larger problems.
+/// [`inverse`].
 struct Inverse<'a> {
     s: &'a mut Scratch,
     order: &'a Order,
@@ -37,7 +34,8 @@ impl Wide for Inverse<'_> {
     #[inline(always)]
     fn run(self) -> bool {
         let Inverse { s, order, into } = self;
-        inverse_sized(s.scaled.n, s.decision.jacobian, s, order, into)
+        let (n, r) = (s.scaled.n, s.decision.jacobian);
+        by_size!(n, r, |n, r| inverse_sized(n, r, s, order, into))
     }
 }
 
@@ -46,7 +44,8 @@ fn inverse_sized(n: usize, r: usize, s: &mut Scratch, order: &Order, into: &mut 
     let free = n - r;
     sized(&mut s.extra, n * n + 3 * r * n + n);
     let (metric, basis) = (&s.scaled.metric[..n * n], &s.basis[..free * n]);
-    let (k, lq, tau) = (&s.reduced[..free * free], &s.rows_lq[..r * n], &s.rows_tau[..r]);
+    let (lq, tau) = (&s.rows_lq[..r * n], &s.rows_tau[..r]);
+    let k = &s.reduced[..room_for(free)];
     let (p, rest) = s.extra[..n * n + 3 * r * n + n].split_at_mut(n * n);
     let (y, rest) = rest.split_at_mut(r * n);
     let (moved, rest) = rest.split_at_mut(r * n);

@@ -1,214 +1,263 @@
-//! K = L D Lᵀ where it is larger than a few rows: four columns at a time.
+//! K = UᵀDU where it is larger than a few rows: four rows at a time, by columns side by side.
 //!
 //! ```text
-//! rows of the four      L of each after the other, by what is left of it
-//! rows below            (L D)_jc = K_jc − Σ_k (L D)_jk L_ck    for four c, and two rows j at once
+//! W = D U      W_ij = K_ij − Σ_{k<i} U_ki W_kj ,   U_ki = W_ki / W_kk
+//! y = U⁻ᵀg     one more column of W, behind the others, for the right side g
 //! ```
 //!
-//! What is loaded of a row serves four columns, and their four sums are added up together. A right
-//! side is one more row below: what is left of it is L⁻¹g, so that where it is known ahead the
-//! factorization solves the first of the two triangles by itself, with the same operations.
+//! An entry takes its products one after the other, k by k, as in a book; entries side by side
+//! take theirs at once. So the blocks below, the loops for few rows, and code that has each of
+//! these operations as an instruction give the same bits. Products are fused into the sums.
 //!
-//! D is on the diagonal; its inverses, but for the last, are in the first row, where nothing else is.
+//! Rows are padded to whole panels and columns to whole blocks; what is computed in the padding
+//! goes nowhere. Beside the rows there are K_kk, 1/W_kk, and the −U_ki of the panel at hand.
 
-use crate::linalg::dot;
+use super::STRAIGHT;
 use crate::tolerances::solving::FALLS;
 
-/// Columns at a time.
+/// Rows at a time; also the least number of columns.
 const PANEL: usize = 4;
+/// Columns at a time.
+const BLOCK: usize = 8;
 
-/// Factors, and eliminates from a right side. `before` has D_kk/K_kk at the decision. False if a
-/// pivot has fallen.
+/// The length of a row: with a right side, in whole panels.
+pub(super) fn stride(count: usize) -> usize {
+    (count + 1).next_multiple_of(PANEL)
+}
+
+/// Where the rows begin.
+fn first_row(count: usize) -> usize {
+    count.next_multiple_of(PANEL) * (2 + PANEL)
+}
+
+/// How much room there is to be for so many rows.
+pub(super) fn length(count: usize) -> usize {
+    first_row(count) + count.next_multiple_of(PANEL) * stride(count)
+}
+
+/// The rows of K, of which the upper triangle is to be filled.
 #[inline(always)]
-pub(super) fn factor(count: usize, k: &mut [f64], before: &[f64], right: &mut [f64]) -> bool {
+pub(super) fn rows(count: usize, k: &mut [f64]) -> impl Iterator<Item = &mut [f64]> {
+    k[first_row(count)..].chunks_exact_mut(stride(count)).take(count)
+}
+
+/// Takes the upper triangle of a symmetric matrix, and no right side.
+#[inline(always)]
+pub(super) fn take(count: usize, matrix: &[f64], k: &mut [f64]) {
+    for (i, (row, from)) in rows(count, k).zip(matrix.chunks_exact(count)).enumerate() {
+        // From where the panel begins: whole blocks are copied faster than parts of them.
+        let start = i - i % PANEL;
+        row[start..count].iter_mut().zip(&from[start..]).for_each(|(own, from)| *own = *from);
+        row[count] = 0.0;
+    }
+}
+
+/// Factors, and eliminates from the right side. `before` has D_kk/K_kk at the decision. False if
+/// a pivot has fallen.
+#[inline(always)]
+pub(super) fn factor(count: usize, k: &mut [f64], before: &[f64]) -> bool {
+    let (stride, padded) = (stride(count), count.next_multiple_of(PANEL));
+    let (wholes, rest) = k.split_at_mut(padded);
+    let (inverses, rest) = rest.split_at_mut(padded);
+    let (by, rows) = rest.split_at_mut(PANEL * padded);
+    let by = by.as_chunks_mut::<PANEL>().0;
     let mut holds = true;
-    let mut first = 0;
-    while first < count {
-        let width = PANEL.min(count - first);
-        for i in first..first + width {
-            let (above, rest) = k.split_at_mut(i * count);
-            let row = &mut rest[..count];
-            for c in first..i {
-                row[c] -= dot(&row[..c], &above[c * count..c * count + c]);
-            }
-            let whole = row[i];
-            let inverses = if i > 0 { &above[1..i + 1] } else { &[] };
-            let pivot = whole - unscale(&mut row[..i], inverses);
-            row[i] = pivot;
-            holds &= pivot >= FALLS * FALLS * before[i] * whole && pivot > 0.0;
-            if i + 1 < count {
-                k[1 + i] = 1.0 / pivot;
+    for first in (0..count).step_by(PANEL) {
+        let (above, here) = rows.split_at_mut(first * stride);
+        let here = &mut here[..PANEL * stride];
+        let by = &mut by[..first];
+        for ((by, row), inverse) in by.iter_mut().zip(above.chunks_exact(stride)).zip(&*inverses) {
+            if let Some([a, b, c, d]) = row[first..].first_chunk::<PANEL>() {
+                let inverse = -inverse;
+                *by = [a * inverse, b * inverse, c * inverse, d * inverse];
             }
         }
-        let (above, below) = k.split_at_mut((first + width) * count);
-        let panel = &above[first * count..];
-        if width == PANEL {
-            let mut pairs = below.chunks_exact_mut(2 * count);
-            for pair in &mut pairs {
-                let (one, other) = pair.split_at_mut(count);
-                eliminate_two(count, first, panel, one, other);
-            }
-            for row in pairs.into_remainder().chunks_exact_mut(count) {
-                eliminate(count, first, panel, row);
+        (0..PANEL).for_each(|i| wholes[first + i] = here[i * stride + first + i]);
+        // With the first block the panel's own triangle, which the others wait for.
+        let is_wide = first + BLOCK <= stride;
+        match is_wide {
+            true => eliminate::<BLOCK>(stride, first, above, by, here),
+            false => eliminate::<PANEL>(stride, first, above, by, here),
+        }
+        let mut own = block::<PANEL>(stride, first, here);
+        let (mut found, mut u) = ([0.0; PANEL], [[0.0; PANEL]; PANEL]);
+        for i in 0..PANEL {
+            found[i] = 1.0 / own[i][i];
+            for r in i + 1..PANEL {
+                u[i][r] = own[i][r] * -found[i];
+                (r..PANEL).for_each(|c| own[r][c] = u[i][r].mul_add(own[i][c], own[r][c]));
             }
         }
-        if !right.is_empty() {
-            eliminate_from(count, first, width, panel, right);
+        for i in 0..PANEL.min(count - first) {
+            let pivot = own[i][i];
+            let least = FALLS * FALLS * before[first + i] * wholes[first + i];
+            holds &= pivot >= least && pivot > 0.0;
         }
-        first += width;
+        inverses[first..first + PANEL].copy_from_slice(&found);
+        put(stride, first, &own, here);
+        let mut at = first + PANEL;
+        if is_wide {
+            within::<PANEL>(stride, at, &u, here);
+            at += PANEL;
+        }
+        while at + BLOCK <= stride {
+            eliminate::<BLOCK>(stride, at, above, by, here);
+            within::<BLOCK>(stride, at, &u, here);
+            at += BLOCK;
+        }
+        if at < stride {
+            eliminate::<PANEL>(stride, at, above, by, here);
+            within::<PANEL>(stride, at, &u, here);
+        }
     }
     holds
 }
 
-/// A row of L D made one of L; what it takes from the pivot.
+/// Columns of a panel.
 #[inline(always)]
-fn unscale(row: &mut [f64], inverses: &[f64]) -> f64 {
-    let (mut sums, mut rest) = ([0.0; 4], 0.0);
-    let (fours, last) = row.as_chunks_mut::<4>();
-    let (by_fours, by_last) = inverses.as_chunks::<4>();
-    for (own, by) in fours.iter_mut().zip(by_fours) {
-        for k in 0..4 {
-            let scaled = own[k];
-            own[k] = scaled * by[k];
-            sums[k] += scaled * own[k];
-        }
-    }
-    for (own, by) in last.iter_mut().zip(by_last) {
-        let scaled = *own;
-        *own = scaled * by;
-        rest += scaled * *own;
-    }
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
-}
-
-/// The four rows of a panel, as far as they are before it.
-#[inline(always)]
-fn rows_before(count: usize, first: usize, panel: &[f64]) -> [&[[f64; 4]]; PANEL] {
-    [0, 1, 2, 3].map(|c| panel[c * count..c * count + first].as_chunks::<4>().0)
-}
-
-/// Sums of four vectors, each across itself.
-#[inline(always)]
-fn across(sums: [[f64; 4]; PANEL]) -> [f64; PANEL] {
-    let at = |k: usize| [sums[0][k], sums[1][k], sums[2][k], sums[3][k]];
-    let (a, b, c, d) = (at(0), at(1), at(2), at(3));
-    let mut found = [0.0; PANEL];
-    (0..PANEL).for_each(|k| found[k] = (a[k] + c[k]) + (b[k] + d[k]));
+fn block<const N: usize>(stride: usize, at: usize, here: &[f64]) -> [[f64; N]; PANEL] {
+    let mut found = [[0.0; N]; PANEL];
+    (0..PANEL).for_each(|i| found[i].copy_from_slice(&here[i * stride + at..][..N]));
     found
 }
 
-/// The four entries of a row below a panel: those of L D. The panel begins at a multiple of four.
+/// Puts them back.
 #[inline(always)]
-fn eliminate(count: usize, first: usize, panel: &[f64], row: &mut [f64]) {
-    let [p, q, r, s] = rows_before(count, first, panel);
-    let own = row[..first].as_chunks::<4>().0;
-    let mut sums = [[0.0; 4]; PANEL];
-    for ((((x, p), q), r), s) in own.iter().zip(p).zip(q).zip(r).zip(s) {
-        for k in 0..4 {
-            sums[0][k] += p[k] * x[k];
-            sums[1][k] += q[k] * x[k];
-            sums[2][k] += r[k] * x[k];
-            sums[3][k] += s[k] * x[k];
+fn put<const N: usize>(stride: usize, at: usize, w: &[[f64; N]; PANEL], here: &mut [f64]) {
+    (0..PANEL).for_each(|i| here[i * stride + at..][..N].copy_from_slice(&w[i]));
+}
+
+/// Takes the rows above the panel from columns of it.
+#[inline(always)]
+fn eliminate<const N: usize>(
+    stride: usize,
+    at: usize,
+    above: &[f64],
+    by: &[[f64; PANEL]],
+    here: &mut [f64],
+) {
+    let mut left = block::<N>(stride, at, here);
+    for (row, by) in above.chunks_exact(stride).zip(by) {
+        let Some(row) = row[at..at + N].first_chunk::<N>() else { continue };
+        for i in 0..PANEL {
+            for j in 0..N {
+                left[i][j] = by[i].mul_add(row[j], left[i][j]);
+            }
         }
     }
-    within(count, first, panel, row, across(sums));
+    put(stride, at, &left, here);
 }
 
-/// [`eliminate`] for two rows.
+/// Takes the rows of the panel from each other, by its own −U.
 #[inline(always)]
-fn eliminate_two(count: usize, first: usize, panel: &[f64], row: &mut [f64], other: &mut [f64]) {
-    let [p, q, r, s] = rows_before(count, first, panel);
-    let (one, two) = (row[..first].as_chunks::<4>().0, other[..first].as_chunks::<4>().0);
-    let (mut sums, mut more) = ([[0.0; 4]; PANEL], [[0.0; 4]; PANEL]);
-    for (((((x, y), p), q), r), s) in one.iter().zip(two).zip(p).zip(q).zip(r).zip(s) {
-        for k in 0..4 {
-            sums[0][k] += p[k] * x[k];
-            more[0][k] += p[k] * y[k];
-            sums[1][k] += q[k] * x[k];
-            more[1][k] += q[k] * y[k];
-            sums[2][k] += r[k] * x[k];
-            more[2][k] += r[k] * y[k];
-            sums[3][k] += s[k] * x[k];
-            more[3][k] += s[k] * y[k];
+fn within<const N: usize>(stride: usize, at: usize, u: &[[f64; PANEL]; PANEL], here: &mut [f64]) {
+    let mut w = block::<N>(stride, at, here);
+    for i in 0..PANEL {
+        for r in i + 1..PANEL {
+            for j in 0..N {
+                w[r][j] = u[i][r].mul_add(w[i][j], w[r][j]);
+            }
         }
     }
-    within(count, first, panel, row, across(sums));
-    within(count, first, panel, other, across(more));
+    put(stride, at, &w, here);
 }
 
-/// Takes what is before the panel from a row, then what is in it.
-#[inline(always)]
-fn within(count: usize, first: usize, panel: &[f64], row: &mut [f64], sums: [f64; PANEL]) {
-    let own = &mut row[first..first + PANEL];
-    let l = |i: usize, j: usize| panel[i * count + first + j];
-    let a = own[0] - sums[0];
-    let b = own[1] - sums[1] - l(1, 0) * a;
-    let c = own[2] - sums[2] - l(2, 0) * a - l(2, 1) * b;
-    let d = own[3] - sums[3] - l(3, 0) * a - l(3, 1) * b - l(3, 2) * c;
-    (own[0], own[1], own[2], own[3]) = (a, b, c, d);
+/// W_kk and K_kk.
+pub(super) fn pivot(count: usize, k: &[f64], at: usize) -> (f64, f64) {
+    (k[first_row(count) + at * stride(count) + at], k[at])
 }
 
-/// The same for a right side, which has columns in the last panel, too.
+/// The y of the right side.
 #[inline(always)]
-fn eliminate_from(count: usize, first: usize, width: usize, panel: &[f64], right: &mut [f64]) {
-    if width == PANEL {
-        return eliminate(count, first, panel, right);
-    }
-    for i in 0..width {
-        let (before, at) = right.split_at_mut(first + i);
-        at[0] -= dot(&panel[i * count..i * count + first + i], before);
-    }
+pub(super) fn take_right(count: usize, k: &[f64], z: &mut [f64]) {
+    let rows = k[first_row(count)..].chunks_exact(stride(count));
+    z.iter_mut().zip(rows).for_each(|(z, row)| *z = row[count]);
 }
 
 /// Solves K z = g in place.
 #[inline(always)]
 pub(super) fn solve(count: usize, k: &[f64], z: &mut [f64]) {
-    let mut first = 0;
-    while first < count {
-        let width = PANEL.min(count - first);
-        eliminate_from(count, first, width, &k[first * count..], z);
-        first += width;
+    let inverses = &k[count.next_multiple_of(PANEL)..];
+    let rows = k[first_row(count)..].chunks_exact(stride(count));
+    for (i, (row, inverse)) in rows.zip(inverses).take(count).enumerate() {
+        let (before, after) = z.split_at_mut(i + 1);
+        let (own, inverse) = (before[i], -inverse);
+        let pairs = after.iter_mut().zip(&row[i + 1..count]);
+        pairs.for_each(|(z, w)| *z = (w * inverse).mul_add(own, *z));
     }
     solve_upper(count, k, z);
 }
 
-/// Solves D Lᵀ z = y in place.
+/// Solves D U z = y in place.
 #[inline(always)]
 pub(super) fn solve_upper(count: usize, k: &[f64], z: &mut [f64]) {
-    if let Some((last, others)) = z[..count].split_last_mut() {
-        *last /= k[count * count - 1];
-        others.iter_mut().zip(&k[1..count]).for_each(|(z, by)| *z *= by);
-    }
-    let mut end = count;
-    while end >= PANEL {
-        let first = end - PANEL;
-        let l = |i: usize, j: usize| k[(first + i) * count + first + j];
-        let (before, at) = z[..end].split_at_mut(first);
-        let d = at[3];
-        let c = at[2] - l(3, 2) * d;
-        let b = at[1] - l(3, 1) * d - l(2, 1) * c;
-        let a = at[0] - l(3, 0) * d - l(2, 0) * c - l(1, 0) * b;
-        (at[0], at[1], at[2], at[3]) = (a, b, c, d);
-        let row = |i: usize| &k[(first + i) * count..(first + i) * count + first];
-        let rows = row(0).iter().zip(row(1)).zip(row(2)).zip(row(3));
-        for (z, (((p, q), r), s)) in before.iter_mut().zip(rows) {
-            *z -= (p * a + q * b) + (r * c + s * d);
+    let (stride, padded) = (stride(count), count.next_multiple_of(PANEL));
+    let (inverses, rows) = (&k[padded..2 * padded], &k[first_row(count)..]);
+    let z = &mut z[..count];
+    if count <= STRAIGHT {
+        for i in (0..count).rev() {
+            let (own, known) = z.split_at_mut(i + 1);
+            let (row, inverse) = (&rows[i * stride + i + 1..i * stride + count], -inverses[i]);
+            let start = own[i] * inverses[i];
+            let pairs = row.iter().zip(known).rev();
+            own[i] = pairs.fold(start, |x, (w, z)| (w * inverse).mul_add(*z, x));
         }
-        end = first;
+        return;
     }
-    for i in (0..end).rev() {
-        let (before, at) = z.split_at_mut(i);
-        let by = at[0];
-        before.iter_mut().zip(&k[i * count..]).for_each(|(z, l)| *z -= l * by);
+    for first in (0..padded).step_by(PANEL).rev() {
+        let here = &rows[first * stride..(first + PANEL) * stride];
+        let end = (first + PANEL).min(count);
+        let (own, known) = z.split_at_mut(end);
+        let own = &mut own[first..];
+        let (mut sums, mut rest) = ([[0.0; PANEL]; PANEL], [0.0; PANEL]);
+        let (fours, last) = known.as_chunks::<PANEL>();
+        for i in 0..own.len() {
+            let (by, by_last) = here[i * stride + end..i * stride + count].as_chunks::<PANEL>();
+            by_last.iter().zip(last).for_each(|(w, x)| rest[i] += w * x);
+            // What was found last comes last, so that the rest need not wait for it.
+            for (w, x) in by.iter().zip(fours).rev() {
+                (0..PANEL).for_each(|c| sums[i][c] = w[c].mul_add(x[c], sums[i][c]));
+            }
+        }
+        for i in (0..own.len()).rev() {
+            let sum = (sums[i][0] + sums[i][2]) + (sums[i][1] + sums[i][3]) + rest[i];
+            let inverse = inverses[first + i];
+            let mut x = (own[i] - sum) * inverse;
+            for j in i + 1..own.len() {
+                x = (here[i * stride + first + j] * -inverse).mul_add(own[j], x);
+            }
+            own[i] = x;
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::dot;
+
+    /// As in a book.
+    fn plain(n: usize, matrix: &[f64], right: &[f64]) -> Vec<f64> {
+        let (mut w, mut x) = (matrix.to_vec(), right.to_vec());
+        for i in 0..n {
+            for k in 0..i {
+                let by = w[k * n + i] * -(1.0 / w[k * n + k]);
+                (i..n).for_each(|j| w[i * n + j] = by.mul_add(w[k * n + j], w[i * n + j]));
+                x[i] = by.mul_add(x[k], x[i]);
+            }
+        }
+        for i in (0..n).rev() {
+            let inverse = 1.0 / w[i * n + i];
+            x[i] *= inverse;
+            for j in (i + 1..n).rev() {
+                x[i] = (w[i * n + j] * -inverse).mul_add(x[j], x[i]);
+            }
+        }
+        x
+    }
 
     /// K z is g, and a right side that is eliminated from on the way is solved for to the same
-    /// bits, for all sizes of the last panel.
+    /// bits, for all sizes of the last panel; where that is said, to those of the plain loops.
     #[test]
     fn factors_solve() {
         let mut seed = 11u64;
@@ -224,19 +273,31 @@ mod tests {
                 matrix[i * n + j] = own + dot(&l[i * n..][..n], &l[j * n..][..n]);
             }
             let right: Vec<f64> = (0..n).map(|_| next()).collect();
-            let (mut k, mut z) = (matrix.clone(), right.clone());
-            assert!(factor(n, &mut k, &vec![0.0; n], &mut []));
+            let (mut k, mut z) = (vec![f64::NAN; length(n)], right.clone());
+            take(n, &matrix, &mut k);
+            assert!(factor(n, &mut k, &vec![0.0; n]));
             solve(n, &k, &mut z);
             for (row, g) in matrix.chunks_exact(n).zip(&right) {
                 assert!((dot(row, &z) - g).abs() < 1e-12 * n as f64, "{n}");
             }
-            let (mut again, mut x) = (matrix.clone(), right.clone());
-            assert!(factor(n, &mut again, &vec![0.0; n], &mut x));
+            let (mut again, mut x) = (vec![0.0; length(n)], vec![0.0; n]);
+            take(n, &matrix, &mut again);
+            rows(n, &mut again).zip(&right).for_each(|(row, g)| row[n] = *g);
+            assert!(factor(n, &mut again, &vec![0.0; n]));
+            take_right(n, &again, &mut x);
             solve_upper(n, &again, &mut x);
-            assert_eq!((again, x), (k, z));
+            assert_eq!(x, z);
+            if n <= STRAIGHT {
+                assert_eq!(x, plain(n, &matrix, &right));
+            }
+            for i in 0..n {
+                assert_eq!(pivot(n, &k, i), pivot(n, &again, i));
+                assert_eq!(pivot(n, &k, i).1, matrix[i * n + i]);
+            }
             // A pivot that is not positive is none, nor one that is far below what it was.
             matrix[n * n - 1] -= 1e6;
-            assert!(!factor(n, &mut matrix, &vec![0.0; n], &mut []));
+            take(n, &matrix, &mut k);
+            assert!(!factor(n, &mut k, &vec![0.0; n]));
         }
     }
 }

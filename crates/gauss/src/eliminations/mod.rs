@@ -27,6 +27,12 @@ use crate::outcome::Outcome;
 use crate::sparse;
 use crate::terms::{Terms, Tolerances};
 
+/// Up to so many rows a factored matrix is solved with one operation after the other, such that
+/// code that has them as single instructions gives the same bits.
+pub const STRAIGHT: usize = 20;
+/// The same for the coordinates of a problem with rows, which has more operations.
+pub const STRAIGHT_WITH_ROWS: usize = 10;
+
 /// Where an elimination comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {

@@ -10,7 +10,7 @@ use super::{Driver, End, Failure, Open, STANDSTILL, Sample, Stabilize, UNHELD, U
 use crate::drive::events::land::EventsInStep;
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, WEAK};
-use crate::integrators::{Problem, Step};
+use crate::integrators::Step;
 use crate::program::field::{Field, FieldError};
 use std::ops::ControlFlow;
 
@@ -386,7 +386,7 @@ impl Driver {
             }
             // There must be rates at the end; they are needed next.
             if adapts && !arrival.turned && arrival.events.is_none() {
-                let end = self.field.rates(arrival.t, &pass.next, &mut pass.between);
+                let end = self.field.lasting_rates(arrival.t, &pass.next, &mut pass.between);
                 if let Err(failure) = end {
                     return match self.reject(pass, h, 0.25) {
                         Ok(()) => Ok(None),

@@ -18,6 +18,7 @@ pub(crate) mod continuity;
 mod cost;
 mod coupling;
 mod decide;
+mod direct;
 mod error;
 mod expansion;
 mod feedback;
@@ -71,6 +72,8 @@ pub struct Counts {
     pub decisions: u64,
     /// On the decision of another state.
     pub frozen: u64,
+    /// Those of them that were found in one go with the terms.
+    pub direct: u64,
     /// Decided where a decision was to serve: a pivot had fallen, or forces depend on
     /// multipliers.
     pub decided: u64,
@@ -121,6 +124,7 @@ pub struct Field {
     parts: Parts,
     /// Rows in use.
     rows: Vec<usize>,
+    direct: direct::Direct,
     /// Rows that are not in use and repeat one that is, where matrices are large.
     twins: Vec<(usize, usize)>,
     /// The row of A of each velocity residual.
@@ -282,6 +286,8 @@ impl Field {
     /// Evaluates the terms of the normal form into the work space. Where they were evaluated
     /// last they are not again.
     fn evaluate(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        // A state is counted once.
+        let is_counted = self.was_direct(t, x);
         self.load(t, x)?;
         let (work, layout) = (&mut self.work, &self.layout);
         let is_same_time = work.evaluated.first().is_some_and(|own| own.to_bits() == t.to_bits());
@@ -292,7 +298,8 @@ impl Field {
         work.is_fresh = self.coupling.is_none();
         work.is_solved = false;
         self.terms.call(&mut work.registers, &work.input, &mut work.output);
-        self.evaluations += 1;
+        self.evaluations += u64::from(!is_counted);
+        self.direct.were_evaluated();
         let (metric, jacobian) = (&layout.normal.metric, &layout.normal.jacobian);
         work.has_factors &= is_same_time;
         // At another time they are others, but for those that nobody would ask about.
@@ -393,7 +400,8 @@ impl Field {
         &self.work.outcome
     }
 
-    /// Every row's multiplier of the last solution: 0 for rows not in use.
+    /// Every row's multiplier of the last solution by [`certified_rates`](Field::certified_rates) or
+    /// [`choose_rows`](Field::choose_rows): 0 for rows not in use.
     pub fn multipliers(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.equations.rows.len()];
         if self.work.outcome.multipliers.len() == self.rows.len() {
@@ -408,6 +416,11 @@ impl Field {
     /// another state.
     pub fn certified_rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
         self.find_rates(t, x, dx, true)
+    }
+
+    /// The rates at a state of which more is going to be asked: by its terms, which are then there.
+    pub fn lasting_rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
+        self.find_rates(t, x, dx, false)
     }
 
     fn find_rates(
@@ -458,7 +471,12 @@ impl Problem for Field {
     }
 
     fn rates(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), FieldError> {
-        self.find_rates(t, x, dx, false)
+        if self.direct_rates(t, x, dx)? {
+            return Ok(());
+        }
+        let found = self.find_rates(t, x, dx, false);
+        self.direct.was_missed();
+        found
     }
 
     fn residual_form(&mut self) -> Option<&mut dyn ResidualForm> {

@@ -239,6 +239,7 @@ impl Field {
             constants,
             work: Box::new(work),
             rows: (0..m).collect(),
+            direct: Default::default(),
             twins: Vec::new(),
             rates_of_positions: {
                 let velocities = system.velocities();
@@ -306,6 +307,7 @@ impl Field {
         parts.canonical.iter_mut().for_each(|part| part.prepare(constants));
         parts.structure.iter_mut().for_each(|part| part.prepare(constants));
         parts.continuity.iter_mut().for_each(|part| part.function.prepare(constants));
+        self.direct.forget();
         *parts.projection = Default::default();
         (work.is_fresh, work.is_settled) = (false, false);
         work.residuals_at.clear();

@@ -2,7 +2,6 @@
 
 use super::{Field, FieldError};
 use crate::normal_form::layout::{Columns, Layout, Outputs, entries, pattern};
-use crate::program::problem::Problem;
 use crate::setting::Table;
 use crate::setting::extent::{Geometry, velocity_extents};
 use dalembert_expr::{ExprId, Jacobian, Symbol};
@@ -132,7 +131,7 @@ impl Field {
         const FACTOR: f64 = 16.0;
         let (n, size) = (self.n, self.size);
         let mut rates = vec![0.0; n + size + 1];
-        if self.rates(t, x, &mut rates).is_err() {
+        if self.lasting_rates(t, x, &mut rates).is_err() {
             return (vec![0.0; size], vec![0.0; size]);
         }
         let equations = &self.equations;

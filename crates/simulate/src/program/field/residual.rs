@@ -19,7 +19,7 @@
 use super::{Field, FieldError};
 use crate::normal_form::layout::{entries, places};
 use crate::program::compiled::Compiled;
-use crate::program::problem::{Problem, ResidualForm};
+use crate::program::problem::ResidualForm;
 use dalembert_derive::Residual;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::linalg::lu;
@@ -139,7 +139,7 @@ impl ResidualForm for Field {
     fn begin(&mut self, t: f64, x: &[f64], y: &mut Vec<f64>) -> Result<(), FieldError> {
         let (n, size) = (self.n, self.size);
         let mut dx = vec![0.0; n + size + 1];
-        self.rates(t, x, &mut dx)?;
+        self.lasting_rates(t, x, &mut dx)?;
         y.clear();
         y.extend_from_slice(&x[..n + size]);
         y.extend_from_slice(&self.work.outcome.multipliers);

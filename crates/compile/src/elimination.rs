@@ -1,0 +1,516 @@
+//! Linear equations with a symmetric matrix, and least problems under linear equations, solved by
+//! instructions of the tape that computes their terms.
+//!
+//! ```text
+//! Γ x = f + g + Aᵀμ ,   A x = b
+//! A = L Qᵀ ,   N = Q [0; I] ,   K = NᵀΓN ,   y = Q L⁻¹b
+//! K z = Nᵀ(f + g − Γy) ,   x = y + N z ,   Lᵀμ = Qᵀ(Γx − f − g)
+//! ```
+//!
+//! and K by W = D U, W_ij = K_ij − Σ_{k<i} U_ki W_kj, U_ki = W_ki / W_kk.
+//!
+//! A small problem is done with in fewer operations than it takes to hand it to somebody else: its
+//! entries stay in registers, and what is 0 by structure is not computed with. Nothing is
+//! exchanged; that the order serves is known from elsewhere, and watched: where a pivot is less
+//! than a given part of what it is taken from, the last output is no number.
+//!
+//! The operations are written down such that whoever does the same elsewhere has the same bits:
+//! an entry of W takes its products one after the other, k by k, fused; sums of products are four
+//! sums side by side, as those of the small dense kernels are.
+
+use crate::tape::{Instruction, Register, Tape};
+use dalembert_expr::Function;
+use std::ops::Range;
+
+/// Below this the squares of a row have lost their digits.
+const LEAST_SQUARES: f64 = 1e-280;
+
+/// A problem by the outputs of a tape; where there is none an entry is 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Problem {
+    /// How many unknowns there are.
+    pub size: usize,
+    /// Γ, row by row; the upper triangle counts.
+    pub matrix: Vec<Option<usize>>,
+    /// The outputs of f and of g.
+    pub right: Vec<[usize; 2]>,
+    /// A, row by row.
+    pub rows: Vec<Option<usize>>,
+    /// b.
+    pub bias: Vec<Option<usize>>,
+    /// What μ of rows are multiplied by and added to the last output: rows and outputs, in the order
+    /// in which these are summed up.
+    pub weights: Vec<(usize, usize)>,
+    /// Where each unknown goes in the solution.
+    pub places: Vec<usize>,
+    /// Outputs that are kept, ahead of the solution.
+    pub kept: Range<usize>,
+    /// The output behind it, which is no number where a pivot has fallen.
+    pub last: usize,
+}
+
+impl Problem {
+    /// How many constants are added: the least part for the pivots of K; with rows in front of
+    /// that the unit of each unknown, the unit of each row, and the least part for its pivot.
+    pub fn constants(&self) -> usize {
+        let (n, r) = (self.size, self.bias.len());
+        if r == 0 { n } else { n + 2 * r + (n - r) }
+    }
+}
+
+type Entry = Option<Register>;
+
+impl Tape {
+    /// A tape with some of the outputs, the solution of a problem between others, and one more that
+    /// is no number where a pivot is below the part that a constant says. Its constants come behind
+    /// those that there are. There are fewer rows than unknowns, or as many.
+    pub fn solved(mut self, problem: &Problem) -> Tape {
+        let [minus_one, one] = [-1.0, 1.0].map(|value| self.number(value));
+        let least = self.number(LEAST_SQUARES);
+        let first = self.first_variable() as Register;
+        let count = problem.constants() as Register;
+        self.rename(&|r| if r >= first { r + count } else { r });
+        self.constants += count as usize;
+        let known = [minus_one, one, least];
+        let mut adding =
+            Adding { next: self.registers() as Register, list: Vec::new(), fallen: None, known };
+        let output = |at: Option<usize>| at.map(|at| self.outputs[at]);
+        let (n, r) = (problem.size, problem.bias.len());
+        let metric: Vec<Entry> = (0..n * n)
+            .map(|at| (at / n, at % n))
+            .map(|(i, j)| output(problem.matrix[i.min(j) * n + i.max(j)]))
+            .collect();
+        let force: Vec<Entry> = problem
+            .right
+            .iter()
+            .map(|&[f, g]| adding.add(output(Some(f)), output(Some(g))))
+            .collect();
+        let mut last = output(Some(problem.last));
+        let x = if r == 0 {
+            let mut k = adding.factor(n, metric, first);
+            adding.solve(&mut k, force)
+        } else {
+            let rows: Vec<Entry> = problem.rows.iter().map(|&at| output(at)).collect();
+            let bias: Vec<Entry> = problem.bias.iter().map(|&at| output(at)).collect();
+            let weights =
+                problem.weights.iter().map(|&(row, at)| (row, self.outputs[at])).collect();
+            let (x, work) = adding.constrained(n, r, first, (metric, rows), (force, bias), weights);
+            last = adding.add(last, work);
+            x
+        };
+        if let Some(fallen) = adding.fallen {
+            let negative = adding.emit(Instruction::Neg(fallen));
+            let nothing = adding.emit(Instruction::Sqrt(negative));
+            last = adding.add(last, Some(nothing));
+        }
+        let mut solution = vec![0; n];
+        for (&place, x) in problem.places.iter().zip(x) {
+            solution[place] = x.unwrap_or_else(|| adding.zero());
+        }
+        let last = last.unwrap_or_else(|| adding.zero());
+        let kept = self.outputs[problem.kept.clone()].iter().copied();
+        self.outputs = kept.chain(solution).chain([last]).collect();
+        self.append(adding.list);
+        self.sweep();
+        self
+    }
+
+    /// Leaves out what no output needs any more.
+    fn sweep(&mut self) {
+        let first = self.first_instruction();
+        let mut factors = vec![None; self.matrices.len()];
+        for (at, instruction) in self.instructions.iter().enumerate() {
+            if let Instruction::Factor(matrix) = instruction {
+                factors[*matrix as usize] = Some(at);
+            }
+        }
+        let mut is_needed = vec![false; self.instructions.len()];
+        for &r in self.outputs.iter().filter(|r| **r as usize >= first) {
+            is_needed[r as usize - first] = true;
+        }
+        // What follows is needed with what it follows, and the other way around.
+        let mut end = self.instructions.len();
+        for at in (0..self.instructions.len()).rev() {
+            if self.instructions[at] == Instruction::Follow {
+                continue;
+            }
+            let group = is_needed[at..end].iter().any(|needed| *needed);
+            is_needed[at..end].fill(group);
+            end = at;
+            if !group {
+                continue;
+            }
+            let instruction = self.instructions[at];
+            self.reads(&instruction, &mut |r| {
+                if r as usize >= first {
+                    is_needed[r as usize - first] = true;
+                }
+            });
+            if let Instruction::Solve(right) = instruction
+                && let Some(factor) = factors[self.rights[right as usize].matrix as usize]
+            {
+                is_needed[factor] = true;
+            }
+        }
+        let mut place = vec![0; is_needed.len()];
+        let mut count = 0;
+        for (place, needed) in place.iter_mut().zip(&is_needed) {
+            *place = (first + count) as Register;
+            count += usize::from(*needed);
+        }
+        let all = self.instructions.iter().zip(&is_needed);
+        for (instruction, _) in all.filter(|(_, needed)| !**needed) {
+            match *instruction {
+                Instruction::Factor(matrix) => self.matrices[matrix as usize].entries.clear(),
+                Instruction::Solve(right) => self.rights[right as usize].entries.clear(),
+                Instruction::Restricted(number) => {
+                    self.restricted[number as usize].entries.clear();
+                }
+                _ => {}
+            }
+        }
+        self.prologue = is_needed[..self.prologue].iter().filter(|needed| **needed).count();
+        let mut needed = is_needed.iter();
+        self.instructions.retain(|_| needed.next().is_some_and(|needed| *needed));
+        self.rename(&|r| if (r as usize) < first { r } else { place[r as usize - first] });
+    }
+
+    /// The register of a number, which is added if need be.
+    fn number(&mut self, value: f64) -> Register {
+        let known = self.numbers.iter().position(|x| x.to_bits() == value.to_bits());
+        let place = known.unwrap_or_else(|| {
+            let place = self.numbers.len() as Register;
+            self.rename(&|r| if r >= place { r + 1 } else { r });
+            self.numbers.push(value);
+            place as usize
+        });
+        place as Register
+    }
+
+    /// Adds instructions at the end; those without variables go to the end of the prologue.
+    fn append(&mut self, list: Vec<Instruction>) {
+        let (first, old, count) =
+            (self.first_instruction(), self.instructions.len(), self.prologue);
+        let variables = self.first_variable()..first;
+        let mut moves: Vec<bool> = (0..old).map(|at| at >= count).collect();
+        for instruction in &list {
+            let (registers, operands) = instruction.operands();
+            let is_moving = |&r: &Register| {
+                let at = r as usize;
+                variables.contains(&at) || (at >= first && moves[at - first])
+            };
+            let own = registers[..operands].iter().any(is_moving);
+            moves.push(own);
+        }
+        let still: Vec<usize> = (old..moves.len()).filter(|&at| !moves[at]).collect();
+        let moved = (old..moves.len()).filter(|&at| moves[at]);
+        let order: Vec<usize> =
+            (0..count).chain(still.iter().copied()).chain(count..old).chain(moved).collect();
+        let mut place = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &old)| place[old] = (first + new) as Register);
+        self.instructions.extend(list);
+        self.instructions = order.iter().map(|&at| self.instructions[at]).collect();
+        self.prologue += still.len();
+        self.rename(&|r| if (r as usize) < first { r } else { place[r as usize - first] });
+    }
+}
+
+/// A factored K.
+struct Factors {
+    /// −U above the diagonal.
+    u: Vec<Vec<Entry>>,
+    /// 1/D.
+    inverses: Vec<Register>,
+}
+
+/// A factored row of A: the entries of L, then v of its reflection and τ; no τ where v is 0.
+struct Row {
+    l: Vec<Entry>,
+    v: Vec<Entry>,
+    tau: Entry,
+}
+
+/// Instructions that are being added.
+struct Adding {
+    next: Register,
+    list: Vec<Instruction>,
+    /// 0 as long as no pivot has fallen.
+    fallen: Entry,
+    /// −1, 1, and [`LEAST_SQUARES`].
+    known: [Register; 3],
+}
+
+impl Adding {
+    fn emit(&mut self, instruction: Instruction) -> Register {
+        self.list.push(instruction);
+        self.next += 1;
+        self.next - 1
+    }
+
+    fn zero(&mut self) -> Register {
+        self.emit(Instruction::Sub(self.known[1], self.known[1]))
+    }
+
+    fn add(&mut self, a: Entry, b: Entry) -> Entry {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.emit(Instruction::Add(a, b))),
+            (a, b) => a.or(b),
+        }
+    }
+
+    fn subtract(&mut self, a: Entry, b: Entry) -> Entry {
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.emit(Instruction::Sub(a, b))),
+            (None, Some(b)) => Some(self.emit(Instruction::Neg(b))),
+            (a, None) => a,
+        }
+    }
+
+    fn multiply(&mut self, a: Entry, b: Entry) -> Entry {
+        let (a, b) = (a?, b?);
+        // Columns of the identity have ones.
+        Some(if b == self.known[1] { a } else { self.emit(Instruction::Mul(a, b)) })
+    }
+
+    /// a · b + c with one rounding.
+    fn fused(&mut self, a: Entry, b: Entry, c: Entry) -> Entry {
+        match (a, b, c) {
+            (Some(a), Some(b), Some(c)) => Some(self.emit(Instruction::Fma(a, b, c))),
+            (Some(a), Some(b), None) => Some(self.emit(Instruction::Mul(a, b))),
+            _ => c,
+        }
+    }
+
+    fn divide(&mut self, a: Entry, b: Entry) -> Entry {
+        let b = b.unwrap_or_else(|| self.zero());
+        Some(self.emit(Instruction::Div(a?, b)))
+    }
+
+    /// Σ x_i y_i, as four sums side by side from four products on.
+    fn dot(&mut self, x: &[Entry], y: &[Entry]) -> Entry {
+        let n = x.len().min(y.len());
+        let mut sums = [None; 5];
+        for i in 0..n {
+            let product = self.multiply(x[i], y[i]);
+            let at = if n < 4 || i >= n - n % 4 { 4 } else { i % 4 };
+            sums[at] = self.add(sums[at], product);
+        }
+        let (a, b) = (self.add(sums[0], sums[2]), self.add(sums[1], sums[3]));
+        let sum = self.add(a, b);
+        self.add(sum, sums[4])
+    }
+
+    /// Notes whether a number is negative.
+    fn watch(&mut self, margin: Register) {
+        // |m| − m is 0 unless m is negative.
+        let size = self.emit(Instruction::Call1(Function::Abs, margin));
+        let below = self.emit(Instruction::Sub(size, margin));
+        self.fallen = self.add(self.fallen, Some(below));
+    }
+
+    /// Notes whether a pivot is below a part of something.
+    fn watch_pivot(&mut self, pivot: Register, part: Register, whole: Entry) {
+        let least = whole.map(|whole| {
+            let size = self.emit(Instruction::Call1(Function::Abs, whole));
+            self.emit(Instruction::Mul(part, size))
+        });
+        if let Some(margin) = self.subtract(Some(pivot), least) {
+            self.watch(margin);
+        }
+    }
+
+    /// K = UᵀDU; the least parts for its pivots are in registers from `part` on.
+    fn factor(&mut self, size: usize, k: Vec<Entry>, part: Register) -> Factors {
+        let mut w: Vec<Vec<Entry>> = k.chunks(size.max(1)).map(<[Entry]>::to_vec).collect();
+        let mut u = vec![vec![None; size]; size];
+        let mut inverses = Vec::with_capacity(size);
+        for i in 0..size {
+            let (above, here) = w.split_at_mut(i);
+            let here = &mut here[0];
+            let whole = here[i];
+            for (row, u) in above.iter().zip(&u) {
+                if u[i].is_some() {
+                    (i..size).for_each(|j| here[j] = self.fused(u[i], row[j], here[j]));
+                }
+            }
+            let pivot = here[i].unwrap_or_else(|| self.zero());
+            let inverse = self.emit(Instruction::Div(self.known[0], pivot));
+            (i + 1..size).for_each(|j| u[i][j] = self.multiply(here[j], Some(inverse)));
+            inverses.push(self.emit(Instruction::Neg(inverse)));
+            self.watch_pivot(pivot, part + i as Register, whole);
+        }
+        Factors { u, inverses }
+    }
+
+    /// Solves K z = g.
+    fn solve(&mut self, k: &mut Factors, mut z: Vec<Entry>) -> Vec<Entry> {
+        let size = z.len();
+        for i in 0..size {
+            (0..i).for_each(|j| z[i] = self.fused(k.u[j][i], z[j], z[i]));
+        }
+        for i in (0..size).rev() {
+            z[i] = self.multiply(z[i], Some(k.inverses[i]));
+            (i + 1..size).rev().for_each(|j| z[i] = self.fused(k.u[i][j], z[j], z[i]));
+        }
+        z
+    }
+
+    /// x of the problem with rows, and Σ w μ.
+    fn constrained(
+        &mut self,
+        n: usize,
+        r: usize,
+        first: Register,
+        (metric, rows): (Vec<Entry>, Vec<Entry>),
+        (force, bias): (Vec<Entry>, Vec<Entry>),
+        weights: Vec<(usize, Register)>,
+    ) -> (Vec<Entry>, Entry) {
+        let unit = |i: usize| Some(first + i as Register);
+        let (own, parts) = (|k: usize| unit(n + k), first + (n + r) as Register);
+        // Everything in the units there are.
+        let mut scaled = vec![None; n * n];
+        for (i, j) in (0..n).flat_map(|i| (i..n).map(move |j| (i, j))) {
+            if metric[i * n + j].is_some() {
+                let by = self.multiply(unit(i), unit(j));
+                let value = self.multiply(metric[i * n + j], by);
+                (scaled[i * n + j], scaled[j * n + i]) = (value, value);
+            }
+        }
+        let metric = scaled;
+        let mut a: Vec<Vec<Entry>> = Vec::with_capacity(r);
+        for (k, row) in rows.chunks(n).enumerate() {
+            let mut scaled = Vec::with_capacity(n);
+            for (i, &entry) in row.iter().enumerate() {
+                let by = entry.and_then(|_| self.multiply(unit(i), own(k)));
+                scaled.push(self.multiply(entry, by));
+            }
+            a.push(scaled);
+        }
+        let force: Vec<Entry> = (0..n).map(|i| self.multiply(force[i], unit(i))).collect();
+        let bias: Vec<Entry> = (0..r).map(|k| self.multiply(bias[k], own(k))).collect();
+        let q = self.factor_rows(n, a);
+        for (k, row) in q.iter().enumerate() {
+            let pivot = self.multiply(row.l[k], row.l[k]);
+            let whole = self.dot(&row.l, &row.l);
+            let pivot = pivot.unwrap_or_else(|| self.zero());
+            self.watch_pivot(pivot, parts + k as Register, whole);
+        }
+        let count = n - r;
+        let basis: Vec<Vec<Entry>> = (0..count)
+            .map(|k| {
+                let mut column = vec![None; n];
+                column[r + k] = Some(self.known[1]);
+                self.apply(&q, column)
+            })
+            .collect();
+        let times = |adding: &mut Adding, x: &[Entry]| -> Vec<Entry> {
+            metric.chunks(n).map(|row| adding.dot(row, x)).collect()
+        };
+        let moved: Vec<Vec<Entry>> = basis.iter().map(|column| times(self, column)).collect();
+        let mut k = vec![None; count * count];
+        for (i, j) in (0..count).flat_map(|i| (i..count).map(move |j| (i, j))) {
+            k[i * count + j] = self.dot(&basis[j], &moved[i]);
+        }
+        let mut k = self.factor(count, k, parts + r as Register);
+        // y = Q L⁻¹b
+        let mut x = vec![None; n];
+        for i in 0..r {
+            let before = self.dot(&q[i].l[..i], &x[..i]);
+            let left = self.subtract(bias[i], before);
+            x[i] = self.divide(left, q[i].l[i]);
+        }
+        let mut x = self.apply(&q, x);
+        // K z = Nᵀ(f − Γy), x = y + N z
+        let mut right = times(self, &x);
+        (0..n).for_each(|i| right[i] = self.subtract(force[i], right[i]));
+        let g: Vec<Entry> = basis.iter().map(|column| self.dot(column, &right)).collect();
+        let z = self.solve(&mut k, g);
+        for (column, &z) in basis.iter().zip(&z) {
+            for i in 0..n {
+                let along = self.multiply(column[i], z);
+                x[i] = self.add(x[i], along);
+            }
+        }
+        let mut work = None;
+        if !weights.is_empty() {
+            // Lᵀμ = Qᵀ(Γx − f)
+            let mut left = times(self, &x);
+            (0..n).for_each(|i| left[i] = self.subtract(left[i], force[i]));
+            for (k, row) in q.iter().enumerate() {
+                self.reflect(row, &mut left[k..]);
+            }
+            for i in (0..r).rev() {
+                left[i] = self.divide(left[i], q[i].l[i]);
+                for j in 0..i {
+                    let along = self.multiply(q[i].l[j], left[i]);
+                    left[j] = self.subtract(left[j], along);
+                }
+            }
+            for (row, weight) in weights {
+                let mu = self.multiply(left[row], own(row));
+                let along = self.multiply(mu, Some(weight));
+                work = self.add(work, along);
+            }
+        }
+        ((0..n).map(|i| self.multiply(x[i], unit(i))).collect(), work)
+    }
+
+    /// A = L Qᵀ by reflections H = I − τ v vᵀ.
+    fn factor_rows(&mut self, n: usize, mut a: Vec<Vec<Entry>>) -> Vec<Row> {
+        let [_, one, least] = self.known;
+        let mut done: Vec<Row> = Vec::with_capacity(a.len());
+        for k in 0..a.len() {
+            let (alpha, tail) = (a[k][k], a[k][k + 1..n].to_vec());
+            let mut row = Row { l: a[k][..=k].to_vec(), v: tail, tau: None };
+            // What is 0 by structure needs no reflection; nor does what happens to be 0.
+            if let Some(squares) = self.dot(&row.v, &row.v) {
+                let is_zero = self.emit(Instruction::Call1(Function::NotPositive, squares));
+                let margin = self.emit(Instruction::Sub(squares, least));
+                let margin = self.emit(Instruction::Select(is_zero, squares, margin));
+                self.watch(margin);
+                let own = self.multiply(alpha, alpha);
+                let whole = self.add(Some(squares), own).unwrap_or(squares);
+                let length = self.emit(Instruction::Sqrt(whole));
+                let turned = self.emit(Instruction::Neg(length));
+                let alpha = alpha.unwrap_or_else(|| self.zero());
+                let is_below = self.emit(Instruction::Call1(Function::Negative, alpha));
+                let beta = self.emit(Instruction::Select(is_below, length, turned));
+                let divisor = self.emit(Instruction::Sub(alpha, beta));
+                let negative = self.emit(Instruction::Neg(divisor));
+                let tau = self.emit(Instruction::Div(negative, beta));
+                row.tau = Some(self.emit(Instruction::Select(is_zero, squares, tau)));
+                let factor = self.emit(Instruction::Div(one, divisor));
+                row.v.iter_mut().for_each(|v| *v = self.multiply(*v, Some(factor)));
+                row.l[k] = Some(self.emit(Instruction::Select(is_zero, alpha, beta)));
+                for other in &mut a[k + 1..] {
+                    self.reflect(&row, &mut other[k..]);
+                }
+            }
+            done.push(row);
+        }
+        done
+    }
+
+    /// x ← H x for the part of x that the reflection touches.
+    fn reflect(&mut self, row: &Row, x: &mut [Entry]) {
+        if row.tau.is_none() {
+            return;
+        }
+        let along = self.dot(&row.v, &x[1..]);
+        let sum = self.add(x[0], along);
+        let s = self.multiply(row.tau, sum);
+        x[0] = self.subtract(x[0], s);
+        for (x, &v) in x[1..].iter_mut().zip(&row.v) {
+            let part = self.multiply(s, v);
+            *x = self.subtract(*x, part);
+        }
+    }
+
+    /// Q x.
+    fn apply(&mut self, q: &[Row], mut x: Vec<Entry>) -> Vec<Entry> {
+        for (k, row) in q.iter().enumerate().rev() {
+            self.reflect(row, &mut x[k..]);
+        }
+        x
+    }
+}

@@ -1,0 +1,233 @@
+//! The rates in one go, where they are asked for often: the terms, their factorization and its
+//! solution as one piece of code, without anything in between.
+//!
+//! What is left in the field is what was evaluated before, so that whatever needs the terms
+//! themselves, multipliers, or the check by Gauss's principle, evaluates them. The numbers are the
+//! same: the code has the operations of a frozen problem, one by one. It applies to small problems
+//! that are solved as they are ([`Factored::straight`]), in the order that was decided, and where a
+//! pivot falls its rates are no numbers; then the others take over.
+//!
+//! [`Factored::straight`]: dalembert_gauss::Factored::straight
+
+use super::{Feedback, Field, FieldError, are_finite, copy, is_same};
+use dalembert_compile::{Backend, Function, Problem, Scratch as Registers, Tape, backends};
+use dalembert_expr::{ExprId, Jacobian};
+use dalembert_gauss::outcome::Verdict;
+use std::sync::Arc;
+
+/// By how many calls those for rates alone outnumber all others before code is made: as many as for
+/// the terms alone.
+const CALLS: u32 = backends::auto::CALLS;
+/// For so many orders code is made.
+const ORDERS: u32 = 4;
+/// It rests for two calls to the power of this at most.
+const LONGEST: u32 = 10;
+
+/// The code, once it is made, and the decision that it goes by.
+#[derive(Clone, Default)]
+pub(super) struct Direct {
+    /// Calls that code would have served, less those that it would not.
+    calls: u32,
+    made: u32,
+    function: Option<Arc<dyn Function>>,
+    registers: Registers,
+    /// The order of coordinates and the rows that it is made for.
+    order: (Vec<usize>, Vec<usize>),
+    /// The decision at hand, and whether it can be gone by.
+    decision: Option<u64>,
+    serves: bool,
+    /// Those of the terms, then those of the decision.
+    constants: Vec<f64>,
+    own: Vec<f64>,
+    /// Whether the last rates were found here, at the input that is loaded; or might have been.
+    is_last: bool,
+    was_missed: bool,
+    /// How often in a row it did not serve, and for how many calls it is not asked therefore.
+    failed: u32,
+    rests: u32,
+}
+
+impl Direct {
+    /// Forgets what depends on the values of parameters.
+    pub(super) fn forget(&mut self) {
+        (self.decision, self.is_last, self.was_missed) = (None, false, false);
+    }
+
+    /// Notes that the terms were evaluated, for whatever reason.
+    pub(super) fn were_evaluated(&mut self) {
+        self.calls = self.calls.saturating_sub(1);
+    }
+
+    /// Notes that rates were found by them where code might have served.
+    pub(super) fn was_missed(&mut self) {
+        self.was_missed = self.serves;
+        self.calls = self.calls.saturating_add(2 * u32::from(self.serves));
+    }
+}
+
+impl Field {
+    /// The rates by the code, if there is one and it serves here.
+    #[inline]
+    pub(super) fn direct_rates(
+        &mut self,
+        t: f64,
+        x: &[f64],
+        dx: &mut [f64],
+    ) -> Result<bool, FieldError> {
+        (self.direct.is_last, self.direct.was_missed) = (false, false);
+        let decided = self.work.factored.is_decided();
+        if !decided || self.feedback != Feedback::None || self.known_rates.is_some() {
+            return Ok(false);
+        }
+        if self.direct.decision != Some(self.work.factored.adopted()) {
+            self.direct_decision();
+        }
+        if !self.direct.serves {
+            return Ok(false);
+        }
+        if self.direct.rests > 0 {
+            self.direct.rests -= 1;
+            return Ok(false);
+        }
+        if self.direct.function.is_none() {
+            if self.direct.calls >= CALLS {
+                self.compile_direct();
+            }
+            return Ok(false);
+        }
+        self.load(t, x)?;
+        let (direct, work) = (&mut self.direct, &mut self.work);
+        let Some(function) = &direct.function else { return Ok(false) };
+        function.call(&mut direct.registers, &work.input, dx);
+        if !are_finite(dx) {
+            // Where it is so at all states, as where entries vanish, it is asked less and less often.
+            direct.failed = (direct.failed + 1).min(LONGEST);
+            direct.rests = 1 << direct.failed;
+            return Ok(false);
+        }
+        (direct.is_last, direct.failed) = (true, 0);
+        let size = self.size;
+        // What is solved is no longer that of the terms at hand.
+        work.is_solved = false;
+        if work.outcome.v_dot.len() == size {
+            copy(&mut work.outcome.v_dot, &dx[self.n..self.n + size]);
+        }
+        work.outcome.motion = Verdict::Unique;
+        work.is_frozen = true;
+        self.evaluations += 1;
+        self.counts.frozen += 1;
+        self.counts.direct += 1;
+        Ok(true)
+    }
+
+    /// Whether the last rates were found here at this state, of which more is asked now.
+    pub(super) fn was_direct(&mut self, t: f64, x: &[f64]) -> bool {
+        let was_missed = std::mem::take(&mut self.direct.was_missed);
+        let was_direct = std::mem::take(&mut self.direct.is_last);
+        if !was_missed && !was_direct {
+            return false;
+        }
+        let (input, last) = (&self.work.input, 1 + self.n + self.size);
+        let is_here = input[0].to_bits() == t.to_bits() && is_same(&input[1..last], &x[..last - 1]);
+        if is_here && was_missed {
+            // The terms are needed there in any case: code would have been of no use, but a loss.
+            self.direct.calls = self.direct.calls.saturating_sub(2);
+        }
+        is_here && was_direct
+    }
+
+    /// Goes by the decision at hand, if it may.
+    #[cold]
+    fn direct_decision(&mut self) {
+        let (direct, factored) = (&mut self.direct, &self.work.factored);
+        direct.decision = Some(factored.adopted());
+        direct.serves = false;
+        if self.coupling.is_some() || direct.made > ORDERS {
+            return;
+        }
+        let Some((columns, rows)) = factored.straight(self.elimination, &mut direct.own) else {
+            return;
+        };
+        // Rows that depend on each other beside the constraints are decided about each time.
+        direct.serves = rows.len() == self.rows.len();
+        if !direct.serves {
+            return;
+        }
+        let rows = rows.iter().map(|&row| self.rows[row]);
+        if direct.order.0 != columns || !rows.clone().eq(direct.order.1.iter().copied()) {
+            direct.order.0.clear();
+            direct.order.0.extend_from_slice(columns);
+            direct.order.1.clear();
+            direct.order.1.extend(rows);
+            direct.function = None;
+        }
+        self.prepare_direct();
+    }
+
+    fn prepare_direct(&mut self) {
+        let Direct { function, registers, constants, own, .. } = &mut self.direct;
+        if let Some(function) = function {
+            constants.clear();
+            constants.extend(self.constants.iter().chain(&*own));
+            function.prepare(registers, constants);
+        }
+    }
+
+    #[cold]
+    fn compile_direct(&mut self) {
+        self.direct.made += 1;
+        let Some(tape) = self.direct_tape() else {
+            (self.direct.made, self.direct.serves) = (u32::MAX, false);
+            return;
+        };
+        let function: Arc<dyn Function> = backends::machine::BACKEND.compile(tape).into();
+        self.direct.registers = function.scratch();
+        self.direct.function = Some(function);
+        self.prepare_direct();
+    }
+
+    /// The rates as one tape: q̇, v̇ and the power. None if Γ is not symmetric as it is written.
+    fn direct_tape(&self) -> Option<Tape> {
+        let (kept, normal, size) = (&self.kept, &self.layout.normal, self.size);
+        let (columns, rows) = (&self.direct.order.0, &self.direct.order.1);
+        // The roots are all there are, so that they are written as in the tape of the terms.
+        let (roots, all) = (&kept.terms, (0..kept.terms.len()).collect::<Vec<usize>>());
+        let dense = |matrix: &Jacobian, entries: &[usize]| {
+            let pattern = matrix.rows.iter().enumerate();
+            let places = pattern.flat_map(|(i, row)| row.iter().map(move |e| i * size + e.0));
+            let mut full = vec![None; matrix.rows.len() * size];
+            places.zip(entries).for_each(|(place, &entry)| full[place] = Some(entry));
+            full
+        };
+        let metric = dense(&self.equations.metric, normal.metric.entries(&all));
+        let root = |at: usize| metric[at].map(|at| roots[at]);
+        if (0..size * size).any(|at| root(at) != root(at % size * size + at / size)) {
+            return None;
+        }
+        let jacobian = dense(&self.equations.jacobian, normal.jacobian.entries(&all));
+        let entry = |at: usize| (roots[at] != ExprId::ZERO).then_some(at);
+        let mut problem = Problem {
+            size,
+            kept: self.layout.kinematics.clone(),
+            last: self.layout.power,
+            places: columns.clone(),
+            ..Problem::default()
+        };
+        for &i in columns {
+            problem.matrix.extend(columns.iter().map(|j| metric[i * size + j].and_then(entry)));
+            problem.right.push([normal.force.start + i, normal.nonideal.start + i]);
+        }
+        for &row in rows {
+            let entries = columns.iter().map(|i| jacobian[row * size + i].and_then(entry));
+            problem.rows.extend(entries);
+            problem.bias.push(entry(normal.bias.start + row));
+        }
+        // As they are summed up elsewhere: in the order of the rows in use.
+        for row in &self.rows {
+            let place = rows.iter().position(|r| r == row);
+            problem.weights.extend(place.zip(entry(self.layout.row_power.start + row)));
+        }
+        let tape = Tape::lower(&self.setting.model.exprs, roots, &kept.symbols, &kept.variables);
+        Some(tape.solved(&problem))
+    }
+}
