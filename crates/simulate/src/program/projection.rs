@@ -266,8 +266,9 @@ struct Level {
     picked: Vec<f64>,
     picked_right: Vec<f64>,
     zero: Vec<f64>,
-    /// √Γ_ii, and what each component would be if it were as large as the largest.
+    /// What each component would be if it were as large as the largest where masses are equal.
     sizes: Vec<f64>,
+    units: Units,
     scratch: Scratch,
     outcome: Outcome,
     /// The decision of a state before, and the rows it was made for.
@@ -299,13 +300,9 @@ impl Level {
             }
             self.mark_used();
         }
-        measure(
-            q,
-            &self.metric,
-            self.rows.chunks_exact(q.len().max(1)),
-            &mut self.sizes,
-            &mut self.terms,
-        );
+        self.units.see(q.len(), &self.metric);
+        self.units.spread(q, &mut self.sizes);
+        measure(q, self.rows.chunks_exact(q.len().max(1)), &self.sizes, &mut self.terms);
         true
     }
 
@@ -326,7 +323,9 @@ impl Level {
         let (metric, jacobian) = field.last_matrices();
         let v = &x[n..n + size];
         let rows = field.velocity_rows().iter().map(|row| &jacobian[row * size..(row + 1) * size]);
-        measure(v, metric, rows, &mut self.sizes, &mut self.terms);
+        self.units.see(size, metric);
+        self.units.spread(v, &mut self.sizes);
+        measure(v, rows, &self.sizes, &mut self.terms);
         self.load_noise(field, v);
         Ok(true)
     }
@@ -336,7 +335,8 @@ impl Level {
         self.residuals.clear();
         self.residuals.extend_from_slice(field.velocity_residuals());
         let rows = positions.rows.chunks_exact(v.len().max(1));
-        measure(v, &positions.metric, rows, &mut self.sizes, &mut self.terms);
+        positions.units.spread(v, &mut self.sizes);
+        measure(v, rows, &self.sizes, &mut self.terms);
         self.load_noise(field, v);
     }
 
@@ -524,31 +524,53 @@ pub(crate) fn solve(
     Ok(())
 }
 
+/// √Γ_ii and 1/√Γ_ii, of the diagonal of a metric as it was seen last: masses are mostly constant.
+#[derive(Clone, Default)]
+struct Units {
+    diagonal: Vec<f64>,
+    /// Both; 0 for the inverse of 0.
+    of: Vec<(f64, f64)>,
+}
+
+impl Units {
+    /// Looks at a metric; one that is not given is 1.
+    fn see(&mut self, n: usize, metric: &[f64]) {
+        self.diagonal.resize(n, f64::NAN);
+        self.of.resize(n, (0.0, 0.0));
+        for (i, (seen, unit)) in self.diagonal.iter_mut().zip(&mut self.of).enumerate() {
+            let own = metric.get(i * n + i).copied().unwrap_or(1.0);
+            if own != *seen {
+                let root = own.abs().sqrt();
+                (*seen, *unit) = (own, (root, if root > 0.0 { 1.0 / root } else { 0.0 }));
+            }
+        }
+    }
+
+    /// What each component would be if it were as large as the largest where masses are equal.
+    fn spread(&self, x: &[f64], sizes: &mut Vec<f64>) {
+        let units = self.of.iter().zip(x);
+        let longest = units.clone().fold(0f64, |most, (unit, x)| {
+            let own = unit.0 * x.abs();
+            if own > most { own } else { most }
+        });
+        sizes.clear();
+        // A component without mass has only itself to go by.
+        sizes.extend(units.map(|(unit, x)| if unit.0 > 0.0 { longest * unit.1 } else { x.abs() }));
+    }
+}
+
 /// The size of the terms of each row, Σ|a_i x_i|; where that vanishes, a part of what it would be
-/// for components of the size that others have where masses are equal.
+/// for components of the sizes that others have where masses are equal.
 fn measure<'a>(
     x: &[f64],
-    metric: &[f64],
     rows: impl Iterator<Item = &'a [f64]>,
-    sizes: &mut Vec<f64>,
+    sizes: &[f64],
     measured: &mut Vec<f64>,
 ) {
-    let n = x.len();
-    sizes.clear();
-    let mut longest = 0f64;
-    for i in 0..n {
-        let unit = metric.get(i * n + i).map_or(1.0, |g| g.abs().sqrt());
-        longest = longest.max(unit * x[i].abs());
-        sizes.push(unit);
-    }
-    for (size, x) in sizes.iter_mut().zip(x) {
-        // A component without mass has only itself to go by.
-        *size = if *size > 0.0 { longest / *size } else { x.abs() };
-    }
     measured.clear();
     for row in rows {
         let (mut terms, mut whole) = (0.0, 0.0);
-        for ((a, x), size) in row.iter().zip(x).zip(&*sizes) {
+        for ((a, x), size) in row.iter().zip(x).zip(sizes) {
             terms += (a * x).abs();
             whole += if *a != 0.0 { a.abs() * size } else { 0.0 };
         }
