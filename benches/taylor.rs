@@ -9,6 +9,7 @@
 mod benchmark;
 
 use benchmark::{CASES, Case, Expected, options, outputs, start_of};
+use dalembert::compile::series::Fours;
 use dalembert::simulate::integrators::{Needs, Problem};
 use dalembert::simulate::run::{Program, RunReport};
 use dalembert::simulate::{DEFAULT, Field, Setting};
@@ -47,7 +48,7 @@ fn expansion(case: &Case, order: usize) -> f64 {
     x.extend(&start.velocity);
     x.push(0.0);
     field.choose_rows(start.t, &x, 1e-9).expect("a motion");
-    let mut coefficients = Vec::new();
+    let mut coefficients = Fours::default();
     let times = (0..15).map(|turn| {
         let clock = Instant::now();
         for i in 0..200 {

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 /// Calls before code is made.
 pub const CALLS: u32 = 24;
 /// Tapes with fewer instructions are interpreted.
-pub const SHORTEST: usize = 16;
+pub const SHORTEST: usize = 4;
 
 /// The interpreter first, then machine code.
 pub struct Auto;

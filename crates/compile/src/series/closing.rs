@@ -3,8 +3,11 @@
 //! ```text
 //! r_i = −(k+1)…(k+a_i) y_i[k+a_i]      of an output that is a_i ahead, with 0 for the unknowns
 //! x[k] = S r                            S: the inverse of the matrix that the equations have in x
-//! z[m] = x[m−1] / m                     integrals of x, or of outputs of a later phase
+//! z[m] = x[m−1] (1/m)                   integrals of x, or of outputs of a later phase
 //! ```
+//!
+//! Each stage waits for the one before, and these are what it waits for. So S r is two sums, of the
+//! even equations and of the odd ones, and nothing is divided.
 //!
 //! S belongs to order 0 and is given ([`Series::set_inverse`]); everything else of a stage is here, so
 //! that an expansion is one call.
@@ -12,6 +15,9 @@
 use super::node::Jet;
 use super::{Jets, LANES, Series, Variable, Wanted};
 use crate::backends::interpreter::{Loops, fastest};
+
+/// The longest list of unknowns, in fours, of which there are two sums.
+const TWICE: usize = 7;
 
 /// Equations and unknowns of the first phase, as many of these as of those, and what follows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +54,11 @@ impl Closing {
     /// The length of a column of S.
     pub(super) fn column(&self) -> usize {
         self.equations.next_multiple_of(LANES)
+    }
+
+    /// How many sums S r is, where there are registers for them.
+    pub(super) fn sums(&self) -> usize {
+        if self.equations.div_ceil(LANES) <= TWICE { 2 } else { 1 }
     }
 
     pub(super) fn room(&self) -> usize {
@@ -170,9 +181,9 @@ impl Series {
                 Source::Variables(from) => Series::ids(&self.variables, from, count),
                 Source::Outputs(from) => Series::ids(&self.outputs, from, count),
             };
-            let by = jets.beside.as_slice()[at.orders + LANES * m];
+            let by = jets.beside.as_slice()[at.inverses + LANES * m];
             for (&to, &from) in Series::ids(&self.variables, first, count).iter().zip(from) {
-                jets.put(to, m, jets.at(from, m - 1) / by);
+                jets.put(to, m, jets.at(from, m - 1) * by);
             }
         }
     }
@@ -192,18 +203,17 @@ impl Loops for Solving<'_> {
         let Solving { series, closing, jets, stage } = self;
         let at = series.beside(jets.room);
         let unknowns = Series::ids(&series.variables, closing.unknowns, closing.equations);
-        for &unknown in unknowns {
-            jets.put(unknown, stage, 0.0);
-        }
-        for equation in 0..closing.equations {
-            let ahead = series.when.1[equation].ahead;
-            let y = jets.at(series.outputs[equation], stage + ahead);
-            let right = jets.beside.as_slice()[at.levels[ahead] + LANES * stage] * y;
-            let first = at.matrix + equation * closing.column();
-            for (lane, &unknown) in unknowns.iter().enumerate() {
-                let s = jets.beside.as_slice()[first + lane];
-                jets.put(unknown, stage, right.mul_add(s, jets.at(unknown, stage)));
+        for (lane, &unknown) in unknowns.iter().enumerate() {
+            let mut sums = [0f64; 2];
+            for equation in 0..closing.equations {
+                let ahead = series.when.1[equation].ahead;
+                let y = jets.at(series.outputs[equation], stage + ahead);
+                let right = jets.beside.as_slice()[at.levels[ahead] + LANES * stage] * y;
+                let s = jets.beside.as_slice()[at.matrix + equation * closing.column() + lane];
+                let sum = &mut sums[equation % closing.sums()];
+                *sum = right.mul_add(s, *sum);
             }
+            jets.put(unknown, stage, if closing.sums() == 2 { sums[0] + sums[1] } else { sums[0] });
         }
     }
 }

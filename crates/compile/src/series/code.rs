@@ -275,10 +275,11 @@ impl Emit<'_> {
     fn solve(&mut self, closing: &Closing) {
         let count = closing.equations;
         let quads = count.div_ceil(LANES) as u8;
-        if quads > HELD.start {
+        let sums = closing.sums() as u8;
+        if sums * quads > HELD.start {
             self.held.clear();
         }
-        for d in 0..quads {
+        for d in 0..sums * quads {
             self.code.bits(Bits::Xor, d, d, register(d));
         }
         for equation in 0..count {
@@ -289,9 +290,16 @@ impl Emit<'_> {
             self.does(Operation::Mul, 15, y, level);
             self.code.spread(15, register(15));
             let column = self.beside.matrix + equation * closing.column();
+            let first = equation as u8 % sums * quads;
             for d in 0..quads {
                 let entries = Operand::Memory(memory(BESIDE, column + LANES * d as usize));
-                self.vectors(|code| code.fused(Fused::Plus231, d, 15, entries));
+                self.vectors(|code| code.fused(Fused::Plus231, first + d, 15, entries));
+            }
+        }
+        if sums == 2 {
+            for d in 0..quads {
+                let other = register(quads + d);
+                self.vectors(|code| code.operation(Operation::Add, d, d, other));
             }
         }
         self.store_quads(closing.unknowns, count, 0);
@@ -306,9 +314,9 @@ impl Emit<'_> {
             let variables = &self.series.variables;
             let is_held = held.0 == from && held.1 >= count;
             if is_held && self.series.quads(variables, first, count) {
-                let by = self.order(ahead);
+                let by = self.inverse(ahead);
                 for d in 0..count.div_ceil(LANES) as u8 {
-                    self.vectors(|code| code.operation(Operation::Div, d, d, by));
+                    self.vectors(|code| code.operation(Operation::Mul, d, d, by));
                 }
                 self.store_quads(first, count, ahead);
                 held = (first, count);
@@ -330,7 +338,7 @@ impl Emit<'_> {
     fn integrals(&mut self, first: usize, of: &[Jet], ahead: usize) {
         for (at, &of) in of.iter().enumerate() {
             self.load(0, self.at(of, ahead - 1));
-            self.does(Operation::Div, 0, 0, self.order(ahead));
+            self.does(Operation::Mul, 0, 0, self.inverse(ahead));
             let to = self.here(self.series.variables[first + at], ahead);
             self.code.store(to, 0);
         }

@@ -238,6 +238,21 @@ impl Emit<'_> {
         for d in 0..2 * together.len() as u8 {
             self.code.bits(Bits::Xor, d, d, register(d));
         }
+        // The middle of even orders.
+        match self.stage {
+            Some(stage) if (stage + ahead) % 2 == 1 => {}
+            Some(stage) => self.middle(together, (ALL, (stage + ahead) / 2)),
+            None => {
+                self.code.test_parity(STAGE);
+                let is_odd = if ahead.is_multiple_of(2) { When::NotZero } else { When::Zero };
+                let skip = self.code.jump(is_odd);
+                self.code.address_of(LEFT, Memory { base: STAGE, displacement: ahead as i32 });
+                self.code.shift_left(LEFT, NEXT.trailing_zeros() as u8 - 1);
+                self.code.integers(Integers::Add, LEFT, ALL);
+                self.middle(together, (LEFT, 0));
+                self.code.land(skip);
+            }
+        }
         match self.stage {
             Some(stage) => {
                 let m = stage + ahead;
@@ -274,31 +289,15 @@ impl Emit<'_> {
             if ends != Ends::None && a != b {
                 self.add_newest(high, b, a, ahead);
             }
-            let other = if a == b { low } else { high };
-            self.vectors(|code| code.operation(Operation::Add, low, low, register(other)));
+            let two = Operand::Memory(memory(BESIDE, self.beside.two));
+            self.vectors(|code| match a == b {
+                true => code.fused(Fused::Plus231, high, low, two),
+                false => code.operation(Operation::Add, high, low, register(high)),
+            });
         }
-        // The middle of even orders.
-        let skip = match self.stage {
-            Some(stage) if (stage + ahead) % 2 == 1 => None,
-            Some(stage) => {
-                self.middle(together, (ALL, (stage + ahead) / 2));
-                None
-            }
-            None => {
-                self.code.test_parity(STAGE);
-                let is_odd = if ahead.is_multiple_of(2) { When::NotZero } else { When::Zero };
-                let skip = self.code.jump(is_odd);
-                self.code.address_of(LEFT, Memory { base: STAGE, displacement: ahead as i32 });
-                self.code.shift_left(LEFT, NEXT.trailing_zeros() as u8 - 1);
-                self.code.integers(Integers::Add, LEFT, ALL);
-                self.middle(together, (LEFT, 0));
-                Some(skip)
-            }
-        };
-        skip.into_iter().for_each(|jump| self.code.land(jump));
         for (number, &(y, ..)) in together.iter().enumerate() {
             let to = self.here(y, ahead);
-            self.vectors(|code| code.store(to, 2 * number as u8));
+            self.vectors(|code| code.store(to, 2 * number as u8 + 1));
         }
     }
 
@@ -317,7 +316,7 @@ impl Emit<'_> {
     fn middle(&mut self, together: &[Products], (base, order): (Address, usize)) {
         for (number, &(_, a, b, _)) in together.iter().enumerate() {
             let (a, b) = ((a, self.factor(a, base, order)), (b, self.factor(b, base, order)));
-            self.add_product(2 * number as u8, a, b);
+            self.add_product(2 * number as u8 + 1, a, b);
         }
     }
 

@@ -52,6 +52,7 @@ mod closing;
 mod code;
 mod cost;
 mod emit;
+mod fours;
 mod node;
 mod plan;
 mod quads;
@@ -59,6 +60,7 @@ mod run;
 
 pub use closing::{Closing, Integral, Source};
 pub use code::SeriesCode;
+pub use fours::Fours;
 
 use crate::backends::Scratch;
 use crate::backends::machine::aligned::Aligned;
@@ -177,6 +179,10 @@ pub struct Jets {
     beside: Aligned,
     factors: Vec<Lu>,
     right: Vec<f64>,
+    /// Where series begin, by the registers of their values, and where variables do; none of
+    /// constants.
+    begins: Vec<(usize, usize)>,
+    variables: Vec<Option<usize>>,
     /// What the code of the values keeps, and whether it knows the constants.
     scratch: Scratch,
     is_prepared: bool,
@@ -186,8 +192,9 @@ pub struct Jets {
 /// an order is there four times.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
-    /// −0, once for each lane.
+    /// −0 and 2, once for each lane.
     sign: usize,
+    two: usize,
     /// The order m, and 1/m.
     orders: usize,
     inverses: usize,
@@ -235,6 +242,7 @@ impl Series {
         let mut beside = Aligned::new(at.length);
         let list = beside.as_mut_slice();
         list[at.sign..at.sign + LANES].fill(-0.0);
+        list[at.two..at.two + LANES].fill(2.0);
         for order in 0..room {
             let k = order as f64;
             let of_order = [
@@ -250,7 +258,12 @@ impl Series {
         }
         let factors: Vec<Lu> = self.tape.matrices.iter().map(|m| Lu::new(m.size)).collect();
         let largest = self.tape.matrices.iter().map(|m| m.size).max().unwrap_or(0);
+        let shape = Shape { room, passing: self.passing };
+        let first = |jet: Jet| (jet != node::STILL).then(|| place(jet, 0, shape));
+        let begins = self.begins.iter().map(|&(jet, r)| (place(jet, 0, shape), r as usize));
         Jets {
+            begins: begins.collect(),
+            variables: self.variables.iter().map(|&jet| first(jet)).collect(),
             values: vec![0.0; self.tape.registers()],
             all: Aligned::new(self.passing + (self.jets - self.passing) * room),
             room,
@@ -271,7 +284,8 @@ impl Series {
     fn beside(&self, room: usize) -> Beside {
         let corrections: usize = self.phases.iter().map(|phase| phase.corrections.len()).sum();
         let of_orders = LANES * room;
-        let orders = LANES;
+        let (sign, two) = (0, LANES);
+        let orders = two + LANES;
         let inverses = orders + of_orders;
         let levels = [1, 2, 3].map(|level| inverses + level * of_orders);
         let stage = levels[2] + of_orders;
@@ -280,8 +294,19 @@ impl Series {
         let slopes = changes + self.jets;
         let picks = slopes + 3 * corrections;
         let length = picks + 2 * self.picks.len();
-        let sign = 0;
-        Beside { sign, orders, inverses, levels, stage, matrix, changes, slopes, picks, length }
+        Beside {
+            sign,
+            two,
+            orders,
+            inverses,
+            levels,
+            stage,
+            matrix,
+            changes,
+            slopes,
+            picks,
+            length,
+        }
     }
 
     /// The coefficients of a variable; all 0 for one that is constant.
@@ -292,22 +317,12 @@ impl Series {
         (0..jets.room).map(move |m| if jet == node::STILL { 0.0 } else { all[first + LANES * m] })
     }
 
-    /// Copies the first coefficients of a variable, as many as there is room for.
-    pub fn coefficients(&self, jets: &Jets, at: usize, into: &mut [f64]) {
-        let jet = self.variables[at];
-        if jet == node::STILL {
-            return into.fill(0.0);
-        }
-        let first = place(jet, 0, jets.shape());
-        let quads = jets.all.as_slice()[first - first % LANES..].as_chunks::<LANES>().0;
-        let lane = first % LANES;
-        into.iter_mut().zip(quads).take(jets.room).for_each(|(place, four)| *place = four[lane]);
-    }
-
     /// Sets a coefficient of a variable. One of order 1 or more of a constant is not set.
     pub fn set(&self, jets: &mut Jets, at: usize, order: usize, value: f64) {
-        if self.variables[at] != node::STILL && order < jets.room {
-            jets.put(self.variables[at], order, value);
+        if let Some(first) = jets.variables[at]
+            && order < jets.room
+        {
+            jets.all.as_mut_slice()[first + LANES * order] = value;
         }
     }
 

@@ -42,8 +42,9 @@ impl Series {
         for &quad in &self.quads_of_variables {
             jets.all.as_mut_slice()[place(quad, 0, shape)..][..LANES * room].fill(0.0);
         }
-        for &(jet, register) in &self.begins {
-            jets.put(jet, 0, jets.values[register as usize]);
+        let all = jets.all.as_mut_slice();
+        for &(place, register) in &jets.begins {
+            all[place] = jets.values[register];
         }
         for &(to, from) in &self.packs {
             (to..).zip(from).for_each(|(to, from)| jets.put(to, 0, jets.at(from, 0)));
@@ -251,17 +252,22 @@ impl Rows<'_> {
     }
 
     /// Σ a_j b_{m−j}, from the middle on: what was found last is added last, and to two sums that
-    /// do not wait for each other; for squares they are the same.
+    /// do not wait for each other; of squares one is enough, twice.
     #[inline(always)]
     fn products(&self, a: Factor, b: Factor, ends: Ends, m: usize) -> [f64; LANES] {
         let (mut low, mut high) = ([0.0; LANES], [0.0; LANES]);
+        if m.is_multiple_of(2) {
+            let (a, b) = (self.four(a, m / 2), self.four(b, m / 2));
+            (0..LANES).for_each(|lane| high[lane] = a[lane].mul_add(b[lane], high[lane]));
+        }
+        let is_square = a == b;
         let mut lo = (m - 1) / 2;
         while lo > 0 {
             let (a_lo, b_hi) = (self.four(a, lo), self.four(b, m - lo));
-            let (a_hi, b_lo) = (self.four(a, m - lo), self.four(b, lo));
-            for lane in 0..LANES {
-                low[lane] = a_lo[lane].mul_add(b_hi[lane], low[lane]);
-                high[lane] = a_hi[lane].mul_add(b_lo[lane], high[lane]);
+            (0..LANES).for_each(|lane| low[lane] = a_lo[lane].mul_add(b_hi[lane], low[lane]));
+            if !is_square {
+                let (a_hi, b_lo) = (self.four(a, m - lo), self.four(b, lo));
+                (0..LANES).for_each(|lane| high[lane] = a_hi[lane].mul_add(b_lo[lane], high[lane]));
             }
             lo -= 1;
         }
@@ -269,17 +275,14 @@ impl Rows<'_> {
             let (a, b) = (self.four(a, 0), self.four(b, m));
             (0..LANES).for_each(|lane| low[lane] = a[lane].mul_add(b[lane], low[lane]));
         }
-        if ends != Ends::None {
+        if ends != Ends::None && !is_square {
             let (a, b) = (self.four(a, m), self.four(b, 0));
             (0..LANES).for_each(|lane| high[lane] = a[lane].mul_add(b[lane], high[lane]));
         }
-        let mut sum = [0.0; LANES];
-        (0..LANES).for_each(|lane| sum[lane] = low[lane] + high[lane]);
-        if m.is_multiple_of(2) {
-            let (a, b) = (self.four(a, m / 2), self.four(b, m / 2));
-            (0..LANES).for_each(|lane| sum[lane] = a[lane].mul_add(b[lane], sum[lane]));
+        match is_square {
+            true => [0, 1, 2, 3].map(|lane| low[lane].mul_add(2.0, high[lane])),
+            false => [0, 1, 2, 3].map(|lane| low[lane] + high[lane]),
         }
-        sum
     }
 
     /// Σ a_j b_{m−j}, j = 1 … m.

@@ -349,11 +349,11 @@ impl Driver {
         self.rate = None;
         (self.looks, self.stiff) = ((0, 0), None);
         self.rank_changes.clear();
-        self.crossings = singular::cross::Crossings::default();
+        self.forget_crossings();
         self.undecided.clear();
         self.jolts.clear();
         self.jumped = 0.0;
-        self.scales = scales::Scales::default();
+        self.scales.restart();
         self.is_prepared = self.expected.is_some();
     }
 

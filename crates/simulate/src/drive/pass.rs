@@ -67,6 +67,8 @@ pub(super) struct Arrival {
     pub(super) events: Option<(Vec<usize>, f64)>,
     /// An event that came back to zero before it had left it.
     pub(super) piled_up: Option<usize>,
+    /// How many evaluations there were when the rates at its end were found, `between` of the pass.
+    pub(super) rated: Option<u64>,
 }
 
 impl Driver {
@@ -317,6 +319,7 @@ impl Driver {
             is_dense: false,
             events: None,
             piled_up: None,
+            rated: None,
         };
         if error <= 1.0 || !adapts {
             pass.raw.copy_from_slice(&pass.next);
@@ -393,6 +396,7 @@ impl Driver {
                         Err(_) => Err(Failure::Field(failure)),
                     };
                 }
+                arrival.rated = Some(self.field.evaluations);
                 error = error.max(self.integrator.defect(&pass.between, &pass.weights));
             }
         }
@@ -538,6 +542,11 @@ impl Driver {
         self.note_slack(turned_from.as_deref())?;
         let is_kept = match arrival.turned {
             true => self.settle_here().map(|()| false)?,
+            // What was evaluated last is the end of the step, if nothing was since.
+            false if arrival.rated == Some(self.field.evaluations) && self.keeps_rates() => {
+                pass.rates.copy_from_slice(&pass.between);
+                true
+            }
             false => self.settle_after_step(&mut pass.rates)?,
         };
         let (expected, found) = (pass.rank, self.field.outcome().rank.jacobian);

@@ -29,14 +29,23 @@ impl Driver {
     /// Chooses the rows for what comes, at the end of a step that no turn has cut. Where a decision
     /// would be the last one once more, it is not made, and the rates there are known: true.
     pub(super) fn settle_after_step(&mut self, rates: &mut [f64]) -> Result<bool, Failure> {
-        let is_expected =
-            self.expected == Some((self.field.rows().len(), outcome::Verdict::Unique));
-        let is_kept =
-            is_expected && self.is_one_choice && self.field.keeps_decision(self.t, &self.x, rates);
+        let is_kept = self.is_as_expected() && self.field.keeps_decision(self.t, &self.x, rates);
         if !is_kept {
             self.settle_here()?;
         }
         Ok(is_kept)
+    }
+
+    /// Whether the last decision would be made again at the state whose rates were found last, which
+    /// are certified then.
+    pub(super) fn keeps_rates(&mut self) -> bool {
+        self.is_as_expected() && self.field.keeps_solution()
+    }
+
+    /// Whether the rows in use are as many as there were at first, with one motion.
+    fn is_as_expected(&self) -> bool {
+        self.is_one_choice
+            && self.expected == Some((self.field.rows().len(), outcome::Verdict::Unique))
     }
 
     /// Takes other values of the parameters, of which those far from what they were ask for another

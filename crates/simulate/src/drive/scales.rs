@@ -121,6 +121,12 @@ impl Scales {
         self.floor.resize(x.len(), 0.0);
     }
 
+    /// Forgets a motion; what belongs to the model is kept.
+    pub(super) fn restart(&mut self) {
+        let parts = std::mem::take(&mut self.parts);
+        *self = Scales { parts, ..Scales::default() };
+    }
+
     /// Takes over the positions of a motion in other velocities.
     pub(super) fn inherit(&mut self, before: &Scales) {
         let n = before.origin.len();

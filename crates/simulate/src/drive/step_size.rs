@@ -59,9 +59,7 @@ impl Driver {
     /// The same, where it was not found for a step of about that length when the method told how
     /// long it may be.
     pub(super) fn weigh_attempt(&mut self, pass: &mut Pass, h: f64) {
-        let (h_abs, weighed) = (h.abs(), pass.weighed.abs());
-        let is_alike = h_abs <= ALIKE * weighed && weighed <= ALIKE * h_abs;
-        if !(is_alike && self.integrator.needs() == Needs::Series) {
+        if !(is_alike(h, pass.weighed) && self.integrator.needs() == Needs::Series) {
             self.weigh_step(pass, h);
         }
     }
@@ -75,6 +73,11 @@ impl Driver {
         let length = if part > 0.0 { longest * part.log2().floor().exp2() } else { longest };
         length.clamp(shortest, longest)
     }
+}
+
+/// Whether what components may be off by is about the same in steps of these lengths.
+fn is_alike(a: f64, b: f64) -> bool {
+    a.abs() <= ALIKE * b.abs() && b.abs() <= ALIKE * a.abs()
 }
 
 /// Shorter steps are lost in the digits of time.

@@ -145,7 +145,8 @@ pub trait Integrator: Send {
     /// The state at a fraction θ of the last step.
     fn interpolate(&self, theta: f64, x: &mut [f64]);
 
-    /// The polynomials of the last step, where its states are such by powers of time.
+    /// The polynomials of the last step, where its states are such by powers of time and its dense
+    /// output was [prepared](Integrator::prepare_dense).
     fn polynomial(&self) -> Option<Polynomial<'_>> {
         None
     }

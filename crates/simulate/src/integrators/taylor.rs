@@ -11,7 +11,8 @@
 //! radius of convergence times the p-th root of the tolerance. Where the work goes with p², as for
 //! long products, p = ½ ln(1/tolerance) is best; where it goes with p, as for short ones and what
 //! comes once an order, p = ln(1/tolerance); and what comes once a step asks for more. Measured,
-//! 0.7 is near the best for systems of a few coordinates. What is left out is estimated by both of
+//! 0.7 is near the best where errors are to go with the tolerance: longer series are sooner at
+//! the end, by steps whose errors are less regular. What is left out is estimated by both of
 //! the last two terms, so that functions of which every other coefficient vanishes do not deceive.
 //!
 //! The step is known before it is taken. The dense output is the polynomial itself. For motions
@@ -21,6 +22,8 @@
 use super::dop853::{self, Dop853};
 use super::{Integrator, Needs, Polynomial, Problem, Step, Stiffness};
 use crate::program::field::FieldError;
+use crate::program::problem::Expanded;
+use dalembert_compile::series::Fours;
 
 /// Its name.
 pub const NAME: &str = "taylor";
@@ -47,20 +50,24 @@ const LONGER: f64 = 8.0;
 
 /// The method and its last step.
 pub struct Taylor {
-    size: usize,
     order: usize,
     /// The tolerance that order and ratio go by.
     tolerance: f64,
     /// By what terms fall from one to the next in a step that is as long as is meant.
     ratio: f64,
-    /// Coefficients of a component, one component after the other.
-    coefficients: Vec<f64>,
+    coefficients: Fours,
+    /// The sizes of the last terms of each component, and of those before them.
+    last: Vec<f64>,
+    before: Vec<f64>,
+    /// All coefficients of a component, one component after the other: where they were asked for.
+    one_by_one: Vec<f64>,
     /// When they begin.
     t: f64,
     h: f64,
     errors: Vec<f64>,
-    /// The rates at the end, which must be there.
+    /// The rates at the end, by the state there and by the series.
     rates: Vec<f64>,
+    ends: Vec<f64>,
     /// How stiff the last step looked.
     stiff: Option<Stiffness>,
     /// Where there is no series.
@@ -71,15 +78,18 @@ pub struct Taylor {
 /// The method for states of a size.
 pub fn new(size: usize) -> Taylor {
     Taylor {
-        size,
         order: order_of(1e-9),
         tolerance: f64::NAN,
         ratio: 0.0,
-        coefficients: Vec::new(),
+        coefficients: Fours::default(),
+        last: vec![0.0; size],
+        before: vec![0.0; size],
+        one_by_one: Vec::new(),
         t: f64::NAN,
         h: 0.0,
         errors: vec![0.0; size],
         rates: vec![0.0; size],
+        ends: vec![0.0; size],
         stiff: None,
         other: dop853::new(size),
         has_series: true,
@@ -91,73 +101,79 @@ pub(crate) fn order_of(tolerance: f64) -> usize {
     (1.0 - PER_DIGIT * tolerance.ln()).ceil().clamp(ORDERS.0, ORDERS.1) as usize
 }
 
+/// h to a power, by squares.
+fn power(mut h: f64, mut order: usize) -> f64 {
+    let mut power = 1.0;
+    while order > 0 {
+        power *= if order % 2 == 1 { h } else { 1.0 };
+        h *= h;
+        order /= 2;
+    }
+    power
+}
+
 impl Taylor {
     /// The series at the state of a step.
     fn expand(&mut self, motion: &mut dyn Problem, step: &Step) -> Result<(), FieldError> {
+        let Some(expansion) = motion.expansion() else {
+            return Err(FieldError::NotSolved(NAME));
+        };
         if self.tolerance != step.tolerance {
             self.tolerance = step.tolerance;
             self.order = order_of(step.tolerance);
             self.ratio = step.tolerance.powf(1.0 / (self.order - 1) as f64).min(0.5);
         }
-        let Some(expansion) = motion.expansion() else {
-            return Err(FieldError::NotSolved(NAME));
-        };
         let expanded = expansion.expand(step.t, step.x, self.order, &mut self.coefficients);
         self.has_series = expanded.is_ok();
         self.t = step.t;
-        expanded
+        if expanded? == Expanded::Now {
+            self.one_by_one.clear();
+            self.coefficients.sizes(self.order, &mut self.last);
+            self.coefficients.sizes(self.order - 1, &mut self.before);
+        }
+        Ok(())
     }
 
-    /// The coefficients of a component.
-    fn of(&self, component: usize) -> &[f64] {
-        &self.coefficients[component * (self.order + 1)..(component + 1) * (self.order + 1)]
-    }
-
-    /// What is left out of a component, by powers of a step: its last term times r/(1 − r), or
-    /// the last but one times r²/(1 − r), where terms fall by r from one to the next.
-    fn error(&self, component: usize, (last, before): (f64, f64)) -> f64 {
-        let c = self.of(component);
-        (c[self.order].abs() * last).max(c[self.order - 1].abs() * before * self.ratio)
-            * (self.ratio / (1.0 - self.ratio))
+    /// What is left out of each component in a step h: its last term times r/(1 − r), or the last
+    /// but one times r²/(1 − r), where terms fall by r from one to the next. The largest by its
+    /// weight.
+    fn estimate(&mut self, h: f64, weights: &[f64]) -> f64 {
+        let before = power(h.abs(), self.order - 1);
+        let left = self.ratio / (1.0 - self.ratio);
+        let (by_last, by_before) = (before * h.abs() * left, before * self.ratio * left);
+        let mut largest = 0f64;
+        let terms = self.last.iter().zip(&self.before).zip(weights);
+        for (error, ((last, before), weight)) in self.errors.iter_mut().zip(terms) {
+            *error = (last * by_last).max(before * by_before);
+            let error = *error * weight;
+            largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
+        }
+        largest
     }
 
     /// Terms of a smooth motion fall from T₀ to the last, T_p, at about the same rate, so that the one in
     /// the middle is about √(T₀ T_p). Where that is far less, the last ones belong to another motion: one
     /// like a e^{λt}, h²λ² = p (p − 1) T_p/T_{p−2}, with a below what a component may be off by, which
     /// has died out. If it limits the step, and that is at the edge of stability, the motion is stiff.
-    fn look(&self, step: &Step<'_>) -> Stiffness {
+    fn look(&mut self, step: &Step<'_>) -> Stiffness {
         let p = self.order;
-        let largest = |k: usize| {
-            let power = step.h.abs().powi(k as i32);
-            let terms = step.weights.iter().enumerate();
-            let terms = terms.map(|(at, weight)| (at, weight * self.of(at)[k].abs() * power));
-            terms.fold((0, 0.0), |most, term| if term.1 > most.1 { term } else { most })
+        let mut largest = |k: usize| {
+            self.coefficients.sizes(k, &mut self.rates);
+            let power = power(step.h.abs(), k);
+            let mut most = (0, 0.0);
+            for (at, (size, weight)) in self.rates.iter().zip(step.weights).enumerate() {
+                let term = weight * size * power;
+                most = if term > most.1 { (at, term) } else { most };
+            }
+            most
         };
         let (component, last) = largest(p);
         let middle = largest(p / 2).1.max(largest(p / 2 + 1).1);
+        let before = largest(p - 2).1;
         let is_dead = last > LIMITS && middle < DEAD * (last / step.tolerance).sqrt();
-        let h_lambda = ((p * (p - 1)) as f64 * last / largest(p - 2).1).sqrt();
+        let h_lambda = ((p * (p - 1)) as f64 * last / before).sqrt();
         let limit = if is_dead { EDGE * p as f64 } else { f64::INFINITY };
         Stiffness { h_lambda, limit, component }
-    }
-
-    fn evaluate(&self, h: f64, x: &mut [f64]) {
-        let terms = self.order + 1;
-        // Four at once: one sum waits for each of its products.
-        let (fours, last) = x.as_chunks_mut::<4>();
-        let (of_fours, of_last) = self.coefficients.split_at(4 * terms * fours.len());
-        for (x, c) in fours.iter_mut().zip(of_fours.chunks_exact(4 * terms)) {
-            let (c, rest) = c.split_at(2 * terms);
-            let ((a, b), (c, d)) = (c.split_at(terms), rest.split_at(terms));
-            let mut sums = [0.0; 4];
-            for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d).rev() {
-                sums = [sums[0] * h + a, sums[1] * h + b, sums[2] * h + c, sums[3] * h + d];
-            }
-            *x = sums;
-        }
-        for (x, c) in last.iter_mut().zip(of_last.chunks_exact(terms)) {
-            *x = c.iter().rev().fold(0.0, |sum, c| sum * h + c);
-        }
     }
 }
 
@@ -198,23 +214,26 @@ impl Integrator for Taylor {
     fn length_again(&self, step: &Step<'_>) -> Option<f64> {
         let p = self.order;
         let (mut last, mut before) = (0f64, 0f64);
-        for (at, weight) in step.weights.iter().enumerate() {
-            let c = self.of(at);
-            let (own, own_before) = (weight * c[p].abs(), weight * c[p - 1].abs());
+        let terms = self.last.iter().zip(&self.before);
+        for (weight, (own, own_before)) in step.weights.iter().zip(terms) {
+            let (own, own_before) = (weight * own, weight * own_before);
             last = if own > last { own } else { last };
             before = if own_before > before { own_before } else { before };
         }
         let meant = MEANT * (1.0 - self.ratio) / self.ratio;
         // Relative to a step of about the length, so that units of time change nothing.
-        let term = |size: f64, order: usize| (0..order).fold(size, |term, _| term * step.h.abs());
-        let by = |size: f64, order: usize| (meant / term(size, order)).powf(1.0 / order as f64);
-        Some(step.h.abs() * by(last, p).min(by(before * self.ratio, p - 1)))
+        let half = power(step.h.abs(), p / 2);
+        let rest = half * if p % 2 == 1 { step.h.abs() } else { 1.0 };
+        let by_last = (meant / (last * half * rest)).powf(1.0 / p as f64);
+        let before = before * self.ratio * half * (rest / step.h.abs());
+        let by_before = (meant / before).powf(1.0 / (p - 1) as f64);
+        Some(step.h.abs() * by_last.min(by_before))
     }
 
     fn foretell(&self, t: f64, h: f64, x: &mut [f64]) -> bool {
         let is_known = self.has_series && self.t == t;
         if is_known {
-            self.evaluate(h, x);
+            self.coefficients.evaluate(h, x);
         }
         is_known
     }
@@ -237,16 +256,9 @@ impl Integrator for Taylor {
             return self.other.step(motion, step, next);
         }
         self.h = step.h;
-        self.evaluate(step.h, next);
-        let powers = (step.h.abs().powi(self.order as i32), step.h.abs().powi(self.order as i32 - 1));
-        let mut largest = 0f64;
-        for at in 0..self.size {
-            let error = self.error(at, powers);
-            self.errors[at] = error;
-            let error = error * step.weights[at];
-            largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
-        }
-        self.stiff = step.looks.then(|| self.look(&step));
+        self.coefficients.evaluate_with_rates(step.h, next, &mut self.ends);
+        let mut largest = self.estimate(step.h, step.weights);
+        self.stiff = if step.looks { Some(self.look(&step)) } else { None };
         if step.looks {
             motion.rates(step.t + step.h, next, &mut self.rates)?;
             largest = largest.max(self.defect(&self.rates, step.weights));
@@ -255,37 +267,42 @@ impl Integrator for Taylor {
     }
 
     fn prepare_dense(&mut self, motion: &mut dyn Problem) -> Result<(), FieldError> {
-        if self.has_series { Ok(()) } else { self.other.prepare_dense(motion) }
+        if !self.has_series {
+            return self.other.prepare_dense(motion);
+        }
+        if self.one_by_one.is_empty() {
+            self.coefficients.one_by_one(&mut self.one_by_one);
+        }
+        Ok(())
     }
 
     fn interpolate(&self, theta: f64, x: &mut [f64]) {
         match self.has_series {
-            true => self.evaluate(theta * self.h, x),
+            true => self.coefficients.evaluate(theta * self.h, x),
             false => self.other.interpolate(theta, x),
         }
     }
 
     fn polynomial(&self) -> Option<Polynomial<'_>> {
-        let (coefficients, terms) = (&self.coefficients[..], self.order + 1);
-        self.has_series.then_some(Polynomial { coefficients, terms, h: self.h })
+        let (coefficients, terms) = (&self.one_by_one[..], self.order + 1);
+        let is_ready = self.has_series && !coefficients.is_empty();
+        is_ready.then_some(Polynomial { coefficients, terms, h: self.h })
     }
 
     fn defect(&self, rates: &[f64], weights: &[f64]) -> f64 {
         if !self.has_series {
             return 0.0;
         }
-        let powers = (1..=self.order).rev();
-        (0..self.size).fold(0f64, |largest, at| {
-            let c = self.of(at);
-            let rate = powers.clone().fold(0.0, |sum, j| sum * self.h + j as f64 * c[j]);
-            let off = (rate - rates[at]).abs();
-            // The rate of what is left out is so many times as large as that over the step.
-            let error = off * self.h.abs() * weights[at] / (DEFECT * (self.order + 1) as f64);
-            match off <= ROUNDING * rate.abs().max(rates[at].abs()) {
-                true => largest,
-                false => largest.max(error),
+        // The rate of what is left out is so many times as large as that over the step.
+        let by = self.h.abs() / (DEFECT * (self.order + 1) as f64);
+        let mut largest = 0f64;
+        for ((rate, found), weight) in self.ends.iter().zip(rates).zip(weights) {
+            let off = (rate - found).abs();
+            if !(off <= ROUNDING * rate.abs().max(found.abs())) {
+                largest = largest.max(off * by * weight);
             }
-        })
+        }
+        largest
     }
 }
 

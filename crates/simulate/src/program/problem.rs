@@ -2,6 +2,7 @@
 //! canonical variables, or the reduced bracket. [`Field`](super::Field) is all of these.
 
 use super::FieldError;
+use dalembert_compile::series::Fours;
 
 /// What an integrator moves: the rates of a state, and what else there is to know of
 /// them if it was asked for before ([`Needs`]).
@@ -60,16 +61,24 @@ pub trait ResidualForm {
 
 /// The motion from a state as Taylor series.
 pub trait Expansion {
-    /// The coefficients of order 0 … `order` of (q, v, W) from a state on the constraints, one
-    /// component after the other. Where `into` still has those of the last call, and nothing has
-    /// changed, nothing is computed.
+    /// The coefficients of order 0 … `order` of (q, v, W) from a state on the constraints. Where
+    /// `into` still has those of the last call, and nothing has changed, nothing is computed.
     fn expand(
         &mut self,
         t: f64,
         x: &[f64],
         order: usize,
-        into: &mut Vec<f64>,
-    ) -> Result<(), FieldError>;
+        into: &mut Fours,
+    ) -> Result<Expanded, FieldError>;
+}
+
+/// Whether an expansion was made, or was there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expanded {
+    /// It was made.
+    Now,
+    /// It was there from the last call.
+    Before,
 }
 
 /// H(q, p, t) by its derivatives, and position constraints φ(q, t).

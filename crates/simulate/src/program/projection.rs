@@ -271,8 +271,9 @@ struct Level {
     of_velocities: Chosen,
     picked_right: Vec<f64>,
     zero: Vec<f64>,
-    /// √Γ_ii, and what each component would be if it were as large as the largest.
+    /// What each component would be if it were as large as the largest where masses are equal.
     sizes: Vec<f64>,
+    units: Units,
     scratch: Scratch,
     outcome: Outcome,
     /// The decision of a state before, and the rows it was made for.
@@ -320,11 +321,14 @@ impl Level {
 
     /// Measures by φ_q and M as they were loaded here, or at another level.
     fn measure_by(&mut self, field: &Field, x: &[f64], other: Option<&Level>) {
+        if other.is_none() {
+            self.units.see(x.len(), |i| field.mass_of(i).unwrap_or(1.0));
+        }
+        other.map_or(&self.units, |level| &level.units).spread(x, &mut self.sizes);
         let Level { sizes, terms, rows, .. } = self;
         let rows = other.map_or(&*rows, |level| &level.rows);
         let row = |j: usize| field.position_matrices().0.row(rows, j);
-        let mass = |i: usize| field.mass_of(i).unwrap_or(1.0);
-        measure(x, mass, (0..field.position_count()).map(row), sizes, terms);
+        measure(x, (0..field.position_count()).map(row), sizes, terms);
     }
 
     /// ψ of the last [`Field::residuals`] and its rows of A; false if there are none.
@@ -344,7 +348,9 @@ impl Level {
         let jacobian = field.last_matrices().1;
         let v = &x[n..n + size];
         let rows = field.velocity_rows().iter().map(|&row| field.row(jacobian, row));
-        measure(v, |i| field.last_mass(i), rows, &mut self.sizes, &mut self.terms);
+        self.units.see(size, |i| field.last_mass(i));
+        self.units.spread(v, &mut self.sizes);
+        measure(v, rows, &self.sizes, &mut self.terms);
         self.load_noise(field, v);
         Ok(true)
     }
@@ -576,27 +582,49 @@ pub(crate) fn solve(
     Ok(())
 }
 
+/// √Γ_ii and 1/√Γ_ii, of the diagonal of a metric as it was seen last: masses are mostly constant.
+#[derive(Clone, Default)]
+struct Units {
+    diagonal: Vec<f64>,
+    /// Both; 0 for the inverse of 0.
+    of: Vec<(f64, f64)>,
+}
+
+impl Units {
+    /// Looks at the diagonal of a metric.
+    fn see(&mut self, n: usize, mass: impl Fn(usize) -> f64) {
+        self.diagonal.resize(n, f64::NAN);
+        self.of.resize(n, (0.0, 0.0));
+        for (i, (seen, unit)) in self.diagonal.iter_mut().zip(&mut self.of).enumerate() {
+            let own = mass(i);
+            if own != *seen {
+                let root = own.abs().sqrt();
+                (*seen, *unit) = (own, (root, if root > 0.0 { 1.0 / root } else { 0.0 }));
+            }
+        }
+    }
+
+    /// What each component would be if it were as large as the largest where masses are equal.
+    fn spread(&self, x: &[f64], sizes: &mut Vec<f64>) {
+        let units = self.of.iter().zip(x);
+        let longest = units.clone().fold(0f64, |most, (unit, x)| {
+            let own = unit.0 * x.abs();
+            if own > most { own } else { most }
+        });
+        sizes.clear();
+        // A component without mass has only itself to go by.
+        sizes.extend(units.map(|(unit, x)| if unit.0 > 0.0 { longest * unit.1 } else { x.abs() }));
+    }
+}
+
 /// The size of the terms of each row, Σ|a_i x_i|; where that vanishes, a part of what it would be
-/// for components of the size that others have where masses are equal.
+/// for components of the sizes that others have where masses are equal.
 fn measure<R: Iterator<Item = (usize, f64)>>(
     x: &[f64],
-    mass: impl Fn(usize) -> f64,
     rows: impl Iterator<Item = R>,
-    sizes: &mut Vec<f64>,
+    sizes: &[f64],
     measured: &mut Vec<f64>,
 ) {
-    let n = x.len();
-    sizes.clear();
-    let mut longest = 0f64;
-    for i in 0..n {
-        let unit = mass(i).abs().sqrt();
-        longest = longest.max(unit * x[i].abs());
-        sizes.push(unit);
-    }
-    for (size, x) in sizes.iter_mut().zip(x) {
-        // A component without mass has only itself to go by.
-        *size = if *size > 0.0 { longest / *size } else { x.abs() };
-    }
     measured.clear();
     for row in rows {
         let (mut terms, mut whole) = (0.0, 0.0);

@@ -43,9 +43,9 @@ pub(in crate::drive) struct Crossings {
     trail: VecDeque<Mark>,
     /// The rows in use at the last mark.
     pub(in crate::drive) set: Arc<RowSet>,
-    /// Room of a mark that is no more: for a state, and for its rates.
+    /// Room for a state, and of marks that are no more.
     spare: Vec<f64>,
-    spare_rates: Vec<f64>,
+    room: Vec<(Vec<f64>, Vec<f64>)>,
     /// The position ahead was tried in vain.
     refused: bool,
     /// A position on the constraints in which the rank drops and that could not be passed.
@@ -59,7 +59,7 @@ impl Default for Crossings {
             trail: VecDeque::with_capacity(TRAIL + 1),
             set: Arc::default(),
             spare: Vec::new(),
-            spare_rates: Vec::new(),
+            room: Vec::new(),
             refused: false,
             missed: None,
         }
@@ -114,9 +114,8 @@ impl Driver {
         if crossings.trail.back().is_some_and(|last| margin > last.margin) {
             crossings.refused = false;
         }
-        let mut x = std::mem::take(&mut crossings.spare);
+        let (mut x, mut rates) = crossings.room.pop().unwrap_or_default();
         x.clone_from(&self.x);
-        let mut rates = std::mem::take(&mut crossings.spare_rates);
         rates.clone_from(&pass.rates);
         let mark = Mark { t: self.t, x, margin, rates, speed, set: self.same_set() };
         let trail = &mut self.crossings.trail;
@@ -132,14 +131,23 @@ impl Driver {
                 }
             }
             if let Some(mark) = trail.remove(closest) {
-                (self.crossings.spare, self.crossings.spare_rates) = (mark.x, mark.rates);
+                self.crossings.room.push((mark.x, mark.rates));
             }
         }
     }
 
     /// Forgets the way: what is smooth begins anew here.
     pub(in crate::drive) fn forget(&mut self) {
-        self.crossings.trail.clear();
+        let Crossings { trail, room, .. } = &mut self.crossings;
+        room.extend(trail.drain(..).map(|mark| (mark.x, mark.rates)));
+    }
+
+    /// Forgets the motion.
+    pub(in crate::drive) fn forget_crossings(&mut self) {
+        self.forget();
+        let Crossings { margins, refused, missed, .. } = &mut self.crossings;
+        margins.forget();
+        (*refused, *missed) = (false, None);
     }
 
     /// The largest speed at the ends of the last steps.
@@ -663,6 +671,7 @@ impl Driver {
             is_dense: false,
             events,
             piled_up: None,
+            rated: None,
         };
         self.land_on(pass, arrival, record)
     }

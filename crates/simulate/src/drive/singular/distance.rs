@@ -22,6 +22,12 @@ pub struct Margins {
 }
 
 impl Margins {
+    /// Forgets the rows that were seen.
+    pub fn forget(&mut self) {
+        self.longest.clear();
+        self.units.clear();
+    }
+
     /// Rows of the field in coordinates of equal mass: transposed, n × count.
     fn load(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Option<usize> {
         let n = field.size;

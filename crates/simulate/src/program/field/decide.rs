@@ -86,15 +86,32 @@ impl Field {
     /// Whether the last decision would be made again at a state on the constraints, by far. Then
     /// the rates there are found on it, and certified.
     pub fn keeps_decision(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> bool {
-        let is_plain = self.feedback == Feedback::None
+        self.may_keep()
+            && self.certified_rates(t, x, dx).is_ok()
+            && self.work.is_settled
+            && self.would_decide_alike()
+    }
+
+    /// The same at the state whose rates were found last, which are certified by that.
+    pub fn keeps_solution(&mut self) -> bool {
+        self.may_keep()
+            && self.work.is_solved
+            && self.certify().is_ok()
+            && self.work.is_settled
+            && self.would_decide_alike()
+    }
+
+    /// Whether there is a decision that may serve elsewhere.
+    fn may_keep(&self) -> bool {
+        self.feedback == Feedback::None
             && self.known_rates.is_none()
-            && self.coupling.is_none();
-        if !is_plain || !self.work.is_settled {
-            return false;
-        }
-        let certified = self.certified_rates(t, x, dx).is_ok();
-        let work = &self.work;
-        let holds = certified && work.is_settled && work.is_frozen && work.factored.holds();
+            && self.coupling.is_none()
+            && self.work.is_settled
+    }
+
+    /// Whether the decision at hand would be made again where it was gone by last.
+    fn would_decide_alike(&mut self) -> bool {
+        let holds = self.work.is_frozen && self.work.factored.holds();
         let has_others = self.rows.len() < self.layout.normal.bias.len();
         holds && (!has_others || self.others_depend())
     }

@@ -23,11 +23,11 @@
 //! equations; here it is known ahead from the level of each row.
 
 use super::inverse::{Behind, Factors, Inverse};
-use super::{Field, FieldError, Work, are_finite, residual};
-use crate::program::problem::Expansion;
+use super::{Field, FieldError, Work, residual};
+use crate::program::problem::{Expanded, Expansion};
 use dalembert_compile::Tape;
 use dalembert_compile::series::{
-    Closing, Integral, Jets, NoSeries, Series, SeriesCode, Source, Variable, Wanted,
+    Closing, Fours, Integral, Jets, NoSeries, Series, SeriesCode, Source, Variable, Wanted,
 };
 use dalembert_derive::Residual;
 use dalembert_expr::ExprId;
@@ -383,18 +383,16 @@ impl Part {
     }
 
     /// The coefficients of (q, v, W).
-    fn take(&self, work: f64, into: &mut [f64]) {
-        let Places { n, size, .. } = self.places;
-        let (found, own) = into.split_at_mut((n + size) * (self.order + 1));
-        for (list, variable) in found.chunks_exact_mut(self.order + 1).zip(1..) {
-            self.series.coefficients(&self.jets, variable, list);
-        }
-        own.fill(0.0);
-        own[0] = work;
-        if self.has_power {
-            for (k, place) in own.iter_mut().enumerate().skip(1) {
-                *place = self.output(self.places.power(), k - 1) / k as f64;
+    fn take(&self, work: f64, into: &mut Fours) {
+        let Part { series, jets, places, .. } = self;
+        into.take(0, series, jets, 1);
+        into.take(1, series, jets, places.velocity(0));
+        match self.has_power {
+            true => {
+                let power = |k: usize| self.output(places.power(), k - 1) / k as f64;
+                into.set(2, (0..=self.order).map(|k| if k == 0 { work } else { power(k) }));
             }
+            false => into.hold(2, work),
         }
     }
 }
@@ -405,8 +403,8 @@ impl Expansion for Field {
         t: f64,
         x: &[f64],
         order: usize,
-        into: &mut Vec<f64>,
-    ) -> Result<(), FieldError> {
+        into: &mut Fours,
+    ) -> Result<Expanded, FieldError> {
         let Some(mut part) = self.parts.expansion.take() else {
             return Err(FieldError::NotSolved("this integrator"));
         };
@@ -425,8 +423,8 @@ impl Field {
         part: &mut Part,
         (t, x): (f64, &[f64]),
         order: usize,
-        into: &mut Vec<f64>,
-    ) -> Result<(), FieldError> {
+        into: &mut Fours,
+    ) -> Result<Expanded, FieldError> {
         let (n, size, terms) = (self.n, self.size, order + 1);
         if self.known_rates.is_some() {
             return Err(FieldError::NotSolved("this integrator"));
@@ -436,12 +434,13 @@ impl Field {
         let is_known = part.order == order
             && part.rows == self.rows
             && part.input.len() > modes.end
-            && into.len() == (moved + 1) * terms
-            && is_same(&[part.input[0], into[moved * terms]], &[t, x[moved]])
+            && into.terms() == terms
+            && into.components() == moved + 1
+            && is_same(&[part.input[0], into.at(moved, 0)], &[t, x[moved]])
             && is_same(&part.input[1..=moved], &x[..moved])
             && is_same(&part.input[modes.clone()], &self.work.input[modes]);
         if is_known {
-            return Ok(());
+            return Ok(Expanded::Before);
         }
         self.evaluate(t, x)?;
         self.solve()?;
@@ -460,7 +459,7 @@ impl Field {
             part.series.prepare(&mut part.jets, &part.constants);
             part.order = order;
         }
-        into.resize((n + size + 1) * terms, 0.0);
+        into.shape(terms, &[n, size, 1]);
         if let Some(implicit) = &self.auxiliary {
             part.behind.factor(implicit, &mut self.work);
         }
@@ -483,11 +482,10 @@ impl Field {
             false => part.run_each(&mut factors, &all)?,
         }
         part.take(x[n + size], into);
-        if are_finite(into) {
-            return Ok(());
+        match into.not_finite() {
+            None => Ok(Expanded::Now),
+            Some(index) => Err(FieldError::NotFinite { what: "Taylor coefficient", index }),
         }
-        let at = into.iter().position(|c| !c.is_finite()).unwrap_or(0);
-        Err(FieldError::NotFinite { what: "Taylor coefficient", index: at / terms })
     }
 }
 

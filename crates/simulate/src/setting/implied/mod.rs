@@ -171,12 +171,11 @@ pub(crate) fn dependence(setting: &Setting, rows: &Rows, at: (f64, Table)) -> De
 fn different(rows: &Rows) -> Vec<usize> {
     let of = |list: &[(usize, ExprId)]| list.iter().copied().collect::<FxHashMap<_, _>>();
     let (phi, psi) = (of(rows.phi), of(rows.psi));
-    let mut seen: FxHashSet<(Option<&ExprId>, Option<&ExprId>, &[(usize, ExprId)])> =
-        FxHashSet::default();
-    let mut is_new = |row: usize, entries| {
+    let mut seen = FxHashSet::default();
+    let mut is_new = |row: usize, entries: &[(usize, ExprId)]| {
         let functions = (phi.get(&row), psi.get(&row));
         // Rows on accelerations alone have right-hand sides that are not known here.
-        functions == (None, None) || seen.insert((functions.0, functions.1, entries))
+        functions == (None, None) || seen.insert((functions, entries.to_vec()))
     };
     let list = rows.constraints.iter().zip(&rows.jacobian.rows).enumerate();
     list.filter_map(|(at, (&row, entries))| is_new(row, &**entries).then_some(at)).collect()
