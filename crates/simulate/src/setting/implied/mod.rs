@@ -178,7 +178,7 @@ fn different(rows: &Rows) -> Vec<usize> {
         functions == (None, None) || seen.insert((functions, entries.to_vec()))
     };
     let list = rows.constraints.iter().zip(&rows.jacobian.rows).enumerate();
-    list.filter_map(|(at, (&row, entries))| is_new(row, &**entries).then_some(at)).collect()
+    list.filter_map(|(at, (&row, entries))| is_new(row, entries).then_some(at)).collect()
 }
 
 /// Whether rows are independent by far at a state.
