@@ -359,7 +359,8 @@ fn steps_end_where_branches_turn() {
 #[test]
 fn no_corner_is_passed_over() {
     for (case, _) in CORNERS {
-        let (found, report) = outputs_by(case, "taylor", None, 1e-9).expect("a run");
+        let (found, report) = outputs_by(case, "taylor", None, 1e-9)
+            .unwrap_or_else(|end| panic!("{}: {end}", case.name));
         let error = Expected::of(case).error(&found);
         assert!(error < 1e-6, "{}: {error:e}, {:?}", case.name, report.statistics);
     }

@@ -530,7 +530,7 @@ impl Driver {
                 return Err(Failure::SwitchesPileUp);
             }
             let before = self.field.modes().to_vec();
-            self.leave_turn()?;
+            self.leave_turn(start.0 == self.t)?;
             let sizes = pass.rates.iter().map(|rate| (rate * h).abs());
             let step: Vec<f64> = std::iter::once(h.abs()).chain(sizes).collect();
             self.carry_over(&before, (start.0, &start.1), (self.t, &pass.turn), &step)?;

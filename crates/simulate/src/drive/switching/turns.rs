@@ -14,14 +14,17 @@ use dalembert_expr::SwitchKind;
 
 impl Driver {
     /// Goes on from a turn, on the branches that lead away from it; if none does, the
-    /// motion sticks on those it came on.
-    pub(in crate::drive) fn leave_turn(&mut self) -> Result<(), Failure> {
+    /// motion sticks on those it came on. A turn at the very beginning of a step (`at_once`) is one
+    /// that the motion could not leave on the branches it came on, whatever the rates of guards say:
+    /// where a guard and its rate vanish together, that is rounding.
+    pub(in crate::drive) fn leave_turn(&mut self, at_once: bool) -> Result<(), Failure> {
         let (before, after) = (self.field.modes().to_vec(), self.modes.clone());
         // One that had no value before, or has none now, has no side to choose.
         let turned: Vec<usize> = (0..after.len())
             .filter(|&at| before[at] != after[at] && !(before[at] + after[at]).is_nan())
             .collect();
         match self.departure(&turned, &after).map_err(Failure::Field)? {
+            Departure::On(modes) if at_once && modes == before => {}
             Departure::On(modes) => self.modes = modes,
             Departure::Sticks(switches) => {
                 self.stuck = switches;
