@@ -1,9 +1,9 @@
 //! The problem at one state where its matrices are mostly zeros.
 //!
-//! Γ and A are lists of entries at the places of a [`Pattern`]. Where Γ ≻ 0 falls into small blocks
+//! Γ and A are lists of entries at the places of a [`Pattern`](crate::pattern::Pattern). Where Γ ≻ 0 falls into small blocks
 //! the accelerations are eliminated block by block, and S = A Γ⁻¹ Aᵀ is factored in an order that
-//! keeps it sparse ([`structure`], [`numeric`]); which rows depend on others is decided by a sparse
-//! triangle ([`decide`]). Cost and memory grow as the entries of L do: for chains and trees, as
+//! keeps it sparse (`structure`, `numeric`); which rows depend on others is decided by a sparse
+//! triangle (`decide`). Cost and memory grow as the entries of L do: for chains and trees, as
 //! their length.
 //!
 //! What does not fall into blocks, has coordinates without mass, or leaves doubt is handed to the
@@ -21,8 +21,6 @@ pub use sets::dependent_sets;
 pub(crate) use factored::SparseFactored;
 pub(crate) use solve::{Decided, solve};
 
-#[cfg(doc)]
-use crate::pattern::Pattern;
 use crate::terms::Terms;
 
 /// The largest number of coordinates for which a dense matrix is formed where a sparse one does
