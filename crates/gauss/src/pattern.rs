@@ -60,6 +60,12 @@ impl Pattern {
         &self.indices[self.range(row)]
     }
 
+    /// The columns of all entries, row by row.
+    #[inline]
+    pub(crate) fn places(&self) -> &[usize] {
+        &self.indices
+    }
+
     /// A row with its numbers.
     #[inline]
     pub fn entries_of<'a>(

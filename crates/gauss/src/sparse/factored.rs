@@ -88,7 +88,9 @@ impl SparseFactored {
         if !s.is_of(patterns.metric, patterns.jacobian) {
             return false;
         }
-        replace(&mut self.metric, terms.metric);
+        if self.metric != terms.metric {
+            replace(&mut self.metric, terms.metric);
+        }
         replace(&mut self.jacobian, terms.jacobian);
         let falls = |((pivot, size), before): ((&f64, &f64), &f64)| {
             !(*pivot >= FALLS * FALLS * before * size)

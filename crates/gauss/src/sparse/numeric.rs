@@ -14,6 +14,8 @@ use super::structure::{Branch, NOWHERE, Structure};
 pub(crate) struct Factors {
     /// 1/Γ_ii, or the factors L_b D_b L_bᵀ of the blocks with 1/D_b on their diagonals.
     blocks: Vec<f64>,
+    /// Γ where it is diagonal, as it was factored last.
+    masses: Vec<f64>,
     wide: Vec<f64>,
     schur: Vec<f64>,
     lower: Vec<f64>,
@@ -28,9 +30,18 @@ impl Factors {
     /// Factors Γ. False if it is not positive definite by a margin of `least` in each pivot.
     pub(crate) fn factor_metric(&mut self, s: &Structure, metric: &[f64], least: f64) -> bool {
         if s.is_diagonal {
+            // One entry a row, which is the diagonal; masses are mostly constant.
+            if self.masses == metric {
+                return true;
+            }
             self.blocks.clear();
-            self.blocks.extend(s.diagonal.iter().map(|at| 1.0 / metric[at.unwrap_or(0)]));
-            return self.blocks.iter().all(|b| *b > 0.0 && b.is_finite());
+            self.blocks.extend(metric.iter().map(|g| 1.0 / g));
+            self.masses.clear();
+            let is_regular = self.blocks.iter().all(|b| *b > 0.0 && b.is_finite());
+            if is_regular {
+                self.masses.extend_from_slice(metric);
+            }
+            return is_regular;
         }
         self.blocks.clear();
         self.blocks.resize(s.at.last().copied().unwrap_or(0), 0.0);
@@ -87,7 +98,7 @@ impl Factors {
     pub(crate) fn orthonormal(&self, s: &Structure, jacobian: &[f64], out: &mut Vec<f64>) {
         spread(s, jacobian, out);
         if s.is_diagonal {
-            let columns = (0..s.wide.rows()).flat_map(|row| s.wide.row(row));
+            let columns = s.wide.places();
             out.iter_mut().zip(columns).for_each(|(x, &i)| *x *= self.blocks[i].sqrt());
             return;
         }
@@ -155,7 +166,7 @@ impl Factors {
         if s.is_diagonal {
             // The same places as in A.
             wide.clear();
-            let columns = (0..s.jacobian.rows()).flat_map(|row| s.jacobian.row(row));
+            let columns = s.jacobian.places();
             wide.extend(jacobian.iter().zip(columns).map(|(a, &i)| a * self.blocks[i]));
             self.wide = wide;
             return;

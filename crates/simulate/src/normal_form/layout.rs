@@ -71,10 +71,13 @@ impl Outputs {
         let at = self.list(entries(matrix));
         let columns = matrix.columns;
         match self.is_large {
-            true => {
-                let (places, length) = ((0..at.len()).collect(), at.len());
-                Sparse { at, places, length, columns, pattern: Some(Arc::new(pattern(matrix))) }
-            }
+            true => Sparse {
+                length: at.len(),
+                at,
+                places: Vec::new(),
+                columns,
+                pattern: Some(Arc::new(pattern(matrix))),
+            },
             false => {
                 let length = matrix.rows.len() * columns;
                 Sparse { at, places: places(matrix), length, columns, pattern: None }
@@ -87,7 +90,7 @@ impl Outputs {
 #[derive(Clone)]
 pub(crate) struct Sparse {
     at: Range<usize>,
-    /// Of its entries in the dense one; of a large one, in the list of them.
+    /// Of its entries in the dense one; none of a large one.
     places: Vec<usize>,
     length: usize,
     columns: usize,
@@ -127,6 +130,9 @@ impl Sparse {
 
     /// Puts its entries into a dense matrix that is 0 elsewhere, or a large one into their list.
     pub(crate) fn write(&self, output: &[f64], full: &mut [f64]) {
+        if self.pattern.is_some() {
+            return full.copy_from_slice(self.entries(output));
+        }
         for (place, value) in self.places.iter().zip(self.entries(output)) {
             full[*place] = *value;
         }
@@ -135,6 +141,13 @@ impl Sparse {
     /// The same; false if it had them already.
     pub(crate) fn rewrite(&self, output: &[f64], full: &mut [f64]) -> bool {
         let mut difference = 0;
+        if self.pattern.is_some() {
+            for (own, value) in full.iter_mut().zip(self.entries(output)) {
+                difference |= own.to_bits() ^ value.to_bits();
+                *own = *value;
+            }
+            return difference != 0;
+        }
         for (place, value) in self.places.iter().zip(self.entries(output)) {
             let own = &mut full[*place];
             difference |= own.to_bits() ^ value.to_bits();
