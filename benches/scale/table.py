@@ -7,9 +7,12 @@ Builds the benchmark and the C program, runs them in turn, and draws seconds aga
 
 import json
 import math
+import os
 import pathlib
+import platform
 import subprocess
 import sys
+import time
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -104,6 +107,7 @@ def main():
             table.append("| " + " | ".join(cells) + " |")
     slopes = [f"{words}: {slope(found, name):.2f}" for name, words, _ in ROWS if slope(found, name)]
     table += ["", "Exponents of N between the last two sizes. " + "; ".join(slopes) + "."]
+    table += ["", f"({time.strftime('%-d %B %Y')}; {os.cpu_count()} cores, {platform.machine()}.)"]
     before, rest = PAGE.read_text().split("<!-- table -->\n")
     after = rest.split("<!-- end -->")[1]
     PAGE.write_text(before + "<!-- table -->\n" + "\n".join(table) + "\n<!-- end -->" + after)
