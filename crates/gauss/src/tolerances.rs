@@ -39,6 +39,21 @@ pub(crate) mod solving {
     pub(crate) const VANISHING: f64 = 1e-9;
 }
 
+/// Sparse problems.
+pub(crate) mod sparse {
+    /// Unit: part of the diagonal. A decision by structure needs larger pivots of Γ,
+    pub(crate) const REGULAR: f64 = 1e-8;
+    /// and factors on it larger ones than this: one below asks for a new decision.
+    pub(crate) const STILL_REGULAR: f64 = 1e-10;
+    /// Unit: smallest singular value of rows of length one. Below, rows may nearly depend on each
+    /// other without one that says so.
+    pub(crate) const LEAST: f64 = 1e-7;
+    /// Unit: part of a row of length one. Entries on the diagonal of R above are not looked at.
+    pub(crate) const SUSPECT: f64 = 1e-5;
+    /// Unit: multiple of ε times the terms. What is left below is rounding.
+    pub(crate) const ROUNDING: f64 = 16.0;
+}
+
 /// Forces that depend on multipliers.
 pub(crate) mod coupling {
     /// Unit: part of the terms. Residuals below are rounding.

@@ -151,6 +151,42 @@ fn sparse_problems_have_the_solutions_of_dense_ones() {
     }
 }
 
+/// One room for problems of all kinds, as fields and projections have: nothing of one is left in
+/// another, also where they share a metric or a choice of rows.
+#[test]
+fn problems_in_one_room_do_not_meet() {
+    let mut source = Random(3);
+    let tolerances = Tolerances { rank: Some(1e-9), ..Tolerances::default() };
+    let mut scratch = Scratch::default();
+    for case in 0..300 {
+        let first = Sparse::new(random(&mut source).0);
+        let n = first.problem.n;
+        let mut others = vec![first];
+        // The same metric with rows at other places.
+        let mut moved = others[0].problem.clone();
+        moved.jacobian.chunks_mut(n).for_each(|row| row.rotate_left(1));
+        let v = source.vector(n);
+        moved.bias =
+            (0..moved.m).map(|j| moved.row(j).iter().zip(&v).map(|(a, v)| a * v).sum()).collect();
+        let moved = Sparse { metric: others[0].metric.clone(), ..Sparse::new(moved) };
+        others.push(moved);
+        // A diagonal metric, then the first problem again.
+        let mut plain = others[0].problem.clone();
+        (0..n * n).filter(|k| k % (n + 1) != 0).for_each(|k| plain.metric[k] = 0.0);
+        others.push(Sparse::new(plain));
+        others.push(Sparse::new(others[0].problem.clone()));
+        for sparse in &others {
+            let mut own = Outcome::default();
+            DEFAULT
+                .solve(&mut scratch, &sparse.terms(), &tolerances, &mut own)
+                .expect("a solution");
+            let alone = solve(&sparse.terms()).1;
+            compare(&format!("case {case}"), &own.v_dot, &alone.v_dot, 1e-12);
+            compare(&format!("case {case}"), &own.multipliers, &alone.multipliers, 1e-11);
+        }
+    }
+}
+
 #[test]
 fn rows_that_contradict_each_other_are_told() {
     let mut source = Random(5);

@@ -10,12 +10,9 @@
 
 use super::structure::Structure;
 use crate::tolerances::rank::WEAK;
+use crate::tolerances::sparse::{ROUNDING, SUSPECT};
 use std::collections::BinaryHeap;
 
-/// Unit: part of a row of length one. Entries of R above are not looked at.
-const SUSPECT: f64 = 1e-5;
-/// Unit: multiple of ε times the terms. What is left below is rounding.
-const ROUNDING: f64 = 16.0;
 /// Steps of the inverse iteration.
 const ITERATIONS: usize = 3;
 

@@ -6,9 +6,7 @@ use super::structure::Structure;
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::Terms;
 use crate::tolerances::solving::{FALLS, HOLDS, POOR};
-
-/// Unit: part of the diagonal. A block of Γ with a smaller pivot asks for a new decision.
-const LEAST_PIVOT: f64 = 1e-10;
+use crate::tolerances::sparse::STILL_REGULAR;
 
 /// A decision with the factors of the last state and its last solution.
 #[derive(Clone, Debug)]
@@ -95,7 +93,7 @@ impl SparseFactored {
         let falls = |((pivot, size), before): ((&f64, &f64), &f64)| {
             !(*pivot >= FALLS * FALLS * before * size)
         };
-        let is_factored = f.factor_metric(s, terms.metric, LEAST_PIVOT)
+        let is_factored = f.factor_metric(s, terms.metric, STILL_REGULAR)
             && f.factor_rows(s, terms.jacobian)
             && !f.pivots.iter().zip(&f.sizes).zip(&self.pivots).any(falls);
         if is_factored && self.masses.is_empty() {

@@ -43,6 +43,7 @@ impl Factors {
             }
             return is_regular;
         }
+        self.masses.clear();
         self.blocks.clear();
         self.blocks.resize(s.at.last().copied().unwrap_or(0), 0.0);
         for (&(here, mirror), value) in s.to_block.iter().zip(metric) {

@@ -10,13 +10,9 @@ use crate::pattern::Pattern;
 use crate::terms::{Patterns, Terms, Tolerances};
 use crate::tolerances::rank::GREY;
 use crate::tolerances::solving::{NOISE, VANISHING};
+use crate::tolerances::sparse::{LEAST, REGULAR};
 use std::sync::Arc;
 
-/// Unit: part of the diagonal. Γ with smaller pivots is not this module's.
-const LEAST_PIVOT: f64 = 1e-8;
-/// Unit: smallest singular value of rows of length one. Below, rows may nearly depend on each other
-/// without one that says so.
-const LEAST: f64 = 1e-7;
 /// Most steps of the iteration that shortens multipliers.
 const MOST: usize = 100;
 
@@ -67,7 +63,7 @@ impl Decided {
         outcome: &mut Outcome,
     ) -> Option<Result<(), SolveError>> {
         let (n, m) = (terms.n, terms.m);
-        if !self.factors.factor_metric(all, terms.metric, LEAST_PIVOT) {
+        if !self.factors.factor_metric(all, terms.metric, REGULAR) {
             return None;
         }
         let found = self.decide(all, terms, tolerances);
@@ -77,14 +73,13 @@ impl Decided {
                 return None;
             }
         }
-        let is_same = self.used.as_ref().is_some_and(|_| self.rows == found.rows);
-        if !is_same || !self.used.as_ref().is_some_and(|s| Arc::ptr_eq(&s.metric, patterns.metric))
-        {
-            self.rows.clone_from(&found.rows);
-            let jacobian: Arc<Pattern> = match found.rows.len() == m {
-                true => patterns.jacobian.clone(),
-                false => Arc::new(patterns.jacobian.pick(&found.rows)),
-            };
+        self.rows.clone_from(&found.rows);
+        let jacobian: Arc<Pattern> = match found.rows.len() == m {
+            true => patterns.jacobian.clone(),
+            false => Arc::new(patterns.jacobian.pick(&found.rows)),
+        };
+        // The same rows of other problems have other entries.
+        if !self.used.as_mut().is_some_and(|s| s.is_of(patterns.metric, &jacobian)) {
             self.used = Some(Structure::new(patterns.metric, &jacobian)?);
         }
         let used = self.used.take()?;

@@ -298,6 +298,8 @@ pub(crate) struct Chosen {
     bias: Vec<f64>,
     /// Those that the pattern is of.
     rows: Vec<usize>,
+    /// The pattern of all rows, and of these.
+    of: Option<Arc<Pattern>>,
     pattern: Option<Arc<Pattern>>,
 }
 
@@ -331,8 +333,9 @@ impl Chosen {
             self.jacobian.extend_from_slice(&values[own]);
         }
         if let Some(pattern) = pattern
-            && (self.rows != rows || self.pattern.is_none())
+            && (self.rows != rows || !self.of.as_ref().is_some_and(|of| Arc::ptr_eq(of, pattern)))
         {
+            self.of = Some(pattern.clone());
             self.rows = rows.to_vec();
             self.pattern = Some(Arc::new(pattern.pick(rows)));
         }
