@@ -4,10 +4,11 @@
 use dalembert_compile::Tape;
 use dalembert_compile::conformance::graphs;
 use dalembert_compile::series::{
-    Closing, Fours, Integral, Jets, NoSeries, Series, Source, Variable, Wanted,
+    Closing, Fours, Integral, Jets, NoSeries, Series, Source, Variable, Wanted, Wide,
 };
 use dalembert_expr::series::{Along, Series as Short, TERMS};
 use dalembert_expr::{Expr, ExprId, Exprs, Function, Random, Symbol};
+use std::sync::Arc;
 
 const NOW: Wanted = Wanted { phase: 0, ahead: 0, is_final: true };
 
@@ -340,7 +341,11 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
         let Some(code) = series.assemble(order + 1, order - 1) else { continue };
         let mut jets = series.jets(order + 1);
         series.prepare(&mut jets, &[0.4, 0.9]);
-        for _ in 0..2 {
+        let series = Arc::new(series);
+        let wide = Wide::new(&series, order + 1, order - 1).unwrap();
+        let mut four = wide.jets(&[0.4, 0.9]);
+        let mut together = [(); 4].map(|_| (Vec::new(), Vec::new(), Vec::new(), Vec::new()));
+        for number in 0..4 {
             let x: Vec<f64> = (0..15).map(|_| 0.2 + random.unit()).collect();
             let first: Vec<f64> = (0..10).map(|_| 0.3 * random.signed()).collect();
             let matrix: Vec<f64> = (0..25).map(|_| 0.2 * random.signed()).collect();
@@ -367,6 +372,37 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
             });
             assert!(found[0].iter().zip(&found[1]).all(is_same), "{turn}");
             checked += found[0].iter().filter(|x| f64::from_bits(**x).is_finite()).count();
+            let [found, _] = found;
+            together[number] = (x, first, matrix, found);
+        }
+        // The same four motions in company, twice: nothing is left of what was there.
+        for _ in 0..2 {
+            let lanes = |of: &dyn Fn(usize) -> f64| [0, 1, 2, 3].map(of);
+            let x: Vec<[f64; 4]> = (0..15).map(|i| lanes(&|lane| together[lane].0[i])).collect();
+            wide.begin(&mut four, &x);
+            for i in 0..5 {
+                for j in 0..5 {
+                    let entry = lanes(&|lane| together[lane].2[5 * i + j]);
+                    wide.set_inverse(&mut four, i, j, entry);
+                }
+                four.set(i, 1, lanes(&|lane| together[lane].1[i]));
+                let rates = lanes(&|lane| together[lane].1[5 + i]);
+                if is_rate {
+                    four.set(i, 2, rates.map(|rate| rate / 2.0));
+                }
+                four.set(5 + i, 1, rates);
+            }
+            assert!(wide.run(&mut four));
+            for (lane, (.., alone)) in together.iter().enumerate() {
+                let all = (0..15).flat_map(|i| {
+                    let own = four.variable(i).unwrap();
+                    own.iter().step_by(4).map(move |four| four[lane].to_bits())
+                });
+                let found: Vec<u64> = all.collect();
+                assert_eq!(found.len(), alone.len());
+                assert!(found.iter().zip(alone).all(is_same), "{turn} {lane}");
+            }
+            together.rotate_left(1);
         }
         whole += 1;
     }
