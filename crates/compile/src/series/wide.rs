@@ -120,11 +120,13 @@ impl Wide {
         values[self.series.tape.outputs[at] as usize]
     }
 
-    /// Sets an entry of S of each motion.
-    pub fn set_inverse(&self, jets: &mut WideJets, equation: usize, unknown: usize, of: Four) {
+    /// Sets a column of S of each motion: what the unknowns are for 1 in an equation.
+    pub fn set_inverse(&self, jets: &mut WideJets, equation: usize, unknowns: &[Four]) {
         let Some(closing) = &self.series.closing else { return };
-        let first = self.beside.matrix + LANES * (equation * closing.column() + unknown);
-        jets.beside.as_mut_slice()[first..first + LANES].copy_from_slice(&of);
+        let first = self.beside.matrix + LANES * equation * closing.column();
+        let count = LANES * closing.equations.min(unknowns.len());
+        let column = &mut jets.beside.as_mut_slice()[first..first + count];
+        column.copy_from_slice(&unknowns.as_flattened()[..count]);
     }
 
     /// Runs all stages.
