@@ -1,6 +1,6 @@
 //! Ends of many motions: how many a second, on how many threads, with what error.
 //!
-//! `cargo bench --bench ensembles [-- NAME]` prints a line for each model, tolerance and number of
+//! `cargo bench --bench ensembles -- [NAME] [--tolerance=T] [--lanes=N] [--threads=N]` prints a line for each model, tolerance and number of
 //! lanes. Motions are those of random starts; errors are against the same motions at a tolerance
 //! of 1e-14, by one lane.
 
@@ -14,6 +14,7 @@ use std::time::Instant;
 const MOTIONS: usize = 20_000;
 const CHECKED: usize = 500;
 const THREADS: usize = 2;
+const TOLERANCES: [f64; 5] = [1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
 
 const DOUBLE_PENDULUM: &str = "
 system Double pendulum
@@ -82,6 +83,11 @@ fn ends(ensemble: &Ensemble, starts: &[State], threads: usize) -> Vec<Option<End
 
 fn main() {
     let only: Option<String> = std::env::args().skip(1).find(|a| !a.starts_with('-'));
+    let asked =
+        |name: &str| std::env::args().find_map(|a| a.strip_prefix(name)?.parse::<f64>().ok());
+    let tolerances = asked("--tolerance=").map_or(TOLERANCES.to_vec(), |one| vec![one]);
+    let lanes = asked("--lanes=").map_or(vec![1, 4], |lanes| vec![lanes as usize]);
+    let threads = asked("--threads=").map_or(THREADS, |threads| threads as usize);
     for case in cases().iter().filter(|case| only.as_deref().is_none_or(|own| own == case.0)) {
         let model = dalembert::parse(case.1).expect("a model");
         let setting = Setting::new(&model).expect("values");
@@ -101,12 +107,12 @@ fn main() {
             (ends, clock.elapsed().as_secs_f64(), ensemble.is_abreast())
         };
         let exact = run(1e-14, 1, &starts[..CHECKED], 2).0;
-        for tolerance in [1e-7, 1e-8, 1e-9, 1e-10, 1e-11] {
-            for lanes in [1, 4] {
+        for &tolerance in &tolerances {
+            for &lanes in &lanes {
                 let mut best = f64::INFINITY;
                 let mut last = None;
                 for _ in 0..3 {
-                    let ran = run(tolerance, lanes, &starts, THREADS);
+                    let ran = run(tolerance, lanes, &starts, threads);
                     best = best.min(ran.1);
                     last = Some(ran);
                 }

@@ -5,7 +5,7 @@ use super::weights::Sizes;
 use super::{Became, Engine, Lane, Ready, Took, Traveling, each};
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
-use crate::integrators::taylor::{DEFECT, LONGER, MEANT, ROUNDING};
+use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
 use crate::program::field::Abreast;
 use dalembert_compile::backends::interpreter::{Loops, fastest};
 use dalembert_compile::{Function, Scratch};
@@ -372,10 +372,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
     #[inline(always)]
     fn measure(&mut self) -> Lane<W> {
         let ready = &self.ready;
-        let order = ready.order;
-        let tolerance = ready.measures.tolerance;
-        let ratio = tolerance.powf(1.0 / (order - 1) as f64).min(0.5);
-        let meant = MEANT * (1.0 - ratio) / ratio;
+        let (order, [meant, meant_before]) = (ready.order, ready.meant);
         Self::rates_of(&ready.parts, &self.here, &self.x, &mut self.rates);
         self.sizes.couple(&self.x, &ready.measures);
         let remaining: Lane<W> = each(|lane| self.end[lane] - self.t[lane]);
@@ -400,7 +397,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
                 last = each(|lane| most_of(last[lane], weight[lane] * own[lane]));
                 before = each(|lane| most_of(before[lane], weight[lane] * own_before[lane]));
             }
-            let found = suited((last, meant), (before, meant / ratio), order);
+            let found = suited((last, meant), (before, meant_before), order);
             h = each(|lane| if is_own[lane] { found[lane].min(limit[lane]) } else { h[lane] });
         }
         each(|lane| {

@@ -31,7 +31,8 @@ pub(in crate::drive) use weights::{Measure, Measures};
 use self::engine::{Engine, Four, One};
 use self::group::Group;
 use super::{Driver, End, Stabilize};
-use crate::integrators::{Needs, taylor};
+use crate::integrators::Needs;
+use crate::integrators::taylor::{self, MEANT};
 use crate::program::field::Abreast;
 use dalembert_compile::series::{SeriesCode, Wide};
 use std::ops::ControlFlow;
@@ -40,9 +41,15 @@ use std::sync::Arc;
 /// A number of each motion.
 type Lane<const W: usize> = [f64; W];
 
+/// A number of each lane. Not by functions of the library: what is not inlined is not compiled for
+/// the processor's instructions.
 #[inline(always)]
-fn each<const W: usize>(f: impl FnMut(usize) -> f64) -> Lane<W> {
-    std::array::from_fn(f)
+fn each<const W: usize>(f: impl Fn(usize) -> f64) -> Lane<W> {
+    let mut all = [0.0; W];
+    for (lane, place) in all.iter_mut().enumerate() {
+        *place = f(lane);
+    }
+    all
 }
 
 /// What is compiled for motions abreast at a tolerance: shared by threads.
@@ -51,6 +58,8 @@ pub(crate) struct Ready {
     pub(super) parts: Arc<Abreast>,
     pub(super) measures: Arc<Measures>,
     pub(super) order: usize,
+    /// What is meant of the last term and of the one before, in units of what is allowed.
+    meant: [f64; 2],
     code: Arc<Option<SeriesCode>>,
     /// For four at once; none where there is no code for it.
     wide: Option<Arc<Wide>>,
@@ -137,10 +146,12 @@ impl Driver {
 impl Ready {
     pub(in crate::drive) fn new(parts: Abreast, measures: Measures, most_steps: u64) -> Ready {
         let order = taylor::order_of(measures.tolerance);
+        let ratio = measures.tolerance.powf(1.0 / (order - 1) as f64).min(0.5);
+        let meant = MEANT * (1.0 - ratio) / ratio;
         let code = Arc::new(parts.series.assemble(order + 1, order - 1));
         let wide = Wide::new(&parts.series, order + 1, order - 1).map(Arc::new);
         let (parts, measures) = (Arc::new(parts), Arc::new(measures));
-        Ready { parts, measures, order, code, wide, most_steps }
+        Ready { parts, measures, order, meant: [meant, meant / ratio], code, wide, most_steps }
     }
 
     /// Moves motions, one after the other or so many at once: `next` gives them, `took` is told
