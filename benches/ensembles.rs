@@ -5,7 +5,7 @@
 //! of 1e-14, by one lane.
 
 use dalembert::simulate::drive::End;
-use dalembert::simulate::run::{Ended, Ensemble, Program, RunOptions};
+use dalembert::simulate::run::{Arrived, Ensemble, Program, RunOptions};
 use dalembert::simulate::{Setting, State};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -55,13 +55,13 @@ fn starts(case: &Case) -> Vec<State> {
 }
 
 /// The ends of motions, on so many threads.
-fn ends(ensemble: &Ensemble, starts: &[State], threads: usize) -> Vec<Option<Ended>> {
+fn ends(ensemble: &Ensemble, starts: &[State], threads: usize) -> Vec<Option<Arrived>> {
     let next = AtomicUsize::new(0);
-    let lists: Vec<Vec<Ended>> = std::thread::scope(|scope| {
+    let lists: Vec<Vec<Arrived>> = std::thread::scope(|scope| {
         let work = || {
-            let mut own = ensemble.worker().expect("the same").expect("no events");
+            let mut own = ensemble.traveller().expect("the same").expect("no events");
             let mut list = Vec::new();
-            own.travel(
+            own.travel_all(
                 &mut || {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     starts.get(at).map(|state| (at, state.clone()))
@@ -86,7 +86,7 @@ fn main() {
     let asked =
         |name: &str| std::env::args().find_map(|a| a.strip_prefix(name)?.parse::<f64>().ok());
     let tolerances = asked("--tolerance=").map_or(TOLERANCES.to_vec(), |one| vec![one]);
-    let lanes = asked("--lanes=").map_or(vec![1, 4], |lanes| vec![lanes as usize]);
+    let lanes = asked("--lanes=").map_or(vec![1, 4, 8], |lanes| vec![lanes as usize]);
     let threads = asked("--threads=").map_or(THREADS, |threads| threads as usize);
     for case in cases().iter().filter(|case| only.as_deref().is_none_or(|own| own == case.0)) {
         let model = dalembert::parse(case.1).expect("a model");
@@ -100,8 +100,7 @@ fn main() {
         let run = |tolerance: f64, lanes: usize, starts: &[State], threads: usize| {
             let options = with(tolerance);
             let program = Program::new(&setting, &options).expect("a program");
-            let mut ensemble = program.ensemble(&options).expect("it suits").expect("no events");
-            ensemble.set_lanes(lanes);
+            let ensemble = program.ensemble(&options, lanes).expect("it suits").expect("no events");
             let clock = Instant::now();
             let ends = ends(&ensemble, starts, threads);
             (ends, clock.elapsed().as_secs_f64(), ensemble.is_abreast())

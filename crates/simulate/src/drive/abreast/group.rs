@@ -2,7 +2,7 @@
 
 use super::length::suited;
 use super::weights::Sizes;
-use super::{Became, Engine, Lane, Ready, Took, Traveling, each};
+use super::{Became, Engine, Lane, Moves, Ready, Took, Traveling, each};
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
 use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
@@ -110,20 +110,6 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             sizes: Sizes::new(parts.n, parts.size, &ready.measures),
             verdict: [Verdict::Taken; W],
             ready: ready.clone(),
-        }
-    }
-
-    /// Moves motions until there are none.
-    pub(super) fn go(&mut self, next: &mut dyn FnMut() -> Option<Traveling>, took: &mut Took<'_>) {
-        loop {
-            self.fill(next, took);
-            if self.who.iter().all(Option::is_none) {
-                return;
-            }
-            fastest(Advance { group: self });
-            for lane in 0..W {
-                self.settle(lane, took);
-            }
         }
     }
 
@@ -537,6 +523,21 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             *x = each(|lane| if taken[lane] { next[lane] } else { x[lane] });
         }
         self.sizes.see(&self.x, &taken);
+    }
+}
+
+impl<const W: usize, E: Engine<W> + Send> Moves for Group<W, E> {
+    fn go(&mut self, next: &mut dyn FnMut() -> Option<Traveling>, took: &mut Took<'_>) {
+        loop {
+            self.fill(next, took);
+            if self.who.iter().all(Option::is_none) {
+                return;
+            }
+            fastest(Advance { group: self });
+            for lane in 0..W {
+                self.settle(lane, took);
+            }
+        }
     }
 }
 
