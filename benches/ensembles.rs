@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Motions that are timed, and those whose errors are found.
-const MOTIONS: usize = 20_000;
-const CHECKED: usize = 500;
+const MOTIONS: usize = 4_000;
+const CHECKED: usize = 300;
 const THREADS: usize = 2;
 const TOLERANCES: [f64; 5] = [1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
 
@@ -110,7 +110,7 @@ fn main() {
             for &lanes in &lanes {
                 let mut best = f64::INFINITY;
                 let mut last = None;
-                for _ in 0..3 {
+                for _ in 0..15 {
                     let ran = run(tolerance, lanes, &starts, threads);
                     best = best.min(ran.1);
                     last = Some(ran);
