@@ -5,7 +5,7 @@
 //! of 1e-14, by one lane.
 
 use dalembert::simulate::drive::End;
-use dalembert::simulate::run::{Arrived, Ensemble, Program, RunOptions};
+use dalembert::simulate::run::{Arrived, Departure, Ensemble, Program, RunOptions};
 use dalembert::simulate::{Setting, State};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -64,7 +64,7 @@ fn ends(ensemble: &Ensemble, starts: &[State], threads: usize) -> Vec<Option<Arr
             own.travel_all(
                 &mut || {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    starts.get(at).map(|state| (at, state.clone()))
+                    starts.get(at).map(|state| Departure::new(at, state.clone()))
                 },
                 &mut |ended| list.push(ended),
             );
@@ -103,7 +103,7 @@ fn main() {
             let ensemble = program.ensemble(&options, lanes).expect("it suits").expect("no events");
             let clock = Instant::now();
             let ends = ends(&ensemble, starts, threads);
-            (ends, clock.elapsed().as_secs_f64(), ensemble.is_abreast())
+            (ends, clock.elapsed().as_secs_f64())
         };
         let exact = run(1e-14, 1, &starts[..CHECKED], 2).0;
         for &tolerance in &tolerances {
@@ -115,7 +115,7 @@ fn main() {
                     best = best.min(ran.1);
                     last = Some(ran);
                 }
-                let Some((ends, _, is_abreast)) = last else { continue };
+                let Some((ends, _)) = last else { continue };
                 let mut errors: Vec<f64> = Vec::new();
                 let (mut steps, mut served, mut failed) = (0, 0, 0);
                 for (at, end) in ends.iter().enumerate() {
@@ -134,13 +134,12 @@ fn main() {
                 errors.sort_by(f64::total_cmp);
                 println!(
                     "{:16} tol {tolerance:.0e} lanes {lanes} {:8.0}/s  error {:.1e} (most {:.1e})  \
-                     steps {:.1}  served {served} failed {failed} {}",
+                     steps {:.1}  served {served} failed {failed}",
                     case.0,
                     MOTIONS as f64 / best,
                     errors[errors.len() / 2],
                     errors[errors.len() - 1],
                     steps as f64 / MOTIONS as f64,
-                    if is_abreast { "" } else { "(one by one)" },
                 );
             }
         }

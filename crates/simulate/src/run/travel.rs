@@ -7,8 +7,7 @@
 //!
 //! Steps at which nothing is to be decided are taken by [`abreast`](crate::drive), of several
 //! motions at once where there are several; what else comes up is done by the driver, and the
-//! motion goes on with the others. An end is the same to the bit whatever motions are moved with
-//! it, and however many at once.
+//! motion goes on with the others.
 //!
 //! Not for models with events or charts, which have more to do on the way; `auto` takes the method
 //! that a run begins with, and a motion that turns out to be stiff is left to a run.
@@ -18,6 +17,7 @@ use crate::drive::abreast::{Became, Moves, Ready, Traveling};
 use crate::drive::{Driver, End, Statistics};
 use crate::integrators::Problem;
 use crate::points::start;
+use crate::program::field::Field;
 use crate::run::method::{self, AUTO};
 use crate::run::options::control_of;
 use crate::run::{Program, RunError, RunOptions};
@@ -40,14 +40,20 @@ pub struct Traveller {
     own: Option<Vec<ExprId>>,
     /// None where every step is the driver's.
     mover: Option<Box<dyn Moves>>,
+    /// The field before any motion, for motions that are served.
+    unmoved: Option<Field>,
     parameters: Arc<[f64]>,
+    /// Whether there are rows that follow from others.
+    follows: bool,
 }
 
-/// What is compiled for the ends of many motions; threads may share it.
+/// What is compiled for the ends of many motions; threads may share it. An end is the same to the
+/// bit whatever motions are moved with it, and however many at once: nothing that is learned of one
+/// is there for another.
 pub struct Ensemble {
     program: Program,
     options: RunOptions,
-    ready: Option<Ready>,
+    ready: Ready,
 }
 
 /// Threads may share an ensemble.
@@ -55,6 +61,25 @@ const _: fn() = || {
     fn is_shareable<T: Send + Sync>() {}
     is_shareable::<Ensemble>();
 };
+
+/// A motion to be moved.
+#[derive(Clone)]
+pub struct Departure {
+    /// Its number.
+    pub id: usize,
+    /// Where it begins.
+    pub state: State,
+    /// Other values of the parameters, with which the same rows are held
+    /// ([`Program::with`] tells).
+    pub setting: Option<Setting>,
+}
+
+impl Departure {
+    /// A motion with the parameters that the model has.
+    pub fn new(id: usize, state: State) -> Departure {
+        Departure { id, state, setting: None }
+    }
+}
 
 /// Where a motion came to.
 #[derive(Clone, Debug)]
@@ -77,21 +102,24 @@ impl Program {
     /// A traveller for runs as the options say; `None` where a run has more to do on the way.
     pub fn traveller(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
         let Some(mut traveller) = self.one_by_one(options)? else { return Ok(None) };
-        let ready = traveller.abreast(self)?;
-        traveller.mover = ready.map(|ready| ready.mover());
+        if let Some(ready) = traveller.abreast(self)? {
+            let Some(unmoved) = self.one_by_one(options)? else { return Ok(None) };
+            traveller.goes_by(&ready, unmoved.driver.field);
+        }
         Ok(Some(traveller))
     }
 
     /// What is compiled for many motions of runs as the options say, up to so many at once on a
-    /// thread; `None` where a run has more to do on the way.
+    /// thread; `None` where steps have more to do than what can be done abreast.
     pub fn ensemble(
         &self,
         options: &RunOptions,
         lanes: usize,
     ) -> Result<Option<Ensemble>, RunError> {
         let Some(mut traveller) = self.one_by_one(options)? else { return Ok(None) };
-        let ready = traveller.abreast(self)?.map(|ready| ready.side_by_side(lanes));
-        Ok(Some(Ensemble { program: self.clone(), options: options.clone(), ready }))
+        let Some(ready) = traveller.abreast(self)? else { return Ok(None) };
+        let (program, options) = (self.clone(), options.clone());
+        Ok(Some(Ensemble { program, options, ready: ready.side_by_side(lanes) }))
     }
 
     /// A traveller all of whose steps are the driver's.
@@ -114,7 +142,16 @@ impl Program {
         driver.set_parts(&self.energies.parts);
         let own = (equations.own != velocities).then(|| equations.own.clone());
         let (setting, end) = (setting.clone(), options.end);
-        Ok(Some(Traveller { setting, driver, end, own, mover: None, parameters }))
+        Ok(Some(Traveller {
+            setting,
+            driver,
+            end,
+            own,
+            mover: None,
+            unmoved: None,
+            parameters,
+            follows: false,
+        }))
     }
 }
 
@@ -122,20 +159,22 @@ impl Ensemble {
     /// One who moves its motions, on a thread; `None` where a run has more to do on the way.
     pub fn traveller(&self) -> Result<Option<Traveller>, RunError> {
         let Some(mut traveller) = self.program.one_by_one(&self.options)? else { return Ok(None) };
-        traveller.mover = self.ready.as_ref().map(Ready::mover);
+        let unmoved = traveller.driver.field.clone();
+        traveller.goes_by(&self.ready, unmoved);
         Ok(Some(traveller))
-    }
-
-    /// Whether steps at which nothing is to be decided are taken apart from the others.
-    pub fn is_abreast(&self) -> bool {
-        self.ready.is_some()
     }
 }
 
 impl Traveller {
+    fn goes_by(&mut self, ready: &Ready, unmoved: Field) {
+        self.mover = Some(ready.mover());
+        self.unmoved = Some(unmoved);
+        self.follows = ready.has_unused();
+    }
+
     /// Moves a state to the end.
     pub fn travel(&mut self, start: &State) -> Arrived {
-        let mut start = Some((0, start.clone()));
+        let mut start = Some(Departure::new(0, start.clone()));
         let (t, mut arrived) = (self.end, None);
         self.travel_all(&mut || start.take(), &mut |end| arrived = Some(end));
         let nowhere = || Arrived {
@@ -149,22 +188,26 @@ impl Traveller {
         arrived.unwrap_or_else(nowhere)
     }
 
-    /// Moves states to the end. They are asked for one by one, as there is room; `took` is told
+    /// Moves motions to the end. They are asked for one by one, as there is room; `took` is told
     /// of each when it is there, which need not be in their order.
     pub fn travel_all(
         &mut self,
-        states: &mut dyn FnMut() -> Option<(usize, State)>,
+        motions: &mut dyn FnMut() -> Option<Departure>,
         took: &mut dyn FnMut(Arrived),
     ) {
-        let Traveller { setting, driver, end, own, mover, parameters } = self;
+        let Traveller { setting, driver, end, own, mover, unmoved, parameters, follows } = self;
         let mut begin = || {
-            let (id, state) = states()?;
+            let Departure { id, state, setting: other } = motions()?;
+            let own_parameters = other.as_ref().map(|other| other.constants().1);
+            // Rows that follow from others with some values of the parameters need not with others.
+            let is_quiet = own_parameters.is_none() || !*follows;
             Some(Traveling {
                 id,
                 t: state.t,
                 end: *end,
-                x: own_state(setting, own.as_deref(), &state),
-                parameters: parameters.clone(),
+                x: own_state(other.as_ref().unwrap_or(setting), own.as_deref(), &state),
+                parameters: own_parameters.map_or_else(|| parameters.clone(), Arc::from),
+                is_quiet,
                 sizes: [Vec::new(), Vec::new()],
                 h: 0.0,
                 steps: 0,
@@ -189,6 +232,7 @@ impl Traveller {
                 Became::Leaves(motion) => motion,
             };
             let steps = SERVED << motion.served.min(MOST);
+            unmoved.iter().for_each(|field| driver.renew(field.clone()));
             match driver.serve(&mut motion, steps) {
                 Some(end) => {
                     took(told(motion, end));

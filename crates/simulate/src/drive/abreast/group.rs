@@ -282,7 +282,8 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         }
         let last = self.here[parts.places.last];
         for lane in 0..W {
-            let is_good = last[lane].is_finite() && !is_off[lane];
+            let may_go = self.who[lane].as_ref().is_none_or(|motion| motion.is_quiet);
+            let is_good = may_go && last[lane].is_finite() && !is_off[lane];
             self.verdict[lane] = if is_good { Verdict::Taken } else { Verdict::Leaves };
         }
     }

@@ -78,6 +78,8 @@ pub(crate) struct Traveling {
     /// q and v.
     pub(crate) x: Vec<f64>,
     pub(crate) parameters: Arc<[f64]>,
+    /// Whether it may be moved abreast at all.
+    pub(crate) is_quiet: bool,
     /// Where positions began, and how far each component has been; empty at the start.
     pub(crate) sizes: [Vec<f64>; 2],
     /// The last step; 0 at the start.
@@ -124,6 +126,11 @@ impl Driver {
     /// Serves a motion: moves it by so many steps, or to its end, which is told then.
     pub(crate) fn serve(&mut self, motion: &mut Traveling, steps: u64) -> Option<End> {
         let (t, end) = (motion.t, motion.end);
+        if self.field.constants() != &*motion.parameters {
+            let symbols = self.field.setting().constants().0;
+            self.set_values(&symbols, &motion.parameters, true);
+        }
+        let steps = if motion.is_quiet { steps } else { u64::MAX };
         motion.x.push(0.0);
         if motion.steps == 0 {
             self.field.guess(&motion.guess);
@@ -177,6 +184,11 @@ impl Ready {
             self.four = Wide::new(series, order + 1, order - 1).map(Arc::new);
         }
         self
+    }
+
+    /// Whether there are rows that follow from others and are not in use.
+    pub(crate) fn has_unused(&self) -> bool {
+        !self.parts.unused.is_empty()
     }
 
     /// One who moves motions.
