@@ -226,7 +226,10 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
         constraints: system.constraints.len(),
         rank: ranked.as_ref().map_or(0, |r| r.rank()).max(outcome.rank.jacobian),
         rank_at_start: outcome.rank.jacobian,
-        rank_of_positions: rank_of(&positions, &jacobian, &places, exprs),
+        rank_of_positions: match &ranked {
+            Some(ranked) if positions.len() == system.constraints.len() => ranked.rank(),
+            _ => rank_of(&positions, &jacobian, &places, exprs),
+        },
         shown: ranked.as_ref().map_or(Shown::AtState, |r| r.shown.clone()),
     };
     // Circuits where the rank is generic; elsewhere other rows depend on each other.

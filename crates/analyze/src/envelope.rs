@@ -6,21 +6,23 @@
 //!
 //! L has entries from the first row that shares a column with its own on (A. Jennings, A compact
 //! storage scheme for the solution of symmetric linear simultaneous equations, Comput. J. 9, 1966):
-//! for chains and trees in the order they are written, a few a row. Squaring A halves the digits,
+//! for chains and trees with rows in the order of their columns, a few a row. Squaring A halves the digits,
 //! which Newton's method makes good; rows that are dependent to half of the digits are left out.
 
 use dalembert_expr::Jacobian;
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_simulate::normal_form::dense;
 
-/// Entries of L that may be kept.
-const MOST: usize = 1 << 22;
+/// Entries of L that may be kept, and products that a factorization may take.
+const MOST: (usize, usize) = (1 << 22, 1 << 27);
 /// A pivot below this part of its row's square is none: the row follows from those before.
 const DEPENDENT: f64 = 1e-12;
 
 /// The envelope of rows whose places do not change.
 pub struct Envelope {
-    /// The columns of each row.
+    /// Rows in the order in which they are factored: by their first columns.
+    order: Vec<usize>,
+    /// The columns of each row, in that order as all that follows.
     columns: Vec<Vec<usize>>,
     /// For each row the first one of its envelope, and where its entries begin.
     first: Vec<usize>,
@@ -30,7 +32,7 @@ pub struct Envelope {
     /// L below its diagonal, row by row, and D; 0 where a row is left out.
     lower: Vec<f64>,
     pivots: Vec<f64>,
-    /// The entries of A, as its places are.
+    /// The entries of A as they were given, and where those of each row begin.
     values: Vec<f64>,
     starts: Vec<usize>,
     n: usize,
@@ -40,11 +42,13 @@ impl Envelope {
     /// The envelope of the places of a matrix; `None` where it has too many entries.
     pub fn new(matrix: &Jacobian) -> Option<Envelope> {
         let m = matrix.rows.len();
-        let columns: Vec<Vec<usize>> =
-            matrix.rows.iter().map(|row| row.iter().map(|entry| entry.0).collect()).collect();
+        let mut order: Vec<usize> = (0..m).collect();
+        order.sort_by_key(|&row| matrix.rows[row].first().map(|entry| entry.0));
+        let places = |&row: &usize| matrix.rows[row].iter().map(|entry| entry.0).collect();
+        let columns: Vec<Vec<usize>> = order.iter().map(places).collect();
         let mut of_column: Vec<Vec<usize>> = vec![Vec::new(); matrix.columns];
         let (mut first, mut begin, mut meets) = (Vec::new(), vec![0], Vec::with_capacity(m));
-        let mut pairs = 0;
+        let (mut pairs, mut products) = (0, 0usize);
         for (row, own) in columns.iter().enumerate() {
             own.iter().for_each(|&column| of_column[column].push(row));
             let mut met: Vec<usize> = own.iter().flat_map(|&c| &of_column[c]).copied().collect();
@@ -54,19 +58,29 @@ impl Envelope {
             let from = met.first().copied().unwrap_or(row);
             first.push(from);
             let end = begin[row] + (row - from);
-            if end.max(pairs) > MOST {
+            products = products.saturating_add((row - from).saturating_pow(2));
+            if end.max(pairs) > MOST.0 || products > MOST.1 {
                 return None;
             }
             begin.push(end);
             meets.push(met);
         }
-        let mut starts = vec![0];
-        columns.iter().for_each(|own| starts.push(starts[starts.len() - 1] + own.len()));
+        let mut next = 0;
+        let given: Vec<usize> = matrix
+            .rows
+            .iter()
+            .map(|row| {
+                next += row.len();
+                next - row.len()
+            })
+            .collect();
+        let starts = order.iter().map(|&row| given[row]).collect();
         Some(Envelope {
             lower: vec![0.0; begin[m]],
             pivots: vec![0.0; m],
             values: Vec::new(),
             n: matrix.columns,
+            order,
             columns,
             first,
             begin,
@@ -115,7 +129,7 @@ impl Envelope {
 
     /// A⁺ r of the rows that were factored.
     pub fn least(&self, r: &[f64]) -> Vec<f64> {
-        let mut y = r.to_vec();
+        let mut y: Vec<f64> = self.order.iter().map(|&row| r[row]).collect();
         for row in 0..y.len() {
             let (before, rest) = y.split_at_mut(row);
             let product: f64 = self
@@ -144,9 +158,10 @@ impl Envelope {
 
     /// Takes from x what is not in the kernel.
     pub fn project_on_kernel(&self, x: &mut [f64]) {
-        let rows = 0..self.columns.len();
-        let along: Vec<f64> =
-            rows.map(|row| self.entries(row).map(|(column, a)| a * x[column]).sum()).collect();
+        let mut along = vec![0.0; self.columns.len()];
+        for (row, &given) in self.order.iter().enumerate() {
+            along[given] = self.entries(row).map(|(column, a)| a * x[column]).sum();
+        }
         x.iter_mut().zip(self.least(&along)).for_each(|(x, off)| *x -= off);
     }
 
@@ -155,8 +170,8 @@ impl Envelope {
     }
 
     fn entries(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
-        let values = &self.values[self.starts[row]..self.starts[row + 1]];
-        self.columns[row].iter().copied().zip(values.iter().copied())
+        let values = self.values[self.starts[row]..].iter().copied();
+        self.columns[row].iter().copied().zip(values)
     }
 
     fn scatter(&self, row: usize, dense: &mut [f64], of: impl Fn(f64) -> f64) {

@@ -126,7 +126,7 @@ impl Exprs {
 
 /// Entries that may be kept of reduced rows, and operations that may be spent on them: a matrix
 /// that fills in beyond these is not ranked.
-const MOST: (usize, usize) = (1 << 22, 1 << 26);
+const MOST: (usize, usize) = (1 << 22, 1 << 25);
 
 /// Rows reduced by those before them, one after the other, where they have entries.
 struct Echelon<T> {
