@@ -6,17 +6,16 @@
 //! has code of its own, without any loop. The operations are those of the interpreter in its
 //! order, so the coefficients are the same to the bit.
 
-use super::emit::{ALL, BESIDE, BESIDE_HERE, Emit, HELD, HERE, NEXT, STAGE, memory, register};
+use super::emit::{ALL, BESIDE, BESIDE_HERE, Emit, HERE, NEXT, STAGE, memory, register};
 use super::node::{Jet, Last, Step};
 use super::{Closing, Correction, Integral, Jets, LANES, Node, Phase, Series, Source};
 use crate::backends::machine::encoder::{
-    Address, Bits, Encoder, Fused, Integers, Memory, Operand, Operation, When, Width,
+    Address, Bits, Fused, Integers, Memory, Operand, Operation, When,
 };
 use crate::backends::machine::{BACKEND, is_available};
 use crate::backends::{Backend, Function};
 use crate::tape::{Register, Tape};
 use dalembert_machine::{Code, Entry};
-use std::collections::VecDeque;
 
 /// Up to so many instructions each stage has code of its own.
 const UNROLLED: usize = 8000;
@@ -100,25 +99,12 @@ impl Series {
     /// said how they are [closed](Series::close), else of each phase. `None` where there is none:
     /// on other processors, and with linear solves.
     pub fn assemble(&self, order: usize, stages: usize) -> Option<SeriesCode> {
-        let has_solves = self
-            .phases
-            .iter()
-            .flat_map(|phase| &phase.nodes)
-            .any(|node| matches!(node.step, Step::Last(Last::Solve(_), _)));
         let jets = self.jets(order);
-        if !is_available() || has_solves || stages == 0 || !self.has_room(&jets, stages) {
+        if !self.has_code(stages) || !self.has_room(&jets, stages) {
             return None;
         }
         let room = jets.room;
-        let mut emit = Emit {
-            series: self,
-            code: Encoder::new(Width::One, 1 << 14),
-            shape: jets.shape(),
-            beside: self.beside(room),
-            stage: None,
-            held: VecDeque::new(),
-            next: HELD.start,
-        };
+        let mut emit = Emit::new(self, jets.shape(), self.beside(room), 1);
         let (frame, x) = (jets.all.as_slice().len(), jets.values.len());
         let entry = |at: usize| Entry { at, frame, x, y: jets.beside.as_slice().len() };
         let mut entries = Vec::new();
@@ -145,12 +131,24 @@ impl Series {
             }
         }
         let code = Code::new(&emit.code.bytes, &entries).ok()?;
+        let values = BACKEND.compile(self.tape_of_values());
+        let (stage, phases) = (self.beside(room).stage, self.phases.len());
+        Some(SeriesCode { code, values, room, stages, stage, phases, is_whole: entries.len() == 1 })
+    }
+
+    /// Whether there can be code for so many stages.
+    pub(super) fn has_code(&self, stages: usize) -> bool {
+        let mut nodes = self.phases.iter().flat_map(|phase| &phase.nodes);
+        let has_solves = nodes.any(|node| matches!(node.step, Step::Last(Last::Solve(_), _)));
+        is_available() && !has_solves && stages > 0
+    }
+
+    /// The tape with all values as outputs.
+    pub(super) fn tape_of_values(&self) -> Tape {
         let mut tape = Tape::clone(&self.tape);
         let body = tape.first_instruction() + tape.prologue;
         tape.outputs = (body as Register..tape.registers() as Register).collect();
-        let values = BACKEND.compile(tape);
-        let (stage, phases) = (self.beside(room).stage, self.phases.len());
-        Some(SeriesCode { code, values, room, stages, stage, phases, is_whole: entries.len() == 1 })
+        tape
     }
 
     fn is_solved_in_registers(&self, closing: &Closing) -> bool {
@@ -183,25 +181,27 @@ impl Emit<'_> {
         self.code.integers(Integers::Add, BESIDE_HERE, BESIDE);
     }
 
-    fn all_stages(&mut self, closing: &Closing, stages: usize) {
+    pub(super) fn all_stages(&mut self, closing: &Closing, stages: usize) {
         self.catch_up();
         self.stage = Some(0);
         self.later_phases(closing);
         self.stage = None;
-        if self.instructions(stages) <= UNROLLED {
+        // Side by side there is enough to do in each turn of a loop.
+        if self.lanes == 1 && self.instructions(stages) <= UNROLLED {
             for stage in 1..=stages {
                 self.stage = Some(stage);
                 self.stage(closing);
             }
             return self.leave();
         }
+        let next = (self.lanes * NEXT) as i32;
         self.code.number(Address::Rax, 1);
         self.code.copy_address(STAGE, Address::Rax);
-        self.code.address_of(HERE, Memory { base: ALL, displacement: NEXT as i32 });
+        self.code.address_of(HERE, Memory { base: ALL, displacement: next });
         self.code.address_of(BESIDE_HERE, Memory { base: BESIDE, displacement: NEXT as i32 });
         let again = self.code.bytes.len();
         self.stage(closing);
-        self.code.add_number(HERE, NEXT as i8);
+        self.code.address_of(HERE, Memory { base: HERE, displacement: next });
         self.code.add_number(BESIDE_HERE, NEXT as i8);
         self.code.add_number(STAGE, 1);
         self.code.compare_number(STAGE, stages as i32);
@@ -210,7 +210,7 @@ impl Emit<'_> {
     }
 
     /// About how many instructions there are without loops.
-    fn instructions(&self, stages: usize) -> usize {
+    pub(super) fn instructions(&self, stages: usize) -> usize {
         let phases = self.series.phases.iter();
         phases.fold(0, |sum, phase| {
             let nodes = phase.nodes.iter().map(|node| match node.step {
@@ -244,8 +244,12 @@ impl Emit<'_> {
         let first = self.stage;
         let nodes = self.series.phases[number].nodes.iter();
         let nodes = nodes.map(|node| (node.step, node.ahead as usize));
+        if self.lanes > 1 {
+            self.unknowns.clone_from(&self.series.phases[number].unknowns);
+        }
         // Order 0 is there.
         self.steps(nodes.filter(|(_, ahead)| first.unwrap_or(1) + ahead > 0));
+        self.unknowns.clear();
     }
 
     /// What is ahead in the first phase, up to the first stage.
@@ -273,10 +277,13 @@ impl Emit<'_> {
 
     /// x[k] = S r, and the integrals of x.
     fn solve(&mut self, closing: &Closing) {
+        if self.lanes > 1 {
+            return self.solve_one_by_one(closing);
+        }
         let count = closing.equations;
         let quads = count.div_ceil(LANES) as u8;
         let sums = closing.sums() as u8;
-        if sums * quads > HELD.start {
+        if sums * quads > super::emit::HELD.start {
             self.held.clear();
         }
         for d in 0..sums * quads {
@@ -335,12 +342,14 @@ impl Emit<'_> {
     }
 
     /// Integrals one by one, of what is not as much ahead.
-    fn integrals(&mut self, first: usize, of: &[Jet], ahead: usize) {
+    pub(super) fn integrals(&mut self, first: usize, of: &[Jet], ahead: usize) {
         for (at, &of) in of.iter().enumerate() {
-            self.load(0, self.at(of, ahead - 1));
-            self.does(Operation::Mul, 0, 0, self.inverse(ahead));
-            let to = self.here(self.series.variables[first + at], ahead);
-            self.code.store(to, 0);
+            self.fours(&mut |this| {
+                this.load(0, this.at(of, ahead - 1));
+                this.does(Operation::Mul, 0, 0, this.inverse(ahead));
+                let to = this.here(this.series.variables[first + at], ahead);
+                this.code.store(to, 0);
+            });
         }
     }
 
@@ -367,14 +376,16 @@ impl Emit<'_> {
         }
         let is_read = |jet: Jet| reads_change(phase, jet);
         for &(jet, ahead) in phase.unknowns.iter().filter(|(jet, _)| is_read(*jet)) {
-            self.load(0, self.at(jet, ahead as usize));
-            let to = self.change(jet);
-            self.code.store(to, 0);
+            self.fours(&mut |this| {
+                this.load(0, this.at(jet, ahead as usize));
+                let to = this.change(jet);
+                this.code.store(to, 0);
+            });
         }
         let before = series.corrections_before(number);
         let first = self.stage.unwrap_or(1);
         for (at, correction) in phase.corrections.iter().enumerate() {
-            self.correction(before + at, correction, &is_read);
+            self.fours(&mut |this| this.correction(before + at, correction, &is_read));
         }
         for &Node { step, ahead } in &phase.again {
             if let Step::Pack { to, from, .. } = step
@@ -388,9 +399,8 @@ impl Emit<'_> {
     fn correction(&mut self, number: usize, of: &Correction, is_read: &dyn Fn(Jet) -> bool) {
         let (y, ahead) = match *of {
             Correction::Linear { y, ahead, of: [a, b, c], .. } => {
-                let slope = |at: usize| {
-                    Operand::Memory(memory(BESIDE, self.beside.slopes + 3 * number + at))
-                };
+                let slope =
+                    |at: usize| Operand::Memory(self.beside(self.beside.slopes, 3 * number + at));
                 let (p, q, r) = (slope(0), slope(1), slope(2));
                 let [a, b, c] = [a, b, c].map(|jet| Operand::Memory(self.change(jet)));
                 self.load(0, r);

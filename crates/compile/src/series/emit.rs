@@ -30,8 +30,17 @@ pub(super) const LEFT: Address = Address::R11;
 /// Bytes from the coefficients of an order to those of the next.
 pub(super) const NEXT: usize = 8 * LANES;
 
-/// Four products: results, factors, ends.
-type Products = (Jet, Factor, Factor, Ends);
+/// Four products, or one where motions are side by side.
+#[derive(Clone, Copy)]
+pub(super) struct Products {
+    pub(super) y: Jet,
+    pub(super) a: Factor,
+    pub(super) b: Factor,
+    pub(super) ends: Ends,
+    pub(super) are_squares: bool,
+    /// Of which four motions.
+    pub(super) four: usize,
+}
 
 pub(super) struct Emit<'a> {
     pub(super) series: &'a Series,
@@ -40,10 +49,21 @@ pub(super) struct Emit<'a> {
     pub(super) beside: Beside,
     /// The stage that the code is for, if it is for one.
     pub(super) stage: Option<usize>,
-    /// Coefficients that are in registers, and how much ahead: the last few that were found.
-    pub(super) held: VecDeque<(Jet, usize, u8)>,
+    /// Coefficients that are in registers, how much ahead, and of which four: the last few that were
+    /// found.
+    pub(super) held: VecDeque<((Jet, usize, usize), u8)>,
     /// The register for the next.
     pub(super) next: u8,
+    /// How many motions are side by side: every coefficient is there so many times. Of more than
+    /// four an instruction is there for each four, and the one for these is at hand.
+    pub(super) lanes: usize,
+    pub(super) four: usize,
+    /// The unknowns of the phase at hand, and how much ahead they are, where the newest coefficients
+    /// of them are not there as 0.
+    pub(super) unknowns: Vec<(Jet, u32)>,
+    /// Where motions are side by side, what each series is a copy of, and which are read.
+    pub(super) originals: Vec<Jet>,
+    pub(super) is_read: Vec<bool>,
 }
 
 pub(super) fn memory(base: Address, place: usize) -> Memory {
@@ -54,18 +74,63 @@ pub(super) fn register(at: u8) -> Operand {
     Operand::Register(at)
 }
 
+impl<'a> Emit<'a> {
+    /// No code yet, for so many motions side by side.
+    pub(super) fn new(series: &'a Series, shape: Shape, beside: Beside, lanes: usize) -> Emit<'a> {
+        let width = if lanes == 1 { Width::One } else { Width::Four };
+        let (mut originals, mut is_read) = (Vec::new(), Vec::new());
+        if lanes > 1 {
+            originals = series.originals();
+            is_read = series.is_read(&originals);
+        }
+        Emit {
+            series,
+            code: Encoder::new(width, 1 << 14),
+            shape,
+            beside,
+            stage: None,
+            held: VecDeque::new(),
+            next: HELD.start,
+            lanes,
+            four: 0,
+            unknowns: Vec::new(),
+            originals,
+            is_read,
+        }
+    }
+}
+
 impl Emit<'_> {
     pub(super) fn leave(&mut self) {
         self.code.clear_upper();
         self.code.ret();
     }
 
+    /// A place of which there is one for each motion.
+    pub(super) fn own(&self, base: Address, place: usize) -> Memory {
+        memory(base, self.lanes * place + LANES * self.four)
+    }
+
+    /// Emits the same for each four motions: these do not wait for each other.
+    pub(super) fn fours(&mut self, emit: &mut dyn FnMut(&mut Self)) {
+        for four in 0..self.lanes.div_ceil(LANES) {
+            self.four = four;
+            emit(self);
+        }
+        self.four = 0;
+    }
+
+    /// The same in the list of what is beside coefficients, from a place on.
+    pub(super) fn beside(&self, first: usize, place: usize) -> Memory {
+        memory(BESIDE, first + self.lanes * place + LANES * self.four)
+    }
+
     /// The place of a coefficient at the order of the stage, so much ahead.
     pub(super) fn here(&self, jet: Jet, ahead: usize) -> Memory {
         match self.stage {
-            Some(stage) => memory(ALL, place(jet, stage + ahead, self.shape)),
-            None if (jet as usize) < self.shape.passing => memory(ALL, jet as usize),
-            None => memory(HERE, place(jet, ahead, self.shape)),
+            Some(stage) => self.own(ALL, place(jet, stage + ahead, self.shape)),
+            None if (jet as usize) < self.shape.passing => self.own(ALL, jet as usize),
+            None => self.own(HERE, place(jet, ahead, self.shape)),
         }
     }
 
@@ -82,7 +147,7 @@ impl Emit<'_> {
     }
 
     fn first(&self, jet: Jet) -> Operand {
-        Operand::Memory(memory(ALL, place(jet, 0, self.shape)))
+        Operand::Memory(self.own(ALL, place(jet, 0, self.shape)))
     }
 
     pub(super) fn order(&self, ahead: usize) -> Operand {
@@ -94,11 +159,11 @@ impl Emit<'_> {
     }
 
     pub(super) fn change(&self, jet: Jet) -> Memory {
-        memory(BESIDE, self.beside.changes + jet as usize)
+        self.beside(self.beside.changes, jet as usize)
     }
 
     pub(super) fn constant(&self, register: Register) -> Operand {
-        Operand::Memory(memory(VALUES, register as usize))
+        Operand::Memory(self.own(VALUES, register as usize))
     }
 
     pub(super) fn load(&mut self, d: u8, from: Operand) {
@@ -121,7 +186,7 @@ impl Emit<'_> {
         let mut together: Vec<Products> = Vec::new();
         let mut level = 0;
         let is_made = |together: &[Products], jet: Jet| {
-            together.iter().any(|(y, ..)| (*y..*y + LANES as Jet).contains(&jet))
+            together.iter().any(|p| (p.y..p.y + LANES as Jet).contains(&jet))
         };
         for (step, ahead) in nodes {
             match step {
@@ -136,7 +201,7 @@ impl Emit<'_> {
                         together.clear();
                     }
                     level = ahead;
-                    together.push((y, a, b, ends));
+                    together.push(Products { y, a, b, ends, are_squares: a == b, four: 0 });
                 }
                 Step::Pack { to, from, before } => {
                     if from.iter().any(|&jet| is_made(&together, jet)) {
@@ -148,7 +213,7 @@ impl Emit<'_> {
                 Step::Last(last, y) => {
                     self.products(&together, level);
                     together.clear();
-                    self.last(last, y, ahead);
+                    self.fours(&mut |this| this.last(last, y, ahead));
                 }
             }
         }
@@ -165,6 +230,10 @@ impl Emit<'_> {
     }
 
     pub(super) fn pack(&mut self, to: Jet, from: [Jet; LANES], ahead: usize, before: bool) {
+        // Where motions are side by side series need not be.
+        if self.lanes > 1 {
+            return;
+        }
         // What is constant has no order.
         let place = |jet: Jet| match self.here(jet, ahead) {
             at if before && jet != STILL => {
@@ -178,15 +247,15 @@ impl Emit<'_> {
     }
 
     pub(super) fn vectors(&mut self, emit: impl FnOnce(&mut Encoder)) {
-        self.code.width = Width::Four;
+        let width = std::mem::replace(&mut self.code.width, Width::Four);
         emit(&mut self.code);
-        self.code.width = Width::One;
+        self.code.width = width;
     }
 
     /// Where four factors are, and a register that takes them if they are the same.
     fn factor(&self, factor: Factor, base: Address, order: usize) -> Memory {
         let (Factor::Same(jet) | Factor::Quad { first: jet, .. }) = factor;
-        memory(base, place(jet, order, self.shape))
+        self.own(base, place(jet, order, self.shape))
     }
 
     /// d += a b, of factors at these places.
@@ -194,19 +263,19 @@ impl Emit<'_> {
         let (x, y) = (12, 13);
         self.load_factor(x, a);
         let second = match b.0 {
-            Factor::Same(_) => {
+            Factor::Same(_) if self.lanes == 1 => {
                 self.load_factor(y, b);
                 register(y)
             }
-            Factor::Quad { .. } => Operand::Memory(b.1),
+            _ => Operand::Memory(b.1),
         };
         self.vectors(|code| code.fused(Fused::Plus231, d, x, second));
     }
 
     fn load_factor(&mut self, d: u8, (factor, at): (Factor, Memory)) {
         match factor {
-            Factor::Same(_) => self.code.spread(d, Operand::Memory(at)),
-            Factor::Quad { .. } => self.vectors(|code| code.load(d, Operand::Memory(at))),
+            Factor::Same(_) if self.lanes == 1 => self.code.spread(d, Operand::Memory(at)),
+            _ => self.vectors(|code| code.load(d, Operand::Memory(at))),
         }
     }
 
@@ -230,10 +299,20 @@ impl Emit<'_> {
 
     /// Σ a_j b_{m−j} as the interpreter has it.
     fn products(&mut self, together: &[Products], ahead: usize) {
+        if self.lanes == 1 {
+            return self.sums(together, ahead);
+        }
+        let one_by_one: Vec<Products> = together.iter().flat_map(|p| self.apart(p)).collect();
+        one_by_one.chunks(TOGETHER).for_each(|together| self.sums(together, ahead));
+    }
+
+    /// Sums of products, each in two registers.
+    fn sums(&mut self, together: &[Products], ahead: usize) {
         if together.is_empty() {
             return;
         }
         self.held.clear();
+        let next = self.lanes * NEXT;
         let sums = |number: usize| (2 * number as u8, 2 * number as u8 + 1);
         for d in 0..2 * together.len() as u8 {
             self.code.bits(Bits::Xor, d, d, register(d));
@@ -247,7 +326,7 @@ impl Emit<'_> {
                 let is_odd = if ahead.is_multiple_of(2) { When::NotZero } else { When::Zero };
                 let skip = self.code.jump(is_odd);
                 self.code.address_of(LEFT, Memory { base: STAGE, displacement: ahead as i32 });
-                self.code.shift_left(LEFT, NEXT.trailing_zeros() as u8 - 1);
+                self.code.shift_left(LEFT, next.trailing_zeros() as u8 - 1);
                 self.code.integers(Integers::Add, LEFT, ALL);
                 self.middle(together, (LEFT, 0));
                 self.code.land(skip);
@@ -265,8 +344,8 @@ impl Emit<'_> {
                 self.code.address_of(LEFT, Memory { base: STAGE, displacement: ahead as i32 - 1 });
                 self.code.shift_right(LEFT, 1);
                 self.code.copy_address(LOW, LEFT);
-                self.code.shift_left(LOW, NEXT.trailing_zeros() as u8);
-                let newest = Memory { base: HERE, displacement: (NEXT * ahead) as i32 };
+                self.code.shift_left(LOW, next.trailing_zeros() as u8);
+                let newest = Memory { base: HERE, displacement: (next * ahead) as i32 };
                 self.code.address_of(HIGH, newest);
                 self.code.integers(Integers::Sub, HIGH, LOW);
                 self.code.integers(Integers::Add, LOW, ALL);
@@ -274,56 +353,67 @@ impl Emit<'_> {
                 let none = self.code.jump(When::Zero);
                 let again = self.code.bytes.len();
                 self.pairs(together, (LOW, 0), (HIGH, 0));
-                self.code.add_number(LOW, -(NEXT as i8));
-                self.code.add_number(HIGH, NEXT as i8);
+                self.code.address_of(LOW, Memory { base: LOW, displacement: -(next as i32) });
+                self.code.address_of(HIGH, Memory { base: HIGH, displacement: next as i32 });
                 self.code.add_number(LEFT, -1);
                 self.code.jump_back(When::NotZero, again);
                 self.code.land(none);
             }
         }
-        for (number, &(_, a, b, ends)) in together.iter().enumerate() {
+        for (number, &Products { a, b, ends, are_squares, four, .. }) in together.iter().enumerate()
+        {
+            self.four = four;
             let (low, high) = sums(number);
             if ends == Ends::Both {
                 self.add_newest(low, a, b, ahead);
             }
-            if ends != Ends::None && a != b {
+            if ends != Ends::None && !are_squares {
                 self.add_newest(high, b, a, ahead);
             }
             let two = Operand::Memory(memory(BESIDE, self.beside.two));
-            self.vectors(|code| match a == b {
+            self.vectors(|code| match are_squares {
                 true => code.fused(Fused::Plus231, high, low, two),
                 false => code.operation(Operation::Add, high, low, register(high)),
             });
         }
-        for (number, &(y, ..)) in together.iter().enumerate() {
-            let to = self.here(y, ahead);
+        for (number, products) in together.iter().enumerate() {
+            self.four = products.four;
+            let to = self.here(products.y, ahead);
             self.vectors(|code| code.store(to, 2 * number as u8 + 1));
         }
+        self.four = 0;
     }
 
     /// The products at two orders.
     fn pairs(&mut self, together: &[Products], low: (Address, usize), high: (Address, usize)) {
-        for (number, &(_, a, b, _)) in together.iter().enumerate() {
+        for (number, &Products { a, b, are_squares, four, .. }) in together.iter().enumerate() {
+            self.four = four;
             let at = |factor: Factor, (base, order)| (factor, self.factor(factor, base, order));
             let (a_low, b_high, a_high, b_low) = (at(a, low), at(b, high), at(a, high), at(b, low));
             self.add_product(2 * number as u8, a_low, b_high);
-            if a != b {
+            if !are_squares {
                 self.add_product(2 * number as u8 + 1, a_high, b_low);
             }
         }
+        self.four = 0;
     }
 
     fn middle(&mut self, together: &[Products], (base, order): (Address, usize)) {
-        for (number, &(_, a, b, _)) in together.iter().enumerate() {
+        for (number, &Products { a, b, four, .. }) in together.iter().enumerate() {
+            self.four = four;
             let (a, b) = ((a, self.factor(a, base, order)), (b, self.factor(b, base, order)));
             self.add_product(2 * number as u8 + 1, a, b);
         }
+        self.four = 0;
     }
 
     /// A coefficient, in a register if it was among the last.
     pub(super) fn newest(&self, jet: Jet, ahead: usize) -> Operand {
-        let held = self.held.iter().find(|(other, level, _)| (*other, *level) == (jet, ahead));
-        held.map_or(self.at(jet, ahead), |(_, _, at)| register(*at))
+        if self.unknowns.contains(&(jet, ahead as u32)) {
+            return Operand::Memory(self.own(ALL, STILL as usize));
+        }
+        let held = self.held.iter().find(|(of, _)| *of == (jet, ahead, self.four));
+        held.map_or(self.at(jet, ahead), |(_, at)| register(*at))
     }
 
     /// A coefficient of one series.
@@ -406,8 +496,8 @@ impl Emit<'_> {
                 self.over_order(d, ahead, c);
             }
             Last::Pick(a, b, place) => {
-                let factor = memory(BESIDE, self.beside.picks + 2 * place as usize);
-                let other = Memory { displacement: factor.displacement + 8, ..factor };
+                let factor = self.beside(self.beside.picks, 2 * place as usize);
+                let other = self.beside(self.beside.picks, 2 * place as usize + 1);
                 let a = self.taken(of(self, a), 0);
                 self.does(Mul, 0, a, Operand::Memory(factor));
                 let b = self.taken(of(self, b), 1);
@@ -419,8 +509,8 @@ impl Emit<'_> {
         }
         let to = self.here(y, ahead);
         self.code.store(to, d);
-        self.held.retain(|(_, _, at)| *at != d);
-        self.held.push_back((y, ahead, d));
+        self.held.retain(|(_, at)| *at != d);
+        self.held.push_back(((y, ahead, self.four), d));
         self.next = if d + 1 == HELD.end { HELD.start } else { d + 1 };
     }
 

@@ -57,10 +57,12 @@ mod node;
 mod plan;
 mod quads;
 mod run;
+mod wide;
 
 pub use closing::{Closing, Integral, Source};
 pub use code::SeriesCode;
 pub use fours::Fours;
+pub use wide::{Wide, WideJets};
 
 use crate::backends::Scratch;
 use crate::backends::machine::aligned::Aligned;
@@ -192,9 +194,11 @@ pub struct Jets {
 /// an order is there four times.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
-    /// −0 and 2, once for each lane.
+    /// −0, 2, 1 and ½, once for each lane.
     sign: usize,
     two: usize,
+    one: usize,
+    half: usize,
     /// The order m, and 1/m.
     orders: usize,
     inverses: usize,
@@ -205,6 +209,8 @@ struct Beside {
     stage: usize,
     /// The inverse of the matrix of the unknowns, column by column, each in whole fours.
     matrix: usize,
+    /// Right sides of the equations of a stage, where motions are side by side.
+    rights: usize,
     /// Changes of the jets.
     changes: usize,
     /// Slopes of the corrections of all phases, three each.
@@ -238,24 +244,7 @@ impl Series {
     /// Room for coefficients up to an order of whatever is most ahead.
     pub fn jets(&self, order: usize) -> Jets {
         let room = order + 1;
-        let at = self.beside(room);
-        let mut beside = Aligned::new(at.length);
-        let list = beside.as_mut_slice();
-        list[at.sign..at.sign + LANES].fill(-0.0);
-        list[at.two..at.two + LANES].fill(2.0);
-        for order in 0..room {
-            let k = order as f64;
-            let of_order = [
-                (at.orders, k),
-                (at.inverses, 1.0 / k),
-                (at.levels[0], -1.0),
-                (at.levels[1], -(k + 1.0)),
-                (at.levels[2], -(k + 1.0) * (k + 2.0)),
-            ];
-            for (first, value) in of_order {
-                list[first + LANES * order..][..LANES].fill(value);
-            }
-        }
+        let beside = self.beside(room).list(room);
         let factors: Vec<Lu> = self.tape.matrices.iter().map(|m| Lu::new(m.size)).collect();
         let largest = self.tape.matrices.iter().map(|m| m.size).max().unwrap_or(0);
         let shape = Shape { room, passing: self.passing };
@@ -282,26 +271,37 @@ impl Series {
     }
 
     fn beside(&self, room: usize) -> Beside {
+        self.beside_lanes(room, 1)
+    }
+
+    /// The same for so many motions side by side.
+    fn beside_lanes(&self, room: usize, lanes: usize) -> Beside {
         let corrections: usize = self.phases.iter().map(|phase| phase.corrections.len()).sum();
         let of_orders = LANES * room;
-        let (sign, two) = (0, LANES);
-        let orders = two + LANES;
+        let [sign, two, one, half] = [0, 1, 2, 3].map(|at| at * LANES);
+        let orders = half + LANES;
         let inverses = orders + of_orders;
         let levels = [1, 2, 3].map(|level| inverses + level * of_orders);
         let stage = levels[2] + of_orders;
         let matrix = stage + LANES;
-        let changes = matrix + self.closing.as_ref().map_or(0, |closing| closing.room());
-        let slopes = changes + self.jets;
-        let picks = slopes + 3 * corrections;
-        let length = picks + 2 * self.picks.len();
+        let closing = self.closing.as_ref();
+        let rights = matrix + lanes * closing.map_or(0, |closing| closing.room());
+        let changes =
+            rights + if lanes > 1 { lanes * closing.map_or(0, |c| c.equations) } else { 0 };
+        let slopes = changes + lanes * self.jets;
+        let picks = slopes + lanes * 3 * corrections;
+        let length = picks + lanes * 2 * self.picks.len();
         Beside {
             sign,
             two,
+            one,
+            half,
             orders,
             inverses,
             levels,
             stage,
             matrix,
+            rights,
             changes,
             slopes,
             picks,
@@ -332,6 +332,33 @@ impl Series {
             return jets.values[self.tape.outputs[at] as usize];
         }
         jets.at(self.outputs[at], order)
+    }
+}
+
+impl Beside {
+    /// The list with what is always the same, for so many orders.
+    fn list(&self, room: usize) -> Aligned {
+        let mut beside = Aligned::new(self.length);
+        let list = beside.as_mut_slice();
+        for (first, value) in
+            [(self.sign, -0.0), (self.two, 2.0), (self.one, 1.0), (self.half, 0.5)]
+        {
+            list[first..first + LANES].fill(value);
+        }
+        for order in 0..room {
+            let k = order as f64;
+            let of_order = [
+                (self.orders, k),
+                (self.inverses, 1.0 / k),
+                (self.levels[0], -1.0),
+                (self.levels[1], -(k + 1.0)),
+                (self.levels[2], -(k + 1.0) * (k + 2.0)),
+            ];
+            for (first, value) in of_order {
+                list[first + LANES * order..][..LANES].fill(value);
+            }
+        }
+        beside
     }
 }
 

@@ -94,11 +94,11 @@ pub(super) enum Pick {
 
 impl Pick {
     /// The factors of both branches.
-    pub(super) fn factors(self, values: &[f64]) -> [f64; 2] {
+    pub(super) fn factors(self, value: &dyn Fn(Register) -> f64) -> [f64; 2] {
         let is_first = match self {
-            Pick::Abs(a) => return [if values[a as usize] < 0.0 { -1.0 } else { 1.0 }, 0.0],
-            Pick::Equal(y, a) => values[y as usize] == values[a as usize],
-            Pick::Select(c) => values[c as usize] != 0.0,
+            Pick::Abs(a) => return [if value(a) < 0.0 { -1.0 } else { 1.0 }, 0.0],
+            Pick::Equal(y, a) => value(y) == value(a),
+            Pick::Select(c) => value(c) != 0.0,
         };
         if is_first { [1.0, 0.0] } else { [0.0, 1.0] }
     }

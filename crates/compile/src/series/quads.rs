@@ -479,7 +479,7 @@ impl Work {
 
 impl Last {
     /// Calls `visit` for each series whose newest coefficient is read, but for those of a solution.
-    fn reads(self, visit: &mut dyn FnMut(Jet)) {
+    pub(super) fn reads(self, visit: &mut dyn FnMut(Jet)) {
         match self {
             Last::Add(a, b) | Last::Sub(a, b) | Last::Pick(a, b, _) => {
                 [a, b].into_iter().for_each(visit);

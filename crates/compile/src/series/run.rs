@@ -52,7 +52,7 @@ impl Series {
         let at = self.beside(jets.room);
         let picks = jets.beside.as_mut_slice()[at.picks..].chunks_exact_mut(2);
         for (place, pick) in picks.zip(&self.picks) {
-            place.copy_from_slice(&pick.factors(&jets.values));
+            place.copy_from_slice(&pick.factors(&|r| jets.values[r as usize]));
         }
         let mut first = at.slopes;
         for correction in self.phases.iter().flat_map(|phase| &phase.corrections) {

@@ -1,23 +1,35 @@
-//! The end of a motion alone: nothing is observed on the way, nothing is summed up.
+//! The ends of motions alone: nothing is observed on the way, nothing is summed up.
 //!
-//! What holds the motion is the same as on a run: rows are chosen, steps controlled, constraints
-//! held, every step's rates certified by Gauss's principle. What is left out is what a run tells
-//! of it: outputs, energies, multipliers, the certificate. A traveller is kept from one motion to
-//! the next, and so is its choice of rows where they would be chosen again: many motions cost what
-//! their steps do.
+//! What holds a motion is the same as on a run: rows are chosen, steps controlled, constraints
+//! held, rates checked. What is left out is what a run tells of it: outputs, energies, multipliers,
+//! the certificate. A traveller is kept from one motion to the next: many motions cost what their
+//! steps do.
+//!
+//! Steps at which nothing is to be decided are taken by [`abreast`](crate::drive), of several
+//! motions at once where there are several; what else comes up is done by the driver, and the
+//! motion goes on with the others. An end is the same to the bit whatever motions are moved with
+//! it, and however many at once.
 //!
 //! Not for models with events or charts, which have more to do on the way; `auto` takes the method
 //! that a run begins with, and a motion that turns out to be stiff is left to a run.
 
+use crate::at_state::report::EvalError;
+use crate::drive::abreast::{Became, Moves, Ready, Traveling};
 use crate::drive::{Driver, End, Statistics};
 use crate::integrators::Problem;
-use crate::program::projection::Violation;
+use crate::points::start;
 use crate::run::method::{self, AUTO};
 use crate::run::options::control_of;
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
 use dalembert_expr::ExprId;
-use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A motion that leaves the others is served for so many steps at first, and twice as many each
+/// time it leaves again.
+const SERVED: u64 = 8;
+/// But not for more than two to the power of this times as many.
+const MOST: u32 = 12;
 
 /// Moves states to the end of a run.
 pub struct Traveller {
@@ -26,27 +38,64 @@ pub struct Traveller {
     end: f64,
     /// The velocities of the formulation, where they are not those of the model.
     own: Option<Vec<ExprId>>,
-    x: Vec<f64>,
+    /// None where every step is the driver's.
+    mover: Option<Box<dyn Moves>>,
+    parameters: Arc<[f64]>,
 }
 
+/// What is compiled for the ends of many motions; threads may share it.
+pub struct Ensemble {
+    program: Program,
+    options: RunOptions,
+    ready: Option<Ready>,
+}
+
+/// Threads may share an ensemble.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync>() {}
+    is_shareable::<Ensemble>();
+};
+
 /// Where a motion came to.
-#[derive(Debug)]
-pub struct Arrived<'a> {
+#[derive(Clone, Debug)]
+pub struct Arrived {
+    /// Its number among those that were asked for.
+    pub id: usize,
     /// How it ended.
     pub end: End,
     /// When.
     pub t: f64,
-    /// q, the velocities of the formulation, and the work done.
-    pub x: &'a [f64],
-    /// Counts.
+    /// q and the velocities of the formulation.
+    pub x: Vec<f64>,
+    /// Steps, and those turned down.
     pub statistics: Statistics,
-    /// What was left of the constraints at worst.
-    pub violation: Violation,
+    /// How often the driver served it.
+    pub served: u32,
 }
 
 impl Program {
     /// A traveller for runs as the options say; `None` where a run has more to do on the way.
     pub fn traveller(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
+        let Some(mut traveller) = self.one_by_one(options)? else { return Ok(None) };
+        let ready = traveller.abreast(self)?;
+        traveller.mover = ready.map(|ready| ready.mover());
+        Ok(Some(traveller))
+    }
+
+    /// What is compiled for many motions of runs as the options say, up to so many at once on a
+    /// thread; `None` where a run has more to do on the way.
+    pub fn ensemble(
+        &self,
+        options: &RunOptions,
+        lanes: usize,
+    ) -> Result<Option<Ensemble>, RunError> {
+        let Some(mut traveller) = self.one_by_one(options)? else { return Ok(None) };
+        let ready = traveller.abreast(self)?.map(|ready| ready.side_by_side(lanes));
+        Ok(Some(Ensemble { program: self.clone(), options: options.clone(), ready }))
+    }
+
+    /// A traveller all of whose steps are the driver's.
+    fn one_by_one(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
         if self.functions.is_some() || self.equations.chart.is_some() {
             return Ok(None);
         }
@@ -60,31 +109,127 @@ impl Program {
         let exprs = &setting.model.exprs;
         let velocities: Vec<ExprId> =
             setting.model.system.velocities().into_iter().map(|s| exprs.of_symbol(s)).collect();
-        let mut driver = Driver::new(field, integrator, control, start, x.clone());
+        let parameters = field.constants().into();
+        let mut driver = Driver::new(field, integrator, control, start, x);
         driver.set_parts(&self.energies.parts);
         let own = (equations.own != velocities).then(|| equations.own.clone());
-        Ok(Some(Traveller { setting: setting.clone(), driver, end: options.end, own, x }))
+        let (setting, end) = (setting.clone(), options.end);
+        Ok(Some(Traveller { setting, driver, end, own, mover: None, parameters }))
+    }
+}
+
+impl Ensemble {
+    /// One who moves its motions, on a thread; `None` where a run has more to do on the way.
+    pub fn traveller(&self) -> Result<Option<Traveller>, RunError> {
+        let Some(mut traveller) = self.program.one_by_one(&self.options)? else { return Ok(None) };
+        traveller.mover = self.ready.as_ref().map(Ready::mover);
+        Ok(Some(traveller))
+    }
+
+    /// Whether steps at which nothing is to be decided are taken apart from the others.
+    pub fn is_abreast(&self) -> bool {
+        self.ready.is_some()
     }
 }
 
 impl Traveller {
     /// Moves a state to the end.
-    pub fn travel(&mut self, start: &State) -> Arrived<'_> {
-        self.x.clear();
-        self.x.extend(&start.q);
-        match &self.own {
-            None => self.x.extend(&start.velocity),
-            Some(own) => {
-                let table = start.table(&self.setting.model.system);
-                self.x.extend(self.setting.numbers(own, &table));
-            }
-        }
-        self.x.push(0.0);
-        let driver = &mut self.driver;
-        driver.field.guess(start);
-        driver.restart(start.t, &self.x);
-        let end = driver.run(self.end, &[], &mut |_, _| ControlFlow::Continue(()));
-        let (statistics, violation) = (driver.statistics, driver.violation);
-        Arrived { end, t: driver.t, x: &driver.x, statistics, violation }
+    pub fn travel(&mut self, start: &State) -> Arrived {
+        let mut start = Some((0, start.clone()));
+        let (t, mut arrived) = (self.end, None);
+        self.travel_all(&mut || start.take(), &mut |end| arrived = Some(end));
+        let nowhere = || Arrived {
+            id: 0,
+            end: End::Interrupted,
+            t,
+            x: Vec::new(),
+            statistics: Statistics::default(),
+            served: 0,
+        };
+        arrived.unwrap_or_else(nowhere)
     }
+
+    /// Moves states to the end. They are asked for one by one, as there is room; `took` is told
+    /// of each when it is there, which need not be in their order.
+    pub fn travel_all(
+        &mut self,
+        states: &mut dyn FnMut() -> Option<(usize, State)>,
+        took: &mut dyn FnMut(Arrived),
+    ) {
+        let Traveller { setting, driver, end, own, mover, parameters } = self;
+        let mut begin = || {
+            let (id, state) = states()?;
+            Some(Traveling {
+                id,
+                t: state.t,
+                end: *end,
+                x: own_state(setting, own.as_deref(), &state),
+                parameters: parameters.clone(),
+                sizes: [Vec::new(), Vec::new()],
+                h: 0.0,
+                steps: 0,
+                rejected: 0,
+                served: 0,
+                guess: state,
+            })
+        };
+        let Some(mover) = mover else {
+            while let Some(mut motion) = begin() {
+                let ended = driver.serve(&mut motion, u64::MAX);
+                took(told(motion, ended.unwrap_or(End::Interrupted)));
+            }
+            return;
+        };
+        mover.go(&mut begin, &mut |became| {
+            let mut motion = match became {
+                Became::Arrived(motion) => {
+                    took(told(motion, End::Finished));
+                    return None;
+                }
+                Became::Leaves(motion) => motion,
+            };
+            let steps = SERVED << motion.served.min(MOST);
+            match driver.serve(&mut motion, steps) {
+                Some(end) => {
+                    took(told(motion, end));
+                    None
+                }
+                None => Some(motion),
+            }
+        });
+    }
+
+    /// What is compiled for steps at which nothing is to be decided, by the model's own start; none
+    /// where that does not apply.
+    fn abreast(&mut self, program: &Program) -> Result<Option<Ready>, RunError> {
+        let start = start::start(&program.setting);
+        let state = start.map_err(|e| RunError::Eval(EvalError::Start(e)))?.state;
+        if !(self.end > state.t && self.end.is_finite()) {
+            return Ok(None);
+        }
+        let mut x = own_state(&self.setting, self.own.as_deref(), &state);
+        x.push(0.0);
+        self.driver.field.guess(&state);
+        self.driver.restart(state.t, &x);
+        Ok(self.driver.abreast())
+    }
+}
+
+fn told(motion: Traveling, end: End) -> Arrived {
+    let Traveling { id, t, x, steps, rejected, served, .. } = motion;
+    let statistics = Statistics { steps, rejected, ..Statistics::default() };
+    Arrived { id, end, t, x, statistics, served }
+}
+
+/// q and the velocities of the formulation.
+fn own_state(setting: &Setting, own: Option<&[ExprId]>, state: &State) -> Vec<f64> {
+    let mut x = state.q.clone();
+    match own {
+        None => x.extend(&state.velocity),
+        Some(own) => {
+            let table = state.table(&setting.model.system);
+            x.extend(setting.numbers(own, &table));
+        }
+    }
+    x
 }
