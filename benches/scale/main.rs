@@ -1,7 +1,7 @@
 //! How cost grows with size: one JSON line a row.
 //!
-//! `cargo bench --bench scale -- [ROW …]` prints those whose names contain a word that is given, or
-//! all; `python3 benches/scale/table.py` runs them beside C by hand, writes the table and draws the
+//! `cargo bench --bench scale -- [ROW …]` prints those that are named, with their size (`travel-1000`)
+//! or at all sizes (`travel`), or all; `python3 benches/scale/table.py` runs them beside C by hand, writes the table and draws the
 //! growth. A chain is N unit masses on unit rods in space; oscillators are N unit masses, each on a
 //! spring to its neighbours.
 
@@ -154,10 +154,15 @@ fn travel(text: &str, asked: f64) -> Value {
     best
 }
 
+/// Whether a row is meant by a word.
+fn is_called(name: &str, word: &str) -> bool {
+    name == word || name.rsplit_once('-').is_some_and(|(kind, _)| kind == word)
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let tell = |name: String, row: &dyn Fn() -> Value| {
-        if words.is_empty() || words.iter().any(|word| name.contains(word)) {
+        if words.is_empty() || words.iter().any(|word| is_called(&name, word)) {
             println!("{}", json!({"row": name, "result": row()}));
         }
     };

@@ -43,17 +43,17 @@ pub(crate) struct Structure {
     pub(crate) products: Vec<(u32, u32)>,
     /// L below its diagonal, row by row.
     pub(crate) lower: Pattern,
-    /// Where each row of L has one entry at most, as of chains and trees: for each row, what its
+    /// Where each column of L has one entry at most, as of chains and trees: for each, what its
     /// steps are. Empty otherwise.
     pub(crate) forest: Vec<Branch>,
 }
 
-/// A row of L with one entry at most.
+/// A column of L with one entry at most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     /// The row that it is.
     pub(crate) row: u32,
-    /// The column of its entry, by position; its own position where it has none.
+    /// The row of its entry, by position; its own position where it has none.
     pub(crate) to: u32,
     /// Where that entry is in S; none where it has none.
     pub(crate) off: u32,
@@ -174,6 +174,10 @@ impl Structure {
             list.sort_unstable();
             meets.push(list);
         }
+        if let Some(order) = from_the_leaves(&meets) {
+            self.order = order;
+            return self.take_order(&meets);
+        }
         // As the rows come, if that fills in as little: what is near stays near.
         self.order = (0..m).collect();
         self.take_order(&meets);
@@ -221,21 +225,52 @@ impl Structure {
         }
         self.products_at.push(self.products.len() as u32);
         self.lower = lower(&self.schur);
-        if (0..m).all(|k| self.lower.row(k).len() <= 1) {
-            let branch = |k: usize| {
-                let own = self.schur.range(k);
-                let to = self.lower.row(k).first();
-                let off = to.and_then(|&i| self.schur.place(k, i));
-                Branch {
-                    row: self.order[k] as u32,
-                    to: to.map_or(k as u32, |&i| i as u32),
-                    off: off.map_or(NOWHERE, |at| at as u32),
-                    diagonal: own.end as u32 - 1,
+        let mut to = vec![None; m];
+        for k in 0..m {
+            for &i in self.lower.row(k) {
+                if to[i].replace(k).is_some() {
+                    return;
                 }
-            };
-            self.forest = (0..m).map(branch).collect();
+            }
+        }
+        let branch = |(k, to): (usize, Option<usize>)| {
+            // Nothing fills in, so that what is in L is in S.
+            let off = to.and_then(|to| self.schur.place(to, k));
+            Branch {
+                row: self.order[k] as u32,
+                to: to.unwrap_or(k) as u32,
+                off: off.map_or(NOWHERE, |at| at as u32),
+                diagonal: self.schur.range(k).end as u32 - 1,
+            }
+        };
+        self.forest = to.into_iter().enumerate().map(branch).collect();
+    }
+}
+
+/// If rows meet as the points of trees do: round by round those that meet one other at most. No
+/// entry fills in, and what is done in a round does not wait for each other.
+fn from_the_leaves(meets: &[Vec<(usize, u32, u32)>]) -> Option<Vec<usize>> {
+    let m = meets.len();
+    let mut others: Vec<Vec<usize>> = Vec::with_capacity(m);
+    for (row, list) in meets.iter().enumerate() {
+        let mut own: Vec<usize> = list.iter().map(|p| p.0).filter(|&other| other != row).collect();
+        own.dedup();
+        others.push(own);
+    }
+    let mut left: Vec<usize> = others.iter().map(Vec::len).collect();
+    let mut order: Vec<usize> = (0..m).filter(|&row| left[row] <= 1).collect();
+    let mut is_taken: Vec<bool> = left.iter().map(|count| *count <= 1).collect();
+    let mut next = 0;
+    while let Some(&row) = order.get(next) {
+        next += 1;
+        for &other in &others[row] {
+            left[other] = left[other].saturating_sub(1);
+            if left[other] <= 1 && !std::mem::replace(&mut is_taken[other], true) {
+                order.push(other);
+            }
         }
     }
+    (order.len() == m).then_some(order)
 }
 
 /// Which block each index belongs to.
