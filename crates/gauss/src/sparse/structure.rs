@@ -36,8 +36,10 @@ pub(crate) struct Structure {
     pub(crate) to_wide: Vec<u32>,
     /// Rows in the order in which they are eliminated.
     pub(crate) order: Vec<usize>,
-    /// Below the diagonal of S, in that order: (column, first product); and the diagonal last.
+    /// Below the diagonal of S, in that order, and the diagonal last.
     pub(crate) schur: Pattern,
+    /// Where the products of each entry of S begin. Of trees, entries are not in the order of the
+    /// pattern but as branches say.
     pub(crate) products_at: Vec<u32>,
     /// S_jk = Σ A_ji W_ki: (entry of A, entry of `wide`).
     pub(crate) products: Vec<(u32, u32)>,
@@ -233,17 +235,44 @@ impl Structure {
                 }
             }
         }
+        let places = self.lay_out();
         let branch = |(k, to): (usize, Option<usize>)| {
             // Nothing fills in, so that what is in L is in S.
             let off = to.and_then(|to| self.schur.place(to, k));
             Branch {
                 row: self.order[k] as u32,
                 to: to.unwrap_or(k) as u32,
-                off: off.map_or(NOWHERE, |at| at as u32),
-                diagonal: self.schur.range(k).end as u32 - 1,
+                off: off.map_or(NOWHERE, |at| places[at]),
+                diagonal: places[self.schur.range(k).end - 1],
             }
         };
         self.forest = to.into_iter().enumerate().map(branch).collect();
+    }
+
+    /// Puts the entries of S, of which only branches know the places, as its rows come: the diagonal,
+    /// then what is beside it, so that those that are computed alike are neighbors. The new places.
+    fn lay_out(&mut self) -> Vec<u32> {
+        let mut entries: Vec<(bool, usize, usize, usize)> =
+            Vec::with_capacity(self.schur.entries());
+        for k in 0..self.order.len() {
+            for (at, &column) in self.schur.range(k).zip(self.schur.row(k)) {
+                let (a, b) = (self.order[k], self.order[column]);
+                entries.push((a != b, a.max(b), a.min(b), at));
+            }
+        }
+        entries.sort_unstable();
+        let mut places = vec![0; entries.len()];
+        let (mut products, mut ends) = (Vec::with_capacity(self.products.len()), vec![0]);
+        for (new, &(.., at)) in entries.iter().enumerate() {
+            places[at] = new as u32;
+            let own = self.products_at[at] as usize..self.products_at[at + 1] as usize;
+            let first = products.len();
+            products.extend_from_slice(&self.products[own]);
+            products[first..].sort_unstable();
+            ends.push(products.len() as u32);
+        }
+        (self.products, self.products_at) = (products, ends);
+        places
     }
 }
 

@@ -3,8 +3,8 @@
 //! A register goes where it is reached: numbers, constants and variables at the places of their own
 //! numbers, results behind them in the order in which they are computed. Instructions of one kind
 //! that are as far from the inputs are independent of each other; among them a run is a list whose
-//! operands move on by one place from each to the next, or stay where they are if they do not depend
-//! on variables. Its results are then neighbors again. What is in no run is a list of places.
+//! operands move on by one place from each to the next; those that do not depend on variables may
+//! stay where they are instead. Its results are then neighbors again. What is in no run is a list of places.
 
 use crate::tape::{Instruction, Tape};
 use rustc_hash::FxHashMap;
@@ -97,33 +97,42 @@ impl Runs {
             |place: u32| (place as usize) < kept && !variables.contains(&(place as usize));
         let first = variables.end;
         let count = group.like.operands().1;
-        let mut open: FxHashMap<[u32; 3], usize> = FxHashMap::default();
-        let mut found: Vec<Vec<usize>> = Vec::new();
+        // What could come next: for each way in which operands that are kept move or stay, as long as
+        // a run has not shown which one is its own.
+        let mut open: FxHashMap<[u32; 3], (usize, usize, u8)> = FxHashMap::default();
+        let mut found: Vec<(Vec<usize>, u8)> = Vec::new();
         for (at, (places, _)) in group.members.iter().enumerate() {
-            let mut after = *places;
-            let mut moves = false;
-            for place in after[..count].iter_mut().filter(|place| !is_kept(**place)) {
-                *place += 1;
-                moves = true;
-            }
-            let run = open.remove(places).unwrap_or_else(|| {
-                found.push(Vec::new());
-                found.len() - 1
-            });
-            found[run].push(at);
-            if moves {
-                open.insert(after, run);
+            let known =
+                open.remove(places).filter(|(run, length, _)| found[*run].0.len() == *length);
+            let kept = (0..count).filter(|&k| is_kept(places[k])).fold(0, |mask, k| mask | 1 << k);
+            let moving: u8 = (1 << count) - 1 - kept;
+            let mut wait = |run: usize, length: usize, mask: u8| {
+                let mut after = *places;
+                (0..count).filter(|k| mask >> k & 1 == 1).for_each(|k| after[k] += 1);
+                open.insert(after, (run, length, mask));
+            };
+            match known {
+                Some((run, length, mask)) => {
+                    found[run].0.push(at);
+                    found[run].1 = mask;
+                    wait(run, length + 1, mask);
+                }
+                None => {
+                    found.push((vec![at], moving));
+                    let ways = (0..=kept).filter(|way| way & !kept == 0 && (way | moving) != 0);
+                    ways.for_each(|way| wait(found.len() - 1, 1, moving | way));
+                }
             }
         }
         let (long, short): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|run| run.len() >= SHORTEST);
-        for run in &long {
+            found.into_iter().partition(|(run, _)| run.len() >= SHORTEST);
+        for (run, mask) in &long {
             let places = group.members[run[0]].0;
-            let from = From::Steps(places.map(|place| (place as usize, !is_kept(place))));
+            let step = |k: usize| (places[k] as usize, mask >> k & 1 == 1);
             self.stepping += run.len();
-            self.push(group, run, from, first, next);
+            self.push(group, run, From::Steps([step(0), step(1), step(2)]), first, next);
         }
-        let others: Vec<usize> = short.into_iter().flatten().collect();
+        let others: Vec<usize> = short.into_iter().flat_map(|(run, _)| run).collect();
         if !others.is_empty() {
             let from = From::List(self.places.len());
             self.places.extend(others.iter().map(|&at| group.members[at].0));
