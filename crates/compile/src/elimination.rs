@@ -32,7 +32,7 @@ pub struct Problem {
     pub size: usize,
     /// Γ, row by row; the upper triangle counts.
     pub matrix: Vec<Option<usize>>,
-    /// The outputs of f and of g.
+    /// The outputs of f and of g; empty if no solution is asked for.
     pub right: Vec<[usize; 2]>,
     /// A, row by row.
     pub rows: Vec<Option<usize>>,
@@ -47,6 +47,14 @@ pub struct Problem {
     pub kept: Range<usize>,
     /// The output behind it, which is no number where a pivot has fallen.
     pub last: usize,
+    /// Whether μ of all rows come behind the last output, in the order of the rows.
+    pub has_multipliers: bool,
+    /// The equations, first those of Γ in the order of the unknowns, then the rows, for which
+    /// solutions come behind these: x, in the order of the solution, and μ for 1 in the equation
+    /// and 0 in all others.
+    pub inverse: Range<usize>,
+    /// Outputs that are kept, behind all others.
+    pub more: Range<usize>,
 }
 
 impl Problem {
@@ -86,31 +94,62 @@ impl Tape {
             .map(|&[f, g]| adding.add(output(Some(f)), output(Some(g))))
             .collect();
         let mut last = output(Some(problem.last));
-        let x = if r == 0 {
-            let mut k = adding.factor(n, metric, first);
-            adding.solve(&mut k, force)
-        } else {
-            let rows: Vec<Entry> = problem.rows.iter().map(|&at| output(at)).collect();
-            let bias: Vec<Entry> = problem.bias.iter().map(|&at| output(at)).collect();
-            let weights =
-                problem.weights.iter().map(|&(row, at)| (row, self.outputs[at])).collect();
-            let (x, work) = adding.constrained(n, r, first, (metric, rows), (force, bias), weights);
-            last = adding.add(last, work);
-            x
+        let rows: Vec<Entry> = problem.rows.iter().map(|&at| output(at)).collect();
+        let bias: Vec<Entry> = problem.bias.iter().map(|&at| output(at)).collect();
+        let mut factored = adding.factored(n, r, first, metric, rows);
+        let x = match force.is_empty() {
+            true => Vec::new(),
+            false => adding.x(&mut factored, &force, &bias),
         };
+        let needs_multipliers = problem.has_multipliers || !problem.weights.is_empty();
+        let mu = match needs_multipliers {
+            true => adding.multipliers(&factored),
+            false => Vec::new(),
+        };
+        let mut work = None;
+        for &(row, at) in &problem.weights {
+            let along = adding.multiply(mu[row], Some(self.outputs[at]));
+            work = adding.add(work, along);
+        }
+        last = adding.add(last, work);
+        let mut columns: Vec<Entry> = Vec::new();
+        let one = Some(one);
+        for equation in problem.inverse.clone() {
+            let [mut force, mut bias] = [vec![None; n], vec![None; r]];
+            match equation.checked_sub(n) {
+                None => force[equation] = one,
+                Some(row) => bias[row] = one,
+            }
+            let x = adding.x(&mut factored, &force, &bias);
+            let mu = adding.multipliers(&factored);
+            let mut column = vec![None; n];
+            problem.places.iter().zip(x).for_each(|(&place, x)| column[place] = x);
+            columns.extend(column.into_iter().chain(mu));
+        }
         if let Some(fallen) = adding.fallen {
             let negative = adding.emit(Instruction::Neg(fallen));
             let nothing = adding.emit(Instruction::Sqrt(negative));
             last = adding.add(last, Some(nothing));
         }
-        let mut solution = vec![0; n];
+        let mut solution = vec![0; x.len()];
         for (&place, x) in problem.places.iter().zip(x) {
             solution[place] = x.unwrap_or_else(|| adding.zero());
         }
         let last = last.unwrap_or_else(|| adding.zero());
+        let mu = if problem.has_multipliers { mu } else { Vec::new() };
+        let behind: Vec<Register> =
+            mu.into_iter().chain(columns).map(|at| at.unwrap_or_else(|| adding.zero())).collect();
         let kept = self.outputs[problem.kept.clone()].iter().copied();
-        self.outputs = kept.chain(solution).chain([last]).collect();
+        let more = self.outputs[problem.more.clone()].iter().copied();
+        self.outputs = kept.chain(solution).chain([last]).chain(behind).chain(more).collect();
         self.append(adding.list);
+        self.sweep();
+        self
+    }
+
+    /// The tape with some of its outputs, and nothing else.
+    pub fn with_outputs(mut self, outputs: impl Iterator<Item = usize>) -> Tape {
+        self.outputs = outputs.map(|at| self.outputs[at]).collect();
         self.sweep();
         self
     }
@@ -215,7 +254,22 @@ impl Tape {
     }
 }
 
+/// A factored problem: the units from a register on, Γ, A = L Qᵀ, N and K.
+#[derive(Default)]
+struct Factored {
+    n: usize,
+    first: Register,
+    metric: Vec<Entry>,
+    q: Vec<Row>,
+    basis: Vec<Vec<Entry>>,
+    k: Factors,
+    /// The last solution and its force, in these units.
+    scaled: Vec<Entry>,
+    force: Vec<Entry>,
+}
+
 /// A factored K.
+#[derive(Default)]
 struct Factors {
     /// −U above the diagonal.
     u: Vec<Vec<Entry>>,
@@ -355,16 +409,19 @@ impl Adding {
         z
     }
 
-    /// x of the problem with rows, and Σ w μ.
-    fn constrained(
+    /// The factors of a problem.
+    fn factored(
         &mut self,
         n: usize,
         r: usize,
         first: Register,
-        (metric, rows): (Vec<Entry>, Vec<Entry>),
-        (force, bias): (Vec<Entry>, Vec<Entry>),
-        weights: Vec<(usize, Register)>,
-    ) -> (Vec<Entry>, Entry) {
+        metric: Vec<Entry>,
+        rows: Vec<Entry>,
+    ) -> Factored {
+        if r == 0 {
+            let k = self.factor(n, metric, first);
+            return Factored { n, first, k, ..Factored::default() };
+        }
         let unit = |i: usize| Some(first + i as Register);
         let (own, parts) = (|k: usize| unit(n + k), first + (n + r) as Register);
         // Everything in the units there are.
@@ -386,8 +443,6 @@ impl Adding {
             }
             a.push(scaled);
         }
-        let force: Vec<Entry> = (0..n).map(|i| self.multiply(force[i], unit(i))).collect();
-        let bias: Vec<Entry> = (0..r).map(|k| self.multiply(bias[k], own(k))).collect();
         let q = self.factor_rows(n, a);
         for (k, row) in q.iter().enumerate() {
             let pivot = self.multiply(row.l[k], row.l[k]);
@@ -403,56 +458,78 @@ impl Adding {
                 self.apply(&q, column)
             })
             .collect();
-        let times = |adding: &mut Adding, x: &[Entry]| -> Vec<Entry> {
-            metric.chunks(n).map(|row| adding.dot(row, x)).collect()
-        };
-        let moved: Vec<Vec<Entry>> = basis.iter().map(|column| times(self, column)).collect();
+        let moved: Vec<Vec<Entry>> =
+            basis.iter().map(|column| self.times(&metric, column)).collect();
         let mut k = vec![None; count * count];
         for (i, j) in (0..count).flat_map(|i| (i..count).map(move |j| (i, j))) {
             k[i * count + j] = self.dot(&basis[j], &moved[i]);
         }
-        let mut k = self.factor(count, k, parts + r as Register);
+        let k = self.factor(count, k, parts + r as Register);
+        Factored { n, first, metric, q, basis, k, ..Factored::default() }
+    }
+
+    /// Γ x.
+    fn times(&mut self, metric: &[Entry], x: &[Entry]) -> Vec<Entry> {
+        metric.chunks(x.len()).map(|row| self.dot(row, x)).collect()
+    }
+
+    /// x of right sides, in the order of the unknowns.
+    fn x(&mut self, of: &mut Factored, force: &[Entry], bias: &[Entry]) -> Vec<Entry> {
+        let (n, r) = (of.n, of.q.len());
+        if r == 0 {
+            return self.solve(&mut of.k, force.to_vec());
+        }
+        let first = of.first;
+        let unit = |i: usize| Some(first + i as Register);
+        let force: Vec<Entry> = (0..n).map(|i| self.multiply(force[i], unit(i))).collect();
+        let bias: Vec<Entry> = (0..r).map(|k| self.multiply(bias[k], unit(n + k))).collect();
         // y = Q L⁻¹b
+        let q = &of.q;
         let mut x = vec![None; n];
         for i in 0..r {
             let before = self.dot(&q[i].l[..i], &x[..i]);
             let left = self.subtract(bias[i], before);
             x[i] = self.divide(left, q[i].l[i]);
         }
-        let mut x = self.apply(&q, x);
+        let mut x = self.apply(q, x);
         // K z = Nᵀ(f − Γy), x = y + N z
-        let mut right = times(self, &x);
+        let mut right = self.times(&of.metric, &x);
         (0..n).for_each(|i| right[i] = self.subtract(force[i], right[i]));
-        let g: Vec<Entry> = basis.iter().map(|column| self.dot(column, &right)).collect();
-        let z = self.solve(&mut k, g);
-        for (column, &z) in basis.iter().zip(&z) {
+        let g: Vec<Entry> = of.basis.iter().map(|column| self.dot(column, &right)).collect();
+        let z = self.solve(&mut of.k, g);
+        for (column, &z) in of.basis.iter().zip(&z) {
             for i in 0..n {
                 let along = self.multiply(column[i], z);
                 x[i] = self.add(x[i], along);
             }
         }
-        let mut work = None;
-        if !weights.is_empty() {
-            // Lᵀμ = Qᵀ(Γx − f)
-            let mut left = times(self, &x);
-            (0..n).for_each(|i| left[i] = self.subtract(left[i], force[i]));
-            for (k, row) in q.iter().enumerate() {
-                self.reflect(row, &mut left[k..]);
-            }
-            for i in (0..r).rev() {
-                left[i] = self.divide(left[i], q[i].l[i]);
-                for j in 0..i {
-                    let along = self.multiply(q[i].l[j], left[i]);
-                    left[j] = self.subtract(left[j], along);
-                }
-            }
-            for (row, weight) in weights {
-                let mu = self.multiply(left[row], own(row));
-                let along = self.multiply(mu, Some(weight));
-                work = self.add(work, along);
+        // In the units of the solution; multipliers need them as they are.
+        (of.scaled, of.force) = (x, force);
+        (0..n).map(|i| self.multiply(of.scaled[i], unit(i))).collect()
+    }
+
+    /// μ of the solution that was found last.
+    fn multipliers(&mut self, of: &Factored) -> Vec<Entry> {
+        let (n, r, first) = (of.n, of.q.len(), of.first);
+        if r == 0 {
+            return Vec::new();
+        }
+        let unit = |i: usize| Some(first + i as Register);
+        // Lᵀμ = Qᵀ(Γx − f)
+        let mut left = self.times(&of.metric, &of.scaled);
+        (0..n).for_each(|i| left[i] = self.subtract(left[i], of.force[i]));
+        let q = &of.q;
+        for (k, row) in q.iter().enumerate() {
+            self.reflect(row, &mut left[k..]);
+        }
+        for i in (0..r).rev() {
+            left[i] = self.divide(left[i], q[i].l[i]);
+            for j in 0..i {
+                let along = self.multiply(q[i].l[j], left[i]);
+                left[j] = self.subtract(left[j], along);
             }
         }
-        ((0..n).map(|i| self.multiply(x[i], unit(i))).collect(), work)
+        (0..r).map(|k| self.multiply(left[k], unit(n + k))).collect()
     }
 
     /// A = L Qᵀ by reflections H = I − τ v vᵀ.

@@ -381,10 +381,9 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
             let x: Vec<[f64; 4]> = (0..15).map(|i| lanes(&|lane| together[lane].0[i])).collect();
             wide.begin(&mut four, &x);
             for i in 0..5 {
-                for j in 0..5 {
-                    let entry = lanes(&|lane| together[lane].2[5 * i + j]);
-                    wide.set_inverse(&mut four, i, j, entry);
-                }
+                let column: Vec<[f64; 4]> =
+                    (0..5).map(|j| lanes(&|lane| together[lane].2[5 * i + j])).collect();
+                wide.set_inverse(&mut four, i, &column);
                 four.set(i, 1, lanes(&|lane| together[lane].1[i]));
                 let rates = lanes(&|lane| together[lane].1[5 + i]);
                 if is_rate {

@@ -124,7 +124,7 @@ fn run<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part)
 }
 
 /// Loops to be compiled for the instructions of the processor; `run` is inlined.
-pub(crate) trait Loops {
+pub trait Loops {
     /// Runs them.
     fn run(self);
 }
@@ -145,7 +145,7 @@ impl<const N: usize> Loops for Run<'_, N> {
 /// A product and a sum with one rounding are one instruction of most processors, but not of all
 /// for which a program is usually compiled; without it they are a call that gives the same bits.
 /// So the same loops are compiled twice.
-pub(crate) fn fastest(loops: impl Loops) {
+pub fn fastest(loops: impl Loops) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         #[allow(unsafe_code)]

@@ -243,8 +243,12 @@ impl Emit<'_> {
         let first = self.stage;
         let nodes = self.series.phases[number].nodes.iter();
         let nodes = nodes.map(|node| (node.step, node.ahead as usize));
+        if self.lanes > 1 {
+            self.unknowns.clone_from(&self.series.phases[number].unknowns);
+        }
         // Order 0 is there.
         self.steps(nodes.filter(|(_, ahead)| first.unwrap_or(1) + ahead > 0));
+        self.unknowns.clear();
     }
 
     /// What is ahead in the first phase, up to the first stage.

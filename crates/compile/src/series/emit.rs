@@ -53,6 +53,9 @@ pub(super) struct Emit<'a> {
     pub(super) next: u8,
     /// How many motions are side by side: every coefficient is there so many times.
     pub(super) lanes: usize,
+    /// The unknowns of the phase at hand, and how much ahead they are, where the newest coefficients
+    /// of them are not there as 0.
+    pub(super) unknowns: Vec<(Jet, u32)>,
     /// Where motions are side by side, what each series is a copy of, and which are read.
     pub(super) originals: Vec<Jet>,
     pub(super) is_read: Vec<bool>,
@@ -84,6 +87,7 @@ impl<'a> Emit<'a> {
             held: VecDeque::new(),
             next: HELD.start,
             lanes,
+            unknowns: Vec::new(),
             originals,
             is_read,
         }
@@ -382,6 +386,9 @@ impl Emit<'_> {
 
     /// A coefficient, in a register if it was among the last.
     pub(super) fn newest(&self, jet: Jet, ahead: usize) -> Operand {
+        if self.unknowns.contains(&(jet, ahead as u32)) {
+            return Operand::Memory(self.own(ALL, STILL as usize));
+        }
         let held = self.held.iter().find(|(other, level, _)| (*other, *level) == (jet, ahead));
         held.map_or(self.at(jet, ahead), |(_, _, at)| register(*at))
     }

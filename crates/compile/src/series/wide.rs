@@ -90,21 +90,15 @@ impl Wide {
         }
     }
 
-    /// Takes the values of the variables: order 0 of all outputs, and 0 for the coefficients of
-    /// variables above it.
+    /// Takes the values of the variables: order 0 of all outputs.
     pub fn begin(&self, jets: &mut WideJets, x: &[Four]) {
         let (series, tape) = (&self.series, &self.series.tape);
-        let WideJets { all, values, beside, scratch, body, .. } = jets;
+        let WideJets { values, beside, scratch, body, .. } = jets;
         let values = values.as_mut_slice();
         let first = LANES * tape.first_variable();
         values[first..first + LANES * x.len()].copy_from_slice(x.as_flattened());
         let results = &mut values[LANES * *body..];
         self.values.call_many(scratch, LANES, x.as_flattened(), results);
-        let all = all.as_mut_slice();
-        for &quad in &series.quads_of_variables {
-            let first = LANES * place(quad, 0, self.shape);
-            all[first..][..LANES * LANES * self.shape.room].fill(0.0);
-        }
         let picks = beside.as_mut_slice()[self.beside.picks..].as_chunks_mut::<LANES>().0;
         for (places, pick) in picks.chunks_exact_mut(2).zip(&series.picks) {
             for lane in 0..LANES {
@@ -120,11 +114,13 @@ impl Wide {
         values[self.series.tape.outputs[at] as usize]
     }
 
-    /// Sets an entry of S of each motion.
-    pub fn set_inverse(&self, jets: &mut WideJets, equation: usize, unknown: usize, of: Four) {
+    /// Sets a column of S of each motion: what the unknowns are for 1 in an equation.
+    pub fn set_inverse(&self, jets: &mut WideJets, equation: usize, unknowns: &[Four]) {
         let Some(closing) = &self.series.closing else { return };
-        let first = self.beside.matrix + LANES * (equation * closing.column() + unknown);
-        jets.beside.as_mut_slice()[first..first + LANES].copy_from_slice(&of);
+        let first = self.beside.matrix + LANES * equation * closing.column();
+        let count = LANES * closing.equations.min(unknowns.len());
+        let column = &mut jets.beside.as_mut_slice()[first..first + count];
+        column.copy_from_slice(&unknowns.as_flattened()[..count]);
     }
 
     /// Runs all stages.
@@ -246,15 +242,17 @@ impl Emit<'_> {
     /// x[k] = S r, and the integrals of x, each by itself.
     pub(super) fn solve_one_by_one(&mut self, closing: &Closing) {
         self.held.clear();
+        self.unknowns.clone_from(&self.series.phases[0].unknowns);
         let count = closing.equations;
         for equation in 0..count {
             let ahead = self.series.when.1[equation].ahead;
-            self.load(0, self.at(self.series.outputs[equation], ahead));
+            self.load(0, self.newest(self.series.outputs[equation], ahead));
             let level = Operand::Memory(self.table(self.beside.levels[ahead], 0));
             self.does(Operation::Mul, 0, 0, level);
             let to = self.beside(self.beside.rights, equation);
             self.code.store(to, 0);
         }
+        self.unknowns.clear();
         let sums = closing.sums() as u8;
         for unknown in 0..count {
             // Those of the next one need not wait.

@@ -7,6 +7,7 @@
 //! projected onto the constraints; states between steps come from the dense output
 //! and are projected too.
 
+pub(crate) mod abreast;
 mod charts;
 pub mod dense;
 mod events;

@@ -25,6 +25,7 @@
 //! The work done on the system, last in a state, moves nothing and has no size here.
 
 use super::Driver;
+use super::abreast::{Measure, Measures};
 use crate::drive::pass::Pass;
 use crate::drive::tolerances::scales::{
     COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER,
@@ -133,6 +134,21 @@ impl Scales {
         self.origin.clone_from(&before.origin);
         self.own = before.own[..n].to_vec();
         self.floor = before.floor[..n].to_vec();
+    }
+
+    /// Goes on with a motion that began elsewhere and has been through this; nothing is told of one
+    /// that begins.
+    pub(super) fn resume(&mut self, origin: &[f64], own: &[f64]) {
+        if !origin.is_empty() {
+            self.origin = origin.to_vec();
+            self.own = own.to_vec();
+        }
+    }
+
+    /// Where positions began, and how far components have been.
+    pub(super) fn so_far(&self) -> [Vec<f64>; 2] {
+        let own = &self.own[..self.own.len().saturating_sub(1)];
+        [self.origin.clone(), own.to_vec()]
     }
 
     /// Takes a state into account.
@@ -323,6 +339,37 @@ impl Driver {
             let size = if i + 1 < self.x.len() { own[i].max(others) } else { 0.0 };
             *weight = if size > 0.0 { 1.0 / (self.control.tolerance * size) } else { 0.0 };
         }
+    }
+
+    /// What motions abreast are measured by, at the state at hand; none if that needs more than they
+    /// have.
+    pub(super) fn measures(&mut self) -> Option<Measures> {
+        let x = self.x.clone();
+        self.scales.begin(self.field.n, &x);
+        self.weigh_masses();
+        self.weigh_rest();
+        let scales = &self.scales;
+        if scales.has_massless {
+            return None;
+        }
+        let n = self.field.n;
+        let of = |unit: Unit| [unit.root, unit.inverse];
+        let measure = |(i, c): (usize, &Component)| {
+            let noise = i.checked_sub(n).and_then(|j| scales.shaken.get(j));
+            Measure {
+                unit: of(c.unit),
+                joint: of(c.joint),
+                part: c.part,
+                shaken: noise.copied().unwrap_or(0.0),
+            }
+        };
+        Some(Measures {
+            components: scales.components.iter().enumerate().map(measure).collect(),
+            parts: 1 + scales.components.iter().map(|c| c.part).max().unwrap_or(0),
+            is_rate: scales.is_rate,
+            tolerance: self.control.tolerance,
+            span: self.control.span,
+        })
     }
 
     /// The inverses of what each component may be off by in a step h; 0 for one without size.

@@ -33,9 +33,9 @@ const ORDERS: (f64, f64) = (4.0, 40.0);
 /// The order for each factor of e in the tolerance.
 const PER_DIGIT: f64 = 0.7;
 /// What is left out is meant to be so much of the tolerance: errors of steps add up.
-const MEANT: f64 = 0.05;
+pub(crate) const MEANT: f64 = 0.05;
 /// A step is turned down if its rates at the end speak of an error of so many tolerances.
-const DEFECT: f64 = 30.0;
+pub(crate) const DEFECT: f64 = 30.0;
 /// Steps of e^{λt} are stable up to h|λ| a little above this part of the order.
 const EDGE: f64 = 0.35;
 /// A last term of so many tolerances limits the step.
@@ -43,10 +43,10 @@ const LIMITS: f64 = 0.01;
 /// A term in the middle that is this part of √(T₀ T_p) belongs to another motion than the last.
 const DEAD: f64 = 0.03;
 /// Rates that agree to this part of them do so but for rounding.
-const ROUNDING: f64 = 1e-8;
+pub(crate) const ROUNDING: f64 = 1e-8;
 /// Steps are not longer than so many times the one before: what does not show in the series of a
 /// state may be near.
-const LONGER: f64 = 8.0;
+pub(crate) const LONGER: f64 = 8.0;
 
 /// The method and its last step.
 pub struct Taylor {

@@ -10,6 +10,7 @@
 //! between two states of a step the independent rows found at its beginning define
 //! the same motion, smoothly.
 
+mod abreast;
 mod branches;
 mod build;
 mod canonical;
@@ -29,6 +30,7 @@ mod noise;
 mod residual;
 mod structure;
 
+pub(crate) use self::abreast::Abreast;
 pub use self::error::FieldError;
 pub use self::noise::FieldNoise;
 pub(crate) use self::noise::still;

@@ -3,6 +3,7 @@
 mod accumulation;
 mod certificate;
 mod choose;
+mod ensemble;
 mod event_log;
 pub mod method;
 mod options;
@@ -15,6 +16,7 @@ mod unsuited;
 pub mod verify;
 
 pub use certificate::{Certificate, Line};
+pub use ensemble::{Ended, Ensemble, Worker};
 pub use event_log::EventRecord;
 pub use options::{RunOptions, output_times};
 pub use prepared::Program;

@@ -9,8 +9,11 @@
 //! Not for models with events or charts, which have more to do on the way; `auto` takes the method
 //! that a run begins with, and a motion that turns out to be stiff is left to a run.
 
+use crate::at_state::report::EvalError;
+use crate::drive::abreast::Ready;
 use crate::drive::{Driver, End, Statistics};
 use crate::integrators::Problem;
+use crate::points::start;
 use crate::program::projection::Violation;
 use crate::run::method::{self, AUTO};
 use crate::run::options::control_of;
@@ -21,11 +24,11 @@ use std::ops::ControlFlow;
 
 /// Moves states to the end of a run.
 pub struct Traveller {
-    setting: Setting,
-    driver: Driver,
-    end: f64,
+    pub(super) setting: Setting,
+    pub(super) driver: Driver,
+    pub(super) end: f64,
     /// The velocities of the formulation, where they are not those of the model.
-    own: Option<Vec<ExprId>>,
+    pub(super) own: Option<Vec<ExprId>>,
     x: Vec<f64>,
 }
 
@@ -70,15 +73,7 @@ impl Program {
 impl Traveller {
     /// Moves a state to the end.
     pub fn travel(&mut self, start: &State) -> Arrived<'_> {
-        self.x.clear();
-        self.x.extend(&start.q);
-        match &self.own {
-            None => self.x.extend(&start.velocity),
-            Some(own) => {
-                let table = start.table(&self.setting.model.system);
-                self.x.extend(self.setting.numbers(own, &table));
-            }
-        }
+        own_state(&self.setting, self.own.as_deref(), start, &mut self.x);
         self.x.push(0.0);
         let driver = &mut self.driver;
         driver.field.guess(start);
@@ -86,5 +81,40 @@ impl Traveller {
         let end = driver.run(self.end, &[], &mut |_, _| ControlFlow::Continue(()));
         let (statistics, violation) = (driver.statistics, driver.violation);
         Arrived { end, t: driver.t, x: &driver.x, statistics, violation }
+    }
+}
+
+impl Traveller {
+    /// What is compiled to move several motions at once, by the model's own start; none where that
+    /// does not apply.
+    pub(super) fn abreast(&mut self, program: &Program) -> Result<Option<Ready>, RunError> {
+        let start = start::start(&program.setting);
+        let state = start.map_err(|e| RunError::Eval(EvalError::Start(e)))?.state;
+        if !(self.end > state.t && self.end.is_finite()) {
+            return Ok(None);
+        }
+        own_state(&self.setting, self.own.as_deref(), &state, &mut self.x);
+        self.x.push(0.0);
+        self.driver.field.guess(&state);
+        self.driver.restart(state.t, &self.x);
+        Ok(self.driver.abreast())
+    }
+}
+
+/// q and the velocities of the formulation.
+pub(super) fn own_state(
+    setting: &Setting,
+    own: Option<&[ExprId]>,
+    state: &State,
+    x: &mut Vec<f64>,
+) {
+    x.clear();
+    x.extend(&state.q);
+    match own {
+        None => x.extend(&state.velocity),
+        Some(own) => {
+            let table = state.table(&setting.model.system);
+            x.extend(setting.numbers(own, &table));
+        }
     }
 }

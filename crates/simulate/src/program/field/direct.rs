@@ -273,9 +273,18 @@ impl Field {
 
     /// The rates as one tape: q̇, v̇ and the power. None if Γ is not symmetric as it is written.
     fn direct_tape(&self) -> Option<Tape> {
-        let (kept, normal, size) = (&self.kept, &self.layout.normal, self.size);
-        let (columns, rows) = (&self.direct.order.0, &self.direct.order.1);
+        let kept = &self.kept;
+        let problem = self.direct_problem(&self.direct.order.0, &self.direct.order.1)?;
         // The roots are all there are, so that they are written as in the tape of the terms.
+        let exprs = &self.setting.model.exprs;
+        let tape = Tape::lower(exprs, &kept.terms, &kept.symbols, &kept.variables);
+        Some(tape.solved(&problem))
+    }
+
+    /// What is solved for v̇ by the outputs of the terms, with coordinates and rows in an order.
+    /// None if Γ is not symmetric as it is written.
+    pub(super) fn direct_problem(&self, columns: &[usize], rows: &[usize]) -> Option<Problem> {
+        let (kept, normal, size) = (&self.kept, &self.layout.normal, self.size);
         let (roots, all) = (&kept.terms, (0..kept.terms.len()).collect::<Vec<usize>>());
         let dense = |matrix: &Jacobian, entries: &[usize]| {
             let pattern = matrix.rows.iter().enumerate();
@@ -295,7 +304,7 @@ impl Field {
             size,
             kept: self.layout.kinematics.clone(),
             last: self.layout.power,
-            places: columns.clone(),
+            places: columns.to_vec(),
             ..Problem::default()
         };
         for &i in columns {
@@ -312,7 +321,6 @@ impl Field {
             let place = rows.iter().position(|r| r == row);
             problem.weights.extend(place.zip(entry(self.layout.row_power.start + row)));
         }
-        let tape = Tape::lower(&self.setting.model.exprs, roots, &kept.symbols, &kept.variables);
-        Some(tape.solved(&problem))
+        Some(problem)
     }
 }

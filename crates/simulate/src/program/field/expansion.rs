@@ -76,30 +76,30 @@ pub(crate) struct Part {
 
 /// Where variables and outputs are.
 #[derive(Clone, Copy)]
-struct Places {
+pub(super) struct Places {
     n: usize,
     size: usize,
     auxiliary: usize,
     /// The first acceleration among the variables; multipliers follow.
-    rates: usize,
+    pub(super) rates: usize,
     rows: usize,
 }
 
 impl Places {
-    fn velocity(&self, j: usize) -> usize {
+    pub(super) fn velocity(&self, j: usize) -> usize {
         1 + self.n + j
     }
     fn behind(&self, j: usize) -> usize {
         1 + self.n + self.size + j
     }
-    fn multiplier(&self, row: usize) -> usize {
+    pub(super) fn multiplier(&self, row: usize) -> usize {
         self.rates + self.size + row
     }
     /// The outputs, one after the other: dynamics, rows, power, kinematics, unknowns behind v.
     fn power(&self) -> usize {
         self.size + self.rows
     }
-    fn kinematics(&self, i: usize) -> usize {
+    pub(super) fn kinematics(&self, i: usize) -> usize {
         self.power() + 1 + i
     }
     fn relation(&self, j: usize) -> usize {
@@ -125,16 +125,21 @@ impl Places {
     }
 }
 
-impl Part {
-    /// Sets the parameters.
-    pub(super) fn prepare(&mut self, constants: &[f64]) {
-        self.constants = constants.to_vec();
-        self.series.prepare(&mut self.jets, constants);
-        self.input.clear();
-    }
+/// The residual on jets.
+pub(super) struct Planned {
+    pub(super) series: Series,
+    /// How much ahead each row of A is.
+    ahead: Vec<usize>,
+    /// Whether q̇ is v.
+    pub(super) is_rate: bool,
+    has_power: bool,
+    pub(super) places: Places,
+}
 
-    /// Compiles the residual of a field.
-    pub(crate) fn new(field: &Field) -> Result<Part, NoSeries> {
+impl Planned {
+    /// The residual of a field. For motions that are moved abreast its parameters are variables
+    /// behind all others, which are held, and work is not followed.
+    pub(super) fn new(field: &Field, is_abreast: bool) -> Result<Planned, NoSeries> {
         let exprs = &field.setting.model.exprs;
         let kept = &field.kept;
         let equations = field.frozen_equations();
@@ -159,7 +164,7 @@ impl Part {
             wanted.push(Wanted { ahead: level, ..now });
             ahead.push(level);
         }
-        let power = residual::power(field, &residual);
+        let power = if is_abreast { ExprId::ZERO } else { residual::power(field, &residual) };
         roots.push(power);
         wanted.push(Wanted { is_final: true, ..now });
         roots.extend(&residual.kinematics);
@@ -186,11 +191,32 @@ impl Part {
         variables[places.velocity(0)..places.behind(0)].fill(moving(DYNAMICS, 1));
         variables[places.behind(0)..][..places.auxiliary].fill(moving(BEHIND, 1));
         variables[rates..].fill(moving(DYNAMICS, 0));
-        let tape = Tape::lower(exprs, &roots, &kept.symbols, &symbols);
+        let mut constants = &kept.symbols[..];
+        if is_abreast {
+            symbols.extend(std::mem::take(&mut constants));
+            variables.resize(symbols.len(), Variable::Held);
+        }
+        let tape = Tape::lower(exprs, &roots, constants, &symbols);
         let mut series = Series::new(tape, &variables, &wanted)?;
         if places.auxiliary == 0 && size + places.rows <= SMALL {
             series.close(places.closing(is_rate));
         }
+        let has_power = power != ExprId::ZERO;
+        Ok(Planned { series, ahead, is_rate, has_power, places })
+    }
+}
+
+impl Part {
+    /// Sets the parameters.
+    pub(super) fn prepare(&mut self, constants: &[f64]) {
+        self.constants = constants.to_vec();
+        self.series.prepare(&mut self.jets, constants);
+        self.input.clear();
+    }
+
+    /// Compiles the residual of a field.
+    pub(crate) fn new(field: &Field) -> Result<Part, NoSeries> {
+        let Planned { series, ahead, is_rate, has_power, places } = Planned::new(field, false)?;
         let series = Arc::new(series);
         let mut jets = series.jets(0);
         series.prepare(&mut jets, &field.constants);
@@ -201,7 +227,7 @@ impl Part {
             interpreted: Arc::default(),
             ahead,
             is_rate,
-            has_power: power != ExprId::ZERO,
+            has_power,
             places,
             constants: field.constants.clone(),
             input: Vec::new(),

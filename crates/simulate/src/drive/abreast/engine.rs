@@ -1,0 +1,177 @@
+//! The series of a group of motions: of one, or of four side by side, with the same bits.
+
+use crate::program::field::Abreast;
+use dalembert_compile::series::{Fours, Jets, Series, SeriesCode, Wide, WideJets};
+use std::sync::Arc;
+
+/// Series of as many motions as there are lanes.
+pub(super) trait Engine<const W: usize> {
+    /// Takes the values of all variables.
+    fn begin(&mut self, x: &[[f64; W]]);
+    /// An output at order 0.
+    fn output(&self, at: usize) -> [f64; W];
+    /// Sets a coefficient of a variable.
+    fn set(&mut self, variable: usize, order: usize, value: [f64; W]);
+    /// Sets a column of the inverse.
+    fn set_inverse(&mut self, equation: usize, column: &[[f64; W]]);
+    /// Finds all coefficients.
+    fn run(&mut self);
+    /// The sizes of the coefficients of an order, of positions and velocities.
+    fn sizes(&self, order: usize, into: &mut [[f64; W]]);
+    /// Positions and velocities at h, and their rates.
+    fn evaluate(&mut self, h: [f64; W], x: &mut [[f64; W]], rates: &mut [[f64; W]]);
+}
+
+/// One motion.
+pub(super) struct One {
+    series: Arc<Series>,
+    code: Arc<Option<SeriesCode>>,
+    jets: Jets,
+    order: usize,
+    velocities: usize,
+    polynomials: Fours,
+}
+
+impl One {
+    pub(super) fn new(parts: &Abreast, code: &Arc<Option<SeriesCode>>, order: usize) -> One {
+        let mut jets = parts.series.jets(order + 1);
+        parts.series.prepare(&mut jets, &[]);
+        let mut polynomials = Fours::default();
+        polynomials.shape(order + 1, &[parts.n, parts.size]);
+        One {
+            series: parts.series.clone(),
+            code: code.clone(),
+            jets,
+            order,
+            velocities: parts.series_places.velocities,
+            polynomials,
+        }
+    }
+}
+
+impl Engine<1> for One {
+    fn begin(&mut self, x: &[[f64; 1]]) {
+        let x = x.as_flattened();
+        match &*self.code {
+            Some(code) => code.begin(&self.series, &mut self.jets, x),
+            None => self.series.begin(&mut self.jets, x),
+        }
+    }
+
+    #[inline]
+    fn output(&self, at: usize) -> [f64; 1] {
+        [self.series.output(&self.jets, at, 0)]
+    }
+
+    #[inline]
+    fn set(&mut self, variable: usize, order: usize, [value]: [f64; 1]) {
+        self.series.set(&mut self.jets, variable, order, value);
+    }
+
+    #[inline]
+    fn set_inverse(&mut self, equation: usize, column: &[[f64; 1]]) {
+        self.series.set_inverse(&mut self.jets, equation, column.as_flattened());
+    }
+
+    fn run(&mut self) {
+        let is_run = self.code.as_ref().as_ref().is_some_and(|code| code.run_all(&mut self.jets));
+        if !is_run {
+            self.series.start(&mut self.jets);
+            (1..self.order).for_each(|k| self.series.stage(&mut self.jets, k));
+        }
+        self.polynomials.take(0, &self.series, &self.jets, 1);
+        self.polynomials.take(1, &self.series, &self.jets, self.velocities);
+    }
+
+    fn sizes(&self, order: usize, into: &mut [[f64; 1]]) {
+        self.polynomials.sizes(order, into.as_flattened_mut());
+    }
+
+    fn evaluate(&mut self, [h]: [f64; 1], x: &mut [[f64; 1]], rates: &mut [[f64; 1]]) {
+        let (x, rates) = (x.as_flattened_mut(), rates.as_flattened_mut());
+        self.polynomials.evaluate_with_rates(h, x, rates);
+    }
+}
+
+/// Four motions.
+pub(super) struct Four {
+    wide: Arc<Wide>,
+    jets: WideJets,
+    n: usize,
+    size: usize,
+    velocities: usize,
+    order: usize,
+}
+
+impl Four {
+    pub(super) fn new(parts: &Abreast, wide: &Arc<Wide>, order: usize) -> Four {
+        Four {
+            wide: wide.clone(),
+            jets: wide.jets(&[]),
+            n: parts.n,
+            size: parts.size,
+            velocities: parts.series_places.velocities,
+            order,
+        }
+    }
+
+    /// The coefficients of a position or a velocity.
+    #[inline(always)]
+    fn own(&self, at: usize) -> &[[f64; 4]] {
+        let variable = if at < self.n { 1 + at } else { self.velocities + at - self.n };
+        self.jets.variable(variable).unwrap_or(&[])
+    }
+}
+
+impl Engine<4> for Four {
+    fn begin(&mut self, x: &[[f64; 4]]) {
+        self.wide.begin(&mut self.jets, x);
+    }
+
+    #[inline]
+    fn output(&self, at: usize) -> [f64; 4] {
+        self.wide.output(&self.jets, at)
+    }
+
+    #[inline]
+    fn set(&mut self, variable: usize, order: usize, value: [f64; 4]) {
+        self.jets.set(variable, order, value);
+    }
+
+    #[inline]
+    fn set_inverse(&mut self, equation: usize, column: &[[f64; 4]]) {
+        self.wide.set_inverse(&mut self.jets, equation, column);
+    }
+
+    fn run(&mut self) {
+        self.wide.run(&mut self.jets);
+    }
+
+    #[inline(always)]
+    fn sizes(&self, order: usize, into: &mut [[f64; 4]]) {
+        for (at, place) in into.iter_mut().enumerate().take(self.n + self.size) {
+            *place = self.own(at).get(4 * order).map_or([0.0; 4], |c| c.map(f64::abs));
+        }
+    }
+
+    #[inline(always)]
+    fn evaluate(&mut self, h: [f64; 4], x: &mut [[f64; 4]], rates: &mut [[f64; 4]]) {
+        for at in 0..self.n + self.size {
+            let own = self.own(at);
+            if own.is_empty() {
+                (x[at], rates[at]) = ([0.0; 4], [0.0; 4]);
+                continue;
+            }
+            let (mut value, mut rate) = ([0f64; 4], [0f64; 4]);
+            for order in (0..=self.order).rev() {
+                let c = own[4 * order];
+                value = [0, 1, 2, 3].map(|lane| value[lane].mul_add(h[lane], c[lane]));
+                if order > 0 {
+                    let m = order as f64;
+                    rate = [0, 1, 2, 3].map(|lane| rate[lane].mul_add(h[lane], m * c[lane]));
+                }
+            }
+            (x[at], rates[at]) = (value, rate);
+        }
+    }
+}

@@ -1,0 +1,590 @@
+//! A group of motions on their way: steps of all of them at once.
+
+use super::length::suited;
+use super::weights::Sizes;
+use super::{Became, Engine, Lane, Ready, Took, Traveling, each};
+use crate::drive::step_size::smallest_step;
+use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
+use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
+use crate::program::field::Abreast;
+use dalembert_compile::backends::interpreter::{Loops, fastest};
+use dalembert_compile::{Function, Scratch};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What the equations leave, over a step and in units of what is allowed, is below this.
+const LEFT: f64 = 0.1;
+/// Where an entry of S that belongs to a row has grown by this much in a step, rows come near each
+/// other.
+const NEARER: f64 = 4.0;
+/// Rounds in which the length of a first step is found, and of any other.
+const ROUNDS: [usize; 2] = [5, 2];
+/// A motion that is turned down more often in a row leaves.
+const TURNED_DOWN: u32 = 8;
+
+/// Motions side by side.
+pub(super) struct Group<const W: usize, E> {
+    ready: Ready,
+    engine: E,
+    registers: [Scratch; 3],
+    /// Those that were served.
+    back: VecDeque<Traveling>,
+    /// What each lane moves.
+    who: [Option<Traveling>; W],
+    t: Lane<W>,
+    end: Lane<W>,
+    /// The last step, or a part of one that was turned down.
+    h: Lane<W>,
+    is_first: [bool; W],
+    turned_down: [u32; W],
+    /// q and v at hand, and at the end of the step.
+    x: Vec<Lane<W>>,
+    next: Vec<Lane<W>>,
+    /// Rates there: by the terms, and by the series.
+    rates: Vec<Lane<W>>,
+    ends: Vec<Lane<W>>,
+    /// t, q, v and parameters.
+    input: Vec<Lane<W>>,
+    variables: Vec<Lane<W>>,
+    /// The terms at hand, and at the end.
+    here: Vec<Lane<W>>,
+    there: Vec<Lane<W>>,
+    held: Vec<Lane<W>>,
+    residuals: Vec<Lane<W>>,
+    column: Vec<Lane<W>>,
+    weights: Vec<Lane<W>>,
+    last: [Vec<Lane<W>>; 2],
+    sizes: Sizes<W>,
+    verdict: [Verdict; W],
+}
+
+/// What is said of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Taken,
+    /// A shorter one is tried.
+    TurnedDown,
+    Leaves,
+}
+
+impl<const W: usize, E: Engine<W>> Group<W, E> {
+    pub(super) fn new(ready: &Ready, engine: E) -> Group<W, E> {
+        let parts = &*ready.parts;
+        let components = parts.n + parts.size;
+        let list = |length: usize| vec![[0.0; W]; length];
+        let [phi, psi] = parts.residual_counts;
+        let prepared = |function: Option<&Arc<dyn Function>>| {
+            let Some(function) = function else { return Scratch::default() };
+            let mut scratch = function.scratch();
+            function.prepare(&mut scratch, &parts.own);
+            scratch
+        };
+        let registers = [
+            prepared(Some(&parts.terms)),
+            prepared(parts.hold.as_ref()),
+            prepared(parts.residuals.as_ref()),
+        ];
+        Group {
+            engine,
+            registers,
+            back: VecDeque::new(),
+            who: std::array::from_fn(|_| None),
+            t: [0.0; W],
+            end: [0.0; W],
+            h: [0.0; W],
+            is_first: [true; W],
+            turned_down: [0; W],
+            x: list(components),
+            next: list(components),
+            rates: list(components),
+            ends: list(components),
+            input: list(parts.inputs + parts.parameters),
+            variables: list(parts.series_places.parameters + parts.parameters),
+            here: list(parts.places.count),
+            there: list(parts.places.count),
+            held: list(1 + parts.rows.len() * parts.size + phi + psi),
+            residuals: list(phi + psi),
+            column: list(parts.size + parts.all_rows),
+            weights: list(components),
+            last: [list(components), list(components)],
+            sizes: Sizes::new(parts.n, parts.size, &ready.measures),
+            verdict: [Verdict::Taken; W],
+            ready: ready.clone(),
+        }
+    }
+
+    /// Moves motions until there are none.
+    pub(super) fn go(&mut self, next: &mut dyn FnMut() -> Option<Traveling>, took: &mut Took<'_>) {
+        loop {
+            self.fill(next, took);
+            if self.who.iter().all(Option::is_none) {
+                return;
+            }
+            fastest(Advance { group: self });
+            for lane in 0..W {
+                self.settle(lane, took);
+            }
+        }
+    }
+
+    /// Gives motions to lanes that have none.
+    fn fill(&mut self, next: &mut dyn FnMut() -> Option<Traveling>, took: &mut Took<'_>) {
+        while self.who.iter().any(Option::is_none) {
+            let mut fresh = [false; W];
+            for lane in 0..W {
+                if self.who[lane].is_none()
+                    && let Some(motion) = self.back.pop_front().or_else(&mut *next)
+                {
+                    self.load(lane, motion);
+                    fresh[lane] = true;
+                }
+            }
+            if !fresh.contains(&true) {
+                return;
+            }
+            fastest(Begin { group: self, fresh });
+            for lane in (0..W).filter(|lane| fresh[*lane]) {
+                if self.verdict[lane] != Verdict::Taken
+                    && let Some(motion) = self.who[lane].take()
+                {
+                    self.back.extend(took(Became::Leaves(motion)));
+                }
+            }
+        }
+    }
+
+    fn load(&mut self, lane: usize, motion: Traveling) {
+        let parts = &self.ready.parts;
+        let first = parts.inputs;
+        for (place, &value) in self.input[first..].iter_mut().zip(&*motion.parameters) {
+            place[lane] = value;
+        }
+        let first = parts.series_places.parameters;
+        for (place, &value) in self.variables[first..].iter_mut().zip(&*motion.parameters) {
+            place[lane] = value;
+        }
+        self.x.iter_mut().zip(&motion.x).for_each(|(place, &value)| place[lane] = value);
+        let [origin, own] = &motion.sizes;
+        let is_new = origin.is_empty();
+        for (i, place) in self.sizes.origin.iter_mut().enumerate() {
+            place[lane] = if is_new { motion.x[i] } else { origin[i] };
+        }
+        for (i, place) in self.sizes.own.iter_mut().enumerate() {
+            place[lane] = if is_new { 0.0 } else { own[i] };
+        }
+        (self.t[lane], self.end[lane]) = (motion.t, motion.end);
+        self.is_first[lane] = motion.h == 0.0;
+        self.h[lane] = if motion.h == 0.0 { motion.end - motion.t } else { motion.h };
+        self.turned_down[lane] = 0;
+        self.who[lane] = Some(motion);
+    }
+
+    /// What is said of a lane's step.
+    fn settle(&mut self, lane: usize, took: &mut Took<'_>) {
+        let Some(motion) = &mut self.who[lane] else { return };
+        let is_there = match self.verdict[lane] {
+            Verdict::Taken => {
+                motion.steps += 1;
+                self.t[lane] == self.end[lane]
+            }
+            Verdict::TurnedDown => {
+                motion.rejected += 1;
+                self.turned_down[lane] += 1;
+                false
+            }
+            Verdict::Leaves => false,
+        };
+        let is_long = motion.steps + motion.rejected >= self.ready.most_steps;
+        let is_stuck = self.turned_down[lane] > TURNED_DOWN
+            || self.h[lane] < 64.0 * smallest_step(self.t[lane], self.end[lane]);
+        let leaves = self.verdict[lane] == Verdict::Leaves || is_long || is_stuck;
+        if self.verdict[lane] == Verdict::Taken {
+            self.turned_down[lane] = 0;
+        }
+        if !is_there && !leaves {
+            return;
+        }
+        let Some(mut motion) = self.who[lane].take() else { return };
+        motion.t = self.t[lane];
+        let take = |list: &mut Vec<f64>, from: &[Lane<W>]| {
+            list.clear();
+            list.extend(from.iter().map(|value| value[lane]));
+        };
+        take(&mut motion.x, &self.x);
+        take(&mut motion.sizes[0], &self.sizes.origin);
+        take(&mut motion.sizes[1], &self.sizes.own);
+        motion.h = self.h[lane];
+        let became = if is_there { Became::Arrived(motion) } else { Became::Leaves(motion) };
+        self.back.extend(took(became));
+    }
+
+    #[inline(always)]
+    fn call(function: &dyn Function, registers: &mut Scratch, x: &[Lane<W>], y: &mut [Lane<W>]) {
+        let (x, y) = (x.as_flattened(), y.as_flattened_mut());
+        match W {
+            1 => function.call(registers, x, y),
+            _ => function.call_many(registers, W, x, y),
+        }
+    }
+
+    /// The terms at times and states.
+    #[inline(always)]
+    fn rate(&mut self, t: Lane<W>, is_next: bool) {
+        let Group { ready, registers, x, next, input, there, .. } = self;
+        let x = if is_next { next } else { x };
+        input[0] = t;
+        input[1..=x.len()].copy_from_slice(x);
+        Self::call(&*ready.parts.terms, &mut registers[0], input, there);
+    }
+
+    /// Takes over what was found at the end, of some lanes.
+    #[inline(always)]
+    fn take_terms(&mut self, lanes: &[bool; W]) {
+        if lanes.iter().all(|taken| *taken) {
+            return std::mem::swap(&mut self.here, &mut self.there);
+        }
+        for (here, there) in self.here.iter_mut().zip(&self.there) {
+            *here = each(|lane| if lanes[lane] { there[lane] } else { here[lane] });
+        }
+    }
+
+    /// q̇ and v̇ of terms.
+    #[inline(always)]
+    fn rates_of(parts: &Abreast, terms: &[Lane<W>], x: &[Lane<W>], rates: &mut [Lane<W>]) {
+        let (first, second) = rates.split_at_mut(parts.n);
+        match parts.is_rate {
+            true => first.copy_from_slice(&x[parts.n..]),
+            false => first.copy_from_slice(&terms[..parts.n]),
+        }
+        second.copy_from_slice(&terms[parts.places.rates..][..parts.size]);
+    }
+
+    /// The terms at the states of new lanes, which leave at once where these are no numbers or
+    /// the constraints do not hold.
+    #[inline(always)]
+    fn begin(&mut self, fresh: [bool; W]) {
+        self.rate(self.t, false);
+        self.take_terms(&fresh);
+        self.sizes.see(&self.x, &fresh);
+        let parts = self.ready.parts.clone();
+        let order = parts.size + parts.rows.len();
+        let [phi, _] = parts.residual_counts;
+        let residuals = &self.here[parts.places.residuals..];
+        let mut is_off = [false; W];
+        for i in 0..parts.size {
+            let mut off = [[0.0; W]; 2];
+            for (k, held) in parts.held.iter().enumerate() {
+                let entry = self.here[parts.places.inverse + (parts.size + k) * order + i];
+                for (off, at) in off.iter_mut().zip([held[0], held[1].map(|at| phi + at)]) {
+                    let Some(at) = at else { continue };
+                    *off = each(|lane| off[lane] + entry[lane] * residuals[at][lane]);
+                }
+            }
+            for lane in 0..W {
+                let sizes = [self.x[i][lane], self.x[parts.n + i][lane]].map(f64::abs);
+                let most = [self.largest(0, lane), self.largest(parts.n, lane)];
+                for ((off, size), most) in off.iter().zip(sizes).zip(most) {
+                    is_off[lane] |= !(off[lane].abs() <= HELD * size.max(most));
+                }
+            }
+        }
+        let last = self.here[parts.places.last];
+        for lane in 0..W {
+            let is_good = last[lane].is_finite() && !is_off[lane];
+            self.verdict[lane] = if is_good { Verdict::Taken } else { Verdict::Leaves };
+        }
+    }
+
+    /// The largest position or velocity of a lane.
+    fn largest(&self, first: usize, lane: usize) -> f64 {
+        let count = if first == 0 { self.ready.parts.n } else { self.ready.parts.size };
+        self.x[first..first + count].iter().fold(0f64, |m, x| m.max(x[lane].abs()))
+    }
+
+    /// The series at the states at hand; what is left of the equations there, as accelerations.
+    #[inline(always)]
+    fn expand(&mut self) {
+        let parts = &*self.ready.parts;
+        let (n, size, rows) = (parts.n, parts.size, &parts.rows);
+        let at = parts.series_places;
+        let (engine, here) = (&mut self.engine, &self.here);
+        let rates = &here[parts.places.rates..][..size];
+        let variables = &mut self.variables;
+        variables[0] = self.t;
+        variables[1..=n + size].copy_from_slice(&self.x);
+        variables[at.rates..at.rates + size].copy_from_slice(rates);
+        for (k, row) in rows.iter().enumerate() {
+            variables[at.multipliers + row] = here[parts.places.multipliers + k];
+        }
+        engine.begin(variables);
+        engine.set(0, 1, [1.0; W]);
+        for (j, rate) in rates.iter().enumerate() {
+            engine.set(at.velocities + j, 1, *rate);
+        }
+        for i in 0..n {
+            if parts.is_rate {
+                engine.set(1 + i, 1, self.x[n + i]);
+                engine.set(1 + i, 2, rates[i].map(|rate| 0.5 * rate));
+            } else {
+                let rate = engine.output(at.kinematics + i);
+                engine.set(1 + i, 1, rate);
+            }
+        }
+        let order = size + rows.len();
+        for equation in 0..order {
+            let from = &here[parts.places.inverse + equation * order..][..order];
+            self.column[..size].copy_from_slice(&from[..size]);
+            for (row, value) in rows.iter().zip(&from[size..]) {
+                self.column[size + row] = *value;
+            }
+            let number = match equation.checked_sub(size) {
+                None => parts.columns[equation],
+                Some(k) => size + rows[k],
+            };
+            engine.set_inverse(number, &self.column);
+        }
+        engine.run();
+        let [last, before] = &mut self.last;
+        engine.sizes(self.ready.order, last);
+        engine.sizes(self.ready.order - 1, before);
+    }
+
+    /// What is left of Γ v̇ = F + C + Aᵀλ, as accelerations, in units of what is allowed over steps.
+    #[inline(always)]
+    fn left(&self, h: &Lane<W>) -> Lane<W> {
+        let parts = &*self.ready.parts;
+        let (n, size, order) = (parts.n, parts.size, parts.size + parts.rows.len());
+        let mut most = [0.0; W];
+        for i in 0..size {
+            let mut sum = [0.0; W];
+            for (equation, &column) in parts.columns.iter().enumerate() {
+                let entry = &self.here[parts.places.inverse + equation * order + i];
+                let left = self.engine.output(column);
+                sum = each(|lane| sum[lane] + entry[lane] * left[lane]);
+            }
+            let weight = &self.weights[n + i];
+            most = each(|lane| most_of(most[lane], sum[lane].abs() * h[lane] * weight[lane]));
+        }
+        most
+    }
+
+    /// How long the steps may be.
+    #[inline(always)]
+    fn measure(&mut self) -> Lane<W> {
+        let ready = &self.ready;
+        let (order, [meant, meant_before]) = (ready.order, ready.meant);
+        Self::rates_of(&ready.parts, &self.here, &self.x, &mut self.rates);
+        self.sizes.couple(&self.x, &ready.measures);
+        let remaining: Lane<W> = each(|lane| self.end[lane] - self.t[lane]);
+        let mut h: Lane<W> = each(|lane| self.h[lane].min(remaining[lane]));
+        let rounds = ROUNDS[usize::from(!self.is_first.contains(&true))];
+        let limit: Lane<W> = each(|lane| match self.is_first[lane] {
+            true => remaining[lane],
+            false if self.turned_down[lane] > 0 => h[lane],
+            false => LONGER * h[lane],
+        });
+        let mut by = h;
+        for round in 0..rounds {
+            // What is found of a lane has to be the same whatever the others do: rounds that are not
+            // its own change nothing.
+            let is_own: [bool; W] =
+                std::array::from_fn(|lane| self.is_first[lane] || round < ROUNDS[1]);
+            by = each(|lane| if is_own[lane] { h[lane] } else { by[lane] });
+            self.sizes.weigh((&self.x, &self.rates), by, &ready.measures, &mut self.weights);
+            let (mut last, mut before) = ([0.0; W], [0.0; W]);
+            let terms = self.last[0].iter().zip(&self.last[1]);
+            for (weight, (own, own_before)) in self.weights.iter().zip(terms) {
+                last = each(|lane| most_of(last[lane], weight[lane] * own[lane]));
+                before = each(|lane| most_of(before[lane], weight[lane] * own_before[lane]));
+            }
+            let found = suited((last, meant), (before, meant_before), order);
+            h = each(|lane| if is_own[lane] { found[lane].min(limit[lane]) } else { h[lane] });
+        }
+        each(|lane| {
+            if h[lane] >= remaining[lane] * (1.0 - 1e-9) {
+                remaining[lane]
+            } else {
+                h[lane].min(0.5 * remaining[lane])
+            }
+        })
+    }
+
+    /// Brings ends of steps back onto the constraints; the corrections in units of what is allowed.
+    #[inline(always)]
+    fn hold(&mut self, t: Lane<W>) -> Lane<W> {
+        let parts = self.ready.parts.clone();
+        let mut most = [0.0; W];
+        let Some(hold) = &parts.hold else { return most };
+        let (n, size) = (parts.n, parts.size);
+        let [phi, psi] = parts.residual_counts;
+        let Group { registers, next, input, held, residuals, weights, .. } = self;
+        input[0] = t;
+        input[1..=n + size].copy_from_slice(next);
+        Self::call(&**hold, &mut registers[1], input, held);
+        let (columns, found) = held[1..].split_at(parts.rows.len() * size);
+        residuals.copy_from_slice(&found[..phi + psi]);
+        if let Some(again) = &parts.residuals {
+            for i in 0..n {
+                let by = correction(columns, size, i, &parts.held, 0, residuals);
+                next[i] = each(|lane| next[i][lane] - by[lane]);
+                let weight = &weights[i];
+                most = each(|lane| most_of(most[lane], SHARE * by[lane].abs() * weight[lane]));
+            }
+            input[1..=n].copy_from_slice(&next[..n]);
+            Self::call(&**again, &mut registers[2], input, residuals);
+            // What is left of positions is to be nothing.
+            for i in 0..n {
+                let by = correction(columns, size, i, &parts.held, 0, residuals);
+                let weight = &weights[i];
+                most = each(|lane| most_of(most[lane], by[lane].abs() * weight[lane]));
+            }
+        }
+        for j in 0..size {
+            let by = correction(columns, size, j, &parts.held, 1, &residuals[phi..]);
+            next[n + j] = each(|lane| next[n + j][lane] - by[lane]);
+            let weight = &weights[n + j];
+            most = each(|lane| most_of(most[lane], SHARE * by[lane].abs() * weight[lane]));
+        }
+        most
+    }
+
+    /// How far rates at the end of steps are from those of the series, in units of what is allowed.
+    #[inline(always)]
+    fn defect(&self, h: Lane<W>) -> Lane<W> {
+        let by = 1.0 / (DEFECT * (self.ready.order + 1) as f64);
+        let mut most = [0.0; W];
+        for ((end, rate), weight) in self.ends.iter().zip(&self.rates).zip(&self.weights) {
+            most = each(|lane| {
+                let off = (end[lane] - rate[lane]).abs();
+                let is_rounding = off <= ROUNDING * end[lane].abs().max(rate[lane].abs());
+                let error = off * by * weight[lane] * h[lane];
+                most_of(most[lane], if is_rounding { 0.0 } else { error })
+            });
+        }
+        most
+    }
+
+    /// Whether lanes may go on: pivots hold, rows do not come near each other, and those that are not
+    /// in use hold like the others.
+    #[inline(always)]
+    fn is_quiet(&self) -> [bool; W] {
+        let parts = &*self.ready.parts;
+        let order = parts.size + parts.rows.len();
+        let mut quiet: [bool; W] = self.there[parts.places.last].map(f64::is_finite);
+        for k in parts.size..order {
+            let at = parts.places.inverse + k * order + k;
+            let (before, after) = (&self.here[at], &self.there[at]);
+            for lane in 0..W {
+                quiet[lane] &= after[lane].abs() <= NEARER * before[lane].abs();
+            }
+        }
+        let [phi, _] = parts.residual_counts;
+        for unused in &parts.unused {
+            for (level, at) in unused.residuals.iter().enumerate() {
+                let Some(at) = at.map(|at| at + level * phi) else { continue };
+                let mut terms = [0.0; W];
+                for &(coordinate, entry) in &unused.entries {
+                    let entry = &self.there[entry];
+                    let x = &self.next[coordinate + level * parts.n];
+                    terms = each(|lane| terms[lane] + (entry[lane] * x[lane]).abs());
+                }
+                let left = &self.there[parts.places.residuals + at];
+                for lane in 0..W {
+                    quiet[lane] &= left[lane].abs() <= IMPLIED * terms[lane];
+                }
+            }
+        }
+        quiet
+    }
+
+    /// A step of all lanes.
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.expand();
+        let h = self.measure();
+        let left = self.left(&h);
+        let t: Lane<W> = each(|lane| {
+            let is_last = h[lane] == self.end[lane] - self.t[lane];
+            if is_last { self.end[lane] } else { self.t[lane] + h[lane] }
+        });
+        self.engine.evaluate(h, &mut self.next, &mut self.ends);
+        let corrected = self.hold(t);
+        self.rate(t, true);
+        let parts = self.ready.parts.clone();
+        Self::rates_of(&parts, &self.there, &self.next, &mut self.rates);
+        let defect = self.defect(h);
+        let quiet = self.is_quiet();
+        let mut taken = [false; W];
+        for lane in 0..W {
+            let error = most_of(corrected[lane], defect[lane]);
+            let verdict = match error {
+                _ if !(left[lane] <= LEFT && h[lane] > 0.0) => Verdict::Leaves,
+                e if e <= 1.0 && quiet[lane] => Verdict::Taken,
+                e if e <= 1.0 => Verdict::Leaves,
+                _ => Verdict::TurnedDown,
+            };
+            taken[lane] = verdict == Verdict::Taken;
+            self.verdict[lane] = verdict;
+            match verdict {
+                Verdict::Taken => (self.t[lane], self.h[lane]) = (t[lane], h[lane]),
+                Verdict::TurnedDown => self.h[lane] = 0.5 * h[lane],
+                Verdict::Leaves => {}
+            }
+            self.is_first[lane] &= !taken[lane];
+        }
+        self.take_terms(&taken);
+        for (x, next) in self.x.iter_mut().zip(&self.next) {
+            *x = each(|lane| if taken[lane] { next[lane] } else { x[lane] });
+        }
+        self.sizes.see(&self.x, &taken);
+    }
+}
+
+/// The larger of two, and what is no number if one is.
+#[inline(always)]
+fn most_of(a: f64, b: f64) -> f64 {
+    if b <= a { a } else { b }
+}
+
+/// Σ S_ik r_k of the rows in use that have such a residual.
+#[inline(always)]
+fn correction<const W: usize>(
+    columns: &[Lane<W>],
+    size: usize,
+    at: usize,
+    held: &[[Option<usize>; 2]],
+    level: usize,
+    residuals: &[Lane<W>],
+) -> Lane<W> {
+    let mut sum = [0.0; W];
+    for (k, held) in held.iter().enumerate() {
+        if let Some(place) = held[level] {
+            let (entry, residual) = (&columns[k * size + at], &residuals[place]);
+            sum = each(|lane| entry[lane].mul_add(residual[lane], sum[lane]));
+        }
+    }
+    sum
+}
+
+struct Advance<'a, const W: usize, E> {
+    group: &'a mut Group<W, E>,
+}
+
+impl<const W: usize, E: Engine<W>> Loops for Advance<'_, W, E> {
+    #[inline(always)]
+    fn run(self) {
+        self.group.advance();
+    }
+}
+
+struct Begin<'a, const W: usize, E> {
+    group: &'a mut Group<W, E>,
+    fresh: [bool; W],
+}
+
+impl<const W: usize, E: Engine<W>> Loops for Begin<'_, W, E> {
+    #[inline(always)]
+    fn run(self) {
+        self.group.begin(self.fresh);
+    }
+}

@@ -1,0 +1,176 @@
+//! Motions moved abreast: one in each lane of a vector, each with its own time and step.
+//!
+//! Most steps of most motions are alike: nothing is to be decided, no constraint comes near
+//! another, the series are long enough. Such steps are taken here, of as many motions at once as
+//! there are lanes, and of one alone by the same code:
+//!
+//! ```text
+//! expand    the series at (t, q, v), with v̇, λ and S there
+//! length    by the last two terms, in the weights of the driver
+//! evaluate  q, v and their rates at the end
+//! hold      δq = −S_b φ ,   δv = −S_b ψ
+//! rate      v̇, λ and S at the end, with the pivots watched
+//! judge     corrections and rates at the end against the weights
+//! ```
+//!
+//! Where something else is to be done a motion *leaves*, with the state that it had before the
+//! step: it is served by the driver, step by step, and may come back. When it leaves depends on
+//! nothing but itself, and every lane's operations are the same whatever the others are; so a
+//! motion has the same bits in any company, and alone.
+//!
+//! The decision (order of coordinates and rows, units) is that of the model's own start for all
+//! motions; where it does not serve, as the pivots tell, a motion leaves.
+
+mod engine;
+mod group;
+mod length;
+mod weights;
+
+pub(in crate::drive) use weights::{Measure, Measures};
+
+use self::engine::{Engine, Four, One};
+use self::group::Group;
+use super::{Driver, End, Stabilize};
+use crate::integrators::Needs;
+use crate::integrators::taylor::{self, MEANT};
+use crate::program::field::Abreast;
+use dalembert_compile::series::{SeriesCode, Wide};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A number of each motion.
+type Lane<const W: usize> = [f64; W];
+
+/// A number of each lane. Not by functions of the library: what is not inlined is not compiled for
+/// the processor's instructions.
+#[inline(always)]
+fn each<const W: usize>(f: impl Fn(usize) -> f64) -> Lane<W> {
+    let mut all = [0.0; W];
+    for (lane, place) in all.iter_mut().enumerate() {
+        *place = f(lane);
+    }
+    all
+}
+
+/// What is compiled for motions abreast at a tolerance: shared by threads.
+#[derive(Clone)]
+pub(crate) struct Ready {
+    pub(super) parts: Arc<Abreast>,
+    pub(super) measures: Arc<Measures>,
+    pub(super) order: usize,
+    /// What is meant of the last term and of the one before, in units of what is allowed.
+    meant: [f64; 2],
+    code: Arc<Option<SeriesCode>>,
+    /// For four at once; none where there is no code for it.
+    wide: Option<Arc<Wide>>,
+    most_steps: u64,
+}
+
+/// A motion to be moved.
+#[derive(Clone, Debug)]
+pub(crate) struct Traveling {
+    /// Its number.
+    pub(crate) id: usize,
+    pub(crate) t: f64,
+    pub(crate) end: f64,
+    /// q and v.
+    pub(crate) x: Vec<f64>,
+    pub(crate) parameters: Arc<[f64]>,
+    /// Where positions began, and how far each component has been; empty at the start.
+    pub(crate) sizes: [Vec<f64>; 2],
+    /// The last step; 0 at the start.
+    pub(crate) h: f64,
+    pub(crate) steps: u64,
+    pub(crate) rejected: u64,
+    /// How often it was served.
+    pub(crate) served: u32,
+}
+
+/// What is told of motions; it may give back one that left.
+pub(crate) type Took<'a> = dyn FnMut(Became) -> Option<Traveling> + 'a;
+
+/// What becomes of a motion.
+pub(crate) enum Became {
+    /// It is at its end.
+    Arrived(Traveling),
+    /// It needs the driver.
+    Leaves(Traveling),
+}
+
+impl Driver {
+    /// What is compiled for motions abreast, with the decision and the sizes of the state at hand;
+    /// none where steps need more than they have.
+    pub(crate) fn abreast(&mut self) -> Option<Ready> {
+        let control = &self.control;
+        let is_plain = self.integrator.needs() == Needs::Series
+            && control.step.is_none()
+            && control.longest.is_none()
+            && control.stabilize == Stabilize::Projection
+            && self.events.is_none()
+            && self.dense.is_none();
+        if !is_plain {
+            return None;
+        }
+        let most_steps = control.most_steps;
+        self.prepare();
+        let parts = self.field.abreast()?;
+        Some(Ready::new(parts, self.measures()?, most_steps))
+    }
+
+    /// Serves a motion: moves it by so many steps, or to its end, which is told then.
+    pub(crate) fn serve(&mut self, motion: &mut Traveling, steps: u64) -> Option<End> {
+        let (t, end) = (motion.t, motion.end);
+        motion.x.push(0.0);
+        self.restart(t, &motion.x);
+        self.h = motion.h;
+        let [origin, own] = &motion.sizes;
+        self.scales.resume(origin, own);
+        let mut left = steps;
+        let ended = self.run(end, &[], &mut |_, _| {
+            left = left.saturating_sub(1);
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        motion.t = self.t;
+        motion.x.clear();
+        motion.x.extend_from_slice(&self.x[..self.x.len() - 1]);
+        motion.sizes = self.scales.so_far();
+        motion.h = self.h;
+        motion.steps += self.statistics.steps;
+        motion.rejected += self.statistics.rejected;
+        motion.served += 1;
+        let goes_on = ended == End::Interrupted && self.t != end;
+        if goes_on { None } else { Some(if self.t == end { End::Finished } else { ended }) }
+    }
+}
+
+impl Ready {
+    pub(in crate::drive) fn new(parts: Abreast, measures: Measures, most_steps: u64) -> Ready {
+        let order = taylor::order_of(measures.tolerance);
+        let ratio = measures.tolerance.powf(1.0 / (order - 1) as f64).min(0.5);
+        let meant = MEANT * (1.0 - ratio) / ratio;
+        let code = Arc::new(parts.series.assemble(order + 1, order - 1));
+        let wide = Wide::new(&parts.series, order + 1, order - 1).map(Arc::new);
+        let (parts, measures) = (Arc::new(parts), Arc::new(measures));
+        Ready { parts, measures, order, meant: [meant, meant / ratio], code, wide, most_steps }
+    }
+
+    /// Moves motions, one after the other or so many at once: `next` gives them, `took` is told
+    /// what becomes of each, and may give back one that left.
+    pub(crate) fn go(
+        &self,
+        lanes: usize,
+        next: &mut dyn FnMut() -> Option<Traveling>,
+        took: &mut Took<'_>,
+    ) {
+        match &self.wide {
+            Some(wide) if lanes >= 4 => {
+                let engine = Four::new(&self.parts, wide, self.order);
+                Group::<4, Four>::new(self, engine).go(next, took);
+            }
+            _ => {
+                let engine = One::new(&self.parts, &self.code, self.order);
+                Group::<1, One>::new(self, engine).go(next, took);
+            }
+        }
+    }
+}
