@@ -128,11 +128,13 @@ fn what_needs_only_the_first_variables_does_not_wait_for_the_others() {
         staged.prepare(&mut scratch, &constants);
         let mut y = vec![0.0; right.len()];
         let (first, rest) = y.split_at_mut(early.len());
-        staged.begin(&mut scratch, &x[..known], first);
+        let half = known / 2;
+        staged.begin(&mut scratch, &[&x[..half], &x[half..known]], first);
         staged.finish(&mut scratch, &x[known..], rest);
+        assert_eq!(staged.given(&mut scratch), &x[..known]);
         assert_eq!(bits(&y), bits(&right), "tape {number}");
         let mut none = [0.0];
-        staged.begin(&mut Scratch::default(), &x[..known], &mut none);
+        staged.begin(&mut Scratch::default(), &[&x[..known]], &mut none);
         assert!(none[0].is_nan(), "what is not its own is not used");
     }
     assert!(tried > 30, "{tried}");
@@ -200,7 +202,7 @@ fn a_reduced_problem_is_what_its_equations_say() {
     staged.prepare(&mut scratch, &[c]);
     let mut early = vec![0.0; problem.early()];
     let mut late = vec![0.0; 3 + n + 1];
-    staged.begin(&mut scratch, &x, &mut early);
+    staged.begin(&mut scratch, &[&x], &mut early);
     staged.finish(&mut scratch, &lambda, &mut late);
     let a = |k: usize, i: usize| match i {
         i if i == k => 1.0,

@@ -176,22 +176,18 @@ impl Structure {
             list.sort_unstable();
             meets.push(list);
         }
-        if let Some(order) = from_the_leaves(&meets) {
-            self.order = order;
-            return self.take_order(&meets);
-        }
-        // As the rows come, if that fills in as little: what is near stays near.
-        self.order = (0..m).collect();
+        self.order = from_the_leaves(&meets).unwrap_or_else(|| {
+            // As the rows come, if that fills in as little: what is near stays near.
+            let natural: Vec<usize> = (0..m).collect();
+            let fill = |order: &[usize]| {
+                let schur = schur(order, &meets);
+                lower(&schur).entries() - (schur.entries() - m)
+            };
+            let own = fill(&natural);
+            let other = if own > 0 { fill_reducing(&meets) } else { Vec::new() };
+            if own > 0 && other.len() == m && fill(&other) < own { other } else { natural }
+        });
         self.take_order(&meets);
-        let natural = (self.lower.entries(), std::mem::take(&mut self.order));
-        if natural.0 > self.schur.entries() - m {
-            self.order = fill_reducing(&meets);
-            self.take_order(&meets);
-        }
-        if self.order.is_empty() || self.lower.entries() > natural.0 {
-            self.order = natural.1;
-            self.take_order(&meets);
-        }
     }
 
     /// S with its products, and L, in the order there is.
@@ -274,6 +270,22 @@ impl Structure {
         (self.products, self.products_at) = (products, ends);
         places
     }
+}
+
+/// The pattern of S below its diagonal, with it, for an order of the rows.
+fn schur(order: &[usize], meets: &[Vec<(usize, u32, u32)>]) -> Pattern {
+    let mut position = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(k, &row)| position[row] = k);
+    let mut columns: Vec<usize> = Vec::new();
+    let row = |(k, &row): (usize, &usize)| {
+        columns.clear();
+        columns.extend(meets[row].iter().map(|p| position[p.0]).filter(|&column| column < k));
+        columns.push(k);
+        columns.sort_unstable();
+        columns.dedup();
+        columns.clone()
+    };
+    Pattern::new(order.len(), order.iter().enumerate().map(row))
 }
 
 /// If rows meet as the points of trees do: round by round those that meet one other at most. No

@@ -22,6 +22,10 @@ use std::sync::Arc;
 const MOST: f64 = 0.75;
 /// Code for shorter tapes stays near.
 const LONG: usize = 1000;
+/// A run is begun in the time in which code does so many instructions, or less.
+const BEGUN: usize = 64;
+/// Fewer outputs are copied one by one.
+const SHORTEST: usize = 8;
 
 /// Loops over neighbors.
 pub struct Bulk;
@@ -48,16 +52,19 @@ pub(super) fn if_it_pays(tape: &Tape) -> Option<Staged> {
         return None;
     }
     let staged = Staged::new(tape, tape.variables, 0)?;
-    staged.pays().then_some(staged)
+    let is_worth = BEGUN * staged.0.runs.list.len() <= tape.instructions.len();
+    (is_worth && staged.pays()).then_some(staged)
 }
 
-/// A copy of neighbors, or of one number, to outputs.
-#[derive(Clone, Copy, Debug)]
-struct Copies {
-    to: usize,
-    length: usize,
-    from: usize,
-    moves: bool,
+/// Copies to outputs that follow each other.
+#[derive(Clone, Debug)]
+enum Copies {
+    /// Of neighbors.
+    Many { to: usize, from: usize, length: usize },
+    /// Of one number to all of them.
+    One { to: usize, from: usize, length: usize },
+    /// From anywhere.
+    Each { to: usize, from: Vec<u32> },
 }
 
 #[derive(Debug)]
@@ -122,14 +129,26 @@ impl Staged {
         scratch.get().filter(|work: &&mut Work| Arc::ptr_eq(&work.of, &self.0))
     }
 
-    /// Computes the first outputs from the first variables.
-    pub fn begin(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
+    /// Computes the first outputs from the first variables, which are given piece by piece.
+    pub fn begin(&self, scratch: &mut Scratch, x: &[&[f64]], y: &mut [f64]) {
         let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
         let plan = &*self.0;
         let at = plan.tape.first_variable();
-        fill(&mut work.registers[at..at + plan.variables], x);
+        let mut own = &mut work.registers[at..at + plan.variables];
+        for piece in x {
+            let (here, rest) = own.split_at_mut(piece.len().min(own.len()));
+            here.copy_from_slice(&piece[..here.len()]);
+            own = rest;
+        }
+        own.fill(f64::NAN);
         plan.sweep(plan.first..plan.rest, &mut work.registers);
         write(&plan.outputs[0], &work.registers, y);
+    }
+
+    /// The first variables, as they were given last.
+    pub fn given<'a>(&self, scratch: &'a mut Scratch) -> &'a [f64] {
+        let at = self.0.tape.first_variable();
+        self.work(scratch).map_or(&[], |work| &work.registers[at..at + self.0.variables])
     }
 
     /// Computes the other outputs from the other variables.
@@ -137,7 +156,10 @@ impl Staged {
         let Some(work) = self.work(scratch) else { return y.fill(f64::NAN) };
         let plan = &*self.0;
         let at = plan.tape.first_variable() + plan.variables;
-        fill(&mut work.registers[at..plan.tape.first_instruction()], x);
+        let own = &mut work.registers[at..plan.tape.first_instruction()];
+        let given = own.len().min(x.len());
+        own[..given].copy_from_slice(&x[..given]);
+        own[given..].fill(f64::NAN);
         plan.sweep(plan.rest..plan.runs.list.len(), &mut work.registers);
         write(&plan.outputs[1], &work.registers, y);
     }
@@ -182,7 +204,7 @@ impl Function for Staged {
     fn call(&self, scratch: &mut Scratch, x: &[f64], y: &mut [f64]) {
         let (x, more) = x.split_at(self.0.variables.min(x.len()));
         let (y, others) = y.split_at_mut(self.0.early.min(y.len()));
-        self.begin(scratch, x, y);
+        self.begin(scratch, &[x], y);
         self.finish(scratch, more, others);
     }
 
@@ -198,38 +220,50 @@ impl Function for Staged {
     }
 }
 
-/// Takes what is given; what is not is NaN.
-fn fill(own: &mut [f64], x: &[f64]) {
-    let given = own.len().min(x.len());
-    own[..given].copy_from_slice(&x[..given]);
-    own[given..].fill(f64::NAN);
-}
-
-/// Outputs as copies of neighbors.
+/// Outputs as copies.
 fn copies(places: &[usize]) -> Vec<Copies> {
     let mut list: Vec<Copies> = Vec::new();
-    for (to, &from) in places.iter().enumerate() {
+    let mut to = 0;
+    while let Some(&from) = places.get(to) {
+        let left = &places[to..];
+        let many = left.iter().enumerate().take_while(|(k, place)| **place == from + k).count();
+        let one = left.iter().take_while(|place| **place == from).count();
+        let length = many.max(one);
         match list.last_mut() {
-            Some(last) if last.moves && from == last.from + last.length => last.length += 1,
-            Some(last) if !last.moves && from == last.from => last.length += 1,
-            Some(last) if last.length == 1 && from == last.from => {
-                (last.length, last.moves) = (2, false);
+            _ if many >= SHORTEST => list.push(Copies::Many { to, from, length }),
+            _ if one >= SHORTEST => list.push(Copies::One { to, from, length }),
+            Some(Copies::Each { from, .. }) => {
+                from.extend(left[..length].iter().map(|&place| place as u32));
             }
-            _ => list.push(Copies { to, length: 1, from, moves: true }),
+            _ => {
+                let from = left[..length].iter().map(|&place| place as u32).collect();
+                list.push(Copies::Each { to, from });
+            }
         }
+        to += length;
     }
     list
 }
 
-/// Writes them; lists that are shorter get what they have room for.
+/// Writes them; a list that is shorter gets what it has room for.
 fn write(copies: &[Copies], registers: &[f64], y: &mut [f64]) {
-    for &Copies { to, length, from, moves } in copies {
-        let Some(own) = y.get_mut(to..) else { return };
-        let length = length.min(own.len());
-        match (moves, length) {
-            (true, 1) => own[0] = registers[from],
-            (true, _) => own[..length].copy_from_slice(&registers[from..from + length]),
-            (false, _) => own[..length].fill(registers[from]),
+    for copy in copies {
+        let (Copies::Many { to, .. } | Copies::One { to, .. } | Copies::Each { to, .. }) = copy;
+        let Some(own) = y.get_mut(*to..) else { return };
+        match copy {
+            Copies::Many { from, length, .. } => {
+                let length = *length.min(&own.len());
+                own[..length].copy_from_slice(&registers[*from..from + length]);
+            }
+            Copies::One { from, length, .. } => {
+                let length = *length.min(&own.len());
+                own[..length].fill(registers[*from]);
+            }
+            Copies::Each { from, .. } => {
+                for (own, &place) in own.iter_mut().zip(from) {
+                    *own = registers[place as usize];
+                }
+            }
         }
     }
 }

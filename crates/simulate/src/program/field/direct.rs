@@ -120,7 +120,9 @@ impl Field {
             }
             return Ok(false);
         }
-        self.load(t, x)?;
+        if let Some(Code::Whole(_)) = self.direct.code {
+            self.load(t, x)?;
+        }
         let (direct, work) = (&mut self.direct, &mut self.work);
         let is_found = match &mut direct.code {
             None => return Ok(false),
@@ -129,7 +131,9 @@ impl Field {
                 true
             }
             Some(Code::Around(staged, early)) => {
-                staged.begin(&mut direct.registers, &work.input, early);
+                let state = self.n + self.size;
+                let given = [&[t], &x[..state], &work.input[1 + state..]];
+                staged.begin(&mut direct.registers, &given, early);
                 let count = early.len() - self.rows.len();
                 let (schur, lambda) = early.split_at_mut(count);
                 let is_solved = work.factored.solve_reduced(schur, lambda);
@@ -165,7 +169,15 @@ impl Field {
         if !was_missed && !was_direct {
             return false;
         }
-        let (input, last) = (&self.work.input, 1 + self.n + self.size);
+        let Direct { code, registers, .. } = &mut self.direct;
+        let input = match code {
+            Some(Code::Around(staged, _)) if was_direct => staged.given(registers),
+            _ => &self.work.input,
+        };
+        let last = 1 + self.n + self.size;
+        if input.len() < last {
+            return false;
+        }
         let is_here = input[0].to_bits() == t.to_bits() && is_same(&input[1..last], &x[..last - 1]);
         if is_here && was_missed {
             // The terms are needed there in any case: code would have been of no use, but a loss.
@@ -185,7 +197,7 @@ impl Field {
         }
         if let Some(reduced) = factored.reduced() {
             direct.own.clear();
-            direct.serves = reduced.jacobian.rows() == self.rows.len();
+            direct.serves = reduced.jacobian.rows() == self.rows.len() && self.auxiliary.is_none();
             if direct.order.1 != self.rows {
                 direct.order.1.clone_from(&self.rows);
                 direct.code = None;
