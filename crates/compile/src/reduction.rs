@@ -103,9 +103,8 @@ impl Tape {
         let mut x = u;
         let mut start = 0;
         for (row, &end) in problem.ends.iter().enumerate() {
-            for at in start..end {
-                let i = problem.entries[at].0;
-                x[i] = writer.fused(w[at], lambda(row), x[i]);
+            for (&(i, _), &w) in problem.entries[start..end].iter().zip(&w[start..end]) {
+                x[i] = writer.fused(w, lambda(row), x[i]);
             }
             start = end;
         }
