@@ -14,7 +14,7 @@ use dalembert::simulate::{DEFAULT, Field, Setting, start};
 use dalembert::{Input, Model, Options};
 use serde_json::{Value, json};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a figure is looked for.
 const PATIENCE: Duration = Duration::from_millis(400);

@@ -2,6 +2,7 @@
 
 use super::runs::{From, Run};
 use crate::backends::interpreter::Loops;
+use crate::calls;
 use crate::lanes::Lanes;
 use crate::tape::Instruction;
 use crate::values::Values;
@@ -28,13 +29,6 @@ impl Loops for Sweep<'_> {
             }
         }
     }
-}
-
-/// An operation on one double.
-macro_rules! lanes {
-    ($f:ident, $($a:expr),*) => {
-        Lanes::<1>.$f($(&[$a]),*)[0]
-    };
 }
 
 /// A run whose operands are neighbors, or stay.
@@ -163,19 +157,27 @@ fn pick(run: &Run, before: &[f64], places: &[[u32; 3]], own: &mut [f64]) {
 /// Functions that are calls, one after the other.
 #[inline(always)]
 fn each(run: &Run, own: &mut [f64], at: impl Fn(usize) -> [f64; 3]) {
-    for i in 0..run.length {
-        let [a, b, c] = at(i);
-        own[i] = match run.like {
-            Instruction::Pow(..) => lanes!(pow, a, b),
-            Instruction::Call1(f, _) => Lanes::<1>.call1(f, &[a])[0],
-            Instruction::Call2(f, ..) => Lanes::<1>.call2(f, &[a], &[b])[0],
-            Instruction::Select(..) => lanes!(select, a, b, c),
-            Instruction::SinCos(_) => {
-                let (sin, cos) = Lanes::<1>.sin_cos(&[a]);
-                own[run.length + i] = cos[0];
-                sin[0]
+    let (own, rest) = own.split_at_mut(run.length);
+    let all = own.iter_mut().enumerate();
+    match run.like {
+        Instruction::Pow(..) => all.for_each(|(i, y)| *y = f64::powf(at(i)[0], at(i)[1])),
+        Instruction::Call1(function, _) => {
+            let f = calls::one(function);
+            all.for_each(|(i, y)| *y = f(at(i)[0]));
+        }
+        Instruction::Call2(function, ..) => {
+            let f = calls::two(function);
+            all.for_each(|(i, y)| *y = f(at(i)[0], at(i)[1]));
+        }
+        Instruction::Select(..) => all.for_each(|(i, y)| {
+            let [c, a, b] = at(i).map(|x| [x]);
+            *y = Lanes::<1>.select(&c, &a, &b)[0];
+        }),
+        Instruction::SinCos(_) => {
+            for ((i, sin), cos) in all.zip(rest) {
+                (*sin, *cos) = at(i)[0].sin_cos();
             }
-            _ => f64::NAN,
-        };
+        }
+        _ => own.fill(f64::NAN),
     }
 }
