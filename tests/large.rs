@@ -1,8 +1,9 @@
 //! Systems with many coordinates: matrices stay sparse, and what is found is what dense matrices
 //! give, what other ways to write the system give, and what small ones give.
 
+use dalembert::simulate::integrators::Problem;
 use dalembert::simulate::run::{Program, RunOptions};
-use dalembert::simulate::{Setting, start};
+use dalembert::simulate::{DEFAULT, Field, Setting, start};
 use dalembert::{Input, Options};
 use std::fmt::Write;
 
@@ -199,4 +200,48 @@ fn coordinates_without_mass_take_dense_matrices() {
     let with = moved(&text, 0.3, |_| {});
     let without = moved(&chain(40, &[&format!("{ROD} = 1")]), 0.3, |_| {});
     compare("chain", &with.q[..82], &without.q, 1e-8);
+}
+
+/// Rates in one go and by their terms, to the bit, once they are found in one go at all.
+fn rates_in_one_go(what: &str, text: &str, by_loops: bool) {
+    let loaded = dalembert::load(&Input::text("model", text), &Options::default());
+    let model = loaded.model.unwrap_or_else(|| panic!("{:?}\n{text}", loaded.diagnostics));
+    let setting = Setting::new(&model).expect("values");
+    let start = start::start(&setting).expect("a start").state;
+    let mut field = Field::by_lagrange(&setting, DEFAULT).expect("applies").1;
+    let mut x = start.q.clone();
+    x.extend(&start.velocity);
+    x.push(0.0);
+    field.choose_rows(start.t, &x, 1e-9).expect("a motion");
+    let (mut dx, mut by_terms) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+    for call in 0..60 {
+        let t = 1e-3 * call as f64;
+        // A state beside the constraints, as the stages of a step are.
+        for (i, x) in x.iter_mut().enumerate() {
+            *x += 1e-4 * (0.3 * (i * call) as f64).sin();
+        }
+        field.rates(t, &x, &mut dx).expect("rates");
+        // Each look at the terms speaks against the other way.
+        if call % 10 == 9 {
+            field.lasting_rates(t, &x, &mut by_terms).expect("rates");
+            assert_eq!(dx, by_terms, "{what}: call {call}");
+        }
+    }
+    assert_eq!(field.counts.direct > 0, by_loops, "{what}: {:?}", field.counts);
+    assert_eq!(field.counts.decided, 0, "{what}");
+}
+
+#[test]
+fn rates_in_one_go_are_those_of_their_terms() {
+    let rod = format!("{ROD} = 1");
+    rates_in_one_go("chain", &chain(70, &[&rod]), true);
+    rates_in_one_go("every constraint twice", &chain(70, &[&rod, &rod]), true);
+    // Masses that change, springs, and a point that is moved: its row does work.
+    let springs = "const N = 60\nparam k = 3, m = 2\ncoord x[1..N], y[1..N]\n\
+        for i in 1..N {\n  kinetic m*(1 + x[i]^2)*x[i]'^2/2 + y[i]'^2/2\n  potential k*x[i]^2/2 + sin(y[i])\n  \
+        start x[i] = 0.1*i/N, y[i] = 0.2, y[i]' = 0.1\n}\n\
+        for i in 2..N {\n  potential k*(x[i] - x[i-1])^2/2 + k*(y[i] - y[i-1])^4\n}\n\
+        constraint moved: x[1] = 0.1*cos(3*t)/N\nconstraint held: y[1] + x[2]*y[2] = 0.2 + 0.2*0.2/N\n\
+        start x[1] ~ 0, y[1] ~ 0.2, y[1]' ~ 0, x[1]' ~ 0\n";
+    rates_in_one_go("springs", springs, true);
 }

@@ -6,6 +6,7 @@
 //! start to the end state alone, by the method and the tolerance that reach the asked error soonest,
 //! compiled ahead; the time for all that comes before it, from reading the text on, is beside it.
 
+mod median;
 mod motions;
 
 use dalembert::simulate::integrators::Problem;
@@ -13,7 +14,7 @@ use dalembert::simulate::{DEFAULT, Field, Setting, start};
 use dalembert::{Input, Model, Options};
 use serde_json::{Value, json};
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a figure is looked for.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -27,21 +28,9 @@ fn load(text: &str, set: &[String]) -> Model {
     dalembert::load(&input, &options).model.expect("no faults")
 }
 
-/// Seconds of one call, the median of as many as there is patience for.
-fn median(mut call: impl FnMut()) -> f64 {
-    let clock = Instant::now();
-    call();
-    let once = clock.elapsed().max(Duration::from_nanos(20));
-    let inner = (Duration::from_millis(2).as_nanos() / once.as_nanos()).max(1) as u32;
-    let mut times = Vec::new();
-    let clock = Instant::now();
-    while times.len() < 5 || clock.elapsed() < PATIENCE {
-        let own = Instant::now();
-        (0..inner).for_each(|_| call());
-        times.push(own.elapsed().as_secs_f64() / f64::from(inner));
-    }
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+/// Seconds of one call.
+fn median(call: impl FnMut()) -> f64 {
+    median::median(PATIENCE, 5, call)
 }
 
 fn chain(n: usize) -> Model {

@@ -1,10 +1,15 @@
 //! How cost grows with size: one JSON line a row.
 //!
-//! `cargo bench --bench scale -- [ROW …]` prints those whose names contain a word that is given, or
-//! all; `python3 benches/scale/table.py` runs them beside C by hand, writes the table and draws the
-//! growth. A chain is N unit masses on unit rods in space; oscillators are N unit masses, each on a
+//! `cargo bench --bench scale -- [ROW …]` prints those that are named, with their size (`travel-1000`)
+//! or at all sizes (`travel`), or all; `python3 benches/scale/table.py` runs them beside C by hand, writes the table and draws the
+//! growth. With `--long` there are N four-bars too, which take minutes. A chain is N unit masses on unit rods in space; oscillators are N unit masses, each on a
 //! spring to its neighbours.
 
+#[path = "../peers/median.rs"]
+mod median;
+
+use dalembert::compile::{Tape, backends};
+use dalembert::expr::Symbol;
 use dalembert::simulate::drive::End;
 use dalembert::simulate::integrators::Problem;
 use dalembert::simulate::run::{Program, RunOptions};
@@ -13,6 +18,7 @@ use dalembert::{Input, Model, Options};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 /// How long a figure is looked for.
@@ -62,23 +68,6 @@ fn load(text: &str) -> Model {
     dalembert::load(&Input::text("model", text), &Options::default()).model.expect("no faults")
 }
 
-/// Seconds of one call, the median of as many as there is patience for.
-fn median(mut call: impl FnMut()) -> f64 {
-    let clock = Instant::now();
-    call();
-    let once = clock.elapsed().max(Duration::from_nanos(20));
-    let inner = (Duration::from_millis(2).as_nanos() / once.as_nanos()).max(1) as u32;
-    let mut times = Vec::new();
-    let clock = Instant::now();
-    while times.len() < 3 || clock.elapsed() < PATIENCE {
-        let own = Instant::now();
-        (0..inner).for_each(|_| call());
-        times.push(own.elapsed().as_secs_f64() / f64::from(inner));
-    }
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
 /// From the text to the first accelerations.
 fn first(text: &str) -> f64 {
     let clock = Instant::now();
@@ -107,9 +96,34 @@ fn evaluate(text: &str) -> f64 {
     let mut dx = vec![0.0; x.len()];
     let mut far = x.clone();
     far[0] += 1e-9;
-    median(|| {
+    median::median(PATIENCE, 3, || {
         field.rates(0.0, black_box(&x), &mut dx).expect("rates");
         std::mem::swap(&mut x, &mut far);
+    })
+}
+
+/// The tape of q̇ and F alone, which are the rates where masses are 1 and nothing is constrained.
+fn tape(text: &str) -> f64 {
+    let model = load(text);
+    let setting = Setting::new(&model).expect("values");
+    let (field, x) = field(&model);
+    let equations = &field.equations;
+    let roots: Vec<_> = equations.kinematics.iter().chain(&equations.force).copied().collect();
+    let variables: Vec<Symbol> = std::iter::once(Symbol::TIME)
+        .chain(equations.q.clone())
+        .chain(equations.v.clone())
+        .collect();
+    let (symbols, constants) = setting.constants();
+    let tape = Tape::lower(&model.exprs, &roots, &symbols, &variables);
+    let function = backends::DEFAULT.compile(tape);
+    let mut scratch = function.scratch();
+    function.prepare(&mut scratch, &constants);
+    let mut input = vec![0.0];
+    input.extend_from_slice(&x[..x.len() - 1]);
+    let mut output = vec![0.0; roots.len()];
+    median::median(PATIENCE, 3, || {
+        function.call(&mut scratch, black_box(&input), &mut output);
+        input[1] += 1e-12;
     })
 }
 
@@ -154,10 +168,32 @@ fn travel(text: &str, asked: f64) -> Value {
     best
 }
 
+/// Ten seconds of N four-bars in a row, which pass singular positions, as a whole run with its
+/// checks: benchmark A02 of IFToMM.
+fn four_bars(n: usize) -> Value {
+    let input = Input::open("gallery:benchmarks/n-four-bar").expect("a page");
+    let set = vec![format!("N={n}")];
+    let model = dalembert::load(&input, &Options { set, ..Options::default() }).model;
+    let setting = Setting::new(&model.expect("no faults")).expect("values");
+    let mut options = RunOptions::of_model(&setting);
+    (options.end, options.every) = (10.0, Some(10.0));
+    let start = start::start(&setting).expect("a start");
+    let program = Program::new(&setting, &options).expect("a program");
+    let clock = Instant::now();
+    let go_on = &mut |_: &_| ControlFlow::Continue(());
+    let report = program.run_from(&setting, &options, start, go_on).expect("a motion");
+    json!({"seconds": clock.elapsed().as_secs_f64(), "end": format!("{:?}", report.end)})
+}
+
+/// Whether a row is meant by a word.
+fn is_called(name: &str, word: &str) -> bool {
+    name == word || name.rsplit_once('-').is_some_and(|(kind, _)| kind == word)
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     let tell = |name: String, row: &dyn Fn() -> Value| {
-        if words.is_empty() || words.iter().any(|word| name.contains(word)) {
+        if words.is_empty() || words.iter().any(|word| is_called(&name, word)) {
             println!("{}", json!({"row": name, "result": row()}));
         }
     };
@@ -168,5 +204,11 @@ fn main() {
         tell(format!("travel-{n}"), &|| travel(&chain(n, 1), 1e-8));
         tell(format!("twice-travel-{n}"), &|| travel(&chain(n, 2), 1e-8));
         tell(format!("oscillators-{n}"), &|| json!({"seconds": evaluate(&oscillators(n))}));
+        tell(format!("oscillators-tape-{n}"), &|| json!({"seconds": tape(&oscillators(n))}));
+    }
+    if std::env::args().any(|word| word == "--long") {
+        for n in [100, 300, 1000] {
+            tell(format!("four-bars-{n}"), &|| four_bars(n));
+        }
     }
 }

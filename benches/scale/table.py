@@ -1,6 +1,6 @@
 """How cost grows with size, beside C by hand: writes the table and the figure of docs/scale.md.
 
-    python3 benches/scale/table.py
+    python3 benches/scale/table.py [--long]
 
 Builds the benchmark and the C program, runs them in turn, and draws seconds against N.
 """
@@ -26,6 +26,8 @@ ROWS = [
     ("travel", "1 s of motion, error ≤ 1e-8", {1000: "35 ms", 10000: "800 ms"}),
     ("twice-travel", "the same, every constraint twice", {}),
     ("oscillators", "oscillators, one acceleration", {}),
+    ("oscillators-tape", "their tape alone", {}),
+    ("four-bars", "10 s of N four-bars (A02)", {}),
 ]
 
 
@@ -93,7 +95,7 @@ def main():
     else:
         print("no C compiler: its column is left out", file=sys.stderr)
     found, how = {}, {}
-    for line in lines(["cargo", "bench", "--bench", "scale"]):
+    for line in lines(["cargo", "bench", "--bench", "scale", "--", *sys.argv[1:]]):
         result = line["result"] or {}
         found[line["row"]] = result.get("seconds")
         if result.get("method"):
@@ -102,6 +104,8 @@ def main():
     for name, words, asked in ROWS:
         for n in SIZES:
             row = f"{name}-{n}"
+            if row not in found:
+                continue
             cells = [words, str(n), seconds(found.get(row)), how.get(row, "–"),
                      seconds(limit.get(row)), asked.get(n, "–")]
             table.append("| " + " | ".join(cells) + " |")

@@ -155,7 +155,7 @@ impl Tape {
     }
 
     /// Leaves out what no output needs any more.
-    fn sweep(&mut self) {
+    pub(crate) fn sweep(&mut self) {
         let first = self.first_instruction();
         let mut factors = vec![None; self.matrices.len()];
         for (at, instruction) in self.instructions.iter().enumerate() {
@@ -215,7 +215,7 @@ impl Tape {
     }
 
     /// The register of a number, which is added if need be.
-    fn number(&mut self, value: f64) -> Register {
+    pub(crate) fn number(&mut self, value: f64) -> Register {
         let known = self.numbers.iter().position(|x| x.to_bits() == value.to_bits());
         let place = known.unwrap_or_else(|| {
             let place = self.numbers.len() as Register;
@@ -227,7 +227,7 @@ impl Tape {
     }
 
     /// Adds instructions at the end; those without variables go to the end of the prologue.
-    fn append(&mut self, list: Vec<Instruction>) {
+    pub(crate) fn append(&mut self, list: Vec<Instruction>) {
         let (first, old, count) =
             (self.first_instruction(), self.instructions.len(), self.prologue);
         let variables = self.first_variable()..first;

@@ -52,6 +52,10 @@ fn nobody_can_tell_when_code_is_made() {
     }
 }
 
+mod bulk {
+    dalembert_compile::backend_tests!(dalembert_compile::backends::bulk::BACKEND);
+}
+
 mod machine {
     dalembert_compile::backend_tests!(dalembert_compile::backends::machine::BACKEND);
 }

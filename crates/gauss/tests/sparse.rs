@@ -231,3 +231,69 @@ fn what_sparse_factors_do_not_serve_is_solved_with_zeros() {
     assert_eq!(own, dense);
     assert_eq!(own.motion, Verdict::Unique);
 }
+
+/// Rows that meet as a tree does, or not; a diagonal metric. What is left after elimination, formed
+/// by its products elsewhere, has the multipliers of the problem itself, to the bit, and falls as it
+/// does.
+#[test]
+fn a_reduced_problem_has_the_multipliers_of_the_whole() {
+    let mut source = Random(23);
+    let mut trees = 0;
+    for case in 0..400 {
+        let m = 2 + source.below(40);
+        let n = m + 1;
+        let mut p = Problem { n, m, ..Problem::default() };
+        p.metric = vec![0.0; n * n];
+        (0..n).for_each(|i| p.metric[i * (n + 1)] = source.unit(0.0, 0.5).abs());
+        p.jacobian = vec![0.0; m * n];
+        let is_tree = case % 2 == 0;
+        for row in 0..m {
+            // Each row has a coordinate of its own and one of an earlier row; of a tree no two share
+            // the latter.
+            p.jacobian[row * n + row + 1] = 1.0 + source.signed().abs();
+            let other = if is_tree { row } else { source.below(row + 1) };
+            p.jacobian[row * n + other] = source.normal() + 3.0;
+        }
+        (p.force, p.nonideal, p.bias) = (source.vector(n), source.vector(n), source.vector(m));
+        let sparse = Sparse::new(p);
+        let (scratch, own) = solve(&sparse.terms());
+        let mut factored = Factored::default();
+        assert!(factored.adopt(&scratch, &own), "case {case}");
+        let (mut v_dot, mut lambda) = (Vec::new(), Vec::new());
+        assert!(factored.solve_at(DEFAULT, &sparse.terms(), &mut v_dot, &mut lambda));
+        let Some(reduced) = factored.reduced() else { continue };
+        let p = &sparse.problem;
+        let (masses, entries) = (&sparse.entries[0], &sparse.entries[1]);
+        let columns: Vec<usize> =
+            (0..m).flat_map(|row| reduced.jacobian.row(row).to_vec()).collect();
+        let sum = |products: &mut dyn Iterator<Item = (f64, f64)>| {
+            let first = products.next().map_or(0.0, |(a, b)| a * b);
+            products.fold(first, |sum, (a, b)| a.mul_add(b, sum))
+        };
+        let over = |at: usize| entries[at] * (1.0 / masses[columns[at]]);
+        let mut schur = Vec::new();
+        for ends in reduced.ends.windows(2) {
+            let products = &reduced.products[ends[0] as usize..ends[1] as usize];
+            let mut products =
+                products.iter().map(|&(a, w)| (entries[a as usize], over(w as usize)));
+            schur.push(sum(&mut products));
+        }
+        let u: Vec<f64> =
+            (0..n).map(|i| (p.force[i] + p.nonideal[i]) * (1.0 / masses[i])).collect();
+        let mut right: Vec<f64> = (0..m)
+            .map(|row| {
+                let own = reduced.jacobian.range(row);
+                p.bias[row] - sum(&mut own.map(|at| (entries[at], u[columns[at]])))
+            })
+            .collect();
+        trees += usize::from(is_tree);
+        assert!(factored.solve_reduced(&schur, &mut right), "case {case}");
+        assert_eq!(right, lambda, "case {case}");
+        // A row that all but vanishes has a pivot that has fallen.
+        let mut fallen = schur.clone();
+        fallen.iter_mut().for_each(|s| *s = f64::NAN);
+        assert!(!factored.solve_reduced(&fallen, &mut right), "case {case}");
+        assert!(!factored.solve_reduced(&schur[1..], &mut right), "case {case}");
+    }
+    assert!(trees > 100, "{trees}");
+}

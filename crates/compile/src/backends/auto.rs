@@ -8,7 +8,7 @@
 //! less than the memory for code costs. All backends give the same bits, and nobody can tell when
 //! the change came.
 
-use super::{Backend, Function, Scratch, interpreter, machine};
+use super::{Backend, Function, Scratch, bulk, interpreter, machine};
 use crate::tape::Tape;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -32,6 +32,9 @@ impl Backend for Auto {
     fn compile(&self, tape: Tape) -> Box<dyn Function> {
         if tape.instructions.len() < SHORTEST {
             return interpreter::BACKEND.compile(tape);
+        }
+        if let Some(loops) = bulk::if_it_pays(&tape) {
+            return Box::new(loops);
         }
         let first = interpreter::BACKEND.compile(tape.clone());
         let calls = AtomicU32::new(0);

@@ -5,6 +5,7 @@ use crate::tape::Tape;
 use std::any::Any;
 
 pub mod auto;
+pub mod bulk;
 pub mod interpreter;
 pub mod machine;
 
@@ -91,7 +92,7 @@ macro_rules! backends {
     };
 }
 
-backends! { interpreter, machine, auto }
+backends! { interpreter, machine, bulk, auto }
 
 /// The backend used unless another is named: interpreted at first, machine code when it pays.
 pub static DEFAULT: &dyn Backend = &auto::BACKEND;

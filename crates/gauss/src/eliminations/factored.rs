@@ -28,7 +28,7 @@ use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, STRAIGHT, STRAIGHT_WITH_ROWS, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
-use crate::sparse::{Dense, LARGEST_DENSE, SparseFactored};
+use crate::sparse::{Dense, LARGEST_DENSE, Reduced, SparseFactored};
 use crate::terms::Terms;
 use crate::tolerances::solving::{FALLS, HOLDS, POOR};
 use dalembert_machine::wide;
@@ -96,6 +96,18 @@ impl Factored {
         }
         constants.extend(self.free[..n - r].iter().map(least));
         Some((&self.order.columns, &self.order.rows))
+    }
+
+    /// Of a sparse problem with a diagonal Γ, S = A Γ⁻¹ Aᵀ by its products: code that keeps to the
+    /// operations here, sums of fused products one after the other, gives the same bits.
+    pub fn reduced(&self) -> Option<Reduced<'_>> {
+        self.sparse.as_ref().and_then(|sparse| sparse.reduced())
+    }
+
+    /// λ of such a problem where S and b − A Γ⁻¹F are given, in the place of the latter. The factors
+    /// there are stay as they are. False if a pivot has fallen, or λ is not a number.
+    pub fn solve_reduced(&mut self, schur: &[f64], right: &mut [f64]) -> bool {
+        self.sparse.as_mut().is_some_and(|sparse| sparse.solve_reduced(schur, right))
     }
 
     /// Takes over a decision made on all rows of a problem, for the independent ones among

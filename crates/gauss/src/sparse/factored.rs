@@ -1,9 +1,11 @@
 //! Factors on a decision: numbers change, the structure and the rows in use do not.
 
+use super::ldl::Triangle;
 use super::numeric::Factors;
 use super::solve::{Decided, Problem, Room};
 use super::structure::Structure;
 use crate::outcome::{Outcome, Verdict};
+use crate::pattern::Pattern;
 use crate::terms::Terms;
 use crate::tolerances::solving::{FALLS, HOLDS, POOR};
 use crate::tolerances::sparse::STILL_REGULAR;
@@ -27,6 +29,20 @@ pub(crate) struct SparseFactored {
     v_dot: Vec<f64>,
     lambda: Vec<f64>,
     room: Room,
+    /// Factors of S where that is given.
+    given: Triangle,
+}
+
+/// S = A Γ⁻¹ Aᵀ as sums of products, where Γ is diagonal: what is left to be solved when the
+/// accelerations are eliminated.
+#[derive(Clone, Copy, Debug)]
+pub struct Reduced<'a> {
+    /// The products, of places of entries of A in the list of all: of one, and of one over its mass.
+    pub products: &'a [(u32, u32)],
+    /// Where those of each entry of S begin, and their end.
+    pub ends: &'a [u32],
+    /// Where the entries of A are.
+    pub jacobian: &'a Pattern,
 }
 
 impl SparseFactored {
@@ -36,12 +52,17 @@ impl SparseFactored {
             return None;
         }
         let factors = decided.factors().clone();
-        let pivots: Vec<f64> =
-            factors.pivots.iter().zip(&factors.sizes).map(|(p, size)| p / size).collect();
+        let pivots: Vec<f64> = factors
+            .triangle
+            .pivots
+            .iter()
+            .zip(&factors.triangle.sizes)
+            .map(|(p, size)| p / size)
+            .collect();
         let least = pivots.iter().fold(1f64, |m, p| m.min(*p));
         Some(SparseFactored {
             s: decided.used.clone()?,
-            sizes: factors.sizes.clone(),
+            sizes: factors.triangle.sizes.clone(),
             factors,
             pivots,
             masses: Vec::new(),
@@ -54,6 +75,7 @@ impl SparseFactored {
             v_dot: Vec::new(),
             lambda: Vec::new(),
             room: Room::default(),
+            given: Triangle::default(),
         })
     }
 
@@ -74,8 +96,8 @@ impl SparseFactored {
         let masses = self.s.diagonal.iter().map(|at| at.map_or(0.0, |at| self.metric[at]));
         self.is_decided
             && !self.refines
-            && f.pivots.iter().zip(&f.sizes).zip(&self.pivots).all(stands)
-            && f.sizes.iter().zip(&self.sizes).all(is_near)
+            && f.triangle.pivots.iter().zip(&f.triangle.sizes).zip(&self.pivots).all(stands)
+            && f.triangle.sizes.iter().zip(&self.sizes).all(is_near)
             && masses.zip(&self.masses).all(|(now, before)| is_near((&now, before)))
     }
 
@@ -90,12 +112,9 @@ impl SparseFactored {
             replace(&mut self.metric, terms.metric);
         }
         replace(&mut self.jacobian, terms.jacobian);
-        let falls = |((pivot, size), before): ((&f64, &f64), &f64)| {
-            !(*pivot >= FALLS * FALLS * before * size)
-        };
         let is_factored = f.factor_metric(s, terms.metric, STILL_REGULAR)
             && f.factor_rows(s, terms.jacobian)
-            && !f.pivots.iter().zip(&f.sizes).zip(&self.pivots).any(falls);
+            && !has_fallen(&f.triangle, &self.pivots);
         if is_factored && self.masses.is_empty() {
             let masses = s.diagonal.iter().map(|at| at.map_or(0.0, |at| terms.metric[at]));
             self.masses.extend(masses);
@@ -128,13 +147,33 @@ impl SparseFactored {
         v_dot.iter().chain(&*multipliers).all(|x| x.is_finite())
     }
 
+    /// S by its products, where Γ is diagonal and solutions are not refined.
+    pub(crate) fn reduced(&self) -> Option<Reduced<'_>> {
+        let s = &self.s;
+        let (products, ends) = (&*s.products, &*s.products_at);
+        let is_plain = self.is_decided && s.is_diagonal && !self.refines;
+        is_plain.then_some(Reduced { products, ends, jacobian: &s.jacobian })
+    }
+
+    /// λ where S and its right-hand sides are given; the factors there are stay. False if a pivot
+    /// has fallen, or what is found is not a number.
+    pub(crate) fn solve_reduced(&mut self, schur: &[f64], right: &mut [f64]) -> bool {
+        let SparseFactored { s, given, pivots, .. } = self;
+        if schur.len() != s.schur.entries() || right.len() != s.order.len() {
+            return false;
+        }
+        given.factor_and_solve(s, schur, right)
+            && !has_fallen(given, pivots)
+            && right.iter().all(|x| x.is_finite())
+    }
+
     /// The shortest change of v by which A v changes by `right`.
     pub(crate) fn shortest(&mut self, right: &[f64], change: &mut Vec<f64>) -> bool {
         if self.refines || right.len() != self.s.order.len() {
             return false;
         }
         replace(&mut self.right, right);
-        self.factors.solve_schur(&self.s, &mut self.right);
+        self.factors.triangle.solve(&self.s, &mut self.right);
         change.clear();
         change.resize(self.s.diagonal.len(), 0.0);
         self.factors.add_along(&self.s, &self.right, change);
@@ -151,13 +190,21 @@ impl SparseFactored {
     /// The least pivot: how far a row is from those eliminated before it, in units of equal mass
     /// and as a part of `lengths` of the rows.
     pub(crate) fn margin(&self, lengths: &[f64]) -> f64 {
-        let rows = self.s.order.iter().zip(&self.factors.pivots);
+        let rows = self.s.order.iter().zip(&self.factors.triangle.pivots);
         let part = |(&row, pivot): (&usize, &f64)| match lengths[row] > 0.0 {
             true => pivot.max(0.0).sqrt() / lengths[row],
             false => pivot.max(0.0).sqrt(),
         };
         rows.map(part).fold(1.0, f64::min)
     }
+}
+
+/// Whether a pivot is far below what it was at a decision, as a part of its row.
+fn has_fallen(triangle: &Triangle, before: &[f64]) -> bool {
+    let parts = triangle.pivots.iter().zip(&triangle.sizes).zip(before);
+    let stands =
+        |((pivot, size), before): ((&f64, &f64), &f64)| *pivot >= FALLS * FALLS * before * size;
+    !parts.fold(true, |all, part| all & stands(part))
 }
 
 fn replace(own: &mut Vec<f64>, by: &[f64]) {

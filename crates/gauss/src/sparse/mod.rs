@@ -2,7 +2,7 @@
 //!
 //! Γ and A are lists of entries at the places of a [`Pattern`](crate::pattern::Pattern). Where Γ ≻ 0 falls into small blocks
 //! the accelerations are eliminated block by block, and S = A Γ⁻¹ Aᵀ is factored in an order that
-//! keeps it sparse (`structure`, `numeric`); which rows depend on others is decided by a sparse
+//! keeps it sparse (`structure`, `numeric`, `ldl`); which rows depend on others is decided by a sparse
 //! triangle (`decide`). Cost and memory grow as the entries of L do: for chains and trees, as
 //! their length.
 //!
@@ -11,11 +11,13 @@
 
 mod decide;
 mod factored;
+mod ldl;
 mod numeric;
 mod sets;
 mod solve;
 mod structure;
 
+pub use factored::Reduced;
 pub use sets::dependent_sets;
 
 pub(crate) use factored::SparseFactored;

@@ -7,7 +7,9 @@
 //! the range-space method (Udwadia & Kalaba 1992 for Γ ≻ 0 and independent rows). S has the square
 //! of the condition of the rows; a solution is improved by its own residuals where pivots are small.
 
-use super::structure::{Branch, NOWHERE, Structure};
+use super::ldl::Triangle;
+use super::structure::Structure;
+use dalembert_machine::{Wide, wide};
 
 /// Factors of one state, and room for solutions.
 #[derive(Clone, Debug, Default)]
@@ -18,12 +20,7 @@ pub(crate) struct Factors {
     masses: Vec<f64>,
     wide: Vec<f64>,
     schur: Vec<f64>,
-    lower: Vec<f64>,
-    inverse: Vec<f64>,
-    /// Squares of pivots and of rows, in the order of elimination.
-    pub(crate) pivots: Vec<f64>,
-    pub(crate) sizes: Vec<f64>,
-    work: Vec<f64>,
+    pub(crate) triangle: Triangle,
 }
 
 impl Factors {
@@ -83,15 +80,7 @@ impl Factors {
         for (b, w) in s.starts.windows(2).enumerate() {
             let (members, size) = (&s.members[w[0]..w[1]], w[1] - w[0]);
             let matrix = &self.blocks[s.at[b]..s.at[b] + size * size];
-            for k in 0..size {
-                let sum: f64 = (0..k).map(|j| matrix[k * size + j] * x[members[j]]).sum();
-                x[members[k]] -= sum;
-            }
-            (0..size).for_each(|k| x[members[k]] *= matrix[k * size + k]);
-            for k in (0..size).rev() {
-                let sum: f64 = (k + 1..size).map(|j| matrix[j * size + k] * x[members[j]]).sum();
-                x[members[k]] -= sum;
-            }
+            solve_block(matrix, size, x, |k| members[k]);
         }
     }
 
@@ -107,10 +96,7 @@ impl Factors {
             let (b, first) = (b as usize, first as usize);
             let size = s.starts[b + 1] - s.starts[b];
             let (x, matrix) = (&mut out[first..first + size], &self.blocks[s.at[b]..]);
-            for k in 0..size {
-                let sum: f64 = (0..k).map(|j| matrix[k * size + j] * x[j]).sum();
-                x[k] -= sum;
-            }
+            forward(matrix, size, x, |k| k);
             (0..size).for_each(|k| x[k] *= matrix[k * size + k].sqrt());
         }
     }
@@ -118,47 +104,9 @@ impl Factors {
     /// Forms S and factors it. False if a pivot is not positive.
     pub(crate) fn factor_rows(&mut self, s: &Structure, jacobian: &[f64]) -> bool {
         self.widen(s, jacobian);
-        let m = s.order.len();
-        let Factors { wide, schur, lower, inverse, pivots, sizes, work, .. } = self;
-        schur.resize(s.schur.entries(), 0.0);
-        let ends = s.products_at.windows(2);
-        for (value, ends) in schur.iter_mut().zip(ends) {
-            let products = s.products[ends[0] as usize..ends[1] as usize].iter();
-            *value = products.map(|&(a, w)| jacobian[a as usize] * wide[w as usize]).sum();
-        }
-        [&mut *inverse, pivots, sizes, work].into_iter().for_each(|list| list.resize(m, 0.0));
-        if !s.forest.is_empty() {
-            lower.resize(m, 0.0);
-            return factor_forest(&s.forest, schur, lower, inverse, pivots, sizes);
-        }
-        lower.resize(s.lower.entries(), 0.0);
-        work.fill(0.0);
-        let mut is_positive = true;
-        for k in 0..m {
-            let own = s.schur.range(k);
-            let (columns, last) = (s.schur.row(k), own.end - 1);
-            for (column, value) in columns.iter().zip(&schur[own.start..last]) {
-                work[*column] = *value;
-            }
-            let whole = schur[last];
-            let mut pivot = whole;
-            let (row, first) = (s.lower.row(k), s.lower.range(k).start);
-            for (at, &i) in row.iter().enumerate() {
-                let mut y = work[i];
-                let before = s.lower.range(i);
-                for (j, l) in s.lower.row(i).iter().zip(&lower[before]) {
-                    y -= l * work[*j];
-                }
-                work[i] = y;
-                let l = y * inverse[i];
-                pivot -= l * y;
-                lower[first + at] = l;
-            }
-            row.iter().for_each(|&i| work[i] = 0.0);
-            (pivots[k], sizes[k], inverse[k]) = (pivot, whole, 1.0 / pivot);
-            is_positive &= pivot > 0.0 && pivot.is_finite();
-        }
-        is_positive
+        self.schur.resize(s.schur.entries(), 0.0);
+        wide(Products { s, jacobian, wide: &self.wide, schur: &mut self.schur });
+        self.triangle.factor(s, &self.schur)
     }
 
     /// W = A Γ⁻¹.
@@ -177,52 +125,9 @@ impl Factors {
             let (b, first) = (b as usize, first as usize);
             let size = s.starts[b + 1] - s.starts[b];
             let (x, matrix) = (&mut wide[first..first + size], &self.blocks[s.at[b]..]);
-            for k in 0..size {
-                let sum: f64 = (0..k).map(|j| matrix[k * size + j] * x[j]).sum();
-                x[k] -= sum;
-            }
-            (0..size).for_each(|k| x[k] *= matrix[k * size + k]);
-            for k in (0..size).rev() {
-                let sum: f64 = (k + 1..size).map(|j| matrix[j * size + k] * x[j]).sum();
-                x[k] -= sum;
-            }
+            solve_block(matrix, size, x, |k| k);
         }
         self.wide = wide;
-    }
-
-    /// S⁻¹ times a vector over rows, in place.
-    pub(crate) fn solve_schur(&mut self, s: &Structure, x: &mut [f64]) {
-        let m = s.order.len();
-        let Factors { lower, inverse, work, .. } = self;
-        work.resize(m, 0.0);
-        if !s.forest.is_empty() {
-            for ((k, branch), l) in s.forest.iter().enumerate().zip(&*lower) {
-                // Without an entry l is 0, and what is read is what was left there.
-                work[k] = x[branch.row as usize] - l * work[branch.to as usize];
-            }
-            work.iter_mut().zip(&*inverse).for_each(|(x, d)| *x *= d);
-            for (k, (branch, l)) in s.forest.iter().zip(&*lower).enumerate().rev() {
-                let value = work[k];
-                x[branch.row as usize] = value;
-                work[branch.to as usize] -= l * value;
-            }
-            work.fill(0.0);
-            return;
-        }
-        for (k, &row) in s.order.iter().enumerate() {
-            let own = s.lower.row(k).iter().zip(&lower[s.lower.range(k)]);
-            let before: f64 = own.map(|(&i, l)| l * work[i]).sum();
-            work[k] = x[row] - before;
-        }
-        work.iter_mut().zip(&*inverse).for_each(|(x, d)| *x *= d);
-        for k in (0..m).rev() {
-            let value = work[k];
-            for (&i, l) in s.lower.row(k).iter().zip(&lower[s.lower.range(k)]) {
-                work[i] -= l * value;
-            }
-            x[s.order[k]] = value;
-        }
-        work.fill(0.0);
     }
 
     /// v̇ and λ for forces and right-hand sides: `v_dot` begins as F + C.
@@ -236,48 +141,104 @@ impl Factors {
     ) {
         self.solve_metric(s, v_dot);
         multipliers.clear();
-        for (row, b) in bias.iter().enumerate() {
-            let own = s.jacobian.entries_of(row, jacobian);
-            multipliers.push(b - own.map(|(i, a)| a * v_dot[i]).sum::<f64>());
-        }
-        self.solve_schur(s, multipliers);
+        multipliers.extend_from_slice(bias);
+        wide(Remaining { s, jacobian, v_dot, right: multipliers });
+        self.triangle.solve(s, multipliers);
         self.add_along(s, multipliers, v_dot);
     }
 
     /// Adds Γ⁻¹Aᵀλ.
     pub(crate) fn add_along(&self, s: &Structure, multipliers: &[f64], v_dot: &mut [f64]) {
-        for (row, l) in multipliers.iter().enumerate() {
-            for (i, w) in s.wide.entries_of(row, &self.wide) {
-                v_dot[i] += w * l;
+        wide(Along { s, wide: &self.wide, multipliers, v_dot });
+    }
+}
+
+/// S = A Wᵀ. Sums begin with their first products and take the others one after the other, fused:
+/// whoever does the same elsewhere has the same bits.
+struct Products<'a> {
+    s: &'a Structure,
+    jacobian: &'a [f64],
+    wide: &'a [f64],
+    schur: &'a mut [f64],
+}
+
+impl Wide for Products<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Products { s, jacobian, wide, schur } = self;
+        for (value, ends) in schur.iter_mut().zip(s.products_at.windows(2)) {
+            let products = s.products[ends[0] as usize..ends[1] as usize].iter();
+            *value = sum(products.map(|&(a, w)| (jacobian[a as usize], wide[w as usize])));
+        }
+    }
+}
+
+/// b − A u.
+struct Remaining<'a> {
+    s: &'a Structure,
+    jacobian: &'a [f64],
+    v_dot: &'a [f64],
+    right: &'a mut [f64],
+}
+
+impl Wide for Remaining<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (row, right) in self.right.iter_mut().enumerate() {
+            let own = self.s.jacobian.entries_of(row, self.jacobian);
+            *right -= sum(own.map(|(i, a)| (a, self.v_dot[i])));
+        }
+    }
+}
+
+/// v̇ + Wᵀλ.
+struct Along<'a> {
+    s: &'a Structure,
+    wide: &'a [f64],
+    multipliers: &'a [f64],
+    v_dot: &'a mut [f64],
+}
+
+impl Wide for Along<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (row, l) in self.multipliers.iter().enumerate() {
+            for (i, w) in self.s.wide.entries_of(row, self.wide) {
+                self.v_dot[i] = w.mul_add(*l, self.v_dot[i]);
             }
         }
     }
 }
 
-/// L D Lᵀ where each row of L has one entry at most. False if a pivot is not positive.
-fn factor_forest(
-    forest: &[Branch],
-    schur: &[f64],
-    lower: &mut [f64],
-    inverse: &mut [f64],
-    pivots: &mut [f64],
-    sizes: &mut [f64],
-) -> bool {
-    let mut is_positive = true;
-    let rows = forest.iter().zip(lower).zip(pivots).zip(sizes).enumerate();
-    for (k, (((branch, l), pivot), size)) in rows {
-        let whole = schur[branch.diagonal as usize];
-        let (mut own, mut entry) = (whole, 0.0);
-        if branch.off != NOWHERE {
-            let y = schur[branch.off as usize];
-            entry = y * inverse[branch.to as usize];
-            own -= entry * y;
-        }
-        (*l, *pivot, *size) = (entry, own, whole);
-        inverse[k] = 1.0 / own;
-        is_positive &= own > 0.0 && own < f64::INFINITY;
+/// A sum of products.
+#[inline(always)]
+fn sum(mut products: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let first = products.next().map_or(0.0, |(a, b)| a * b);
+    products.fold(first, |sum, (a, b)| a.mul_add(b, sum))
+}
+
+/// L⁻¹ of a block times what is at the places of its members.
+fn forward(matrix: &[f64], size: usize, x: &mut [f64], place: impl Fn(usize) -> usize) {
+    for k in 0..size {
+        let sum: f64 = (0..k).map(|j| matrix[k * size + j] * x[place(j)]).sum();
+        x[place(k)] -= sum;
     }
-    is_positive
+}
+
+/// The same of L⁻ᵀ D⁻¹ L⁻¹.
+fn solve_block(matrix: &[f64], size: usize, x: &mut [f64], place: impl Fn(usize) -> usize) {
+    forward(matrix, size, x, &place);
+    (0..size).for_each(|k| x[place(k)] *= matrix[k * size + k]);
+    for k in (0..size).rev() {
+        let sum: f64 = (k + 1..size).map(|j| matrix[j * size + k] * x[place(j)]).sum();
+        x[place(k)] -= sum;
+    }
 }
 
 /// A over whole blocks.

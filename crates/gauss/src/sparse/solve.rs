@@ -295,12 +295,37 @@ pub(super) struct Problem<'a> {
     pub(super) force: &'a [f64],
 }
 
+/// The unit of each coordinate: the power of two next to 1/√Γ_ii.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Units {
+    /// Γ_ii that they are of.
+    masses: Vec<f64>,
+    list: Vec<f64>,
+}
+
+impl Units {
+    /// Finds them, if masses have changed.
+    fn see(&mut self, s: &Structure, metric: &[f64]) {
+        let mass = |at: &Option<usize>| at.map_or(0.0, |at| metric[at]);
+        let is_same = self.masses.len() == s.diagonal.len()
+            && self.masses.iter().zip(&s.diagonal).all(|(own, at)| *own == mass(at));
+        if !is_same {
+            self.masses.clear();
+            self.masses.extend(s.diagonal.iter().map(mass));
+            let unit = |mass: &f64| power_of_two(-0.5 * mass.abs().log2());
+            self.list.clear();
+            self.list.extend(self.masses.iter().map(unit));
+        }
+    }
+}
+
 /// Room for residuals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Room {
     forces: Vec<f64>,
     rows: Vec<f64>,
     lambda: Vec<f64>,
+    units: Units,
 }
 
 impl Problem<'_> {
@@ -333,7 +358,7 @@ impl Problem<'_> {
         room: &mut Room,
     ) {
         self.left(right, v_dot, lambda, room);
-        let Room { forces, rows, lambda: change } = room;
+        let Room { forces, rows, lambda: change, .. } = room;
         factors.solve(self.s, self.jacobian, rows, forces, change);
         v_dot.iter_mut().zip(&*forces).for_each(|(v, d)| *v += d);
         lambda.iter_mut().zip(&*change).for_each(|(l, d)| *l += d);
@@ -349,13 +374,11 @@ impl Problem<'_> {
     ) -> (f64, f64) {
         self.left(right, v_dot, lambda, room);
         let s = self.s;
-        let unit = |i: usize| {
-            let mass = s.diagonal[i].map_or(0.0, |at| self.metric[at]);
-            power_of_two(-0.5 * mass.abs().log2())
-        };
+        room.units.see(s, self.metric);
+        let units = &room.units.list;
         let (mut missed, mut inertia, mut size, mut force) = (0.0, 0.0, 0.0, 0.0);
         for (i, left) in room.forces.iter().enumerate() {
-            let c = unit(i);
+            let c = units[i];
             let square = |x: f64| x * x;
             missed += square(c * left);
             inertia +=
@@ -366,7 +389,7 @@ impl Problem<'_> {
         let (mut open, mut bias) = (0.0, 0.0);
         for (row, left) in room.rows.iter().enumerate() {
             let own = s.jacobian.entries_of(row, self.jacobian);
-            let length = own.map(|(i, a)| (a * unit(i)) * (a * unit(i))).sum::<f64>();
+            let length = own.map(|(i, a)| (a * units[i]) * (a * units[i])).sum::<f64>();
             open += left * left / length;
             bias += right[row] * right[row] / length;
         }

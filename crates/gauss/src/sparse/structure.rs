@@ -36,24 +36,26 @@ pub(crate) struct Structure {
     pub(crate) to_wide: Vec<u32>,
     /// Rows in the order in which they are eliminated.
     pub(crate) order: Vec<usize>,
-    /// Below the diagonal of S, in that order: (column, first product); and the diagonal last.
+    /// Below the diagonal of S, in that order, and the diagonal last.
     pub(crate) schur: Pattern,
+    /// Where the products of each entry of S begin. Of trees, entries are not in the order of the
+    /// pattern but as branches say.
     pub(crate) products_at: Vec<u32>,
     /// S_jk = Σ A_ji W_ki: (entry of A, entry of `wide`).
     pub(crate) products: Vec<(u32, u32)>,
     /// L below its diagonal, row by row.
     pub(crate) lower: Pattern,
-    /// Where each row of L has one entry at most, as of chains and trees: for each row, what its
+    /// Where each column of L has one entry at most, as of chains and trees: for each, what its
     /// steps are. Empty otherwise.
     pub(crate) forest: Vec<Branch>,
 }
 
-/// A row of L with one entry at most.
+/// A column of L with one entry at most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     /// The row that it is.
     pub(crate) row: u32,
-    /// The column of its entry, by position; its own position where it has none.
+    /// The row of its entry, by position; its own position where it has none.
     pub(crate) to: u32,
     /// Where that entry is in S; none where it has none.
     pub(crate) off: u32,
@@ -174,18 +176,18 @@ impl Structure {
             list.sort_unstable();
             meets.push(list);
         }
-        // As the rows come, if that fills in as little: what is near stays near.
-        self.order = (0..m).collect();
+        self.order = from_the_leaves(&meets).unwrap_or_else(|| {
+            // As the rows come, if that fills in as little: what is near stays near.
+            let natural: Vec<usize> = (0..m).collect();
+            let fill = |order: &[usize]| {
+                let schur = schur(order, &meets);
+                lower(&schur).entries() - (schur.entries() - m)
+            };
+            let own = fill(&natural);
+            let other = if own > 0 { fill_reducing(&meets) } else { Vec::new() };
+            if own > 0 && other.len() == m && fill(&other) < own { other } else { natural }
+        });
         self.take_order(&meets);
-        let natural = (self.lower.entries(), std::mem::take(&mut self.order));
-        if natural.0 > self.schur.entries() - m {
-            self.order = fill_reducing(&meets);
-            self.take_order(&meets);
-        }
-        if self.order.is_empty() || self.lower.entries() > natural.0 {
-            self.order = natural.1;
-            self.take_order(&meets);
-        }
     }
 
     /// S with its products, and L, in the order there is.
@@ -221,21 +223,95 @@ impl Structure {
         }
         self.products_at.push(self.products.len() as u32);
         self.lower = lower(&self.schur);
-        if (0..m).all(|k| self.lower.row(k).len() <= 1) {
-            let branch = |k: usize| {
-                let own = self.schur.range(k);
-                let to = self.lower.row(k).first();
-                let off = to.and_then(|&i| self.schur.place(k, i));
-                Branch {
-                    row: self.order[k] as u32,
-                    to: to.map_or(k as u32, |&i| i as u32),
-                    off: off.map_or(NOWHERE, |at| at as u32),
-                    diagonal: own.end as u32 - 1,
+        let mut to = vec![None; m];
+        for k in 0..m {
+            for &i in self.lower.row(k) {
+                if to[i].replace(k).is_some() {
+                    return;
                 }
-            };
-            self.forest = (0..m).map(branch).collect();
+            }
+        }
+        let places = self.lay_out();
+        let branch = |(k, to): (usize, Option<usize>)| {
+            // Nothing fills in, so that what is in L is in S.
+            let off = to.and_then(|to| self.schur.place(to, k));
+            Branch {
+                row: self.order[k] as u32,
+                to: to.unwrap_or(k) as u32,
+                off: off.map_or(NOWHERE, |at| places[at]),
+                diagonal: places[self.schur.range(k).end - 1],
+            }
+        };
+        self.forest = to.into_iter().enumerate().map(branch).collect();
+    }
+
+    /// Puts the entries of S, of which only branches know the places, as its rows come: the diagonal,
+    /// then what is beside it, so that those that are computed alike are neighbors. The new places.
+    fn lay_out(&mut self) -> Vec<u32> {
+        let mut entries: Vec<(bool, usize, usize, usize)> =
+            Vec::with_capacity(self.schur.entries());
+        for k in 0..self.order.len() {
+            for (at, &column) in self.schur.range(k).zip(self.schur.row(k)) {
+                let (a, b) = (self.order[k], self.order[column]);
+                entries.push((a != b, a.max(b), a.min(b), at));
+            }
+        }
+        entries.sort_unstable();
+        let mut places = vec![0; entries.len()];
+        let (mut products, mut ends) = (Vec::with_capacity(self.products.len()), vec![0]);
+        for (new, &(.., at)) in entries.iter().enumerate() {
+            places[at] = new as u32;
+            let own = self.products_at[at] as usize..self.products_at[at + 1] as usize;
+            let first = products.len();
+            products.extend_from_slice(&self.products[own]);
+            products[first..].sort_unstable();
+            ends.push(products.len() as u32);
+        }
+        (self.products, self.products_at) = (products, ends);
+        places
+    }
+}
+
+/// The pattern of S below its diagonal, with it, for an order of the rows.
+fn schur(order: &[usize], meets: &[Vec<(usize, u32, u32)>]) -> Pattern {
+    let mut position = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(k, &row)| position[row] = k);
+    let mut columns: Vec<usize> = Vec::new();
+    let row = |(k, &row): (usize, &usize)| {
+        columns.clear();
+        columns.extend(meets[row].iter().map(|p| position[p.0]).filter(|&column| column < k));
+        columns.push(k);
+        columns.sort_unstable();
+        columns.dedup();
+        columns.clone()
+    };
+    Pattern::new(order.len(), order.iter().enumerate().map(row))
+}
+
+/// If rows meet as the points of trees do: round by round those that meet one other at most. No
+/// entry fills in, and what is done in a round does not wait for each other.
+fn from_the_leaves(meets: &[Vec<(usize, u32, u32)>]) -> Option<Vec<usize>> {
+    let m = meets.len();
+    let mut others: Vec<Vec<usize>> = Vec::with_capacity(m);
+    for (row, list) in meets.iter().enumerate() {
+        let mut own: Vec<usize> = list.iter().map(|p| p.0).filter(|&other| other != row).collect();
+        own.dedup();
+        others.push(own);
+    }
+    let mut left: Vec<usize> = others.iter().map(Vec::len).collect();
+    let mut order: Vec<usize> = (0..m).filter(|&row| left[row] <= 1).collect();
+    let mut is_taken: Vec<bool> = left.iter().map(|count| *count <= 1).collect();
+    let mut next = 0;
+    while let Some(&row) = order.get(next) {
+        next += 1;
+        for &other in &others[row] {
+            left[other] = left[other].saturating_sub(1);
+            if left[other] <= 1 && !std::mem::replace(&mut is_taken[other], true) {
+                order.push(other);
+            }
         }
     }
+    (order.len() == m).then_some(order)
 }
 
 /// Which block each index belongs to.

@@ -8,6 +8,7 @@
 use super::dop853_table::{A, ALL_STAGES, B, C, D, E3, E5, Row, STAGES};
 use super::{Integrator, Problem, Needs, Step, Stiffness};
 use crate::program::field::FieldError;
+use dalembert_machine::{Wide, wide};
 
 /// Its name.
 pub const NAME: &str = "dop853";
@@ -62,32 +63,82 @@ pub fn new(size: usize) -> Dop853 {
     }
 }
 
-impl Dop853 {
-    /// Σ a_i (k_i − k₁) of the components from one on.
-    #[inline(always)]
-    fn sum(&self, row: Row, first: usize) -> [f64; BLOCK] {
-        let mut sum = [0.0; BLOCK];
-        let others = if let [(0, _), others @ ..] = row { others } else { row };
-        let (block, blocks) = (first / BLOCK, self.width / BLOCK);
-        for &(stage, a) in others {
-            let k = &self.k[stage * blocks + block];
-            for i in 0..BLOCK {
-                sum[i] += a * k[i];
-            }
+/// Σ a_i (k_i − k₁) of a block.
+#[inline(always)]
+fn sum(k: &[[f64; BLOCK]], blocks: usize, row: Row, block: usize) -> [f64; BLOCK] {
+    let mut sum = [0.0; BLOCK];
+    let others = if let [(0, _), others @ ..] = row { others } else { row };
+    for &(stage, a) in others {
+        let k = &k[stage * blocks + block];
+        for i in 0..BLOCK {
+            sum[i] += a * k[i];
         }
-        sum
     }
+    sum
+}
 
-    /// y = x + h Σ a_i k_i = x + h (c k₁ + Σ a_i (k_i − k₁)), c = Σ a_i
-    fn combine(&mut self, row: Row, c: f64) {
-        for block in (0..self.width).step_by(BLOCK) {
-            let sum = self.sum(row, block);
-            let (x, k) = (&self.old[block..block + BLOCK], &self.k[block / BLOCK]);
-            let y = &mut self.y[block..block + BLOCK];
+/// y = x + h Σ a_i k_i = x + h (c k₁ + Σ a_i (k_i − k₁)), c = Σ a_i
+struct Combine<'a> {
+    row: Row,
+    c: f64,
+    of: &'a mut Dop853,
+}
+
+impl Wide for Combine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Combine { row, c, of: Dop853 { k, h, old, y, .. } } = self;
+        let (old, y) = (old.as_chunks::<BLOCK>().0, y.as_chunks_mut::<BLOCK>().0);
+        let blocks = y.len();
+        for (block, (y, x)) in y.iter_mut().zip(old).enumerate() {
+            let (sum, k) = (sum(k, blocks, row, block), &k[block]);
             for i in 0..BLOCK {
-                y[i] = x[i] + self.h * (c * k[i] + sum[i]);
+                y[i] = x[i] + *h * (c * k[i] + sum[i]);
             }
         }
+    }
+}
+
+/// The errors of a step, and the largest in units of what components may be off by.
+struct Errors<'a> {
+    weights: &'a [f64],
+    of: &'a mut Dop853,
+}
+
+impl Wide for Errors<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let Errors { weights, of: Dop853 { k, h, width, errors, .. } } = self;
+        let blocks = *width / BLOCK;
+        let mut largest = [0f64; BLOCK];
+        for (block, errors) in errors.chunks_mut(BLOCK).enumerate() {
+            let (five, three) = (sum(k, blocks, E5, block), sum(k, blocks, E3, block));
+            let mut own = [0.0; BLOCK];
+            for i in 0..BLOCK {
+                // In its own units a component may be so small that its square is 0.
+                let size = five[i].abs().max(three[i].abs());
+                let (five, three) = (five[i] / size, three[i] / size);
+                let part = five * five / (five * five + 0.01 * three * three).sqrt();
+                own[i] = if size > 0.0 { h.abs() * size * part } else { 0.0 };
+            }
+            errors.copy_from_slice(&own[..errors.len()]);
+            let weights = &weights[block * BLOCK..];
+            for (largest, (error, weight)) in largest.iter_mut().zip(errors.iter().zip(weights)) {
+                let error = error * weight;
+                *largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
+            }
+        }
+        largest.into_iter().fold(0.0, f64::max)
+    }
+}
+
+impl Dop853 {
+    fn combine(&mut self, row: Row, c: f64) {
+        wide(Combine { row, c, of: self });
     }
 
     /// The rates at a stage.
@@ -182,25 +233,7 @@ impl Integrator for Dop853 {
         }
         // Two estimates, combined so that the result behaves like order 8; the component
         // that is off most counts, so that others do not hide it.
-        let mut largest = 0f64;
-        for block in (0..self.width).step_by(BLOCK) {
-            let (five, three) = (self.sum(E5, block), self.sum(E3, block));
-            for at in block..size.min(block + BLOCK) {
-                let (five, three) = (five[at - block], three[at - block]);
-                // In its own units a component may be so small that its square is 0.
-                let size = five.abs().max(three.abs());
-                let error = if size > 0.0 {
-                    let (five, three) = (five / size, three / size);
-                    h.abs() * size * (five * five / (five * five + 0.01 * three * three).sqrt())
-                } else {
-                    0.0
-                };
-                self.errors[at] = error;
-                let error = error * weights[at];
-                largest = if error.is_nan() { f64::INFINITY } else { largest.max(error) };
-            }
-        }
-        Ok(largest)
+        Ok(wide(Errors { weights, of: self }))
     }
 
     fn errors(&self) -> Option<&[f64]> {
@@ -227,10 +260,9 @@ impl Integrator for Dop853 {
             self.dense[2][at] = 2.0 * delta - h * (last + first);
         }
         for (power, row) in D.iter().enumerate() {
-            for block in (0..self.width).step_by(BLOCK) {
-                let sum = self.sum(row, block);
-                let into = self.dense[3 + power].iter_mut().skip(block);
-                into.zip(sum).for_each(|(place, sum)| *place = h * sum);
+            for (block, into) in self.dense[3 + power].chunks_mut(BLOCK).enumerate() {
+                let sum = sum(&self.k, self.width / BLOCK, row, block);
+                into.iter_mut().zip(sum).for_each(|(place, sum)| *place = h * sum);
             }
         }
         Ok(())

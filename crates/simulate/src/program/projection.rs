@@ -433,11 +433,12 @@ impl Level {
     /// The shortest correction of the velocities by the factors of the positions. False if these
     /// do not serve.
     fn correct_beside(&mut self, positions: &mut Level) -> bool {
-        if !positions.has_all || !(positions.has_factors || positions.factor()) {
+        let is_same = positions.has_all || positions.used == self.used;
+        if !is_same || !(positions.has_factors || positions.factor()) {
             return false;
         }
         self.picked_right.clear();
-        self.picked_right.extend(self.residuals.iter().map(|r| -r));
+        self.picked_right.extend(positions.used.iter().map(|&row| -self.residuals[row]));
         positions.factored.shortest(DEFAULT, &self.picked_right, &mut self.outcome.v_dot)
     }
 

@@ -7,10 +7,17 @@
 //! that are solved as they are ([`Factored::straight`]), in the order that was decided, and where a
 //! pivot falls its rates are no numbers; then the others take over.
 //!
+//! Large sparse problems with a diagonal Γ are taken as far as S λ = r of [`Factored::reduced`], which
+//! is solved as it is, and from λ on.
+//!
 //! [`Factored::straight`]: dalembert_gauss::Factored::straight
+//! [`Factored::reduced`]: dalembert_gauss::Factored::reduced
 
 use super::{Feedback, Field, FieldError, are_finite, copy, is_same};
-use dalembert_compile::{Backend, Function, Problem, Scratch as Registers, Tape, backends};
+use dalembert_compile::backends::bulk::Staged;
+use dalembert_compile::{
+    Backend, Function, Problem, Scratch as Registers, SparseProblem, Tape, backends,
+};
 use dalembert_expr::{ExprId, Jacobian};
 use dalembert_gauss::outcome::Verdict;
 use std::sync::Arc;
@@ -23,13 +30,31 @@ const ORDERS: u32 = 4;
 /// It rests for two calls to the power of this at most.
 const LONGEST: u32 = 10;
 
+/// What computes rates.
+#[derive(Clone)]
+enum Code {
+    /// All of it.
+    Whole(Arc<dyn Function>),
+    /// What is before and behind S λ = r, with S and r of the last call.
+    Around(Staged, Vec<f64>),
+}
+
+impl Code {
+    fn function(&self) -> &dyn Function {
+        match self {
+            Code::Whole(function) => &**function,
+            Code::Around(staged, _) => staged,
+        }
+    }
+}
+
 /// The code, once it is made, and the decision that it goes by.
 #[derive(Clone, Default)]
 pub(super) struct Direct {
     /// Calls that code would have served, less those that it would not.
     calls: u32,
     made: u32,
-    function: Option<Arc<dyn Function>>,
+    code: Option<Code>,
     registers: Registers,
     /// The order of coordinates and the rows that it is made for.
     order: (Vec<usize>, Vec<usize>),
@@ -89,17 +114,34 @@ impl Field {
             self.direct.rests -= 1;
             return Ok(false);
         }
-        if self.direct.function.is_none() {
+        if self.direct.code.is_none() {
             if self.direct.calls >= CALLS {
                 self.compile_direct();
             }
             return Ok(false);
         }
-        self.load(t, x)?;
+        if let Some(Code::Whole(_)) = self.direct.code {
+            self.load(t, x)?;
+        }
         let (direct, work) = (&mut self.direct, &mut self.work);
-        let Some(function) = &direct.function else { return Ok(false) };
-        function.call(&mut direct.registers, &work.input, dx);
-        if !are_finite(dx) {
+        let is_found = match &mut direct.code {
+            None => return Ok(false),
+            Some(Code::Whole(function)) => {
+                function.call(&mut direct.registers, &work.input, dx);
+                true
+            }
+            Some(Code::Around(staged, early)) => {
+                let state = self.n + self.size;
+                let given = [&[t], &x[..state], &work.input[1 + state..]];
+                staged.begin(&mut direct.registers, &given, early);
+                let count = early.len() - self.rows.len();
+                let (schur, lambda) = early.split_at_mut(count);
+                let is_solved = work.factored.solve_reduced(schur, lambda);
+                staged.finish(&mut direct.registers, lambda, dx);
+                is_solved
+            }
+        };
+        if !is_found || !are_finite(dx) {
             // Where it is so at all states, as where entries vanish, it is asked less and less often.
             direct.failed = (direct.failed + 1).min(LONGEST);
             direct.rests = 1 << direct.failed;
@@ -127,7 +169,15 @@ impl Field {
         if !was_missed && !was_direct {
             return false;
         }
-        let (input, last) = (&self.work.input, 1 + self.n + self.size);
+        let Direct { code, registers, .. } = &mut self.direct;
+        let input = match code {
+            Some(Code::Around(staged, _)) if was_direct => staged.given(registers),
+            _ => &self.work.input,
+        };
+        let last = 1 + self.n + self.size;
+        if input.len() < last {
+            return false;
+        }
         let is_here = input[0].to_bits() == t.to_bits() && is_same(&input[1..last], &x[..last - 1]);
         if is_here && was_missed {
             // The terms are needed there in any case: code would have been of no use, but a loss.
@@ -145,6 +195,15 @@ impl Field {
         if self.coupling.is_some() || direct.made > ORDERS {
             return;
         }
+        if let Some(reduced) = factored.reduced() {
+            direct.own.clear();
+            direct.serves = reduced.jacobian.rows() == self.rows.len() && self.auxiliary.is_none();
+            if direct.order.1 != self.rows {
+                direct.order.1.clone_from(&self.rows);
+                direct.code = None;
+            }
+            return self.prepare_direct();
+        }
         let Some((columns, rows)) = factored.straight(self.elimination, &mut direct.own) else {
             return;
         };
@@ -159,31 +218,69 @@ impl Field {
             direct.order.0.extend_from_slice(columns);
             direct.order.1.clear();
             direct.order.1.extend(rows);
-            direct.function = None;
+            direct.code = None;
         }
         self.prepare_direct();
     }
 
     fn prepare_direct(&mut self) {
-        let Direct { function, registers, constants, own, .. } = &mut self.direct;
-        if let Some(function) = function {
+        let Direct { code, registers, constants, own, .. } = &mut self.direct;
+        if let Some(code) = code {
             constants.clear();
             constants.extend(self.constants.iter().chain(&*own));
-            function.prepare(registers, constants);
+            code.function().prepare(registers, constants);
         }
     }
 
     #[cold]
     fn compile_direct(&mut self) {
         self.direct.made += 1;
-        let Some(tape) = self.direct_tape() else {
+        let code = match self.work.factored.reduced() {
+            Some(_) => self.staged(),
+            None => self
+                .direct_tape()
+                .map(|tape| Code::Whole(backends::machine::BACKEND.compile(tape).into())),
+        };
+        let Some(code) = code else {
             (self.direct.made, self.direct.serves) = (u32::MAX, false);
             return;
         };
-        let function: Arc<dyn Function> = backends::machine::BACKEND.compile(tape).into();
-        self.direct.registers = function.scratch();
-        self.direct.function = Some(function);
+        self.direct.registers = code.function().scratch();
+        self.direct.code = Some(code);
         self.prepare_direct();
+    }
+
+    /// The rates of a sparse problem around S λ = r. None if they are not mostly loops.
+    fn staged(&self) -> Option<Code> {
+        let (kept, normal) = (&self.kept, &self.layout.normal);
+        let reduced = self.work.factored.reduced()?;
+        let pattern = normal.jacobian.pattern()?;
+        let all: Vec<usize> = (0..kept.terms.len()).collect();
+        let own = normal.jacobian.entries(&all);
+        let mut problem = SparseProblem {
+            diagonal: self.metric_diagonal.iter().copied().collect::<Option<_>>()?,
+            right: normal.force.clone().zip(normal.nonideal.clone()).map(|(f, c)| [f, c]).collect(),
+            products: reduced.products.to_vec(),
+            products_at: reduced.ends.to_vec(),
+            kept: self.layout.kinematics.clone(),
+            last: self.layout.power,
+            ..SparseProblem::default()
+        };
+        for (place, &row) in self.rows.iter().enumerate() {
+            let entries = pattern.row(row).iter().zip(&own[pattern.range(row)]);
+            problem.entries.extend(entries.map(|(&i, &at)| (i, at)));
+            problem.ends.push(problem.entries.len());
+            problem.bias.push(normal.bias.start + row);
+            let power = self.layout.row_power.start + row;
+            if kept.terms[power] != ExprId::ZERO {
+                problem.weights.push((place, power));
+            }
+        }
+        let tape =
+            Tape::lower(&self.setting.model.exprs, &kept.terms, &kept.symbols, &kept.variables);
+        let (variables, early) = (tape.variables, problem.early());
+        let staged = Staged::new(&tape.reduced(&problem), variables, early)?;
+        staged.pays().then(|| Code::Around(staged, vec![0.0; early]))
     }
 
     /// The rates as one tape: q̇, v̇ and the power. None if Γ is not symmetric as it is written.
