@@ -4,6 +4,9 @@
 //! parameter in its place. The equations are derived and compiled once; a case is the program with
 //! other numbers. Where these make another system of it (other rows that depend on each other),
 //! it is derived anew for that case.
+//!
+//! Where nothing but ends is kept, cases are moved abreast, several at once on each thread
+//! ([`Ensemble`]); what comes of a case is the same to the bit for any number of them.
 
 use crate::{Diagnostic, Error, Input, Loaded, Model, Options, failures, refusals};
 use dalembert_derive::Variables;
@@ -12,7 +15,11 @@ use dalembert_expr::Symbol;
 use dalembert_model::codes::Code;
 use dalembert_model::system::System;
 use dalembert_model::tree::{File, StatementKind};
-use dalembert_simulate::run::{Program, RunOptions, RunReport};
+use dalembert_simulate::drive::End;
+use dalembert_simulate::points::start::Start;
+use dalembert_simulate::run::{
+    Arrived, Departure, Ensemble, Program, RunOptions, RunReport, Traveller,
+};
 use dalembert_simulate::{Observation, Setting, start};
 pub use dalembert_sweep::store::Done;
 pub use dalembert_sweep::{axes, plan, pool, sampling, store, study, summary, table};
@@ -80,6 +87,9 @@ fn stand_in(text: &str, at: usize) -> String {
     (0..).map(name).find(|name| !text.contains(name)).unwrap_or_default()
 }
 
+/// Cases that a worker is given at once, where they are moved abreast.
+const AT_ONCE: usize = 64;
+
 /// A model that is ready for its cases.
 pub struct Cases {
     setting: Setting,
@@ -91,6 +101,10 @@ pub struct Cases {
     /// The columns of a row among these.
     chosen: Vec<usize>,
     keeps_tables: bool,
+    /// For cases that are moved abreast, where they can be.
+    ensemble: Option<Ensemble>,
+    /// Whether what is varied changes the motion, or only its start.
+    are_other_motions: bool,
 }
 
 /// What a study of a model keeps.
@@ -99,6 +113,8 @@ pub struct Kept<'a> {
     pub observe: &'a [String],
     /// Whether the outputs of each case are kept.
     pub tables: bool,
+    /// The most cases that a thread moves at once.
+    pub lanes: usize,
 }
 
 impl Cases {
@@ -133,7 +149,18 @@ impl Cases {
         let columns = Columns::new(&setting, canonical, false);
         let chosen = chosen(&columns, kept.observe)
             .map_err(|name| unknown("what is kept has no column", &name))?;
+        let name_of = |at: &usize| columns.names[*at].as_str();
+        let has_work = chosen.iter().any(|at| name_of(at) == "work");
+        let sees_work = has_work && !program.field().conserves_energy();
+        let ensemble = match kept.tables || sees_work {
+            true => None,
+            false => program
+                .ensemble(&options, kept.lanes)
+                .map_err(|error| Error::of_faults(refusals::of_run(&error, model), model))?,
+        };
         Ok(Cases {
+            are_other_motions: program.depends_on(&symbols),
+            ensemble,
             symbols,
             file: file.clone(),
             keeps_tables: kept.tables,
@@ -172,47 +199,62 @@ impl Cases {
 
     /// What a thread computes cases with.
     pub fn worker(&self) -> Worker<'_> {
-        Worker { cases: self }
+        let traveller = self.ensemble.as_ref().and_then(|all| all.traveller().ok().flatten());
+        Worker { cases: self, traveller }
     }
 
     /// How many cases a worker is best given at once.
     pub fn at_once(&self) -> usize {
-        1
+        if self.ensemble.is_some() { AT_ONCE } else { 1 }
+    }
+
+    /// The setting and the start of a case, or why there is none.
+    fn begin(&self, values: &[f64]) -> Result<(Setting, Start), Done> {
+        let pairs: Vec<(Symbol, f64)> =
+            self.symbols.iter().copied().zip(values.iter().copied()).collect();
+        let setting = self
+            .setting
+            .with_all(&pairs)
+            .map_err(|missing| failed(format!("{} has no value", missing.0.join(", "))))?;
+        match start::start(&setting) {
+            Ok(start) => Ok((setting, start)),
+            Err(error) => Err(failed(words(&refusals::of_start(&error, &setting.model)))),
+        }
     }
 
     /// Runs a case. What has failed has its reason, and the last state that it came to.
     pub fn run(&self, values: &[f64]) -> Done {
+        match self.begin(values) {
+            Ok((setting, start)) => self.run_from(&setting, start),
+            Err(failed) => failed,
+        }
+    }
+
+    fn run_from(&self, setting: &Setting, start: Start) -> Done {
         let mut done = Done::default();
-        let failed = |words: String| Done { failure: Some(words), ..Done::default() };
-        let pairs: Vec<(Symbol, f64)> =
-            self.symbols.iter().copied().zip(values.iter().copied()).collect();
-        let setting = match self.setting.with_all(&pairs) {
-            Ok(setting) => setting,
-            Err(missing) => return failed(format!("{} has no value", missing.0.join(", "))),
-        };
-        let start = match start::start(&setting) {
-            Ok(start) => start,
-            Err(error) => return failed(words(&refusals::of_start(&error, &setting.model))),
-        };
         let mut row = Vec::new();
         let mut record = |observation: &Observation| {
             if self.keeps_tables {
-                self.columns.row(&setting, observation, &mut row);
+                self.columns.row(setting, observation, &mut row);
                 done.table.extend(&row);
             }
             ControlFlow::Continue(())
         };
-        let report = match self.program.run_from(&setting, &self.options, start, &mut record) {
+        let report = match self.program.run_from(setting, &self.options, start, &mut record) {
             Ok(report) => report,
             Err(error) => return failed(words(&refusals::of_run(&error, &setting.model))),
         };
         if let Some(last) = &report.last {
-            let mut row = Vec::new();
-            self.columns.row(&setting, last, &mut row);
-            done.row.extend(self.chosen.iter().map(|&at| row[at]));
+            done.row = self.row(setting, last);
         }
-        done.failure = self.fault(&setting, &report);
+        done.failure = self.fault(setting, &report);
         done
+    }
+
+    fn row(&self, setting: &Setting, last: &Observation) -> Vec<f64> {
+        let mut row = Vec::new();
+        self.columns.row(setting, last, &mut row);
+        self.chosen.iter().map(|&at| row[at]).collect()
     }
 
     fn fault(&self, setting: &Setting, report: &RunReport) -> Option<String> {
@@ -224,18 +266,87 @@ impl Cases {
     }
 }
 
+fn failed(words: String) -> Done {
+    Done { failure: Some(words), ..Done::default() }
+}
+
 /// Computes cases, for one thread.
 ///
 /// What comes of a case depends on its values alone, not on those beside it and not on those before:
 /// nothing that is learned of a motion (rows chosen, noise measured, steps) is kept for the next.
 pub struct Worker<'a> {
     cases: &'a Cases,
+    traveller: Option<Traveller>,
 }
 
 impl Worker<'_> {
     /// What came of each of some cases, in their order.
     pub fn batch(&mut self, cases: &[&[f64]]) -> Vec<Done> {
-        cases.iter().map(|values| self.cases.run(values)).collect()
+        let Worker { cases: own, traveller } = self;
+        let Some(traveller) = traveller else {
+            return cases.iter().map(|values| own.run(values)).collect();
+        };
+        let mut done: Vec<Option<Done>> = vec![None; cases.len()];
+        let mut begun: Vec<Option<(Setting, Start, Departure)>> = Vec::new();
+        for (id, values) in cases.iter().enumerate() {
+            let case = own.begin(values).map(|(setting, start)| own.departs(id, setting, start));
+            begun.push(match case {
+                Ok(Ok(case)) => Some(case),
+                Ok(Err((setting, start))) => {
+                    done[id] = Some(own.run_from(&setting, start));
+                    None
+                }
+                Err(failed) => {
+                    done[id] = Some(failed);
+                    None
+                }
+            });
+        }
+        let mut next = begun.iter().flatten().map(|case| case.2.clone());
+        let mut ends: Vec<Arrived> = Vec::new();
+        traveller.travel_all(&mut || next.next(), &mut |arrived| ends.push(arrived));
+        for arrived in ends {
+            let Some((setting, start, motion)) = begun[arrived.id].take() else { continue };
+            let id = arrived.id;
+            let seen = match arrived.end == End::Finished {
+                true => traveller.look(&motion, &arrived).and_then(Result::ok),
+                false => None,
+            };
+            done[id] = Some(match seen {
+                Some(seen) => Done {
+                    row: own.row(&setting, &seen.observation),
+                    failure: seen
+                        .certificate
+                        .verdict(own.options.tolerance)
+                        .err()
+                        .map(|faults| faults.join("; ")),
+                    ..Done::default()
+                },
+                // Whatever stood in the way, a run tells it.
+                None => own.run_from(&setting, start),
+            });
+        }
+        done.into_iter().map(Option::unwrap_or_default).collect()
+    }
+}
+
+impl Cases {
+    /// A case to be moved abreast; what it is if it cannot be.
+    fn departs(
+        &self,
+        id: usize,
+        setting: Setting,
+        start: Start,
+    ) -> Result<(Setting, Start, Departure), (Setting, Start)> {
+        let mut motion = Departure::new(id, start.state.clone());
+        if self.are_other_motions {
+            let program = self.program.with(&setting);
+            if !program.is_some_and(|program| program.check(&start.state).is_ok()) {
+                return Err((setting, start));
+            }
+            motion.setting = Some(setting.clone());
+        }
+        Ok((setting, start, motion))
     }
 }
 

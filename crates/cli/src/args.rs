@@ -187,6 +187,11 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "N")]
     pub threads: Option<usize>,
 
+    /// The most cases that a thread moves at once: 1, 4 or 8. What comes of a case does not depend
+    /// on it.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub lanes: usize,
+
     /// The folder for the cases, as Parquet.
     #[arg(long, value_name = "FOLDER")]
     pub out: PathBuf,

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
     }
     progress::stage("deriving and compiling the equations");
     let Some(model) = loaded.model.take() else { return Status::ModelFaults };
-    let kept = Kept { observe: &args.observe, tables: args.trajectories };
+    let kept = Kept { observe: &args.observe, tables: args.trajectories, lanes: args.lanes };
     let change = |setting: &Setting, options: &mut RunOptions| set(args, setting, options);
     let cases = match Cases::new((&model, &loaded.file), &input, &plan.names, change, &kept) {
         Ok(cases) => cases,

@@ -20,7 +20,7 @@ pub use options::{RunOptions, output_times};
 pub use prepared::Program;
 pub use report::{RunReport, Seconds, Sizes};
 pub use setup::OptionError;
-pub use travel::{Arrived, Departure, Ensemble, Traveller};
+pub use travel::{Arrived, Departure, Ensemble, Seen, Traveller};
 pub use unsuited::{Reason, Unsuited};
 
 pub(crate) use simulation::Simulation;

@@ -25,6 +25,7 @@ use crate::setting::Setting;
 use crate::setting::State;
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
+use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::terms::Tolerances;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -176,8 +177,23 @@ impl Program {
         Some(program)
     }
 
+    /// Whether the motion itself depends on any of these parameters: its start may nevertheless.
+    pub fn depends_on(&self, symbols: &[Symbol]) -> bool {
+        let e = &self.equations;
+        let entries = |matrix: &Jacobian| -> Vec<ExprId> {
+            matrix.rows.iter().flatten().map(|entry| entry.1).collect()
+        };
+        let mut roots = [&e.kinematics[..], &e.force, &e.nonideal, &e.bias, &e.own].concat();
+        roots.extend(entries(&e.metric));
+        roots.extend(entries(&e.jacobian));
+        let residuals = e.configuration_residuals.iter().chain(&e.velocity_residuals);
+        roots.extend(residuals.map(|residual| residual.1));
+        let exprs = &self.setting.model.exprs;
+        exprs.depend_on(&roots, |symbol| symbols.contains(&symbol)).contains(&true)
+    }
+
     /// What may be true of the model with some values of its parameters and not with others.
-    fn check(&self, state: &State) -> Result<(), RunError> {
+    pub fn check(&self, state: &State) -> Result<(), RunError> {
         let reference = Reference::on(&self.setting, &self.picture, state, &Tolerances::default());
         match reference {
             Ok(_) => Ok(()),

@@ -17,7 +17,9 @@ use crate::drive::abreast::{Became, Moves, Ready, Traveling};
 use crate::drive::{Driver, End, Statistics};
 use crate::integrators::Problem;
 use crate::points::start;
-use crate::program::field::Field;
+use crate::program::field::{Field, FieldError};
+use crate::program::observer::{Observation, Observer};
+use crate::run::certificate::{Certificate, Measure};
 use crate::run::method::{self, AUTO};
 use crate::run::options::control_of;
 use crate::run::{Program, RunError, RunOptions};
@@ -45,6 +47,7 @@ pub struct Traveller {
     parameters: Arc<[f64]>,
     /// Whether there are rows that follow from others.
     follows: bool,
+    observer: Observer,
 }
 
 /// What is compiled for the ends of many motions; threads may share it. An end is the same to the
@@ -96,6 +99,17 @@ pub struct Arrived {
     pub statistics: Statistics,
     /// How often the driver served it.
     pub served: u32,
+    /// How fast each of the velocities has been.
+    speeds: Vec<f64>,
+}
+
+/// What is seen of a motion at its end.
+pub struct Seen {
+    /// What is observed there. No work was followed.
+    pub observation: Observation,
+    /// What was left of the constraints and of Gauss's principle there, and of the energy since the
+    /// beginning.
+    pub certificate: Certificate,
 }
 
 impl Program {
@@ -151,6 +165,7 @@ impl Program {
             unmoved: None,
             parameters,
             follows: false,
+            observer: self.observer.clone(),
         }))
     }
 }
@@ -184,6 +199,7 @@ impl Traveller {
             x: Vec::new(),
             statistics: Statistics::default(),
             served: 0,
+            speeds: Vec::new(),
         };
         arrived.unwrap_or_else(nowhere)
     }
@@ -195,7 +211,7 @@ impl Traveller {
         motions: &mut dyn FnMut() -> Option<Departure>,
         took: &mut dyn FnMut(Arrived),
     ) {
-        let Traveller { setting, driver, end, own, mover, unmoved, parameters, follows } = self;
+        let Traveller { setting, driver, end, own, mover, unmoved, parameters, follows, .. } = self;
         let mut begin = || {
             let Departure { id, state, setting: other } = motions()?;
             let own_parameters = other.as_ref().map(|other| other.constants().1);
@@ -243,6 +259,65 @@ impl Traveller {
         });
     }
 
+    /// Looks at the end of a motion, as a run does, and back to its beginning. None if it was not
+    /// moved abreast.
+    pub fn look(
+        &mut self,
+        motion: &Departure,
+        arrived: &Arrived,
+    ) -> Option<Result<Seen, FieldError>> {
+        let field = self.unmoved.clone()?;
+        Some(self.look_with(field, motion, arrived))
+    }
+
+    fn look_with(
+        &mut self,
+        field: Field,
+        motion: &Departure,
+        arrived: &Arrived,
+    ) -> Result<Seen, FieldError> {
+        let Traveller { setting, driver, own, observer, .. } = self;
+        let setting = motion.setting.as_ref().unwrap_or(setting);
+        let (symbols, constants) = setting.constants();
+        driver.renew(field);
+        driver.field.guess(&motion.state);
+        driver.set_values(&symbols, &constants, true);
+        observer.prepare(&constants);
+        let mut first = own_state(setting, own.as_deref(), &motion.state);
+        first.push(0.0);
+        let mut gauss = Measure::default();
+        let mut at = |driver: &mut Driver, t: f64, x: &[f64]| {
+            driver.restart(t, x);
+            driver.settle_branches()?;
+            driver.prepare();
+            let observation = observer.observe(&mut driver.field, t, x)?;
+            gauss.see(&observation.gauss);
+            Ok::<Observation, FieldError>(observation)
+        };
+        let began = at(driver, motion.state.t, &first)?;
+        let mut last = arrived.x.clone();
+        last.push(0.0);
+        let observation = at(driver, arrived.t, &last)?;
+        let (left, rank) = driver.left_of_rows(&last)?;
+        let mut certificate = Certificate {
+            position_residual: left.position,
+            velocity_residual: left.velocity,
+            gauss: gauss.residual(),
+            ranks: (rank, rank),
+            // About: a step takes a motion about as far as it is large.
+            characteristic_times: arrived.statistics.steps as f64,
+            ..Certificate::default()
+        };
+        if driver.field.conserves_energy() {
+            let exchanged = driver.kinetic_energy(&arrived.speeds);
+            let change = (observation.energy - began.energy).abs();
+            let noise = 64.0 * f64::EPSILON * observation.energy.abs().max(began.energy.abs());
+            let drift = if change <= noise { 0.0 } else { change / exchanged };
+            certificate.invariants = vec![("energy".to_owned(), drift)];
+        }
+        Ok(Seen { observation, certificate })
+    }
+
     /// What is compiled for steps at which nothing is to be decided, by the model's own start; none
     /// where that does not apply.
     fn abreast(&mut self, program: &Program) -> Result<Option<Ready>, RunError> {
@@ -260,9 +335,10 @@ impl Traveller {
 }
 
 fn told(motion: Traveling, end: End) -> Arrived {
-    let Traveling { id, t, x, steps, rejected, served, .. } = motion;
+    let Traveling { id, t, x, steps, rejected, served, sizes: [origin, mut speeds], .. } = motion;
     let statistics = Statistics { steps, rejected, ..Statistics::default() };
-    Arrived { id, end, t, x, statistics, served }
+    speeds.drain(..origin.len().min(speeds.len()));
+    Arrived { id, end, t, x, statistics, served, speeds }
 }
 
 /// q and the velocities of the formulation.

@@ -33,7 +33,8 @@ use self::group::Group;
 use super::{Driver, End, Stabilize};
 use crate::integrators::Needs;
 use crate::integrators::taylor::{self, MEANT};
-use crate::program::field::Abreast;
+use crate::program::field::{Abreast, FieldError};
+use crate::program::projection::Violation;
 use crate::setting::State;
 use dalembert_compile::series::{SeriesCode, Wide};
 use std::ops::ControlFlow;
@@ -121,6 +122,20 @@ impl Driver {
         self.prepare();
         let parts = self.field.abreast()?;
         Some(Ready::new(parts, self.measures()?, most_steps))
+    }
+
+    /// What is left of the constraints at the state at hand, and the rank there.
+    pub(crate) fn left_of_rows(&mut self, x: &[f64]) -> Result<(Violation, usize), FieldError> {
+        let rank = self.field.outcome().rank.jacobian;
+        let left = self.projection.violation(&mut self.field, self.t, x)?;
+        Ok((left, rank))
+    }
+
+    /// About the kinetic energy that velocities of such sizes have, by the metric at hand.
+    pub(crate) fn kinetic_energy(&mut self, speeds: &[f64]) -> f64 {
+        let x = self.x.clone();
+        let metric = self.metric_diagonal(&x).unwrap_or_default();
+        0.5 * metric.iter().zip(speeds).map(|(g, v)| g * v * v).sum::<f64>()
     }
 
     /// Serves a motion: moves it by so many steps, or to its end, which is told then.
