@@ -111,6 +111,29 @@ fn files_do_not_depend_on_threads() {
     assert_eq!(one, run("5"));
 }
 
+/// Ends alone: cases are moved several at once.
+#[test]
+fn files_do_not_depend_on_lanes() {
+    let folder = Folder::new("lanes");
+    let model = folder.path("model.dal");
+    for (vary, name) in [("l = 0.6..2, x' ~ normal(0, 1)", "both"), ("x' = -1..1", "start")] {
+        let run = |lanes: &str, threads: &str| {
+            let out = folder.path(&format!("{name}{lanes}-{threads}"));
+            let study = ["--samples", "150", "--sampling", "random", "--out", &out];
+            let crew = ["--lanes", lanes, "--threads", threads];
+            let (status, found, says) =
+                sweep(&[&[&model[..], "--vary", vary], &study[..], &crew[..]].concat());
+            assert_eq!(status, 0, "{says}");
+            (found["failed"].clone(), files(Path::new(&out)))
+        };
+        let (failed, one) = run("1", "1");
+        assert!(failed.as_u64().is_some_and(|failed| failed < 20), "{failed}");
+        for (lanes, threads) in [("1", "2"), ("4", "1"), ("4", "3"), ("8", "1"), ("8", "2")] {
+            assert_eq!(one, run(lanes, threads).1, "{vary}, {lanes} lanes, {threads} threads");
+        }
+    }
+}
+
 /// Rods that are too short for the start: recorded with the reason, and the others go on.
 #[test]
 fn a_case_that_fails_does_not_stop_the_rest() {

@@ -258,7 +258,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         self.rate(self.t, false);
         self.take_terms(&fresh);
         self.sizes.see(&self.x, &fresh);
-        let parts = self.ready.parts.clone();
+        let parts = &*self.ready.parts;
         let order = parts.size + parts.rows.len();
         let [phi, _] = parts.residual_counts;
         let residuals = &self.here[parts.places.residuals..];
@@ -415,12 +415,11 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
     /// Brings ends of steps back onto the constraints; the corrections in units of what is allowed.
     #[inline(always)]
     fn hold(&mut self, t: Lane<W>) -> Lane<W> {
-        let parts = self.ready.parts.clone();
-        let mut most = [0.0; W];
+        let Group { ready, registers, next, input, held, residuals, weights, .. } = self;
+        let (parts, mut most) = (&*ready.parts, [0.0; W]);
         let Some(hold) = &parts.hold else { return most };
         let (n, size) = (parts.n, parts.size);
         let [phi, psi] = parts.residual_counts;
-        let Group { registers, next, input, held, residuals, weights, .. } = self;
         input[0] = t;
         input[1..=n + size].copy_from_slice(next);
         Self::call(&**hold, &mut registers[1], input, held);
@@ -518,8 +517,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         self.engine.evaluate(h, &mut self.next, &mut self.ends);
         let corrected = self.hold(t);
         self.rate(t, true);
-        let parts = self.ready.parts.clone();
-        Self::rates_of(&parts, &self.there, &self.next, &mut self.rates);
+        Self::rates_of(&self.ready.parts, &self.there, &self.next, &mut self.rates);
         let defect = self.defect(h);
         let quiet = self.is_quiet();
         let mut taken = [false; W];

@@ -1,8 +1,9 @@
 //! Ends of many motions: how many a second, on how many threads, with what error.
 //!
-//! `cargo bench --bench ensembles -- [NAME] [--tolerance=T] [--lanes=N] [--threads=N]` prints a line for each model, tolerance and number of
-//! lanes. Motions are those of random starts; errors are against the same motions at a tolerance
-//! of 1e-14, by one lane.
+//! `cargo bench --bench ensemble -- [NAME] [--tolerance=T] [--lanes=N] [--threads=N]` prints a line
+//! of JSON for each model, tolerance and number of lanes. Motions are those of random starts; errors
+//! are against the same motions at a tolerance of 1e-14. `--write=FOLDER` writes the starts and these
+//! ends instead, as doubles. `python3 benches/ensemble/table.py` is the table beside others.
 
 use dalembert::simulate::drive::End;
 use dalembert::simulate::run::{Arrived, Departure, Ensemble, Program, RunOptions};
@@ -11,10 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Motions that are timed, and those whose errors are found.
-const MOTIONS: usize = 4_000;
+const MOTIONS: usize = 8_000;
 const CHECKED: usize = 300;
 const THREADS: usize = 2;
-const TOLERANCES: [f64; 5] = [1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
+/// Of so many turns the median is told.
+const TURNS: usize = 5;
+const TOLERANCES: [f64; 6] = [1e-6, 1e-7, 2e-8, 5e-9, 1e-9, 1e-10];
 
 const DOUBLE_PENDULUM: &str = "
 system Double pendulum
@@ -33,7 +36,7 @@ fn cases() -> [Case; 2] {
         ("double-pendulum", DOUBLE_PENDULUM, |[a, b, _]| {
             [vec![2.0 * a - 1.0, 2.0 * b - 1.0], vec![0.0, 0.0]]
         }),
-        ("spherical", include_str!("peers/models/spherical.dal"), |[a, b, c]| {
+        ("spherical", include_str!("../peers/models/spherical.dal"), |[a, b, c]| {
             let (theta, phi, w) = (0.3 + a, 6.28 * b, 0.5 + 1.5 * c);
             let q = vec![theta.sin() * phi.cos(), theta.sin() * phi.sin(), -theta.cos()];
             [q, vec![-w * phi.sin(), w * phi.cos(), 0.0]]
@@ -87,6 +90,7 @@ fn main() {
         |name: &str| std::env::args().find_map(|a| a.strip_prefix(name)?.parse::<f64>().ok());
     let tolerances = asked("--tolerance=").map_or(TOLERANCES.to_vec(), |one| vec![one]);
     let lanes = asked("--lanes=").map_or(vec![1, 4, 8], |lanes| vec![lanes as usize]);
+    let folder = std::env::args().find_map(|a| a.strip_prefix("--write=").map(str::to_owned));
     let threads = asked("--threads=").map_or(THREADS, |threads| threads as usize);
     for case in cases().iter().filter(|case| only.as_deref().is_none_or(|own| own == case.0)) {
         let model = dalembert::parse(case.1).expect("a model");
@@ -105,43 +109,52 @@ fn main() {
             let ends = ends(&ensemble, starts, threads);
             (ends, clock.elapsed().as_secs_f64())
         };
-        let exact = run(1e-14, 1, &starts[..CHECKED], 2).0;
+        let exact = run(1e-14, 8, &starts[..CHECKED], THREADS).0;
+        if let Some(folder) = &folder {
+            write(folder, case.0, &starts, &exact);
+            continue;
+        }
         for &tolerance in &tolerances {
             for &lanes in &lanes {
-                let mut best = f64::INFINITY;
-                let mut last = None;
-                for _ in 0..15 {
-                    let ran = run(tolerance, lanes, &starts, threads);
-                    best = best.min(ran.1);
-                    last = Some(ran);
-                }
-                let Some((ends, _)) = last else { continue };
-                let mut errors: Vec<f64> = Vec::new();
-                let (mut steps, mut served, mut failed) = (0, 0, 0);
-                for (at, end) in ends.iter().enumerate() {
-                    let Some(end) = end else {
-                        failed += 1;
-                        continue;
-                    };
-                    failed += usize::from(end.end != End::Finished);
-                    steps += end.statistics.steps;
-                    served += end.served;
-                    if let Some(Some(right)) = exact.get(at) {
-                        let off = end.x.iter().zip(&right.x).map(|(a, b)| (a - b).abs());
-                        errors.push(off.fold(0f64, f64::max));
-                    }
-                }
+                let mut all: Vec<_> =
+                    (0..TURNS).map(|_| run(tolerance, lanes, &starts, threads)).collect();
+                all.sort_by(|a, b| a.1.total_cmp(&b.1));
+                let (ends, seconds) = &all[TURNS / 2];
+                let ended = ends.iter().flatten();
+                let is_there = |end: &&Arrived| end.end == End::Finished;
+                let count = |of: &dyn Fn(&Arrived) -> u64| ended.clone().map(of).sum::<u64>();
+                let off = |(a, b): (&Option<Arrived>, &Option<Arrived>)| {
+                    let (a, b) = (a.as_ref()?, b.as_ref()?);
+                    let parts = a.x.iter().zip(&b.x).map(|(a, b)| (a - b).abs());
+                    Some(parts.fold(0f64, f64::max))
+                };
+                let mut errors: Vec<f64> = ends.iter().zip(&exact).filter_map(off).collect();
                 errors.sort_by(f64::total_cmp);
+                let steps = count(&|end| end.statistics.steps) as f64 / MOTIONS as f64;
                 println!(
-                    "{:16} tol {tolerance:.0e} lanes {lanes} {:8.0}/s  error {:.1e} (most {:.1e})  \
-                     steps {:.1}  served {served} failed {failed}",
+                    "{{\"name\":\"{}\",\"tolerance\":{tolerance:e},\"lanes\":{lanes},\
+                     \"threads\":{threads},\"rate\":{:.0},\"error\":{:.1e},\"most\":{:.1e},\
+                     \"steps\":{steps:.1},\"served\":{},\"failed\":{}}}",
                     case.0,
-                    MOTIONS as f64 / best,
+                    MOTIONS as f64 / seconds,
                     errors[errors.len() / 2],
                     errors[errors.len() - 1],
-                    steps as f64 / MOTIONS as f64,
+                    count(&|end| u64::from(end.served)),
+                    MOTIONS - ended.clone().filter(is_there).count(),
                 );
             }
         }
+    }
+}
+
+/// The starts of a case and its exact ends, state after state.
+fn write(folder: &str, name: &str, starts: &[State], exact: &[Option<Arrived>]) {
+    let bytes = |list: Vec<f64>| -> Vec<u8> { list.iter().flat_map(|x| x.to_le_bytes()).collect() };
+    let begin = starts.iter().flat_map(|state| state.q.iter().chain(&state.velocity));
+    let end = exact.iter().flatten().flat_map(|end| &end.x);
+    let lists = [("starts", begin.copied().collect()), ("ends", end.copied().collect())];
+    std::fs::create_dir_all(folder).expect("a folder");
+    for (what, list) in lists {
+        std::fs::write(format!("{folder}/{name}.{what}"), bytes(list)).expect("a file");
     }
 }
