@@ -22,6 +22,8 @@ const NEARER: f64 = 4.0;
 const ROUNDS: usize = 5;
 /// A motion that is turned down more often in a row leaves.
 const TURNED_DOWN: u32 = 8;
+/// So many steps are taken before the driver looks at a motion, which may be stiff.
+const UNSEEN: u32 = 4096;
 
 /// Motions side by side.
 pub(super) struct Group<const W: usize, E> {
@@ -40,6 +42,8 @@ pub(super) struct Group<const W: usize, E> {
     h: Lane<W>,
     is_first: [bool; W],
     turned_down: [u32; W],
+    /// How many steps were tried since the motion came.
+    tried: [u32; W],
     /// q and v at hand, and at the end of the step.
     x: Vec<Lane<W>>,
     next: Vec<Lane<W>>,
@@ -99,6 +103,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             h: [0.0; W],
             is_first: [true; W],
             turned_down: [0; W],
+            tried: [0; W],
             x: list(components),
             next: list(components),
             rates: list(components),
@@ -167,7 +172,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         (self.t[lane], self.end[lane]) = (motion.t, motion.end);
         self.is_first[lane] = motion.h == 0.0;
         self.h[lane] = if motion.h == 0.0 { motion.end - motion.t } else { motion.h };
-        self.turned_down[lane] = 0;
+        (self.turned_down[lane], self.tried[lane]) = (0, 0);
         self.who[lane] = Some(motion);
     }
 
@@ -186,7 +191,9 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             }
             Verdict::Leaves => false,
         };
-        let is_long = motion.steps + motion.rejected >= self.ready.most_steps;
+        self.tried[lane] += 1;
+        let is_long =
+            motion.steps + motion.rejected >= self.ready.most_steps || self.tried[lane] >= UNSEEN;
         let is_stuck = self.turned_down[lane] > TURNED_DOWN
             || self.h[lane] < 64.0 * smallest_step(self.t[lane], self.end[lane]);
         let leaves = self.verdict[lane] == Verdict::Leaves || is_long || is_stuck;
