@@ -8,6 +8,7 @@
 use dalembert::simulate::drive::End;
 use dalembert::simulate::run::{Arrived, Departure, Ensemble, Program, RunOptions};
 use dalembert::simulate::{Setting, State};
+use std::f64::consts::TAU;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -37,7 +38,7 @@ fn cases() -> [Case; 2] {
             [vec![2.0 * a - 1.0, 2.0 * b - 1.0], vec![0.0, 0.0]]
         }),
         ("spherical", include_str!("../peers/models/spherical.dal"), |[a, b, c]| {
-            let (theta, phi, w) = (0.3 + a, 6.28 * b, 0.5 + 1.5 * c);
+            let (theta, phi, w) = (0.3 + a, TAU * b, 0.5 + 1.5 * c);
             let q = vec![theta.sin() * phi.cos(), theta.sin() * phi.sin(), -theta.cos()];
             [q, vec![-w * phi.sin(), w * phi.cos(), 0.0]]
         }),

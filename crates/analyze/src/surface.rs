@@ -15,6 +15,7 @@ use dalembert_simulate::normal_form::dense;
 use dalembert_simulate::points::random_states;
 use dalembert_simulate::start::{self, Guess};
 use dalembert_simulate::{Setting, Start, State, Table};
+use std::cell::RefCell;
 
 /// Singular values below this are zero for the rank of the start.
 const ZERO: f64 = 1e-9;
@@ -40,8 +41,9 @@ pub fn states(setting: &Setting, start: &Start, count: usize) -> Result<Vec<Stat
     let jacobian = exprs.jacobian(&phi, &q);
     let mut roots = phi.clone();
     roots.extend(jacobian.rows.iter().flatten().map(|e| e.1));
+    let table = RefCell::new(Table::with_capacity(n + 1));
     let at = |t: f64, place: &[f64]| -> (Vec<f64>, Vec<f64>) {
-        let mut table = Table::default();
+        let mut table = table.borrow_mut();
         table.set(Symbol::TIME, t);
         table.set_all(&q, place);
         let mut residual = setting.numbers(&roots, &table);

@@ -149,7 +149,7 @@ fn solves(
         let size = x.iter().chain(mu).map(|x| x.abs()).sum::<f64>();
         let bound = 1e-11 * (1.0 + size) * (n * n) as f64;
         let entry = |i: usize, j: usize| value(problem.matrix[i.min(j) * n + i.max(j)]);
-        for equation in 0..n + r {
+        for (equation, &right) in right.iter().enumerate() {
             let found: f64 = match equation.checked_sub(n) {
                 None => {
                     let along = (0..n).map(|j| entry(equation, j) * x[j]).sum::<f64>();
@@ -159,9 +159,9 @@ fn solves(
                 }
                 Some(k) => (0..n).map(|i| value(problem.rows[k * n + i]) * x[i]).sum(),
             };
-            let holds = (found - right[equation]).abs() <= bound;
+            let holds = (found - right).abs() <= bound;
             if !holds {
-                return Err(case.differs(first, found, right[equation]));
+                return Err(case.differs(first, found, right));
             }
         }
         first = if column == 0 { n + 2 + r } else { first + n + r };

@@ -68,11 +68,9 @@ pub fn start(setting: &Setting) -> Result<Start, StartError> {
     }
     let mut table = Table::default();
     table.set(Symbol::TIME, t);
-    let guesses = system.start.iter().filter(|s| s.relation == StartRelation::Near);
-    let lost = |s: &&Item| !setting.number(s.right, &table).is_finite();
-    let faults: Vec<Diagnostic> = guesses
-        .filter(lost)
-        .map(|s| {
+    let faults: Vec<Diagnostic> = guesses(setting, &table)
+        .filter(|guess| !guess.1.is_finite())
+        .map(|(s, _)| {
             let message = format!("the guess for `{}` is not a finite number at t = {t}", s.text);
             Diagnostic::fault(Code::NotANumber, s.span, message)
         })
@@ -81,6 +79,15 @@ pub fn start(setting: &Setting) -> Result<Start, StartError> {
         return Err(StartError::Clash(faults));
     }
     from(setting, t, &Guess::of_start(setting), true)
+}
+
+/// The `~` items of a model's start and their values. All at once: they may be sums of each other,
+/// as positions along a chain are.
+fn guesses<'s>(setting: &'s Setting, table: &Table) -> impl Iterator<Item = (&'s Item, f64)> {
+    let items = setting.model.system.start.iter();
+    let items: Vec<&Item> = items.filter(|s| s.relation == StartRelation::Near).collect();
+    let right: Vec<ExprId> = items.iter().map(|s| s.right).collect();
+    items.into_iter().zip(setting.numbers(&right, table))
 }
 
 /// What positions and velocities (or momenta) are guessed to be.
@@ -101,9 +108,8 @@ impl Guess {
         let mut table = Table::default();
         table.set(Symbol::TIME, setting.number(system.run.from, &Table::default()));
         let mut values: FxHashMap<Symbol, f64> = FxHashMap::default();
-        for item in system.start.iter().filter(|s| s.relation == StartRelation::Near) {
+        for (item, value) in guesses(setting, &table) {
             if let Some(symbol) = item.guess {
-                let value = setting.number(item.right, &table);
                 values.insert(symbol, if value.is_finite() { value } else { 0.0 });
             }
         }
