@@ -289,13 +289,14 @@ impl Worker<'_> {
         let mut done: Vec<Option<Done>> = vec![None; cases.len()];
         let mut begun: Vec<Option<(Setting, Start, Departure)>> = Vec::new();
         for (id, values) in cases.iter().enumerate() {
-            let case = own.begin(values).map(|(setting, start)| own.departs(id, setting, start));
-            begun.push(match case {
-                Ok(Ok(case)) => Some(case),
-                Ok(Err((setting, start))) => {
-                    done[id] = Some(own.run_from(&setting, start));
-                    None
-                }
+            begun.push(match own.begin(values) {
+                Ok((setting, start)) => match own.departs(id, &setting, &start) {
+                    Some(motion) => Some((setting, start, motion)),
+                    None => {
+                        done[id] = Some(own.run_from(&setting, start));
+                        None
+                    }
+                },
                 Err(failed) => {
                     done[id] = Some(failed);
                     None
@@ -331,22 +332,14 @@ impl Worker<'_> {
 }
 
 impl Cases {
-    /// A case to be moved abreast; what it is if it cannot be.
-    fn departs(
-        &self,
-        id: usize,
-        setting: Setting,
-        start: Start,
-    ) -> Result<(Setting, Start, Departure), (Setting, Start)> {
+    /// A case to be moved abreast, if it can be.
+    fn departs(&self, id: usize, setting: &Setting, start: &Start) -> Option<Departure> {
         let mut motion = Departure::new(id, start.state.clone());
         if self.are_other_motions {
-            let program = self.program.with(&setting);
-            if !program.is_some_and(|program| program.check(&start.state).is_ok()) {
-                return Err((setting, start));
-            }
+            self.program.with(setting)?.check(&start.state).ok()?;
             motion.setting = Some(setting.clone());
         }
-        Ok((setting, start, motion))
+        Some(motion)
     }
 }
 
