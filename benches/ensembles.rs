@@ -5,14 +5,14 @@
 //! of 1e-14, by one lane.
 
 use dalembert::simulate::drive::End;
-use dalembert::simulate::run::{Ended, Ensemble, Program, RunOptions};
+use dalembert::simulate::run::{Arrived, Departure, Ensemble, Program, RunOptions};
 use dalembert::simulate::{Setting, State};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Motions that are timed, and those whose errors are found.
-const MOTIONS: usize = 20_000;
-const CHECKED: usize = 500;
+const MOTIONS: usize = 4_000;
+const CHECKED: usize = 300;
 const THREADS: usize = 2;
 const TOLERANCES: [f64; 5] = [1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
 
@@ -55,16 +55,16 @@ fn starts(case: &Case) -> Vec<State> {
 }
 
 /// The ends of motions, on so many threads.
-fn ends(ensemble: &Ensemble, starts: &[State], threads: usize) -> Vec<Option<Ended>> {
+fn ends(ensemble: &Ensemble, starts: &[State], threads: usize) -> Vec<Option<Arrived>> {
     let next = AtomicUsize::new(0);
-    let lists: Vec<Vec<Ended>> = std::thread::scope(|scope| {
+    let lists: Vec<Vec<Arrived>> = std::thread::scope(|scope| {
         let work = || {
-            let mut own = ensemble.worker().expect("the same").expect("no events");
+            let mut own = ensemble.traveller().expect("the same").expect("no events");
             let mut list = Vec::new();
-            own.travel(
+            own.travel_all(
                 &mut || {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    starts.get(at).map(|state| (at, state.clone()))
+                    starts.get(at).map(|state| Departure::new(at, state.clone()))
                 },
                 &mut |ended| list.push(ended),
             );
@@ -86,7 +86,7 @@ fn main() {
     let asked =
         |name: &str| std::env::args().find_map(|a| a.strip_prefix(name)?.parse::<f64>().ok());
     let tolerances = asked("--tolerance=").map_or(TOLERANCES.to_vec(), |one| vec![one]);
-    let lanes = asked("--lanes=").map_or(vec![1, 4], |lanes| vec![lanes as usize]);
+    let lanes = asked("--lanes=").map_or(vec![1, 4, 8], |lanes| vec![lanes as usize]);
     let threads = asked("--threads=").map_or(THREADS, |threads| threads as usize);
     for case in cases().iter().filter(|case| only.as_deref().is_none_or(|own| own == case.0)) {
         let model = dalembert::parse(case.1).expect("a model");
@@ -100,23 +100,22 @@ fn main() {
         let run = |tolerance: f64, lanes: usize, starts: &[State], threads: usize| {
             let options = with(tolerance);
             let program = Program::new(&setting, &options).expect("a program");
-            let mut ensemble = program.ensemble(&options).expect("it suits").expect("no events");
-            ensemble.set_lanes(lanes);
+            let ensemble = program.ensemble(&options, lanes).expect("it suits").expect("no events");
             let clock = Instant::now();
             let ends = ends(&ensemble, starts, threads);
-            (ends, clock.elapsed().as_secs_f64(), ensemble.is_abreast())
+            (ends, clock.elapsed().as_secs_f64())
         };
         let exact = run(1e-14, 1, &starts[..CHECKED], 2).0;
         for &tolerance in &tolerances {
             for &lanes in &lanes {
                 let mut best = f64::INFINITY;
                 let mut last = None;
-                for _ in 0..3 {
+                for _ in 0..15 {
                     let ran = run(tolerance, lanes, &starts, threads);
                     best = best.min(ran.1);
                     last = Some(ran);
                 }
-                let Some((ends, _, is_abreast)) = last else { continue };
+                let Some((ends, _)) = last else { continue };
                 let mut errors: Vec<f64> = Vec::new();
                 let (mut steps, mut served, mut failed) = (0, 0, 0);
                 for (at, end) in ends.iter().enumerate() {
@@ -135,13 +134,12 @@ fn main() {
                 errors.sort_by(f64::total_cmp);
                 println!(
                     "{:16} tol {tolerance:.0e} lanes {lanes} {:8.0}/s  error {:.1e} (most {:.1e})  \
-                     steps {:.1}  served {served} failed {failed} {}",
+                     steps {:.1}  served {served} failed {failed}",
                     case.0,
                     MOTIONS as f64 / best,
                     errors[errors.len() / 2],
                     errors[errors.len() - 1],
                     steps as f64 / MOTIONS as f64,
-                    if is_abreast { "" } else { "(one by one)" },
                 );
             }
         }

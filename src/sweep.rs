@@ -15,7 +15,7 @@ use dalembert_model::tree::{File, StatementKind};
 use dalembert_simulate::run::{Program, RunOptions, RunReport};
 use dalembert_simulate::{Observation, Setting, start};
 pub use dalembert_sweep::store::Done;
-pub use dalembert_sweep::{axes, plan, sampling, store, study, summary, table};
+pub use dalembert_sweep::{axes, plan, pool, sampling, store, study, summary, table};
 use std::ops::ControlFlow;
 
 /// A constant as the language writes it: `pi/2`, `3e-2`.
@@ -170,6 +170,16 @@ impl Cases {
         &self.options
     }
 
+    /// What a thread computes cases with.
+    pub fn worker(&self) -> Worker<'_> {
+        Worker { cases: self }
+    }
+
+    /// How many cases a worker is best given at once.
+    pub fn at_once(&self) -> usize {
+        1
+    }
+
     /// Runs a case. What has failed has its reason, and the last state that it came to.
     pub fn run(&self, values: &[f64]) -> Done {
         let mut done = Done::default();
@@ -211,6 +221,21 @@ impl Cases {
             Some(explained) => Some(explained.message),
             None => Some(faults.join("; ")),
         }
+    }
+}
+
+/// Computes cases, for one thread.
+///
+/// What comes of a case depends on its values alone, not on those beside it and not on those before:
+/// nothing that is learned of a motion (rows chosen, noise measured, steps) is kept for the next.
+pub struct Worker<'a> {
+    cases: &'a Cases,
+}
+
+impl Worker<'_> {
+    /// What came of each of some cases, in their order.
+    pub fn batch(&mut self, cases: &[&[f64]]) -> Vec<Done> {
+        cases.iter().map(|values| self.cases.run(values)).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::brackets::{self, Bracket};
 use crate::integrability::{Integrability, integrability};
 use crate::invariants::{InvariantOptions, Invariants, invariants_watched};
+use crate::left_out::{LeftOut, is_large};
 use crate::places::{Places, Point};
 use crate::redundancy::{Circuit, circuits};
 use crate::rows::{self, Forms};
@@ -60,6 +61,8 @@ pub struct Analysis {
     pub conserved: Option<Invariants>,
     /// What is probably not meant, or worth knowing.
     pub findings: Vec<Diagnostic>,
+    /// What was not looked at because the system is large.
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Coordinates in which J_r is the constant matrix (25) of van der Schaft & Maschke.
@@ -193,7 +196,15 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
     let forms = Forms::near(exprs, system, &picture, &vanishes);
 
     watch.on("looking for other consistent states")?;
-    let states = crate::surface::states(&setting, &start, STATES);
+    let mut left_out = Vec::new();
+    let is_large = is_large(system.n_coordinates(), system.constraints.len());
+    let states = match crate::surface::states(&setting, &start, STATES) {
+        Ok(states) => states,
+        Err(why) => {
+            left_out.push(why);
+            Vec::new()
+        }
+    };
     let is_confined = system.constraints.iter().any(|c| c.level == Level::Position)
         || !forms.nonlinear.is_empty();
     let point = |state: &State| Point::of_system(system, state, is_confined);
@@ -215,7 +226,10 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
         constraints: system.constraints.len(),
         rank: ranked.as_ref().map_or(0, |r| r.rank()).max(outcome.rank.jacobian),
         rank_at_start: outcome.rank.jacobian,
-        rank_of_positions: rank_of(&positions, &jacobian, &places, exprs),
+        rank_of_positions: match &ranked {
+            Some(ranked) if positions.len() == system.constraints.len() => ranked.rank(),
+            _ => rank_of(&positions, &jacobian, &places, exprs),
+        },
         shown: ranked.as_ref().map_or(Shown::AtState, |r| r.shown.clone()),
     };
     // Circuits where the rank is generic; elsewhere other rows depend on each other.
@@ -224,14 +238,21 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
         Some(r) => (r.place.unwrap_or(all_states.len() - 1), r.at.rows.clone()),
         None => (all_states.len() - 1, outcome.independent.clone()),
     };
-    let (found_circuits, circuits_are_all) =
+    let (found_circuits, circuits_are_all) = if independent.len() == system.constraints.len() {
+        (Vec::new(), true)
+    } else if is_large {
+        left_out.push(LeftOut::DependentSets);
+        (Vec::new(), false)
+    } else {
         match Numbers::new(&setting, &lagrange, all_states[generic]) {
             Ok(numbers) => circuits(&numbers, &independent),
             Err(_) => (Vec::new(), false),
-        };
+        }
+    };
 
     watch.on("testing whether the constraints integrate")?;
     let integrability = integrability(exprs, system, &forms, &places, &at_start);
+    left_out.extend(integrability.left_out);
     let ideal = ideal_rows(system, &lagrange.jacobian, &lagrange.nonideal);
     let kinds = system
         .constraints
@@ -278,7 +299,8 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
         true => crate::singular::search(&setting, &lagrange, &start.state, &states, &independent),
         false => None,
     };
-    let conserved = match request.searches {
+    left_out.extend((request.searches && is_large).then_some(LeftOut::Integrals));
+    let conserved = match request.searches && !is_large {
         true => invariants_watched(&setting, &start, &InvariantOptions::default(), watch)?.ok(),
         false => None,
     };
@@ -299,6 +321,7 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
         singular,
         conserved,
         findings: crate::lint::lint(model),
+        left_out,
     })
 }
 

@@ -1,6 +1,7 @@
 //! Whether the constraints at velocity level can be integrated: all of them
 //! together, how many combinations, each row.
 
+use crate::left_out::{LeftOut, is_large};
 use crate::pfaff::{Flag, FlagError, Pfaffian};
 use crate::places::{Places, Point};
 use crate::rows::{Forms, Integrable};
@@ -28,6 +29,8 @@ pub struct Integrability {
     pub shown: Shown,
     /// What keeps the answer from being complete.
     pub note: Option<String>,
+    /// Set where it was not looked at.
+    pub left_out: Option<LeftOut>,
     /// The flag behind it, where there is one.
     pub flag: Option<Flag>,
 }
@@ -58,6 +61,7 @@ pub fn integrability(
         rows,
         shown: Shown::Symbolic,
         note: None,
+        left_out: None,
         flag: None,
     };
     let open: Vec<String> =
@@ -85,6 +89,11 @@ pub fn integrability(
         for &row in &forms.rows {
             found.rows[row] = Some(Integrable::Alone);
         }
+        return found;
+    }
+    if is_large(forms.x.len(), forms.rows.len()) {
+        found.note = Some(LeftOut::Integrability.to_string());
+        found.left_out = Some(LeftOut::Integrability);
         return found;
     }
     let flag = match pfaffian.flag(places) {

@@ -12,8 +12,10 @@
 
 pub mod analysis;
 pub mod brackets;
+mod envelope;
 pub mod integrability;
 pub mod invariants;
+pub mod left_out;
 pub mod linearize;
 pub mod lint;
 pub mod names;
@@ -29,5 +31,6 @@ pub mod uniqueness;
 pub mod watch;
 
 pub use analysis::{Analysis, Request, analyze, analyze_watched};
+pub use left_out::LeftOut;
 pub use shown::Shown;
 pub use watch::{Interrupted, Watch};

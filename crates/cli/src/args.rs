@@ -155,7 +155,7 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "AXES", required_unless_present = "cases")]
     pub vary: Vec<String>,
 
-    /// The cases from a table, .csv, whose first line has the names of what is varied.
+    /// The cases from a table, .csv or .parquet, whose columns are named by what is varied.
     #[arg(long, value_name = "FILE", conflicts_with = "vary")]
     pub cases: Option<PathBuf>,
 

@@ -77,3 +77,34 @@ fn faults_and_a_start_that_cannot_be() {
     let (status, _, words) = run(&["-"], "param m\ncoord x\nkinetic m*x'^2/2\n");
     assert!(status == 1 && words.contains("`m` has no value"), "{words}");
 }
+
+/// A chain of thousands of links, its first hundreds of rods told twice: what is known of it is
+/// told, and what would take matrices with all their zeros is named.
+#[test]
+fn a_long_chain_is_analyzed_as_far_as_it_goes() {
+    let model = "system Chain\nconst N = 2500\ncoord x[1..N], y[1..N]\n\
+        for i in 1..N {\n  kinetic (x[i]'^2 + y[i]'^2)/2\n  potential 9.81*y[i]\n}\n\
+        constraint rod[1]: x[1]^2 + y[1]^2 = 1\n\
+        for i in 2..N { constraint rod[i]: (x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 = 1 }\n\
+        for i in 2..400 { constraint twin[i]: (x[i] - x[i-1])^2 + (y[i] - y[i-1])^2 = 1 }\n\
+        let X[0] = 0, Y[0] = 0\n\
+        for i in 1..N {\n  let X[i] = X[i-1] + cos(0.3*sin(i)), Y[i] = Y[i-1] + sin(0.3*sin(i))\n\
+        start x[i] = X[i], y[i] = Y[i]\n}\n";
+    let (status, out, says) = run(&["-", "--json"], model);
+    assert_eq!(status, 0, "{says}");
+    let found: Value = serde_json::from_str(&out).expect("JSON");
+    for (key, right) in [
+        ("coordinates", json!(5000)),
+        ("constraints", json!(2899)),
+        ("rank", json!(2500)),
+        ("degrees_of_freedom", json!(2500)),
+        ("motion", json!("unique")),
+        ("holonomic", json!(true)),
+    ] {
+        assert_eq!(found[key], right, "{key}");
+    }
+    let left_out = found["left_out"].as_array().expect("a list").iter();
+    let left_out: Vec<&str> = left_out.filter_map(|one| one["what"].as_str()).collect();
+    assert_eq!(left_out, ["dependent-sets", "integrals"]);
+    assert!(!run(&["gallery:double-pendulum"], "").1.contains("Not looked at"));
+}

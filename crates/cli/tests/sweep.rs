@@ -3,6 +3,7 @@
 
 mod support;
 
+use dalembert::export::sinks;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -198,14 +199,18 @@ fn a_killed_sweep_goes_on() {
 fn wrong_usage_is_told() {
     let folder = Folder::new("wrong");
     let (model, out) = (folder.path("model.dal"), folder.path("out"));
+    let torn = folder.path("torn.parquet");
+    std::fs::write(&torn, "PAR1l,x'").expect("a file");
     let cases = [
         (&["--vary", "l = 1..2"][..], "--samples"),
         (&["--vary", "l ~ cauchy(0, 1)", "--samples", "3"], "no law `cauchy`"),
         (&["--vary", "l = 1..pie:1"], "pie"),
         (&["--vary", "l = {1}", "--threads", "0"], "--threads"),
         (&["--vary", "l = {1}", "--resume"], "no study to go on with"),
-        (&["--cases", "cases.parquet"], "must end with `.csv`"),
+        (&["--cases", "cases.arrow"], "must end with `.csv` or `.parquet`"),
         (&["--cases", "nowhere.csv"], "cannot read"),
+        (&["--cases", "nowhere.parquet"], "cannot read"),
+        (&["--cases", &torn], "no Parquet file"),
     ];
     for (arguments, expected) in cases {
         let all = [&[model.as_str(), "--out", &out], arguments].concat();
@@ -232,4 +237,101 @@ fn cases_may_be_a_table() {
     assert_eq!(status, 0, "{says}");
     assert_eq!(found["columns"]["l"]["mean"], 2.0);
     assert_eq!(found["cases"], 3);
+}
+
+/// The cases of a Parquet file are those of the same numbers as text.
+#[test]
+fn a_table_may_be_parquet() {
+    let folder = Folder::new("parquet");
+    let model = folder.path("model.dal");
+    let (csv, parquet) = (folder.path("cases.csv"), folder.path("cases.parquet"));
+    let cases = [[1.0, 0.0], [2.0, 0.1 + 0.2], [3.0, -1e-3]];
+    let write = |path: &str, rows: &[[f64; 2]]| {
+        let ending = path.rsplit('.').next().expect("an ending");
+        let open = sinks::by_ending(ending).expect("a kind of table").open;
+        let file = Box::new(std::fs::File::create(path).expect("a file"));
+        let mut table = open(file, &["l".to_owned(), "x'".to_owned()]).expect("a table");
+        rows.iter().for_each(|row| table.row(row).expect("a row"));
+        table.finish().expect("an end");
+    };
+    let run = |table: &str, out: &str| {
+        let (status, _, says) = sweep(&[&model, "--cases", table, "--out", &folder.path(out)]);
+        (status, says, files(Path::new(&folder.path(out))))
+    };
+    write(&csv, &cases);
+    write(&parquet, &cases);
+    let (text, packed) = (run(&csv, "text"), run(&parquet, "packed"));
+    assert_eq!((text.0, packed.0), (0, 0), "{} {}", text.1, packed.1);
+    assert_eq!(text.2, packed.2);
+    // A study goes on with the same table only.
+    write(&parquet, &[cases[0], cases[1], [3.0, 0.0]]);
+    let resumed = ["--cases", &parquet, "--out", &folder.path("packed"), "--resume"];
+    let (status, _, says) = sweep(&[&[model.as_str()][..], &resumed].concat());
+    assert!(status == 2 && says.contains("`cases` differ"), "{says}");
+    write(&parquet, &[cases[0], [2.0, f64::NAN]]);
+    let arguments = ["--cases", &parquet, "--out", &folder.path("missing")];
+    let (status, _, says) = sweep(&[&[model.as_str()][..], &arguments].concat());
+    assert!(status == 2 && says.contains("row 2 has no value for `x'`"), "{says}");
+}
+
+/// Tables as pyarrow writes them: dictionaries, Snappy, both kinds of pages, whole numbers; and
+/// what is refused of what it can write.
+#[test]
+fn tables_of_pyarrow_are_read() {
+    let Some(python) = std::env::var_os("DALEMBERT_PYARROW") else { return };
+    let folder = Folder::new("pyarrow");
+    let program = "import pyarrow as a, pyarrow.parquet as p\n\
+        n = 3000\n\
+        l = [1 + k % 7 for k in range(n)]\n\
+        v = [0.25*(k % 11) if k % 500 else 1/(k + 3) for k in range(n)]\n\
+        plain = a.table({'l': a.array(l, a.float64()), \"x'\": a.array(v, a.float64())})\n\
+        short = a.table({'l': a.array(l, a.int32()), \"x'\": a.array(v, a.float64())})\n\
+        wide = a.table({'l': a.array(l, a.uint64()), \"x'\": a.array(v, a.float64())})\n\
+        p.write_table(plain, 'a.parquet')\n\
+        p.write_table(short, 'b.parquet', compression='none', data_page_version='2.0')\n\
+        p.write_table(wide, 'c.parquet', data_page_version='2.0', row_group_size=700)\n\
+        p.write_table(plain, 'd.parquet', use_dictionary=False, data_page_size=2000)\n\
+        p.write_table(a.table({'l': [1.0, 2.0]}), 'zstd.parquet', compression='zstd')\n\
+        p.write_table(a.table({'l': ['1', '2']}), 'text.parquet')\n\
+        p.write_table(a.table({'l': [1.0, None]}), 'null.parquet')\n\
+        p.write_table(a.table({'l': [1, 2**53 + 1]}), 'long.parquet')\n\
+        p.write_table(a.table({'l': a.array([1, 2], a.timestamp('s'))}), 'time.parquet')\n\
+        p.write_table(a.table({'l': [[1.0], [2.0]]}), 'list.parquet')\n\
+        open('a.csv', 'w').write(\"l,x'\\n\" + ''.join(f'{x!r},{y!r}\\n' for x, y in zip(l, v)))\n";
+    let output = Command::new(python)
+        .args(["-c", program])
+        .current_dir(&folder.0)
+        .output()
+        .expect("it runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // Nothing moves: the cases are what is compared.
+    let model = folder.path("still.dal");
+    let still = "param l = 1\ncoord x\nkinetic l*x'^2/2\nrun t = 0..1e-3\n";
+    std::fs::write(&model, still).expect("a file");
+    let run = |table: &str| {
+        let (table, out) = (folder.path(table), folder.path(&format!("{table}-out")));
+        let arguments = ["--cases", &table, "--observe", "l", "--out", &out];
+        let (status, _, says) = sweep(&[&[model.as_str()][..], &arguments].concat());
+        (status, says, files(Path::new(&out)))
+    };
+    let right = run("a.csv");
+    assert_eq!(right.0, 0, "{}", right.1);
+    for table in ["a", "b", "c", "d"] {
+        let found = run(&format!("{table}.parquet"));
+        assert_eq!(found.0, 0, "{table}: {}", found.1);
+        assert_eq!(found.2, right.2, "{table}");
+    }
+    let refused = [
+        ("zstd", "compressed by Zstandard"),
+        ("text", "has texts"),
+        ("null", "row 2 has no value for `l`"),
+        ("long", "row 2: `l` is 9007199254740993"),
+        ("time", "dates or times"),
+        ("list", "lists or parts"),
+    ];
+    for (table, words) in refused {
+        let (table, out) = (folder.path(&format!("{table}.parquet")), folder.path("refused"));
+        let (status, _, says) = sweep(&[&model, "--cases", &table, "--out", &out]);
+        assert!(status == 2 && says.contains(words), "{says}");
+    }
 }

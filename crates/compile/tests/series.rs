@@ -342,10 +342,8 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
         let mut jets = series.jets(order + 1);
         series.prepare(&mut jets, &[0.4, 0.9]);
         let series = Arc::new(series);
-        let wide = Wide::new(&series, order + 1, order - 1).unwrap();
-        let mut four = wide.jets(&[0.4, 0.9]);
-        let mut together = [(); 4].map(|_| (Vec::new(), Vec::new(), Vec::new(), Vec::new()));
-        for number in 0..4 {
+        let mut all = Vec::new();
+        for _ in 0..8 {
             let x: Vec<f64> = (0..15).map(|_| 0.2 + random.unit()).collect();
             let first: Vec<f64> = (0..10).map(|_| 0.3 * random.signed()).collect();
             let matrix: Vec<f64> = (0..25).map(|_| 0.2 * random.signed()).collect();
@@ -373,40 +371,49 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
             assert!(found[0].iter().zip(&found[1]).all(is_same), "{turn}");
             checked += found[0].iter().filter(|x| f64::from_bits(**x).is_finite()).count();
             let [found, _] = found;
-            together[number] = (x, first, matrix, found);
+            all.push((x, first, matrix, found));
         }
-        // The same four motions in company, twice: nothing is left of what was there.
-        for _ in 0..2 {
-            let lanes = |of: &dyn Fn(usize) -> f64| [0, 1, 2, 3].map(of);
-            let x: Vec<[f64; 4]> = (0..15).map(|i| lanes(&|lane| together[lane].0[i])).collect();
-            wide.begin(&mut four, &x);
-            for i in 0..5 {
-                let column: Vec<[f64; 4]> =
-                    (0..5).map(|j| lanes(&|lane| together[lane].2[5 * i + j])).collect();
-                wide.set_inverse(&mut four, i, &column);
-                four.set(i, 1, lanes(&|lane| together[lane].1[i]));
-                let rates = lanes(&|lane| together[lane].1[5 + i]);
-                if is_rate {
-                    four.set(i, 2, rates.map(|rate| rate / 2.0));
-                }
-                four.set(5 + i, 1, rates);
-            }
-            assert!(wide.run(&mut four));
-            for (lane, (.., alone)) in together.iter().enumerate() {
-                let all = (0..15).flat_map(|i| {
-                    let own = four.variable(i).unwrap();
-                    own.iter().step_by(4).map(move |four| four[lane].to_bits())
-                });
-                let found: Vec<u64> = all.collect();
-                assert_eq!(found.len(), alone.len());
-                assert!(found.iter().zip(alone).all(is_same), "{turn} {lane}");
-            }
-            together.rotate_left(1);
-        }
+        side_by_side::<4>(&series, order, is_rate, &all);
+        side_by_side::<8>(&series, order, is_rate, &all);
         whole += 1;
     }
     println!("{whole} tapes, {checked} coefficients");
     assert!(whole == 0 || (whole > 60 && checked > 20_000));
+}
+
+/// A motion: its start, the first coefficients, the inverse, and the bits that it has alone.
+type Alone = (Vec<f64>, Vec<f64>, Vec<f64>, Vec<u64>);
+
+/// The same motions in company, one company after another: nothing is left of what was there.
+fn side_by_side<const W: usize>(series: &Arc<Series>, order: usize, is_rate: bool, all: &[Alone]) {
+    let wide = Wide::<W>::new(series, order + 1, order - 1).unwrap();
+    let mut jets = wide.jets(&[0.4, 0.9]);
+    for first in 0..all.len() {
+        let own: [&Alone; W] = std::array::from_fn(|lane| &all[(first + lane) % all.len()]);
+        let lanes = |of: &dyn Fn(&Alone) -> f64| own.map(of);
+        let x: Vec<[f64; W]> = (0..15).map(|i| lanes(&|own| own.0[i])).collect();
+        wide.begin(&mut jets, &x);
+        for i in 0..5 {
+            let column: Vec<[f64; W]> = (0..5).map(|j| lanes(&|own| own.2[5 * i + j])).collect();
+            wide.set_inverse(&mut jets, i, &column);
+            jets.set(i, 1, lanes(&|own| own.1[i]));
+            let rates = lanes(&|own| own.1[5 + i]);
+            if is_rate {
+                jets.set(i, 2, rates.map(|rate| rate / 2.0));
+            }
+            jets.set(5 + i, 1, rates);
+        }
+        assert!(wide.run(&mut jets));
+        for (lane, (.., alone)) in own.iter().enumerate() {
+            let all = (0..15).flat_map(|i| {
+                let own = jets.variable(i).unwrap();
+                own.iter().step_by(4).map(move |lanes| lanes[lane].to_bits())
+            });
+            let found: Vec<u64> = all.collect();
+            assert_eq!(found.len(), alone.len());
+            assert!(found.iter().zip(alone).all(is_same), "{W} {first} {lane}");
+        }
+    }
 }
 
 #[test]

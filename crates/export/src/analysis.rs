@@ -133,6 +133,7 @@ impl AnalysisPage<'_> {
             "singular": self.singular_json(),
             "findings": lint::to_json(&found.findings),
             "note": integrability.note,
+            "left_out": found.left_out.iter().map(|l| json!({"what": l.name(), "why": l.to_string()})).collect::<Vec<_>>(),
             "start": state,
             "shown": {"rank": how(&freedom.shown), "integrable": integrability.integrable.map_or(Value::Null, |_| how(&integrability.shown)), "motion": how(&Shown::AtState)},
         });
@@ -213,6 +214,12 @@ impl AnalysisPage<'_> {
         }
         self.text_bracket(&mut page);
         self.text_invariants(&mut page);
+        if !self.analysis.left_out.is_empty() {
+            page.push_str("Not looked at\n");
+        }
+        for left_out in &self.analysis.left_out {
+            let _ = writeln!(page, "  {left_out}");
+        }
         page
     }
 

@@ -2,7 +2,7 @@
 //! precision for the zero test. One pass in ascending order; what runs often
 //! is compiled instead.
 
-use crate::arena::{ExprId, Exprs, Node, NumberId};
+use crate::arena::{Arena, ExprId, Exprs, Node, NumberId};
 pub use crate::arithmetic::Arithmetic;
 use crate::arithmetic::Restriction;
 use crate::function::Function;
@@ -40,51 +40,12 @@ impl Exprs {
                 Some(slot) if first + slot < values.len() => values[first + slot].clone(),
                 _ => arithmetic.number(&Number::ZERO),
             };
-            let value = match arena.node(id) {
-                Node::Number(n) => arithmetic.number(arena.value(n)),
-                Node::Symbol(Symbol::PI) => arithmetic.pi(),
-                Node::Symbol(_) => match next.next() {
+            let node = arena.node(id);
+            let value = match node {
+                Node::Symbol(symbol) if symbol != Symbol::PI => match next.next() {
                     Some(given) => values[given].clone(),
                     None => arithmetic.number(&Number::ZERO),
                 },
-                Node::Sum { constant, start, len } => {
-                    let mut total: Option<A::Value> = (constant != NumberId::ZERO)
-                        .then(|| arithmetic.number(arena.value(constant)));
-                    for part in arena.items(start, len) {
-                        let mut term = at(part.expr, &values);
-                        if part.number != NumberId::ONE {
-                            term =
-                                arithmetic.mul(&arithmetic.number(arena.value(part.number)), &term);
-                        }
-                        total = Some(match total {
-                            Some(total) => arithmetic.add(&total, &term),
-                            None => term,
-                        });
-                    }
-                    total.unwrap_or_else(|| arithmetic.number(&Number::ZERO))
-                }
-                Node::Product { start, len } => {
-                    let mut total: Option<A::Value> = None;
-                    for part in arena.items(start, len) {
-                        let mut factor = at(part.expr, &values);
-                        if part.number != NumberId::ONE {
-                            factor = arithmetic.power(&factor, arena.value(part.number));
-                        }
-                        total = Some(match total {
-                            Some(total) => arithmetic.mul(&total, &factor),
-                            None => factor,
-                        });
-                    }
-                    total.unwrap_or_else(|| arithmetic.number(&Number::ONE))
-                }
-                Node::Power(base, exponent) => {
-                    arithmetic.pow(&at(base, &values), &at(exponent, &values))
-                }
-                Node::Call { function, start, len } => {
-                    let arguments: Vec<A::Value> =
-                        arena.items(start, len).iter().map(|i| at(i.expr, &values)).collect();
-                    arithmetic.call(function, &arguments)
-                }
                 Node::Solve { solve, index } => {
                     let all = solved.entry(solve).or_insert_with(|| {
                         let data = arena.solves.get(solve);
@@ -110,6 +71,8 @@ impl Exprs {
                     });
                     all[place].clone()
                 }
+                _ => combine(arithmetic, arena, node, |e| at(e, &values))
+                    .unwrap_or_else(|| arithmetic.number(&Number::ZERO)),
             };
             values.push(value);
         }
@@ -126,6 +89,56 @@ impl Exprs {
     pub fn eval_f64(&self, roots: &[ExprId], symbol: impl FnMut(Symbol) -> f64) -> Vec<f64> {
         self.evaluate(&Doubles, roots, symbol)
     }
+}
+
+/// The value of a number, or of a node that is made of others by arithmetic and functions, given
+/// the values of these. `None` for what takes more: a symbol, a solve, a function on a surface.
+pub(crate) fn combine<A: Arithmetic>(
+    arithmetic: &A,
+    arena: &Arena,
+    node: Node,
+    at: impl Fn(ExprId) -> A::Value,
+) -> Option<A::Value> {
+    Some(match node {
+        Node::Number(n) => arithmetic.number(arena.value(n)),
+        Node::Symbol(Symbol::PI) => arithmetic.pi(),
+        Node::Symbol(_) | Node::Solve { .. } | Node::Restricted { .. } => return None,
+        Node::Sum { constant, start, len } => {
+            let mut total: Option<A::Value> =
+                (constant != NumberId::ZERO).then(|| arithmetic.number(arena.value(constant)));
+            for part in arena.items(start, len) {
+                let mut term = at(part.expr);
+                if part.number != NumberId::ONE {
+                    term = arithmetic.mul(&arithmetic.number(arena.value(part.number)), &term);
+                }
+                total = Some(match total {
+                    Some(total) => arithmetic.add(&total, &term),
+                    None => term,
+                });
+            }
+            total.unwrap_or_else(|| arithmetic.number(&Number::ZERO))
+        }
+        Node::Product { start, len } => {
+            let mut total: Option<A::Value> = None;
+            for part in arena.items(start, len) {
+                let mut factor = at(part.expr);
+                if part.number != NumberId::ONE {
+                    factor = arithmetic.power(&factor, arena.value(part.number));
+                }
+                total = Some(match total {
+                    Some(total) => arithmetic.mul(&total, &factor),
+                    None => factor,
+                });
+            }
+            total.unwrap_or_else(|| arithmetic.number(&Number::ONE))
+        }
+        Node::Power(base, exponent) => arithmetic.pow(&at(base), &at(exponent)),
+        Node::Call { function, start, len } => {
+            let arguments: Vec<A::Value> =
+                arena.items(start, len).iter().map(|i| at(i.expr)).collect();
+            arithmetic.call(function, &arguments)
+        }
+    })
 }
 
 /// IEEE doubles.

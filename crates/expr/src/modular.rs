@@ -117,22 +117,20 @@ impl Modular {
         Some([0, 1, 2].map(|k| self.random(k, SYMBOL, &[symbol.index() as u64])))
     }
 
-    /// row − factor · pivot, mod p.
-    pub fn subtract(&self, row: &mut [u64], pivot: &[u64], factor: u64) {
+    /// a b + c mod p.
+    pub fn fused(&self, a: u64, b: u64, c: u64) -> u64 {
         let p = self.moduli[0];
-        let factor = negate(factor, p);
-        for (x, &y) in row.iter_mut().zip(pivot) {
-            if y != 0 {
-                *x = add(*x, multiply(factor, y, p), p);
-            }
-        }
+        add(c, multiply(a, b, p), p)
     }
 
-    /// The row divided by one of its entries, which is not 0.
-    pub fn normalize(&self, row: &mut [u64], column: usize) {
-        let p = self.moduli[0];
-        let scale = inverse(row[column], p);
-        row.iter_mut().for_each(|x| *x = multiply(*x, scale, p));
+    /// −a mod p.
+    pub fn negative(&self, a: u64) -> u64 {
+        negate(a, self.moduli[0])
+    }
+
+    /// 1/a mod p, of what is not 0.
+    pub fn reciprocal(&self, a: u64) -> u64 {
+        inverse(a, self.moduli[0])
     }
 
     /// A residue that is as good as random, the same for the same key.

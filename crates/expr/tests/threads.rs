@@ -3,8 +3,8 @@
 use dalembert_expr::ball::{Balls, Doubles as DoubleBalls, Enclose};
 use dalembert_expr::eval::{Arithmetic, Doubles};
 use dalembert_expr::{
-    Explicit, Expr, ExprId, Exprs, Function, Notation, Number, Surface, Symbol, SymbolKind,
-    ZeroTest,
+    Explicit, Expr, ExprId, Exprs, Function, KeptValues, Notation, Number, Surface, Symbol,
+    SymbolKind, ZeroTest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -108,6 +108,8 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     // Numbers; what is handed in may use the arena.
     let value = |s: Symbol| if exprs.symbol_info(s).name == "x" { 0.5 } else { 2.0 };
     let numbers = exprs.eval_f64(&[product.id], value);
+    let kept = exprs.eval_kept(&mut KeptValues::default(), product.id, |s| Some(value(s)));
+    assert_eq!(kept, Some(numbers[0]));
     assert_eq!(numbers, [0.5]);
     assert_eq!(exprs.evaluate(&Doubles, &[product.id], value), numbers);
     let balls = Balls(DoubleBalls);

@@ -66,6 +66,30 @@ fn long_chains_of_definitions_in_any_order() {
     yields(&format!("{HEAD}{ring}"), "circular-definition");
 }
 
+/// Positions along a chain: each start is a sum of all links before it, and is a step from the one
+/// before. Walked anew, these would be 2 · 10⁸ links.
+#[test]
+fn starts_that_are_sums_along_a_chain() {
+    let chain = |n: usize, first: &str| {
+        read(&format!(
+            "const N = {n}\nparam l = 0.5\ncoord x[1..N]\nlet X[0] = {first}\n\
+             for i in 1..N {{\n  kinetic x[i]'^2/2\n  let X[i] = X[i-1] + l*cos(0.7*i)\n  \
+             start x[i] = X[i]\n}}"
+        ))
+    };
+    let (n, loaded) = (20_000, chain(20_000, "0"));
+    assert!(!loaded.is_faulty(), "{:?}", loaded.diagnostics.first());
+    let model = loaded.model.expect("no faults");
+    let last = model.system.start.last().expect("starts");
+    let value = model.exprs.eval_f64(&[last.right], |_| 0.5)[0];
+    let right: f64 = (1..=n).map(|i| 0.5 * (0.7 * i as f64).cos()).sum();
+    assert!((value - right).abs() < 1e-9, "{value} {right}");
+    // What is no number stays none however far along.
+    let wrong = chain(300, "log(l - 1/2)");
+    let codes: Vec<&str> = wrong.diagnostics.iter().map(|d| d.code.name()).collect();
+    assert!(wrong.is_faulty() && codes.iter().all(|code| *code == "not-a-number"), "{codes:?}");
+}
+
 #[test]
 fn more_than_ten_million_statements_or_terms() {
     yields(&format!("{HEAD}for i in 1..100000000 {{ potential x }}"), "too-large");

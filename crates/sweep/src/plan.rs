@@ -77,6 +77,14 @@ impl Plan {
         Plan { names, kind: Kind::Listed(values), count }
     }
 
+    /// The names and numbers of a table, if the cases are one's.
+    pub fn listed(&self) -> Option<(&[String], &[f64])> {
+        match &self.kind {
+            Kind::Listed(values) => Some((&self.names, values)),
+            _ => None,
+        }
+    }
+
     /// How many cases there are.
     pub fn count(&self) -> u64 {
         self.count

@@ -1,4 +1,4 @@
-//! Threads, each taking the next case that nobody has.
+//! Threads, each taking the next cases that nobody has.
 //!
 //! What comes out is handed to one taker as it comes, in any order; a bound on what waits for it
 //! keeps memory flat.
@@ -10,17 +10,28 @@ use std::sync::mpsc;
 /// Results that may wait to be taken, for each thread.
 const WAITING: usize = 16;
 
-/// Computes all of `cases` on so many threads, each with a worker of its own. The taker may break:
-/// then what has begun is finished and handed over, and nothing more is begun.
+/// Who computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crew {
+    /// How many threads.
+    pub threads: usize,
+    /// How many cases a thread takes at once; fewer where there are too few for all threads.
+    pub at_once: usize,
+}
+
+/// Computes all of `cases`, each thread with a worker of its own, which is given some cases and
+/// gives what came of each. The taker may break: then what has begun is finished and handed over,
+/// and nothing more is begun.
 pub fn run<W, T: Send>(
     cases: &[u64],
-    threads: usize,
+    crew: Crew,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, u64) -> T + Sync,
+    work: impl Fn(&mut W, &[u64]) -> Vec<T> + Sync,
     mut take: impl FnMut(u64, T) -> ControlFlow<()>,
 ) {
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let threads = threads.clamp(1, cases.len().max(1));
+    let threads = crew.threads.clamp(1, cases.len().max(1));
+    let at_once = crew.at_once.clamp(1, cases.len().div_ceil(threads).max(1));
     let (sender, receiver) = mpsc::sync_channel(WAITING * threads);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -29,11 +40,15 @@ pub fn run<W, T: Send>(
             scope.spawn(move || {
                 let mut own = worker();
                 while !is_over.load(Ordering::Relaxed) {
-                    let Some(&case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                    let first = next.fetch_add(at_once, Ordering::Relaxed);
+                    let Some(rest) = cases.get(first..).filter(|rest| !rest.is_empty()) else {
                         return;
                     };
-                    // The receiver lives as long as there are senders.
-                    let _ = sender.send((case, work(&mut own, case)));
+                    let taken = &rest[..at_once.min(rest.len())];
+                    for (&case, result) in taken.iter().zip(work(&mut own, taken)) {
+                        // The receiver lives as long as there are senders.
+                        let _ = sender.send((case, result));
+                    }
                 }
             });
         }
@@ -52,14 +67,14 @@ mod tests {
 
     #[test]
     fn every_case_is_computed_once() {
-        for threads in [1, 2, 7] {
+        for (threads, at_once) in [(1, 1), (2, 1), (7, 1), (1, 8), (3, 8), (2, 900)] {
             let cases: Vec<u64> = (0..1000).filter(|k| k % 3 != 0).collect();
             let mut seen = Vec::new();
             run(
                 &cases,
-                threads,
+                Crew { threads, at_once },
                 || 0u64,
-                |_, case| case * case,
+                |_, cases| cases.iter().map(|case| case * case).collect(),
                 |case, square| {
                     assert_eq!(square, case * case);
                     seen.push(case);
@@ -76,10 +91,13 @@ mod tests {
         let cases: Vec<u64> = (0..1_000_000).collect();
         let begun = AtomicUsize::new(0);
         let mut count = 0;
-        let work = |(): &mut (), _: u64| begun.fetch_add(1, Ordering::Relaxed);
+        let work = |(): &mut (), cases: &[u64]| {
+            begun.fetch_add(cases.len(), Ordering::Relaxed);
+            vec![(); cases.len()]
+        };
         run(
             &cases,
-            4,
+            Crew { threads: 4, at_once: 3 },
             || (),
             work,
             |_, _| {

@@ -1,7 +1,7 @@
 //! A study from its beginning, or from where it was left, to its end.
 
 use crate::plan::Plan;
-use crate::pool;
+use crate::pool::{self, Crew};
 use crate::store::{Done, Store};
 use std::io;
 use std::ops::ControlFlow;
@@ -19,27 +19,33 @@ pub struct Progress {
     pub count: u64,
 }
 
-/// Computes what is left of a study. `work` is given the values of a case; `watch` may break.
-/// What was finished until then is kept.
+/// Computes what is left of a study. `work` is given the values of some cases and gives what came
+/// of each, in their order; `watch` may break. What was finished until then is kept.
 pub fn run<W>(
     store: &mut Store,
     plan: &Plan,
-    threads: usize,
+    crew: Crew,
     worker: impl Fn() -> W + Sync,
-    work: impl Fn(&mut W, &[f64]) -> Done + Sync,
+    work: impl Fn(&mut W, &[&[f64]]) -> Vec<Done> + Sync,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
-    let (left, count, names) = (store.left(), plan.count(), plan.names.len());
+    let (left, count, width) = (store.left(), plan.count(), plan.names.len().max(1));
     let (mut own, mut end, mut failure) = (0, ControlFlow::Continue(()), None);
-    let prepare = || (worker(), vec![0.0; names]);
-    let compute = |(worker, values): &mut (W, Vec<f64>), case: u64| {
-        plan.values(case, values);
-        let mut done = work(worker, values);
+    let prepare = || (worker(), Vec::new());
+    let compute = |(worker, values): &mut (W, Vec<f64>), cases: &[u64]| {
+        values.resize(cases.len() * width, 0.0);
+        for (&case, own) in cases.iter().zip(values.chunks_exact_mut(width)) {
+            plan.values(case, own);
+        }
+        let rows: Vec<&[f64]> = values.chunks_exact(width).collect();
+        let mut all = work(worker, &rows);
         // What was varied stands first in its row.
-        done.row.splice(0..0, values.iter().copied());
-        done
+        for (done, values) in all.iter_mut().zip(&rows) {
+            done.row.splice(0..0, values.iter().copied());
+        }
+        all
     };
-    pool::run(&left, threads, prepare, compute, |case, done| {
+    pool::run(&left, crew, prepare, compute, |case, done| {
         if failure.is_some() {
             return ControlFlow::Break(());
         }

@@ -2,6 +2,7 @@
 //! comes out is the same to the last byte, on any number of threads.
 
 use dalembert_sweep::plan::{Asked, Plan};
+use dalembert_sweep::pool::Crew;
 use dalembert_sweep::store::{Done, Form, Refused, Store};
 use dalembert_sweep::{axes, study};
 use serde_json::json;
@@ -38,6 +39,10 @@ fn work(values: &[f64]) -> Done {
     }
 }
 
+fn all(cases: &[&[f64]]) -> Vec<Done> {
+    cases.iter().map(|values| work(values)).collect()
+}
+
 /// All files of a folder.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path());
@@ -49,11 +54,12 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-fn whole(name: &str, threads: usize) -> BTreeMap<String, Vec<u8>> {
+fn whole(name: &str, threads: usize, at_once: usize) -> BTreeMap<String, Vec<u8>> {
     let (folder, plan) = (folder(name), plan(1000));
     let mut store = Store::open(&folder, form(&plan), false).expect("a folder");
     let watch = &mut |_| ControlFlow::Continue(());
-    let end = study::run(&mut store, &plan, threads, || (), |(), x| work(x), watch);
+    let crew = Crew { threads, at_once };
+    let end = study::run(&mut store, &plan, crew, || (), |(), cases| all(cases), watch);
     assert_eq!(end.expect("files"), ControlFlow::Continue(()));
     let summary = store.summary().expect("files");
     assert_eq!(summary.count, 1000);
@@ -66,16 +72,17 @@ fn whole(name: &str, threads: usize) -> BTreeMap<String, Vec<u8>> {
 
 #[test]
 fn results_do_not_depend_on_threads() {
-    let one = whole("one", 1);
-    for threads in [2, 3, 8] {
-        assert_eq!(one, whole(&format!("threads{threads}"), threads));
+    let one = whole("one", 1, 1);
+    for (threads, at_once) in [(2, 1), (3, 1), (8, 1), (1, 8), (3, 8)] {
+        let name = format!("threads{threads}-{at_once}");
+        assert_eq!(one, whole(&name, threads, at_once));
     }
     assert_eq!(one.keys().filter(|name| name.starts_with("cases-")).count(), 2 * 16);
 }
 
 #[test]
 fn a_study_goes_on_where_it_was_left() {
-    let right = whole("right", 2);
+    let right = whole("right", 2, 1);
     let (folder, plan) = (folder("left"), plan(1000));
     let counts: Vec<AtomicU32> = (0..1000).map(|_| AtomicU32::new(0)).collect();
     let case_of = |values: &[f64]| {
@@ -97,13 +104,14 @@ fn a_study_goes_on_where_it_was_left() {
             let most = if turns == 3 { 300 } else { 57 };
             if taken >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let computed = |(): &mut (), values: &[f64]| {
-            if let Some(case) = case_of(values) {
+        let computed = |(): &mut (), cases: &[&[f64]]| {
+            for case in cases.iter().filter_map(|values| case_of(values)) {
                 counts[case as usize].fetch_add(1, Ordering::Relaxed);
             }
-            work(values)
+            all(cases)
         };
-        let end = study::run(&mut store, &plan, 2, || (), computed, watch).expect("files");
+        let crew = Crew { threads: 2, at_once: 1 + turns % 5 };
+        let end = study::run(&mut store, &plan, crew, || (), computed, watch).expect("files");
         assert_eq!(store.counts().0, before + taken, "what was finished is there");
         if end.is_continue() {
             store.summary().expect("files");

@@ -5,8 +5,9 @@
 //! combination of theirs. Both are decided at a few states, with time held fixed.
 
 use super::identity::Identity;
+use crate::envelope::Kernel;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
-use dalembert_gauss::linalg::{self, svd::Svd};
+use dalembert_gauss::linalg;
 use dalembert_simulate::normal_form::dense;
 use dalembert_simulate::{Noisy, Setting, State};
 
@@ -23,8 +24,7 @@ pub struct Independent<'a> {
 
 struct Place {
     state: State,
-    constraints: Svd,
-    rank: usize,
+    constraints: Kernel,
     known: Vec<Vec<f64>>,
 }
 
@@ -38,15 +38,16 @@ impl<'a> Independent<'a> {
         let places = states
             .iter()
             .filter_map(|state| {
-                let mut matrix = values(identity, setting, &jacobian, state)?;
-                for row in matrix.chunks_mut(variables.len()) {
-                    let size = linalg::norm(row);
-                    row.iter_mut().filter(|_| size > 0.0).for_each(|x| *x /= size);
+                let mut entries = values(identity, setting, &jacobian, state)?;
+                let mut rest = &mut entries[..];
+                for row in &jacobian.rows {
+                    let (own, after) = rest.split_at_mut(row.len());
+                    let size = linalg::norm(own);
+                    own.iter_mut().filter(|_| size > 0.0).for_each(|x| *x /= size);
+                    rest = after;
                 }
-                let mut constraints = Svd::default();
-                constraints.decompose(&matrix, residuals.len(), variables.len());
-                let rank = constraints.rank(1e-9);
-                Some(Place { state: state.clone(), constraints, rank, known: Vec::new() })
+                let constraints = Kernel::new(&jacobian, &entries, 1e-9);
+                Some(Place { state: state.clone(), constraints, known: Vec::new() })
             })
             .collect();
         Independent { setting, identity, variables, places }
@@ -93,9 +94,10 @@ impl<'a> Independent<'a> {
             return vec![Some(vec![0.0; self.variables.len()]); self.places.len()];
         }
         let along = |place: &Place| {
-            let mut gradient = values(self.identity, self.setting, &jacobian, &place.state)?;
+            let entries = values(self.identity, self.setting, &jacobian, &place.state)?;
+            let mut gradient = dense(&jacobian, &entries);
             let full = linalg::norm(&gradient);
-            place.constraints.project_on_kernel(place.rank, &mut gradient);
+            place.constraints.project(&mut gradient);
             let left = linalg::norm(&gradient);
             let factor = if left > NONE * full { 1.0 / left } else { 0.0 };
             gradient.iter_mut().for_each(|x| *x *= factor);
@@ -116,7 +118,7 @@ fn values(
     // What is rounding is no gradient.
     let settle = |v: &Noisy| if v.value.abs() <= 1e3 * v.noise { 0.0 } else { v.value };
     let numbers: Vec<f64> = noisy.iter().map(settle).collect();
-    numbers.iter().all(|x| x.is_finite()).then(|| dense(jacobian, &numbers))
+    numbers.iter().all(|x| x.is_finite()).then_some(numbers)
 }
 
 /// What is left of a vector beside orthonormal ones.

@@ -44,7 +44,7 @@ fn massless(subject: &Subject, told: &[Span]) -> Vec<Diagnostic> {
     }
     let n = system.n_coordinates();
     let is_zero = |id: ExprId| id == ExprId::ZERO || exprs.is_zero(id).is_zero();
-    let has_mass = |i: usize| (0..n).any(|j| !is_zero(picture.metric.get(i, j)));
+    let has_mass = |i: usize| picture.metric.rows[i].iter().any(|&(_, entry)| !is_zero(entry));
     let has_looked = system.checks.iter().any(|check| matches!(check.kind, CheckKind::Verdict(_)));
     let free = subject.numbers.as_ref().and_then(|sampled| undetermined(subject, sampled));
     let mut findings = Vec::new();

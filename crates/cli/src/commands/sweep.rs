@@ -8,11 +8,13 @@ use crate::report::{self, Color};
 use dalembert::simulate::Setting;
 use dalembert::simulate::run::RunOptions;
 use dalembert::sweep::plan::{Asked, Plan};
+use dalembert::sweep::pool::Crew;
 use dalembert::sweep::store::{Form, Refused, Store, Summary};
 use dalembert::sweep::{Cases, Kept, axes, study, table};
 use dalembert::{Input, Options};
 use serde_json::json;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 /// Cases of a file: some thousands are little to lose and enough to read at once.
@@ -59,6 +61,7 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
         Err(refused) => return wrong_usage(&words(args, refused)),
     };
     let threads = args.threads.or_else(processors).unwrap_or(1);
+    let crew = Crew { threads, at_once: cases.at_once() };
     let (mut line, interrupt) = (ProgressLine::new(), Interrupt::listen());
     let clock = Instant::now();
     let mut own = 0;
@@ -66,9 +69,9 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
     let outcome = study::run(
         &mut store,
         &plan,
-        threads,
-        || (),
-        |(), values| cases.run(values),
+        crew,
+        || cases.worker(),
+        |worker, values| worker.batch(values),
         &mut |progress| {
             own = progress.own;
             line.case(progress);
@@ -112,16 +115,7 @@ fn plan(args: &Sweep) -> Result<Plan, String> {
         return Err("--threads is at least 1".to_owned());
     }
     if let Some(path) = &args.cases {
-        let is_csv = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv"));
-        let text = match std::fs::read_to_string(path) {
-            _ if !is_csv => {
-                return Err(format!("--cases: `{}` must end with `.csv`", path.display()));
-            }
-            Err(error) => return Err(format!("cannot read `{}`: {error}", path.display())),
-            Ok(text) => text,
-        };
-        let (names, values) =
-            table::read_csv(&text).map_err(|words| format!("`{}`: {words}", path.display()))?;
+        let (names, values) = listed(path)?;
         return Ok(Plan::of_table(names, values));
     }
     let text = args.vary.join(", ");
@@ -130,6 +124,25 @@ fn plan(args: &Sweep) -> Result<Plan, String> {
     let asked =
         Asked { sampling: args.sampling.as_deref(), samples: args.samples, seed: args.seed };
     Plan::new(axes, &asked)
+}
+
+/// The cases of a table, by the ending of its name.
+fn listed(path: &Path) -> Result<table::Table, String> {
+    let shown = path.display();
+    let failed = |error: std::io::Error| format!("cannot read `{shown}`: {error}");
+    let wrong = |words: String| format!("`{shown}`: {words}");
+    let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("csv") => {
+            let text = std::fs::read_to_string(path).map_err(failed)?;
+            table::read_csv(&text).map_err(wrong)
+        }
+        Some("parquet") => {
+            let bytes = std::fs::read(path).map_err(failed)?;
+            table::read_parquet(&bytes).map_err(|unreadable| wrong(unreadable.to_string()))
+        }
+        _ => Err(format!("--cases: `{shown}` must end with `.csv` or `.parquet`")),
+    }
 }
 
 fn set(args: &Sweep, setting: &Setting, options: &mut RunOptions) {
@@ -153,10 +166,8 @@ fn form(args: &Sweep, input: &Input, plan: &Plan, cases: &Cases) -> Form {
     let mut columns = cases.varied(&plan.names);
     columns.extend(cases.columns());
     let options = cases.options();
-    let table = match &args.cases {
-        Some(path) => std::fs::read_to_string(path).unwrap_or_default(),
-        None => String::new(),
-    };
+    // A table may be long: what it is told by is kept, not its text.
+    let table = plan.listed().map(|table| format!("{:016x}", table::fingerprint(table)));
     let identity = json!({
         "format": 1,
         "model": input.text,

@@ -186,7 +186,8 @@ impl Emit<'_> {
         self.stage = Some(0);
         self.later_phases(closing);
         self.stage = None;
-        if self.instructions(stages) <= UNROLLED {
+        // Side by side there is enough to do in each turn of a loop.
+        if self.lanes == 1 && self.instructions(stages) <= UNROLLED {
             for stage in 1..=stages {
                 self.stage = Some(stage);
                 self.stage(closing);
@@ -209,7 +210,7 @@ impl Emit<'_> {
     }
 
     /// About how many instructions there are without loops.
-    fn instructions(&self, stages: usize) -> usize {
+    pub(super) fn instructions(&self, stages: usize) -> usize {
         let phases = self.series.phases.iter();
         phases.fold(0, |sum, phase| {
             let nodes = phase.nodes.iter().map(|node| match node.step {
@@ -343,10 +344,12 @@ impl Emit<'_> {
     /// Integrals one by one, of what is not as much ahead.
     pub(super) fn integrals(&mut self, first: usize, of: &[Jet], ahead: usize) {
         for (at, &of) in of.iter().enumerate() {
-            self.load(0, self.at(of, ahead - 1));
-            self.does(Operation::Mul, 0, 0, self.inverse(ahead));
-            let to = self.here(self.series.variables[first + at], ahead);
-            self.code.store(to, 0);
+            self.fours(&mut |this| {
+                this.load(0, this.at(of, ahead - 1));
+                this.does(Operation::Mul, 0, 0, this.inverse(ahead));
+                let to = this.here(this.series.variables[first + at], ahead);
+                this.code.store(to, 0);
+            });
         }
     }
 
@@ -373,14 +376,16 @@ impl Emit<'_> {
         }
         let is_read = |jet: Jet| reads_change(phase, jet);
         for &(jet, ahead) in phase.unknowns.iter().filter(|(jet, _)| is_read(*jet)) {
-            self.load(0, self.at(jet, ahead as usize));
-            let to = self.change(jet);
-            self.code.store(to, 0);
+            self.fours(&mut |this| {
+                this.load(0, this.at(jet, ahead as usize));
+                let to = this.change(jet);
+                this.code.store(to, 0);
+            });
         }
         let before = series.corrections_before(number);
         let first = self.stage.unwrap_or(1);
         for (at, correction) in phase.corrections.iter().enumerate() {
-            self.correction(before + at, correction, &is_read);
+            self.fours(&mut |this| this.correction(before + at, correction, &is_read));
         }
         for &Node { step, ahead } in &phase.again {
             if let Step::Pack { to, from, .. } = step

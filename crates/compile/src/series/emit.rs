@@ -38,6 +38,8 @@ pub(super) struct Products {
     pub(super) b: Factor,
     pub(super) ends: Ends,
     pub(super) are_squares: bool,
+    /// Of which four motions.
+    pub(super) four: usize,
 }
 
 pub(super) struct Emit<'a> {
@@ -47,12 +49,15 @@ pub(super) struct Emit<'a> {
     pub(super) beside: Beside,
     /// The stage that the code is for, if it is for one.
     pub(super) stage: Option<usize>,
-    /// Coefficients that are in registers, and how much ahead: the last few that were found.
-    pub(super) held: VecDeque<(Jet, usize, u8)>,
+    /// Coefficients that are in registers, how much ahead, and of which four: the last few that were
+    /// found.
+    pub(super) held: VecDeque<((Jet, usize, usize), u8)>,
     /// The register for the next.
     pub(super) next: u8,
-    /// How many motions are side by side: every coefficient is there so many times.
+    /// How many motions are side by side: every coefficient is there so many times. Of more than
+    /// four an instruction is there for each four, and the one for these is at hand.
     pub(super) lanes: usize,
+    pub(super) four: usize,
     /// The unknowns of the phase at hand, and how much ahead they are, where the newest coefficients
     /// of them are not there as 0.
     pub(super) unknowns: Vec<(Jet, u32)>,
@@ -87,6 +92,7 @@ impl<'a> Emit<'a> {
             held: VecDeque::new(),
             next: HELD.start,
             lanes,
+            four: 0,
             unknowns: Vec::new(),
             originals,
             is_read,
@@ -102,12 +108,21 @@ impl Emit<'_> {
 
     /// A place of which there is one for each motion.
     pub(super) fn own(&self, base: Address, place: usize) -> Memory {
-        memory(base, self.lanes * place)
+        memory(base, self.lanes * place + LANES * self.four)
+    }
+
+    /// Emits the same for each four motions: these do not wait for each other.
+    pub(super) fn fours(&mut self, emit: &mut dyn FnMut(&mut Self)) {
+        for four in 0..self.lanes.div_ceil(LANES) {
+            self.four = four;
+            emit(self);
+        }
+        self.four = 0;
     }
 
     /// The same in the list of what is beside coefficients, from a place on.
     pub(super) fn beside(&self, first: usize, place: usize) -> Memory {
-        memory(BESIDE, first + self.lanes * place)
+        memory(BESIDE, first + self.lanes * place + LANES * self.four)
     }
 
     /// The place of a coefficient at the order of the stage, so much ahead.
@@ -186,7 +201,7 @@ impl Emit<'_> {
                         together.clear();
                     }
                     level = ahead;
-                    together.push(Products { y, a, b, ends, are_squares: a == b });
+                    together.push(Products { y, a, b, ends, are_squares: a == b, four: 0 });
                 }
                 Step::Pack { to, from, before } => {
                     if from.iter().any(|&jet| is_made(&together, jet)) {
@@ -198,7 +213,7 @@ impl Emit<'_> {
                 Step::Last(last, y) => {
                     self.products(&together, level);
                     together.clear();
-                    self.last(last, y, ahead);
+                    self.fours(&mut |this| this.last(last, y, ahead));
                 }
             }
         }
@@ -345,7 +360,9 @@ impl Emit<'_> {
                 self.code.land(none);
             }
         }
-        for (number, &Products { a, b, ends, are_squares, .. }) in together.iter().enumerate() {
+        for (number, &Products { a, b, ends, are_squares, four, .. }) in together.iter().enumerate()
+        {
+            self.four = four;
             let (low, high) = sums(number);
             if ends == Ends::Both {
                 self.add_newest(low, a, b, ahead);
@@ -360,14 +377,17 @@ impl Emit<'_> {
             });
         }
         for (number, products) in together.iter().enumerate() {
+            self.four = products.four;
             let to = self.here(products.y, ahead);
             self.vectors(|code| code.store(to, 2 * number as u8 + 1));
         }
+        self.four = 0;
     }
 
     /// The products at two orders.
     fn pairs(&mut self, together: &[Products], low: (Address, usize), high: (Address, usize)) {
-        for (number, &Products { a, b, are_squares, .. }) in together.iter().enumerate() {
+        for (number, &Products { a, b, are_squares, four, .. }) in together.iter().enumerate() {
+            self.four = four;
             let at = |factor: Factor, (base, order)| (factor, self.factor(factor, base, order));
             let (a_low, b_high, a_high, b_low) = (at(a, low), at(b, high), at(a, high), at(b, low));
             self.add_product(2 * number as u8, a_low, b_high);
@@ -375,13 +395,16 @@ impl Emit<'_> {
                 self.add_product(2 * number as u8 + 1, a_high, b_low);
             }
         }
+        self.four = 0;
     }
 
     fn middle(&mut self, together: &[Products], (base, order): (Address, usize)) {
-        for (number, &Products { a, b, .. }) in together.iter().enumerate() {
+        for (number, &Products { a, b, four, .. }) in together.iter().enumerate() {
+            self.four = four;
             let (a, b) = ((a, self.factor(a, base, order)), (b, self.factor(b, base, order)));
             self.add_product(2 * number as u8 + 1, a, b);
         }
+        self.four = 0;
     }
 
     /// A coefficient, in a register if it was among the last.
@@ -389,8 +412,8 @@ impl Emit<'_> {
         if self.unknowns.contains(&(jet, ahead as u32)) {
             return Operand::Memory(self.own(ALL, STILL as usize));
         }
-        let held = self.held.iter().find(|(other, level, _)| (*other, *level) == (jet, ahead));
-        held.map_or(self.at(jet, ahead), |(_, _, at)| register(*at))
+        let held = self.held.iter().find(|(of, _)| *of == (jet, ahead, self.four));
+        held.map_or(self.at(jet, ahead), |(_, at)| register(*at))
     }
 
     /// A coefficient of one series.
@@ -486,8 +509,8 @@ impl Emit<'_> {
         }
         let to = self.here(y, ahead);
         self.code.store(to, d);
-        self.held.retain(|(_, _, at)| *at != d);
-        self.held.push_back((y, ahead, d));
+        self.held.retain(|(_, at)| *at != d);
+        self.held.push_back(((y, ahead, self.four), d));
         self.next = if d + 1 == HELD.end { HELD.start } else { d + 1 };
     }
 

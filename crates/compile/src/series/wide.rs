@@ -19,11 +19,8 @@ use crate::backends::{Backend, Function, Scratch};
 use dalembert_machine::{Code, Entry};
 use std::sync::Arc;
 
-/// A number of each motion.
-pub type Four = [f64; LANES];
-
-/// Closed series of four motions, up to an order.
-pub struct Wide {
+/// Closed series of so many motions, a multiple of four, up to an order.
+pub struct Wide<const W: usize> {
     series: Arc<Series>,
     code: Code<()>,
     values: Box<dyn Function>,
@@ -31,8 +28,8 @@ pub struct Wide {
     beside: Beside,
 }
 
-/// The coefficients of four motions.
-pub struct WideJets {
+/// The coefficients of so many motions.
+pub struct WideJets<const W: usize> {
     all: Aligned,
     values: Aligned,
     beside: Aligned,
@@ -44,22 +41,26 @@ pub struct WideJets {
     room: usize,
 }
 
-impl Wide {
+impl<const W: usize> Wide<W> {
     /// Code for series up to an order of whatever is most ahead, and so many stages. `None` where
     /// there is none: on other processors, with linear solves, and where it was not said how
     /// stages are closed.
-    pub fn new(series: &Arc<Series>, order: usize, stages: usize) -> Option<Wide> {
+    pub fn new(series: &Arc<Series>, order: usize, stages: usize) -> Option<Wide<W>> {
         let room = order + 1;
-        let beside = series.beside_lanes(room, LANES);
+        let beside = series.beside_lanes(room, W);
         let shape = Shape { room, passing: series.passing };
         let closing = series.closing.as_ref()?;
-        if !series.has_code(stages) || !series.has_room(&series.jets(order), stages) {
+        if W == 0
+            || !W.is_multiple_of(LANES)
+            || !series.has_code(stages)
+            || !series.has_room(&series.jets(order), stages)
+        {
             return None;
         }
-        let mut emit = Emit::new(series, shape, beside, LANES);
+        let mut emit = Emit::new(series, shape, beside, W);
         emit.begin();
         emit.all_stages(closing, stages);
-        let (frame, x) = (LANES * series.length(room), LANES * series.tape.registers());
+        let (frame, x) = (W * series.length(room), W * series.tape.registers());
         let entry = Entry { at: 0, frame, x, y: beside.length };
         let code = Code::new(&emit.code.bytes, &[entry]).ok()?;
         let values = BACKEND.compile(series.tape_of_values());
@@ -67,20 +68,20 @@ impl Wide {
     }
 
     /// Room for four motions, with the same constants for all of them.
-    pub fn jets(&self, constants: &[f64]) -> WideJets {
+    pub fn jets(&self, constants: &[f64]) -> WideJets<W> {
         let (series, tape) = (&self.series, &self.series.tape);
         let mut one = series.jets(self.shape.room - 1);
         series.prepare(&mut one, constants);
-        let mut values = Aligned::new(LANES * tape.registers());
-        let places = values.as_mut_slice().as_chunks_mut::<LANES>().0;
-        places.iter_mut().zip(&one.values).for_each(|(place, value)| *place = [*value; LANES]);
+        let mut values = Aligned::new(W * tape.registers());
+        let places = values.as_mut_slice().as_chunks_mut::<W>().0;
+        places.iter_mut().zip(&one.values).for_each(|(place, value)| *place = [*value; W]);
         let mut scratch = self.values.scratch();
         self.values.prepare(&mut scratch, constants);
         let mut beside = self.beside.list(self.shape.room);
-        series.steady_slopes(&self.beside, beside.as_mut_slice());
-        let first = |jet: Jet| (jet != STILL).then(|| LANES * place(jet, 0, self.shape));
+        series.steady_slopes::<W>(&self.beside, beside.as_mut_slice());
+        let first = |jet: Jet| (jet != STILL).then(|| W * place(jet, 0, self.shape));
         WideJets {
-            all: Aligned::new(LANES * series.length(self.shape.room)),
+            all: Aligned::new(W * series.length(self.shape.room)),
             values,
             beside,
             scratch,
@@ -91,64 +92,64 @@ impl Wide {
     }
 
     /// Takes the values of the variables: order 0 of all outputs.
-    pub fn begin(&self, jets: &mut WideJets, x: &[Four]) {
+    pub fn begin(&self, jets: &mut WideJets<W>, x: &[[f64; W]]) {
         let (series, tape) = (&self.series, &self.series.tape);
         let WideJets { values, beside, scratch, body, .. } = jets;
         let values = values.as_mut_slice();
-        let first = LANES * tape.first_variable();
-        values[first..first + LANES * x.len()].copy_from_slice(x.as_flattened());
-        let results = &mut values[LANES * *body..];
-        self.values.call_many(scratch, LANES, x.as_flattened(), results);
-        let picks = beside.as_mut_slice()[self.beside.picks..].as_chunks_mut::<LANES>().0;
+        let first = W * tape.first_variable();
+        values[first..first + W * x.len()].copy_from_slice(x.as_flattened());
+        let results = &mut values[W * *body..];
+        self.values.call_many(scratch, W, x.as_flattened(), results);
+        let picks = beside.as_mut_slice()[self.beside.picks..].as_chunks_mut::<W>().0;
         for (places, pick) in picks.chunks_exact_mut(2).zip(&series.picks) {
-            for lane in 0..LANES {
-                let of = pick.factors(&|r| values[LANES * r as usize + lane]);
+            for lane in 0..W {
+                let of = pick.factors(&|r| values[W * r as usize + lane]);
                 (places[0][lane], places[1][lane]) = (of[0], of[1]);
             }
         }
     }
 
     /// An output of each motion at order 0.
-    pub fn output(&self, jets: &WideJets, at: usize) -> Four {
+    pub fn output(&self, jets: &WideJets<W>, at: usize) -> [f64; W] {
         let values = jets.values.as_slice().as_chunks().0;
         values[self.series.tape.outputs[at] as usize]
     }
 
     /// Sets a column of S of each motion: what the unknowns are for 1 in an equation.
-    pub fn set_inverse(&self, jets: &mut WideJets, equation: usize, unknowns: &[Four]) {
+    pub fn set_inverse(&self, jets: &mut WideJets<W>, equation: usize, unknowns: &[[f64; W]]) {
         let Some(closing) = &self.series.closing else { return };
-        let first = self.beside.matrix + LANES * equation * closing.column();
-        let count = LANES * closing.equations.min(unknowns.len());
+        let first = self.beside.matrix + W * equation * closing.column();
+        let count = W * closing.equations.min(unknowns.len());
         let column = &mut jets.beside.as_mut_slice()[first..first + count];
         column.copy_from_slice(&unknowns.as_flattened()[..count]);
     }
 
     /// Runs all stages.
-    pub fn run(&self, jets: &mut WideJets) -> bool {
+    pub fn run(&self, jets: &mut WideJets<W>) -> bool {
         let WideJets { all, values, beside, .. } = jets;
         let (all, beside) = (all.as_mut_slice(), beside.as_mut_slice());
         self.code.call(0, &mut (), all, values.as_mut_slice(), beside)
     }
 }
 
-impl WideJets {
+impl<const W: usize> WideJets<W> {
     /// Sets a coefficient of a variable of each motion.
-    pub fn set(&mut self, variable: usize, order: usize, of: Four) {
+    pub fn set(&mut self, variable: usize, order: usize, of: [f64; W]) {
         if let Some(first) = self.variables[variable]
             && order < self.room
         {
-            let at = first + LANES * LANES * order;
-            self.all.as_mut_slice()[at..at + LANES].copy_from_slice(&of);
+            let at = first + W * LANES * order;
+            self.all.as_mut_slice()[at..at + W].copy_from_slice(&of);
         }
     }
 
     /// The coefficients of a variable, from order 0 on: one of each motion in every fourth place.
     /// None of a constant.
     #[inline]
-    pub fn variable(&self, variable: usize) -> Option<&[Four]> {
+    pub fn variable(&self, variable: usize) -> Option<&[[f64; W]]> {
         let first = self.variables[variable]?;
         let all = self.all.as_slice().as_chunks().0;
-        all.get(first / LANES..)?.get(..LANES * (self.room - 1) + 1)
+        all.get(first / W..)?.get(..LANES * (self.room - 1) + 1)
     }
 }
 
@@ -159,8 +160,8 @@ impl Series {
     }
 
     /// Slopes that are the same at every state.
-    fn steady_slopes(&self, at: &Beside, list: &mut [f64]) {
-        let slopes = list[at.slopes..].as_chunks_mut::<LANES>().0.chunks_exact_mut(3);
+    fn steady_slopes<const W: usize>(&self, at: &Beside, list: &mut [f64]) {
+        let slopes = list[at.slopes..].as_chunks_mut::<W>().0.chunks_exact_mut(3);
         let corrections = self.phases.iter().flat_map(|phase| &phase.corrections);
         for (places, correction) in slopes.zip(corrections) {
             let Correction::Linear { op, .. } = correction else { continue };
@@ -172,7 +173,7 @@ impl Series {
                 Op::MulAdd(..) => [0.0, 0.0, 1.0],
                 _ => [0.0; 3],
             };
-            places.iter_mut().zip(steady).for_each(|(place, value)| *place = [value; LANES]);
+            places.iter_mut().zip(steady).for_each(|(place, value)| *place = [value; W]);
         }
     }
 
@@ -234,9 +235,14 @@ impl Emit<'_> {
     /// Four products as one after the other, of those that are read.
     pub(super) fn apart(&self, of: &Products) -> Vec<Products> {
         let original = |jet: Jet| Factor::Same(self.originals[jet as usize]);
-        let four = of.a.lanes().into_iter().zip(of.b.lanes()).zip(of.y..);
-        let read = four.filter(|(_, y)| self.is_read[*y as usize]);
-        read.map(|((a, b), y)| Products { y, a: original(a), b: original(b), ..*of }).collect()
+        let lanes = of.a.lanes().into_iter().zip(of.b.lanes()).zip(of.y..);
+        let read = lanes.filter(|(_, y)| self.is_read[*y as usize]);
+        let fours = 0..self.lanes / LANES;
+        let all = read.flat_map(|((a, b), y)| {
+            let (a, b) = (original(a), original(b));
+            fours.clone().map(move |four| Products { y, a, b, four, ..*of })
+        });
+        all.collect()
     }
 
     /// x[k] = S r, and the integrals of x, each by itself.
@@ -246,31 +252,35 @@ impl Emit<'_> {
         let count = closing.equations;
         for equation in 0..count {
             let ahead = self.series.when.1[equation].ahead;
-            self.load(0, self.newest(self.series.outputs[equation], ahead));
-            let level = Operand::Memory(self.table(self.beside.levels[ahead], 0));
-            self.does(Operation::Mul, 0, 0, level);
-            let to = self.beside(self.beside.rights, equation);
-            self.code.store(to, 0);
+            self.fours(&mut |this| {
+                this.load(0, this.newest(this.series.outputs[equation], ahead));
+                let level = Operand::Memory(this.table(this.beside.levels[ahead], 0));
+                this.does(Operation::Mul, 0, 0, level);
+                let to = this.beside(this.beside.rights, equation);
+                this.code.store(to, 0);
+            });
         }
         self.unknowns.clear();
         let sums = closing.sums() as u8;
         for unknown in 0..count {
-            // Those of the next one need not wait.
-            let first = 2 * (unknown % 4) as u8;
-            (first..first + sums).for_each(|d| {
-                self.code.bits(Bits::Xor, d, d, Operand::Register(d));
+            self.fours(&mut |this| {
+                // Those of the next one need not wait.
+                let first = 2 * ((unknown * (this.lanes / LANES) + this.four) % 4) as u8;
+                (first..first + sums).for_each(|d| {
+                    this.code.bits(Bits::Xor, d, d, Operand::Register(d));
+                });
+                for equation in 0..count {
+                    let entry = equation * closing.column() + unknown;
+                    this.load(8, Operand::Memory(this.beside(this.beside.rights, equation)));
+                    let entry = Operand::Memory(this.beside(this.beside.matrix, entry));
+                    this.code.fused(Fused::Plus231, first + equation as u8 % sums, 8, entry);
+                }
+                if sums == 2 {
+                    this.does(Operation::Add, first, first, Operand::Register(first + 1));
+                }
+                let to = this.here(this.series.variables[closing.unknowns + unknown], 0);
+                this.code.store(to, first);
             });
-            for equation in 0..count {
-                let entry = equation * closing.column() + unknown;
-                self.load(8, Operand::Memory(self.beside(self.beside.rights, equation)));
-                let entry = Operand::Memory(self.beside(self.beside.matrix, entry));
-                self.code.fused(Fused::Plus231, first + equation as u8 % sums, 8, entry);
-            }
-            if sums == 2 {
-                self.does(Operation::Add, first, first, Operand::Register(first + 1));
-            }
-            let to = self.here(self.series.variables[closing.unknowns + unknown], 0);
-            self.code.store(to, first);
         }
         for &Integral { first, count, of } in &closing.integrals {
             if let Source::Variables(from) = of {
@@ -284,14 +294,16 @@ impl Emit<'_> {
     pub(super) fn begin(&mut self) {
         let series = self.series;
         for &(jet, register) in &series.begins {
-            self.load(0, Operand::Memory(self.own(VALUES, register as usize)));
-            let to = self.own(ALL, place(jet, 0, self.shape));
-            self.code.store(to, 0);
+            self.fours(&mut |this| {
+                this.load(0, Operand::Memory(this.own(VALUES, register as usize)));
+                let to = this.own(ALL, place(jet, 0, this.shape));
+                this.code.store(to, 0);
+            });
         }
         let corrections = series.phases.iter().flat_map(|phase| &phase.corrections);
         for (number, correction) in corrections.enumerate() {
             if let Correction::Linear { y, op, .. } = *correction {
-                self.slopes(number, op, y);
+                self.fours(&mut |this| this.slopes(number, op, y));
             }
         }
     }

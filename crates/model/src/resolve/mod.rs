@@ -31,7 +31,7 @@ use crate::lexer::MAX_FAULTS;
 use crate::span::{SourceId, Sources, Span};
 use crate::system::{Constraint, Model, Unknown};
 use crate::tree::{self, Expr, File, Statement};
-use dalembert_expr::{ExprId, Exprs, Symbol};
+use dalembert_expr::{ExprId, Exprs, KeptValues, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -302,8 +302,8 @@ struct Resolver<'a, 'd> {
     /// Whether a block is never closed, so that a loop may hold what does not
     /// belong to it.
     unclosed: bool,
-    /// The numbers of the parameters, once asked for.
-    parameter_values: Option<FxHashMap<Symbol, f64>>,
+    /// The numbers of the parameters and of what was asked for of them, once asked for.
+    parameter_values: Option<(FxHashMap<Symbol, f64>, KeptValues)>,
     /// The terms of the energies and their statements.
     energy_terms: Vec<(ExprId, Span)>,
     /// How many faults were found here.

@@ -622,15 +622,13 @@ impl<'a> Resolver<'a, '_> {
         if self.mask(id) & !role::PARAMETER != 0 {
             return None;
         }
-        // Once all parameters are resolved, their values stay what they are.
-        let values = self
-            .parameter_values
-            .get_or_insert_with(|| crate::parameters::values(&self.exprs, &self.parts.parameters));
-        let known = |s: &Symbol| values.contains_key(s);
-        if !self.exprs.symbols_of(&[id]).iter().all(known) {
-            return None;
-        }
-        Some(self.exprs.eval_f64(&[id], |s| values.get(&s).copied().unwrap_or(f64::NAN))[0])
+        // Once all parameters are resolved, their values stay what they are, and with them those
+        // of what they are in.
+        let (values, kept) = self.parameter_values.get_or_insert_with(|| {
+            let values = crate::parameters::values(&self.exprs, &self.parts.parameters);
+            (values, KeptValues::default())
+        });
+        self.exprs.eval_kept(kept, id, |s| values.get(&s).copied())
     }
 
     /// Quasi-velocities: linear, homogeneous, independent.

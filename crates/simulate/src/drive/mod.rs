@@ -24,7 +24,7 @@ mod switching;
 mod tolerances;
 pub mod words;
 
-use crate::integrators::{Integrator, Stiffness};
+use crate::integrators::{self, Integrator, Problem, Stiffness};
 use crate::points::impulse::ResetError;
 use crate::program::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::program::projection::{Projection, RANK, Violation};
@@ -356,6 +356,20 @@ impl Driver {
         self.jumped = 0.0;
         self.scales.restart();
         self.is_prepared = self.expected.is_some();
+    }
+
+    /// Forgets all motions so far, with a field that has not moved yet: nothing that was learned of
+    /// them is there for the next.
+    pub(crate) fn renew(&mut self, field: Field) {
+        let size = field.state_length();
+        if let Some(integrator) = integrators::by_name(self.integrator.name(), size) {
+            self.integrator = integrator;
+        }
+        self.field = field;
+        *self.projection = Projection::default();
+        (self.expected, self.guards, self.is_one_choice) = (None, None, true);
+        self.rounding = FieldNoise::default();
+        self.crossings = singular::cross::Crossings::default();
     }
 
     /// Goes on with another integrator.

@@ -3,7 +3,6 @@
 mod accumulation;
 mod certificate;
 mod choose;
-mod ensemble;
 mod event_log;
 pub mod method;
 mod options;
@@ -16,13 +15,12 @@ mod unsuited;
 pub mod verify;
 
 pub use certificate::{Certificate, Line};
-pub use ensemble::{Ended, Ensemble, Worker};
 pub use event_log::EventRecord;
 pub use options::{RunOptions, output_times};
 pub use prepared::Program;
 pub use report::{RunReport, Seconds, Sizes};
 pub use setup::OptionError;
-pub use travel::{Arrived, Traveller};
+pub use travel::{Arrived, Departure, Ensemble, Traveller};
 pub use unsuited::{Reason, Unsuited};
 
 pub(crate) use simulation::Simulation;

@@ -27,6 +27,7 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_gauss::terms::Tolerances;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A model compiled for its motions by one formulation and elimination.
@@ -34,6 +35,8 @@ use std::time::{Duration, Instant};
 pub struct Program {
     pub(crate) setting: Setting,
     pub(crate) equations: EquationsOfMotion,
+    /// What they are derived from, for a look at other values of the parameters.
+    picture: Arc<Picture>,
     pub(crate) field: Field,
     pub(crate) observer: Observer,
     pub(crate) energies: Energies,
@@ -90,6 +93,7 @@ impl Program {
         Ok(Program {
             setting,
             equations,
+            picture: Arc::new(picture),
             field,
             observer,
             energies,
@@ -174,7 +178,7 @@ impl Program {
 
     /// What may be true of the model with some values of its parameters and not with others.
     fn check(&self, state: &State) -> Result<(), RunError> {
-        let reference = Reference::of(&self.setting, state, &Tolerances::default());
+        let reference = Reference::on(&self.setting, &self.picture, state, &Tolerances::default());
         match reference {
             Ok(_) => Ok(()),
             Err(Refusal::Formulation(faults)) => Err(RunError::Formulation(faults)),

@@ -71,6 +71,7 @@ impl<'a> Simulation<'a> {
             impulses,
             cost_of_rates,
             took,
+            ..
         } = program;
         let clock = Instant::now();
         field.guess(state);

@@ -1,55 +1,129 @@
-//! The end of a motion alone: nothing is observed on the way, nothing is summed up.
+//! The ends of motions alone: nothing is observed on the way, nothing is summed up.
 //!
-//! What holds the motion is the same as on a run: rows are chosen, steps controlled, constraints
-//! held, every step's rates certified by Gauss's principle. What is left out is what a run tells
-//! of it: outputs, energies, multipliers, the certificate. A traveller is kept from one motion to
-//! the next, and so is its choice of rows where they would be chosen again: many motions cost what
-//! their steps do.
+//! What holds a motion is the same as on a run: rows are chosen, steps controlled, constraints
+//! held, rates checked. What is left out is what a run tells of it: outputs, energies, multipliers,
+//! the certificate. A traveller is kept from one motion to the next: many motions cost what their
+//! steps do.
+//!
+//! Steps at which nothing is to be decided are taken by [`abreast`](crate::drive), of several
+//! motions at once where there are several; what else comes up is done by the driver, and the
+//! motion goes on with the others.
 //!
 //! Not for models with events or charts, which have more to do on the way; `auto` takes the method
 //! that a run begins with, and a motion that turns out to be stiff is left to a run.
 
 use crate::at_state::report::EvalError;
-use crate::drive::abreast::Ready;
+use crate::drive::abreast::{Became, Moves, Ready, Traveling};
 use crate::drive::{Driver, End, Statistics};
 use crate::integrators::Problem;
 use crate::points::start;
-use crate::program::projection::Violation;
+use crate::program::field::Field;
 use crate::run::method::{self, AUTO};
 use crate::run::options::control_of;
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
 use dalembert_expr::ExprId;
-use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A motion that leaves the others is served for so many steps at first, and twice as many each
+/// time it leaves again.
+const SERVED: u64 = 8;
+/// But not for more than two to the power of this times as many.
+const MOST: u32 = 12;
 
 /// Moves states to the end of a run.
 pub struct Traveller {
-    pub(super) setting: Setting,
-    pub(super) driver: Driver,
-    pub(super) end: f64,
+    setting: Setting,
+    driver: Driver,
+    end: f64,
     /// The velocities of the formulation, where they are not those of the model.
-    pub(super) own: Option<Vec<ExprId>>,
-    x: Vec<f64>,
+    own: Option<Vec<ExprId>>,
+    /// None where every step is the driver's.
+    mover: Option<Box<dyn Moves>>,
+    /// The field before any motion, for motions that are served.
+    unmoved: Option<Field>,
+    parameters: Arc<[f64]>,
+    /// Whether there are rows that follow from others.
+    follows: bool,
+}
+
+/// What is compiled for the ends of many motions; threads may share it. An end is the same to the
+/// bit whatever motions are moved with it, and however many at once: nothing that is learned of one
+/// is there for another.
+pub struct Ensemble {
+    program: Program,
+    options: RunOptions,
+    ready: Ready,
+}
+
+/// Threads may share an ensemble.
+const _: fn() = || {
+    fn is_shareable<T: Send + Sync>() {}
+    is_shareable::<Ensemble>();
+};
+
+/// A motion to be moved.
+#[derive(Clone)]
+pub struct Departure {
+    /// Its number.
+    pub id: usize,
+    /// Where it begins.
+    pub state: State,
+    /// Other values of the parameters, with which the same rows are held
+    /// ([`Program::with`] tells).
+    pub setting: Option<Setting>,
+}
+
+impl Departure {
+    /// A motion with the parameters that the model has.
+    pub fn new(id: usize, state: State) -> Departure {
+        Departure { id, state, setting: None }
+    }
 }
 
 /// Where a motion came to.
-#[derive(Debug)]
-pub struct Arrived<'a> {
+#[derive(Clone, Debug)]
+pub struct Arrived {
+    /// Its number among those that were asked for.
+    pub id: usize,
     /// How it ended.
     pub end: End,
     /// When.
     pub t: f64,
-    /// q, the velocities of the formulation, and the work done.
-    pub x: &'a [f64],
-    /// Counts.
+    /// q and the velocities of the formulation.
+    pub x: Vec<f64>,
+    /// Steps, and those turned down.
     pub statistics: Statistics,
-    /// What was left of the constraints at worst.
-    pub violation: Violation,
+    /// How often the driver served it.
+    pub served: u32,
 }
 
 impl Program {
     /// A traveller for runs as the options say; `None` where a run has more to do on the way.
     pub fn traveller(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
+        let Some(mut traveller) = self.one_by_one(options)? else { return Ok(None) };
+        if let Some(ready) = traveller.abreast(self)? {
+            let Some(unmoved) = self.one_by_one(options)? else { return Ok(None) };
+            traveller.goes_by(&ready, unmoved.driver.field);
+        }
+        Ok(Some(traveller))
+    }
+
+    /// What is compiled for many motions of runs as the options say, up to so many at once on a
+    /// thread; `None` where steps have more to do than what can be done abreast.
+    pub fn ensemble(
+        &self,
+        options: &RunOptions,
+        lanes: usize,
+    ) -> Result<Option<Ensemble>, RunError> {
+        let Some(mut traveller) = self.one_by_one(options)? else { return Ok(None) };
+        let Some(ready) = traveller.abreast(self)? else { return Ok(None) };
+        let (program, options) = (self.clone(), options.clone());
+        Ok(Some(Ensemble { program, options, ready: ready.side_by_side(lanes) }))
+    }
+
+    /// A traveller all of whose steps are the driver's.
+    fn one_by_one(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
         if self.functions.is_some() || self.equations.chart.is_some() {
             return Ok(None);
         }
@@ -63,53 +137,137 @@ impl Program {
         let exprs = &setting.model.exprs;
         let velocities: Vec<ExprId> =
             setting.model.system.velocities().into_iter().map(|s| exprs.of_symbol(s)).collect();
-        let mut driver = Driver::new(field, integrator, control, start, x.clone());
+        let parameters = field.constants().into();
+        let mut driver = Driver::new(field, integrator, control, start, x);
         driver.set_parts(&self.energies.parts);
         let own = (equations.own != velocities).then(|| equations.own.clone());
-        Ok(Some(Traveller { setting: setting.clone(), driver, end: options.end, own, x }))
+        let (setting, end) = (setting.clone(), options.end);
+        Ok(Some(Traveller {
+            setting,
+            driver,
+            end,
+            own,
+            mover: None,
+            unmoved: None,
+            parameters,
+            follows: false,
+        }))
+    }
+}
+
+impl Ensemble {
+    /// One who moves its motions, on a thread; `None` where a run has more to do on the way.
+    pub fn traveller(&self) -> Result<Option<Traveller>, RunError> {
+        let Some(mut traveller) = self.program.one_by_one(&self.options)? else { return Ok(None) };
+        let unmoved = traveller.driver.field.clone();
+        traveller.goes_by(&self.ready, unmoved);
+        Ok(Some(traveller))
     }
 }
 
 impl Traveller {
+    fn goes_by(&mut self, ready: &Ready, unmoved: Field) {
+        self.mover = Some(ready.mover());
+        self.unmoved = Some(unmoved);
+        self.follows = ready.has_unused();
+    }
+
     /// Moves a state to the end.
-    pub fn travel(&mut self, start: &State) -> Arrived<'_> {
-        own_state(&self.setting, self.own.as_deref(), start, &mut self.x);
-        self.x.push(0.0);
-        let driver = &mut self.driver;
-        driver.field.guess(start);
-        driver.restart(start.t, &self.x);
-        let end = driver.run(self.end, &[], &mut |_, _| ControlFlow::Continue(()));
-        let (statistics, violation) = (driver.statistics, driver.violation);
-        Arrived { end, t: driver.t, x: &driver.x, statistics, violation }
+    pub fn travel(&mut self, start: &State) -> Arrived {
+        let mut start = Some(Departure::new(0, start.clone()));
+        let (t, mut arrived) = (self.end, None);
+        self.travel_all(&mut || start.take(), &mut |end| arrived = Some(end));
+        let nowhere = || Arrived {
+            id: 0,
+            end: End::Interrupted,
+            t,
+            x: Vec::new(),
+            statistics: Statistics::default(),
+            served: 0,
+        };
+        arrived.unwrap_or_else(nowhere)
     }
-}
 
-impl Traveller {
-    /// What is compiled to move several motions at once, by the model's own start; none where that
-    /// does not apply.
-    pub(super) fn abreast(&mut self, program: &Program) -> Result<Option<Ready>, RunError> {
+    /// Moves motions to the end. They are asked for one by one, as there is room; `took` is told
+    /// of each when it is there, which need not be in their order.
+    pub fn travel_all(
+        &mut self,
+        motions: &mut dyn FnMut() -> Option<Departure>,
+        took: &mut dyn FnMut(Arrived),
+    ) {
+        let Traveller { setting, driver, end, own, mover, unmoved, parameters, follows } = self;
+        let mut begin = || {
+            let Departure { id, state, setting: other } = motions()?;
+            let own_parameters = other.as_ref().map(|other| other.constants().1);
+            // Rows that follow from others with some values of the parameters need not with others.
+            let is_quiet = own_parameters.is_none() || !*follows;
+            Some(Traveling {
+                id,
+                t: state.t,
+                end: *end,
+                x: own_state(other.as_ref().unwrap_or(setting), own.as_deref(), &state),
+                parameters: own_parameters.map_or_else(|| parameters.clone(), Arc::from),
+                is_quiet,
+                sizes: [Vec::new(), Vec::new()],
+                h: 0.0,
+                steps: 0,
+                rejected: 0,
+                served: 0,
+                guess: state,
+            })
+        };
+        let Some(mover) = mover else {
+            while let Some(mut motion) = begin() {
+                let ended = driver.serve(&mut motion, u64::MAX);
+                took(told(motion, ended.unwrap_or(End::Interrupted)));
+            }
+            return;
+        };
+        mover.go(&mut begin, &mut |became| {
+            let mut motion = match became {
+                Became::Arrived(motion) => {
+                    took(told(motion, End::Finished));
+                    return None;
+                }
+                Became::Leaves(motion) => motion,
+            };
+            let steps = SERVED << motion.served.min(MOST);
+            unmoved.iter().for_each(|field| driver.renew(field.clone()));
+            match driver.serve(&mut motion, steps) {
+                Some(end) => {
+                    took(told(motion, end));
+                    None
+                }
+                None => Some(motion),
+            }
+        });
+    }
+
+    /// What is compiled for steps at which nothing is to be decided, by the model's own start; none
+    /// where that does not apply.
+    fn abreast(&mut self, program: &Program) -> Result<Option<Ready>, RunError> {
         let start = start::start(&program.setting);
         let state = start.map_err(|e| RunError::Eval(EvalError::Start(e)))?.state;
         if !(self.end > state.t && self.end.is_finite()) {
             return Ok(None);
         }
-        own_state(&self.setting, self.own.as_deref(), &state, &mut self.x);
-        self.x.push(0.0);
+        let mut x = own_state(&self.setting, self.own.as_deref(), &state);
+        x.push(0.0);
         self.driver.field.guess(&state);
-        self.driver.restart(state.t, &self.x);
+        self.driver.restart(state.t, &x);
         Ok(self.driver.abreast())
     }
 }
 
+fn told(motion: Traveling, end: End) -> Arrived {
+    let Traveling { id, t, x, steps, rejected, served, .. } = motion;
+    let statistics = Statistics { steps, rejected, ..Statistics::default() };
+    Arrived { id, end, t, x, statistics, served }
+}
+
 /// q and the velocities of the formulation.
-pub(super) fn own_state(
-    setting: &Setting,
-    own: Option<&[ExprId]>,
-    state: &State,
-    x: &mut Vec<f64>,
-) {
-    x.clear();
-    x.extend(&state.q);
+fn own_state(setting: &Setting, own: Option<&[ExprId]>, state: &State) -> Vec<f64> {
+    let mut x = state.q.clone();
     match own {
         None => x.extend(&state.velocity),
         Some(own) => {
@@ -117,4 +275,5 @@ pub(super) fn own_state(
             x.extend(setting.numbers(own, &table));
         }
     }
+    x
 }

@@ -22,7 +22,7 @@ use journal::Journal;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// What came of a case.
@@ -287,13 +287,24 @@ impl Store {
     pub fn summary(&self) -> io::Result<Summary> {
         let mut columns = vec![Column::default(); self.form.columns.len()];
         let (mut failed, mut first_failures) = (0, Vec::new());
-        let mut list = String::from("case,why\n");
+        // As they come: all cases may have failed, and there may be millions.
+        let listed = self.folder.join("failures.csv");
+        let is_whole = self.is_finished.iter().all(|is_finished| *is_finished);
+        let mut list = match is_whole {
+            true => Some(BufWriter::new(File::create(unfinished(&listed))?)),
+            false => None,
+        };
+        if let Some(list) = &mut list {
+            list.write_all(b"case,why\n")?;
+        }
         for part in 0..self.is_finished.len() as u64 {
             let Some(sums) = self.sums_of(part) else { continue };
             columns.iter_mut().zip(&sums.columns).for_each(|(own, more)| own.join(more));
             for (case, words) in sums.failures {
                 failed += 1;
-                list += &format!("{case},\"{}\"\n", words.replace('"', "\"\""));
+                if let Some(list) = &mut list {
+                    writeln!(list, "{case},\"{}\"", words.replace('"', "\"\""))?;
+                }
                 if first_failures.len() < TOLD {
                     first_failures.push((case, words));
                 }
@@ -301,12 +312,12 @@ impl Store {
         }
         let columns = self.form.columns.iter().cloned().zip(columns).collect();
         let summary = Summary { columns, count: self.finished, failed, first_failures };
-        if self.is_finished.iter().all(|is_finished| *is_finished) {
+        if let Some(mut list) = list {
+            list.flush()?;
+            fs::rename(unfinished(&listed), &listed)?;
             let text = format!("{:#}\n", summary.to_json());
             let path = self.folder.join("summary.json");
             replace(&path, |file| file.write_all(text.as_bytes()))?;
-            let path = self.folder.join("failures.csv");
-            replace(&path, |file| file.write_all(list.as_bytes()))?;
         }
         Ok(summary)
     }

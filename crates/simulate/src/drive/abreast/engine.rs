@@ -1,5 +1,6 @@
-//! The series of a group of motions: of one, or of four side by side, with the same bits.
+//! The series of a group of motions: of one, or of several side by side, with the same bits.
 
+use super::each;
 use crate::program::field::Abreast;
 use dalembert_compile::series::{Fours, Jets, Series, SeriesCode, Wide, WideJets};
 use std::sync::Arc;
@@ -93,19 +94,19 @@ impl Engine<1> for One {
     }
 }
 
-/// Four motions.
-pub(super) struct Four {
-    wide: Arc<Wide>,
-    jets: WideJets,
+/// Several motions.
+pub(super) struct Many<const W: usize> {
+    wide: Arc<Wide<W>>,
+    jets: WideJets<W>,
     n: usize,
     size: usize,
     velocities: usize,
     order: usize,
 }
 
-impl Four {
-    pub(super) fn new(parts: &Abreast, wide: &Arc<Wide>, order: usize) -> Four {
-        Four {
+impl<const W: usize> Many<W> {
+    pub(super) fn new(parts: &Abreast, wide: &Arc<Wide<W>>, order: usize) -> Many<W> {
+        Many {
             wide: wide.clone(),
             jets: wide.jets(&[]),
             n: parts.n,
@@ -115,31 +116,31 @@ impl Four {
         }
     }
 
-    /// The coefficients of a position or a velocity.
+    /// The coefficients of a position or a velocity: every fourth.
     #[inline(always)]
-    fn own(&self, at: usize) -> &[[f64; 4]] {
+    fn own(&self, at: usize) -> &[[f64; W]] {
         let variable = if at < self.n { 1 + at } else { self.velocities + at - self.n };
         self.jets.variable(variable).unwrap_or(&[])
     }
 }
 
-impl Engine<4> for Four {
-    fn begin(&mut self, x: &[[f64; 4]]) {
+impl<const W: usize> Engine<W> for Many<W> {
+    fn begin(&mut self, x: &[[f64; W]]) {
         self.wide.begin(&mut self.jets, x);
     }
 
     #[inline]
-    fn output(&self, at: usize) -> [f64; 4] {
+    fn output(&self, at: usize) -> [f64; W] {
         self.wide.output(&self.jets, at)
     }
 
     #[inline]
-    fn set(&mut self, variable: usize, order: usize, value: [f64; 4]) {
+    fn set(&mut self, variable: usize, order: usize, value: [f64; W]) {
         self.jets.set(variable, order, value);
     }
 
     #[inline]
-    fn set_inverse(&mut self, equation: usize, column: &[[f64; 4]]) {
+    fn set_inverse(&mut self, equation: usize, column: &[[f64; W]]) {
         self.wide.set_inverse(&mut self.jets, equation, column);
     }
 
@@ -148,27 +149,28 @@ impl Engine<4> for Four {
     }
 
     #[inline(always)]
-    fn sizes(&self, order: usize, into: &mut [[f64; 4]]) {
+    fn sizes(&self, order: usize, into: &mut [[f64; W]]) {
         for (at, place) in into.iter_mut().enumerate().take(self.n + self.size) {
-            *place = self.own(at).get(4 * order).map_or([0.0; 4], |c| c.map(f64::abs));
+            let own = self.own(at).get(4 * order).copied().unwrap_or([0.0; W]);
+            *place = each(|lane| own[lane].abs());
         }
     }
 
     #[inline(always)]
-    fn evaluate(&mut self, h: [f64; 4], x: &mut [[f64; 4]], rates: &mut [[f64; 4]]) {
+    fn evaluate(&mut self, h: [f64; W], x: &mut [[f64; W]], rates: &mut [[f64; W]]) {
         for at in 0..self.n + self.size {
             let own = self.own(at);
             if own.is_empty() {
-                (x[at], rates[at]) = ([0.0; 4], [0.0; 4]);
+                (x[at], rates[at]) = ([0.0; W], [0.0; W]);
                 continue;
             }
-            let (mut value, mut rate) = ([0f64; 4], [0f64; 4]);
+            let (mut value, mut rate) = ([0f64; W], [0f64; W]);
             for order in (0..=self.order).rev() {
-                let c = own[4 * order];
-                value = [0, 1, 2, 3].map(|lane| value[lane].mul_add(h[lane], c[lane]));
+                let c = &own[4 * order];
+                value = each(|lane| value[lane].mul_add(h[lane], c[lane]));
                 if order > 0 {
                     let m = order as f64;
-                    rate = [0, 1, 2, 3].map(|lane| rate[lane].mul_add(h[lane], m * c[lane]));
+                    rate = each(|lane| rate[lane].mul_add(h[lane], m * c[lane]));
                 }
             }
             (x[at], rates[at]) = (value, rate);

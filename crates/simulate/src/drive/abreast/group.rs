@@ -2,9 +2,10 @@
 
 use super::length::suited;
 use super::weights::Sizes;
-use super::{Became, Engine, Lane, Ready, Took, Traveling, each};
+use super::{Became, Engine, Lane, Moves, Ready, Took, Traveling, each};
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
+use crate::drive::tolerances::scales::ALIKE;
 use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
 use crate::program::field::Abreast;
 use dalembert_compile::backends::interpreter::{Loops, fastest};
@@ -17,8 +18,8 @@ const LEFT: f64 = 0.1;
 /// Where an entry of S that belongs to a row has grown by this much in a step, rows come near each
 /// other.
 const NEARER: f64 = 4.0;
-/// Rounds in which the length of a first step is found, and of any other.
-const ROUNDS: [usize; 2] = [5, 2];
+/// Rounds in which the length of a step is found, if it is not about that of the last one.
+const ROUNDS: usize = 5;
 /// A motion that is turned down more often in a row leaves.
 const TURNED_DOWN: u32 = 8;
 
@@ -29,6 +30,8 @@ pub(super) struct Group<const W: usize, E> {
     registers: [Scratch; 3],
     /// Those that were served.
     back: VecDeque<Traveling>,
+    /// How many lanes there are: not known to the compiler, which would take loops apart.
+    width: usize,
     /// What each lane moves.
     who: [Option<Traveling>; W],
     t: Lane<W>,
@@ -53,6 +56,7 @@ pub(super) struct Group<const W: usize, E> {
     residuals: Vec<Lane<W>>,
     column: Vec<Lane<W>>,
     weights: Vec<Lane<W>>,
+    errors: Vec<Lane<W>>,
     last: [Vec<Lane<W>>; 2],
     sizes: Sizes<W>,
     verdict: [Verdict; W],
@@ -88,6 +92,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             engine,
             registers,
             back: VecDeque::new(),
+            width: W,
             who: std::array::from_fn(|_| None),
             t: [0.0; W],
             end: [0.0; W],
@@ -106,24 +111,11 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             residuals: list(phi + psi),
             column: list(parts.size + parts.all_rows),
             weights: list(components),
+            errors: list(components),
             last: [list(components), list(components)],
             sizes: Sizes::new(parts.n, parts.size, &ready.measures),
             verdict: [Verdict::Taken; W],
             ready: ready.clone(),
-        }
-    }
-
-    /// Moves motions until there are none.
-    pub(super) fn go(&mut self, next: &mut dyn FnMut() -> Option<Traveling>, took: &mut Took<'_>) {
-        loop {
-            self.fill(next, took);
-            if self.who.iter().all(Option::is_none) {
-                return;
-            }
-            fastest(Advance { group: self });
-            for lane in 0..W {
-                self.settle(lane, took);
-            }
         }
     }
 
@@ -166,7 +158,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         self.x.iter_mut().zip(&motion.x).for_each(|(place, &value)| place[lane] = value);
         let [origin, own] = &motion.sizes;
         let is_new = origin.is_empty();
-        for (i, place) in self.sizes.origin.iter_mut().enumerate() {
+        for (i, place) in self.sizes.origin[..parts.n].iter_mut().enumerate() {
             place[lane] = if is_new { motion.x[i] } else { origin[i] };
         }
         for (i, place) in self.sizes.own.iter_mut().enumerate() {
@@ -211,7 +203,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             list.extend(from.iter().map(|value| value[lane]));
         };
         take(&mut motion.x, &self.x);
-        take(&mut motion.sizes[0], &self.sizes.origin);
+        take(&mut motion.sizes[0], &self.sizes.origin[..self.ready.parts.n]);
         take(&mut motion.sizes[1], &self.sizes.own);
         motion.h = self.h[lane];
         let became = if is_there { Became::Arrived(motion) } else { Became::Leaves(motion) };
@@ -290,7 +282,8 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         }
         let last = self.here[parts.places.last];
         for lane in 0..W {
-            let is_good = last[lane].is_finite() && !is_off[lane];
+            let may_go = self.who[lane].as_ref().is_none_or(|motion| motion.is_quiet);
+            let is_good = may_go && last[lane].is_finite() && !is_off[lane];
             self.verdict[lane] = if is_good { Verdict::Taken } else { Verdict::Leaves };
         }
     }
@@ -377,19 +370,15 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         self.sizes.couple(&self.x, &ready.measures);
         let remaining: Lane<W> = each(|lane| self.end[lane] - self.t[lane]);
         let mut h: Lane<W> = each(|lane| self.h[lane].min(remaining[lane]));
-        let rounds = ROUNDS[usize::from(!self.is_first.contains(&true))];
         let limit: Lane<W> = each(|lane| match self.is_first[lane] {
             true => remaining[lane],
             false if self.turned_down[lane] > 0 => h[lane],
             false => LONGER * h[lane],
         });
-        let mut by = h;
-        for round in 0..rounds {
-            // What is found of a lane has to be the same whatever the others do: rounds that are not
-            // its own change nothing.
-            let is_own: [bool; W] =
-                std::array::from_fn(|lane| self.is_first[lane] || round < ROUNDS[1]);
-            by = each(|lane| if is_own[lane] { h[lane] } else { by[lane] });
+        // What components may be off by goes by how far a step takes them. What is found of a lane
+        // has to be the same whatever the others do: rounds that are not its own change nothing.
+        let (mut by, mut is_own) = (h, [true; W]);
+        for _ in 0..ROUNDS {
             self.sizes.weigh((&self.x, &self.rates), by, &ready.measures, &mut self.weights);
             let (mut last, mut before) = ([0.0; W], [0.0; W]);
             let terms = self.last[0].iter().zip(&self.last[1]);
@@ -397,8 +386,22 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
                 last = each(|lane| most_of(last[lane], weight[lane] * own[lane]));
                 before = each(|lane| most_of(before[lane], weight[lane] * own_before[lane]));
             }
-            let found = suited((last, meant), (before, meant_before), order);
+            let mut found = [0.0; W];
+            let into = &mut found[..self.width];
+            suited(
+                (&last[..self.width], meant),
+                (&before[..self.width], meant_before),
+                order,
+                into,
+            );
             h = each(|lane| if is_own[lane] { found[lane].min(limit[lane]) } else { h[lane] });
+            for lane in 0..W {
+                is_own[lane] &= h[lane] > ALIKE * by[lane] || by[lane] > ALIKE * h[lane];
+            }
+            if !is_own.contains(&true) {
+                break;
+            }
+            by = each(|lane| if is_own[lane] { h[lane] } else { by[lane] });
         }
         each(|lane| {
             if h[lane] >= remaining[lane] * (1.0 - 1e-9) {
@@ -450,16 +453,21 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
 
     /// How far rates at the end of steps are from those of the series, in units of what is allowed.
     #[inline(always)]
-    fn defect(&self, h: Lane<W>) -> Lane<W> {
+    fn defect(&mut self, h: Lane<W>) -> Lane<W> {
         let by = 1.0 / (DEFECT * (self.ready.order + 1) as f64);
+        let errors = self.errors.as_flattened_mut();
+        let count = errors.len();
+        let [ends, rates, weights] =
+            [&self.ends, &self.rates, &self.weights].map(|list| &list.as_flattened()[..count]);
+        for k in 0..count {
+            let off = (ends[k] - rates[k]).abs();
+            let (a, b) = (ends[k].abs(), rates[k].abs());
+            let is_rounding = off <= ROUNDING * if a > b { a } else { b };
+            errors[k] = if is_rounding { 0.0 } else { off * by * weights[k] };
+        }
         let mut most = [0.0; W];
-        for ((end, rate), weight) in self.ends.iter().zip(&self.rates).zip(&self.weights) {
-            most = each(|lane| {
-                let off = (end[lane] - rate[lane]).abs();
-                let is_rounding = off <= ROUNDING * end[lane].abs().max(rate[lane].abs());
-                let error = off * by * weight[lane] * h[lane];
-                most_of(most[lane], if is_rounding { 0.0 } else { error })
-            });
+        for error in &self.errors {
+            most = each(|lane| most_of(most[lane], error[lane] * h[lane]));
         }
         most
     }
@@ -537,6 +545,21 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             *x = each(|lane| if taken[lane] { next[lane] } else { x[lane] });
         }
         self.sizes.see(&self.x, &taken);
+    }
+}
+
+impl<const W: usize, E: Engine<W> + Send> Moves for Group<W, E> {
+    fn go(&mut self, next: &mut dyn FnMut() -> Option<Traveling>, took: &mut Took<'_>) {
+        loop {
+            self.fill(next, took);
+            if self.who.iter().all(Option::is_none) {
+                return;
+            }
+            fastest(Advance { group: self });
+            for lane in 0..W {
+                self.settle(lane, took);
+            }
+        }
     }
 }
 

@@ -3,17 +3,17 @@
 //!
 //! [`taylor`]: crate::integrators::taylor
 
-use super::{Lane, each};
-
 /// The bits of an exponent.
 const EXPONENT: u32 = 52;
 const ONE: u64 = 1023 << EXPONENT;
+const LARGE: f64 = (1u64 << EXPONENT) as f64;
 
 /// log₂ x to 1e-4, of a number that is not subnormal.
 #[inline(always)]
 fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
-    let exponent = (bits >> EXPONENT) as f64 - 1023.0;
+    // The exponent as the last bits of a large number.
+    let exponent = f64::from_bits(bits >> EXPONENT | LARGE.to_bits()) - (LARGE + 1023.0);
     let m = f64::from_bits(bits & ((1 << EXPONENT) - 1) | ONE);
     // (m − 1)/(m + 1), odd powers.
     let z = (m - 1.0) / (m + 1.0);
@@ -22,32 +22,42 @@ fn log2(x: f64) -> f64 {
     exponent + z * (2.0 / LN2) * (1.0 + zz * (1.0 / 3.0 + zz * (0.2 + zz * (1.0 / 7.0))))
 }
 
-/// 2ˣ to 1e-4, of a small number.
+/// 2ˣ to 1e-4, of a number within a thousand.
 #[inline(always)]
 fn exp2(x: f64) -> f64 {
-    let whole = x.clamp(-1000.0, 1000.0).floor();
-    let y = (x.clamp(-1000.0, 1000.0) - whole) * std::f64::consts::LN_2;
+    // Added to this a number has its whole part in the last bits.
+    const SHIFT: f64 = 1.5 * (1u64 << EXPONENT) as f64;
+    let shifted = x + SHIFT;
+    let y = (x - (shifted - SHIFT)) * std::f64::consts::LN_2;
     let series = 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y / 120.0))));
-    // A whole number, so that its bits are those of an exponent.
-    let exponent = ((whole + 1023.0) as u64) << EXPONENT;
+    let exponent = shifted.to_bits().wrapping_add(1023) << EXPONENT;
     f64::from_bits(exponent) * series
 }
 
-/// The steps in which terms a hᵖ and b hᵖ⁻¹ are as large as is meant of each.
+/// The steps in which the last terms and those before are as large as is meant of each. Lists, so
+/// that it is a loop, which is compiled to vectors.
 #[inline(always)]
-pub(super) fn suited<const W: usize>(
-    (last, meant_last): (Lane<W>, f64),
-    (before, meant_before): (Lane<W>, f64),
+pub(super) fn suited(
+    (last, meant_last): (&[f64], f64),
+    (before, meant_before): (&[f64], f64),
     order: usize,
-) -> Lane<W> {
+    into: &mut [f64],
+) {
     let p = order as f64;
     let (by_last, by_before) = (1.0 / p, 1.0 / (p - 1.0));
-    each(|lane| {
-        let a = (meant_last / last[lane].max(1e-290)).clamp(1e-300, 1e300);
-        let b = (meant_before / before[lane].max(1e-290)).clamp(1e-300, 1e300);
-        let shorter = (log2(a) * by_last).min(log2(b) * by_before);
-        exp2(shorter)
-    })
+    for ((h, last), before) in into.iter_mut().zip(last).zip(before) {
+        let a = within(meant_last / within(*last));
+        let b = within(meant_before / within(*before));
+        let (a, b) = (log2(a) * by_last, log2(b) * by_before);
+        *h = exp2(if a < b { a } else { b });
+    }
+}
+
+/// Neither too small nor too large for a logarithm; small where it is no number.
+#[inline(always)]
+fn within(x: f64) -> f64 {
+    let x = if x > 1e-290 { x } else { 1e-290 };
+    if x < 1e290 { x } else { 1e290 }
 }
 
 #[cfg(test)]
@@ -64,8 +74,9 @@ mod tests {
                 assert!((exp2(small) / small.exp2() - 1.0).abs() < 2e-4, "{small}");
             }
         }
-        let [h] = suited(([1e-3], 1e-9), ([1e-30], 1e-9), 12);
-        assert!((h / (1e-6f64).powf(1.0 / 12.0) - 1.0).abs() < 1e-3);
-        assert!(suited(([f64::NAN], 1e-9), ([0.0], 1e-9), 12)[0].is_finite());
+        let mut h = [0.0; 3];
+        suited((&[1e-3, f64::NAN, 1e308], 1e-9), (&[1e-30, 0.0, 1.0], 1e-9), 12, &mut h);
+        assert!((h[0] / (1e-6f64).powf(1.0 / 12.0) - 1.0).abs() < 1e-3);
+        assert!(h.iter().all(|h| h.is_finite() && *h > 0.0));
     }
 }

@@ -28,12 +28,13 @@ mod weights;
 
 pub(in crate::drive) use weights::{Measure, Measures};
 
-use self::engine::{Engine, Four, One};
+use self::engine::{Engine, Many, One};
 use self::group::Group;
 use super::{Driver, End, Stabilize};
 use crate::integrators::Needs;
 use crate::integrators::taylor::{self, MEANT};
 use crate::program::field::Abreast;
+use crate::setting::State;
 use dalembert_compile::series::{SeriesCode, Wide};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -61,8 +62,9 @@ pub(crate) struct Ready {
     /// What is meant of the last term and of the one before, in units of what is allowed.
     meant: [f64; 2],
     code: Arc<Option<SeriesCode>>,
-    /// For four at once; none where there is no code for it.
-    wide: Option<Arc<Wide>>,
+    /// For four and for eight at once; none where there is no code for it.
+    four: Option<Arc<Wide<4>>>,
+    eight: Option<Arc<Wide<8>>>,
     most_steps: u64,
 }
 
@@ -76,6 +78,8 @@ pub(crate) struct Traveling {
     /// q and v.
     pub(crate) x: Vec<f64>,
     pub(crate) parameters: Arc<[f64]>,
+    /// Whether it may be moved abreast at all.
+    pub(crate) is_quiet: bool,
     /// Where positions began, and how far each component has been; empty at the start.
     pub(crate) sizes: [Vec<f64>; 2],
     /// The last step; 0 at the start.
@@ -84,6 +88,8 @@ pub(crate) struct Traveling {
     pub(crate) rejected: u64,
     /// How often it was served.
     pub(crate) served: u32,
+    /// Where it began, for what is searched for beside v.
+    pub(crate) guess: State,
 }
 
 /// What is told of motions; it may give back one that left.
@@ -120,7 +126,15 @@ impl Driver {
     /// Serves a motion: moves it by so many steps, or to its end, which is told then.
     pub(crate) fn serve(&mut self, motion: &mut Traveling, steps: u64) -> Option<End> {
         let (t, end) = (motion.t, motion.end);
+        if self.field.constants() != &*motion.parameters {
+            let symbols = self.field.setting().constants().0;
+            self.set_values(&symbols, &motion.parameters, true);
+        }
+        let steps = if motion.is_quiet { steps } else { u64::MAX };
         motion.x.push(0.0);
+        if motion.steps == 0 {
+            self.field.guess(&motion.guess);
+        }
         self.restart(t, &motion.x);
         self.h = motion.h;
         let [origin, own] = &motion.sizes;
@@ -143,34 +157,49 @@ impl Driver {
     }
 }
 
+/// Moves motions.
+pub(crate) trait Moves: Send {
+    /// Moves motions until there are none: `next` gives them, `took` is told what becomes of each,
+    /// and may give back one that left.
+    fn go(&mut self, next: &mut dyn FnMut() -> Option<Traveling>, took: &mut Took<'_>);
+}
+
 impl Ready {
     pub(in crate::drive) fn new(parts: Abreast, measures: Measures, most_steps: u64) -> Ready {
         let order = taylor::order_of(measures.tolerance);
         let ratio = measures.tolerance.powf(1.0 / (order - 1) as f64).min(0.5);
         let meant = MEANT * (1.0 - ratio) / ratio;
         let code = Arc::new(parts.series.assemble(order + 1, order - 1));
-        let wide = Wide::new(&parts.series, order + 1, order - 1).map(Arc::new);
         let (parts, measures) = (Arc::new(parts), Arc::new(measures));
-        Ready { parts, measures, order, meant: [meant, meant / ratio], code, wide, most_steps }
+        let meant = [meant, meant / ratio];
+        Ready { parts, measures, order, meant, code, four: None, eight: None, most_steps }
     }
 
-    /// Moves motions, one after the other or so many at once: `next` gives them, `took` is told
-    /// what becomes of each, and may give back one that left.
-    pub(crate) fn go(
-        &self,
-        lanes: usize,
-        next: &mut dyn FnMut() -> Option<Traveling>,
-        took: &mut Took<'_>,
-    ) {
-        match &self.wide {
-            Some(wide) if lanes >= 4 => {
-                let engine = Four::new(&self.parts, wide, self.order);
-                Group::<4, Four>::new(self, engine).go(next, took);
-            }
-            _ => {
-                let engine = One::new(&self.parts, &self.code, self.order);
-                Group::<1, One>::new(self, engine).go(next, took);
-            }
+    /// The same with code for several motions at once, up to so many.
+    pub(crate) fn side_by_side(mut self, lanes: usize) -> Ready {
+        let (series, order) = (&self.parts.series, self.order);
+        if lanes >= 8 {
+            self.eight = Wide::new(series, order + 1, order - 1).map(Arc::new);
+        } else if lanes >= 4 {
+            self.four = Wide::new(series, order + 1, order - 1).map(Arc::new);
+        }
+        self
+    }
+
+    /// Whether there are rows that follow from others and are not in use.
+    pub(crate) fn has_unused(&self) -> bool {
+        !self.parts.unused.is_empty()
+    }
+
+    /// One who moves motions.
+    pub(crate) fn mover(&self) -> Box<dyn Moves> {
+        let (parts, order) = (&self.parts, self.order);
+        if let Some(eight) = &self.eight {
+            return Box::new(Group::new(self, Many::new(parts, eight, order)));
+        }
+        match &self.four {
+            Some(four) => Box::new(Group::new(self, Many::new(parts, four, order))),
+            None => Box::new(Group::new(self, One::new(parts, &self.code, order))),
         }
     }
 }

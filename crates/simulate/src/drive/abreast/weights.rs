@@ -26,13 +26,27 @@ pub(in crate::drive) struct Measures {
     pub(in crate::drive) span: f64,
 }
 
-/// What motions have been through.
+/// What motions have been through. Lists are flat, one component after the other, with a number of
+/// each motion, and loops go over all of them: such are compiled to vectors.
 pub(super) struct Sizes<const W: usize> {
+    n: usize,
+    /// Where positions began; 0 of velocities.
     pub(super) origin: Vec<Lane<W>>,
     pub(super) own: Vec<Lane<W>>,
-    /// The largest position and velocity of each part.
+    /// The measures, for each motion.
+    joint: Vec<Lane<W>>,
+    shaken: Vec<Lane<W>>,
+    /// What each component is now, or has been, at most.
+    sizes: Vec<Lane<W>>,
+    /// The largest position and velocity of each part, and of what is joined.
     most: [Vec<Lane<W>>; 2],
     joined: [Lane<W>; 2],
+    /// The largest that each component is coupled to, in its own units.
+    coupled: Vec<Lane<W>>,
+    /// Steps, and the largest that a component is joined to: for each component.
+    h: Vec<Lane<W>>,
+    far: Vec<Lane<W>>,
+    near: Vec<Lane<W>>,
 }
 
 #[inline(always)]
@@ -40,23 +54,36 @@ fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
+/// The same number for each motion.
+fn spread<const W: usize>(measures: &Measures, of: impl Fn(&Measure) -> f64) -> Vec<Lane<W>> {
+    measures.components.iter().map(|measure| [of(measure); W]).collect()
+}
+
 impl<const W: usize> Sizes<W> {
     pub(super) fn new(n: usize, size: usize, measures: &Measures) -> Sizes<W> {
         let most = || vec![[0.0; W]; measures.parts.max(1)];
+        let list = || vec![[0.0; W]; n + size];
         Sizes {
-            origin: vec![[0.0; W]; n],
-            own: vec![[0.0; W]; n + size],
+            n,
+            origin: list(),
+            own: list(),
+            joint: spread(measures, |measure| measure.joint[1]),
+            shaken: spread(measures, |measure| measure.shaken),
+            sizes: list(),
             most: [most(), most()],
             joined: [[0.0; W]; 2],
+            coupled: list(),
+            h: list(),
+            far: list(),
+            near: list(),
         }
     }
 
     /// Takes states into account, of those motions that moved.
     #[inline(always)]
     pub(super) fn see(&mut self, x: &[Lane<W>], moved: &[bool; W]) {
-        let n = self.origin.len();
-        for (i, (own, x)) in self.own.iter_mut().zip(x).enumerate() {
-            let from = if i < n { self.origin[i] } else { [0.0; W] };
+        let all = self.own.iter_mut().zip(x).zip(&self.origin);
+        for ((own, x), from) in all {
             *own = each(|lane| {
                 let size = larger((x[lane] - from[lane]).abs(), own[lane]);
                 if moved[lane] { size } else { own[lane] }
@@ -67,17 +94,34 @@ impl<const W: usize> Sizes<W> {
     /// The largest of what is joined and of each part, at states.
     #[inline(always)]
     pub(super) fn couple(&mut self, x: &[Lane<W>], measures: &Measures) {
-        let n = self.origin.len();
+        let n = self.n;
+        let sizes = self.sizes.as_flattened_mut().iter_mut();
+        let now = x.as_flattened().iter().zip(self.own.as_flattened());
+        sizes.zip(now).for_each(|(size, (x, own))| *size = larger(x.abs(), *own));
         self.joined = [[0.0; W]; 2];
         self.most.iter_mut().flatten().for_each(|most| *most = [0.0; W]);
-        for (i, (measure, x)) in measures.components.iter().zip(x).enumerate() {
-            let (kind, own) = (usize::from(i >= n), &self.own[i]);
-            let (joined, most) = (&mut self.joined[kind], &mut self.most[kind][measure.part]);
-            for lane in 0..W {
-                let size = larger(x[lane].abs(), own[lane]);
-                joined[lane] = larger(joined[lane], measure.joint[0] * size);
-                most[lane] = larger(most[lane], measure.unit[0] * size);
-            }
+        for (i, (measure, size)) in measures.components.iter().zip(&self.sizes).enumerate() {
+            let kind = usize::from(i >= n);
+            let (joint, unit) = (measure.joint[0], measure.unit[0]);
+            let joined = self.joined[kind];
+            self.joined[kind] = each(|lane| larger(joined[lane], joint * size[lane]));
+            let most = &mut self.most[kind][measure.part];
+            *most = each(|lane| larger(most[lane], unit * size[lane]));
+        }
+        let once = if measures.is_rate { 1.0 / measures.span } else { 0.0 };
+        for (i, measure) in measures.components.iter().enumerate() {
+            let most = &self.most[usize::from(i >= n)][measure.part];
+            let unit = measure.unit[1];
+            let own: Lane<W> = each(|lane| most[lane] * unit);
+            self.coupled[i] = match i.checked_sub(n).and_then(|j| measures.components.get(j)) {
+                // At rest, velocities are what the positions are in the time of the run.
+                Some(position) if measures.is_rate => {
+                    let most = &self.most[0][position.part];
+                    let unit = position.unit[1];
+                    each(|lane| larger(own[lane], most[lane] * unit * once))
+                }
+                _ => own,
+            };
         }
     }
 
@@ -85,61 +129,90 @@ impl<const W: usize> Sizes<W> {
     /// [`couple`](Sizes::couple) comes first.
     #[inline(always)]
     pub(super) fn weigh(
-        &self,
+        &mut self,
         (x, rates): (&[Lane<W>], &[Lane<W>]),
         h: Lane<W>,
         measures: &Measures,
         weights: &mut [Lane<W>],
     ) {
-        let n = self.origin.len();
-        let Measures { components, is_rate, tolerance, span, .. } = measures;
-        let [far, fast] = self.joined;
-        let far: Lane<W> = each(|lane| far[lane].max(fast[lane] * h[lane]));
-        let together: Lane<W> = each(|lane| fast[lane].max(far[lane] / span));
+        let n = self.n;
+        let Measures { is_rate, tolerance, span, .. } = measures;
+        let (tolerance, [far, fast]) = (*tolerance, self.joined);
+        let far: Lane<W> = each(|lane| larger(far[lane], fast[lane] * h[lane]));
+        let together: Lane<W> = each(|lane| larger(fast[lane], far[lane] / span));
+        self.h.fill(h);
+        self.far[..n].fill(far);
+        self.near[..n].fill(far);
+        self.far[n..].fill(together);
+        self.near[n..].fill(fast);
         let (joint_part, coupled_part) = (TOGETHER * tolerance, COUPLED * tolerance);
-        let (positions, velocities) = components.split_at(n);
+        let keeps = KEEPS;
+        let lists = |range: std::ops::Range<usize>| {
+            (
+                x[range.clone()].as_flattened(),
+                rates[range.clone()].as_flattened(),
+                self.origin[range.clone()].as_flattened(),
+                self.own[range.clone()].as_flattened(),
+                self.h[range].as_flattened(),
+            )
+        };
         let (first, second) = weights.split_at_mut(n);
-        for (i, (weight, measure)) in first.iter_mut().zip(positions).enumerate() {
-            let (x, origin, own, rate) = (&x[i], &self.origin[i], &self.own[i], &rates[i]);
-            // From rest a position goes with the square of the time.
-            let force = if *is_rate { rates[n + i] } else { [0.0; W] };
-            let most = &self.most[0][measure.part];
-            *weight = each(|lane| {
-                let by_step = (rate[lane] * h[lane]).abs();
-                let own = larger(own[lane], (x[lane] - origin[lane]).abs());
-                let unmoved = 0.5 * (force[lane] * h[lane] * h[lane]).abs();
-                let size = larger(if own > 0.0 { own } else { unmoved }, by_step);
-                let allowed = tolerance * size + DIGITS * x[lane].abs();
-                let joined = far[lane] * measure.joint[1];
-                let among = larger(allowed + DIGITS * joined, joint_part * joined);
-                let most = larger(among, coupled_part * (most[lane] * measure.unit[1]));
-                if size > 0.0 { 1.0 / most } else { 0.0 }
-            });
-        }
-        let once = if *is_rate { 1.0 / span } else { 0.0 };
-        for (j, (weight, measure)) in second.iter_mut().zip(velocities).enumerate() {
-            let (x, own, rate) = (&x[n + j], &self.own[n + j], &rates[n + j]);
-            let most = &self.most[1][measure.part];
-            let reached = match positions.get(j) {
-                Some(position) if *is_rate => {
-                    let most = &self.most[0][position.part];
-                    each(|lane| most[lane] * position.unit[1] * once)
+        // How large components are, in the place of the weights at first.
+        let (xs, rate, origin, own, steps) = lists(0..n);
+        let places = first.as_flattened_mut();
+        let count = places.len();
+        let (xs, rate, origin, own, steps) =
+            (&xs[..count], &rate[..count], &origin[..count], &own[..count], &steps[..count]);
+        match *is_rate {
+            true => {
+                // From rest a position goes with the square of the time.
+                let force = &rates[n..2 * n].as_flattened()[..count];
+                for k in 0..count {
+                    let own = larger(own[k], (xs[k] - origin[k]).abs());
+                    let unmoved = 0.5 * (force[k] * steps[k] * steps[k]).abs();
+                    let own = if own > 0.0 { own } else { unmoved };
+                    places[k] = larger(own, (rate[k] * steps[k]).abs());
                 }
-                _ => [0.0; W],
-            };
-            *weight = each(|lane| {
-                let by_step = (rate[lane] * h[lane]).abs();
-                let size = larger(larger(x[lane].abs(), KEEPS * own[lane]), by_step);
-                let mut allowed = tolerance * size + DIGITS * x[lane].abs();
-                let most_joined = together[lane] * measure.joint[1];
-                let joined = allowed + DIGITS * (fast[lane] * measure.joint[1]);
-                let among = larger(joined, joint_part * most_joined);
-                allowed = if most_joined > 0.0 { among } else { allowed };
-                let coupled = larger(most[lane] * measure.unit[1], reached[lane]);
-                allowed = larger(allowed, coupled_part * coupled);
-                allowed += (measure.shaken * h[lane]).min(SMALL * own[lane]);
-                if size > 0.0 { 1.0 / allowed } else { 0.0 }
-            });
+            }
+            false => {
+                for k in 0..count {
+                    let own = larger(own[k], (xs[k] - origin[k]).abs());
+                    places[k] = larger(own, (rate[k] * steps[k]).abs());
+                }
+            }
+        }
+        let (xs, rate, _, own, steps) = lists(n..x.len());
+        let places = second.as_flattened_mut();
+        let count = places.len();
+        let (xs, rate, own, steps) = (&xs[..count], &rate[..count], &own[..count], &steps[..count]);
+        for k in 0..count {
+            let size = larger(xs[k].abs(), keeps * own[k]);
+            places[k] = larger(size, (rate[k] * steps[k]).abs());
+        }
+        // What is allowed to each, and its inverse.
+        let places = weights.as_flattened_mut();
+        let count = places.len();
+        let [xs, far, near, joint, coupled, shaken, steps, own] = [
+            x,
+            &self.far,
+            &self.near,
+            &self.joint,
+            &self.coupled,
+            &self.shaken,
+            &self.h,
+            &self.own,
+        ]
+        .map(|list| &list.as_flattened()[..count]);
+        for k in 0..count {
+            let size = places[k];
+            let plain = tolerance * size + DIGITS * xs[k].abs();
+            let most = far[k] * joint[k];
+            let among = larger(plain + DIGITS * (near[k] * joint[k]), joint_part * most);
+            let allowed = larger(if most > 0.0 { among } else { plain }, coupled_part * coupled[k]);
+            let noise = shaken[k] * steps[k];
+            let small = SMALL * own[k];
+            let allowed = allowed + if noise < small { noise } else { small };
+            places[k] = if size > 0.0 { 1.0 / allowed } else { 0.0 };
         }
     }
 }

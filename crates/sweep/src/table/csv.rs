@@ -1,7 +1,9 @@
-//! Cases that are written down: a table with a line of names.
+//! Tables of text: a line of names, then a line for each case.
+
+use super::Table;
 
 /// Names and numbers, row after row; words on what is wrong, with its line.
-pub fn read_csv(text: &str) -> Result<(Vec<String>, Vec<f64>), String> {
+pub fn read_csv(text: &str) -> Result<Table, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let Some((_, head)) = lines.next() else { return Err("the table is empty".to_owned()) };

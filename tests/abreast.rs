@@ -1,0 +1,252 @@
+//! Motions moved abreast: the ends that runs have, the same bits alone and in any company, and the
+//! driver where something is to be decided.
+
+use dalembert::expr::{Random, Symbol};
+use dalembert::formulations::{ALL, by_name};
+use dalembert::model::system::Energy;
+use dalembert::simulate::Setting;
+use dalembert::simulate::drive::End;
+use dalembert::simulate::points::start::{self, Guess, Start};
+use dalembert::simulate::run::{self, Arrived, Departure, Program, RunOptions};
+use dalembert::{Input, Model, Options};
+use std::ops::ControlFlow;
+
+fn load(input: &Input) -> Model {
+    let loaded = dalembert::load(input, &Options::default());
+    let shown = dalembert::model::render::render(&loaded.diagnostics, &loaded.sources, false);
+    loaded.model.unwrap_or_else(|| panic!("faults\n{shown}"))
+}
+
+/// All pages of the gallery.
+fn pages() -> Vec<String> {
+    let mut names: Vec<String> =
+        dalembert::gallery::pages().map(|page| page.name.to_string()).collect();
+    names.sort();
+    names
+}
+
+/// The ends of motions, so many at once.
+fn ends(
+    program: &Program,
+    options: &RunOptions,
+    lanes: usize,
+    motions: &[Departure],
+) -> Vec<Arrived> {
+    let ensemble = program.ensemble(options, lanes).expect("it suits").expect("no events");
+    let mut traveller = ensemble.traveller().expect("the same").expect("no events");
+    let mut next = motions.iter().cloned();
+    let mut ends = Vec::new();
+    traveller.travel_all(&mut || next.next(), &mut |arrived| ends.push(arrived));
+    ends.sort_by_key(|arrived| arrived.id);
+    assert_eq!(ends.len(), motions.len());
+    ends
+}
+
+fn options(setting: &Setting, tolerance: f64) -> RunOptions {
+    let mut options = RunOptions::of_model(setting);
+    (options.method, options.step, options.tolerance) = ("taylor".to_owned(), None, tolerance);
+    options
+}
+
+/// The last state of a run.
+fn by_run(setting: &Setting, options: &RunOptions, start: Start) -> Option<Vec<f64>> {
+    let mut last = None;
+    let report = run::run_from(setting, options, start, &mut |seen| {
+        last = Some((seen.state.t, seen.state.q.clone()));
+        ControlFlow::Continue(())
+    });
+    let (report, (t, q)) = (report.ok()?, last?);
+    (report.end == End::Finished && t == options.end).then_some(q)
+}
+
+/// The largest difference of positions, relative to the largest of them.
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    let size = a.iter().fold(1e-3f64, |m, q| m.max(q.abs()));
+    a.iter().zip(b).fold(0f64, |m, (a, b)| m.max((a - b).abs())) / size
+}
+
+#[test]
+fn every_page_ends_where_its_run_does() {
+    let (mut count, mut quiet, mut served) = (0, 0, 0);
+    for name in pages() {
+        let model = load(&Input::open(&format!("gallery:{name}")).expect("a page"));
+        let Ok(setting) = Setting::new(&model) else { continue };
+        for formulation in ALL {
+            let options = RunOptions { formulation: *formulation, ..options(&setting, 1e-10) };
+            let Ok(program) = Program::new(&setting, &options) else { continue };
+            let Ok(Some(_)) = program.ensemble(&options, 1) else { continue };
+            let Ok(begin) = start::start(&setting) else { continue };
+            let motion = Departure::new(0, begin.state.clone());
+            let arrived = ends(&program, &options, 1, &[motion]).remove(0);
+            let Some(q) = by_run(&setting, &options, begin.clone()) else { continue };
+            let finer = RunOptions { tolerance: 1e-12, ..options.clone() };
+            let Some(right) = by_run(&setting, &finer, begin) else { continue };
+            assert_eq!(arrived.end, End::Finished, "{name} {}", formulation.name());
+            let (off, steps) = (apart(&q, &arrived.x), arrived.statistics.steps);
+            // As far as the run itself is known.
+            let bound = 1e-9 + 30.0 * apart(&q, &right);
+            let what = formulation.name();
+            assert!(off <= bound, "{name} {what}: {off:.1e}, bound {bound:.1e}, {steps} steps");
+            count += 1;
+            quiet += usize::from(arrived.served == 0);
+            served += arrived.served;
+        }
+    }
+    println!("{count} motions, {quiet} of them never served, {served} times in all");
+    assert!(count > 100 && 5 * quiet > 4 * count && served > 10);
+}
+
+/// Motions from starts around that of a model.
+fn around(setting: &Setting, count: usize, seed: u64) -> Vec<Departure> {
+    let mut random = Random::new(seed);
+    let begin = start::start(setting).expect("a start").state;
+    let by_momenta = matches!(setting.model.system.energy, Energy::Hamiltonian { .. });
+    let rate = if by_momenta { &begin.momentum } else { &begin.velocity };
+    let mut motions = Vec::new();
+    for _ in 0..20 * count {
+        let mut near = |list: &[f64]| -> Vec<f64> {
+            list.iter().map(|x| x + 0.1 * (0.3 + x.abs()) * random.signed()).collect()
+        };
+        let guess = Guess { q: near(&begin.q), rate: near(rate), by_momenta };
+        if let Ok(found) = start::from(setting, begin.t, &guess, false) {
+            motions.push(Departure::new(motions.len(), found.state));
+        }
+        if motions.len() == count {
+            break;
+        }
+    }
+    motions
+}
+
+/// Everything that is said of an end.
+fn bits(arrived: &Arrived) -> (usize, Vec<u64>, u64, u64, u32, bool) {
+    let x = arrived.x.iter().chain([&arrived.t]).map(|x| x.to_bits()).collect();
+    let Arrived { id, statistics, served, end, .. } = arrived;
+    (*id, x, statistics.steps, statistics.rejected, *served, *end == End::Finished)
+}
+
+#[test]
+fn motions_are_the_same_in_any_company() {
+    let names = [
+        "double-pendulum",
+        "spherical-pendulum",
+        "knife-edge",
+        "two-masses",
+        "benchmarks/andrews",
+        "rolling-disk",
+        "heavy-top",
+        "four-bar",
+        "benchmarks/n-four-bar",
+        "quaternion-body",
+        "greenwood-disk-rolling",
+        "substituted-too-early",
+        "tracking-controller",
+    ];
+    let (mut count, mut served) = (0, 0);
+    for name in names {
+        let model = load(&Input::open(&format!("gallery:{name}")).expect("a page"));
+        let setting = Setting::new(&model).expect("values");
+        for (formulation, tolerance) in [("lagrange", 1e-7), ("hamilton", 1e-11)] {
+            let formulation = by_name(formulation).expect("a formulation");
+            let options = RunOptions { formulation, ..options(&setting, tolerance) };
+            let Ok(program) = Program::new(&setting, &options) else { continue };
+            let Ok(Some(_)) = program.ensemble(&options, 1) else { continue };
+            let motions = around(&setting, 13, 77);
+            assert!(motions.len() > 5, "{name}: {}", motions.len());
+            let alone: Vec<_> = motions
+                .iter()
+                .map(|motion| bits(&ends(&program, &options, 1, std::slice::from_ref(motion))[0]))
+                .collect();
+            let mut turned = motions.clone();
+            turned.reverse();
+            for lanes in [1, 4, 8] {
+                for company in [&motions[..], &turned, &motions[..5]] {
+                    for arrived in ends(&program, &options, lanes, company) {
+                        let own = &alone[arrived.id];
+                        assert_eq!(bits(&arrived), *own, "{name}, lanes {lanes}");
+                        served += arrived.served;
+                        count += 1;
+                    }
+                }
+            }
+        }
+    }
+    println!("{count} ends, served {served} times");
+    assert!(count > 1000 && served > 10);
+}
+
+/// A pendulum with a spring in place of a rod, and a second mass on a rod.
+const SPRING: &str = "
+    param m = 1, k = 40, l = 1, g = 9.81
+    coord x, y, u, w
+    kinetic m/2*(x'^2 + y'^2) + (u'^2 + w'^2)/2
+    potential k/2*(sqrt(x^2 + y^2) - l)^2 + m*g*y + g*w
+    constraint rod: (u - x)^2 + (w - y)^2 = l^2
+    start x = 0.5, y = -1, u = 0.5 + l*sin(0.4), w = -1 - l*cos(0.4)
+    run t = 0..3
+";
+
+#[test]
+fn every_motion_has_its_own_parameters() {
+    let model = load(&Input::text("spring", SPRING));
+    let setting = Setting::new(&model).expect("values");
+    let options = options(&setting, 1e-11);
+    let program = Program::new(&setting, &options).expect("a program");
+    let names = ["m", "k", "l"].map(|name| {
+        let mut all = setting.model.system.parameters.iter();
+        all.find(|parameter| parameter.name == name).expect("a parameter").symbol
+    });
+    let mut random = Random::new(5);
+    let mut motions = Vec::new();
+    for id in 0..11 {
+        let values = [1.0, 40.0, 1.0].map(|value| value * (1.0 + 0.3 * random.signed()));
+        let pairs: Vec<(Symbol, f64)> = names.into_iter().zip(values).collect();
+        let other = setting.with_all(&pairs).expect("values");
+        let state = start::start(&other).expect("a start").state;
+        motions.push(Departure { id, state, setting: Some(other) });
+    }
+    let all = [1, 4, 8].map(|lanes| ends(&program, &options, lanes, &motions));
+    for (id, motion) in motions.iter().enumerate() {
+        let other = motion.setting.as_ref().expect("its own");
+        let begin = start::start(other).expect("a start");
+        let right = by_run(other, &options, begin).expect("a run");
+        for ends in &all {
+            assert_eq!(bits(&ends[id]), bits(&all[0][id]));
+            let off = apart(&right, &ends[id].x);
+            assert!(off < 1e-8, "{id}: {off:.1e}");
+        }
+    }
+    assert!(all[0].iter().filter(|arrived| arrived.served == 0).count() > 8);
+}
+
+/// Three rods hold a particle in the plane as long as the last is as long as it has to be.
+const RODS: &str = "
+    param c = 1
+    coord x, y, z
+    kinetic (x'^2 + y'^2 + z'^2)/2
+    potential 9.81*y + z
+    constraint one: x^2 + y^2 = 1
+    constraint two: 2*x^2 + 2*y^2 + (c - 1)*z = 2
+    start x = 0.6, y = -0.8, z = 0, x' = 0.4, y' = 0.3, z' = 0
+    run t = 0..2
+";
+
+#[test]
+fn rows_that_follow_with_other_values_only_are_held() {
+    let model = load(&Input::text("rods", RODS));
+    let setting = Setting::new(&model).expect("values");
+    let options = options(&setting, 1e-10);
+    let program = Program::new(&setting, &options).expect("a program");
+    let c = setting.model.system.parameters[0].symbol;
+    for (value, falls) in [(1.0, true), (1.5, false)] {
+        let other = setting.with_all(&[(c, value)]).expect("values");
+        let state = start::start(&other).expect("a start").state;
+        let setting = (value != 1.0).then_some(other);
+        let motion = Departure { id: 0, state, setting };
+        for lanes in [1, 8] {
+            let end = ends(&program, &options, lanes, std::slice::from_ref(&motion)).remove(0);
+            assert_eq!(end.end, End::Finished);
+            assert_eq!(end.x[2].abs() > 0.5, falls, "c = {value}: {:?}", end.x);
+        }
+    }
+}
