@@ -168,36 +168,56 @@ fn shorten(s: &mut Scratch, count: usize, weights: &[f64], x: &mut [f64]) {
     for i in 0..rows {
         s.matrix[i * count..(i + 1) * count].iter_mut().for_each(|z| *z *= weights[i]);
     }
+    // Most entries are 0 where many rows depend on few others each. The largest of each row from k
+    // on, the first of equal ones, is looked for again only where it may be another.
+    let largest = |row: &[f64], k: usize| {
+        let own = row.iter().enumerate().skip(k);
+        own.fold((0.0, k), |m, (j, z)| if z.abs() > m.0 { (z.abs(), j) } else { m })
+    };
+    let mut most: Vec<(f64, usize)> =
+        s.matrix.chunks(count.max(1)).map(|z| largest(z, 0)).collect();
+    let mut pivots = vec![0.0; count];
     for k in 0..count {
-        let (mut best, mut at) = (0.0, (0, k));
-        for i in 0..rows {
-            for j in k..count {
-                if s.matrix[i * count + j].abs() > best {
-                    best = s.matrix[i * count + j].abs();
-                    at = (i, j);
-                }
+        let (mut best, mut row, mut column) = (0.0, 0, k);
+        for (i, own) in most.iter().enumerate().take(rows) {
+            if own.0 > best {
+                (best, row, column) = (own.0, i, own.1);
             }
         }
-        let (row, column) = at;
-        for i in 0..rows {
-            s.matrix.swap(i * count + k, i * count + column);
-        }
-        let pivot = s.matrix[row * count + k];
+        let pivot = s.matrix[row * count + column];
         if !(pivot.abs() > 0.0) {
             return;
         }
-        (0..rows).for_each(|i| s.matrix[i * count + k] /= pivot);
-        for j in (0..count).filter(|&j| j != k) {
-            let factor = s.matrix[row * count + j];
-            (0..rows).for_each(|i| s.matrix[i * count + j] -= factor * s.matrix[i * count + k]);
-            s.matrix[row * count + j] = 0.0;
+        for (i, z) in s.matrix.chunks_mut(count).enumerate().take(rows) {
+            z.swap(k, column);
+            z[k] /= pivot;
+            if i == row {
+                pivots.copy_from_slice(z);
+            }
+        }
+        pivots[k] = 0.0;
+        for (i, z) in s.matrix.chunks_mut(count).enumerate().take(rows) {
+            let by = z[k];
+            if by != 0.0 {
+                z.iter_mut().zip(&pivots).for_each(|(z, factor)| *z -= factor * by);
+                if i == row {
+                    (0..count).filter(|&j| j != k).for_each(|j| z[j] = 0.0);
+                }
+            }
+            if by != 0.0 || most[i].1 == k || most[i].1 == column {
+                most[i] = largest(z, k + 1);
+            }
         }
     }
     zeros(&mut s.factor, count * count);
-    for i in 0..count {
-        for j in 0..=i {
-            s.factor[i * count + j] =
-                (0..rows).map(|k| s.matrix[k * count + i] * s.matrix[k * count + j]).sum();
+    let mut entries: Vec<(usize, f64)> = Vec::new();
+    for z in s.matrix.chunks(count.max(1)).take(rows) {
+        entries.clear();
+        entries.extend(z.iter().copied().enumerate().filter(|(_, z)| *z != 0.0));
+        for (at, (i, a)) in entries.iter().enumerate() {
+            for (j, b) in &entries[..=at] {
+                s.factor[i * count + j] += a * b;
+            }
         }
     }
     if cholesky::factor(&mut s.factor, count).is_err() {
