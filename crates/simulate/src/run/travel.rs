@@ -116,7 +116,7 @@ impl Program {
     /// A traveller for runs as the options say; `None` where a run has more to do on the way.
     pub fn traveller(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
         let Some(mut traveller) = self.one_by_one(options)? else { return Ok(None) };
-        if let Some(ready) = traveller.abreast(self)? {
+        if let Some(ready) = traveller.abreast(self)?.filter(Ready::pays_alone) {
             let Some(unmoved) = self.one_by_one(options)? else { return Ok(None) };
             traveller.goes_by(&ready, unmoved.driver.field);
         }

@@ -40,6 +40,13 @@ use dalembert_compile::series::{SeriesCode, Wide};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+/// The order for each factor of e in the tolerance. Ends are all that is asked for, so that the
+/// soonest is best; what comes once a step is cheap here, but not nothing.
+const PER_DIGIT: f64 = 0.85;
+
+/// Up to so many instructions of the terms one motion alone is moved so too.
+const ALONE: usize = 8000;
+
 /// A number of each motion.
 type Lane<const W: usize> = [f64; W];
 
@@ -181,7 +188,7 @@ pub(crate) trait Moves: Send {
 
 impl Ready {
     pub(in crate::drive) fn new(parts: Abreast, measures: Measures, most_steps: u64) -> Ready {
-        let order = taylor::order_of(measures.tolerance);
+        let order = taylor::order_by(PER_DIGIT, measures.tolerance);
         let ratio = measures.tolerance.powf(1.0 / (order - 1) as f64).min(0.5);
         let meant = MEANT * (1.0 - ratio) / ratio;
         let code = Arc::new(parts.series.assemble(order + 1, order - 1));
@@ -199,6 +206,12 @@ impl Ready {
             self.four = Wide::new(series, order + 1, order - 1).map(Arc::new);
         }
         self
+    }
+
+    /// Whether one motion alone is sooner at its end so: the inverse of large matrices is found
+    /// sooner by blocks than by instructions.
+    pub(crate) fn pays_alone(&self) -> bool {
+        self.parts.instructions <= ALONE
     }
 
     /// Whether there are rows that follow from others and are not in use.

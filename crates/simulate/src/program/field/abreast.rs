@@ -43,6 +43,8 @@ pub(crate) struct Abreast {
     pub(crate) inputs: usize,
     pub(crate) parameters: usize,
     pub(crate) terms: Arc<dyn Function>,
+    /// How many instructions they are.
+    pub(crate) instructions: usize,
     pub(crate) places: TermPlaces,
     pub(crate) hold: Option<Arc<dyn Function>>,
     pub(crate) residuals: Option<Arc<dyn Function>>,
@@ -134,6 +136,7 @@ impl Field {
             inputs: self.kept.variables.len(),
             parameters: self.kept.symbols.len(),
             terms: Arc::from(backends::machine::BACKEND.compile(Tape::default())),
+            instructions: 0,
             places: TermPlaces {
                 rates: 0,
                 last: 0,
@@ -215,7 +218,9 @@ impl Field {
         problem.has_multipliers = true;
         problem.inverse = 0..order;
         problem.more = terms..roots.len();
-        abreast.terms = compile(lower(&roots).solved(&problem));
+        let tape = lower(&roots).solved(&problem);
+        abreast.instructions = tape.instructions.len();
+        abreast.terms = compile(tape);
         abreast.places = places;
         for unused in &mut abreast.unused {
             let first = places.residuals + residuals.len();
