@@ -386,14 +386,33 @@ impl Emit<'_> {
 
     /// The products at two orders.
     fn pairs(&mut self, together: &[Products], low: (Address, usize), high: (Address, usize)) {
+        // Side by side, factors that are those of the product before are in registers.
+        let mut loaded = None;
         for (number, &Products { a, b, are_squares, four, .. }) in together.iter().enumerate() {
             self.four = four;
             let at = |factor: Factor, (base, order)| (factor, self.factor(factor, base, order));
             let (a_low, b_high, a_high, b_low) = (at(a, low), at(b, high), at(a, high), at(b, low));
-            self.add_product(2 * number as u8, a_low, b_high);
-            if !are_squares {
-                self.add_product(2 * number as u8 + 1, a_high, b_low);
+            let (first, second) = (2 * number as u8, 2 * number as u8 + 1);
+            if self.lanes == 1 {
+                self.add_product(first, a_low, b_high);
+                if !are_squares {
+                    self.add_product(second, a_high, b_low);
+                }
+                continue;
             }
+            let (x, y) = (12, 13);
+            let is_there = loaded == Some((a, four, true));
+            if !is_there && loaded != Some((a, four, false)) {
+                self.load_factor(x, a_low);
+            }
+            self.code.fused(Fused::Plus231, first, x, Operand::Memory(b_high.1));
+            if !are_squares {
+                if !is_there {
+                    self.load_factor(y, a_high);
+                }
+                self.code.fused(Fused::Plus231, second, y, Operand::Memory(b_low.1));
+            }
+            loaded = Some((a, four, is_there || !are_squares));
         }
         self.four = 0;
     }

@@ -237,12 +237,12 @@ impl Emit<'_> {
         let original = |jet: Jet| Factor::Same(self.originals[jet as usize]);
         let lanes = of.a.lanes().into_iter().zip(of.b.lanes()).zip(of.y..);
         let read = lanes.filter(|(_, y)| self.is_read[*y as usize]);
+        let mut one: Vec<Products> =
+            read.map(|((a, b), y)| Products { y, a: original(a), b: original(b), ..*of }).collect();
+        // Products with a factor in common follow on each other.
+        one.sort_by_key(|products| products.a.lanes()[0]);
         let fours = 0..self.lanes / LANES;
-        let all = read.flat_map(|((a, b), y)| {
-            let (a, b) = (original(a), original(b));
-            fours.clone().map(move |four| Products { y, a, b, four, ..*of })
-        });
-        all.collect()
+        fours.flat_map(|four| one.iter().map(move |p| Products { four, ..*p })).collect()
     }
 
     /// x[k] = S r, and the integrals of x, each by itself.

@@ -98,12 +98,7 @@ pub fn new(size: usize) -> Taylor {
 
 /// The order that a tolerance asks for.
 pub(crate) fn order_of(tolerance: f64) -> usize {
-    order_by(PER_DIGIT, tolerance)
-}
-
-/// The same with another order for each factor of e.
-pub(crate) fn order_by(per_digit: f64, tolerance: f64) -> usize {
-    (1.0 - per_digit * tolerance.ln()).ceil().clamp(ORDERS.0, ORDERS.1) as usize
+    (1.0 - PER_DIGIT * tolerance.ln()).ceil().clamp(ORDERS.0, ORDERS.1) as usize
 }
 
 /// h to a power, by squares.

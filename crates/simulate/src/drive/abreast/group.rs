@@ -5,7 +5,6 @@ use super::weights::Sizes;
 use super::{Became, Engine, Lane, Moves, Ready, Took, Traveling, each};
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
-use crate::drive::tolerances::scales::ALIKE;
 use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
 use crate::program::field::Abreast;
 use dalembert_compile::backends::interpreter::{Loops, fastest};
@@ -20,6 +19,8 @@ const LEFT: f64 = 0.1;
 const NEARER: f64 = 4.0;
 /// Rounds in which the length of a step is found, if it is not about that of the last one.
 const ROUNDS: usize = 5;
+/// What components may be off by hardly changes between steps whose lengths differ by less.
+const TWICE: f64 = 2.0;
 /// A motion that is turned down more often in a row leaves.
 const TURNED_DOWN: u32 = 8;
 /// So many steps are taken before the driver looks at a motion, which may be stiff.
@@ -403,7 +404,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             );
             h = each(|lane| if is_own[lane] { found[lane].min(limit[lane]) } else { h[lane] });
             for lane in 0..W {
-                is_own[lane] &= h[lane] > ALIKE * by[lane] || by[lane] > ALIKE * h[lane];
+                is_own[lane] &= h[lane] > TWICE * by[lane] || by[lane] > TWICE * h[lane];
             }
             if !is_own.contains(&true) {
                 break;

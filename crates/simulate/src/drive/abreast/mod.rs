@@ -32,7 +32,7 @@ use self::engine::{Engine, Many, One};
 use self::group::Group;
 use super::{Driver, End, Stabilize};
 use crate::integrators::Needs;
-use crate::integrators::taylor::{self, MEANT};
+use crate::integrators::taylor::MEANT;
 use crate::program::field::{Abreast, FieldError};
 use crate::program::projection::Violation;
 use crate::setting::State;
@@ -40,9 +40,10 @@ use dalembert_compile::series::{SeriesCode, Wide};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// The order for each factor of e in the tolerance. Ends are all that is asked for, so that the
-/// soonest is best; what comes once a step is cheap here, but not nothing.
-const PER_DIGIT: f64 = 0.85;
+/// What a step costs beside series and terms, in operations.
+const STEP: f64 = 700.0;
+/// Orders that are looked at.
+const ORDERS: std::ops::RangeInclusive<usize> = 6..=36;
 
 /// Up to so many instructions of the terms one motion alone is moved so too.
 const ALONE: usize = 8000;
@@ -98,6 +99,17 @@ pub(crate) struct Traveling {
     pub(crate) served: u32,
     /// Where it began, for what is searched for beside v.
     pub(crate) guess: State,
+}
+
+/// The order that is soonest at the end, by counted operations: steps are as long as the radius of
+/// convergence times the root of the tolerance. Ends are all that is asked for here; that errors go
+/// with the tolerance in all digits, as those of runs do, is not.
+fn soonest(parts: &Abreast, tolerance: f64) -> usize {
+    let digits = -(MEANT * tolerance).ln();
+    let fixed = STEP + 2.0 * parts.instructions as f64 + parts.series.cost_of_values();
+    let cost =
+        |order: usize| (fixed + parts.series.cost(order - 1)) * (digits / order as f64).exp();
+    ORDERS.min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap_or(20)
 }
 
 /// What is told of motions; it may give back one that left.
@@ -188,7 +200,7 @@ pub(crate) trait Moves: Send {
 
 impl Ready {
     pub(in crate::drive) fn new(parts: Abreast, measures: Measures, most_steps: u64) -> Ready {
-        let order = taylor::order_by(PER_DIGIT, measures.tolerance);
+        let order = soonest(&parts, measures.tolerance);
         let ratio = measures.tolerance.powf(1.0 / (order - 1) as f64).min(0.5);
         let meant = MEANT * (1.0 - ratio) / ratio;
         let code = Arc::new(parts.series.assemble(order + 1, order - 1));
