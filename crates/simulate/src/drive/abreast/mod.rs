@@ -19,7 +19,9 @@
 //! motion has the same bits in any company, and alone.
 //!
 //! The decision (order of coordinates and rows, units) is that of the model's own start for all
-//! motions; where it does not serve, as the pivots tell, a motion leaves.
+//! motions; where it does not serve, as the pivots tell, a motion leaves. Whether rows come near each
+//! other is seen at the ends of steps: a singular position that a motion passes smoothly well inside
+//! of one step is crossed on the motion's own series, and not told, as ends are all that is.
 
 mod engine;
 mod group;
