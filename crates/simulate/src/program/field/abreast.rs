@@ -59,6 +59,15 @@ pub(crate) struct Abreast {
     pub(crate) series_places: SeriesPlaces,
 }
 
+/// The functions of a step.
+struct Compiled {
+    terms: Arc<dyn Function>,
+    instructions: usize,
+    places: TermPlaces,
+    hold: Option<Arc<dyn Function>>,
+    residuals: Option<Arc<dyn Function>>,
+}
+
 /// A row that is not in use.
 #[derive(Clone)]
 pub(crate) struct Unused {
@@ -126,27 +135,22 @@ impl Field {
             return None;
         }
         let series_places = SeriesPlaces::of(&planned.places, all_rows);
-        let (held, unused) = self.held_rows(&rows);
-        let mut abreast = Abreast {
+        let (held, mut unused) = self.held_rows(&rows);
+        let columns = columns.to_vec();
+        let compiled = self.compile_abreast((&columns, &rows), is_rate, &mut unused)?;
+        Some(Abreast {
             n: self.n,
             size: self.size,
             all_rows,
-            columns: columns.to_vec(),
+            columns,
             is_rate,
             inputs: self.kept.variables.len(),
             parameters: self.kept.symbols.len(),
-            terms: Arc::from(backends::machine::BACKEND.compile(Tape::default())),
-            instructions: 0,
-            places: TermPlaces {
-                rates: 0,
-                last: 0,
-                multipliers: 0,
-                inverse: 0,
-                residuals: 0,
-                count: 0,
-            },
-            hold: None,
-            residuals: None,
+            terms: compiled.terms,
+            instructions: compiled.instructions,
+            places: compiled.places,
+            hold: compiled.hold,
+            residuals: compiled.residuals,
             residual_counts: [self.residuals.positions, self.residuals.velocities],
             held,
             unused,
@@ -154,9 +158,7 @@ impl Field {
             series: Arc::new(planned.series),
             series_places,
             rows,
-        };
-        self.compile_abreast(&mut abreast)?;
-        Some(abreast)
+        })
     }
 
     /// Where φ and ψ of each row in use are, and the rows that are not.
@@ -181,18 +183,24 @@ impl Field {
         (held, unused.collect())
     }
 
-    fn compile_abreast(&self, abreast: &mut Abreast) -> Option<()> {
+    /// The functions, and where the entries of rows that are not in use are among their outputs.
+    fn compile_abreast(
+        &self,
+        (columns, rows): (&[usize], &[usize]),
+        is_rate: bool,
+        unused: &mut [Unused],
+    ) -> Option<Compiled> {
         let exprs = &self.setting.model.exprs;
         let (kept, size) = (&self.kept, self.size);
         let mut symbols = kept.variables.clone();
         symbols.extend(&kept.symbols);
-        let [positions, velocities] = abreast.residual_counts;
+        let (positions, velocities) = (self.residuals.positions, self.residuals.velocities);
         let residuals = &kept.residuals[..positions + velocities];
-        let (terms, count) = (kept.terms.len(), abreast.rows.len());
-        let mut problem = self.direct_problem(&abreast.columns, &abreast.rows)?;
+        let (terms, count) = (kept.terms.len(), rows.len());
+        let mut problem = self.direct_problem(columns, rows)?;
         problem.weights.clear();
         // What is added to the last output is not asked for.
-        problem.kept = if abreast.is_rate { 0..0 } else { problem.kept };
+        problem.kept = if is_rate { 0..0 } else { problem.kept };
         let kinematics = problem.kept.len();
         let mut roots: Vec<ExprId> = kept.terms.clone();
         roots[problem.last] = ExprId::ZERO;
@@ -200,7 +208,7 @@ impl Field {
         let entries: Vec<ExprId> = self.layout.normal.jacobian.entries(&kept.terms).to_vec();
         let of_rows = self.equations.jacobian.rows.iter().enumerate();
         let all = of_rows.flat_map(|(row, list)| list.iter().map(move |_| row));
-        let others = all.zip(&entries).filter(|(row, _)| !abreast.rows.contains(row));
+        let others = all.zip(&entries).filter(|(row, _)| !rows.contains(row));
         roots.extend(others.map(|(_, entry)| *entry));
         let order = size + count;
         let last = kinematics + size;
@@ -219,10 +227,10 @@ impl Field {
         problem.inverse = 0..order;
         problem.more = terms..roots.len();
         let tape = lower(&roots).solved(&problem);
-        abreast.instructions = tape.instructions.len();
-        abreast.terms = compile(tape);
-        abreast.places = places;
-        for unused in &mut abreast.unused {
+        let instructions = tape.instructions.len();
+        let mut compiled =
+            Compiled { terms: compile(tape), instructions, places, hold: None, residuals: None };
+        for unused in unused {
             let first = places.residuals + residuals.len();
             unused.entries.iter_mut().for_each(|entry| entry.1 += first);
         }
@@ -238,12 +246,12 @@ impl Field {
             let tape = lower(&roots[..terms + residuals.len()]).solved(&wanted);
             let columns = (0..count).flat_map(|k| (0..size).map(move |i| 1 + k * order + i));
             let behind: Range<usize> = 1 + count * order..1 + count * order + residuals.len();
-            abreast.hold =
+            compiled.hold =
                 Some(compile(tape.with_outputs([0].into_iter().chain(columns).chain(behind))));
             if positions > 0 {
-                abreast.residuals = Some(compile(lower(residuals)));
+                compiled.residuals = Some(compile(lower(residuals)));
             }
         }
-        Some(())
+        Some(compiled)
     }
 }
