@@ -1,19 +1,18 @@
 //! What every document says, before it is typeset.
 
+use crate::readable::Readable;
 use dalembert_derive::{EquationsOfMotion, Source, Variables};
-use dalembert_expr::{Explicit, ExprId, Exprs, Jacobian};
-use dalembert_model::system::{Energy, Model};
-use std::borrow::Cow;
-use std::cell::RefCell;
+use dalembert_expr::{ExprId, Exprs, Jacobian};
+use dalembert_model::system::{Energy, Model, System};
 
 /// A model and its equations, ready to be written down.
 pub struct Derivation<'m> {
-    /// The model.
+    /// The model, as numbers come from it.
     pub model: &'m Model,
-    /// Its equations of motion.
-    pub equations: Cow<'m, EquationsOfMotion>,
-    /// Small inverses that were written out as quotients.
-    explicit: RefCell<Explicit>,
+    /// Its equations of motion, as numbers come from them.
+    pub equations: &'m EquationsOfMotion,
+    /// Both as a reader wants them.
+    pub readable: Readable,
 }
 
 /// What the parts of the normal form are called.
@@ -37,20 +36,10 @@ pub(crate) struct Entry {
     pub value: ExprId,
 }
 
-/// Expressions larger than this (as trees) are shown as they are: rewriting
-/// them would take long and help nobody.
-const READABLE: u64 = 2_000;
-
 impl<'m> Derivation<'m> {
     /// The derivation of a model.
     pub fn new(model: &'m Model, equations: &'m EquationsOfMotion) -> Self {
-        // Levels are of use to numbers only; a reader is on the constraints.
-        let equations = if equations.levels.is_empty() {
-            Cow::Borrowed(equations)
-        } else {
-            Cow::Owned(equations.on_constraints(&model.exprs))
-        };
-        Derivation { model, equations, explicit: RefCell::default() }
+        Derivation { model, equations, readable: Readable::new(model, equations) }
     }
 
     /// The title of a document.
@@ -61,30 +50,23 @@ impl<'m> Derivation<'m> {
         }
     }
 
-    pub(crate) fn exprs(&self) -> &'m Exprs {
-        &self.model.exprs
+    pub(crate) fn exprs(&self) -> &Exprs {
+        self.readable.exprs()
     }
 
-    /// An expression as a reader wants it.
-    pub(crate) fn readable(&self, id: ExprId) -> ExprId {
-        let exprs = self.exprs();
-        if exprs.count_tree_size(id) > READABLE {
-            return id;
-        }
-        // Small inverses read better as quotients, unless they swell.
-        let explicit = exprs.explicit(id, 3, 2 * READABLE, &mut self.explicit.borrow_mut());
-        // What is so much longer cannot be made readable.
-        let explicit = explicit.filter(|&plain| exprs.count_tree_size(plain) <= 16 * READABLE);
-        let plain = explicit.map(|plain| exprs.simplify(plain));
-        match plain.filter(|&plain| exprs.count_tree_size(plain) <= READABLE) {
-            Some(plain) => plain,
-            None => exprs.simplify(id),
-        }
+    /// The system with simplified energies.
+    pub(crate) fn system(&self) -> &System {
+        &self.readable.model.system
+    }
+
+    /// The equations for readers.
+    pub(crate) fn shown(&self) -> &EquationsOfMotion {
+        &self.readable.equations
     }
 
     /// The energies by their letters.
     pub(crate) fn energies(&self) -> Vec<(&'static str, ExprId)> {
-        match &self.model.system.energy {
+        match &self.system().energy {
             Energy::Lagrangian { kinetic, potential, rest, lagrangian, .. } => {
                 let mut list = Vec::new();
                 if *rest == ExprId::ZERO {
@@ -101,7 +83,7 @@ impl<'m> Derivation<'m> {
 
     /// The lower triangle of Γ.
     pub(crate) fn metric_entries(&self) -> Vec<Entry> {
-        let rows = self.equations.metric.rows.iter().enumerate();
+        let rows = self.shown().metric.rows.iter().enumerate();
         rows.flat_map(|(row, list)| {
             let lower = list.iter().filter(move |(column, _)| *column <= row);
             lower.map(move |&(column, value)| Entry { row, column, value })
@@ -111,7 +93,7 @@ impl<'m> Derivation<'m> {
 
     /// All entries of A.
     pub(crate) fn jacobian_entries(&self) -> Vec<Entry> {
-        entries(&self.equations.jacobian)
+        entries(&self.shown().jacobian)
     }
 
     /// The formulation's source.

@@ -12,8 +12,8 @@ const LARGEST: u64 = 1_000_000;
 impl Derivation<'_> {
     /// The derivation as one JSON object.
     pub fn to_json(&self) -> Value {
-        let system = &self.model.system;
-        let equations = &*self.equations;
+        let system = &self.system();
+        let equations = self.shown();
         let name = |&s: &Symbol| self.exprs().symbol_info(s).full_name();
         let energies: Map<String, Value> = self
             .energies()
@@ -52,7 +52,7 @@ impl Derivation<'_> {
     }
 
     fn quantities(&self) -> Value {
-        let list = self.equations.intermediate.iter().map(|quantity| {
+        let list = self.shown().intermediate.iter().map(|quantity| {
             let value = match &quantity.value {
                 Shape::Scalar(value) => self.source_form(*value),
                 Shape::Vector(list) => json!(self.vector(list)),

@@ -39,11 +39,11 @@ impl Derivation<'_> {
     }
 
     fn show(&self, id: ExprId) -> String {
-        self.exprs().print_limited(self.readable(id), Notation::Text, LONGEST)
+        self.exprs().print_limited(id, Notation::Text, LONGEST)
     }
 
     fn text_head(&self, page: &mut String) {
-        let system = &self.model.system;
+        let system = &self.system();
         if !system.title.is_empty() {
             let _ = writeln!(page, "{}\n{}\n", system.title, "═".repeat(width(&system.title)));
         }
@@ -73,25 +73,25 @@ impl Derivation<'_> {
         for (letter, value) in self.energies() {
             let _ = writeln!(page, "{letter} = {}", self.show(value));
         }
-        if let Energy::Lagrangian { rest, .. } = &self.model.system.energy
+        if let Energy::Lagrangian { rest, .. } = &self.system().energy
             && *rest == ExprId::ZERO
         {
             page.push_str("L = T − V\n");
         }
-        if self.model.system.dissipation != ExprId::ZERO {
-            let _ = writeln!(page, "R = {}", self.show(self.model.system.dissipation));
+        if self.system().dissipation != ExprId::ZERO {
+            let _ = writeln!(page, "R = {}", self.show(self.system().dissipation));
         }
         page.push('\n');
     }
 
     fn text_equations(&self, page: &mut String) {
-        let constrained = !self.equations.rows.is_empty();
+        let constrained = !self.shown().rows.is_empty();
         let source =
             self.source().map(|s| format!("   [{}, {}]", s.work, s.equations)).unwrap_or_default();
         let _ = writeln!(page, "{}{source}", self.heading());
         let Letters { metric, force, shows_force, rate, kinematics } = self.letters();
         let left = if metric.is_empty() { rate.to_owned() } else { format!("{metric} {rate}") };
-        let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
+        let nonideal = self.shown().nonideal.iter().any(|&c| c != ExprId::ZERO);
         let mut right = force.to_owned();
         if nonideal {
             right.push_str(" + C");
@@ -102,7 +102,8 @@ impl Derivation<'_> {
         let constraint = if constrained { format!(",   A {rate} = b") } else { String::new() };
         let _ = writeln!(page, "  {left} = {right}{constraint}\n");
         self.text_variables(page);
-        for quantity in &self.equations.intermediate {
+        self.text_rows(page);
+        for quantity in &self.shown().intermediate {
             let name = quantity.text;
             let _ = writeln!(page, "{name}: {}", quantity.meaning);
             match &quantity.value {
@@ -116,21 +117,31 @@ impl Derivation<'_> {
             }
         }
         if kinematics {
-            self.text_vector(page, "q̇", &self.equations.kinematics);
+            self.text_vector(page, "q̇", &self.shown().kinematics);
         }
         if !metric.is_empty() {
-            self.text_matrix(page, metric, &self.equations.metric, self.metric_entries(), true);
+            self.text_matrix(page, metric, &self.shown().metric, self.metric_entries(), true);
         }
         if shows_force {
-            self.text_vector(page, force, &self.equations.force);
+            self.text_vector(page, force, &self.shown().force);
         }
         if nonideal {
-            self.text_vector(page, "C", &self.equations.nonideal);
+            self.text_vector(page, "C", &self.shown().nonideal);
         }
     }
 
+    /// The equations of motion, one for each unknown.
+    fn text_rows(&self, page: &mut String) {
+        let rows = self.readable.rows();
+        for row in rows.iter().take(MOST) {
+            let _ = writeln!(page, "  {} = {}", self.show(row.left), self.show(row.right));
+        }
+        self.more(page, rows.len());
+        page.push('\n');
+    }
+
     fn text_constraints(&self, page: &mut String) {
-        let system = &self.model.system;
+        let system = &self.system();
         if system.constraints.is_empty() {
             page.push_str("no constraints\n");
             return;
@@ -145,17 +156,17 @@ impl Derivation<'_> {
         }
         self.more(page, system.constraints.len());
         page.push('\n');
-        if self.equations.rows.is_empty() {
+        if self.shown().rows.is_empty() {
             page.push_str("v satisfies them by itself\n");
             return;
         }
-        self.text_matrix(page, "A", &self.equations.jacobian, self.jacobian_entries(), false);
-        self.text_vector(page, "b", &self.equations.bias);
+        self.text_matrix(page, "A", &self.shown().jacobian, self.jacobian_entries(), false);
+        self.text_vector(page, "b", &self.shown().bias);
     }
 
     /// What v is, and what stands behind it without a formula.
     fn text_variables(&self, page: &mut String) {
-        let equations = &self.equations;
+        let equations = self.shown();
         if equations.variables == Variables::Velocities && equations.auxiliary.is_none() {
             return;
         }

@@ -40,7 +40,7 @@ impl Derivation<'_> {
     }
 
     fn formula(&self, id: ExprId) -> String {
-        self.exprs().print_limited(self.readable(id), Notation::Latex, LONGEST)
+        self.exprs().print_limited(id, Notation::Latex, LONGEST)
     }
 
     fn row(&self, left: &str, id: ExprId) -> (String, Vec<String>) {
@@ -48,7 +48,7 @@ impl Derivation<'_> {
     }
 
     fn energy_blocks(&self, blocks: &mut Vec<Block>) {
-        let system = &self.model.system;
+        let system = &self.system();
         let q: Vec<String> =
             system.coordinates.iter().map(|c| self.exprs().symbol_latex(c.position)).collect();
         let shown = match q.len() {
@@ -70,8 +70,8 @@ impl Derivation<'_> {
     }
 
     fn equation_blocks(&self, blocks: &mut Vec<Block>) {
-        let constrained = !self.equations.rows.is_empty();
-        let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
+        let constrained = !self.shown().rows.is_empty();
+        let nonideal = self.shown().nonideal.iter().any(|&c| c != ExprId::ZERO);
         let Letters { metric, force, shows_force, rate: unknown, kinematics } =
             self.latex_letters();
         blocks.push(Block::Section(self.heading().to_owned()));
@@ -89,7 +89,7 @@ impl Derivation<'_> {
             blocks.push(Block::Text(format!("({}, {}.)", source.work, source.equations)));
         }
         self.variable_blocks(blocks);
-        for quantity in &self.equations.intermediate {
+        for quantity in &self.shown().intermediate {
             blocks.push(Block::Text(format!(
                 "${}$: {}.",
                 quantity.latex,
@@ -106,21 +106,21 @@ impl Derivation<'_> {
             }
         }
         if kinematics {
-            self.vector_blocks(blocks, "\\dot{q}", &self.equations.kinematics);
+            self.vector_blocks(blocks, "\\dot{q}", &self.shown().kinematics);
         }
         if !metric.is_empty() {
-            self.matrix_blocks(blocks, metric, &self.equations.metric, true);
+            self.matrix_blocks(blocks, metric, &self.shown().metric, true);
         }
         if shows_force {
-            self.vector_blocks(blocks, force, &self.equations.force);
+            self.vector_blocks(blocks, force, &self.shown().force);
         }
         if nonideal {
-            self.vector_blocks(blocks, "C", &self.equations.nonideal);
+            self.vector_blocks(blocks, "C", &self.shown().nonideal);
         }
     }
 
     fn constraint_blocks(&self, blocks: &mut Vec<Block>) {
-        let constraints = &self.model.system.constraints;
+        let constraints = &self.system().constraints;
         if constraints.is_empty() {
             return;
         }
@@ -138,17 +138,17 @@ impl Derivation<'_> {
             }
         }
         more(blocks, constraints.len());
-        if self.equations.rows.is_empty() {
+        if self.shown().rows.is_empty() {
             blocks.push(Block::Text("The velocities above satisfy them by themselves.".to_owned()));
             return;
         }
-        self.matrix_blocks(blocks, "A", &self.equations.jacobian, false);
-        self.vector_blocks(blocks, "b", &self.equations.bias);
+        self.matrix_blocks(blocks, "A", &self.shown().jacobian, false);
+        self.vector_blocks(blocks, "b", &self.shown().bias);
     }
 
     /// What v is, and what stands behind it without a formula.
     fn variable_blocks(&self, blocks: &mut Vec<Block>) {
-        let equations = &self.equations;
+        let equations = self.shown();
         if equations.variables == Variables::Velocities && equations.auxiliary.is_none() {
             return;
         }

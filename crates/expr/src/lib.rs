@@ -66,6 +66,7 @@ pub use number::Number;
 pub use print::{Listing, Notation, latex_name, source_name, text_name};
 pub use random::Random;
 pub use restriction::Surface;
+pub use simplify::Effort;
 pub use switches::{Switch, SwitchKind};
 pub use symbol::{Symbol, SymbolInfo, SymbolKind};
 pub use zero::{Zero, ZeroTest};

@@ -8,6 +8,7 @@
 //! ([`trig`]) and the collection of common factors ([`factor`]), and the shortest
 //! by [`measure`] is kept.
 
+mod collect;
 mod factor;
 mod finish;
 mod measure;
@@ -46,21 +47,25 @@ impl Exprs {
     /// assert_eq!(exprs.to_text(exprs.simplify(energy.id)), "½·m·l²·θ̇²");
     /// ```
     pub fn simplify(&self, id: ExprId) -> ExprId {
+        self.simplify_with(id, &mut Effort { left: FUEL, refused: 0 })
+    }
+
+    /// The same, for one expression of many: what it takes is taken from the effort
+    /// they have in common.
+    pub fn simplify_with(&self, id: ExprId, effort: &mut Effort) -> ExprId {
         let arena = &mut *self.arena.lock();
         let mut simplifier = Simplifier::new(arena);
-        if simplifier.nodes_of(id).len() > MAX_NODES {
+        let nodes = simplifier.nodes_of(id).len();
+        if nodes > MAX_NODES || !effort.is_left() {
+            effort.refused += 1;
             return id;
         }
-        let mut best = id;
-        for _ in 0..MAX_PASSES {
-            let next = simplifier.pass(best);
-            if simplifier.cost(next) >= simplifier.cost(best) {
-                break;
-            }
-            best = next;
-        }
-        let finished = simplifier.finish(best);
-        if simplifier.cost(finished) < simplifier.cost(best) { finished } else { best }
+        simplifier.fuel = FUEL.min(effort.left);
+        let fuel = simplifier.fuel;
+        let simple = simplifier.simplify(id);
+        let spent = (fuel - simplifier.fuel).saturating_add(nodes as u64);
+        effort.left = effort.left.saturating_sub(spent);
+        simple
     }
 
     /// The expression with products of sums and small powers of sums multiplied
@@ -91,6 +96,42 @@ impl Exprs {
     }
 }
 
+/// What simplifying many expressions may take, all together, in operations on
+/// monomials.
+#[derive(Clone, Debug)]
+pub struct Effort {
+    left: u64,
+    refused: usize,
+}
+
+impl Effort {
+    /// Some of it.
+    pub fn new(operations: u64) -> Effort {
+        Effort { left: operations, refused: 0 }
+    }
+
+    /// Whether some is left.
+    pub fn is_left(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Counts an expression that is not even tried.
+    pub fn refuse(&mut self) {
+        self.refused += 1;
+    }
+
+    /// How many expressions were left as they are for want of it, or for their size.
+    pub fn refused(&self) -> usize {
+        self.refused
+    }
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort::new(40 * FUEL)
+    }
+}
+
 /// One simplification: the arena, what is known of its nodes, and how much
 /// may still be spent.
 struct Simplifier<'a> {
@@ -102,6 +143,19 @@ struct Simplifier<'a> {
 impl<'a> Simplifier<'a> {
     fn new(arena: &'a mut Arena) -> Self {
         Simplifier { arena, facts: FxHashMap::default(), fuel: FUEL }
+    }
+
+    fn simplify(&mut self, id: ExprId) -> ExprId {
+        let mut best = id;
+        for _ in 0..MAX_PASSES {
+            let next = self.pass(best);
+            if self.cost(next) >= self.cost(best) {
+                break;
+            }
+            best = next;
+        }
+        let finished = self.finish(best);
+        self.shorter(best, finished)
     }
 
     /// Takes from what may be spent; false if nothing is left.
