@@ -25,6 +25,7 @@
 pub mod arena;
 mod arithmetic;
 pub mod ball;
+mod branch;
 mod build;
 mod degree;
 mod difference;
@@ -56,6 +57,7 @@ pub(crate) use arena::NumberId;
 pub use arena::SurfaceId;
 pub use arena::{ExprId, Exprs};
 pub use arithmetic::Restriction;
+pub use branch::Assumption;
 pub use explicit::Explicit;
 pub use forward::Jacobian;
 pub use function::{Function, Parity};

@@ -10,12 +10,17 @@
 //! Every expression has the value of the one it stands for; `tests/readable.rs`
 //! compares both over the whole gallery.
 
+mod parts;
 mod rows;
+mod solved;
+mod start;
 
+pub use parts::Part;
 pub use rows::Row;
+pub use solved::Solved;
 
 use dalembert_derive::{Choices, EquationsOfMotion, Shape, Variables};
-use dalembert_expr::{Effort, Explicit, ExprId, Exprs, Jacobian, Symbol};
+use dalembert_expr::{Assumption, Effort, Explicit, ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::system::{Energy, Model, System};
 use std::cell::RefCell;
 
@@ -41,6 +46,11 @@ pub struct Readable {
     multipliers: Vec<Symbol>,
     /// Velocities and momenta, in which expressions are collected.
     collected: Vec<Symbol>,
+    /// What is 0 on the constraints: those that v does not satisfy by itself, and
+    /// their rates.
+    relations: Vec<ExprId>,
+    /// Numbers at the start.
+    start: Option<start::Numbers>,
     work: RefCell<Work>,
 }
 
@@ -79,10 +89,40 @@ impl Readable {
         collected.extend(copy.system.momenta());
         collected.extend(copy.system.accelerations());
         let work = RefCell::new(Work { effort, explicit: Explicit::default() });
-        let mut readable =
-            Readable { model: copy, equations: shown, lagrange, multipliers, collected, work };
+        let relations = shown.configuration_residuals.iter().chain(&shown.velocity_residuals);
+        let relations = relations.map(|r| r.1).collect();
+        let mut readable = Readable {
+            model: copy,
+            equations: shown,
+            lagrange,
+            multipliers,
+            collected,
+            relations,
+            start: None,
+            work,
+        };
         readable.simplify_entries();
         readable
+    }
+
+    /// Looks at the consistent start of the model, which signs of roots and the
+    /// check of closed forms need.
+    pub fn look_at_start(&mut self, model: &Model, equations: &EquationsOfMotion) {
+        self.start = start::Numbers::new(model, equations);
+        if let Some(start) = &mut self.start {
+            start.rename(&equations.v, &self.equations.v);
+        }
+    }
+
+    /// The expression with roots of squares as they are at the start.
+    fn on_branch(&self, id: ExprId) -> (ExprId, Vec<Assumption>) {
+        let Some(start) = &self.start else { return (id, Vec::new()) };
+        let sign = |base: ExprId| {
+            let value = self.numbers(start, &[base])[0];
+            (value.is_finite() && value != 0.0).then_some(value > 0.0)
+        };
+        let (new, assumed) = self.exprs().on_branch(id, sign);
+        if assumed.is_empty() { (id, assumed) } else { (self.readable(new), assumed) }
     }
 
     /// The arena of the readable expressions.
@@ -131,6 +171,7 @@ impl Readable {
                 Shape::Matrix(matrix) => self.simplify_matrix(matrix),
             }
         }
+        self.relations = self.relations.iter().map(|&e| self.readable(e)).collect();
         if let Some(canonical) = &mut equations.canonical {
             canonical.force.iter_mut().for_each(|e| *e = self.readable(*e));
         }

@@ -53,7 +53,7 @@ impl Readable {
                 .iter()
                 .map(|&(j, entry)| exprs.product(&[entry, exprs.of_symbol(rates[j])]))
                 .collect();
-            self.readable(exprs.sum(&terms))
+            exprs.sum(&terms)
         });
         left.zip(forces).map(|(left, right)| Row { left, right }).collect()
     }
@@ -68,7 +68,7 @@ impl Readable {
                 .iter()
                 .map(|&(j, entry)| exprs.product(&[entry, exprs.of_symbol(rates[j])]))
                 .collect();
-            Row { left: self.readable(exprs.sum(&terms)), right }
+            Row { left: exprs.sum(&terms), right }
         })
         .collect()
     }

@@ -31,7 +31,7 @@ impl Exprs {
     /// let energy = ((a.dt() * b.cos() + b.dt()).powi(2) + (a.dt() * b.sin()).powi(2)).id;
     /// let rates = [a.dt().symbol().unwrap(), b.dt().symbol().unwrap()];
     /// let simple = exprs.simplify_in(energy, &rates, &mut Effort::default());
-    /// assert_eq!(exprs.to_text(simple), "ȧ² + 2·ȧ·ḃ·cos b + ḃ²");
+    /// assert_eq!(exprs.to_source(simple), "a'^2 + b'^2 + 2*a'*b'*cos(b)");
     /// ```
     pub fn simplify_in(&self, id: ExprId, symbols: &[Symbol], effort: &mut Effort) -> ExprId {
         let mut best = id;

@@ -222,7 +222,7 @@ impl Simplifier<'_> {
         shared
     }
 
-    fn divides(&self, shared: &Monomial, monomial: &Monomial) -> bool {
+    pub(super) fn divides(&self, shared: &Monomial, monomial: &Monomial) -> bool {
         shared.iter().all(|factor| {
             monomial.binary_search_by_key(&factor.expr, |i| i.expr).is_ok_and(|at| {
                 let (whole, part) =
@@ -232,7 +232,7 @@ impl Simplifier<'_> {
         })
     }
 
-    fn divide(&mut self, monomial: &Monomial, shared: &Monomial) -> Monomial {
+    pub(super) fn divide(&mut self, monomial: &Monomial, shared: &Monomial) -> Monomial {
         let mut rest = Monomial::new();
         for factor in monomial {
             let number = match shared.binary_search_by_key(&factor.expr, |i: &Item| i.expr) {

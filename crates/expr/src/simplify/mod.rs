@@ -6,13 +6,17 @@
 //! can meet (equal but for parameters and sin, cos); each group is tried as it
 //! is and multiplied out ([`poly`]), both forms go through the identities
 //! ([`trig`]) and the collection of common factors ([`factor`]), and the shortest
-//! by [`measure`] is kept.
+//! by [`measure`] is kept. At the end fractions are put together ([`quotient`]).
+//! What more is known, relations that hold ([`modulo`]) or symbols in which a
+//! polynomial is collected ([`collect`]), goes in from outside.
 
 mod collect;
 mod factor;
 mod finish;
 mod measure;
+mod modulo;
 mod poly;
+mod quotient;
 #[cfg(test)]
 mod tests;
 mod trig;
@@ -47,11 +51,25 @@ impl Exprs {
     /// assert_eq!(exprs.to_text(exprs.simplify(energy.id)), "½·m·l²·θ̇²");
     /// ```
     pub fn simplify(&self, id: ExprId) -> ExprId {
-        self.simplify_with(id, &mut Effort { left: FUEL, refused: 0 })
+        let arena = &mut *self.arena.lock();
+        let mut simplifier = Simplifier::new(arena);
+        if simplifier.nodes_of(id).len() > MAX_NODES {
+            return id;
+        }
+        simplifier.simplify(id)
     }
 
-    /// The same, for one expression of many: what it takes is taken from the effort
-    /// they have in common.
+    /// The same with fractions put together and cancelled, for one expression of
+    /// many: what it takes is taken from the effort they have in common.
+    ///
+    /// ```
+    /// # use dalembert_expr::{Effort, Exprs};
+    /// let exprs = Exprs::new();
+    /// let (a, b) = (exprs.variable("a"), exprs.variable("b"));
+    /// let ratio = ((a.powi(2) - b.powi(2)) / (a + b) + 2 * b).id;
+    /// let simple = exprs.simplify_with(ratio, &mut Effort::default());
+    /// assert_eq!(exprs.to_source(simple), "a + b");
+    /// ```
     pub fn simplify_with(&self, id: ExprId, effort: &mut Effort) -> ExprId {
         let arena = &mut *self.arena.lock();
         let mut simplifier = Simplifier::new(arena);
@@ -63,6 +81,7 @@ impl Exprs {
         simplifier.fuel = FUEL.min(effort.left);
         let fuel = simplifier.fuel;
         let simple = simplifier.simplify(id);
+        let simple = simplifier.cancel(simple);
         let spent = (fuel - simplifier.fuel).saturating_add(nodes as u64);
         effort.left = effort.left.saturating_sub(spent);
         simple
@@ -156,6 +175,24 @@ impl<'a> Simplifier<'a> {
         }
         let finished = self.finish(best);
         self.shorter(best, finished)
+    }
+
+    /// Fractions put together and cancelled where that is shorter.
+    fn cancel(&mut self, id: ExprId) -> ExprId {
+        let mut cancelled = false;
+        let other = self.transform(id, |this, node| match this.as_fraction(node) {
+            Some(fraction) if this.cost(fraction) < this.cost(node) => {
+                cancelled = true;
+                fraction
+            }
+            _ => node,
+        });
+        if !cancelled {
+            return id;
+        }
+        let finished = self.finish(other);
+        let other = self.shorter(other, finished);
+        self.shorter(id, other)
     }
 
     /// Takes from what may be spent; false if nothing is left.
