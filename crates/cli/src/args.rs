@@ -82,8 +82,10 @@ pub(crate) enum Command {
         dal linearize gallery:knife-edge --at \"x'=1.5\" --json")]
     Linearize(Linearize),
     /// Equations, analysis, motion, figure and certificate as one HTML document.
-    #[command(after_help = "Examples:\n  dal report gallery:double-pendulum --out pendulum.html\n  \
-        dal report cart.dal --solved --t-end 20 > cart.html")]
+    #[command(
+        after_help = "Examples:\n  dal report gallery:spherical-pendulum --out pendulum.html\n  \
+        dal report cart.dal --solved --t-end 20 > cart.html"
+    )]
     Report(Report),
     /// Lists the built-in examples, or prints or runs one.
     Gallery(Gallery),

@@ -148,7 +148,8 @@ impl<'m> Derivation<'m> {
                 .collect();
             let (names, count) = (names.join(", "), names.len());
             let follow = if count == 1 { "follows" } else { "follow" };
-            words.push(format!("{names} {follow} from the other constraints and has no multiplier"));
+            words
+                .push(format!("{names} {follow} from the other constraints and has no multiplier"));
         }
         for assumption in &solved.assumptions {
             let text = self.exprs().print_limited(assumption.expr, notation, 400);

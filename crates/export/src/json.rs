@@ -59,9 +59,7 @@ impl Derivation<'_> {
     }
 
     fn equations_json(&self, rows: &[Row]) -> Value {
-        let row = |row: &Row| {
-            json!({"left": self.source_form(row.left), "right": self.source_form(row.right)})
-        };
+        let row = |row: &Row| json!({"left": self.source_form(row.left), "right": self.source_form(row.right)});
         json!(rows.iter().map(row).collect::<Vec<_>>())
     }
 

@@ -55,7 +55,8 @@ impl ReportPage<'_> {
         let heading = "</section>\n<section id=\"certificate\">\n<h2>Certificate</h2>";
         let _ = writeln!(body, "{heading}");
         self.text(&mut body, certificate);
-        let _ = writeln!(body, "</section>\n<footer><code>{}</code></footer>", escape(&self.command));
+        let _ =
+            writeln!(body, "</section>\n<footer><code>{}</code></footer>", escape(&self.command));
         html::page(self.derivation.title(), &body)
     }
 

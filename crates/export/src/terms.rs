@@ -17,7 +17,8 @@ impl EvaluationPage<'_> {
         let terms = self.report.reference.terms();
         let (n, m) = (terms.n, terms.m);
         let numbers = |list: &[f64]| list.iter().map(|&x| number(x)).collect::<Vec<_>>();
-        let metric: Vec<Vec<(usize, f64)>> = (0..n).map(|i| terms.metric_row(i).collect()).collect();
+        let metric: Vec<Vec<(usize, f64)>> =
+            (0..n).map(|i| terms.metric_row(i).collect()).collect();
         let rows: Vec<Vec<(usize, f64)>> =
             (0..m).map(|j| terms.jacobian_row(j).collect()).collect();
         json!({

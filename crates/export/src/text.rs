@@ -108,8 +108,11 @@ impl TextPage<'_, '_> {
     fn equations(&mut self) {
         let shown = self.of.shown();
         let constrained = !shown.rows.is_empty();
-        let source =
-            self.of.source().map(|s| format!("   [{}, {}]", s.work, s.equations)).unwrap_or_default();
+        let source = self
+            .of
+            .source()
+            .map(|s| format!("   [{}, {}]", s.work, s.equations))
+            .unwrap_or_default();
         let _ = writeln!(self.out, "{}{source}", self.of.heading());
         let Letters { metric, force, shows_force, rate, kinematics } = self.of.letters();
         let (metric, force) = (self.of.letter(metric), self.of.letter(force));
@@ -152,7 +155,8 @@ impl TextPage<'_, '_> {
         if shows_force && length <= BRIEF {
             self.vector(&force, &shown.force);
         } else if shows_force {
-            let _ = writeln!(self.out, "{force}: the right sides above without λ\n");
+            let without = if constrained { " without λ" } else { "" };
+            let _ = writeln!(self.out, "{force}: the right sides above{without}\n");
         }
         if nonideal {
             self.vector(&self.of.letter("C"), &shown.nonideal);
@@ -294,10 +298,8 @@ impl TextPage<'_, '_> {
         if matrix.rows.len() > 8 || matrix.columns > 8 {
             return false;
         }
-        let cells: Vec<Vec<String>> = dense(matrix)
-            .iter()
-            .map(|row| row.iter().map(|&e| self.show(e)).collect())
-            .collect();
+        let cells: Vec<Vec<String>> =
+            dense(matrix).iter().map(|row| row.iter().map(|&e| self.show(e)).collect()).collect();
         let Some(lines) = bracket(&cells) else { return false };
         let middle = lines.len() / 2;
         let blank = " ".repeat(width(name) + 3);

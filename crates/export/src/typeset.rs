@@ -86,7 +86,8 @@ impl Document<'_, '_> {
     }
 
     fn symbols(&self, symbols: impl IntoIterator<Item = Symbol>) -> String {
-        let all: Vec<String> = symbols.into_iter().map(|s| format!("${}$", self.symbol(s))).collect();
+        let all: Vec<String> =
+            symbols.into_iter().map(|s| format!("${}$", self.symbol(s))).collect();
         all.join(", ")
     }
 
@@ -342,7 +343,8 @@ impl Document<'_, '_> {
         });
         let lists = [&solved.multipliers, &solved.rates];
         for list in lists.into_iter().filter(|list| !list.is_empty()) {
-            let rows = list.iter().map(|&(symbol, value)| (self.symbol(symbol), self.formula(value)));
+            let rows =
+                list.iter().map(|&(symbol, value)| (self.symbol(symbol), self.formula(value)));
             let rows = rows.collect();
             self.equations(rows);
         }
@@ -378,9 +380,15 @@ impl Document<'_, '_> {
             add(rate, "rates of the unknowns");
         }
         if !self.of.system().constraints.is_empty() && !shown.rows.is_empty() {
-            add("\\mathbf{A}, \\mathbf{b}", "constraints, differentiated to the order of the rates");
-            add("\\lambda", "multipliers; the constraint force is \
-                $\\mathbf{A}^{\\mathsf{T}} \\lambda$");
+            add(
+                "\\mathbf{A}, \\mathbf{b}",
+                "constraints, differentiated to the order of the rates",
+            );
+            add(
+                "\\lambda",
+                "multipliers; the constraint force is \
+                $\\mathbf{A}^{\\mathsf{T}} \\lambda$",
+            );
         }
         if self.of.system().dissipation != ExprId::ZERO {
             add("R", "Rayleigh's dissipation function");

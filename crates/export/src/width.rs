@@ -55,8 +55,8 @@ impl Reader<'_> {
     }
 
     fn command(&mut self, scale: u64) -> u64 {
-        let letters = self.rest.len()
-            - self.rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        let letters =
+            self.rest.len() - self.rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
         if letters == 0 {
             return match self.next() {
                 Some(',') => 2,
@@ -98,49 +98,79 @@ impl Reader<'_> {
 }
 
 /// A formula in lines of at most this width: broken before + and − that stand in
-/// no bracket, and between factors where one term alone is too wide.
+/// no bracket; where one term alone is too wide, between its factors; where one
+/// factor is, before + and − inside of its brackets.
 pub(crate) fn break_lines(formula: &str, limit: u64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
-    for term in pieces(formula, true) {
-        if !line.is_empty() && width(&line) + width(&term) > limit {
+    for term in pieces(formula, Cut::Terms) {
+        if !line.trim().is_empty() && width(&line) + width(&term) > limit {
             lines.push(std::mem::take(&mut line));
         }
         if width(&term) <= limit {
             line.push_str(&term);
             continue;
         }
-        for factor in pieces(&term, false) {
+        for factor in pieces(&term, Cut::Factors) {
             let used = width(&line);
-            if used > limit / 2 && used + width(&factor) > limit {
+            if used > limit / 4 && used + width(&factor) > limit {
                 line.push_str(" \\cdot{}");
                 lines.push(std::mem::take(&mut line));
             }
-            line.push_str(&factor);
+            if width(&factor) <= limit {
+                line.push_str(&factor);
+                continue;
+            }
+            // Brackets that grow must close on their line.
+            let factor = factor.replace("\\left", "\\biggl").replace("\\right", "\\biggr");
+            for inner in pieces(&factor, Cut::Inside) {
+                if width(&line) > limit / 4 && width(&line) + width(&inner) > limit {
+                    lines.push(std::mem::take(&mut line));
+                    line.push_str("\\quad ");
+                }
+                line.push_str(&inner);
+            }
         }
     }
     lines.push(line);
     lines.iter().map(|l| l.trim().to_owned()).collect()
 }
 
-/// The formula cut before each + and −, or before each factor, outside of brackets.
-fn pieces(formula: &str, terms: bool) -> Vec<String> {
+/// Where a formula may be cut.
+#[derive(Clone, Copy, PartialEq)]
+enum Cut {
+    /// Before + and − outside of brackets.
+    Terms,
+    /// Before factors outside of brackets.
+    Factors,
+    /// Before + and − inside of brackets, but not of braces.
+    Inside,
+}
+
+/// The formula in pieces.
+fn pieces(formula: &str, cut: Cut) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();
-    let mut depth = 0i32;
+    let (mut braces, mut brackets) = (0i32, 0i32);
     for (at, c) in formula.char_indices() {
         match c {
-            '{' | '(' | '[' => depth += 1,
-            '}' | ')' | ']' => depth -= 1,
+            '{' => braces += 1,
+            '}' => braces -= 1,
+            '(' | '[' => brackets += 1,
+            ')' | ']' => brackets -= 1,
             _ => {}
         }
         let rest = &formula[at..];
-        let cut = match terms {
-            true => rest.starts_with(" + ") || rest.starts_with(" - "),
+        let operator = rest.starts_with(" + ") || rest.starts_with(" - ");
+        let is_place = match cut {
+            Cut::Terms => operator && brackets == 0,
             // An argument belongs to its function, a number to what it multiplies.
-            false => c == ' ' && may_end_factor(&piece) && may_begin_factor(rest),
+            Cut::Factors => {
+                c == ' ' && brackets == 0 && may_end_factor(&piece) && may_begin_factor(rest)
+            }
+            Cut::Inside => operator,
         };
-        if depth == 0 && cut && !piece.trim().is_empty() {
+        if braces == 0 && is_place && !piece.trim().is_empty() {
             pieces.push(std::mem::take(&mut piece));
         }
         piece.push(c);
@@ -179,6 +209,14 @@ mod tests {
         let formula = ["\\left(a + b + c\\right)"; 8].join(" ");
         let lines = break_lines(&formula, 150);
         assert!(lines.len() > 1 && lines.iter().all(|l| width(l) <= 180), "{lines:?}");
+    }
+
+    #[test]
+    fn a_factor_that_is_too_wide_breaks_inside_of_its_brackets() {
+        let formula = format!("-g \\left[{}\\right]", ["a b^{2}"; 40].join(" + "));
+        let lines = break_lines(&formula, 200);
+        assert!(lines.len() > 2 && lines.iter().all(|l| width(l) <= 215), "{lines:?}");
+        assert!(!lines.join(" ").contains("\\left"));
     }
 
     #[test]

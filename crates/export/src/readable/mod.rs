@@ -30,7 +30,7 @@ const READABLE: u64 = 20_000;
 /// Quotients for small inverses may take this much, as trees.
 const QUOTIENT: u64 = 2_000;
 /// What the simplification of one document may take.
-const EFFORT: u64 = 12_000_000;
+const EFFORT: u64 = 2_000_000;
 /// Equations of more nodes are not derived again.
 const MAX_NODES: usize = 60_000;
 

@@ -12,8 +12,8 @@
 //! No number comes this way. The form is shown only if it solves the equations
 //! at the start.
 
-use super::start::Numbers;
 use super::Readable;
+use super::start::Numbers;
 use dalembert_derive::Variables;
 use dalembert_expr::{Assumption, ExprId, Jacobian, Symbol};
 
@@ -55,8 +55,10 @@ impl Readable {
     pub fn solved(&self) -> Result<Solved, String> {
         let equations = &self.equations;
         let exprs = self.exprs();
-        let own: Vec<ExprId> =
-            equations.force.iter().chain(&equations.nonideal).copied().collect();
+        if equations.v.is_empty() {
+            return Err("the constraints leave no unknown".to_owned());
+        }
+        let own: Vec<ExprId> = equations.force.iter().chain(&equations.nonideal).copied().collect();
         if exprs.depend_on(&own, |s| self.multipliers.contains(&s)).contains(&true) {
             return Err("forces depend on the multipliers".to_owned());
         }
@@ -103,11 +105,7 @@ impl Readable {
     }
 
     /// Simplified, on the branch of the start, modulo the constraints.
-    fn shortest(
-        &self,
-        id: ExprId,
-        assumptions: &mut Vec<Assumption>,
-    ) -> Result<ExprId, String> {
+    fn shortest(&self, id: ExprId, assumptions: &mut Vec<Assumption>) -> Result<ExprId, String> {
         let exprs = self.exprs();
         if exprs.count_tree_size(id) > 16 * ROOM {
             return Err("the closed form is too long to be read".to_owned());
@@ -280,8 +278,7 @@ impl Readable {
         let scale = values.iter().fold(0.0f64, |a, b| a.max(b.abs()));
         for column in 0..n {
             let size = |values: &[f64], i: usize| values[i * n + column].abs();
-            let pivot =
-                (column..n).max_by(|&i, &j| size(&values, i).total_cmp(&size(&values, j)));
+            let pivot = (column..n).max_by(|&i, &j| size(&values, i).total_cmp(&size(&values, j)));
             let Some(pivot) = pivot.filter(|&i| size(&values, i) > 1e-12 * scale) else {
                 return false;
             };

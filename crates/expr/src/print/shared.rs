@@ -134,13 +134,7 @@ fn tree_size(operands: &[ExprId], sizes: &FxHashMap<ExprId, u64>) -> u64 {
 }
 
 /// The nodes that deserve a name, children first.
-fn choose(
-    arena: &Arena,
-    nodes: &[ExprId],
-    roots: &[ExprId],
-    least: u64,
-    room: u64,
-) -> Vec<ExprId> {
+fn choose(arena: &Arena, nodes: &[ExprId], roots: &[ExprId], least: u64, room: u64) -> Vec<ExprId> {
     let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
     let mut inside: FxHashSet<ExprId> = FxHashSet::default();
     for &id in nodes.iter() {

@@ -92,10 +92,11 @@ impl Simplifier<'_> {
     fn factor_parameters(&mut self, mut terms: Vec<Term>) -> ExprId {
         while (2..=MAX_PAIRS).contains(&terms.len()) {
             let mut best: Option<(u64, Vec<Term>)> = None;
+            let toll = if self.shares_effort { terms.len() as u64 } else { 1 };
             for i in 0..terms.len() {
                 for j in i + 1..terms.len() {
                     let shared = self.common(&[&terms[i].1, &terms[j].1]);
-                    if shared.is_empty() || !self.spend(1) {
+                    if shared.is_empty() || !self.spend(toll) {
                         continue;
                     }
                     let (with, without): (Vec<Term>, Vec<Term>) =
@@ -199,7 +200,7 @@ impl Simplifier<'_> {
 
     /// The powers that all monomials share: of each base the exponent nearest
     /// to 0, if all have it with the same sign and whole differences.
-    fn common(&mut self, monomials: &[&Monomial]) -> Monomial {
+    pub(super) fn common(&mut self, monomials: &[&Monomial]) -> Monomial {
         let Some((first, others)) = monomials.split_first() else { return Monomial::new() };
         let mut shared = Monomial::new();
         'bases: for factor in first.iter() {

@@ -79,6 +79,7 @@ impl Exprs {
             return id;
         }
         simplifier.fuel = FUEL.min(effort.left);
+        simplifier.shares_effort = true;
         let fuel = simplifier.fuel;
         let simple = simplifier.simplify(id);
         let simple = simplifier.cancel(simple);
@@ -157,11 +158,13 @@ struct Simplifier<'a> {
     arena: &'a mut Arena,
     facts: FxHashMap<ExprId, Facts>,
     fuel: u64,
+    /// Whether it is one of many, so that what is spent must be what it costs.
+    shares_effort: bool,
 }
 
 impl<'a> Simplifier<'a> {
     fn new(arena: &'a mut Arena) -> Self {
-        Simplifier { arena, facts: FxHashMap::default(), fuel: FUEL }
+        Simplifier { arena, facts: FxHashMap::default(), fuel: FUEL, shares_effort: false }
     }
 
     fn simplify(&mut self, id: ExprId) -> ExprId {

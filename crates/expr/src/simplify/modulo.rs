@@ -29,12 +29,7 @@ impl Exprs {
     /// let short = exprs.simplify_modulo(force, &[circle], &mut Effort::default());
     /// assert_eq!(exprs.to_text(short), "x/l²");
     /// ```
-    pub fn simplify_modulo(
-        &self,
-        id: ExprId,
-        relations: &[ExprId],
-        effort: &mut Effort,
-    ) -> ExprId {
+    pub fn simplify_modulo(&self, id: ExprId, relations: &[ExprId], effort: &mut Effort) -> ExprId {
         if relations.is_empty() || !effort.is_left() {
             return id;
         }
@@ -87,9 +82,7 @@ impl Simplifier<'_> {
                         }
                         let other = self.less(&poly, &term, relation, at);
                         let cost = self.cost_of_poly(&other);
-                        if other.len() <= MAX_TERMS
-                            && cost < best.as_ref().map_or(now, |b| b.0)
-                        {
+                        if other.len() <= MAX_TERMS && cost < best.as_ref().map_or(now, |b| b.0) {
                             best = Some((cost, other));
                         }
                     }

@@ -29,7 +29,14 @@ impl Simplifier<'_> {
     /// The expression as one fraction, cancelled; `None` if it has no sum in a
     /// denominator, or would take too long.
     pub(super) fn as_fraction(&mut self, id: ExprId) -> Option<ExprId> {
-        let terms = self.arena.terms_of(id);
+        let mut terms = Vec::new();
+        for term in self.arena.terms_of(id) {
+            // Fractions may stand inside of a factor.
+            terms.extend(self.expand_term(&term, MAX_NUMERATOR)?);
+        }
+        if terms.len() > MAX_NUMERATOR {
+            return None;
+        }
         let mut below: BTreeMap<ExprId, i64> = BTreeMap::new();
         for factor in terms.iter().flat_map(|term| &term.1) {
             if let (Node::Sum { .. }, Some(n @ ..=-1)) =
@@ -73,17 +80,45 @@ impl Simplifier<'_> {
             forms.push((plain, before));
         }
         let mut best: Option<ExprId> = None;
-        for (numerator, below) in forms {
-            let top = self.shortest(&numerator);
-            let mut factors = vec![item(top, NumberId::ONE)];
+        for (mut numerator, below) in forms {
+            let mut factors = Vec::new();
             for (base, n) in below.into_iter().filter(|(_, n)| *n > 0) {
                 let power = self.arena.number_id(Number::integer(-n));
-                factors.push(item(base, power));
+                let (shared, rest) = self.without_content(base);
+                factors.push(item(rest, power));
+                if shared.is_empty() {
+                    continue;
+                }
+                let content = self.arena.monomial(NumberId::ONE, &shared);
+                let content = self.arena.monomial(NumberId::ONE, &[item(content, power)]);
+                let content = self.arena.as_term(content);
+                let mut less = Poly::default();
+                for term in numerator.into_terms() {
+                    let (number, monomial) = self.arena.multiply_terms(&term, &content);
+                    less.add(self.arena, monomial, number);
+                }
+                numerator = less;
             }
+            factors.push(item(self.shortest(&numerator), NumberId::ONE));
             let whole = self.arena.monomial(NumberId::ONE, &factors);
             best = Some(best.map_or(whole, |best| self.shorter(best, whole)));
         }
         best
+    }
+
+    /// A sum as what all its terms share and the rest.
+    fn without_content(&mut self, base: ExprId) -> (Monomial, ExprId) {
+        let terms = self.arena.terms_of(base);
+        let Some(poly) = self.expand_all(&terms) else { return (Monomial::new(), base) };
+        let monomials: Vec<&Monomial> = poly.terms.keys().collect();
+        let shared = self.common(&monomials);
+        let mut rest = Poly::default();
+        for (monomial, &number) in &poly.terms {
+            let monomial = self.divide(monomial, &shared);
+            rest.add(self.arena, monomial, number);
+        }
+        let short = self.shortest(&rest);
+        if shared.is_empty() { (shared, self.shorter(base, short)) } else { (shared, short) }
     }
 
     /// numerator / base if that is a polynomial.
@@ -186,5 +221,35 @@ impl Simplifier<'_> {
             }
         }
         Some(normal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Effort, Exprs};
+
+    #[test]
+    fn what_numerator_and_denominator_share_is_cancelled() {
+        let exprs = Exprs::new();
+        let [m, n, l, x, y] = ["m", "n", "l", "x", "y"].map(|name| exprs.constant(name));
+        let simple = |id| exprs.to_source(exprs.simplify_with(id, &mut Effort::default()));
+        let whole = (m * l.powi(2) * x + m * l * y) / (m * l.powi(2) * n + m.powi(2) * l.powi(2));
+        assert_eq!(simple(whole.id), "(y/l + x)/(m + n)");
+        let square = (x.powi(2) + 2 * x * y + y.powi(2)) / (x + y);
+        assert_eq!(simple(square.id), "x + y");
+        let th = exprs.variable("th");
+        let angle = (1 - th.cos().powi(4)) / (1 + th.cos().powi(2));
+        assert_eq!(simple(angle.id), "sin(th)^2");
+    }
+
+    #[test]
+    fn values_stay() {
+        let exprs = Exprs::new();
+        let [a, b, c] = ["a", "b", "c"].map(|name| exprs.variable(name));
+        let sum = a / (a + b) + b / (a - b) - c * (a / (b + c) + 1) / (a + b).powi(2);
+        let simple = exprs.simplify_with(sum.id, &mut Effort::default());
+        let value = |s: crate::Symbol| 0.3 + 0.7 * s.index() as f64;
+        let [x, y] = exprs.eval_f64(&[sum.id, simple], value)[..] else { panic!("two numbers") };
+        assert!((x - y).abs() < 1e-12, "{x} {y}");
     }
 }
