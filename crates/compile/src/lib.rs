@@ -39,6 +39,7 @@ pub mod backends;
 pub mod calls;
 mod companions;
 pub mod conformance;
+mod degree;
 mod elimination;
 pub mod enclosure;
 mod fuse;
