@@ -82,6 +82,10 @@ impl Picture {
         self.chosen.row(row);
         if let Some(motion) = &mut self.motion {
             let table = observation.table(&setting.model.system);
+            if motion.t.is_empty() {
+                let down = motion.scene.down.as_ref().map(|g| setting.numbers(g, &table));
+                motion.up = down.and_then(|g| <[f64; 3]>::try_from(g).ok()).map(|g| g.map(|x| -x));
+            }
             motion.t.push(observation.state.t);
             motion.rows.push(setting.numbers(&motion.scene.numbers, &table));
         }

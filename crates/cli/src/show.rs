@@ -117,18 +117,19 @@ impl Chosen {
             let mut across: Vec<usize> = curves.iter().map(|c| c.0).collect();
             across.dedup();
             let is_mixed = across.len() > 1;
-            let curve = |&(x, y): &(usize, usize)| {
+            let curve = |(style, &(x, y)): (usize, &(usize, usize))| {
                 let label = match is_mixed {
                     true => format!("{} against {}", label(y), label(x)),
                     false => label(y),
                 };
-                Curve { label, kind: columns.kinds[y], t: values(0), x: values(x), y: values(y) }
+                let (kind, t) = (columns.kinds[y], values(0));
+                Curve { label, kind, style, t, x: values(x), y: values(y) }
             };
             let x_label = across.iter().map(|&x| label(x)).collect::<Vec<_>>().join(", ");
             let mut kinds = across.iter().map(|&x| columns.kinds[x]);
             let first = kinds.next().unwrap_or_default();
             let x_kind = if kinds.all(|kind| kind == first) { first } else { Quantity::Other };
-            Panel { x_label, x_kind, curves: curves.iter().map(curve).collect() }
+            Panel { x_label, x_kind, curves: curves.iter().enumerate().map(curve).collect() }
         };
         let panels = self.panels.iter().map(panel).collect();
         Figure { title: title.to_owned(), panels, ..Figure::default() }.divided()

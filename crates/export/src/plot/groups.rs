@@ -9,7 +9,7 @@
 use super::{Curve, Panel};
 
 /// A curve that is lower than this part of its panel is hard to read.
-const FLAT: f64 = 10.0;
+const FLAT: f64 = 6.0;
 /// A constant may widen a panel by this factor.
 const WIDER: f64 = 3.0;
 

@@ -23,6 +23,8 @@ const LEAST: f64 = 150.0;
 const SLENDER: f64 = 30.0;
 /// Events beyond so many in one panel are fainter.
 const MANY: usize = 30;
+/// Lines of events that would be nearer to each other than this are left out.
+const CLOSEST: f64 = 3.5;
 
 /// A rectangle with its two axes.
 pub(super) struct Plane {
@@ -117,10 +119,10 @@ impl Panel {
             event_lines(drawing, &plane, marks, is_marked);
         }
         let mut items = Vec::new();
-        for (at, curve) in self.curves.iter().enumerate() {
+        for curve in &self.curves {
             items.push(Item::Path {
                 pieces: pieces(curve, &plane),
-                pen: pen(at, 1.6),
+                pen: pen(curve.style, 1.6),
                 is_closed: false,
                 fill: None,
             });
@@ -167,13 +169,13 @@ impl Panel {
             return top + 14.0;
         }
         let (mut x, mut y) = (LEFT, top + 18.0);
-        for (at, curve) in self.curves.iter().enumerate() {
+        for curve in &self.curves {
             let label = shorten(&curve.label);
             let room = 29.0 + width(&label, 13.0) + 20.0;
             if x > LEFT && x + room > WIDTH - RIGHT {
                 (x, y) = (LEFT, y + LEGEND_LINE);
             }
-            drawing.line(&[(x, y - 4.5), (x + 22.0, y - 4.5)], pen(at, 2.4));
+            drawing.line(&[(x, y - 4.5), (x + 22.0, y - 4.5)], pen(curve.style, 2.4));
             drawing.text((x + 29.0, y), Anchor::Start, Color::INK, &label);
             x += room;
         }
@@ -185,10 +187,10 @@ impl Panel {
         let mut items = Vec::new();
         let mut named: Vec<&str> = Vec::new();
         for mark in marks {
-            for (at, curve) in self.curves.iter().enumerate() {
+            for curve in &self.curves {
                 let Some(point) = instant(curve, mark.t) else { continue };
                 let center = plane.place(point);
-                let pen = Some(Pen::new(pen(at, 1.2).color, 1.2));
+                let pen = Some(Pen::new(pen(curve.style, 1.2).color, 1.2));
                 let fill = Some(Color::WHITE);
                 items.push(Item::Disk { center, radius: 3.2, fill, pen });
                 // Each name once, at its first ring.
@@ -290,11 +292,14 @@ fn event_lines(drawing: &mut Drawing, plane: &Plane, marks: &[Mark], is_named: b
     let color = if marks.len() > MANY { Color::AXIS.faded(0.5) } else { Color::AXIS };
     let pen = Pen { color, width: 0.9, dash: &[3.0, 3.0] };
     let (mut items, mut free) = (Vec::new(), f64::NEG_INFINITY);
+    let mut last = f64::NEG_INFINITY;
     for mark in marks {
         let x = plane.across.place(mark.t);
-        if !(plane.left - 0.5..=plane.right + 0.5).contains(&x) {
+        // Lines beside each other would be a surface.
+        if !(plane.left - 0.5..=plane.right + 0.5).contains(&x) || (x - last).abs() < CLOSEST {
             continue;
         }
+        last = x;
         items.push(line(&[(x, plane.top), (x, plane.bottom)], pen));
         let room = width(&mark.name, 11.0);
         // In the middle over its line, and not beyond the edges.

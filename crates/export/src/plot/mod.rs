@@ -55,6 +55,8 @@ pub struct Curve {
     pub label: String,
     /// What kind of quantity it is.
     pub kind: Quantity,
+    /// Which color and dashes it has: its number where it was asked for.
+    pub style: usize,
     /// When, in the order of the run; empty if that is not known.
     pub t: Vec<f64>,
     /// To the right.

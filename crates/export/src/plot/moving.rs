@@ -58,7 +58,7 @@ impl Moving {
     }
 
     pub(super) fn set(&self) -> Option<Set<'_>> {
-        let stage = Stage::new(&self.motion)?;
+        let stage = Stage::new(&self.motion, &self.instants())?;
         let plane = plane(&stage, 0.0);
         let top = if self.title.is_empty() { MARGIN } else { MARGIN + 24.0 };
         let factor = (WIDTH - 2.0 * MARGIN) / (plane.right - plane.left);

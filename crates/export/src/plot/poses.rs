@@ -18,6 +18,8 @@ pub struct Motion {
     pub t: Vec<f64>,
     /// The scene's numbers at each instant.
     pub rows: Vec<Vec<f64>>,
+    /// Which direction of space is up; any length.
+    pub up: Option<[f64; 3]>,
 }
 
 /// A shape at an instant, on the page.
@@ -73,17 +75,20 @@ impl Motion {
 }
 
 impl<'a> Stage<'a> {
-    /// Looks at all rows; none where nothing is ever at a finite place.
-    pub fn new(motion: &'a Motion) -> Option<Stage<'a>> {
+    /// Looks at these rows, and at all of what leaves a trace; none where nothing is at a finite
+    /// place.
+    pub fn new(motion: &'a Motion, rows: &[usize]) -> Option<Stage<'a>> {
         let every = motion.rows.len().div_ceil(LOOKED_AT).max(1);
         let mut points = Vec::new();
-        for row in (0..motion.rows.len()).step_by(every) {
-            for shape in &motion.scene.shapes {
-                points.extend(corners(motion, shape, row));
+        for shape in &motion.scene.shapes {
+            points.extend(rows.iter().flat_map(|&row| corners(motion, shape, row)));
+            if let Shape::Trace { at } = shape {
+                let all = (0..motion.rows.len()).step_by(every);
+                points.extend(all.map(|row| motion.point(at, row)));
             }
         }
         points.retain(|p| p.iter().all(|x| x.is_finite()));
-        let view = View::new(motion.scene.dimension, &points);
+        let view = View::new(motion.scene.dimension, motion.up, &points);
         let ends = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut across, mut upward) = (ends, ends);
         for p in points.iter().map(|p| view.place(p)) {

@@ -28,7 +28,8 @@ impl Strobe {
     /// Draws it from a height on; gives where it ends.
     pub(super) fn draw(&self, drawing: &mut Drawing, top: f64) -> f64 {
         let top = top + 14.0;
-        let Some(stage) = Stage::new(&self.motion) else { return top };
+        let instants = self.motion.instants(self.frames);
+        let Some(stage) = Stage::new(&self.motion, &instants) else { return top };
         let plane = plane(&stage, top);
         let is_flat = stage.view.axes().is_none();
         if is_flat {
@@ -42,7 +43,6 @@ impl Strobe {
                 items.push(trace(&stage, at, last, &place));
             }
         }
-        let instants = self.motion.instants(self.frames);
         let scale = scale(&plane);
         for (k, &row) in instants.iter().enumerate() {
             let part =

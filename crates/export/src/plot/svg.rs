@@ -147,3 +147,56 @@ pub(super) fn escape(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::drawing::pen;
+    use crate::plot::{Curve, Panel};
+    use crate::quantity::Quantity;
+
+    fn figure(curves: &[(&str, &[f64])]) -> String {
+        let curve = |(style, (label, y)): (usize, &(&str, &[f64]))| {
+            let x = (0..y.len()).map(|i| i as f64).collect();
+            Curve { label: (*label).to_owned(), style, x, y: y.to_vec(), ..Curve::default() }
+        };
+        let curves = curves.iter().enumerate().map(curve).collect();
+        let panel = Panel { x_label: "t".to_owned(), x_kind: Quantity::Time, curves };
+        let title = "a < b & c".to_owned();
+        Figure { title, panels: vec![panel], ..Figure::default() }.to_svg()
+    }
+
+    #[test]
+    fn gaps_constants_and_extremes_can_be_drawn() {
+        let nan = f64::NAN;
+        for values in [
+            &[][..],
+            &[nan, nan],
+            &[1.0],
+            &[3.0, 3.0, 3.0],
+            &[f64::MAX, f64::MIN, 0.0],
+            &[1e-310, 2e-310],
+            &[f64::INFINITY, 1.0, 2.0],
+            &[1.0, 1.0 + f64::EPSILON],
+        ] {
+            let svg = figure(&[("y", values)]);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{values:?}: {svg}");
+        }
+        let svg = figure(&[("y", &[0.0, 1.0, nan, 1.0, nan, 0.0, 1.0])]);
+        let path = svg.lines().find(|line| line.contains("#0072b2") && line.contains('L'));
+        let path = path.expect("a curve");
+        assert_eq!((path.matches('M').count(), path.matches("h0").count()), (3, 1), "{path}");
+    }
+
+    #[test]
+    fn labels_are_text_and_many_curves_differ() {
+        let names: Vec<String> = (0..20).map(|i| format!("x[{i}] <\u{7}")).collect();
+        let curves: Vec<(&str, &[f64])> =
+            names.iter().map(|n| (n.as_str(), &[0.0, 1.0][..])).collect();
+        let svg = figure(&curves);
+        assert!(svg.contains("a &lt; b &amp; c") && svg.contains("x[19] &lt; <"), "{svg}");
+        let strokes: std::collections::BTreeSet<String> =
+            (0..20).map(|at| stroke(&pen(at, 1.6))).collect();
+        assert_eq!(strokes.len(), 20);
+    }
+}

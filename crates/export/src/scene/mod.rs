@@ -30,6 +30,9 @@ pub struct Scene {
     pub numbers: Vec<ExprId>,
     /// Whether the model says what is drawn, by `draw`.
     pub is_drawn: bool,
+    /// Where things fall to, in parameters and time: the direction that is down in a picture. The
+    /// last axis is up where this is not known.
+    pub down: Option<Vec<ExprId>>,
 }
 
 /// A place in [`Scene::numbers`].
@@ -68,8 +71,9 @@ impl Scene {
     /// The scene of a model. Expressions that it adds go to the model's arena.
     pub fn new(model: &Model) -> Scene {
         let draws = &model.system.draws;
+        let down = model.system.gravity.clone();
         if draws.is_empty() {
-            return places::scene(model);
+            return Scene { down, ..places::scene(model) };
         }
         let points = draws.iter().flat_map(|d| &d.points);
         let dimension = points.map(Vec::len).max().unwrap_or(2);
@@ -77,9 +81,7 @@ impl Scene {
         for draw in draws {
             build.draw(draw);
         }
-        let mut scene = build.finish();
-        scene.is_drawn = true;
-        scene
+        Scene { is_drawn: true, down, ..build.finish() }
     }
 
     /// Whether there is nothing to see.
