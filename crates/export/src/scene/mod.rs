@@ -89,6 +89,28 @@ impl Scene {
         self.shapes.is_empty()
     }
 
+    /// What it consists of: `1 line, 2 points in the plane`.
+    pub fn words(&self) -> String {
+        let count = |which: fn(&Shape) -> bool, word: &str| {
+            let n = self.shapes.iter().filter(|s| which(s)).count();
+            let plural = if n == 1 { "" } else { "s" };
+            (n > 0).then(|| format!("{n} {word}{plural}"))
+        };
+        let parts = [
+            count(|s| matches!(s, Shape::Line { .. }), "line"),
+            count(|s| matches!(s, Shape::Circle { .. }), "circle"),
+            count(|s| matches!(s, Shape::Point { .. }), "point"),
+            count(|s| matches!(s, Shape::Trace { .. }), "trace"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let place = if self.dimension == 3 { "in space" } else { "in the plane" };
+        if parts.is_empty() {
+            "nothing".to_owned()
+        } else {
+            format!("{} {place}", parts.join(", "))
+        }
+    }
+
     /// Why there is nothing to see, with what would change it.
     pub fn why(&self) -> Option<&'static str> {
         self.is_empty().then_some(
