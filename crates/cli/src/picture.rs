@@ -1,7 +1,6 @@
 //! What `--plot` asks for: a figure of curves, the drawing at several instants, or the drawing in
 //! motion; in the format of the file's ending.
 
-use crate::recorder::cannot_write;
 use crate::show::{Chosen, Shown};
 use dalembert::Model;
 use dalembert::export::plot::moving::Moving;
@@ -133,4 +132,9 @@ impl Picture {
             Format::Svg | Format::Gif => Some(figure.to_svg().into_bytes()),
         }
     }
+}
+
+/// What is said of a file that cannot be written.
+pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot write `{}`: {error}", path.display())
 }

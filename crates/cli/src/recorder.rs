@@ -1,6 +1,6 @@
 //! Where the rows of a run go: a table, a figure, both or neither.
 
-use crate::picture::Picture;
+use crate::picture::{Picture, cannot_write};
 use dalembert::export::plot::Mark;
 use dalembert::export::sinks::{self, Format, RowSink};
 use dalembert::export::summary::Written;
@@ -165,8 +165,4 @@ impl Table {
             }
         }
     }
-}
-
-pub(crate) fn cannot_write(path: &Path, error: &std::io::Error) -> String {
-    format!("cannot write `{}`: {error}", path.display())
 }
