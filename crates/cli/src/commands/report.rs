@@ -8,6 +8,8 @@ use crate::progress::{self, ProgressLine};
 use crate::report::{self, Color};
 use crate::show::{Chosen, Shown};
 use dalembert::analyze::{Request, Watch, analyze_watched};
+use dalembert::export::plot::{Mark, Motion, Strobe};
+use dalembert::export::scene::Scene;
 use dalembert::export::table::Columns;
 use dalembert::export::{AnalysisPage, Derivation, Extras, ReportPage, RunPage};
 use dalembert::formulations::Variables;
@@ -17,6 +19,9 @@ use dalembert::simulate::run::{Progress, RunOptions, RunReport};
 use dalembert::simulate::{Observation, Setting};
 use dalembert::{Model, Options, refusals};
 use std::ops::ControlFlow;
+
+/// The drawing is shown at so many instants.
+const FRAMES: usize = 8;
 
 pub(crate) fn run(args: &Report, color: Color) -> Status {
     let shown: Result<Vec<Shown>, String> = args.show.iter().map(|t| Shown::parse(t)).collect();
@@ -134,8 +139,18 @@ fn motion(
     }
     let chosen = Chosen::new(&shown, &columns).map_err(Trouble::Usage)?;
     let (line, interrupt) = (ProgressLine::new(), Interrupt::listen());
-    let mut sink =
-        Curves { setting: &setting, columns, chosen, row: Vec::new(), rows: 0, line, interrupt };
+    let scene = Scene::new(model);
+    let drawn = scene.why().is_none();
+    let mut sink = Curves {
+        setting: &setting,
+        columns,
+        chosen,
+        motion: drawn.then(|| Motion { scene, ..Motion::default() }),
+        row: Vec::new(),
+        rows: 0,
+        line,
+        interrupt,
+    };
     let result = run_verified(&setting, &options, false, &mut sink);
     sink.line.clear();
     sink.interrupt.release();
@@ -143,11 +158,14 @@ fn motion(
         let faults = refusals::of_run(&error, model);
         Trouble::Run(faults.into_iter().map(|d| d.message).collect::<Vec<_>>().join("; "))
     })?;
-    let figures = match sink.rows {
-        0 => Vec::new(),
-        _ => vec![sink.chosen.figure("", &sink.columns).to_svg()],
-    };
-    Ok((report, figures))
+    if sink.rows == 0 {
+        return Ok((report, Vec::new()));
+    }
+    let mut figure = sink.chosen.figure("", &sink.columns);
+    let name = |event: usize| model.system.events[event].name.clone();
+    figure.marks = report.event_log.iter().map(|h| Mark { t: h.t, name: name(h.event) }).collect();
+    figure.strobe = sink.motion.map(|motion| Strobe { motion, frames: FRAMES });
+    Ok((report, vec![figure.to_svg()]))
 }
 
 /// Takes the curves of a run.
@@ -155,6 +173,7 @@ struct Curves<'a> {
     setting: &'a Setting,
     columns: Columns,
     chosen: Chosen,
+    motion: Option<Motion>,
     row: Vec<f64>,
     rows: usize,
     line: ProgressLine,
@@ -165,12 +184,21 @@ impl Sink for Curves<'_> {
     fn restart(&mut self) {
         self.rows = 0;
         self.chosen.clear();
+        if let Some(motion) = &mut self.motion {
+            motion.t.clear();
+            motion.rows.clear();
+        }
     }
 
     fn record(&mut self, row: &Observation, _: Option<&StateError>) -> ControlFlow<()> {
         self.interrupt.guard();
         self.columns.row(self.setting, row, &mut self.row);
         self.chosen.row(&self.row);
+        if let Some(motion) = &mut self.motion {
+            let table = row.table(&self.setting.model.system);
+            motion.t.push(row.state.t);
+            motion.rows.push(self.setting.numbers(&motion.scene.numbers, &table));
+        }
         self.rows += 1;
         ControlFlow::Continue(())
     }
