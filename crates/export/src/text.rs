@@ -59,7 +59,13 @@ impl TextPage<'_, '_> {
         if exprs.count_tree_size(id) > LONGEST as u64 && self.names.order.is_empty() {
             return exprs.print_limited(id, Notation::Text, LONGEST);
         }
-        exprs.print_named(id, Notation::Text, &self.names.of)
+        let text = exprs.print_named(id, Notation::Text, &self.names.of);
+        // A terminal is no place for it; documents have it whole.
+        if text.len() <= 4 * LONGEST {
+            text
+        } else {
+            exprs.print_limited(id, Notation::Text, LONGEST)
+        }
     }
 
     fn head(&mut self) {
@@ -208,7 +214,10 @@ impl TextPage<'_, '_> {
             }
             Some(Ok(solved)) => solved,
         };
-        self.out.push_str("solved, on the constraints\n");
+        self.out.push_str(match self.of.shown().rows.is_empty() {
+            true => "solved\n",
+            false => "solved, on the constraints\n",
+        });
         let name = |symbol: Symbol| self.of.exprs().symbol_text(symbol);
         let mut lines = Vec::new();
         for &(symbol, value) in solved.multipliers.iter().chain(&solved.rates).take(2 * MOST) {

@@ -123,7 +123,12 @@ pub(crate) fn break_lines(formula: &str, limit: u64) -> Vec<String> {
             }
             // Brackets that grow must close on their line.
             let factor = factor.replace("\\left", "\\biggl").replace("\\right", "\\biggr");
-            for inner in pieces(&factor, Cut::Inside) {
+            let outer = pieces(&factor, Cut::Inside(1)).into_iter();
+            let deeper = |piece: String| match width(&piece) <= limit {
+                true => vec![piece],
+                false => pieces(&piece, Cut::Inside(i32::MAX)),
+            };
+            for inner in outer.flat_map(deeper) {
                 if width(&line) > limit / 4 && width(&line) + width(&inner) > limit {
                     lines.push(std::mem::take(&mut line));
                     line.push_str("\\quad ");
@@ -143,8 +148,8 @@ enum Cut {
     Terms,
     /// Before factors outside of brackets.
     Factors,
-    /// Before + and − inside of brackets, but not of braces.
-    Inside,
+    /// Before + and − inside of so many brackets, but not of braces.
+    Inside(i32),
 }
 
 /// The formula in pieces.
@@ -168,7 +173,7 @@ fn pieces(formula: &str, cut: Cut) -> Vec<String> {
             Cut::Factors => {
                 c == ' ' && brackets == 0 && may_end_factor(&piece) && may_begin_factor(rest)
             }
-            Cut::Inside => operator,
+            Cut::Inside(depth) => operator && brackets <= depth,
         };
         if braces == 0 && is_place && !piece.trim().is_empty() {
             pieces.push(std::mem::take(&mut piece));

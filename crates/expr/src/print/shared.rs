@@ -122,6 +122,7 @@ impl Exprs {
         let own: Vec<(ExprId, String)> =
             own.filter_map(|node| Some((*node, names.get(node)?.clone()))).collect();
         layout.names.extend(own);
+        layout.distributes = notation != Notation::Source;
         Page::new(layout, &*style).write(&*style, id, Level::Or, u64::MAX)
     }
 }

@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 
 /// Longer sums of parameters are not searched for pairs.
 const MAX_PAIRS: usize = 40;
+/// Nor are these, where there are many more of them.
+const MAX_PAIRS_OF_MANY: usize = 16;
 
 impl Simplifier<'_> {
     /// The sum of the terms, with common factors collected.
@@ -90,7 +92,8 @@ impl Simplifier<'_> {
     /// A sum of parameters: the pair that has most in common is collected with
     /// all that share it, until nothing gets shorter.
     fn factor_parameters(&mut self, mut terms: Vec<Term>) -> ExprId {
-        while (2..=MAX_PAIRS).contains(&terms.len()) {
+        let most = if self.shares_effort { MAX_PAIRS_OF_MANY } else { MAX_PAIRS };
+        while (2..=most).contains(&terms.len()) {
             let mut best: Option<(u64, Vec<Term>)> = None;
             let toll = if self.shares_effort { terms.len() as u64 } else { 1 };
             for i in 0..terms.len() {
