@@ -1,0 +1,69 @@
+//! The thread that makes pages: when the source changes, and when values are asked for.
+
+use crate::PAUSE;
+use crate::desk::{Desk, Sheet};
+use std::cell::Cell;
+use std::time::Instant;
+
+/// What a page is made of.
+pub trait Source: Send + 'static {
+    /// A number that is another one when what is read is.
+    fn stamp(&self) -> u64;
+
+    /// Makes the page, with values by name that take the place of the model's own. Long work asks
+    /// `stop` now and then, and ends early if it says so.
+    fn make(&self, values: &[(String, f64)], stop: &dyn Fn() -> bool) -> Made;
+}
+
+/// What came of it.
+pub enum Made {
+    /// A page.
+    Page {
+        /// The whole of it.
+        html: String,
+        /// Its data alone, as JSON.
+        data: String,
+        /// The values that may be asked for.
+        names: Vec<String>,
+        /// What is worth saying beside it; mostly nothing.
+        trouble: String,
+    },
+    /// Why there is none, as text; the last one goes on being served.
+    Fault(String),
+    /// It was asked to stop.
+    Stopped,
+}
+
+pub(crate) fn work(source: &impl Source, desk: &Desk) {
+    let mut done: Option<(u64, u64)> = None;
+    while !desk.is_over() {
+        let (number, values) = desk.order();
+        let stamp = source.stamp();
+        if done == Some((stamp, number)) {
+            desk.wait(number, PAUSE);
+            continue;
+        }
+        desk.say_running();
+        let values: Vec<(String, f64)> = values.into_iter().collect();
+        let looked = Cell::new(Instant::now());
+        let stop = || {
+            if desk.is_outdated(number) {
+                return true;
+            }
+            if looked.get().elapsed() < PAUSE {
+                return false;
+            }
+            looked.set(Instant::now());
+            source.stamp() != stamp
+        };
+        match source.make(&values, &stop) {
+            Made::Page { html, data, names, trouble } => {
+                let sheet = Sheet { html: html.into(), data: data.into(), names };
+                desk.publish(sheet, trouble);
+            }
+            Made::Fault(words) => desk.complain(words),
+            Made::Stopped => continue, // Something newer waits.
+        }
+        done = Some((stamp, number));
+    }
+}
