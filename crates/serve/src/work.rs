@@ -3,6 +3,7 @@
 use crate::PAUSE;
 use crate::desk::{Desk, Sheet};
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 /// What a page is made of.
@@ -56,7 +57,11 @@ pub(crate) fn work(source: &impl Source, desk: &Desk) {
             looked.set(Instant::now());
             source.stamp() != stamp
         };
-        match source.make(&values, &stop) {
+        // A panic is a bug of ours, told on the terminal; the page says that there was one, and
+        // the next save is tried as ever.
+        let made = catch_unwind(AssertUnwindSafe(|| source.make(&values, &stop)));
+        let bug = || Made::Fault("a bug of the program; the terminal has its words".to_owned());
+        match made.unwrap_or_else(|_| bug()) {
             Made::Page { html, data, names, trouble } => {
                 let sheet = Sheet { html: html.into(), data: data.into(), names };
                 desk.publish(sheet, trouble);
