@@ -32,11 +32,11 @@ impl Source for Text {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let text = self.text.lock().unwrap().clone();
         assert!(text != "panic", "a bug for the test");
-        while text == "forever" {
-            if stop() {
-                return Made::Stopped;
+        if text == "forever" {
+            while !stop() {
+                std::thread::sleep(Duration::from_millis(5));
             }
-            std::thread::sleep(Duration::from_millis(5));
+            return Made::Stopped;
         }
         if let Some(words) = text.strip_prefix('!') {
             return Made::Fault(words.to_owned());
