@@ -205,6 +205,7 @@ export class History implements Chart {
     c.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
     c.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
     c.textBaseline = 'top';
+    c.textAlign = 'left';
     for (const { t, name } of events) {
       const x = Math.round(u.valToPos(t, 'x', true)) + 0.5;
       c.beginPath();
