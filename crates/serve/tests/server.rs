@@ -44,7 +44,7 @@ impl Source for Text {
         Made::Page {
             html: format!("<p>{text}"),
             data: format!("{{\"text\":\"{text}\",\"values\":\"{values:?}\"}}"),
-            names: vec!["m".to_owned()],
+            names: vec!["m".to_owned(), "l".to_owned()],
             trouble: String::new(),
         }
     }
@@ -207,6 +207,18 @@ fn values_are_taken_and_wrong_ones_are_not() {
     server.hear(|line| line.contains("\"version\":2,\"running\":false"));
     let data = server.get("/data", "");
     assert!(data.contains("2.5"), "{data}");
+    assert_eq!(status(&server.post(JSON, "{\"l\":7}")), "202");
+    server.hear(|line| line.contains("\"version\":3,\"running\":false"));
+    let data = server.get("/data", "");
+    assert!(data.contains("2.5") && data.contains("7.0"), "values add up: {data}");
+    assert_eq!(status(&server.post(JSON, "{}")), "202");
+    server.hear(|line| line.contains("\"version\":4,\"running\":false"));
+    assert!(server.get("/data", "").contains("\"values\":\"[]\""), "none are the model's own");
+    assert_eq!(status(&server.post(JSON, "{\"m\":9}")), "202");
+    server.hear(|line| line.contains("\"version\":5,\"running\":false"));
+    server.source.set("saved");
+    server.hear(|line| line.contains("\"version\":6,\"running\":false"));
+    assert!(server.get("/data", "").contains("\"values\":\"[]\""), "a saved file goes before");
     assert_eq!(status(&server.post(JSON, "{\"k\":2}")), "422");
     assert_eq!(status(&server.post(JSON, "{\"m\":1e999}")), "422");
     assert_eq!(status(&server.post(JSON, "")), "422");

@@ -53,7 +53,7 @@ export class History implements Chart {
         x: { time: false },
         y: choice.log ? { distr: 3, log: 10 } : { range: (_, low, high) => roomy(low, high) },
       },
-      axes: [axis(palette, 'bottom'), axis(palette, 'left')],
+      axes: [axis(palette, 'bottom'), axis(palette, 'left', undefined, choice.log)],
       series: [
         {},
         ...choice.ys.map((column, place): uPlot.Series => ({
