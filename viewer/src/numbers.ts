@@ -7,7 +7,7 @@ export function short(x: number | null | undefined, digits = 4): string {
   const size = Math.abs(x);
   const text =
     size >= 1e5 || size < 1e-3
-      ? x.toExponential(Math.max(digits - 2, 1)).replace('e+', 'e')
+      ? Number(x.toPrecision(Math.max(digits - 1, 2))).toExponential().replace('e+', 'e')
       : String(Number(x.toPrecision(digits)));
   return text.replace(/-/g, '−');
 }

@@ -25,7 +25,7 @@ export class Served {
     source.addEventListener('error', () => this.trouble('The server does not answer. Shown is the last run it gave.', ''));
   }
 
-  /** Values of all sliders, or none: those of the file. */
+  /** Values that were moved, or none: those of the file. */
   async send(values: Record<string, number>): Promise<void> {
     const answer = await fetch('values', {
       method: 'POST',

@@ -159,10 +159,9 @@ export class Sliders {
 
   private release(): void {
     if (!this.send || !this.app.page.served) return;
-    // The page's own values may be those of a run with values sent before.
-    const values: Record<string, number> = {};
-    for (const { slider, number } of this.rows) values[slider.name] = Number(number.value);
-    this.send(values);
+    // What was not moved stays the model's own: a start value that was left open stays so.
+    const values = this.moved();
+    if (Object.keys(values).length > 0) this.send(values);
   }
 
   private restore(): void {

@@ -37,7 +37,8 @@ async fn page(State(desk): State<Arc<Desk>>) -> Response {
     // The first run takes a moment: the browser waits for it rather than for a second page.
     let _ = state.wait_for(|state| state.version > 0 || !state.running).await;
     let sheet = desk.sheet();
-    let html = if sheet.html.is_empty() { Bytes::from_static(WAITING.as_bytes()) } else { sheet.html };
+    let html =
+        if sheet.html.is_empty() { Bytes::from_static(WAITING.as_bytes()) } else { sheet.html };
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response()
 }
 

@@ -91,11 +91,20 @@ impl Desk {
         });
     }
 
+    /// Asks for values beside those asked for before; none at all asks for the model's own.
     pub fn ask(&self, values: Values) {
         let mut orders = lock(&self.orders);
         orders.number += 1;
-        orders.values = values;
+        if values.is_empty() {
+            orders.values.clear();
+        }
+        orders.values.extend(values);
         self.bell.notify_all();
+    }
+
+    /// What the source says now goes before what was asked for.
+    pub fn forget(&self) {
+        lock(&self.orders).values.clear();
     }
 
     pub fn end(&self) {

@@ -3,7 +3,8 @@
 use crate::PAUSE;
 use crate::desk::{Desk, Sheet};
 use std::cell::Cell;
-use std::time::Instant;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 /// What a page is made of.
 pub trait Source: Send + 'static {
@@ -34,11 +35,17 @@ pub enum Made {
     Stopped,
 }
 
+/// Longer than it takes to write a file.
+const SETTLE: Duration = Duration::from_millis(25);
+
 pub(crate) fn work(source: &impl Source, desk: &Desk) {
     let mut done: Option<(u64, u64)> = None;
     while !desk.is_over() {
+        let stamp = settled(source);
+        if done.is_some_and(|(before, _)| before != stamp) {
+            desk.forget();
+        }
         let (number, values) = desk.order();
-        let stamp = source.stamp();
         if done == Some((stamp, number)) {
             desk.wait(number, PAUSE);
             continue;
@@ -56,7 +63,11 @@ pub(crate) fn work(source: &impl Source, desk: &Desk) {
             looked.set(Instant::now());
             source.stamp() != stamp
         };
-        match source.make(&values, &stop) {
+        // A panic is a bug of ours, told on the terminal; the page says that there was one, and
+        // the next save is tried as ever.
+        let made = catch_unwind(AssertUnwindSafe(|| source.make(&values, &stop)));
+        let bug = || Made::Fault("a bug of the program; the terminal has its words".to_owned());
+        match made.unwrap_or_else(|_| bug()) {
             Made::Page { html, data, names, trouble } => {
                 let sheet = Sheet { html: html.into(), data: data.into(), names };
                 desk.publish(sheet, trouble);
@@ -65,5 +76,18 @@ pub(crate) fn work(source: &impl Source, desk: &Desk) {
             Made::Stopped => continue, // Something newer waits.
         }
         done = Some((stamp, number));
+    }
+}
+
+/// The stamp once it stays the same for a moment: programs write files in pieces.
+fn settled(source: &impl Source) -> u64 {
+    let mut stamp = source.stamp();
+    loop {
+        std::thread::sleep(SETTLE);
+        let next = source.stamp();
+        if next == stamp {
+            return stamp;
+        }
+        stamp = next;
     }
 }

@@ -20,18 +20,23 @@ export const LEFT = 64;
 
 const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
-export function axis(palette: Colors, side: 'bottom' | 'left', label?: string): uPlot.Axis {
+export function axis(palette: Colors, side: 'bottom' | 'left', label?: string, log = false): uPlot.Axis {
   return {
     stroke: palette.muted,
     font: FONT,
     size: side === 'left' ? LEFT : label ? 42 : 28,
     gap: 4,
-    grid: { stroke: palette.grid, width: 1 },
+    // Of a logarithmic axis the lines of whole powers of ten.
+    grid: { stroke: palette.grid, width: 1, ...(log ? { filter: powers } : {}) },
     ticks: { show: false },
     space: side === 'left' ? 28 : 60,
     values: (_, splits) => splits.map((value) => (value === null ? '' : tick(value, splits))),
     ...(label ? { label, labelSize: 16, labelGap: 0, labelFont: `italic ${FONT}` } : {}),
   };
+}
+
+function powers(_: uPlot, splits: number[]): (number | null)[] {
+  return splits.map((value) => (Number.isInteger(Number(Math.log10(value).toFixed(6))) ? value : null));
 }
 
 /** A number of an axis: as many digits as tell it from its neighbors. */

@@ -53,7 +53,7 @@ export class History implements Chart {
         x: { time: false },
         y: choice.log ? { distr: 3, log: 10 } : { range: (_, low, high) => roomy(low, high) },
       },
-      axes: [axis(palette, 'bottom'), axis(palette, 'left')],
+      axes: [axis(palette, 'bottom'), axis(palette, 'left', undefined, choice.log)],
       series: [
         {},
         ...choice.ys.map((column, place): uPlot.Series => ({
@@ -205,6 +205,7 @@ export class History implements Chart {
     c.setLineDash([2 * devicePixelRatio, 3 * devicePixelRatio]);
     c.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
     c.textBaseline = 'top';
+    c.textAlign = 'left';
     for (const { t, name } of events) {
       const x = Math.round(u.valToPos(t, 'x', true)) + 0.5;
       c.beginPath();

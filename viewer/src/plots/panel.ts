@@ -53,6 +53,7 @@ export class Panel {
     this.canvas.addEventListener('keydown', (event) => this.key(event));
     const tools = h('div', { class: 'tools' }, this.whole, this.abscissa, this.adder, this.equal, this.log, close);
     this.element = h('article', { class: 'panel' }, h('header', {}, this.title, tools), this.canvas, this.legend);
+    this.whole.hidden = true;
     this.fillMenus();
     this.describe();
   }

@@ -53,6 +53,8 @@ export function plots(app: App): HTMLElement {
   app.on('run', renew);
   app.on('time', () => panels.forEach((panel) => panel.setTime()));
   app.on('theme', () => panels.forEach((panel) => panel.rebuild()));
+  // On paper there is no scrolling: every chart is made.
+  addEventListener('beforeprint', () => panels.forEach((panel) => panel.setVisible(true)));
   renew();
   sized.observe(list);
   return h('div', {}, list, button);
@@ -69,7 +71,8 @@ function first(app: App): Choice[] {
   const { columns } = app.page;
   const panels = choose(columns, app.run);
   const coordinates = columns.filter((column) => column.group === 'coordinate').length;
-  return coordinates <= 4 ? [...panels, another(app)] : panels;
+  const portrait = another(app);
+  return coordinates <= 4 && portrait.x !== 't' ? [...panels, portrait] : panels;
 }
 
 /** A velocity against its coordinate, or whatever comes first. */

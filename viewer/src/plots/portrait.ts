@@ -41,7 +41,7 @@ export class Portrait implements Chart {
           x: { time: false, range: (_, low, high) => [low ?? 0, high ?? 1] },
           y: choice.log ? { distr: 3, log: 10, range: (_, low, high) => [low ?? 1, high ?? 10] } : { range: (_, low, high) => [low ?? 0, high ?? 1] },
         },
-        axes: [axis(this.palette, 'bottom', label), axis(this.palette, 'left')],
+        axes: [axis(this.palette, 'bottom', label), axis(this.palette, 'left', undefined, choice.log)],
         series: [{}, { paths: () => null, points: { show: false } }],
         cursor: { drag: { x: true, y: true, setScale: false }, points: { show: false } },
         hooks: { draw: [(u) => this.drawCurves(u)], setSelect: [(u) => this.select(u)] },

@@ -188,7 +188,7 @@ export class Spatial implements Figure {
     const now = { ...app.run, scene: app.run.scene.map((row) => row.slice(0, 1)) };
     const own = extent(bounds({ ...app.page.scene, shapes: app.page.scene.shapes.filter((s) => s.kind !== 'trace') }, now));
     const many = app.page.scene.shapes.length > 60 ? 0.5 : 1;
-    this.thickness = Math.min(Math.max(own * 0.011, size * 0.0025), size * 0.008) * many;
+    this.thickness = Math.min(Math.max(own * 0.014, size * 0.003), size * 0.009) * many;
     this.rods = app.page.scene.shapes.flatMap((shape) =>
       shape.kind === 'line' ? pairs(shape.points) : [],
     );

@@ -14,3 +14,4 @@ mod options;
 pub(crate) mod run;
 pub(crate) mod sweep;
 pub(crate) mod verdict;
+pub(crate) mod view;
