@@ -81,7 +81,7 @@ export class Nearest {
   private reach(from: Float64Array): Float64Array | null {
     const { of, gauss, residuals, rows, right } = this;
     const n = of.unknowns;
-    let x = from.slice();
+    let x: Float64Array = from.slice();
     if (!of.evaluate(x, residuals, rows)) return null;
     for (let round = 0; round < 80 && of.count > 0; round++) {
       if (!of.metric(x, this.metric) || !gauss.set(this.metric, rows, of.count, RANK)) return null;

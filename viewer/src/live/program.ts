@@ -78,7 +78,7 @@ export interface Program {
   /** Starts and resets: constraints of both levels in (t, q, rates), and the metrics. */
   laws: [Relation, Relation];
   metrics: [number[], number[]];
-  start: { items: StartItem[]; values: number; relations: [Relation, Relation]; state: number[] };
+  start: { items: StartItem[]; values: number; relations: [Relation, Relation] };
   /** Inputs of what is seen: t, q, q̇, p, q̈, ṗ, then these. */
   unknowns: Unknown[];
   /** Of `see`: how many numbers there are, where columns come from, how many numbers the scene has. */

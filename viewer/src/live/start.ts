@@ -80,9 +80,9 @@ export function start(model: Model, values: Record<string, number>): State {
   const times = new Float64Array(2);
   functions['times']!.call(new Float64Array(0), times);
   const t = times[0]!;
-  functions['startValues']!.call(new Float64Array([t]), given);
   const state = new Float64Array(1 + 2 * n);
   state[0] = t;
+  functions['startValues']!.call(state, given);
   const names = [program.coordinates, program.rates];
   const taken = (name: string): number | undefined => {
     const value = values[name];
@@ -94,6 +94,8 @@ export function start(model: Model, values: Record<string, number>): State {
   for (const level of [0, 1] as const) {
     const isFixed = new Array<boolean>(n).fill(false);
     const first = 1 + level * n;
+    // Values of velocities may be made of positions, which are known by now.
+    functions['startValues']!.call(state, given);
     for (const item of items) {
       if (item.level !== level || item.unknown === null || !item.holds) continue;
       state[first + item.unknown] = given[item.at]!;
@@ -159,7 +161,8 @@ export function reset(model: Model, event: EventItem, seen: Float64Array): State
       });
     }
     const free = isFixed.flatMap((fixed, i) => (fixed ? [] : [i]));
-    const shift = Float64Array.from(which, (value) => values[value]!);
+    const listed = which.filter((_, at) => level === 1 || unknowns[at] === null);
+    const shift = Float64Array.from(listed, (value) => values[value]!);
     const equations = new Level(model, level, free, state, [
       { relation, shift },
       { relation: program.laws[level], shift: null },
