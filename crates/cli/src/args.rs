@@ -294,6 +294,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 
+    /// The page of the run, .html: animation, plots, certificate and equations in one file, which
+    /// moves without a server where it can.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
     /// Quantities of the figure, a panel each time: "theta1, theta2", "y against x",
     /// "multiplier(rod)". They are columns of the table too.
     #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
@@ -389,6 +394,7 @@ impl Run {
             ignore: Vec::new(),
             out: None,
             plot: None,
+            html: None,
             show: Vec::new(),
             forces: false,
             json: false,

@@ -10,8 +10,10 @@ use crate::recorder::{Fault, Recorder};
 use crate::report::{self, Color};
 use crate::show::Shown;
 use dalembert::export::RunPage;
+use dalembert::export::summary::Written;
 use dalembert::export::table::Columns;
 use dalembert::formulations::Variables;
+use dalembert::page::{self, Samples};
 use dalembert::simulate::Observation;
 use dalembert::simulate::drive::Stabilize;
 use dalembert::simulate::points::hidden;
@@ -134,10 +136,17 @@ fn simulate_model(
         shown.push(Shown::coordinates(names));
     }
     let plot = args.plot.as_deref().map(|path| (path, &shown[..]));
+    let mut options = options;
+    let samples = args.html.as_ref().map(|_| page::samples(model));
+    if let Some(samples) = samples.as_ref().filter(|_| args.every.is_none() && args.out.is_none()) {
+        options.every = page::every(&setting, &options, samples).or(options.every);
+    }
+    let options = options;
     let recorder = Recorder::new(columns, args.out.as_deref(), plot).map_err(Trouble::Usage)?;
     let mut sink = Session {
         setting: &setting,
         recorder,
+        samples,
         line: ProgressLine::new(),
         interrupt: Interrupt::listen(),
     };
@@ -153,12 +162,32 @@ fn simulate_model(
                 &mut |progress| sink.borrow_mut().watch(progress),
             )
         }
-        false => run_verified(&setting, &options, args.errors, &mut sink),
+        false => run_verified(&setting, &options, args.errors || args.html.is_some(), &mut sink),
     };
     sink.line.clear();
-    let (files, fault) = sink.recorder.finish(&setting.model.system.title);
+    let (mut files, mut fault) = sink.recorder.finish(&setting.model.system.title);
     sink.interrupt.release();
+    let samples = sink.samples.take();
     let finished = result.map_err(Trouble::Run)?;
+    if let (Some(path), Some(samples)) = (&args.html, &samples) {
+        progress::stage("making the page");
+        let text = loaded.sources.iter().next().map_or("", |source| &source.text);
+        let origin = page::Origin {
+            model,
+            name: &args.model.model,
+            text,
+            command: &command_line(),
+            end: args.t_end,
+        };
+        let data = page::data(origin, (&setting, &options), &finished, samples);
+        match std::fs::write(path, page::fill(&data)) {
+            Ok(()) => files.push(Written { path: path.display().to_string(), contents: None }),
+            Err(error) => {
+                let words = format!("cannot write `{}`: {error}", path.display());
+                fault = fault.or(Some(Fault::Write(words)));
+            }
+        }
+    }
     if let Some(Fault::Open(words)) = fault {
         return Err(Trouble::Usage(words));
     }
@@ -185,6 +214,7 @@ fn simulate_model(
 struct Session<'a> {
     setting: &'a Setting,
     recorder: Recorder,
+    samples: Option<Samples>,
     line: ProgressLine,
     interrupt: Interrupt,
 }
@@ -192,10 +222,14 @@ struct Session<'a> {
 impl Sink for Session<'_> {
     fn restart(&mut self) {
         self.recorder.restart();
+        self.samples.iter_mut().for_each(Samples::restart);
     }
 
     fn record(&mut self, row: &Observation, error: Option<&StateError>) -> ControlFlow<()> {
         self.interrupt.guard();
+        if let Some(samples) = &mut self.samples {
+            samples.record(self.setting, row, error);
+        }
         self.recorder.record(self.setting, row, error)
     }
 
@@ -209,7 +243,11 @@ impl Sink for Session<'_> {
 }
 
 /// What the model asks for, unless the arguments ask otherwise.
-pub(crate) fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usize>>) -> RunOptions {
+pub(crate) fn run_options(
+    args: &Run,
+    setting: &Setting,
+    ignored: Option<Vec<usize>>,
+) -> RunOptions {
     let mut options = RunOptions::of_model(setting);
     options.choices.ignored = ignored;
     options.end = args.t_end.unwrap_or(options.end);
@@ -233,6 +271,16 @@ pub(crate) fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usi
         options.stabilize = one;
     }
     options
+}
+
+/// The command as it was given, for the page to say.
+fn command_line() -> String {
+    let quoted = |word: String| match word.contains(char::is_whitespace) {
+        true => format!("\"{word}\""),
+        false => word,
+    };
+    let words: Vec<String> = std::env::args().skip(1).map(quoted).collect();
+    format!("dal {}", words.join(" "))
 }
 
 /// Why an integrator does not suit, with the options that would change it.

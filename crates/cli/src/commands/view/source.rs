@@ -6,10 +6,10 @@ use crate::report::{self, Color};
 use dalembert::model::render;
 use dalembert::page::{self, Origin};
 use dalembert::simulate::Setting;
+use dalembert::simulate::Tolerances;
 use dalembert::simulate::points::hidden;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::RunError;
-use dalembert::simulate::Tolerances;
 use dalembert::{Diagnostic, Input, Loaded, Model, Options, Severity, failures};
 use dalembert_serve::{Made, Source};
 use serde_json::Value;
@@ -132,7 +132,8 @@ impl Source for Watched {
             std::fs::read(path).ok().hash(&mut hash);
         }
         let beside = files.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
-        let mut names: Vec<_> = beside.into_iter().flatten().flatten().map(|one| one.path()).collect();
+        let mut names: Vec<_> =
+            beside.into_iter().flatten().flatten().map(|one| one.path()).collect();
         names.retain(|path| path.extension().is_some_and(|end| end == "dal" || end == "md"));
         names.sort();
         names.hash(&mut hash);
