@@ -16,7 +16,8 @@ export function launch() {
   return puppeteer.launch({
     executablePath: process.env.BROWSER ?? '/usr/bin/chromium',
     headless: true,
-    args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
+    // Without a graphics card: canvases by the processor, drawings in space by a software WebGL.
+    args: ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
   });
 }
 

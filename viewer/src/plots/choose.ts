@@ -32,7 +32,7 @@ const TITLES: Record<Group, string> = {
   observable: 'Observed',
 };
 
-const ORDER: Group[] = ['observable', 'coordinate', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
+const ORDER: Group[] = ['coordinate', 'observable', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
 
 export function choose(columns: Column[], run: Run): Choice[] {
   return ORDER.flatMap((group) => {
@@ -42,8 +42,9 @@ export function choose(columns: Column[], run: Run): Choice[] {
     const kinds = group === 'coordinate' ? apartByKind(own, columns) : [{ words: '', list: own }];
     return kinds.flatMap(({ words, list }) => {
       const parts = log ? [list] : apartBySize(list, run);
+      const names = (part: number[]) => part.map((i) => columns[i]?.label ?? '').join(', ');
       return parts.map((part) => ({
-        title: TITLES[group] + words,
+        title: TITLES[group] + (parts.length > 1 ? `: ${names(part.slice(0, MOST))}` : words),
         ys: part.slice(0, MOST),
         x: 't' as const,
         log: log && part.slice(0, MOST).some((i) => isPositive(run.values[i])),

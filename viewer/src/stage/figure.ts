@@ -1,7 +1,7 @@
 /** What both kinds of drawing share. */
 import type { App } from '../app.ts';
 import { at } from '../sampling.ts';
-import type { Scene, Shape } from '../page.ts';
+import type { Shape } from '../page.ts';
 
 /** A drawing of the scene that can be looked at from elsewhere. */
 export interface Figure {
@@ -25,6 +25,21 @@ export interface Choices {
   traces: 'none' | 'past' | 'whole';
   /** The view moves along with the system. */
   follow: boolean;
+}
+
+/**
+ * What is drawn: the scene of the page; where it has no trace, also those of its points, or of the
+ * last joint that moves, or of the first circles. The reader can leave traces out.
+ */
+export function shapesOf(app: App): Shape[] {
+  const { shapes } = app.page.scene;
+  if (shapes.some(({ kind }) => kind === 'trace')) return shapes;
+  const points = shapes.flatMap((shape) => (shape.kind === 'point' ? [shape.at] : []));
+  const joints = shapes.flatMap((shape) => (shape.kind === 'line' ? shape.points : []));
+  const centers = shapes.flatMap((shape) => (shape.kind === 'circle' ? [shape.center] : []));
+  const last = joints.filter((point) => moves(app, point)).slice(-1);
+  const chosen = [points, last, centers].map((list) => list.filter((point) => moves(app, point))).find((list) => list.length > 0);
+  return [...shapes, ...(chosen ?? []).slice(0, 4).map((at): Shape => ({ kind: 'trace', at }))];
 }
 
 /** The points of a shape, as lists of indices. */
@@ -71,7 +86,7 @@ function moves(app: App, point: number[]): boolean {
  * The color of each shape, by its place in the palette; −1 is the color of bodies. A trace has
  * the color of the point it belongs to, so that both are seen as one.
  */
-export function shades(scene: Scene): number[] {
+export function shades(shapes: Shape[]): number[] {
   const known = new Map<string, number>();
   const of = (point: number[]) => {
     const key = point.join();
@@ -79,7 +94,7 @@ export function shades(scene: Scene): number[] {
     known.set(key, shade);
     return shade;
   };
-  return scene.shapes.map((shape) =>
+  return shapes.map((shape) =>
     shape.kind === 'point' || shape.kind === 'trace' ? of(shape.at) : -1,
   );
 }

@@ -2,9 +2,10 @@
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { multiples, nice, short } from '../numbers.ts';
+import type { Shape } from '../page.ts';
 import { bounds, type Box } from '../sampling.ts';
 import { colors, type Colors } from '../theme.ts';
-import { middle, position, shades, type Choices, type Figure } from './figure.ts';
+import { middle, position, shades, shapesOf, type Choices, type Figure } from './figure.ts';
 
 const MARGIN = 34;
 
@@ -12,6 +13,7 @@ export class Flat implements Figure {
   readonly element: HTMLCanvasElement;
   private readonly context: CanvasRenderingContext2D;
   private readonly observer: ResizeObserver;
+  private readonly shown: Shape[];
   private readonly shades: number[];
   private box: Box;
   private palette: Colors;
@@ -27,7 +29,8 @@ export class Flat implements Figure {
     if (!context) throw new Error('this browser has no canvas');
     this.context = context;
     this.box = bounds(app.page.scene, app.run);
-    this.shades = shades(app.page.scene);
+    this.shown = shapesOf(app);
+    this.shades = shades(this.shown);
     this.palette = colors();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
@@ -98,6 +101,7 @@ export class Flat implements Figure {
           pen = p !== null;
         }
         c.stroke();
+        if (!many) this.joints(shape.points, toX, toY);
       } else if (shape.kind === 'circle') {
         const p = position(app, shape.center);
         const r = position(app, [shape.radius])?.[0] ?? NaN;
@@ -128,12 +132,27 @@ export class Flat implements Figure {
     });
   }
 
+  /** The joints of a line, as small rings. */
+  private joints(points: number[][], toX: (x: number) => number, toY: (y: number) => number): void {
+    const c = this.context;
+    c.fillStyle = this.palette.paper;
+    c.lineWidth = 1.5;
+    for (const point of points) {
+      const p = position(this.app, point);
+      if (!p) continue;
+      c.beginPath();
+      c.arc(toX(p[0]), toY(p[1]), 3, 0, 2 * Math.PI);
+      c.fill();
+      c.stroke();
+    }
+  }
+
   private traces(toX: (x: number) => number, toY: (y: number) => number): void {
     if (this.choices.traces === 'none') return;
     const { app } = this;
     const c = this.context;
     const now = app.place.index;
-    app.page.scene.shapes.forEach((shape, index) => {
+    this.shown.forEach((shape, index) => {
       if (shape.kind !== 'trace') return;
       const xs = app.run.scene[shape.at[0] ?? -1] ?? [];
       const ys = app.run.scene[shape.at[1] ?? -1] ?? [];

@@ -31,7 +31,7 @@ import { h, oncePerFrame } from '../dom.ts';
 import { nice } from '../numbers.ts';
 import { bounds, extent, type Box } from '../sampling.ts';
 import { colors, type Colors } from '../theme.ts';
-import { middle, position, shades, type Choices, type Figure } from './figure.ts';
+import { middle, position, shades, shapesOf, type Choices, type Figure } from './figure.ts';
 import { Paths } from './paths.ts';
 import { Triad } from './triad.ts';
 
@@ -187,22 +187,23 @@ export class Spatial implements Figure {
     const size = extent(this.box);
     const now = { ...app.run, scene: app.run.scene.map((row) => row.slice(0, 1)) };
     const own = extent(bounds({ ...app.page.scene, shapes: app.page.scene.shapes.filter((s) => s.kind !== 'trace') }, now));
-    const many = app.page.scene.shapes.length > 60 ? 0.5 : 1;
-    this.thickness = Math.min(Math.max(own * 0.014, size * 0.003), size * 0.009) * many;
+    const many = app.page.scene.shapes.length > 60;
+    this.thickness = Math.min(Math.max(own * 0.014, size * 0.003), size * 0.009) * (many ? 0.5 : 1);
     this.rods = app.page.scene.shapes.flatMap((shape) =>
       shape.kind === 'line' ? pairs(shape.points) : [],
     );
     const body = new MeshLambertMaterial({ color: palette.body });
-    this.rodMesh = instanced(new CylinderGeometry(1, 1, 1, 14), body, this.rods.length);
-    const scene = app.page.scene;
-    const shade = shades(scene).map((n) => palette.series[n % palette.series.length] ?? palette.ink);
+    this.rodMesh = instanced(new CylinderGeometry(1, 1, 1, many ? 6 : 14), body, this.rods.length);
+    const { scene } = app.page;
+    const shown = shapesOf(app);
+    const shade = shades(shown).map((n) => palette.series[n % palette.series.length] ?? palette.ink);
     const dots = scene.shapes.flatMap((shape, i) => (shape.kind === 'point' ? [shade[i] ?? ''] : []));
     const white = new MeshLambertMaterial({ color: 0xffffff });
-    this.dotMesh = instanced(new SphereGeometry(1, 20, 14), white, dots.length);
+    this.dotMesh = instanced(many ? new SphereGeometry(1, 8, 6) : new SphereGeometry(1, 20, 14), white, dots.length);
     dots.forEach((color, i) => this.dotMesh.setColorAt(i, new Color(color)));
     this.bodies.add(this.rodMesh, this.dotMesh);
     this.buildRings(body, own);
-    this.paths = new Paths(app, shade);
+    this.paths = new Paths(app, shown, shade);
     this.bodies.add(this.paths.group);
     this.buildGround(size);
     this.element.toggleAttribute('data-ready', true);

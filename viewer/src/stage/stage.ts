@@ -2,14 +2,14 @@
 import type { App } from '../app.ts';
 import { byId, h, icon, ICONS } from '../dom.ts';
 import { Flat } from './flat.ts';
-import type { Choices, Figure } from './figure.ts';
+import { shapesOf, type Choices, type Figure } from './figure.ts';
 import { Spatial } from './spatial.ts';
 
 export function stage(app: App): void {
   const place = byId('stage');
   place.tabIndex = 0;
   place.setAttribute('role', 'group');
-  const hasTraces = () => app.page.scene.shapes.some((shape) => shape.kind === 'trace');
+  const hasTraces = () => shapesOf(app).some((shape) => shape.kind === 'trace');
   const choices: Choices = { traces: 'whole', follow: false };
   let figure: Figure | null = null;
   let kind = '';
