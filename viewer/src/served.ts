@@ -34,7 +34,8 @@ export class Served {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(values),
     }).catch(() => null);
-    if (answer && !answer.ok) this.trouble('The server refused these values.', await answer.text());
+    const words = await answer?.text();
+    if (answer && !answer.ok) this.trouble('The server refused these values.', words ?? '');
   }
 
   private hear(state: State): void {

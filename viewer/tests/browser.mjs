@@ -3,6 +3,7 @@
 // DAL is the program, BROWSER a Chromium; crates/cli/tests/browser.rs sets both.
 import puppeteer from 'puppeteer-core';
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,8 +60,8 @@ export const until = (page, what, ...given) => page.waitForFunction(what, { time
 /** A fingerprint of what the drawing shows. */
 export async function picture(page) {
   await frames(page, 2);
-  const shot = await (await page.$('#stage .figure')).screenshot({ encoding: 'base64' });
-  return shot;
+  const shot = await (await page.$('#stage .figure')).screenshot();
+  return createHash('sha256').update(shot).digest('hex');
 }
 
 export const frames = (page, count) =>
