@@ -27,59 +27,14 @@ export interface Choices {
   follow: boolean;
 }
 
-/**
- * What is drawn: the scene of the page; where it has no trace, also those of its points, or of the
- * last joint that moves, or of the first circles. The reader can leave traces out.
- */
-export function shapesOf(app: App): Shape[] {
-  const { shapes } = app.page.scene;
-  if (shapes.some(({ kind }) => kind === 'trace')) return shapes;
-  const points = shapes.flatMap((shape) => (shape.kind === 'point' ? [shape.at] : []));
-  const joints = shapes.flatMap((shape) => (shape.kind === 'line' ? shape.points : []));
-  const centers = shapes.flatMap((shape) => (shape.kind === 'circle' ? [shape.center] : []));
-  const last = joints.filter((point) => moves(app, point)).slice(-1);
-  const chosen = [points, last, centers].map((list) => list.filter((point) => moves(app, point))).find((list) => list.length > 0);
-  return [...shapes, ...(chosen ?? []).slice(0, 4).map((at): Shape => ({ kind: 'trace', at }))];
-}
-
-/** The points of a shape, as lists of indices. */
-export function pointsOf(shape: Shape): number[][] {
-  if (shape.kind === 'line') return shape.points;
-  return [shape.kind === 'circle' ? shape.center : shape.at];
-}
-
 /** Where a point is now, or null where it is not drawn. */
 export function position(app: App, point: number[]): [number, number, number] | null {
   const place = app.place;
   const [x, y, z] = [0, 1, 2].map((axis) => {
     const index = point[axis];
-    return index === undefined ? 0 : at(app.run.scene[index], place);
+    return index === undefined ? 0 : at(app.drawing.rows[index], place);
   }) as [number, number, number];
   return Number.isFinite(x + y + z) ? [x, y, z] : null;
-}
-
-/** The mean of all points that move, by which a view follows. */
-export function middle(app: App): [number, number, number] {
-  const sum: [number, number, number] = [0, 0, 0];
-  let count = 0;
-  for (const shape of app.page.scene.shapes) {
-    if (shape.kind === 'trace') continue;
-    for (const point of pointsOf(shape)) {
-      if (!moves(app, point)) continue;
-      const p = position(app, point);
-      if (!p) continue;
-      p.forEach((x, axis) => (sum[axis as 0 | 1 | 2] += x));
-      count += 1;
-    }
-  }
-  return count === 0 ? sum : [sum[0] / count, sum[1] / count, sum[2] / count];
-}
-
-function moves(app: App, point: number[]): boolean {
-  return point.some((index) => {
-    const row = app.run.scene[index] ?? [];
-    return row[0] !== row[row.length - 1] || row[0] !== row[row.length >> 1];
-  });
 }
 
 /**

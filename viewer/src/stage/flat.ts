@@ -2,10 +2,10 @@
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { multiples, nice, short } from '../numbers.ts';
-import type { Shape } from '../page.ts';
-import { bounds, type Box } from '../sampling.ts';
+import { bounds, middle, surroundings, type Box } from '../drawing.ts';
+import { at } from '../sampling.ts';
 import { colors, type Colors } from '../theme.ts';
-import { middle, position, shades, shapesOf, type Choices, type Figure } from './figure.ts';
+import { position, shades, type Choices, type Figure } from './figure.ts';
 
 const MARGIN = 34;
 
@@ -13,7 +13,6 @@ export class Flat implements Figure {
   readonly element: HTMLCanvasElement;
   private readonly context: CanvasRenderingContext2D;
   private readonly observer: ResizeObserver;
-  private readonly shown: Shape[];
   private readonly shades: number[];
   private box: Box;
   private palette: Colors;
@@ -28,9 +27,8 @@ export class Flat implements Figure {
     const context = this.element.getContext('2d');
     if (!context) throw new Error('this browser has no canvas');
     this.context = context;
-    this.box = bounds(app.page.scene, app.run);
-    this.shown = shapesOf(app);
-    this.shades = shades(this.shown);
+    this.box = this.frame();
+    this.shades = shades(app.drawing.shapes);
     this.palette = colors();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
@@ -39,12 +37,12 @@ export class Flat implements Figure {
 
   renew(): void {
     // While sliders are dragged the view stays: one sees what moves, and out of it goes what grows.
-    if (this.app.origin === 'native') this.box = bounds(this.app.page.scene, this.app.run);
+    if (this.app.origin === 'native') this.box = this.frame();
     this.draw();
   }
 
   fit(): void {
-    this.box = bounds(this.app.page.scene, this.app.run);
+    this.box = this.frame();
     this.view = null;
     this.draw();
   }
@@ -86,9 +84,9 @@ export class Flat implements Figure {
   private shapes(toX: (x: number) => number, toY: (y: number) => number, scale: number): void {
     const c = this.context;
     const { app, palette } = this;
-    const many = app.page.scene.shapes.length > 60;
+    const many = app.drawing.shapes.length > 60;
     const dot = many ? 2.5 : 5;
-    for (const shape of app.page.scene.shapes) {
+    for (const shape of app.drawing.shapes) {
       if (shape.kind === 'line') {
         c.strokeStyle = palette.body;
         c.lineWidth = many ? 1.5 : 2.5;
@@ -118,7 +116,7 @@ export class Flat implements Figure {
       }
     }
     // Dots lie above lines, whatever the order of statements.
-    app.page.scene.shapes.forEach((shape, index) => {
+    app.drawing.shapes.forEach((shape, index) => {
       if (shape.kind !== 'point') return;
       const p = position(app, shape.at);
       if (!p) return;
@@ -152,10 +150,10 @@ export class Flat implements Figure {
     const { app } = this;
     const c = this.context;
     const now = app.place.index;
-    this.shown.forEach((shape, index) => {
+    app.drawing.shapes.forEach((shape, index) => {
       if (shape.kind !== 'trace') return;
-      const xs = app.run.scene[shape.at[0] ?? -1] ?? [];
-      const ys = app.run.scene[shape.at[1] ?? -1] ?? [];
+      const xs = app.drawing.rows[shape.at[0] ?? -1] ?? [];
+      const ys = app.drawing.rows[shape.at[1] ?? -1] ?? [];
       const path = (from: number, to: number, alpha: number, last: boolean) => {
         c.beginPath();
         let pen = false;
@@ -224,10 +222,15 @@ export class Flat implements Figure {
     }
   }
 
+  private frame(): Box {
+    return this.choices.follow ? surroundings(this.app.drawing) : bounds(this.app.drawing);
+  }
+
+  /** Where the system is, if it is followed: the view is then about its middle. */
   private offset(): [number, number] {
-    const now = middle(this.app);
-    const { low, high } = this.box;
-    return [now[0] - (low[0] + high[0]) / 2, now[1] - (low[1] + high[1]) / 2];
+    const place = this.app.place;
+    const now = middle(this.app.drawing, (row) => at(row, place));
+    return [now[0], now[1]];
   }
 
   private current(): { x: number; y: number; scale: number } {

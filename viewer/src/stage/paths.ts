@@ -38,7 +38,7 @@ export class Paths {
   /** Another run. */
   renew(): void {
     for (const path of this.paths) {
-      const rows = path.at.map((index) => this.app.run.scene[index] ?? []);
+      const rows = path.at.map((index) => this.app.drawing.rows[index] ?? []);
       const places: number[] = [];
       path.samples = [];
       for (let i = 0; i < this.app.run.t.length; i++) {
