@@ -17,7 +17,7 @@ export interface Drawing {
 
 const AXES: Vector[] = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 /** A system that goes so many times its own size is followed. */
-const FAR = 30;
+const FAR = 20;
 
 export function drawing(scene: Scene, run: Run): Drawing {
   const axes = upright(scene);

@@ -66,7 +66,10 @@ function apartByKind(list: number[], columns: Column[]): { words: string; list: 
 /** Sorted by size, cut where the next is much smaller; inside a panel the order of the model. */
 function apartBySize(list: number[], run: Run): number[][] {
   const sized = list.map((i) => ({ i, size: spread(run.values[i]) }));
-  const moving = sized.filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
+  const largest = Math.max(...sized.map(({ size }) => size));
+  // Beside the others, rounding is no motion.
+  const isStill = ({ size }: { size: number }) => size <= largest * 1e-10;
+  const moving = sized.filter((one) => !isStill(one)).sort((a, b) => b.size - a.size);
   const parts: number[][] = [];
   let top = Infinity;
   for (const { i, size } of moving) {
@@ -77,7 +80,7 @@ function apartBySize(list: number[], run: Run): number[][] {
     parts[parts.length - 1]?.push(i);
   }
   // What does not move goes with the largest: it flattens nothing there.
-  const still = sized.filter(({ size }) => size === 0).map(({ i }) => i);
+  const still = sized.filter(isStill).map(({ i }) => i);
   if (still.length > 0) parts.length > 0 ? parts[0]?.push(...still) : parts.push(still);
   return parts.map((part) => part.sort((a, b) => a - b));
 }
