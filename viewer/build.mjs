@@ -24,6 +24,21 @@ async function bundle(entry) {
   return result.outputFiles[0].text.trim();
 }
 
+/** What moves a page's model, for programs that run it without a browser: the tests. */
+async function liveAlone() {
+  const result = await build({
+    entryPoints: [join(here, 'src/live/index.ts')],
+    bundle: true,
+    write: false,
+    format: 'cjs',
+    platform: 'neutral',
+    target: ['es2022'],
+    charset: 'utf8',
+    logLevel: 'warning',
+  });
+  return result.outputFiles[0].text;
+}
+
 function notices() {
   const { dependencies } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
   const parts = Object.keys(dependencies).sort().map((name) => {
@@ -54,7 +69,7 @@ html = put(html, '/*NOTICES*/', terms);
 html = put(html, '/*SCRIPT*/', script);
 if (html.split('/*PAGE*/').length !== 2) throw new Error('the place of the data must stand once');
 
-const files = { 'viewer.html': html, 'NOTICES.txt': terms };
+const files = { 'viewer.html': html, 'NOTICES.txt': terms, 'live.cjs': await liveAlone() };
 if (process.argv.includes('--check')) {
   const stale = Object.entries(files).filter(([name, text]) => readFileSync(join(assets, name), 'utf8') !== text);
   if (stale.length > 0) {

@@ -119,6 +119,9 @@ impl Page<'_> {
             End::Sticks(_) => {
                 return Some(Why::Motion("it sticks, and pages do not follow what sticks"));
             }
+            End::Failed(_) if self.samples.is_empty() => {
+                return Some(Why::Motion("there is no motion: the run says why"));
+            }
             _ if !report.certificate.rank_changes.is_empty() => {
                 return Some(Why::Motion(
                     "its constraints lose a rank on the way, where a motion in the page would stop",

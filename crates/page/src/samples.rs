@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const MOST: usize = 600;
 const FEWEST: usize = 120;
 /// Numbers in a page, about.
-const NUMBERS: usize = 120_000;
+const NUMBERS: usize = 60_000;
 
 /// The rows of a run.
 #[derive(Clone, Debug)]

@@ -53,13 +53,13 @@ export class Events {
   }
 
   /** Looks where a motion begins, or goes on after an event. */
-  begin(t: number, x: Float64Array, happened: number | null): void {
+  begin(t: number, x: Float64Array, happened: number[]): void {
     const values = this.evaluate(t, x);
     for (let k = 0; k < this.count; k++) {
       const value = values[k]!;
       this.usual[k] = Math.max(this.usual[k]!, Math.abs(value) || 0);
-      const threshold = 1e-10 * this.usual[k]!;
-      const isZero = k === happened || !(Math.abs(value) > threshold);
+      const threshold = 1e-13 * this.usual[k]!;
+      const isZero = happened.includes(k) || !(Math.abs(value) > threshold);
       this.sides[k] = isZero ? 0 : Math.sign(value);
       this.thresholds[k] = isZero ? Math.max(threshold, 4 * Math.abs(value) || 0) : 0;
     }
@@ -69,8 +69,20 @@ export class Events {
     if (this.sides[k] === 0 && Math.abs(value) > this.thresholds[k]!) this.sides[k] = Math.sign(value);
   }
 
-  /** The first event of a step: which, and at which part of the step. */
-  first(step: RungeKutta): { event: number; theta: number } | null {
+  /** The rate of a function along the motion. */
+  slope(k: number, t: number, x: Float64Array): number {
+    const { model } = this;
+    const rates = new Float64Array(x.length);
+    if (!model.rates(t, x, rates)) return NaN;
+    let [size, rate] = [Math.abs(t), 1];
+    for (let i = 0; i < x.length; i++) [size, rate] = [Math.max(size, Math.abs(x[i]!)), Math.max(rate, Math.abs(rates[i]!))];
+    const small = (1e-6 * Math.max(size, 1e-6)) / rate;
+    const at = (part: number): number => this.evaluate(t + part, x.map((value, i) => value + part * rates[i]!))[k]!;
+    return (at(small) - at(-small)) / (2 * small);
+  }
+
+  /** The first events of a step, all that happen at once: which, and at which part of the step. */
+  first(step: RungeKutta): { events: number[]; theta: number } | null {
     const { events } = this.model.program;
     const state = new Float64Array(step.size);
     const value = (k: number, theta: number): number => {
@@ -81,7 +93,7 @@ export class Events {
       const theta = place / PLACES;
       step.at(theta, state);
       const values = this.evaluate(step.t + theta * step.h, state).slice();
-      let found: { event: number; theta: number } | null = null;
+      const found: { event: number; theta: number }[] = [];
       for (let k = 0; k < this.count; k++) {
         const own = values[k]!;
         this.usual[k] = Math.max(this.usual[k]!, Math.abs(own) || 0);
@@ -91,11 +103,14 @@ export class Events {
           const counts = direction === 'both' || (direction === 'rising') === side < 0;
           if (counts) {
             const at = bisect((part) => value(k, part) * side, theta - 1 / PLACES, theta);
-            if (!found || at < found.theta) found = { event: k, theta: at };
+            found.push({ event: k, theta: at });
           }
         }
       }
-      if (found) return found;
+      if (found.length > 0) {
+        const theta = Math.min(...found.map((one) => one.theta));
+        return { events: found.filter((one) => one.theta - theta <= 1e-12).map((one) => one.event), theta };
+      }
       for (let k = 0; k < this.count; k++) {
         const own = values[k]!;
         if (this.sides[k] !== 0 && own !== 0) this.sides[k] = Math.sign(own);

@@ -12,7 +12,12 @@
  * left is singular the answer of least length is given and `unique` is false.
  */
 
+/** What is left of the masses below this is nothing. */
 const SINGULAR = 1e-11;
+/** Rows beyond those that were independent before are so only if this much is left of them: less is drift. */
+const MORE = 1e-6;
+/** Masses below this part of the largest are measured as if they were it. */
+const LIGHT = 1e-4;
 
 export class Gauss {
   readonly n: number;
@@ -23,11 +28,14 @@ export class Gauss {
   readonly lambda: Float64Array;
   /** Rows in use, in order. */
   rows: number[] = [];
+  /** How many rows were independent before; any number may be at first. */
+  private known = Infinity;
   /** Whether what the rows leave free is determined. */
   unique = true;
   /** Whether it is so by equations that contradict each other: no motion at all. */
   contradicts = false;
-  private readonly units: Float64Array;
+  /** Units of the unknowns. */
+  readonly units: Float64Array;
   private readonly basis: Float64Array;
   private readonly beta: Float64Array;
   private readonly lengths: Float64Array;
@@ -37,7 +45,12 @@ export class Gauss {
   private readonly f: Float64Array;
   private dependent: { row: number; by: number[] }[] = [];
 
-  constructor(n: number, most: number) {
+  /** `groups` tells which rows belong to one statement, and have one unit. */
+  constructor(
+    n: number,
+    most: number,
+    private readonly groups: number[] | null = null,
+  ) {
     this.n = n;
     this.most = most;
     this.v = new Float64Array(n);
@@ -62,10 +75,8 @@ export class Gauss {
     let largest = 0;
     for (let i = 0; i < n; i++) largest = Math.max(largest, metric[i * n + i]!);
     if (!(largest >= 0) || largest === Infinity) return false;
-    for (let i = 0; i < n; i++) {
-      const m = metric[i * n + i]!;
-      units[i] = 1 / Math.sqrt(m > 1e-30 * largest ? m : largest > 0 ? largest : 1);
-    }
+    // A direction that has next to no mass at this state, as the length of a quaternion has, gives no unit.
+    for (let i = 0; i < n; i++) units[i] = 1 / Math.sqrt(Math.max(metric[i * n + i]!, LIGHT * largest) || 1);
     if (!this.orthogonalize(a, count, rank)) return false;
     for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) g[i * n + j] = metric[i * n + j]! * units[i]! * units[j]!;
     for (let k = 0; k < this.rows.length; k++) {
@@ -74,6 +85,11 @@ export class Gauss {
       for (let i = 0; i < n; i++) this.reflect(k, g, i * n, 1);
     }
     return this.cholesky();
+  }
+
+  /** Forgets what was decided. */
+  forget(): void {
+    this.known = Infinity;
   }
 
   /** Applies the reflection of a row to numbers `stride` apart. */
@@ -111,6 +127,13 @@ export class Gauss {
       for (let i = k; i < n; i++) square += work[j]![i]! * work[j]![i]!;
       return Math.sqrt(square);
     };
+    // Of a statement with several rows, those that vanish here would be no use to go by.
+    const weights = new Float64Array(order.length).fill(1);
+    if (rank !== null && this.groups) {
+      const most = new Map<number, number>();
+      for (const row of order) most.set(this.groups[row]!, Math.max(most.get(this.groups[row]!) ?? 0, lengths[row]!));
+      order.forEach((row, j) => (weights[j] = lengths[row]! / (most.get(this.groups![row]!) || 1)));
+    }
     const left = order.map((_, j) => j);
     const used: number[] = [];
     this.diagonal.length = 0;
@@ -120,10 +143,10 @@ export class Gauss {
       if (rank !== null) {
         let most = -1;
         left.forEach((j, at) => {
-          const size = rest(k, j);
+          const size = rest(k, j) * weights[j]!;
           if (size > most) [most, best] = [size, at];
         });
-        if (!(most > rank)) break;
+        if (!(most > (k < this.known ? rank : Math.max(rank, MORE)))) break;
       }
       const j = left.splice(best, 1)[0]!;
       const size = rest(k, j);
@@ -143,6 +166,7 @@ export class Gauss {
     }
     if (rank === null) return left.length === 0;
     this.rows = used.map((j) => order[j]!);
+    this.known = used.length;
     this.dependent = left.map((j) => ({ row: order[j]!, by: this.back(Array.from(work[j]!.subarray(0, used.length))) }));
     return true;
   }

@@ -54,9 +54,10 @@ export class Model {
     this.bias = new Float64Array(size);
     this.force = new Float64Array(n);
     this.total = new Float64Array(n);
-    this.gauss = new Gauss(n, size);
-    this.positions = new Gauss(n, Math.max(rows.phi.length, 1));
-    this.velocities = new Gauss(n, Math.max(rows.psi.length, 1));
+    const { groups } = program;
+    this.gauss = new Gauss(n, size, groups);
+    this.positions = new Gauss(n, Math.max(rows.phi.length, 1), rows.phi.map((row) => groups[row]!));
+    this.velocities = new Gauss(n, Math.max(rows.psi.length, 1), rows.psi.map((row) => groups[row]!));
     const hidden = program.behind ? n : 0;
     this.behind = new Float64Array(hidden);
     this.coupled = new Float64Array(program.coupled.length);
@@ -76,6 +77,7 @@ export class Model {
     own.call(values, all);
     for (const [name, tape] of Object.entries(this.functions)) if (name !== 'parameters') tape.prepare(all);
     this.isDecided = false;
+    for (const gauss of [this.gauss, this.positions, this.velocities]) gauss.forget();
     this.behind.fill(0);
     this.coupled.fill(0);
   }
@@ -200,46 +202,61 @@ export class Model {
     return true;
   }
 
-  /** Forgets which rows are independent. */
-  decideAnew(): void {
-    this.isDecided = false;
+  /** φ or ψ and their derivatives at the state that was evaluated last; how many there are. */
+  private level(level: 0 | 1): number {
+    const { n, residuals } = this;
+    const { phi, psi, jacobian } = this.program.rows;
+    this.functions['rows']!.call(this.input, residuals);
+    if (level === 0) {
+      this.phiQ.fill(0);
+      jacobian.forEach((place, at) => (this.phiQ[place] = residuals[phi.length + psi.length + at]!));
+    } else psi.forEach((row, j) => this.psiV.set(this.a.subarray(row * n, (row + 1) * n), j * n));
+    const [first, count] = level === 0 ? [0, phi.length] : [phi.length, psi.length];
+    for (let j = 0; j < count; j++) this.right[j] = -residuals[first + j]!;
+    return count;
   }
 
-  /** Puts a state back onto the constraints, in place. */
+  /**
+   * Decides which rows are independent, at a state on the constraints. Next to it those that depend on each
+   * other there are independent by an amount that is all drift.
+   */
+  decide(t: number, x: Float64Array): boolean {
+    if (!this.solve(t, x, true)) return false;
+    for (const level of [0, 1] as const) {
+      const [gauss, matrix] = level === 0 ? [this.positions, this.phiQ] : [this.velocities, this.psiV];
+      const count = this.level(level);
+      if (count > 0 && !gauss.set(this.metric, matrix, count, RANK)) return false;
+    }
+    return true;
+  }
+
+  /** Puts a state back onto the constraints, in place, by the rows of the last decision. */
   project(t: number, x: Float64Array): boolean {
-    const { n, program, residuals } = this;
-    const { phi, psi, jacobian } = program.rows;
-    const rows = this.functions['rows']!;
-    if (psi.length === 0) return true;
-    for (let level = 0; level < 2; level++) {
-      const count = level === 0 ? phi.length : psi.length;
-      const gauss = level === 0 ? this.positions : this.velocities;
+    const { n } = this;
+    if (this.program.rows.psi.length === 0) return true;
+    for (const level of [0, 1] as const) {
+      const [gauss, matrix] = level === 0 ? [this.positions, this.phiQ] : [this.velocities, this.psiV];
       let last = Infinity;
-      for (let round = 0; round < 6 && count > 0; round++) {
+      for (let round = 0; round < 6; round++) {
         if (!this.evaluate(t, x)) return false;
-        rows.call(this.input, residuals);
-        const matrix = level === 0 ? this.phiQ : this.psiV;
-        if (level === 0) {
-          matrix.fill(0);
-          jacobian.forEach((place, at) => (matrix[place] = residuals[phi.length + psi.length + at]!));
-        } else psi.forEach((row, j) => matrix.set(this.a.subarray(row * n, (row + 1) * n), j * n));
-        const first = level === 0 ? 0 : phi.length;
-        for (let j = 0; j < count; j++) this.right[j] = -residuals[first + j]!;
-        if (!gauss.set(this.metric, matrix, count, RANK)) {
+        const count = this.level(level);
+        if (count === 0) break;
+        if (!gauss.set(this.metric, matrix, count, null) && !gauss.set(this.metric, matrix, count, RANK)) {
           this.trouble = 'constraints are no numbers here';
           return false;
         }
         gauss.solve(null, this.right);
         let [move, size] = [0, 0];
         for (let i = 0; i < n; i++) {
-          move = Math.max(move, Math.abs(gauss.v[i]!) * Math.sqrt(Math.max(this.metric[i * n + i]!, 0)));
-          size = Math.max(size, Math.abs(x[level * n + i]!) * Math.sqrt(Math.max(this.metric[i * n + i]!, 0)));
+          move = Math.max(move, Math.abs(gauss.v[i]!) / gauss.units[i]!);
+          size = Math.max(size, Math.abs(x[level * n + i]!) / gauss.units[i]!);
         }
         if (Number.isNaN(move)) return false;
         if (!(move < 0.5 * last)) break;
         for (let i = 0; i < n; i++) x[level * n + i]! += gauss.v[i]!;
         last = move;
-        if (move <= 1e-13 * size || move === 0) break;
+        // What is left is the square of it.
+        if (move <= 1e-7 * size) break;
       }
     }
     return true;

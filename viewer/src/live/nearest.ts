@@ -84,6 +84,7 @@ export class Nearest {
     let x: Float64Array = from.slice();
     if (!of.evaluate(x, residuals, rows)) return null;
     for (let round = 0; round < 80 && of.count > 0; round++) {
+      gauss.forget();
       if (!of.metric(x, this.metric) || !gauss.set(this.metric, rows, of.count, RANK)) return null;
       const weights = new Float64Array(of.count);
       for (let j = 0; j < of.count; j++) {
@@ -118,6 +119,7 @@ export class Nearest {
     const { of, gauss } = this;
     const n = of.unknowns;
     if (!of.evaluate(x, this.residuals, this.rows) || !of.metric(x, this.metric)) return null;
+    gauss.forget();
     if (!gauss.set(this.metric, this.rows, of.count, RANK)) return null;
     const force = new Float64Array(n);
     for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) force[i]! += this.metric[i * n + j]! * (guess[j]! - x[j]!);

@@ -65,6 +65,8 @@ export interface Program {
   /** Names of the model's own rates: `x'`, or `p_x`. */
   rates: string[];
   constraints: string[];
+  /** The statement that each row is of. */
+  groups: number[];
   /** Outputs of `terms`: Γ, F, C, A, b, p, D p, ∂(F + C)/∂λ. Inputs: t, q, q̇, what stands behind, λ in forces. */
   terms: { metric: number[]; jacobian: number[]; slopes: number[] };
   /** Rows whose multipliers the forces depend on. */

@@ -26,7 +26,7 @@ export interface Bounds {
 }
 
 /** Resets that come this often in this part of the run come for ever. */
-const CROWD = 30;
+const CROWD = 12;
 const CROWDED = 1e-3;
 const MOST_EVENTS = 2000;
 
@@ -84,41 +84,49 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
   const direction = end < from ? -1 : 1;
   const span = Math.abs(end - from);
   let t = from;
-  model.decideAnew();
-  if (!record(t, x)) return stop(t, model.trouble);
+  if (!model.decide(t, x) || !record(t, x)) return stop(t, model.trouble);
   if (span === 0) return motion;
-  events.begin(t, x, null);
+  events.begin(t, x, []);
   const sampleAt = (k: number): number => from + ((end - from) * k) / bounds.samples;
   let sample = 1;
   let h = 0;
   const resets: number[] = [];
 
+  /**
+   * What each component may be off by: the tolerance of its own largest, or of a part of the largest of all in
+   * units of the masses. A motion from rest has the speed that its forces give it over its own extent.
+   */
   const weigh = (): void => {
-    for (let half = 0; half < 2; half++) {
-      let most = 0;
-      for (let i = half * n; i < (half + 1) * n; i++) {
-        largest[i] = Math.max(largest[i]!, Math.abs(x[i]!));
-        most = Math.max(most, largest[i]!);
-      }
-      for (let i = half * n; i < (half + 1) * n; i++) {
-        allowed[i] = bounds.tolerance * Math.max(largest[i]!, 1e-3 * most, 1e-300);
-      }
-    }
-    // Something at rest at 0 has the scale of what moves it in the run.
+    const mass = (i: number): number => Math.sqrt(Math.max(model.metric[i * n + i]!, 0));
+    let [place, speed, push] = [0, 0, 0];
     for (let i = 0; i < n; i++) {
-      allowed[i] = Math.max(allowed[i]!, bounds.tolerance * 1e-3 * largest[n + i]! * span);
-      if (largest[n + i] === 0) allowed[n + i] = Math.max(allowed[n + i]!, (bounds.tolerance * Math.max(largest[i]!, 1e-3)) / span);
-      if (allowed[i]! < 1e-200) allowed[i] = bounds.tolerance;
-      if (allowed[n + i]! < 1e-200) allowed[n + i] = bounds.tolerance;
+      largest[i] = Math.max(largest[i]!, Math.abs(x[i]!));
+      largest[n + i] = Math.max(largest[n + i]!, Math.abs(x[n + i]!));
+      place = Math.max(place, mass(i) * largest[i]!);
+      speed = Math.max(speed, mass(i) * largest[n + i]!);
+      push = Math.max(push, mass(i) * Math.abs(step.first[n + i]!));
+    }
+    speed = Math.max(speed, 0.1 * Math.sqrt(place * push), 1e-3 * push * span, (1e-6 * place) / span) || 1;
+    place = Math.max(place, 1e-2 * speed * span);
+    let [smallPlace, smallSpeed] = [Infinity, Infinity];
+    for (let i = 0; i < n; i++) {
+      const unit = mass(i);
+      if (unit > 0) [smallPlace, smallSpeed] = [Math.min(smallPlace, place / unit), Math.min(smallSpeed, speed / unit)];
+    }
+    for (let i = 0; i < n; i++) {
+      const unit = mass(i);
+      const own = (all: number, small: number): number => 1e-2 * (unit > 0 ? all / unit : Number.isFinite(small) ? small : 1);
+      allowed[i] = bounds.tolerance * Math.max(largest[i]!, own(place, smallPlace));
+      allowed[n + i] = bounds.tolerance * Math.max(largest[n + i]!, own(speed, smallSpeed));
     }
   };
 
   while ((end - t) * direction > 0) {
     if (now() - began > bounds.milliseconds) return stop(t, `this takes longer than ${bounds.milliseconds} ms`);
-    weigh();
     // Which rows are independent is decided here, on the constraints.
-    if (!model.solve(t, x, true)) return stop(t, model.trouble);
+    if (!model.decide(t, x)) return stop(t, model.trouble);
     if (!model.rates(t, x, step.first)) return stop(t, model.trouble);
+    weigh();
     if (h === 0) h = firstStep(step.first, x, allowed, span) * direction;
     if (Math.abs(h) > Math.abs(end - t)) h = end - t;
     let error = step.step(t, h, x, allowed);
@@ -133,14 +141,14 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
     }
     const isLast = Math.abs(t + h - end) <= 1e-12 * span;
     let reached = isLast ? end : t + h;
-    let event: number | null = null;
+    let happened: number[] = [];
     let needsDense = sample <= bounds.samples && (sampleAt(sample) - reached) * direction < 0;
     if (events.count > 0) {
       needsDense = false;
       if (!step.prepare()) return stop(t, model.trouble);
       const found = events.first(step);
       if (found) {
-        event = found.event;
+        happened = found.events;
         reached = t + found.theta * step.h;
         step.at(found.theta, trial);
       } else trial.set(step.next);
@@ -158,7 +166,7 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
     if (!model.project(t, x)) return stop(t, model.trouble || 'the constraints cannot be met');
     if (!x.every(Number.isFinite)) return stop(t, 'the state is no number any more');
     h *= Math.min(6, error === 0 ? 6 : 0.9 * error ** -0.125);
-    if (event !== null) {
+    for (const event of happened) {
       const item = program.events[event]!;
       motion.events.push({ t, name: item.name });
       if (motion.events.length > MOST_EVENTS) return stop(t, `\`${item.name}\` and others happen too often`);
@@ -166,23 +174,27 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
         record(t, x);
         return { ...motion, words: `\`${item.name}\` ends the run at t = ${short(t)}` };
       }
-      if (item.action === 'reset') {
-        record(t, x);
-        const seen = model.see(t, x);
-        if (!seen) return stop(t, model.trouble);
-        const after = reset(model, item, seen.input);
-        if ('words' in after) return stop(t, after.words);
-        x.set(after.x);
-        model.decideAnew();
-        resets.push(t);
-        if (resets.length > CROWD && Math.abs(t - resets[resets.length - 1 - CROWD]!) < CROWDED * span) {
-          return stop(t, `\`${item.name}\` happens ever more often`);
-        }
-        record(t, x);
-        h = 0;
+      if (item.action === 'record') continue;
+      record(t, x);
+      const before = events.slope(event, t, x);
+      const seen = model.see(t, x);
+      if (!seen) return stop(t, model.trouble);
+      const after = reset(model, item, seen.input);
+      if ('words' in after) return stop(t, after.words);
+      x.set(after.x);
+      if (!model.decide(t, x)) return stop(t, model.trouble);
+      record(t, x);
+      h = 0;
+      resets.push(t);
+      if (resets.length > CROWD && Math.abs(t - resets[resets.length - 1 - CROWD]!) < CROWDED * span) {
+        return stop(t, `\`${item.name}\` happens ever more often`);
       }
-      events.begin(t, x, event);
+      // What comes to rest at zero would happen again at once, and for ever.
+      if (Math.abs(events.slope(event, t, x)) <= 1e-7 * Math.abs(before)) {
+        return stop(t, `\`${item.name}\` would happen again at once`);
+      }
     }
+    if (happened.length > 0) events.begin(t, x, happened);
   }
   if (motion.t[motion.t.length - 1] !== t && !record(t, x)) return stop(t, model.trouble);
   return motion;

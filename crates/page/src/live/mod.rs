@@ -227,6 +227,7 @@ pub fn program(request: &Request) -> Result<Value, Why> {
         "coordinates": names(&system.positions()),
         "rates": names(&own.rates),
         "constraints": system.constraints.iter().map(|c| &c.name).collect::<Vec<_>>(),
+        "groups": groups(model),
         "terms": {
             "metric": listing.metric, "jacobian": listing.jacobian, "slopes": listing.slopes,
         },
@@ -250,6 +251,13 @@ pub fn program(request: &Request) -> Result<Value, Why> {
         "samples": request.samples.max(2) - 1,
         "tolerance": TOLERANCE,
     }))
+}
+
+/// The statement that each constraint row is of, by number.
+fn groups(model: &Model) -> Vec<usize> {
+    let labels: Vec<&str> = model.system.constraints.iter().map(|c| &*c.label).collect();
+    let first = |label: &&str| labels.iter().position(|other| other == label).unwrap_or(0);
+    labels.iter().map(first).collect()
 }
 
 /// Parameters in terms of those that are numbers.
