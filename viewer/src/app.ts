@@ -2,6 +2,7 @@
  * What the page shows: which run, at what time. Parts of the page listen to changes;
  * nothing but this module changes it.
  */
+import { drawing, type Drawing } from './drawing.ts';
 import { place, type Place } from './sampling.ts';
 import type { Page, PageEvent, Run } from './page.ts';
 
@@ -15,6 +16,7 @@ export class App {
   page: Page;
   run: Run;
   events: PageEvent[];
+  drawing: Drawing;
   origin: Origin = 'native';
   /** What a live run says of itself. */
   words = '';
@@ -28,6 +30,7 @@ export class App {
     this.page = page;
     this.run = page.run;
     this.events = page.events;
+    this.drawing = drawing(page.scene, page.run);
     this.set = this.begin;
     this.speed = this.ownSpeed;
   }
@@ -97,6 +100,7 @@ export class App {
     this.run = run;
     this.events = events;
     this.words = words;
+    this.drawing = drawing(this.page.scene, run);
     this.tell('run');
     this.seek(this.set);
   }
@@ -111,6 +115,7 @@ export class App {
     this.events = page.events;
     this.origin = 'native';
     this.words = '';
+    this.drawing = drawing(page.scene, page.run);
     if (!sameSpan) this.speed = this.ownSpeed;
     this.tell('page');
     this.tell('run');

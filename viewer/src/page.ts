@@ -69,6 +69,8 @@ export interface Slider {
 export interface Scene {
   dimension: 2 | 3;
   shapes: Shape[];
+  /** Where things fall to, in space; without it the last axis is up. */
+  down?: number[];
 }
 
 export type Shape =

@@ -11,6 +11,8 @@ interface State {
   running: boolean;
   /** Diagnostics as text, empty if there are none. */
   trouble: string;
+  /** Whether the page is an older one, since there is none of what is asked for. */
+  stale: boolean;
 }
 
 export class Served {
@@ -32,12 +34,14 @@ export class Served {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(values),
     }).catch(() => null);
-    if (answer && !answer.ok) this.trouble('The server refused these values.', await answer.text());
+    const words = await answer?.text();
+    if (answer && !answer.ok) this.trouble('The server refused these values.', words ?? '');
   }
 
   private hear(state: State): void {
     this.running = state.running;
-    if (state.trouble) this.trouble('The model cannot be run as it is now. Shown is the last run that could.', state.trouble);
+    const stale = 'The model cannot be run as it is now. Shown is the last run that could.';
+    if (state.trouble) this.trouble(state.stale ? stale : 'Of this run is to be said:', state.trouble);
     else this.trouble('', '');
     this.wanted = state.version;
     this.changed();
@@ -68,6 +72,7 @@ export class Served {
     if (place.dataset['key'] === key) return;
     place.dataset['key'] = key;
     place.hidden = words === '';
+    place.classList.toggle('mild', words.startsWith('Of this run'));
     place.replaceChildren(h('p', {}, words), ...(text ? [h('pre', { tabindex: 0 }, text)] : []));
   }
 }

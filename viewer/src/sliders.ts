@@ -16,6 +16,8 @@ const MANY = 8;
 
 interface Row {
   slider: Slider;
+  /** What it stands for: the boxes show fewer digits. */
+  value: number;
   range: HTMLInputElement;
   number: HTMLInputElement;
 }
@@ -44,10 +46,7 @@ export class Sliders {
   /** The values that differ from those of the page's own run. */
   private moved(): Record<string, number> {
     const values: Record<string, number> = {};
-    for (const { slider, number } of this.rows) {
-      const value = Number(number.value);
-      if (number.value !== '' && Number.isFinite(value) && value !== slider.value) values[slider.name] = value;
-    }
+    for (const { slider, value } of this.rows) if (value !== slider.value) values[slider.name] = value;
     return values;
   }
 
@@ -103,14 +102,15 @@ export class Sliders {
     const step = (slider.max - slider.min) / 400 || 'any';
     const range = h('input', { type: 'range', id, min: slider.min, max: slider.max, step: 'any', value: slider.value, 'data-name': slider.name });
     const number = h('input', { type: 'number', value: slider.value, step: 'any', 'aria-label': `${slider.name}, as a number` });
-    const row: Row = { slider, range, number };
+    const row: Row = { slider, value: slider.value, range, number };
     this.rows.push(row);
     this.put(row, slider.value);
     range.addEventListener('input', () => {
       // In steps of the range, so that numbers stay short; the value of the model is one of them.
       const raw = Number(range.value);
-      const value = typeof step === 'number' ? slider.value + Math.round((raw - slider.value) / step) * step : raw;
-      this.put(row, Number(value.toPrecision(8)));
+      const own = row.slider.value;
+      const value = typeof step === 'number' ? own + Math.round((raw - own) / step) * step : raw;
+      this.put(row, Math.abs(raw - own) * 2 < Number(step) ? own : Number(value.toPrecision(6)));
       this.compute();
     });
     range.addEventListener('keydown', (event) => {
@@ -118,8 +118,8 @@ export class Sliders {
       const by = keys[event.key];
       if (by === undefined || typeof step !== 'number') return;
       event.preventDefault();
-      const value = Math.min(Math.max(Number(number.value) + by * step, slider.min), slider.max);
-      this.put(row, Number(value.toPrecision(8)));
+      const value = Math.min(Math.max(row.value + by * step, slider.min), slider.max);
+      this.put(row, Number(value.toPrecision(6)));
       this.compute();
       this.release();
     });
@@ -133,12 +133,14 @@ export class Sliders {
     return h('div', { class: 'slider' }, h('label', { for: id }, slider.name), range, number);
   }
 
-  private put({ range, number, slider }: Row, value: number): void {
+  private put(row: Row, value: number): void {
+    const { range, number, slider } = row;
+    row.value = value;
     range.value = String(value);
     const [low, high] = [slider.min, slider.max];
     range.style.setProperty('--done', `${Math.min(Math.max((value - low) / (high - low || 1), 0), 1) * 100}%`);
     range.setAttribute('aria-valuetext', short(value, 6));
-    number.value = String(value);
+    number.value = String(Number(value.toPrecision(6)));
   }
 
   private simulate(): void {

@@ -3,6 +3,7 @@
 // DAL is the program, BROWSER a Chromium; crates/cli/tests/browser.rs sets both.
 import puppeteer from 'puppeteer-core';
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,8 @@ export function launch() {
   return puppeteer.launch({
     executablePath: process.env.BROWSER ?? '/usr/bin/chromium',
     headless: true,
-    args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
+    // Without a graphics card: canvases by the processor, drawings in space by a software WebGL.
+    args: ['--no-sandbox', '--disable-gpu', '--enable-unsafe-swiftshader', '--disable-dev-shm-usage'],
   });
 }
 
@@ -58,8 +60,8 @@ export const until = (page, what, ...given) => page.waitForFunction(what, { time
 /** A fingerprint of what the drawing shows. */
 export async function picture(page) {
   await frames(page, 2);
-  const shot = await (await page.$('#stage .figure')).screenshot({ encoding: 'base64' });
-  return shot;
+  const shot = await (await page.$('#stage .figure')).screenshot();
+  return createHash('sha256').update(shot).digest('hex');
 }
 
 export const frames = (page, count) =>

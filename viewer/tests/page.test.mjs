@@ -35,12 +35,13 @@ test('the animation moves, in the plane and in space', async () => {
 
 test('the time bar, keys and a click on a plot choose the time', async () => {
   const page = await open(browser, pendulum);
+  await page.focus('#stage');
+  await page.keyboard.press('Home'); // From here on the ring of the focus is part of the picture.
   const start = await picture(page);
   await scrub(page, 0.5);
   assert.equal(await text(page, '#time'), 't = 2.50');
   assert.notEqual(await picture(page), start);
   const here = await legend(page);
-  await page.focus('#stage');
   await page.keyboard.press('ArrowRight');
   assert.notEqual(await text(page, '#time'), 't = 2.50');
   await page.keyboard.press('ArrowLeft');
@@ -52,11 +53,11 @@ test('the time bar, keys and a click on a plot choose the time', async () => {
   assert.equal(await picture(page), start);
   const plot = await (await page.$('.panel .u-over')).boundingBox();
   await page.mouse.move(plot.x + plot.width / 2, plot.y + 30);
-  await until(page, () => document.querySelector('#time').textContent.startsWith('t = 2.5'));
+  await until(page, () => Math.abs(Number(document.querySelector('#time').textContent.slice(4)) - 2.5) < 0.05);
   await page.mouse.move(plot.x + plot.width / 2, plot.y - 60);
   await until(page, () => document.querySelector('#time').textContent === 't = 0.00');
   await page.mouse.click(plot.x + plot.width / 4, plot.y + 30);
-  await until(page, () => document.querySelector('#time').textContent.startsWith('t = 1.2'));
+  await until(page, () => Math.abs(Number(document.querySelector('#time').textContent.slice(4)) - 1.25) < 0.05);
   assert.deepEqual(page.faults, []);
   await page.close();
 });

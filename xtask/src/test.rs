@@ -13,8 +13,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-use crate::{cargo, root};
 use crate::steps::{Outcome, Report, program, run};
+use crate::{cargo, root};
 
 /// Tests that need more than Rust.
 struct Group {

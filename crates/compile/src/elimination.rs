@@ -238,7 +238,10 @@ impl Tape {
                 let at = r as usize;
                 variables.contains(&at) || (at >= first && moves[at - first])
             };
-            let own = registers[..operands].iter().any(is_moving);
+            let own = match instruction {
+                Instruction::Follow => moves.last().copied().unwrap_or(true),
+                _ => registers[..operands].iter().any(is_moving),
+            };
             moves.push(own);
         }
         let still: Vec<usize> = (old..moves.len()).filter(|&at| !moves[at]).collect();

@@ -27,10 +27,10 @@ use dalembert_derive::{Choices, Formulation};
 use dalembert_export::scene::{Scene, Shape};
 use dalembert_export::{AnalysisPage, Derivation};
 use dalembert_model::system::Model;
+use dalembert_simulate::Setting;
 use dalembert_simulate::drive::End;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::run::verify::Verification;
-use dalembert_simulate::Setting;
 use serde_json::{Value, json};
 
 /// The viewer as it was built from `viewer/`; the data take the place of `/*PAGE*/`.
@@ -83,9 +83,8 @@ impl Page<'_> {
             Err(why) => json!({"why": why.words()}),
         };
         let events = report.event_log.iter();
-        let events: Vec<Value> = events
-            .map(|e| json!({"t": e.t, "name": system.events[e.event].name}))
-            .collect();
+        let events: Vec<Value> =
+            events.map(|e| json!({"t": e.t, "name": system.events[e.event].name})).collect();
         let starts = sliders::starts(model, &Unknowns::new(model), &report.start.state, samples);
         json!({
             "format": 1,

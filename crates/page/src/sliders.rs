@@ -52,7 +52,8 @@ pub fn starts(model: &Model, unknowns: &Unknowns, state: &State, samples: &Sampl
     let mut list = Vec::new();
     for (level, (symbols, values)) in unknowns.symbols.iter().zip(levels).enumerate() {
         for (i, (&symbol, &value)) in symbols.iter().zip(values).enumerate() {
-            let is_given = system.start.iter().any(|item| exprs.as_symbol(item.left) == Some(symbol));
+            let is_given =
+                system.start.iter().any(|item| exprs.as_symbol(item.left) == Some(symbol));
             if !(is_given || is_free) {
                 continue;
             }

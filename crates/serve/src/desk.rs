@@ -24,11 +24,14 @@ pub(crate) struct State {
     pub running: bool,
     /// Diagnostics, as text; empty if there are none.
     pub trouble: String,
+    /// Whether the page is an older one, since there is none of what is asked for.
+    pub stale: bool,
 }
 
 impl State {
     pub fn to_json(&self) -> String {
-        json!({ "version": self.version, "running": self.running, "trouble": self.trouble })
+        let State { version, running, trouble, stale } = self;
+        json!({ "version": version, "running": running, "trouble": trouble, "stale": stale })
             .to_string()
     }
 }
@@ -79,7 +82,7 @@ impl Desk {
     pub fn publish(&self, sheet: Sheet, trouble: String) {
         *lock(&self.sheet) = sheet;
         self.state.send_modify(|state| {
-            *state = State { version: state.version + 1, running: false, trouble };
+            *state = State { version: state.version + 1, running: false, trouble, stale: false };
         });
     }
 
@@ -88,6 +91,7 @@ impl Desk {
         self.state.send_modify(|state| {
             state.running = false;
             state.trouble = trouble;
+            state.stale = true;
         });
     }
 

@@ -32,7 +32,7 @@ const TITLES: Record<Group, string> = {
   observable: 'Observed',
 };
 
-const ORDER: Group[] = ['observable', 'coordinate', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
+const ORDER: Group[] = ['coordinate', 'observable', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
 
 export function choose(columns: Column[], run: Run): Choice[] {
   return ORDER.flatMap((group) => {
@@ -42,8 +42,9 @@ export function choose(columns: Column[], run: Run): Choice[] {
     const kinds = group === 'coordinate' ? apartByKind(own, columns) : [{ words: '', list: own }];
     return kinds.flatMap(({ words, list }) => {
       const parts = log ? [list] : apartBySize(list, run);
+      const names = (part: number[]) => part.map((i) => columns[i]?.label ?? '').join(', ');
       return parts.map((part) => ({
-        title: TITLES[group] + words,
+        title: TITLES[group] + (parts.length > 1 ? `: ${names(part.slice(0, MOST))}` : words),
         ys: part.slice(0, MOST),
         x: 't' as const,
         log: log && part.slice(0, MOST).some((i) => isPositive(run.values[i])),
@@ -65,7 +66,10 @@ function apartByKind(list: number[], columns: Column[]): { words: string; list: 
 /** Sorted by size, cut where the next is much smaller; inside a panel the order of the model. */
 function apartBySize(list: number[], run: Run): number[][] {
   const sized = list.map((i) => ({ i, size: spread(run.values[i]) }));
-  const moving = sized.filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
+  const largest = Math.max(...sized.map(({ size }) => size));
+  // Beside the others, rounding is no motion.
+  const isStill = ({ size }: { size: number }) => size <= largest * 1e-10;
+  const moving = sized.filter((one) => !isStill(one)).sort((a, b) => b.size - a.size);
   const parts: number[][] = [];
   let top = Infinity;
   for (const { i, size } of moving) {
@@ -76,7 +80,7 @@ function apartBySize(list: number[], run: Run): number[][] {
     parts[parts.length - 1]?.push(i);
   }
   // What does not move goes with the largest: it flattens nothing there.
-  const still = sized.filter(({ size }) => size === 0).map(({ i }) => i);
+  const still = sized.filter(isStill).map(({ i }) => i);
   if (still.length > 0) parts.length > 0 ? parts[0]?.push(...still) : parts.push(still);
   return parts.map((part) => part.sort((a, b) => a - b));
 }

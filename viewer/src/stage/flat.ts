@@ -2,9 +2,10 @@
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { multiples, nice, short } from '../numbers.ts';
-import { bounds, type Box } from '../sampling.ts';
+import { bounds, middle, surroundings, type Box } from '../drawing.ts';
+import { at } from '../sampling.ts';
 import { colors, type Colors } from '../theme.ts';
-import { middle, position, shades, type Choices, type Figure } from './figure.ts';
+import { position, shades, type Choices, type Figure } from './figure.ts';
 
 const MARGIN = 34;
 
@@ -26,8 +27,8 @@ export class Flat implements Figure {
     const context = this.element.getContext('2d');
     if (!context) throw new Error('this browser has no canvas');
     this.context = context;
-    this.box = bounds(app.page.scene, app.run);
-    this.shades = shades(app.page.scene);
+    this.box = this.frame();
+    this.shades = shades(app.drawing.shapes);
     this.palette = colors();
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(this.element);
@@ -36,12 +37,12 @@ export class Flat implements Figure {
 
   renew(): void {
     // While sliders are dragged the view stays: one sees what moves, and out of it goes what grows.
-    if (this.app.origin === 'native') this.box = bounds(this.app.page.scene, this.app.run);
+    if (this.app.origin === 'native') this.box = this.frame();
     this.draw();
   }
 
   fit(): void {
-    this.box = bounds(this.app.page.scene, this.app.run);
+    this.box = this.frame();
     this.view = null;
     this.draw();
   }
@@ -83,9 +84,9 @@ export class Flat implements Figure {
   private shapes(toX: (x: number) => number, toY: (y: number) => number, scale: number): void {
     const c = this.context;
     const { app, palette } = this;
-    const many = app.page.scene.shapes.length > 60;
+    const many = app.drawing.shapes.length > 60;
     const dot = many ? 2.5 : 5;
-    for (const shape of app.page.scene.shapes) {
+    for (const shape of app.drawing.shapes) {
       if (shape.kind === 'line') {
         c.strokeStyle = palette.body;
         c.lineWidth = many ? 1.5 : 2.5;
@@ -98,6 +99,7 @@ export class Flat implements Figure {
           pen = p !== null;
         }
         c.stroke();
+        if (!many) this.joints(shape.points, toX, toY);
       } else if (shape.kind === 'circle') {
         const p = position(app, shape.center);
         const r = position(app, [shape.radius])?.[0] ?? NaN;
@@ -114,7 +116,7 @@ export class Flat implements Figure {
       }
     }
     // Dots lie above lines, whatever the order of statements.
-    app.page.scene.shapes.forEach((shape, index) => {
+    app.drawing.shapes.forEach((shape, index) => {
       if (shape.kind !== 'point') return;
       const p = position(app, shape.at);
       if (!p) return;
@@ -128,15 +130,30 @@ export class Flat implements Figure {
     });
   }
 
+  /** The joints of a line, as small rings. */
+  private joints(points: number[][], toX: (x: number) => number, toY: (y: number) => number): void {
+    const c = this.context;
+    c.fillStyle = this.palette.paper;
+    c.lineWidth = 1.5;
+    for (const point of points) {
+      const p = position(this.app, point);
+      if (!p) continue;
+      c.beginPath();
+      c.arc(toX(p[0]), toY(p[1]), 3, 0, 2 * Math.PI);
+      c.fill();
+      c.stroke();
+    }
+  }
+
   private traces(toX: (x: number) => number, toY: (y: number) => number): void {
     if (this.choices.traces === 'none') return;
     const { app } = this;
     const c = this.context;
     const now = app.place.index;
-    app.page.scene.shapes.forEach((shape, index) => {
+    app.drawing.shapes.forEach((shape, index) => {
       if (shape.kind !== 'trace') return;
-      const xs = app.run.scene[shape.at[0] ?? -1] ?? [];
-      const ys = app.run.scene[shape.at[1] ?? -1] ?? [];
+      const xs = app.drawing.rows[shape.at[0] ?? -1] ?? [];
+      const ys = app.drawing.rows[shape.at[1] ?? -1] ?? [];
       const path = (from: number, to: number, alpha: number, last: boolean) => {
         c.beginPath();
         let pen = false;
@@ -205,10 +222,15 @@ export class Flat implements Figure {
     }
   }
 
+  private frame(): Box {
+    return this.choices.follow ? surroundings(this.app.drawing) : bounds(this.app.drawing);
+  }
+
+  /** Where the system is, if it is followed: the view is then about its middle. */
   private offset(): [number, number] {
-    const now = middle(this.app);
-    const { low, high } = this.box;
-    return [now[0] - (low[0] + high[0]) / 2, now[1] - (low[1] + high[1]) / 2];
+    const place = this.app.place;
+    const now = middle(this.app.drawing, (row) => at(row, place));
+    return [now[0], now[1]];
   }
 
   private current(): { x: number; y: number; scale: number } {

@@ -1,15 +1,17 @@
 /** Traces in space: lines of a width in pixels, the part that was passed stronger than the rest. */
-import { Group, Vector2 } from 'three';
+import { BufferGeometry, Float32BufferAttribute, Group, Line, LineBasicMaterial, Vector2 } from 'three';
 import { Line2 } from 'three/examples/jsm/lines/Line2.js';
 import { LineGeometry } from 'three/examples/jsm/lines/LineGeometry.js';
 import { LineMaterial } from 'three/examples/jsm/lines/LineMaterial.js';
 import type { App } from '../app.ts';
+import type { Shape } from '../page.ts';
 import type { Choices } from './figure.ts';
 
 interface Path {
   at: number[];
   past: Line2;
-  whole: Line2;
+  /** A thin one: it costs next to nothing. */
+  whole: Line;
   /** The sample of each point of the line, as samples without a place are left out. */
   samples: number[];
 }
@@ -19,17 +21,14 @@ export class Paths {
   private readonly paths: Path[] = [];
   private readonly size = new Vector2(1, 1);
 
-  constructor(private readonly app: App, shades: string[]) {
-    app.page.scene.shapes.forEach((shape, index) => {
+  constructor(private readonly app: App, shapes: Shape[], shades: string[]) {
+    shapes.forEach((shape, index) => {
       if (shape.kind !== 'trace') return;
-      const line = (opacity: number) => {
-        const color = shades[index] ?? '#888888';
-        const material = new LineMaterial({ color, linewidth: 1.6, transparent: true, opacity });
-        const made = new Line2(new LineGeometry(), material);
-        made.frustumCulled = false;
-        return made;
-      };
-      const path: Path = { at: shape.at, past: line(0.95), whole: line(0.28), samples: [] };
+      const color = shades[index] ?? '#888888';
+      const past = new Line2(new LineGeometry(), new LineMaterial({ color, linewidth: 1.6, transparent: true, opacity: 0.95 }));
+      const whole = new Line(new BufferGeometry(), new LineBasicMaterial({ color, transparent: true, opacity: 0.4 }));
+      past.frustumCulled = whole.frustumCulled = false;
+      const path: Path = { at: shape.at, past, whole, samples: [] };
       this.paths.push(path);
       this.group.add(path.whole, path.past);
     });
@@ -39,7 +38,7 @@ export class Paths {
   /** Another run. */
   renew(): void {
     for (const path of this.paths) {
-      const rows = path.at.map((index) => this.app.run.scene[index] ?? []);
+      const rows = path.at.map((index) => this.app.drawing.rows[index] ?? []);
       const places: number[] = [];
       path.samples = [];
       for (let i = 0; i < this.app.run.t.length; i++) {
@@ -48,12 +47,12 @@ export class Paths {
         places.push(x, y, z);
         path.samples.push(i);
       }
-      for (const line of [path.past, path.whole]) {
-        line.visible = path.samples.length > 1;
-        if (!line.visible) continue;
-        line.geometry.dispose();
-        line.geometry = new LineGeometry().setPositions(places);
-      }
+      path.past.visible = path.whole.visible = path.samples.length > 1;
+      if (path.samples.length < 2) continue;
+      path.past.geometry.dispose();
+      path.past.geometry = new LineGeometry().setPositions(places);
+      path.whole.geometry.dispose();
+      path.whole.geometry = new BufferGeometry().setAttribute('position', new Float32BufferAttribute(places, 3));
     }
     this.resize(this.size.x, this.size.y);
   }
@@ -71,10 +70,7 @@ export class Paths {
 
   resize(width: number, height: number): void {
     this.size.set(width, height);
-    for (const { past, whole } of this.paths) {
-      past.material.resolution.copy(this.size);
-      whole.material.resolution.copy(this.size);
-    }
+    for (const { past } of this.paths) past.material.resolution.copy(this.size);
   }
 }
 

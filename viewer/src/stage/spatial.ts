@@ -29,9 +29,10 @@ import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { App } from '../app.ts';
 import { h, oncePerFrame } from '../dom.ts';
 import { nice } from '../numbers.ts';
-import { bounds, extent, type Box } from '../sampling.ts';
+import { bounds, extent, middle, surroundings, type Box } from '../drawing.ts';
+import { at } from '../sampling.ts';
 import { colors, type Colors } from '../theme.ts';
-import { middle, position, shades, type Choices, type Figure } from './figure.ts';
+import { position, shades, type Choices, type Figure } from './figure.ts';
 import { Paths } from './paths.ts';
 import { Triad } from './triad.ts';
 
@@ -57,6 +58,8 @@ export class Spatial implements Figure {
   private rings: { ring: Group; index: number }[] = [];
   private paths!: Paths;
   private thickness = 0.01;
+  private step = 1;
+  private grid: LineSegments | null = null;
   private followed: [number, number, number] | null = null;
   private readonly render: () => void;
 
@@ -64,7 +67,7 @@ export class Spatial implements Figure {
     this.renderer = new WebGLRenderer({ antialias: true, alpha: true });
     this.renderer.setPixelRatio(Math.min(devicePixelRatio || 1, 2));
     this.element = h('div', { class: 'figure' }, this.renderer.domElement, this.triad.element);
-    this.box = bounds(app.page.scene, app.run);
+    this.box = bounds(app.drawing);
     this.palette = colors();
     this.camera.up.set(0, 0, 1);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
@@ -90,13 +93,13 @@ export class Spatial implements Figure {
   }
 
   renew(): void {
-    if (this.app.origin === 'native') this.box = bounds(this.app.page.scene, this.app.run);
+    if (this.app.origin === 'native') this.box = bounds(this.app.drawing);
     this.paths.renew();
     this.draw();
   }
 
   fit(): void {
-    this.box = bounds(this.app.page.scene, this.app.run);
+    this.box = bounds(this.app.drawing);
     this.followed = null;
     this.build();
     this.look();
@@ -153,7 +156,7 @@ export class Spatial implements Figure {
     });
     this.rodMesh.instanceMatrix.needsUpdate = true;
     let i = 0;
-    for (const shape of app.page.scene.shapes) {
+    for (const shape of app.drawing.shapes) {
       if (shape.kind !== 'point') continue;
       const p = position(app, shape.at);
       const size = this.thickness * 2.4;
@@ -166,7 +169,7 @@ export class Spatial implements Figure {
   }
 
   private placeRing(ring: Group, index: number): void {
-    const shape = this.app.page.scene.shapes[index];
+    const shape = this.app.drawing.shapes[index];
     if (shape?.kind !== 'circle') return;
     const center = position(this.app, shape.center);
     const radius = Math.abs(position(this.app, [shape.radius])?.[0] ?? NaN);
@@ -185,33 +188,33 @@ export class Spatial implements Figure {
     const { app, palette } = this;
     this.bodies.clear();
     const size = extent(this.box);
-    const now = { ...app.run, scene: app.run.scene.map((row) => row.slice(0, 1)) };
-    const own = extent(bounds({ ...app.page.scene, shapes: app.page.scene.shapes.filter((s) => s.kind !== 'trace') }, now));
-    const many = app.page.scene.shapes.length > 60 ? 0.5 : 1;
-    this.thickness = Math.min(Math.max(own * 0.014, size * 0.003), size * 0.009) * many;
-    this.rods = app.page.scene.shapes.flatMap((shape) =>
+    const own = extent(bounds(app.drawing, true));
+    const many = app.drawing.shapes.length > 60;
+    const thin = this.choices.follow ? 0 : size * 0.003;
+    this.thickness = Math.min(Math.max(own * 0.014, thin), size * 0.009) * (many ? 0.5 : 1);
+    this.rods = app.drawing.shapes.flatMap((shape) =>
       shape.kind === 'line' ? pairs(shape.points) : [],
     );
     const body = new MeshLambertMaterial({ color: palette.body });
-    this.rodMesh = instanced(new CylinderGeometry(1, 1, 1, 14), body, this.rods.length);
-    const scene = app.page.scene;
-    const shade = shades(scene).map((n) => palette.series[n % palette.series.length] ?? palette.ink);
-    const dots = scene.shapes.flatMap((shape, i) => (shape.kind === 'point' ? [shade[i] ?? ''] : []));
+    this.rodMesh = instanced(new CylinderGeometry(1, 1, 1, many ? 6 : 14), body, this.rods.length);
+    const { shapes } = app.drawing;
+    const shade = shades(shapes).map((n) => palette.series[n % palette.series.length] ?? palette.ink);
+    const dots = shapes.flatMap((shape, i) => (shape.kind === 'point' ? [shade[i] ?? ''] : []));
     const white = new MeshLambertMaterial({ color: 0xffffff });
-    this.dotMesh = instanced(new SphereGeometry(1, 20, 14), white, dots.length);
+    this.dotMesh = instanced(many ? new SphereGeometry(1, 8, 6) : new SphereGeometry(1, 20, 14), white, dots.length);
     dots.forEach((color, i) => this.dotMesh.setColorAt(i, new Color(color)));
     this.bodies.add(this.rodMesh, this.dotMesh);
     this.buildRings(body, own);
-    this.paths = new Paths(app, shade);
+    this.paths = new Paths(app, shapes, shade);
     this.bodies.add(this.paths.group);
-    this.buildGround(size);
+    this.buildGround(this.choices.follow ? 2 * own : size);
     this.element.toggleAttribute('data-ready', true);
   }
 
   private buildRings(material: MeshLambertMaterial, own: number): void {
-    this.rings = this.app.page.scene.shapes.flatMap((shape, index) => {
+    this.rings = this.app.drawing.shapes.flatMap((shape, index) => {
       if (shape.kind !== 'circle') return [];
-      const first = Math.abs(this.app.run.scene[shape.radius]?.[0] ?? own) || own;
+      const first = Math.abs(this.app.drawing.rows[shape.radius]?.[0] ?? own) || own;
       const ring = new Group();
       const clear = { color: this.palette.body, transparent: true, opacity: 0.16, depthWrite: false };
       if (shape.axis) {
@@ -230,13 +233,18 @@ export class Spatial implements Figure {
     const { low, high } = this.box;
     const floor = low[2] >= -0.02 * size ? 0 : low[2] - 0.04 * size;
     const step = nice(size / 4);
-    const [x0, x1] = [Math.floor(low[0] / step - 0.5), Math.ceil(high[0] / step + 0.5)];
-    const [y0, y1] = [Math.floor(low[1] / step - 0.5), Math.ceil(high[1] / step + 0.5)];
+    this.step = step;
+    // Under a system that is followed, the grid goes along, line upon line.
+    const [x0, x1, y0, y1] = this.choices.follow
+      ? [-12, 12, -12, 12]
+      : [Math.floor(low[0] / step - 0.5), Math.ceil(high[0] / step + 0.5), Math.floor(low[1] / step - 0.5), Math.ceil(high[1] / step + 0.5)];
     const ends: number[] = [];
     for (let i = x0; i <= x1; i++) ends.push(i * step, y0 * step, floor, i * step, y1 * step, floor);
     for (let i = y0; i <= y1; i++) ends.push(x0 * step, i * step, floor, x1 * step, i * step, floor);
     const geometry = new BufferGeometry().setAttribute('position', new Float32BufferAttribute(ends, 3));
-    this.bodies.add(new LineSegments(geometry, new LineBasicMaterial({ color: this.palette.grid })));
+    this.grid = new LineSegments(geometry, new LineBasicMaterial({ color: this.palette.grid }));
+    this.grid.frustumCulled = false;
+    this.bodies.add(this.grid);
     this.triad.spacing(step);
     const gray = new MeshBasicMaterial({ color: this.palette.grid, transparent: true, opacity: 0.6 });
     for (const mesh of [this.rodMesh, this.dotMesh]) {
@@ -251,7 +259,9 @@ export class Spatial implements Figure {
 
   /** So far away that the corners of the box are in view. */
   private look(): void {
-    const { low, high } = this.box;
+    // A system that is followed is looked at, not its path.
+    const { low, high } = this.choices.follow ? surroundings(this.app.drawing) : this.box;
+    const size = Math.max(extent({ low, high }), extent(this.box) * 1e-3);
     const corner = (i: number) =>
       new Vector3(i & 1 ? high[0] : low[0], i & 2 ? high[1] : low[1], i & 4 ? high[2] : low[2]);
     const center = corner(0).add(corner(7)).multiplyScalar(0.5);
@@ -259,16 +269,20 @@ export class Spatial implements Figure {
     const up = FROM.clone().cross(right);
     const tall = Math.tan((this.camera.fov * Math.PI) / 360) * 0.88;
     const wide = tall * this.camera.aspect;
-    let distance = extent(this.box) * 0.4;
+    let distance = size * 0.4;
     for (let i = 0; i < 8; i++) {
       const c = corner(i).sub(center);
       const depth = c.dot(FROM);
       distance = Math.max(distance, depth + Math.abs(c.dot(right)) / wide, depth + Math.abs(c.dot(up)) / tall);
     }
+    if (this.choices.follow) {
+      this.followed = this.middle();
+      center.add(new Vector3(...this.followed));
+    }
     this.controls.target.copy(center);
     this.camera.position.copy(center).addScaledVector(FROM, distance);
     this.camera.near = distance / 200;
-    this.camera.far = distance * 50;
+    this.camera.far = distance * 50 + extent(this.box) * 4;
     this.camera.updateProjectionMatrix();
     this.controls.update();
     this.render();
@@ -279,14 +293,18 @@ export class Spatial implements Figure {
       this.followed = null;
       return;
     }
-    const now = middle(this.app);
-    const target = this.controls.target;
-    const before = this.followed ?? [target.x, target.y, target.z];
-    const shift = new Vector3(...now).sub(new Vector3(...(before as [number, number, number])));
+    const now = this.middle();
+    const shift = new Vector3(...now).sub(new Vector3(...(this.followed ?? now)));
     this.controls.target.add(shift);
     this.camera.position.add(shift);
     this.followed = now;
+    this.grid?.position.set(Math.round(now[0] / this.step) * this.step, Math.round(now[1] / this.step) * this.step, 0);
     this.camera.lookAt(this.controls.target);
+  }
+
+  private middle(): [number, number, number] {
+    const place = this.app.place;
+    return middle(this.app.drawing, (row) => at(row, place));
   }
 
   private resize(): void {
@@ -303,7 +321,7 @@ export class Spatial implements Figure {
   }
 
   private paint(): void {
-    this.triad.draw(this.camera, this.palette);
+    this.triad.draw(this.camera, this.palette, this.app.drawing.axes);
     this.renderer.render(this.world, this.camera);
   }
 }

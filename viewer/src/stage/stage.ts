@@ -1,6 +1,7 @@
 /** The place of the drawing: which kind, its buttons, its keys, and what is said of it. */
 import type { App } from '../app.ts';
 import { byId, h, icon, ICONS } from '../dom.ts';
+import { travels } from '../drawing.ts';
 import { Flat } from './flat.ts';
 import type { Choices, Figure } from './figure.ts';
 import { Spatial } from './spatial.ts';
@@ -9,13 +10,13 @@ export function stage(app: App): void {
   const place = byId('stage');
   place.tabIndex = 0;
   place.setAttribute('role', 'group');
-  const hasTraces = () => app.page.scene.shapes.some((shape) => shape.kind === 'trace');
-  const choices: Choices = { traces: 'whole', follow: false };
+  const hasTraces = () => app.drawing.shapes.some((shape) => shape.kind === 'trace');
+  const choices: Choices = { traces: 'whole', follow: travels(app.drawing) };
   let figure: Figure | null = null;
   let kind = '';
 
   const build = () => {
-    const key = JSON.stringify(app.page.scene);
+    const key = JSON.stringify([app.page.scene, app.run.t.length > 0]);
     if (key === kind) return figure?.renew();
     kind = key;
     figure?.dispose();
@@ -37,10 +38,10 @@ export function stage(app: App): void {
     h('option', { value: 'past' }, 'traces: so far'),
     h('option', { value: 'none' }, 'traces: none'),
   );
-  const follow = h('button', { type: 'button', 'aria-pressed': 'false', title: 'The view moves along', onclick: () => {
+  const follow = h('button', { type: 'button', 'aria-pressed': String(choices.follow), title: 'The view moves along', onclick: () => {
     choices.follow = !choices.follow;
     follow.setAttribute('aria-pressed', String(choices.follow));
-    figure?.draw();
+    figure?.fit();
   } }, 'follow');
   const fit = h('button', { type: 'button', title: 'All of it in view (0)', 'aria-label': 'All of it in view', onclick: () => figure?.fit() }, icon(ICONS.fit));
   const tools = h('div', { class: 'tools' }, traces, follow, fit);
@@ -74,6 +75,10 @@ function make(app: App, choices: Choices, place: HTMLElement): Figure | null {
   const say = (words: string) => place.prepend(h('p', { class: 'nothing' }, words));
   if (app.page.scene.shapes.length === 0) {
     say('Nothing to draw: the model has no points in the plane or in space. A draw statement shows some.');
+    return null;
+  }
+  if (app.run.t.length === 0) {
+    say(`There is no motion to show: ${app.page.certificate.verdict}.`);
     return null;
   }
   try {

@@ -22,7 +22,7 @@ export class Triad {
     this.words.textContent = `grid ${short(step)}`;
   }
 
-  draw(camera: Camera, palette: Colors): void {
+  draw(camera: Camera, palette: Colors, directions: [number, number, number][]): void {
     const c = this.canvas.getContext('2d');
     if (!c) return;
     c.setTransform(2, 0, 0, 2, 0, 0);
@@ -33,7 +33,7 @@ export class Triad {
     const turn = camera.quaternion.clone().invert();
     const axes = NAMES.map((name, i) => ({
       name,
-      to: new Vector3(Number(i === 0), Number(i === 1), Number(i === 2)).applyQuaternion(turn),
+      to: new Vector3(...(directions[i] ?? [0, 0, 0])).applyQuaternion(turn),
     }));
     axes.sort((a, b) => a.to.z - b.to.z);
     for (const { name, to } of axes) {

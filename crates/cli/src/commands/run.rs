@@ -243,7 +243,11 @@ impl Sink for Session<'_> {
 }
 
 /// What the model asks for, unless the arguments ask otherwise.
-fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usize>>) -> RunOptions {
+pub(crate) fn run_options(
+    args: &Run,
+    setting: &Setting,
+    ignored: Option<Vec<usize>>,
+) -> RunOptions {
     let mut options = RunOptions::of_model(setting);
     options.choices.ignored = ignored;
     options.end = args.t_end.unwrap_or(options.end);
@@ -303,7 +307,7 @@ fn unsuited_words(unsuited: &Unsuited, model: &Model) -> String {
     }
 }
 
-fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
+pub(crate) fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
     let mut faults = refusals::of_run(&error, model);
     let status = match error {
         RunError::Formulation(_) => Status::ModelFaults,

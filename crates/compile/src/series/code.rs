@@ -144,7 +144,9 @@ impl Series {
     }
 
     /// The tape with all values as outputs.
-    pub(super) fn tape_of_values(&self) -> Tape {
+    /// The values of all instructions, as outputs: order 0 of what the series are made of. A tape
+    /// that gives them for other reasons can save [`Series::begin`] from finding them again.
+    pub fn tape_of_values(&self) -> Tape {
         let mut tape = Tape::clone(&self.tape);
         let body = tape.first_instruction() + tape.prologue;
         tape.outputs = (body as Register..tape.registers() as Register).collect();

@@ -29,6 +29,14 @@ impl Series {
         self.begin_series(jets);
     }
 
+    /// The same with the values of all instructions given, as [`Series::tape_of_values`] has them.
+    pub fn begin_with(&self, jets: &mut Jets, x: &[f64], values: &[f64]) {
+        self.take_variables(jets, x);
+        let body = self.tape.first_instruction() + self.tape.prologue;
+        jets.values[body..].copy_from_slice(values);
+        self.begin_series(jets);
+    }
+
     pub(super) fn take_variables(&self, jets: &mut Jets, x: &[f64]) {
         let tape = &*self.tape;
         let places = jets.values[tape.first_variable()..][..tape.variables].iter_mut();

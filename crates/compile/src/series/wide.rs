@@ -93,13 +93,25 @@ impl<const W: usize> Wide<W> {
 
     /// Takes the values of the variables: order 0 of all outputs.
     pub fn begin(&self, jets: &mut WideJets<W>, x: &[[f64; W]]) {
+        let WideJets { values, scratch, body, .. } = jets;
+        let results = &mut values.as_mut_slice()[W * *body..];
+        self.values.call_many(scratch, W, x.as_flattened(), results);
+        self.begin_series(jets, x);
+    }
+
+    /// The same with the values of all instructions given, as [`Series::tape_of_values`] has them.
+    pub fn begin_with(&self, jets: &mut WideJets<W>, x: &[[f64; W]], values: &[[f64; W]]) {
+        let results = &mut jets.values.as_mut_slice()[W * jets.body..];
+        results.copy_from_slice(values.as_flattened());
+        self.begin_series(jets, x);
+    }
+
+    fn begin_series(&self, jets: &mut WideJets<W>, x: &[[f64; W]]) {
         let (series, tape) = (&self.series, &self.series.tape);
-        let WideJets { values, beside, scratch, body, .. } = jets;
+        let WideJets { values, beside, .. } = jets;
         let values = values.as_mut_slice();
         let first = W * tape.first_variable();
         values[first..first + W * x.len()].copy_from_slice(x.as_flattened());
-        let results = &mut values[W * *body..];
-        self.values.call_many(scratch, W, x.as_flattened(), results);
         let picks = beside.as_mut_slice()[self.beside.picks..].as_chunks_mut::<W>().0;
         for (places, pick) in picks.chunks_exact_mut(2).zip(&series.picks) {
             for lane in 0..W {

@@ -55,7 +55,9 @@ pub(crate) fn events(tapes: &mut Tapes, model: &Model, own: &Own, seen: &[Symbol
                         };
                         // A coordinate with a value of its own is no equation.
                         let equations: Vec<ExprId> = match level {
-                            0 => quantities.iter().copied().filter(|q| place(q).is_none()).collect(),
+                            0 => {
+                                quantities.iter().copied().filter(|q| place(q).is_none()).collect()
+                            }
                             _ => quantities.clone(),
                         };
                         let name = format!("reset{number}level{level}");

@@ -22,8 +22,8 @@ use dalembert_derive::picture::Picture;
 use dalembert_export::scene::Scene;
 use dalembert_expr::{ExprId, Exprs, Number, Symbol};
 use dalembert_model::system::{Model, Parameter, Unknown};
-use dalembert_simulate::program::listing::{Listing, Own};
 use dalembert_simulate::Setting;
+use dalembert_simulate::program::listing::{Listing, Own};
 use serde_json::{Value, json};
 
 /// Larger systems are not moved in the page: matrices are dense there, and a motion must be there

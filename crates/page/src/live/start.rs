@@ -1,8 +1,8 @@
 //! The equations of the start, in (t, q, rates): constraints of both levels, what `start` says, and
 //! the metrics in which the rest moves least.
 
-use super::relations::{Tapes, places};
 use super::Why;
+use super::relations::{Tapes, places};
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::{Level, Model, Start as Item};

@@ -2,7 +2,10 @@
 //!
 //! The second run has a tenth of the tolerance and steps of at most 1/500 of the time (longer
 //! for large systems, half of the first one's at most), so that it meets what the first
-//! may have stepped over; at constant steps it has half of them. Its error is far below that of the first, so their difference is the error of the
+//! may have stepped over; at constant steps it has half of them. Where series show all there is to
+//! be met (terms of a low degree, without exponentials, branches and events) its steps are as long as they
+//! may be: nothing is derived or compiled again and nothing is shown, so it costs less than the
+//! first. Its error is far below that of the first, so their difference is the error of the
 //! first, which is the run that is written. What is reported is twice the difference, at
 //! least a fifth of the worst of the coordinates that move together, since a difference may
 //! happen to vanish.
@@ -22,12 +25,14 @@
 
 use crate::at_state::report::EvalError;
 use crate::drive::End;
-use crate::integrators::dop853;
+use crate::integrators::{dop853, taylor};
 use crate::points::start::{self, Start};
 use crate::program::energy;
 use crate::program::observer::Observation;
 use crate::run::choose::Beside;
-use crate::run::{Progress, RunError, RunOptions, RunReport, Sizes, output_times, simulate};
+use crate::run::{
+    Program, Progress, RunError, RunOptions, RunReport, Sizes, output_times, setup, simulate_on,
+};
 use crate::setting::Setting;
 use crate::setting::State;
 use std::ops::ControlFlow;
@@ -251,6 +256,9 @@ pub fn run_verified_from(
     rows: bool,
     sink: &mut dyn Sink,
 ) -> Result<RunReport, RunError> {
+    setup::validate(options, start.state.t).map_err(RunError::Option)?;
+    let program = Program::at(setting, options, &start.state)?;
+    let shows = program.functions.is_none() && program.field.shows_from_afar();
     let asked = options.tolerance;
     let span = (options.end - start.state.t).abs();
     let system = &setting.model.system;
@@ -266,11 +274,11 @@ pub fn run_verified_from(
             sink.restart();
         }
         let shown = if rows { Shown::Nothing } else { Shown::Rows(None) };
-        let mut run = trace(setting, &options, &start, shown, sink)?;
+        let mut run = trace(&program, &options, &start, shown, sink)?;
         run.report.tolerance = asked;
         if matches!(run.report.end, End::Failed(_) | End::Interrupted) {
             let why = "the run did not come to its end".to_owned();
-            return finish(setting, &options, &start, rows, sink, run, Err(why));
+            return finish(&program, &options, &start, rows, sink, run, Err(why));
         }
         let step = run.report.choice.step;
         let steps = run.report.statistics.steps as f64;
@@ -284,7 +292,9 @@ pub fn run_verified_from(
         // methods agree in is more than what one does.
         let is_slower = |beside: Beside| beside.is_slower(steps, count);
         let choice = &run.report.choice;
-        if choice.changes.is_empty() && choice.beside.is_some_and(is_slower) {
+        let is_steady = choice.changes.is_empty();
+        let is_seen = tightened == 0 && shows && is_steady && choice.name == taylor::NAME;
+        if is_steady && !is_seen && choice.beside.is_some_and(is_slower) {
             second.method = dop853::NAME.to_owned();
         }
         let mut words = String::new();
@@ -300,7 +310,7 @@ pub fn run_verified_from(
                 for factor in [TIGHTER, 1.0 / TIGHTER] {
                     second.tolerance = options.tolerance * factor;
                     let part = if tightened == 0 { 1.0 } else { SHORTER };
-                    second.longest = Some(part * span / count);
+                    second.longest = if is_seen { None } else { Some(part * span / count) };
                     tries.push(second.clone());
                 }
             }
@@ -308,7 +318,7 @@ pub fn run_verified_from(
         let mut other = None;
         for second in &tries {
             let shown = if rows { Shown::Kept } else { Shown::Nothing };
-            let found = trace(setting, second, &start, shown, sink)?;
+            let found = trace(&program, second, &start, shown, sink)?;
             work += found.report.evaluations as f64;
             let is_done = !matches!(found.report.end, End::Failed(_));
             if step.is_none() {
@@ -324,7 +334,7 @@ pub fn run_verified_from(
             other.filter(|o| !matches!(o.report.end, End::Failed(_) | End::Interrupted))
         else {
             let why = "the second run did not come to its end".to_owned();
-            return finish(setting, &options, &start, rows, sink, run, Err(why));
+            return finish(&program, &options, &start, rows, sink, run, Err(why));
         };
         let mut estimate = compare(setting, &run, &other, options.tolerance);
         if before.is_some_and(|(e, t)| estimate.relative > ROUGH.0 * e * options.tolerance / t) {
@@ -350,7 +360,7 @@ pub fn run_verified_from(
             || before.is_some_and(|(e, _)| estimate.relative < 0.1 && estimate.relative > 0.5 * e);
         estimate.spent = tightened >= MOST || work + ahead > (WORK.0 * first_work).max(WORK.1);
         if estimate.holds() || step.is_some() || estimate.rounding || estimate.spent {
-            return finish(setting, &options, &start, rows, sink, run, Ok((estimate, other)));
+            return finish(&program, &options, &start, rows, sink, run, Ok((estimate, other)));
         }
         before = Some((estimate.relative, options.tolerance));
         options.tolerance = tolerance;
@@ -362,7 +372,7 @@ pub fn run_verified_from(
 
 /// Writes the rows, if they were to come with their errors, and the estimate.
 fn finish(
-    setting: &Setting,
+    program: &Program,
     options: &RunOptions,
     start: &Start,
     rows: bool,
@@ -377,7 +387,7 @@ fn finish(
     };
     if rows {
         let states = other.as_ref().map(|o| &o.states[..]);
-        let again = trace(setting, options, start, Shown::Rows(states), sink)?;
+        let again = trace(program, options, start, Shown::Rows(states), sink)?;
         if again.report.end == End::Interrupted {
             report.end = End::Interrupted;
         }
@@ -396,7 +406,7 @@ enum Shown<'a> {
 
 /// A run with the states that are compared.
 fn trace(
-    setting: &Setting,
+    program: &Program,
     options: &RunOptions,
     start: &Start,
     shown: Shown,
@@ -424,8 +434,8 @@ fn trace(
     let cell = std::cell::RefCell::new(sink);
     let keeps_all = matches!(shown, Shown::Kept);
     let mut held = StateError::default();
-    let report = simulate(
-        setting,
+    let report = simulate_on(
+        program.clone(),
         &options,
         start.clone(),
         &mut |row| {

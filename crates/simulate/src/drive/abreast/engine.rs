@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// Series of as many motions as there are lanes.
 pub(super) trait Engine<const W: usize> {
-    /// Takes the values of all variables.
-    fn begin(&mut self, x: &[[f64; W]]);
+    /// Takes the values of all variables, and those of instructions where they are known.
+    fn begin(&mut self, x: &[[f64; W]], values: Option<&[[f64; W]]>);
     /// An output at order 0.
     fn output(&self, at: usize) -> [f64; W];
     /// Sets a coefficient of a variable.
@@ -51,11 +51,12 @@ impl One {
 }
 
 impl Engine<1> for One {
-    fn begin(&mut self, x: &[[f64; 1]]) {
-        let x = x.as_flattened();
-        match &*self.code {
-            Some(code) => code.begin(&self.series, &mut self.jets, x),
-            None => self.series.begin(&mut self.jets, x),
+    fn begin(&mut self, x: &[[f64; 1]], values: Option<&[[f64; 1]]>) {
+        let (series, jets, x) = (&self.series, &mut self.jets, x.as_flattened());
+        match (values, &*self.code) {
+            (Some(values), _) => series.begin_with(jets, x, values.as_flattened()),
+            (None, Some(code)) => code.begin(series, jets, x),
+            (None, None) => series.begin(jets, x),
         }
     }
 
@@ -125,8 +126,11 @@ impl<const W: usize> Many<W> {
 }
 
 impl<const W: usize> Engine<W> for Many<W> {
-    fn begin(&mut self, x: &[[f64; W]]) {
-        self.wide.begin(&mut self.jets, x);
+    fn begin(&mut self, x: &[[f64; W]], values: Option<&[[f64; W]]>) {
+        match values {
+            Some(values) => self.wide.begin_with(&mut self.jets, x, values),
+            None => self.wide.begin(&mut self.jets, x),
+        }
     }
 
     #[inline]

@@ -317,7 +317,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         for (k, row) in rows.iter().enumerate() {
             variables[at.multipliers + row] = here[parts.places.multipliers + k];
         }
-        engine.begin(variables);
+        engine.begin(variables, parts.values.map(|first| &here[first..]));
         engine.set(0, 1, [1.0; W]);
         for (j, rate) in rates.iter().enumerate() {
             engine.set(at.velocities + j, 1, *rate);

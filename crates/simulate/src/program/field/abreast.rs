@@ -22,7 +22,7 @@
 use super::Field;
 use super::expansion::{Places, Planned};
 use dalembert_compile::series::Series;
-use dalembert_compile::{Backend, Function, Problem, Tape, backends};
+use dalembert_compile::{Backend, Function, Given, Problem, Tape, backends};
 use dalembert_expr::ExprId;
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,6 +46,8 @@ pub(crate) struct Abreast {
     /// How many instructions they are.
     pub(crate) instructions: usize,
     pub(crate) places: TermPlaces,
+    /// Where the values that series begin with are among their outputs: to the end.
+    pub(crate) values: Option<usize>,
     pub(crate) hold: Option<Arc<dyn Function>>,
     pub(crate) residuals: Option<Arc<dyn Function>>,
     /// How many φ and ψ there are, and of each row in use, where it is among them.
@@ -64,6 +66,7 @@ struct Compiled {
     terms: Arc<dyn Function>,
     instructions: usize,
     places: TermPlaces,
+    values: Option<usize>,
     hold: Option<Arc<dyn Function>>,
     residuals: Option<Arc<dyn Function>>,
 }
@@ -137,7 +140,7 @@ impl Field {
         let series_places = SeriesPlaces::of(&planned.places, all_rows);
         let (held, mut unused) = self.held_rows(&rows);
         let columns = columns.to_vec();
-        let compiled = self.compile_abreast((&columns, &rows), is_rate, &mut unused)?;
+        let compiled = self.compile_abreast((&columns, &rows), &planned, &mut unused)?;
         Some(Abreast {
             n: self.n,
             size: self.size,
@@ -149,6 +152,7 @@ impl Field {
             terms: compiled.terms,
             instructions: compiled.instructions,
             places: compiled.places,
+            values: compiled.values,
             hold: compiled.hold,
             residuals: compiled.residuals,
             residual_counts: [self.residuals.positions, self.residuals.velocities],
@@ -183,13 +187,35 @@ impl Field {
         (held, unused.collect())
     }
 
+    /// Where the variables of the series come from.
+    fn given_to_series(
+        &self,
+        planned: &Planned,
+        rows: &[usize],
+        places: &TermPlaces,
+    ) -> Vec<Given> {
+        let (n, size, all_rows) = (self.n, self.size, self.equations.rows.len());
+        let at = SeriesPlaces::of(&planned.places, all_rows);
+        let parameters = self.kept.symbols.len();
+        let mut given = vec![Given::Number(0.0); at.parameters + parameters];
+        (0..=n + size).for_each(|k| given[k] = Given::Variable(k));
+        (0..size).for_each(|k| given[at.rates + k] = Given::Output(places.rates + k));
+        for (k, row) in rows.iter().enumerate() {
+            given[at.multipliers + row] = Given::Output(places.multipliers + k);
+        }
+        let inputs = self.kept.variables.len();
+        (0..parameters).for_each(|k| given[at.parameters + k] = Given::Variable(inputs + k));
+        given
+    }
+
     /// The functions, and where the entries of rows that are not in use are among their outputs.
     fn compile_abreast(
         &self,
         (columns, rows): (&[usize], &[usize]),
-        is_rate: bool,
+        planned: &Planned,
         unused: &mut [Unused],
     ) -> Option<Compiled> {
+        let is_rate = planned.is_rate;
         let exprs = &self.setting.model.exprs;
         let (kept, size) = (&self.kept, self.size);
         let mut symbols = kept.variables.clone();
@@ -212,7 +238,7 @@ impl Field {
         roots.extend(others.map(|(_, entry)| *entry));
         let order = size + count;
         let last = kinematics + size;
-        let places = TermPlaces {
+        let mut places = TermPlaces {
             rates: kinematics,
             last,
             multipliers: last + 1,
@@ -228,8 +254,21 @@ impl Field {
         problem.more = terms..roots.len();
         let tape = lower(&roots).solved(&problem);
         let instructions = tape.instructions.len();
-        let mut compiled =
-            Compiled { terms: compile(tape), instructions, places, hold: None, residuals: None };
+        // What series begin with are functions of the same, sines of the same angles above all.
+        let given = self.given_to_series(planned, rows, &places);
+        let joined = tape.clone().followed_by(&planned.series.tape_of_values(), &given);
+        let values = joined.as_ref().map(|_| places.count);
+        let tape = joined.unwrap_or(tape);
+        places.count = tape.outputs.len();
+        let terms_function = compile(tape);
+        let mut compiled = Compiled {
+            terms: terms_function,
+            instructions,
+            places,
+            values,
+            hold: None,
+            residuals: None,
+        };
         for unused in unused {
             let first = places.residuals + residuals.len();
             unused.entries.iter_mut().for_each(|entry| entry.1 += first);

@@ -20,7 +20,7 @@ use dalembert_compile::{
 };
 use dalembert_expr::{ExprId, Jacobian};
 use dalembert_gauss::outcome::Verdict;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// By how many calls those for rates alone outnumber all others before code is made: as many as for
 /// the terms alone.
@@ -48,16 +48,21 @@ impl Code {
     }
 }
 
+/// The order of coordinates and the rows that code is made for.
+type Order = (Vec<usize>, Vec<usize>);
+
 /// The code, once it is made, and the decision that it goes by.
 #[derive(Clone, Default)]
 pub(super) struct Direct {
+    /// What was made by any run of the same program. The numbers are the same without it.
+    known: Arc<Mutex<Vec<(Order, Code)>>>,
     /// Calls that code would have served, less those that it would not.
     calls: u32,
     made: u32,
     code: Option<Code>,
     registers: Registers,
-    /// The order of coordinates and the rows that it is made for.
-    order: (Vec<usize>, Vec<usize>),
+    /// What it is made for.
+    order: Order,
     /// The decision at hand, and whether it can be gone by.
     decision: Option<u64>,
     serves: bool,
@@ -76,6 +81,16 @@ impl Direct {
     /// Forgets what depends on the values of parameters.
     pub(super) fn forget(&mut self) {
         (self.decision, self.is_last, self.was_missed) = (None, false, false);
+    }
+
+    /// Takes code that another run made for the same order.
+    fn look_up(&mut self) -> bool {
+        let Ok(known) = self.known.lock() else { return false };
+        if let Some((_, code)) = known.iter().find(|(order, _)| *order == self.order) {
+            self.registers = code.function().scratch();
+            self.code = Some(code.clone());
+        }
+        self.code.is_some()
     }
 
     /// Notes that the terms were evaluated, for whatever reason.
@@ -224,6 +239,9 @@ impl Field {
     }
 
     fn prepare_direct(&mut self) {
+        if self.direct.code.is_none() {
+            self.direct.look_up();
+        }
         let Direct { code, registers, constants, own, .. } = &mut self.direct;
         if let Some(code) = code {
             constants.clear();
@@ -235,6 +253,9 @@ impl Field {
     #[cold]
     fn compile_direct(&mut self) {
         self.direct.made += 1;
+        if self.direct.look_up() {
+            return self.prepare_direct();
+        }
         let code = match self.work.factored.reduced() {
             Some(_) => self.staged(),
             None => self
@@ -246,6 +267,9 @@ impl Field {
             return;
         };
         self.direct.registers = code.function().scratch();
+        if let Ok(mut known) = self.direct.known.lock() {
+            known.push((self.direct.order.clone(), code.clone()));
+        }
         self.direct.code = Some(code);
         self.prepare_direct();
     }

@@ -1,6 +1,8 @@
 //! `dal view`: the page of a model on the loopback address, made anew when its file is saved
 //! or a slider is released.
 
+mod source;
+
 use crate::Status;
 use crate::args::View;
 use crate::commands::options;
@@ -13,7 +15,7 @@ use std::process::{Command, Stdio};
 /// The port, unless another one is asked for.
 const PORT: u16 = 8245;
 
-pub(crate) fn run(args: View, _color: Color) -> Status {
+pub(crate) fn run(args: View, color: Color) -> Status {
     if let Err(words) = options::validate(&args.run(&[])) {
         return wrong_usage(&words);
     }
@@ -33,7 +35,7 @@ pub(crate) fn run(args: View, _color: Color) -> Status {
     // Ctrl-C is how this ends: nothing is lost by it, and no failure.
     let interrupt = Interrupt::listen();
     interrupt.guard();
-    let source = source::Watched::new(args);
+    let source = source::Watched::new(args, color);
     match server.run(source, move || interrupt.is_asked()) {
         Ok(()) => Status::Fine,
         Err(error) => {
