@@ -290,7 +290,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// A figure, .svg: what `--show` says, else the (first 14) coordinates against time.
+    /// A figure, .svg, .png or .pdf: what `--show` says, else the (first 14) coordinates against
+    /// time. A .gif is the drawing in motion.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 
@@ -299,8 +300,16 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
-    /// Quantities of the figure, a panel each time: "theta1, theta2", "y against x",
-    /// "multiplier(rod)". They are columns of the table too.
+    /// The drawing at so many instants in the figure; of a moving picture, its frames.
+    #[arg(long, value_name = "COUNT", requires = "plot")]
+    pub frames: Option<usize>,
+
+    /// The drawing in motion, as an .svg that moves by itself.
+    #[arg(long, requires = "plot")]
+    pub animate: bool,
+
+    /// Quantities of the figure: "theta1, theta2", "y against x", "multiplier(rod)". Each time a
+    /// panel, divided where some would flatten others. They are columns of the table too.
     #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
     pub show: Vec<String>,
 
@@ -395,6 +404,8 @@ impl Run {
             out: None,
             plot: None,
             html: None,
+            frames: None,
+            animate: false,
             show: Vec::new(),
             forces: false,
             json: false,

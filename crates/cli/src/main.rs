@@ -10,6 +10,7 @@ mod args;
 mod commands;
 mod interrupt;
 mod output;
+mod picture;
 mod progress;
 mod recorder;
 mod report;

@@ -14,6 +14,7 @@ pub mod latex;
 pub mod linearization;
 pub mod lint;
 pub mod plot;
+pub mod quantity;
 pub mod scene;
 pub mod sinks;
 mod start;

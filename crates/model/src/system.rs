@@ -88,6 +88,8 @@ pub struct System {
     pub draws: Vec<Draw>,
     /// What moves, as far as particles, bodies and energies tell; for pictures.
     pub places: Vec<Place>,
+    /// The gravity that acts on particles and bodies: the first one, if there are several.
+    pub gravity: Option<Vec<ExprId>>,
     /// What must be true.
     pub checks: Vec<Check>,
     /// A state asked for beside the model: quantities and their values.

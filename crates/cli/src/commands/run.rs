@@ -5,11 +5,13 @@ use crate::args::Run;
 use crate::commands::eval::explain;
 use crate::commands::options;
 use crate::interrupt::Interrupt;
+use crate::picture::{Picture, Wish};
 use crate::progress::{self, ProgressLine};
 use crate::recorder::{Fault, Recorder};
 use crate::report::{self, Color};
 use crate::show::Shown;
 use dalembert::export::RunPage;
+use dalembert::export::plot::Mark;
 use dalembert::export::summary::Written;
 use dalembert::export::table::Columns;
 use dalembert::formulations::Variables;
@@ -19,7 +21,7 @@ use dalembert::simulate::drive::Stabilize;
 use dalembert::simulate::points::hidden;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
-use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
+use dalembert::simulate::run::{Progress, RunError, RunOptions, RunReport, run_watched};
 use dalembert::simulate::run::{Reason, Unsuited};
 use dalembert::simulate::{Refusal, Setting, SolveError, Table, Tolerances};
 use dalembert::{Diagnostic, Loaded, Model, Options, failures, refusals};
@@ -131,17 +133,24 @@ fn simulate_model(
     if args.errors {
         columns = columns.with_errors(&setting);
     }
-    if shown.is_empty() {
+    if shown.is_empty() && args.frames.is_none() {
         let names = setting.model.system.coordinates.iter().map(|c| c.name.clone());
         shown.push(Shown::coordinates(names));
     }
-    let plot = args.plot.as_deref().map(|path| (path, &shown[..]));
     let mut options = options;
     let samples = args.html.as_ref().map(|_| page::samples(model));
     if let Some(samples) = samples.as_ref().filter(|_| args.every.is_none() && args.out.is_none()) {
         options.every = page::every(&setting, &options, samples).or(options.every);
     }
     let options = options;
+    let plot = match &args.plot {
+        Some(path) => {
+            let wish = Wish { frames: args.frames, is_animated: args.animate };
+            let picture = Picture::new(path, wish, &shown, &columns, &setting.model);
+            Some(picture.map_err(Trouble::Usage)?)
+        }
+        None => None,
+    };
     let recorder = Recorder::new(columns, args.out.as_deref(), plot).map_err(Trouble::Usage)?;
     let mut sink = Session {
         setting: &setting,
@@ -165,7 +174,8 @@ fn simulate_model(
         false => run_verified(&setting, &options, args.errors || args.html.is_some(), &mut sink),
     };
     sink.line.clear();
-    let (mut files, mut fault) = sink.recorder.finish(&setting.model.system.title);
+    let marks = result.as_ref().map(|report| marks(report, &setting.model)).unwrap_or_default();
+    let (mut files, mut fault) = sink.recorder.finish(&setting.model.system.title, marks);
     sink.interrupt.release();
     let samples = sink.samples.take();
     let finished = result.map_err(Trouble::Run)?;
@@ -208,6 +218,12 @@ fn simulate_model(
         return Ok(Status::NumbersFailed);
     }
     Ok(if finished.verdict().is_err() { Status::NumbersFailed } else { Status::Fine })
+}
+
+/// What happened on the way, for figures.
+fn marks(report: &RunReport, model: &Model) -> Vec<Mark> {
+    let name = |event: usize| model.system.events[event].name.clone();
+    report.event_log.iter().map(|h| Mark { t: h.t, name: name(h.event) }).collect()
 }
 
 /// Where the rows of a run go, and who is told how far it is.

@@ -51,6 +51,11 @@ impl Kinds {
         self.angles.contains(&position)
     }
 
+    /// Whether a quantity of this name would be taken for a length: `y2`, `pole.x`.
+    pub fn is_named_length(&self, name: &str) -> bool {
+        PLACES.contains(&stem(name)) && !name.contains(['\'', '(', ' '])
+    }
+
     /// Whether a coordinate is taken for a length.
     pub fn is_length(&self, position: Symbol) -> bool {
         self.lengths.contains(&position)

@@ -30,6 +30,9 @@ pub struct Scene {
     pub numbers: Vec<ExprId>,
     /// Whether the model says what is drawn, by `draw`.
     pub is_drawn: bool,
+    /// Where things fall to, in parameters and time: the direction that is down in a picture. The
+    /// last axis is up where this is not known.
+    pub down: Option<Vec<ExprId>>,
 }
 
 /// A place in [`Scene::numbers`].
@@ -68,8 +71,9 @@ impl Scene {
     /// The scene of a model. Expressions that it adds go to the model's arena.
     pub fn new(model: &Model) -> Scene {
         let draws = &model.system.draws;
+        let down = model.system.gravity.clone();
         if draws.is_empty() {
-            return places::scene(model);
+            return Scene { down, ..places::scene(model) };
         }
         let points = draws.iter().flat_map(|d| &d.points);
         let dimension = points.map(Vec::len).max().unwrap_or(2);
@@ -77,14 +81,34 @@ impl Scene {
         for draw in draws {
             build.draw(draw);
         }
-        let mut scene = build.finish();
-        scene.is_drawn = true;
-        scene
+        Scene { is_drawn: true, down, ..build.finish() }
     }
 
     /// Whether there is nothing to see.
     pub fn is_empty(&self) -> bool {
         self.shapes.is_empty()
+    }
+
+    /// What it consists of: `1 line, 2 points in the plane`.
+    pub fn words(&self) -> String {
+        let count = |which: fn(&Shape) -> bool, word: &str| {
+            let n = self.shapes.iter().filter(|s| which(s)).count();
+            let plural = if n == 1 { "" } else { "s" };
+            (n > 0).then(|| format!("{n} {word}{plural}"))
+        };
+        let parts = [
+            count(|s| matches!(s, Shape::Line { .. }), "line"),
+            count(|s| matches!(s, Shape::Circle { .. }), "circle"),
+            count(|s| matches!(s, Shape::Point { .. }), "point"),
+            count(|s| matches!(s, Shape::Trace { .. }), "trace"),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let place = if self.dimension == 3 { "in space" } else { "in the plane" };
+        if parts.is_empty() {
+            "nothing".to_owned()
+        } else {
+            format!("{} {place}", parts.join(", "))
+        }
     }
 
     /// Why there is nothing to see, with what would change it.

@@ -328,6 +328,7 @@ impl<'a> Resolver<'a, '_> {
                 let exprs = &self.exprs;
                 let weight = exprs.at(body.mass) * exprs.at(Tensor::dot(exprs, &g, &body.position));
                 potential.push((-weight).id);
+                self.gravity_seen.get_or_insert(g);
             }
         }
         (kinetic, potential)

@@ -87,6 +87,7 @@ impl<'a> Resolver<'a, '_> {
             events,
             draws,
             places,
+            gravity: self.gravity_seen.take(),
             checks,
             state,
             unknowns: std::mem::take(&mut self.unknowns),

@@ -309,6 +309,8 @@ struct Resolver<'a, 'd> {
     energy_terms: Vec<(ExprId, Span)>,
     /// What moves, as far as was seen.
     seen: places::Seen,
+    /// The first gravity that acted on something.
+    gravity_seen: Option<Vec<ExprId>>,
     /// How many faults were found here.
     n_reported: usize,
     /// How many remarks that are no faults.
@@ -395,6 +397,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             parameter_values: None,
             energy_terms: Vec::new(),
             seen: Default::default(),
+            gravity_seen: None,
             n_reported: 0,
             n_notes: 0,
             unknown_names: FxHashMap::default(),
