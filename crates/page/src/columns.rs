@@ -80,7 +80,8 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
         let is_length = scene.numbers.contains(&observe.value);
         let label = label(&observe.name);
         let source = Source::Expression(observe.value);
-        push(observe.name.clone(), label, "observable", (is_length, false), source);
+        let group = if observe.name == "energy" { "energy" } else { "observable" };
+        push(observe.name.clone(), label, group, (is_length, false), source);
     }
     if let Energy::Lagrangian { kinetic, potential, .. } = &system.energy {
         let parts = [("kinetic", "T", *kinetic), ("potential", "V", *potential)];

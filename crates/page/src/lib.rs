@@ -38,6 +38,8 @@ pub const VIEWER: &str = include_str!("../assets/viewer.html");
 
 /// Equations of larger systems are no page's.
 const LARGEST: usize = 60;
+/// As are those with more characters.
+const LONGEST: usize = 1_500_000;
 
 /// What a page is made of.
 pub struct Page<'a> {
@@ -185,7 +187,12 @@ impl Page<'_> {
             return "<p>A large system: <code>dal derive</code> has its equations.</p>".to_owned();
         }
         match self.formulation.derive(&model.exprs, &model.system, &Choices::default()) {
-            Ok(equations) => Derivation::new(model, &equations).to_html_fragment(),
+            Ok(equations) => match Derivation::new(model, &equations).to_html_fragment() {
+                text if text.len() > LONGEST => "<p>These equations are too long for a page: \
+                     <code>dal derive --format html</code> has them.</p>"
+                    .to_owned(),
+                text => text,
+            },
             Err(_) => "<p>This formulation has no equations of this model.</p>".to_owned(),
         }
     }

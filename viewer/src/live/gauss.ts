@@ -43,6 +43,13 @@ export class Gauss {
   private readonly factor: Float64Array;
   private readonly y: Float64Array;
   private readonly f: Float64Array;
+  private readonly mu: Float64Array;
+  private readonly work: Float64Array;
+  private readonly order: Int32Array;
+  private readonly weights: Float64Array;
+  /** R: its diagonal, and what is above it, column by column. */
+  private readonly diagonal: Float64Array;
+  private readonly above: Float64Array;
   private dependent: { row: number; by: number[] }[] = [];
 
   /** `groups` tells which rows belong to one statement, and have one unit. */
@@ -63,6 +70,12 @@ export class Gauss {
     this.factor = new Float64Array(n * n);
     this.y = new Float64Array(n);
     this.f = new Float64Array(n);
+    this.mu = new Float64Array(most);
+    this.work = new Float64Array(most * n);
+    this.order = new Int32Array(most);
+    this.weights = new Float64Array(most);
+    this.diagonal = new Float64Array(most);
+    this.above = new Float64Array(most * most);
   }
 
   /**
@@ -103,82 +116,99 @@ export class Gauss {
     for (let i = k; i < n; i++) x[at + i * stride]! -= sum * basis[own + i]!;
   }
 
-  private readonly diagonal: number[] = [];
-  private readonly above: number[][] = [];
-
+  /** Splits the unknowns by the rows; nothing is allocated where rows are those of before. */
   private orthogonalize(a: Float64Array, count: number, rank: number | null): boolean {
-    const { n, units, basis, lengths } = this;
-    const order: number[] = rank === null ? this.rows.slice() : Array.from({ length: count }, (_, j) => j);
-    const work: Float64Array[] = order.map((row) => {
-      const own = new Float64Array(n);
+    const { n, units, basis, lengths, work, order, above, most } = this;
+    let size = 0;
+    if (rank === null) for (const row of this.rows) order[size++] = row;
+    else for (let row = 0; row < count; row++) order[size++] = row;
+    for (let j = 0; j < size; j++) {
+      const row = order[j]!;
       let square = 0;
       for (let i = 0; i < n; i++) {
-        own[i] = a[row * n + i]! * units[i]!;
-        square += own[i]! * own[i]!;
+        const value = a[row * n + i]! * units[i]!;
+        work[j * n + i] = value;
+        square += value * value;
       }
       const length = Math.sqrt(square);
+      if (!Number.isFinite(length)) return false;
       lengths[row] = length;
-      if (length > 0) for (let i = 0; i < n; i++) own[i]! /= length;
-      return own;
-    });
-    for (const row of order) if (!Number.isFinite(lengths[row]!)) return false;
-    const rest = (k: number, j: number): number => {
-      let square = 0;
-      for (let i = k; i < n; i++) square += work[j]![i]! * work[j]![i]!;
-      return Math.sqrt(square);
-    };
-    // Of a statement with several rows, those that vanish here would be no use to go by.
-    const weights = new Float64Array(order.length).fill(1);
-    if (rank !== null && this.groups) {
-      const most = new Map<number, number>();
-      for (const row of order) most.set(this.groups[row]!, Math.max(most.get(this.groups[row]!) ?? 0, lengths[row]!));
-      order.forEach((row, j) => (weights[j] = lengths[row]! / (most.get(this.groups![row]!) || 1)));
+      if (length > 0) for (let i = 0; i < n; i++) work[j * n + i]! /= length;
     }
-    const left = order.map((_, j) => j);
-    const used: number[] = [];
-    this.diagonal.length = 0;
-    this.above.length = 0;
-    for (let k = 0; left.length > 0 && k < n; k++) {
-      let best = 0;
+    if (rank !== null) this.weigh(size);
+    let used = 0;
+    while (used < size && used < n) {
+      let best = used;
       if (rank !== null) {
-        let most = -1;
-        left.forEach((j, at) => {
-          const size = rest(k, j) * weights[j]!;
-          if (size > most) [most, best] = [size, at];
-        });
-        if (!(most > (k < this.known ? rank : Math.max(rank, MORE)))) break;
+        let largest = -1;
+        for (let j = used; j < size; j++) {
+          const own = this.rest(used, j) * this.weights[order[j]!]!;
+          if (own > largest) [largest, best] = [own, j];
+        }
+        if (!(largest > (used < this.known ? rank : Math.max(rank, MORE)))) break;
+        this.swap(best, used);
       }
-      const j = left.splice(best, 1)[0]!;
-      const size = rest(k, j);
-      if (!(size > 1e-13)) return false;
-      const own = work[j]!;
-      const alpha = own[k]! > 0 ? -size : size;
-      for (let i = 0; i < k; i++) basis[k * n + i] = 0;
-      for (let i = k; i < n; i++) basis[k * n + i] = own[i]!;
-      basis[k * n + k]! -= alpha;
+      const own = used * n;
+      const length = this.rest(used, used);
+      if (!(length > 1e-13)) return false;
+      const alpha = work[own + used]! > 0 ? -length : length;
       let square = 0;
-      for (let i = k; i < n; i++) square += basis[k * n + i]! * basis[k * n + i]!;
-      this.beta[k] = 2 / square;
-      this.diagonal.push(alpha);
-      this.above.push(Array.from(own.subarray(0, k)));
-      used.push(j);
-      for (const other of left) this.reflect(k, work[other]!, 0, 1);
+      for (let i = 0; i < n; i++) {
+        const value = i < used ? 0 : work[own + i]! - (i === used ? alpha : 0);
+        basis[own + i] = value;
+        square += value * value;
+      }
+      this.beta[used] = 2 / square;
+      this.diagonal[used] = alpha;
+      for (let k = 0; k < used; k++) above[used * most + k] = work[own + k]!;
+      for (let j = used + 1; j < size; j++) this.reflect(used, work, j * n, 1);
+      used++;
     }
-    if (rank === null) return left.length === 0;
-    this.rows = used.map((j) => order[j]!);
-    this.known = used.length;
-    this.dependent = left.map((j) => ({ row: order[j]!, by: this.back(Array.from(work[j]!.subarray(0, used.length))) }));
+    if (rank === null) return used === size;
+    this.rows = Array.from(order.subarray(0, used));
+    this.known = used;
+    this.dependent = [];
+    for (let j = used; j < size; j++) {
+      const by = work.slice(j * n, j * n + used);
+      this.back(by, used);
+      this.dependent.push({ row: order[j]!, by: Array.from(by) });
+    }
     return true;
   }
 
-  /** R x = y. */
-  private back(y: number[]): number[] {
-    const r = y.length;
+  /** What is left of a row in the unknowns from k on. */
+  private rest(k: number, j: number): number {
+    let square = 0;
+    for (let i = j * this.n + k; i < (j + 1) * this.n; i++) square += this.work[i]! * this.work[i]!;
+    return Math.sqrt(square);
+  }
+
+  private swap(a: number, b: number): void {
+    const { n, work, order } = this;
+    if (a === b) return;
+    [order[a], order[b]] = [order[b]!, order[a]!];
+    for (let i = 0; i < n; i++) [work[a * n + i], work[b * n + i]] = [work[b * n + i]!, work[a * n + i]!];
+  }
+
+  /** Of a statement with several rows, those that vanish here would be no use to go by. */
+  private weigh(size: number): void {
+    const { groups, weights, lengths, order } = this;
+    weights.fill(1);
+    if (!groups) return;
+    const most = new Map<number, number>();
+    for (let j = 0; j < size; j++) {
+      const group = groups[order[j]!]!;
+      most.set(group, Math.max(most.get(group) ?? 0, lengths[order[j]!]!));
+    }
+    for (let j = 0; j < size; j++) weights[order[j]!] = lengths[order[j]!]! / (most.get(groups[order[j]!]!) || 1);
+  }
+
+  /** R x = y, in place, for the first r. */
+  private back(y: Float64Array, r: number): void {
     for (let k = r - 1; k >= 0; k--) {
-      for (let j = k + 1; j < r; j++) y[k]! -= this.above[j]![k]! * y[j]!;
+      for (let j = k + 1; j < r; j++) y[k]! -= this.above[j * this.most + k]! * y[j]!;
       y[k]! /= this.diagonal[k]!;
     }
-    return y;
   }
 
   /** Cholesky of what is left of Γ; if that fails, `unique` is false. */
@@ -213,7 +243,7 @@ export class Gauss {
     for (let k = 0; k < r; k++) {
       const row = this.rows[k]!;
       let sum = bias ? bias[row]! / this.lengths[row]! : 0;
-      for (let j = 0; j < k; j++) sum -= this.above[k]![j]! * y[j]!;
+      for (let j = 0; j < k; j++) sum -= this.above[k * this.most + j]! * y[j]!;
       y[k] = sum / this.diagonal[k]!;
     }
     for (let i = r; i < n; i++) {
@@ -232,13 +262,13 @@ export class Gauss {
       }
     } else this.least();
     // R μ = (Qᵀ(SΓv − SF))₁
-    const mu: number[] = [];
+    const { mu } = this;
     for (let k = 0; k < r; k++) {
       let sum = -f[k]!;
       for (let i = 0; i < n; i++) sum += g[k * n + i]! * y[i]!;
-      mu.push(sum);
+      mu[k] = sum;
     }
-    this.back(mu);
+    this.back(mu, r);
     lambda.fill(0);
     for (let k = 0; k < r; k++) lambda[this.rows[k]!] = mu[k]! / this.lengths[this.rows[k]!]!;
     v.set(y);

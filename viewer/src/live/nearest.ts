@@ -42,7 +42,7 @@ export class Nearest {
   /** The point, or null if the equations cannot be met from here. */
   find(guess: Float64Array, isNearest: boolean): Float64Array | null {
     if (this.of.unknowns === 0) return this.of.evaluate(guess, this.residuals, this.rows) && this.isMet(guess) ? guess : null;
-    for (let attempt = 0; attempt < 6; attempt++) {
+    for (let attempt = 0; attempt < 12; attempt++) {
       const x = this.reach(moved(guess, attempt));
       if (x) return isNearest && this.of.count > 0 ? this.polish(x, guess) : x;
     }
@@ -213,15 +213,19 @@ export class Nearest {
   }
 }
 
-/** The guess, moved off singular points from the second attempt on; always by the same. */
+/**
+ * The guess, moved off singular points from the second attempt on: by the numbers of
+ * `crates/expr/src/random.rs`, so that of two points that are equally near the same one is found.
+ */
 function moved(guess: Float64Array, attempt: number): Float64Array {
   if (attempt === 0) return guess;
   let largest = 0;
   for (const value of guess) largest = Math.max(largest, Math.abs(value));
-  let seed = 12345 + attempt;
-  const size = 0.02 * 2.3 ** (attempt - 1);
+  let state = 0x9e3779b97f4a7c15n ^ BigInt(attempt);
+  const size = 0.02 * 1.7 ** (attempt - 1);
   return guess.map((value) => {
-    seed = (seed * 1103515245 + 12345) % 2147483648;
-    return value + size * (Math.abs(value) || largest || 1) * ((2 * seed) / 2147483648 - 1);
+    state = BigInt.asUintN(64, state * 6364136223846793005n + 1442695040888963407n);
+    const signed = Number(state >> 33n) / 2 ** 30 - 1;
+    return value + size * (Math.abs(value) || largest || 1) * signed;
   });
 }
