@@ -43,11 +43,12 @@ function origin(app: App, running: boolean): void {
   const [kind, name, more] =
     app.origin === 'live'
       ? ['live', 'live, computed in this page', app.words ? `not certified; ${app.words}` : 'not certified']
-      : [passed ? 'native' : 'doubtful', 'native run', passed ? 'certified' : `not certified: ${verdict}`];
+      : [passed ? 'native' : 'doubtful', 'native run', passed ? 'certified' : `not certified: ${verdict.split(':')[0]}`];
   const key = [kind, name, more, running].join();
   if (place.dataset['key'] === key) return;
   place.dataset['key'] = key;
   place.dataset['kind'] = kind;
+  place.title = app.origin === 'native' && !passed ? verdict : '';
   place.replaceChildren(h('b', {}, name), `, ${more}`, ...(running ? [h('span', { class: 'running' }, 'running…')] : []));
 }
 

@@ -13,6 +13,8 @@ export type Send = ((values: Record<string, number>) => void) | null;
 
 /** More sliders than these begin folded. */
 const MANY = 8;
+/** Milliseconds that a released slider may take. */
+const PATIENCE = 3000;
 
 interface Row {
   slider: Slider;
@@ -143,7 +145,8 @@ export class Sliders {
     number.value = String(Number(value.toPrecision(6)));
   }
 
-  private simulate(): void {
+  /** `patience`: how long it may take, where no hand waits for it. */
+  private simulate(patience?: number): void {
     const values = this.moved();
     this.reset.disabled = Object.keys(values).length === 0 && !this.app.page.served;
     if (!this.engine) return;
@@ -151,7 +154,7 @@ export class Sliders {
       this.app.show('native', this.app.page.run, this.app.page.events);
       return;
     }
-    const { t, values: columns, scene, events, words } = this.engine.simulate(values);
+    const { t, values: columns, scene, events, words } = this.engine.simulate(values, undefined, patience === undefined ? {} : { milliseconds: patience });
     if (t.length === 0) {
       this.app.show(this.app.origin, this.app.run, this.app.events, words);
       return;
@@ -160,7 +163,11 @@ export class Sliders {
   }
 
   private release(): void {
-    if (!this.send || !this.app.page.served) return;
+    if (!this.send || !this.app.page.served) {
+      // A motion that was cut short for the hand's sake is computed to its end.
+      if (this.app.origin === 'live' && this.app.words) setTimeout(() => this.simulate(PATIENCE), 30);
+      return;
+    }
     // What was not moved stays the model's own: a start value that was left open stays so.
     const values = this.moved();
     if (Object.keys(values).length > 0) this.send(values);
