@@ -249,13 +249,7 @@ fn body(text: &str, codes: &[String]) -> Result<String, String> {
                 events.push(Event::Html("</div>\n".into()));
             }
             Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-                // The folder of pictures goes along with the pages.
-                let dest_url = match dest_url.strip_prefix("../images/") {
-                    Some(file) => CowStr::from(format!("images/{file}")),
-                    None => {
-                        return Err(format!("a picture that is not in docs/images: {dest_url}"));
-                    }
-                };
+                let dest_url = CowStr::from(picture(&dest_url)?);
                 events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
             }
             Event::Html(_) | Event::InlineHtml(_) => return Err("a chapter has HTML in it".into()),
