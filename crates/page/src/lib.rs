@@ -27,10 +27,10 @@ use dalembert_derive::{Choices, Formulation};
 use dalembert_export::scene::{Scene, Shape};
 use dalembert_export::{AnalysisPage, Derivation};
 use dalembert_model::system::Model;
-use dalembert_simulate::Setting;
 use dalembert_simulate::drive::End;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::run::verify::Verification;
+use dalembert_simulate::{Setting, Table};
 use serde_json::{Value, json};
 
 /// The viewer as it was built from `viewer/`; the data take the place of `/*PAGE*/`.
@@ -99,7 +99,7 @@ impl Page<'_> {
             "columns": samples.columns.iter().map(Column::to_json).collect::<Vec<_>>(),
             "run": samples.to_json(),
             "events": events,
-            "scene": scene_json(&samples.scene),
+            "scene": scene_json(&samples.scene, setting),
             "certificate": self.certificate(),
             "doctor": self.doctor(),
             "equations": self.equations(),
@@ -207,7 +207,7 @@ pub(crate) fn number(x: f64) -> Value {
     }
 }
 
-fn scene_json(scene: &Scene) -> Value {
+fn scene_json(scene: &Scene, setting: &Setting) -> Value {
     let shape = |shape: &Shape| match shape {
         Shape::Line { points } => json!({"kind": "line", "points": points}),
         Shape::Point { at } => json!({"kind": "point", "at": at}),
@@ -221,7 +221,14 @@ fn scene_json(scene: &Scene) -> Value {
         }
     };
     let dimension = if scene.dimension == 3 { 3 } else { 2 };
-    json!({"dimension": dimension, "shapes": scene.shapes.iter().map(shape).collect::<Vec<_>>()})
+    let shapes: Vec<Value> = scene.shapes.iter().map(shape).collect();
+    let mut made = json!({"dimension": dimension, "shapes": shapes});
+    // In parameters and time: that of the beginning.
+    let down = scene.down.as_ref().map(|down| setting.numbers(down, &Table::default()));
+    if let Some(down) = down.filter(|down| down.iter().all(|x| x.is_finite())) {
+        made["down"] = json!(down);
+    }
+    made
 }
 
 fn escape(text: &str) -> String {
