@@ -17,7 +17,7 @@ use dalembert_expr::ExprId;
 use dalembert_model::system::Draw;
 use dalembert_model::system::Model;
 use dalembert_model::tree;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a model looks like.
 #[derive(Clone, Debug, Default)]
@@ -140,12 +140,13 @@ impl Shape {
 struct Build {
     scene: Scene,
     known: FxHashMap<ExprId, Index>,
+    drawn: FxHashSet<Shape>,
 }
 
 impl Build {
     fn new(dimension: usize) -> Build {
         let scene = Scene { dimension, ..Scene::default() };
-        Build { scene, known: FxHashMap::default() }
+        Build { scene, known: FxHashMap::default(), drawn: FxHashSet::default() }
     }
 
     fn number(&mut self, id: ExprId) -> Index {
@@ -164,7 +165,7 @@ impl Build {
     }
 
     fn push(&mut self, shape: Shape) {
-        if !self.scene.shapes.contains(&shape) {
+        if self.drawn.insert(shape.clone()) {
             self.scene.shapes.push(shape);
         }
     }
