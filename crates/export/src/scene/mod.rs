@@ -8,6 +8,7 @@
 //! is then at height 0. Where nothing can be drawn the scene is empty and [`Scene::why`] says why.
 
 mod angles;
+mod down;
 mod places;
 mod rods;
 
@@ -71,7 +72,7 @@ impl Scene {
     /// The scene of a model. Expressions that it adds go to the model's arena.
     pub fn new(model: &Model) -> Scene {
         let draws = &model.system.draws;
-        let down = model.system.gravity.clone();
+        let down = down::down(model);
         if draws.is_empty() {
             return Scene { down, ..places::scene(model) };
         }
