@@ -51,6 +51,7 @@ fn main() -> ExitCode {
     let color = report::Color::of(args.color);
     let status = match args.command {
         Command::Run(options) => commands::run::run(&options, color),
+        Command::View(options) => commands::view::run(options, color),
         Command::Sweep(options) => commands::sweep::run(&options, color),
         Command::Check(options) => commands::check::run(&options, color),
         Command::Derive(options) => commands::derive::run(&options, color),

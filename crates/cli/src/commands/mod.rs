@@ -15,3 +15,4 @@ pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sweep;
 pub(crate) mod verdict;
+pub(crate) mod view;
