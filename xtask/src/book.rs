@@ -43,6 +43,30 @@ fn write() -> Outcome {
     Ok(format!("{} pages, {figures} figures; open target/book/index.html", pages.len()))
 }
 
+/// A picture of `docs/images` as an address that holds it: pages need nothing beside them.
+fn picture(link: &str) -> Result<String, String> {
+    let file = link.strip_prefix("../images/").filter(|file| file.ends_with(".png"));
+    let file = file.ok_or_else(|| format!("a picture that is no PNG of docs/images: {link}"))?;
+    let path = root().join("docs/images").join(file);
+    let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(format!("data:image/png;base64,{}", base64(&bytes)))
+}
+
+/// Three bytes as four letters (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let at = |i: usize| three.get(i).map_or(0, |byte| u32::from(*byte));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i) & 63) as usize];
+            text.push(if i <= three.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
+}
+
 /// A chapter as the index names it.
 struct Entry {
     title: String,
@@ -224,6 +248,10 @@ fn body(text: &str, codes: &[String]) -> Result<String, String> {
                 events.push(event);
                 events.push(Event::Html("</div>\n".into()));
             }
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+                let dest_url = CowStr::from(picture(&dest_url)?);
+                events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
             Event::Html(_) | Event::InlineHtml(_) => return Err("a chapter has HTML in it".into()),
             other => events.push(other),
         }
@@ -402,6 +430,7 @@ mod tests {
     #[test]
     fn a_page_needs_nothing_beside_it() {
         for (name, text) in made() {
+            let text = text.replace("src=\"data:image/png;base64,", "");
             for word in ["<script", "<link", "src=", "@import", "url("] {
                 assert!(!text.contains(word), "{name} has {word}");
             }
@@ -418,6 +447,13 @@ mod tests {
         assert!(html.contains("<a href=\"b.html#c\">a</a>"), "{html}");
         assert!(html.contains("d (<code>docs/json.md</code>)"), "{html}");
         assert!(html.contains("<a href=\"codes.html#shape\">e</a>"), "{html}");
+        let html = body("![what](../images/page.png)", &[]).unwrap();
+        assert!(html.contains("<img src=\"data:image/png;base64,iVBORw0KGgo"), "{html:.90}");
+        assert_eq!(
+            ["", "f", "fo", "foo"].map(|text| base64(text.as_bytes())),
+            ["", "Zg==", "Zm8=", "Zm9v"]
+        );
+        assert!(body("![what](elsewhere.png)", &[]).is_err());
         let html = body("`rank-lost` and `a-b`", &["rank-lost".to_owned()]).unwrap();
         assert_eq!(html.matches("<a ").count(), 1, "{html}");
         assert!(html.contains("codes.html#rank-lost"), "{html}");
