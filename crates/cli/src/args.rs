@@ -67,6 +67,7 @@ pub(crate) enum Command {
     Check(Check),
     /// The equations of motion: T, V, L or H, M, Q, A and b.
     #[command(after_help = "Examples:\n  dal derive gallery:double-pendulum\n  \
+        dal derive gallery:spherical-pendulum --formulation hamilton --solved\n  \
         dal derive cart.dal --format latex > cart.tex\n  dal derive chain.dal --set N=5")]
     Derive(Derive),
     /// Numbers at one state: accelerations, constraint forces, multipliers.
@@ -84,6 +85,12 @@ pub(crate) enum Command {
         dal linearize gallery:whipple-bicycle --set \"x'=5\"\n  \
         dal linearize gallery:knife-edge --at \"x'=1.5\" --json")]
     Linearize(Linearize),
+    /// Equations, analysis, motion, figure and certificate as one HTML document.
+    #[command(
+        after_help = "Examples:\n  dal report gallery:spherical-pendulum --out pendulum.html\n  \
+        dal report cart.dal --solved --t-end 20 > cart.html"
+    )]
+    Report(Report),
     /// Lists the built-in examples, or prints or runs one.
     Gallery(Gallery),
     /// A diagnostic at length.
@@ -136,6 +143,14 @@ pub(crate) struct Derive {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub ignore: Vec<String>,
 
+    /// The rates in closed form too, for readers, where they are short enough.
+    #[arg(long)]
+    pub solved: bool,
+
+    /// What the forces are made of: velocity terms, potential, dissipation, applied.
+    #[arg(long)]
+    pub parts: bool,
+
     /// What kind of document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -143,6 +158,40 @@ pub(crate) struct Derive {
     /// The body of the LaTeX or HTML document only.
     #[arg(long)]
     pub fragment: bool,
+
+    /// Into a file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Which route; by default the one the model is written for.
+    #[arg(long, value_name = "NAME", value_parser = formulation_names())]
+    pub formulation: Option<String>,
+
+    /// The rates in closed form too.
+    #[arg(long)]
+    pub solved: bool,
+
+    /// What the forces are made of.
+    #[arg(long)]
+    pub parts: bool,
+
+    /// End time; the model's `run` statement, else 10.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub t_end: Option<f64>,
+
+    /// Local error of the motion, from 1e-15 to 0.1; 1e-9 by default.
+    #[arg(long, value_name = "TOLERANCE")]
+    pub tol: Option<f64>,
+
+    /// Quantities of the figure, a panel each time: "theta1, theta2", "y against x".
+    #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
+    pub show: Vec<String>,
 
     /// Into a file instead of standard output.
     #[arg(long, value_name = "FILE")]

@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Command::Eval(options) => commands::eval::run(&options, color),
         Command::Analyze(options) => commands::analyze::run(&options, color),
         Command::Linearize(options) => commands::linearize::run(&options, color),
+        Command::Report(options) => commands::report::run(&options, color),
         Command::Gallery(options) => commands::gallery::run(&options, color),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Help(options) => commands::help::run(&options),
