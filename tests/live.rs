@@ -142,9 +142,10 @@ fn difference(native: &Made, live: &Value) -> (f64, String) {
             let expected = samples.values(at).last().unwrap_or(f64::NAN);
             let found = live["values"][at].as_f64().unwrap_or(f64::NAN);
             let off = (found - expected).abs() / scale;
-            if !(off <= worst.0) {
+            let off = if off.is_nan() { f64::INFINITY } else { off };
+            if off > worst.0 {
                 let words = format!("{}: {found} and {expected}", samples.columns[at].name);
-                worst = (if off.is_nan() { f64::INFINITY } else { off }, words);
+                worst = (off, words);
             }
         }
     }
@@ -172,7 +173,7 @@ fn compare(trials: &[Trial], folder: &str) {
         }
         let (off, place) = difference(native, &live);
         println!("{name:44} {off:.1e}  {} samples in {:.0} ms", live["samples"], live["took"]);
-        if !(off <= WITHIN) {
+        if off > WITHIN {
             wrong.push(format!("{name} {}: {off:.1e} at {place}; {words}", trial.values));
         }
         let events = live["events"].as_array().map_or(0, Vec::len);

@@ -233,3 +233,25 @@ fn bodies_are_as_large_as_their_inertia_tells() {
     let rod = frame.replace('J', "[0, m*r^2/12, m*r^2/12]");
     near(size(&rod), &[0.5]);
 }
+
+#[test]
+fn down_is_where_things_fall_to() {
+    let down = |text: &str| {
+        let model = model(text);
+        let scene = Scene::new(&model);
+        let words = |g: Vec<_>| g.iter().map(|&e| model.exprs.to_source(e)).collect::<Vec<_>>();
+        scene.down.map(|g| words(g).join(" "))
+    };
+    let particle =
+        |more: &str| format!("param m = 2, g = 9.81\ncoord x, y, z\n{more}\nstart x = 0");
+    let found = |more: &str| down(&particle(more));
+    let kinetic = "kinetic m/2*(x'^2 + y'^2 + z'^2)";
+    assert_eq!(found(&format!("{kinetic}\npotential m*g*z")).as_deref(), Some("0 0 -m*g"));
+    assert_eq!(found(&format!("{kinetic}\npotential -m*g*y")).as_deref(), Some("0 m*g 0"));
+    assert_eq!(found(&format!("{kinetic}\npotential z^2")), None);
+    assert_eq!(found(kinetic), None);
+    let hamiltonian = "hamiltonian (p_x^2 + p_y^2 + p_z^2)/(2*m) + m*g*x";
+    assert_eq!(found(hamiltonian).as_deref(), Some("-m*g 0 0"));
+    let body = "gravity [0, -g, 0]\nparticle bob: mass m, at [x, y, z]";
+    assert_eq!(found(body).as_deref(), Some("0 -g 0"));
+}

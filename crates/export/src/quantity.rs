@@ -3,9 +3,9 @@
 //!
 //! The language has no units. Kinds are read off what a column is (a coordinate, its rate, a
 //! multiplier) and off which coordinates are angles ([`Kinds`]); what is only an expression is a
-//! length where the scene has a point there or its name says so, else simply a quantity.
+//! length where the model draws a point there or its name says so, else simply a quantity.
 
-use crate::scene::{Kinds, Scene, Shape};
+use crate::scene::Kinds;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_model::system::{Model, Unknown};
 use rustc_hash::FxHashSet;
@@ -93,23 +93,19 @@ impl Quantity {
 pub struct Quantities<'a> {
     model: &'a Model,
     kinds: Kinds,
-    /// Components of points of the scene.
+    /// Components of points that are drawn.
     places: FxHashSet<ExprId>,
 }
 
 impl<'a> Quantities<'a> {
     /// Looks at a model.
     pub fn new(model: &'a Model) -> Quantities<'a> {
-        let scene = Scene::new(model);
-        let mut places = FxHashSet::default();
-        for shape in &scene.shapes {
-            let points = match shape {
-                Shape::Line { points } => points.concat(),
-                Shape::Point { at } | Shape::Trace { at } => at.clone(),
-                Shape::Circle { center, radius, .. } => [&center[..], &[*radius]].concat(),
-            };
-            places.extend(points.into_iter().map(|i| scene.numbers[i]));
-        }
+        // What is drawn, and what would be: looking for rods is not needed here.
+        let system = &model.system;
+        let drawn = system.draws.iter().flat_map(|d| d.points.iter().flatten().chain(&d.radius));
+        let moved = system.places.iter().filter(|p| p.position.len() > 1);
+        let mut places: FxHashSet<ExprId> =
+            drawn.chain(moved.flat_map(|p| &p.position)).copied().collect();
         places.remove(&ExprId::ZERO);
         Quantities { model, kinds: Kinds::new(model), places }
     }

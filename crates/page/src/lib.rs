@@ -116,21 +116,15 @@ impl Page<'_> {
 
     /// What the run itself says against a motion in the page.
     fn motion(&self) -> Option<Why> {
-        let report = self.report;
-        match &report.end {
-            End::Sticks(_) => {
-                return Some(Why::Motion("it sticks, and pages do not follow what sticks"));
+        let words = match &self.report.end {
+            End::Sticks(_) => "it sticks, and pages do not follow what sticks",
+            End::Failed(_) if self.samples.is_empty() => "there is no motion: the run says why",
+            _ if !self.report.certificate.rank_changes.is_empty() => {
+                "its constraints lose a rank on the way, where a motion in the page would stop"
             }
-            End::Failed(_) if self.samples.is_empty() => {
-                return Some(Why::Motion("there is no motion: the run says why"));
-            }
-            _ if !report.certificate.rank_changes.is_empty() => {
-                return Some(Why::Motion(
-                    "its constraints lose a rank on the way, where a motion in the page would stop",
-                ));
-            }
-            _ => None,
-        }
+            _ => return None,
+        };
+        Some(Why::Motion(words))
     }
 
     fn certificate(&self) -> Value {

@@ -258,7 +258,7 @@ impl<'a> Set<'a> {
             }
             lengths[row] = length;
         }
-        if !(length > 0.0) {
+        if length <= 0.0 {
             return;
         }
         let rest: Vec<String> =

@@ -8,6 +8,7 @@
 //! is then at height 0. Where nothing can be drawn the scene is empty and [`Scene::why`] says why.
 
 mod angles;
+mod down;
 mod places;
 mod rods;
 
@@ -17,7 +18,7 @@ use dalembert_expr::ExprId;
 use dalembert_model::system::Draw;
 use dalembert_model::system::Model;
 use dalembert_model::tree;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a model looks like.
 #[derive(Clone, Debug, Default)]
@@ -71,7 +72,7 @@ impl Scene {
     /// The scene of a model. Expressions that it adds go to the model's arena.
     pub fn new(model: &Model) -> Scene {
         let draws = &model.system.draws;
-        let down = model.system.gravity.clone();
+        let down = down::down(model);
         if draws.is_empty() {
             return Scene { down, ..places::scene(model) };
         }
@@ -140,12 +141,13 @@ impl Shape {
 struct Build {
     scene: Scene,
     known: FxHashMap<ExprId, Index>,
+    drawn: FxHashSet<Shape>,
 }
 
 impl Build {
     fn new(dimension: usize) -> Build {
         let scene = Scene { dimension, ..Scene::default() };
-        Build { scene, known: FxHashMap::default() }
+        Build { scene, known: FxHashMap::default(), drawn: FxHashSet::default() }
     }
 
     fn number(&mut self, id: ExprId) -> Index {
@@ -164,7 +166,7 @@ impl Build {
     }
 
     fn push(&mut self, shape: Shape) {
-        if !self.scene.shapes.contains(&shape) {
+        if self.drawn.insert(shape.clone()) {
             self.scene.shapes.push(shape);
         }
     }

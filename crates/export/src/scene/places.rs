@@ -7,8 +7,9 @@
 
 use super::angles::{Kinds, PLACES, stem};
 use super::{Build, Scene, Shape, rods};
-use dalembert_expr::{ExprId, Exprs};
-use dalembert_model::system::{Extent, Model, Place};
+use dalembert_expr::{ExprId, Exprs, Symbol};
+use dalembert_model::system::{Coordinate, Extent, Model, Place};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many things leave traces each; of more, only the last does.
 const TRACES: usize = 4;
@@ -51,10 +52,9 @@ pub(super) fn scene(model: &Model) -> Scene {
 fn things(model: &Model) -> Vec<Thing<'_>> {
     let system = &model.system;
     let kinds = Kinds::new(model);
-    let of_coordinate = |id: ExprId| {
-        let symbol = model.exprs.as_symbol(id)?;
-        system.coordinates.iter().find(|c| c.position == symbol)
-    };
+    let by_symbol: FxHashMap<Symbol, &Coordinate> =
+        system.coordinates.iter().map(|c| (c.position, c)).collect();
+    let of_coordinate = |id: ExprId| by_symbol.get(&model.exprs.as_symbol(id)?).copied();
     let is_angle = |id: ExprId| of_coordinate(id).is_some_and(|c| kinds.is_angle(c.position));
     let mut list = Vec::new();
     let mut single = Vec::new();
@@ -103,7 +103,7 @@ fn by_letter(names: &[Option<&str>]) -> Vec<std::ops::Range<usize>> {
 /// others to the right.
 fn lines(model: &Model, kinds: &Kinds, single: Vec<ExprId>, known: &[Thing]) -> Vec<Vec<ExprId>> {
     let (exprs, system) = (&model.exprs, &model.system);
-    let taken: Vec<ExprId> = known.iter().flat_map(|t| t.position.clone()).collect();
+    let taken: FxHashSet<ExprId> = known.iter().flat_map(|t| t.position.clone()).collect();
     // The Cartesian ones, with their names.
     let mut cartesian: Vec<(ExprId, &str)> = Vec::new();
     let mut places: Vec<Vec<ExprId>> = Vec::new();

@@ -7,12 +7,16 @@
 
 use dalembert_expr::{ExprId, Exprs, Symbol};
 use dalembert_model::system::{Level, System};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 type Point = Vec<ExprId>;
 
-/// So many pairs are looked at; beyond, a picture has other needs than rods.
+/// Links depend on no more coordinates than this.
+const LINK: usize = 12;
+/// So many pairs are tried; beyond, a picture has other needs than rods.
 const PAIRS: usize = 4000;
+/// And so many places are looked at for them.
+const LOOKED_AT: usize = 200_000;
 
 /// The rods between places, each once.
 pub(super) fn rods(exprs: &Exprs, system: &System, places: &[&[ExprId]]) -> Vec<(Point, Point)> {
@@ -21,14 +25,25 @@ pub(super) fn rods(exprs: &Exprs, system: &System, places: &[&[ExprId]]) -> Vec<
         exprs.symbols_of(ids).into_iter().filter(|s| coordinates.contains(s)).collect()
     };
     let of_places: Vec<FxHashSet<Symbol>> = places.iter().map(|p| held(p)).collect();
+    // Which places a coordinate moves.
+    let mut moved: FxHashMap<Symbol, Vec<usize>> = FxHashMap::default();
+    for (at, held) in of_places.iter().enumerate() {
+        held.iter().for_each(|&s| moved.entry(s).or_default().push(at));
+    }
     let mut rods: Vec<(Point, Point)> = Vec::new();
-    let mut pairs = 0;
+    let (mut pairs, mut looked_at) = (0, 0);
     for constraint in system.constraints.iter().filter(|c| c.level == Level::Position) {
         let phi = constraint.residual;
         let own = held(&[phi]);
-        let near: Vec<usize> = (0..places.len())
-            .filter(|&i| !of_places[i].is_empty() && of_places[i].is_subset(&own))
-            .collect();
+        let mut near: Vec<usize> =
+            own.iter().filter_map(|s| moved.get(s)).flatten().copied().collect();
+        looked_at += near.len();
+        if looked_at > LOOKED_AT {
+            break;
+        }
+        near.sort_unstable();
+        near.dedup();
+        near.retain(|&i| of_places[i].is_subset(&own));
         let mut found = None;
         'search: for (at, &i) in near.iter().enumerate() {
             if of_places[i].len() == own.len() {
@@ -41,15 +56,15 @@ pub(super) fn rods(exprs: &Exprs, system: &System, places: &[&[ExprId]]) -> Vec<
                 }
             }
             for &j in &near[at + 1..] {
+                let union = of_places[i].union(&of_places[j]).count();
+                if places[i].len() != places[j].len() || union != own.len() {
+                    continue;
+                }
                 pairs += 1;
                 if pairs > PAIRS {
                     return rods;
                 }
-                let union = of_places[i].union(&of_places[j]).count();
-                if places[i].len() == places[j].len()
-                    && union == own.len()
-                    && fixes(exprs, phi, places[i], places[j], &own)
-                {
+                if fixes(exprs, phi, places[i], places[j], &own) {
                     found = Some((places[i].to_vec(), places[j].to_vec()));
                     break 'search;
                 }
@@ -57,7 +72,7 @@ pub(super) fn rods(exprs: &Exprs, system: &System, places: &[&[ExprId]]) -> Vec<
         }
         rods.extend(found.filter(|rod| !rods.contains(rod)));
     }
-    rods.extend(links(exprs, places, &of_places));
+    rods.extend(links(exprs, places, &coordinates));
     rods
 }
 
@@ -103,8 +118,10 @@ fn fixed_places(
         }
         let center = (exprs.at(id) - exprs.at(first) / exprs.at(second)).id;
         // Where it does not depend on the coordinates, it is what it is with all of them 0.
-        let moved: Vec<ExprId> = coordinates.iter().map(|&s| exprs.derivative(center, s)).collect();
-        let zeros: Vec<(Symbol, ExprId)> = coordinates.iter().map(|&s| (s, ExprId::ZERO)).collect();
+        let held: Vec<Symbol> =
+            exprs.symbols_of(&[center]).into_iter().filter(|s| coordinates.contains(s)).collect();
+        let moved: Vec<ExprId> = held.iter().map(|&s| exprs.derivative(center, s)).collect();
+        let zeros: Vec<(Symbol, ExprId)> = held.iter().map(|&s| (s, ExprId::ZERO)).collect();
         let is_fixed = exprs.all_zero(&moved).is_zero();
         is_fixed.then(|| exprs.substitute(&[center], &zeros)[0])
     });
@@ -117,7 +134,7 @@ fn fixed_places(
 fn links(
     exprs: &Exprs,
     places: &[&[ExprId]],
-    of_places: &[FxHashSet<Symbol>],
+    coordinates: &FxHashSet<Symbol>,
 ) -> Vec<(Point, Point)> {
     let mut list = Vec::new();
     for (at, place) in places.iter().enumerate().take(PAIRS / 4) {
@@ -128,14 +145,14 @@ fn links(
         if before.len() != place.len() {
             continue;
         }
+        // What both have in common is gone: of a long chain, one link is left.
         let d = square(exprs, place, &before);
-        let mut variables: Vec<Symbol> = of_places[at].iter().copied().collect();
-        if let Some(before) = at.checked_sub(1) {
-            variables.extend(of_places[before].difference(&of_places[at]));
+        let variables: Vec<Symbol> =
+            exprs.symbols_of(&[d]).into_iter().filter(|s| coordinates.contains(s)).collect();
+        if !(1..=LINK).contains(&variables.len()) {
+            continue;
         }
-        variables.sort_unstable();
-        let is_kept = exprs.all_zero(&exprs.gradient(d, &variables)).is_zero();
-        if is_kept && d != ExprId::ZERO && !variables.is_empty() {
+        if exprs.all_zero(&exprs.gradient(d, &variables)).is_zero() {
             list.push((before, place.to_vec()));
         }
     }

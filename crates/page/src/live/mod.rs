@@ -32,6 +32,8 @@ const COORDINATES: usize = 40;
 const ROWS: usize = 60;
 /// Instructions of all tapes; a line of text each.
 const INSTRUCTIONS: usize = 40_000;
+/// Samples of a motion in the page: enough to be smooth, and each takes a solution.
+const SAMPLES: usize = 400;
 /// The tolerance of steps in the page.
 const TOLERANCE: f64 = 1e-9;
 
@@ -248,7 +250,7 @@ pub fn program(request: &Request) -> Result<Value, Why> {
         "scene": scene.numbers.len(),
         "events": events,
         "times": [times[0], request.end.unwrap_or(times[1])],
-        "samples": request.samples.max(2) - 1,
+        "samples": request.samples.clamp(2, SAMPLES + 1) - 1,
         "tolerance": TOLERANCE,
     }))
 }
