@@ -14,7 +14,6 @@ use std::collections::HashMap;
 
 fn pages() -> Vec<(String, Model)> {
     dalembert::gallery::pages()
-        .into_iter()
         .map(|page| {
             let input = Input::open(&format!("gallery:{}", page.name)).expect("in the gallery");
             let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
@@ -114,9 +113,7 @@ fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> usize {
         values.same(&own, &displayed);
         // On another branch than that of the start they are other expressions.
         let assumed = readable.assumptions().iter();
-        let holds = assumed
-            .map(|a| (values.evaluate(exprs, &[a.expr])[0] > 0.0) == a.positive)
-            .all(|holds| holds);
+        let holds = assumed.all(|a| (values.evaluate(exprs, &[a.expr])[0] > 0.0) == a.positive);
         if !holds {
             continue;
         }
