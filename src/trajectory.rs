@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind};
 use crate::key::{Key, Names};
 use crate::sample::{Moment, Row, Sample};
 use dalembert_expr::ExprId;
+use dalembert_model::system::Model;
 use dalembert_simulate::FieldError;
 use dalembert_simulate::Observation;
 use dalembert_simulate::drive::{End, Failure};
@@ -129,6 +130,11 @@ impl Trajectory {
                 Err(Error::of_state(failure, t, &self.setting.model))
             }
         }
+    }
+
+    /// The model that was run, with the numbers of this run.
+    pub fn model(&self) -> &Model {
+        &self.setting.model
     }
 
     /// The events that happened, in order.
