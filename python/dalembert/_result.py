@@ -275,11 +275,9 @@ class Result:
     def message(self) -> str:
         """The same in words."""
         report = self.report
-        words = report.get("stopped") or report["end_words"]
-        return words or {
-            "finished": "the motion came to its time",
-            "sticks": "the motion sticks",
-        }.get(report["end"]["how"], report["end"]["how"])
+        how: str = report["end"]["how"]
+        words: str | None = report.get("stopped") or report["end_words"]
+        return words or _ENDS.get(how, how)
 
     @property
     def success(self) -> bool:
@@ -316,6 +314,9 @@ class Result:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(str(self))}</pre>"
+
+
+_ENDS = {"finished": "the motion came to its time", "sticks": "the motion sticks"}
 
 
 def _unknown(name: str, known: list[str]) -> UnknownNameError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from ._sweep import Study, Values
 
 __all__ = ["System", "check", "gallery"]
+
+
+_MATRICES = ("state", "mass", "damping", "stiffness")
+_DISPLAYED = re.compile(r"\\\[.*?\\\]|\\begin\{align\*\}.*?\\end\{align\*\}", re.S)
 
 
 def check(text: str) -> Diagnostics:
@@ -81,7 +86,7 @@ class System:
         """A built-in example; :func:`gallery` lists them.
 
         >>> dalembert.System.from_gallery("knife-edge").title
-        'Knife edge on an incline'
+        'Knife-edge dumbbell'
         """
         return cls._of(_dalembert.Model.open(f"gallery:{name}"))
 
@@ -263,7 +268,7 @@ class System:
     def analyze(self) -> Answer:
         """What is true of the system, in the shape of ``dal analyze --json``.
 
-        >>> dalembert.System.from_gallery("knife-edge").analyze().rank["jacobian"]
+        >>> dalembert.System.from_gallery("knife-edge").analyze().rank
         1
         """
         return Answer(self._model.analyze())
@@ -282,7 +287,7 @@ class System:
         found["eigenvalues"] = np.array([complex(*pair) for pair in found["eigenvalues"]])
         found["matrices"] = Answer(
             {
-                name: np.array(value, dtype=float) if name != "names" and value is not None else value
+                name: np.array(value) if name in _MATRICES and value is not None else value
                 for name, value in found["matrices"].items()
             }
         )
@@ -370,7 +375,7 @@ class System:
             formulation=formulation,
             elimination=elimination,
             stabilize=stabilize,
-            events=bool(events),
+            events=events is not False,
             verify=verify,
             dense=dense,
             partial=partial,
@@ -438,7 +443,8 @@ class System:
         return self._model.document("html", None)
 
     def _repr_latex_(self) -> str:
-        return self._model.document("latex", None)
+        # A notebook typesets formulas, not sections and sentences.
+        return "\n".join(_DISPLAYED.findall(self._model.document("latex", None)))
 
 
 def _restored(*saved: Any) -> System:

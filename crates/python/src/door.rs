@@ -134,7 +134,8 @@ fn raise_error(py: Python<'_>, error: &Error) -> PyErr {
         }
         ErrorKind::Model => "model",
         ErrorKind::MissingValues(missing) => {
-            fields.push(("names", json!(missing.0)));
+            let names: Vec<&str> = missing.0.iter().map(|name| name.trim_matches('`')).collect();
+            fields.push(("names", json!(names)));
             "missing"
         }
         ErrorKind::Start(_) => "start",
