@@ -8,12 +8,12 @@ use dalembert_expr::Number;
 use dalembert_gauss::eliminations::Elimination;
 use dalembert_model::system::{Energy, Level, Model, Start};
 use dalembert_model::tree::StartRelation;
+use dalembert_simulate::Observation;
 use dalembert_simulate::Setting;
 use dalembert_simulate::drive::Stabilize;
-use dalembert_simulate::run::verify::{Sink, run_verified};
 use dalembert_simulate::run::verify::StateError;
+use dalembert_simulate::run::verify::{Sink, run_verified};
 use dalembert_simulate::run::{Progress, RunOptions, run_watched};
-use dalembert_simulate::Observation;
 use std::ops::{Bound, ControlFlow, RangeBounds};
 
 /// A run that is being asked for. What is not said is as the model's `run` statement says, else

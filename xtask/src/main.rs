@@ -8,6 +8,7 @@ mod book;
 mod highlight;
 mod licenses;
 mod lint;
+mod python;
 mod spdx;
 mod steps;
 mod test;

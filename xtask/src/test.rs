@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 use crate::cargo;
+use crate::python;
 use crate::steps::{Outcome, Report, program, run};
 
 /// Tests that need more than Rust.
@@ -33,7 +34,11 @@ struct Group {
 const GROUPS: &[Group] = &[
     Group { name: "LaTeX documents typeset", programs: &["pdflatex", "lualatex"], probe: &[], variable: "DALEMBERT_LATEX" },
     Group { name: "tables read by pyarrow", programs: &["python3"], probe: &["-c", "import pyarrow"], variable: "DALEMBERT_PYARROW" },
+    Group { name: PYTHON, programs: &["python3"], probe: &["-c", python::NEEDS], variable: "DALEMBERT_PYTHON" },
 ];
+
+/// The group that is a step of its own, since it builds the wheel first.
+const PYTHON: &str = "the Python package";
 
 /// How much is tried of what could go on for ever.
 struct Amount {
@@ -63,12 +68,17 @@ pub fn test(all: bool) -> Report {
     tests.args(["test", "--workspace", "--no-fail-fast"]).env("DALEMBERT_SHARE", share);
     tests.env_remove("DALEMBERT_FUZZ_SECONDS"); // Fuzzing is a step of its own.
     let path = env::var_os("PATH").unwrap_or_default();
+    let mut package = None;
     for group in GROUPS {
-        if env::var_os(group.variable).is_some() {
+        if let Some(found) = env::var_os(group.variable) {
+            if group.name == PYTHON {
+                package = Some(PathBuf::from(found));
+            }
             continue; // Set by hand, and inherited.
         }
         let found = group.programs.iter().find_map(|name| find_program(name, &path));
         match found.filter(|program| succeeds(program, group.probe)) {
+            Some(found) if group.name == PYTHON => package = Some(found),
             Some(found) => _ = tests.env(group.variable, found),
             None => {
                 let mut needs = group.programs.join(" or ");
@@ -80,6 +90,9 @@ pub fn test(all: bool) -> Report {
         }
     }
     report.step("tests", || count_tests(&mut tests));
+    if let Some(python) = package {
+        report.step("python", || python::test(&python));
+    }
     report.step("fuzz", || {
         fuzz(env::var("DALEMBERT_FUZZ_SECONDS").ok().as_deref(), amount.fuzz_seconds)
     });

@@ -103,10 +103,7 @@ pub(crate) fn brief<T>(py: Python<'_>, work: impl FnOnce() -> Result<T, Trouble>
     leave(py, catch_unwind(AssertUnwindSafe(work)))
 }
 
-fn leave<T>(
-    py: Python<'_>,
-    done: Result<Result<T, Trouble>, Box<dyn Any + Send>>,
-) -> PyResult<T> {
+fn leave<T>(py: Python<'_>, done: Result<Result<T, Trouble>, Box<dyn Any + Send>>) -> PyResult<T> {
     match done {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(trouble)) => Err(raise(py, trouble)),

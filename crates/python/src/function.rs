@@ -66,7 +66,7 @@ impl Kind {
 struct Idle {
     compiled: Compiled,
     parameters: Vec<(String, f64)>,
-    list: Mutex<Vec<Room>>,
+    list: Mutex<Vec<Box<Room>>>,
 }
 
 /// A place to evaluate in, with a state.
@@ -76,7 +76,7 @@ struct Room {
 }
 
 impl Idle {
-    fn take(&self) -> Result<Room, Error> {
+    fn take(&self) -> Result<Box<Room>, Error> {
         let idle = self.list.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(room) = idle {
             return Ok(room);
@@ -85,10 +85,10 @@ impl Idle {
         for (name, value) in &self.parameters {
             work.set(name, *value)?;
         }
-        Ok(Room { work, x: vec![0.0; 2 * self.compiled.coordinates().len()] })
+        Ok(Box::new(Room { work, x: vec![0.0; 2 * self.compiled.coordinates().len()] }))
     }
 
-    fn give(&self, room: Room) {
+    fn give(&self, room: Box<Room>) {
         self.list.lock().unwrap_or_else(PoisonError::into_inner).push(room);
     }
 }
@@ -117,14 +117,19 @@ impl Function {
     }
 
     /// One value; `takes` has it while the place is there.
-    fn one<T>(&self, t: f64, given: &[&[f64]], takes: impl FnOnce(&[f64], &[f64]) -> T) -> Result<T, Trouble> {
+    fn one<T>(
+        &self,
+        t: f64,
+        given: &[&[f64]],
+        takes: impl FnOnce(&[f64], &[f64]) -> T,
+    ) -> Result<T, Trouble> {
         let mut room = self.idle.take()?;
         let mut at = 0;
         for list in given {
             room.x[at..at + list.len()].copy_from_slice(list);
             at += list.len();
         }
-        let Room { work, x } = &mut room;
+        let Room { work, x } = &mut *room;
         let taken = match self.kind.value(work, t, x) {
             Ok(value) => Ok(takes(value, x)),
             Err(error) => Err(error.into()),
@@ -139,7 +144,7 @@ impl Function {
         let rows = self.rows(job.joined);
         let mut values = vec![0.0; rows * job.count];
         for k in 0..job.count {
-            let Room { work, x } = &mut room;
+            let Room { work, x } = &mut *room;
             for (i, x) in x.iter_mut().enumerate() {
                 *x = job.x[i * job.count + k];
             }
@@ -195,7 +200,12 @@ impl Function {
             ([rows], Some(v)) if *rows == expected && v.shape() == shape => None,
             ([rows, count], None) if *rows == expected => Some(*count),
             ([rows, count], Some(v)) if *rows == expected && v.shape() == shape => Some(*count),
-            _ => return door::brief(py, || Err(self.misshapen(shape, v.as_ref().map(|v| v.shape())))),
+            _ => {
+                return door::brief(
+                    py,
+                    || Err(self.misshapen(shape, v.as_ref().map(|v| v.shape()))),
+                );
+            }
         };
         let Some(count) = count else {
             let t: f64 = t.extract()?;

@@ -1,7 +1,7 @@
 //! The extension module `dalembert._dalembert`: models, motions and functions for Python.
 //!
 //! Thin on purpose. What users see is the Python package in `python/dalembert/`; here are only
-//! the calls into the library, each of which passes one door ([`door`]), and their numbers as
+//! the calls into the library, each of which passes one door (`door.rs`), and their numbers as
 //! NumPy arrays. What the library tells as JSON arrives as dictionaries of the same shape
 //! (docs/json.md).
 

@@ -130,9 +130,7 @@ impl Model {
     /// The model of a file, or of the gallery (`gallery:NAME`).
     #[staticmethod]
     fn open(py: Python<'_>, place: &str) -> PyResult<Model> {
-        door::enter(py, |_| {
-            Ok(read(Input::open(place).map_err(Error::from)?, Options::default())?)
-        })
+        door::enter(py, |_| Ok(read(Input::open(place).map_err(Error::from)?, Options::default())?))
     }
 
     /// The same with further overrides, each a text such as `m=2, x'=0`.
@@ -203,12 +201,7 @@ impl Model {
     }
 
     /// Its equations of motion as a document: `text`, `latex`, `html`.
-    fn document(
-        &self,
-        py: Python<'_>,
-        kind: &str,
-        formulation: Option<&str>,
-    ) -> PyResult<String> {
+    fn document(&self, py: Python<'_>, kind: &str, formulation: Option<&str>) -> PyResult<String> {
         door::enter(py, |_| {
             self.derived(formulation, |derivation| match kind {
                 "text" => Ok(derivation.to_text()),
@@ -282,11 +275,7 @@ impl Model {
     /// The equilibrium or steady motion near a state or the start, and the linear equations
     /// about it, as `dal linearize --json` has them.
     #[pyo3(signature = (at = None))]
-    fn linearize<'py>(
-        &self,
-        py: Python<'py>,
-        at: Option<String>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn linearize<'py>(&self, py: Python<'py>, at: Option<String>) -> PyResult<Bound<'py, PyAny>> {
         let object = door::enter(py, |guard| {
             self.at_state(at, |model| {
                 let setting = Setting::new(model).map_err(|m| Error::of_missing(m, model))?;
@@ -420,11 +409,22 @@ impl Model {
     ) -> PyResult<sweep::Table<'py>> {
         let values = listed(values)?;
         let asked = sweep::Asked {
-            names, values, vary, sampling, samples, seed, observe, end_time, tolerance, method,
-            formulation, threads,
+            names,
+            values,
+            vary,
+            sampling,
+            samples,
+            seed,
+            observe,
+            end_time,
+            tolerance,
+            method,
+            formulation,
+            threads,
         };
-        let done =
-            door::enter_with(py, progress, |guard| sweep::run(&self.input, &self.options, &asked, guard))?;
+        let done = door::enter_with(py, progress, |guard| {
+            sweep::run(&self.input, &self.options, &asked, guard)
+        })?;
         done.into_python(py)
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::door::{self, Trouble};
 use crate::{arrays, value};
+use dalembert::Trajectory;
 use dalembert::export::RunPage;
 use dalembert::formulations::Variables;
 use dalembert::model::system::Energy;
-use dalembert::Trajectory;
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -48,7 +48,8 @@ impl Motion {
 
     /// Positions, then velocities, at all samples: a row for each.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        let (n, count) = (self.trajectory.model().system.n_coordinates(), self.trajectory.samples().len());
+        let (n, count) =
+            (self.trajectory.model().system.n_coordinates(), self.trajectory.samples().len());
         let mut values = vec![0.0; 2 * n * count];
         for (k, sample) in self.trajectory.samples().enumerate() {
             let state = &sample.observation().state;

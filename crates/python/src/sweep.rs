@@ -58,11 +58,8 @@ fn plan(asked: &Asked) -> Result<Plan, Trouble> {
     };
     let axes = axes::parse(text, &|number| dalembert::sweep::constant(number))
         .map_err(|wrong| Trouble::Argument(wrong.to_string()))?;
-    let sampled = Sampled {
-        sampling: asked.sampling.as_deref(),
-        samples: asked.samples,
-        seed: asked.seed,
-    };
+    let sampled =
+        Sampled { sampling: asked.sampling.as_deref(), samples: asked.samples, seed: asked.seed };
     // What it says of an option of the program is an argument here.
     let words = |words: String| words.replace("`--samples N`", "`samples=N`").replace("--", "");
     Plan::new(axes, &sampled).map_err(|wrong| Trouble::Argument(words(wrong)))
@@ -84,7 +81,11 @@ pub(crate) fn run(
     let options = Options { observe: asked.observe.clone(), ..options.clone() };
     let mut loaded = dalembert::sweep::load(input, &options, &plan.names, &first);
     let model = match loaded.model.take() {
-        Some(model) if loaded.diagnostics.iter().all(|d| d.severity != dalembert::Severity::Fault) => model,
+        Some(model)
+            if loaded.diagnostics.iter().all(|d| d.severity != dalembert::Severity::Fault) =>
+        {
+            model
+        }
         _ => return Err(dalembert::Error::from(loaded).into()),
     };
     let chosen = asked.formulation.as_deref().map(formulation).transpose()?;
@@ -106,37 +107,45 @@ pub(crate) fn run(
     let width = columns.len();
     let mut study = Study { columns, values: Vec::new(), failures: Vec::new() };
     study.values.resize(width * usize::try_from(count).unwrap_or(0), f64::NAN);
-    let threads = asked.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into));
+    let threads =
+        asked.threads.or_else(|| std::thread::available_parallelism().ok().map(Into::into));
     let crew = Crew { threads: threads.unwrap_or(1), at_once: cases.at_once() };
     let all: Vec<u64> = (0..count).collect();
-    let work = |worker: &mut dalembert::sweep::Worker<'_>, numbers: &[u64]| -> Vec<(Vec<f64>, Done)> {
-        let rows: Vec<Vec<f64>> = numbers
-            .iter()
-            .map(|&case| {
-                let mut row = vec![0.0; varied];
-                plan.values(case, &mut row);
-                row
-            })
-            .collect();
-        let given: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-        let done = worker.batch(&given);
-        rows.into_iter().zip(done).collect()
-    };
+    let work =
+        |worker: &mut dalembert::sweep::Worker<'_>, numbers: &[u64]| -> Vec<(Vec<f64>, Done)> {
+            let rows: Vec<Vec<f64>> = numbers
+                .iter()
+                .map(|&case| {
+                    let mut row = vec![0.0; varied];
+                    plan.values(case, &mut row);
+                    row
+                })
+                .collect();
+            let given: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+            let done = worker.batch(&given);
+            rows.into_iter().zip(done).collect()
+        };
     let (mut finished, mut end) = (0u64, ControlFlow::Continue(()));
-    pool::run(&all, crew, || cases.worker(), work, |case, (given, done)| {
-        let place = case as usize * width;
-        study.values[place..place + varied].copy_from_slice(&given);
-        let kept = done.row.len().min(width - varied);
-        study.values[place + varied..place + varied + kept].copy_from_slice(&done.row[..kept]);
-        if let Some(why) = done.failure {
-            study.failures.push((case, why));
-        }
-        finished += 1;
-        if end.is_continue() {
-            end = guard.check(finished as f64, count as f64);
-        }
-        end
-    });
+    pool::run(
+        &all,
+        crew,
+        || cases.worker(),
+        work,
+        |case, (given, done)| {
+            let place = case as usize * width;
+            study.values[place..place + varied].copy_from_slice(&given);
+            let kept = done.row.len().min(width - varied);
+            study.values[place + varied..place + varied + kept].copy_from_slice(&done.row[..kept]);
+            if let Some(why) = done.failure {
+                study.failures.push((case, why));
+            }
+            finished += 1;
+            if end.is_continue() {
+                end = guard.check(finished as f64, count as f64);
+            }
+            end
+        },
+    );
     if end.is_break() {
         return Err(Trouble::Interrupted);
     }
