@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
-from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
+from sympy.physics.mechanics import KanesMethod, LagrangesMethod, dynamicsymbols
+from sympy.physics.mechanics import System as Assembly
 from sympy.printing.str import StrPrinter
 
 from ._answers import Answer
@@ -155,6 +156,10 @@ def to_text(
     """The text of a model that SymPy's expressions are."""
     if isinstance(coordinates, LagrangesMethod):
         coordinates, lagrangian, constraints, forces = _pieces(coordinates)
+    elif isinstance(coordinates, (KanesMethod, Assembly)):
+        from . import _bodies
+
+        coordinates, kinetic, constraints, forces = _bodies.pieces(coordinates)
     coordinates = [sp.sympify(q) for q in coordinates]
     for q in coordinates:
         if not isinstance(q, sp.core.function.AppliedUndef) or len(q.args) != 1:

@@ -108,8 +108,9 @@ class System:
         ``coordinates`` are ``dynamicsymbols``; T, V (or the whole L) and the constraints are
         expressions in them, in their derivatives, in the time and in symbols, which become
         parameters. Constraints are expressions that vanish, or equations; a dictionary gives
-        them names. ``forces`` are generalized forces by coordinate. A ``LagrangesMethod`` in
-        place of the coordinates brings all of this itself.
+        them names. ``forces`` are generalized forces by coordinate. A ``LagrangesMethod``, a
+        ``KanesMethod`` or SymPy's own ``System`` in place of the coordinates brings all of this
+        itself.
 
         >>> import sympy as sp
         >>> from sympy.physics.mechanics import dynamicsymbols

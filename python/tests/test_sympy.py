@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 import sympy as sp
-from sympy.physics.mechanics import LagrangesMethod, Particle, Point, ReferenceFrame, dynamicsymbols
+from sympy.physics.mechanics import (
+    KanesMethod,
+    LagrangesMethod,
+    Particle,
+    Point,
+    ReferenceFrame,
+    dynamicsymbols,
+)
 
 import dalembert
 from dalembert import errors
@@ -78,6 +85,90 @@ def test_velocity_constraints_and_a_row_written_twice() -> None:
     system = dalembert.System.from_sympy(twice, parameters=values)
     same(system, once, values)
     assert twice.mass_matrix_full.subs(values).subs({th: 0.3}).det() == 0
+
+
+def kane_agrees(system: dalembert.System, kane: object, values: dict[object, float]) -> None:
+    """The accelerations are those of Kane's equations, at random states with u = q̇."""
+    n = len(kane.q)
+    random = np.random.default_rng(8)
+    f = system.function("acceleration")
+    for _ in range(3):
+        q, v = random.uniform(0.2, 1.0, size=(2, n))
+        point = {**dict(zip(kane.u, v)), **dict(zip(kane.q, q)), **values}
+        numbers = lambda m: np.array(m.subs(point).evalf(), dtype=float)
+        right = np.linalg.solve(numbers(kane.mass_matrix), numbers(kane.forcing)).ravel()
+        assert f(0, q, v) == pytest.approx(right, rel=1e-9, abs=1e-9)
+
+
+def test_kanes_method_of_a_cart_and_pole() -> None:
+    q1, q2, u1, u2 = dynamicsymbols("q1 q2 u1 u2")
+    m, M, l, g, F = sp.symbols("m M l g F")
+    N, O, C, P = ReferenceFrame("N"), Point("O"), Point("C"), Point("P")
+    O.set_vel(N, 0)
+    C.set_pos(O, q1 * N.x)
+    C.set_vel(N, u1 * N.x)
+    A = N.orientnew("A", "Axis", [q2, N.z])
+    A.set_ang_vel(N, u2 * N.z)
+    P.set_pos(C, -l * A.y)
+    P.v2pt_theory(C, N, A)
+    bodies = [Particle("cart", C, M), Particle("bob", P, m)]
+    loads = [(C, F * N.x), (P, -m * g * N.y)]
+    kane = KanesMethod(N, [q1, q2], [u1, u2], kd_eqs=[q1.diff(t) - u1, q2.diff(t) - u2])
+    kane.kanes_equations(bodies, loads)
+    values = {m: 0.4, M: 1.1, l: 0.8, g: 9.81, F: 0.3}
+    kane_agrees(dalembert.System.from_sympy(kane, parameters=values), kane, values)
+
+
+def test_a_system_of_joints() -> None:
+    from sympy.physics.mechanics import PinJoint, RigidBody, System, inertia
+
+    q1, q2, u1, u2 = dynamicsymbols("q1 q2 u1 u2")
+    m, l, J, g = sp.symbols("m l J g")
+    wall = RigidBody("wall")
+    links = [RigidBody(name, mass=m) for name in ("first", "second")]
+    for link in links:
+        link.central_inertia = inertia(link.frame, J, J, J)
+    system = System.from_newtonian(wall)
+    half = lambda body: l / 2 * body.frame.y
+    system.add_joints(
+        PinJoint("a", wall, links[0], q1, u1, child_point=half(links[0]), joint_axis=wall.frame.z),
+        PinJoint(
+            "b", *links, q2, u2, parent_point=-half(links[0]), child_point=half(links[1]),
+            joint_axis=links[0].frame.z,
+        ),
+    )
+    system.apply_uniform_gravity(-g * wall.frame.y)
+    system.form_eoms()
+    values = {m: 0.7, l: 0.9, J: 0.05, g: 9.81}
+    ours = dalembert.System.from_sympy(system, parameters=values)
+    kane_agrees(ours, system.eom_method, values)
+
+
+def test_rolling_that_was_substituted_is_refused() -> None:
+    """SymPy's own rolling disc: contact was put into the velocities."""
+    from sympy.physics.mechanics import RigidBody, inertia
+
+    q1, q2, q3, u1, u2, u3 = dynamicsymbols("q1 q2 q3 u1 u2 u3")
+    r, m, g = sp.symbols("r m g")
+    N = ReferenceFrame("N")
+    Y = N.orientnew("Y", "Axis", [q1, N.z])
+    L = Y.orientnew("L", "Axis", [q2, Y.x])
+    R = L.orientnew("R", "Axis", [q3, L.y])
+    R.set_ang_vel(N, u1 * L.x + u2 * L.y + u3 * L.z)
+    C = Point("C")
+    C.set_vel(N, 0)
+    center = C.locatenew("Dmc", r * L.z)
+    center.v2pt_theory(C, N, R)
+    kd = [
+        q1.diff(t) - u3 / sp.cos(q2),
+        q2.diff(t) - u1,
+        q3.diff(t) - u2 + u3 * sp.tan(q2),
+    ]
+    disc = RigidBody("disc", center, R, m, (inertia(L, m * r**2 / 4, m * r**2 / 2, m * r**2 / 4), center))
+    kane = KanesMethod(N, [q1, q2, q3], [u1, u2, u3], kd_eqs=kd)
+    kane.kanes_equations([disc], [(center, -m * g * Y.z)])
+    with pytest.raises(errors.ArgumentError, match="is not the rate of its position"):
+        dalembert.System.from_sympy(kane)
 
 
 def test_functions_and_numbers_are_written_right() -> None:

@@ -201,10 +201,9 @@ impl Function {
             ([rows, count], None) if *rows == expected => Some(*count),
             ([rows, count], Some(v)) if *rows == expected && v.shape() == shape => Some(*count),
             _ => {
-                return door::brief(
-                    py,
-                    || Err(self.misshapen(shape, v.as_ref().map(|v| v.shape()))),
-                );
+                return door::brief(py, || {
+                    Err(self.misshapen(shape, v.as_ref().map(|v| v.shape())))
+                });
             }
         };
         let Some(count) = count else {
