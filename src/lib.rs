@@ -59,7 +59,7 @@
 //!
 //! | feature | gives | default |
 //! |---|---|---|
-//! | `documents` | `export`: text, LaTeX, HTML and JSON, tables and figures; `checks` | yes |
+//! | `documents` | `export`: text, LaTeX, HTML and JSON, tables and figures; `page`; `checks` | yes |
 //! | `analysis` | `analyze` and `lint`: what is true of a system | with `documents` |
 //!
 //! Without either (`default-features = false`) models are read, built, derived, run and
@@ -81,6 +81,8 @@ pub mod gallery;
 mod input;
 mod key;
 mod mechanics;
+#[cfg(feature = "documents")]
+pub mod page;
 pub mod prelude;
 pub mod refusals;
 mod sample;

@@ -1,16 +1,44 @@
-//! The LaTeX documents of the gallery typeset without an error. Needs a LaTeX
-//! program in `DALEMBERT_LATEX`, which `cargo xtask test` sets where it finds
-//! one; without it, only the balance of braces is checked.
+//! The LaTeX documents of the gallery typeset without an error and with no line over
+//! the margin, closed forms and parts included. Needs a LaTeX program in
+//! `DALEMBERT_LATEX`, which `cargo xtask test` sets where it finds one; without it,
+//! only the balance of braces is checked. HTML documents have all formulas as MathML.
 
+use dalembert::export::{Derivation, Extras};
 use dalembert::{Input, Options};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 fn document(name: &str) -> String {
+    derived(name, |derivation| derivation.to_latex())
+}
+
+fn derived(name: &str, write: impl Fn(&Derivation) -> String) -> String {
     let input = Input::open(&format!("gallery:{name}")).expect("in the gallery");
     let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
     let equations = dalembert::derive(&model, None).expect("applies");
-    dalembert::export::Derivation::new(&model, &equations).to_latex()
+    let extras = Extras { solved: true, parts: true };
+    write(&Derivation::with(&model, &equations, extras))
+}
+
+/// Lines that stick out, as LaTeX tells them.
+fn overfull(log: &str) -> Vec<&str> {
+    log.lines().filter(|line| line.starts_with("Overfull \\hbox")).collect()
+}
+
+#[test]
+fn lines_that_stick_out_are_found() {
+    let log = "(./page.aux)\nOverfull \\hbox (34.3pt too wide) detected at line 135\n[]\n";
+    assert_eq!(overfull(log).len(), 1);
+}
+
+#[test]
+fn formulas_of_pages_are_mathml() {
+    for page in dalembert::gallery::pages() {
+        let html = derived(page.name, |derivation| derivation.to_html());
+        // What cannot be converted stands there as LaTeX.
+        assert!(!html.contains('\\'), "{}", page.name);
+        assert!(html.contains("<math"), "{}", page.name);
+    }
 }
 
 #[test]
@@ -49,5 +77,7 @@ fn documents_typeset() {
             .expect("LaTeX starts");
         let log = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "{}:\n{log}", page.name);
+        let wide = overfull(&log);
+        assert!(wide.is_empty(), "{}: {wide:?}", page.name);
     }
 }

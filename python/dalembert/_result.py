@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -312,8 +314,22 @@ class Result:
     def __str__(self) -> str:
         return str(self.report["text"])
 
+    def page(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The page of the motion, one HTML file without anything beside it: the drawing, plots,
+        sliders, certificate and equations. It is written to a path if one is given.
+
+        >>> s = dalembert.System("coord x; kinetic x'^2/2; potential x^2/2; start x = 1")
+        >>> s.simulate(1).page().startswith("<!")
+        True
+        """
+        text = self._motion.page(self.system.title or "model", self.system.text)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        page = html.escape(self.page())
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 
 
 _ENDS = {"finished": "the motion came to its time", "sticks": "the motion sticks"}

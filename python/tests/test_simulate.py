@@ -1,8 +1,11 @@
 """Runs: arrays by name, SciPy's surface, certificates, interruption."""
 
 import _thread
+import json
+import re
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -121,7 +124,7 @@ def test_the_certificate(pendulum: dalembert.System) -> None:
     r.certificate.check()
     assert r.error is not None and r.error.relative < r.error.bound
     assert pendulum.simulate(1, verify=False).error is None
-    assert "verdict: pass" in str(r) and "verdict: pass" in r._repr_html_()
+    assert "verdict: pass" in str(r)
     # Energy is not kept by such long steps of a method that damps.
     loose = dalembert.System(OSCILLATOR).simulate(100, method="radau", step=0.5, verify=False)
     assert not loose.certificate.holds
@@ -156,6 +159,20 @@ def test_tables(pendulum: dalembert.System) -> None:
     assert place == r["x"].ctypes.data, "taken over without a copy"
     assert pyarrow.table(r).equals(table)
     assert isinstance(frame, pandas.DataFrame)
+
+
+def test_the_page(pendulum: dalembert.System, tmp_path: Path) -> None:
+    r = pendulum.simulate(2, parameters={"l": 3}, start={"x": 3})
+    text = r.page(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text("utf-8") == text
+    found = re.search(r'<script type="application/json" id="page">(.*?)</script>', text, re.S)
+    assert found
+    data = json.loads(found[1])
+    names = [column["name"] for column in data["columns"]]
+    assert data["run"]["values"][names.index("x")][0] == 3 and data["run"]["t"][-1] == 2
+    assert data["certificate"]["verdict"] == "pass" and "code" in data["live"]
+    shown = r._repr_html_()
+    assert shown.startswith("<iframe") and shown.count('"') == 4, "nothing in it ends it"
 
 
 def test_ctrl_c_ends_a_run(pendulum: dalembert.System) -> None:

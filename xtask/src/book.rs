@@ -2,7 +2,8 @@
 //!
 //! `SUMMARY.md` lists the chapters. Each becomes one page that needs nothing beside it:
 //! style inside, no script, navigation to all others. The pages of the diagnostics follow
-//! as one more. Links to other files of the repository become their paths.
+//! as one more, and those of the gallery with their figures, which `dal` draws. Links to other
+//! files of the repository become their paths.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,6 +13,7 @@ use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
 };
 
+use crate::gallery;
 use crate::highlight;
 use crate::root;
 use crate::steps::{Outcome, Report};
@@ -29,13 +31,40 @@ pub fn book() -> Report {
 
 fn write() -> Outcome {
     let folder = root().join("target/book");
-    let pages = pages(&root().join("docs/book"), &root().join("crates/model/src/codes"))?;
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut examples = gallery::pages(&root().join("gallery"))?;
+    let figures = gallery::draw(&mut examples, &folder)?;
+    let codes = root().join("crates/model/src/codes");
+    let pages = pages(&root().join("docs/book"), &codes, &examples)?;
     for (name, text) in &pages {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(format!("{} pages; open target/book/index.html", pages.len()))
+    Ok(format!("{} pages, {figures} figures; open target/book/index.html", pages.len()))
+}
+
+/// A picture of `docs/images` as an address that holds it: pages need nothing beside them.
+fn picture(link: &str) -> Result<String, String> {
+    let file = link.strip_prefix("../images/").filter(|file| file.ends_with(".png"));
+    let file = file.ok_or_else(|| format!("a picture that is no PNG of docs/images: {link}"))?;
+    let path = root().join("docs/images").join(file);
+    let bytes = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(format!("data:image/png;base64,{}", base64(&bytes)))
+}
+
+/// Three bytes as four letters (RFC 4648).
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in bytes.chunks(3) {
+        let at = |i: usize| three.get(i).map_or(0, |byte| u32::from(*byte));
+        let bits = at(0) << 16 | at(1) << 8 | at(2);
+        for i in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * i) & 63) as usize];
+            text.push(if i <= three.len() { char::from(letter) } else { '=' });
+        }
+    }
+    text
 }
 
 /// A chapter as the index names it.
@@ -61,7 +90,11 @@ fn page_of(file: &str) -> String {
 }
 
 /// Every page with its name.
-fn pages(book: &Path, codes: &Path) -> Result<Vec<(String, String)>, String> {
+fn pages(
+    book: &Path,
+    codes: &Path,
+    examples: &[gallery::Page],
+) -> Result<Vec<(String, String)>, String> {
     let read = |path: &Path| {
         fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
     };
@@ -75,11 +108,29 @@ fn pages(book: &Path, codes: &Path) -> Result<Vec<(String, String)>, String> {
     entries.push(Entry { title: "All diagnostics".into(), file: "codes.md".into(), section: last });
     let names = code_names(codes)?;
     texts.push(all_codes(codes, &names, &read)?);
+    let section = "Examples".to_owned();
+    entries.push(Entry { title: "Gallery".into(), file: "gallery.md".into(), section });
+    texts.push(gallery::index(examples));
     let made = entries.iter().zip(&texts).enumerate().map(|(at, (entry, text))| {
         let body = body(text, &names)?;
-        Ok((entry.page(), page(&entries, at, &body)))
+        Ok((entry.page(), page(&entries, at, &entry.title, &body)))
     });
-    made.collect()
+    // The gallery's own pages are found in their chapter, which the navigation shows as open.
+    let shown = examples.iter().map(|example| {
+        let mut body = body(&example.text, &names)?;
+        let mut figures = example.figures.iter().map(|figure| {
+            let command = highlight::escaped(&figure.command);
+            let caption = format!("<figcaption><code>{command}</code></figcaption>");
+            format!("<figure class=\"picture\">{}{caption}</figure>\n", figure.svg)
+        });
+        // The first one, which moves, stands at the top.
+        if let (Some(at), Some(first)) = (body.find("</h1>"), figures.next()) {
+            body.insert_str(at + "</h1>".len(), &first);
+        }
+        body.extend(figures);
+        Ok((example.file(), page(&entries, entries.len() - 1, &example.title, &body)))
+    });
+    made.chain(shown).collect()
 }
 
 /// The chapters that the index lists, each under its heading.
@@ -197,6 +248,10 @@ fn body(text: &str, codes: &[String]) -> Result<String, String> {
                 events.push(event);
                 events.push(Event::Html("</div>\n".into()));
             }
+            Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
+                let dest_url = CowStr::from(picture(&dest_url)?);
+                events.push(Event::Start(Tag::Image { link_type, dest_url, title, id }));
+            }
             Event::Html(_) | Event::InlineHtml(_) => return Err("a chapter has HTML in it".into()),
             other => events.push(other),
         }
@@ -289,8 +344,8 @@ fn code_block(info: &str, code: &str) -> String {
 }
 
 /// One page: navigation, body, and the way to the next.
-fn page(entries: &[Entry], at: usize, body: &str) -> String {
-    let title = highlight::escaped(&entries[at].title);
+fn page(entries: &[Entry], at: usize, title: &str, body: &str) -> String {
+    let title = highlight::escaped(title);
     let mut navigation = String::new();
     let mut section = "";
     for (place, entry) in entries.iter().enumerate() {
@@ -329,7 +384,11 @@ mod tests {
     fn made() -> Vec<(String, String)> {
         let manifest = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
         let root = Path::new(&manifest).parent().expect("xtask/ lies in the root").to_owned();
-        pages(&root.join("docs/book"), &root.join("crates/model/src/codes")).expect("pages")
+        let mut examples = gallery::pages(&root.join("gallery")).expect("examples");
+        let (command, svg) = ("dal run".to_owned(), "<svg></svg>".to_owned());
+        examples[0].figures.push(gallery::Figure { command, svg });
+        let codes = root.join("crates/model/src/codes");
+        pages(&root.join("docs/book"), &codes, &examples).expect("pages")
     }
 
     /// Every `attribute="…"` of a page.
@@ -361,8 +420,17 @@ mod tests {
     }
 
     #[test]
+    fn figures_of_the_gallery_stand_on_their_pages() {
+        let pages = made();
+        let with: Vec<&String> =
+            pages.iter().filter(|(_, text)| text.contains("<svg>")).map(|(name, _)| name).collect();
+        assert_eq!(with, ["gallery-acceleration-constraint.html"]);
+    }
+
+    #[test]
     fn a_page_needs_nothing_beside_it() {
         for (name, text) in made() {
+            let text = text.replace("src=\"data:image/png;base64,", "");
             for word in ["<script", "<link", "src=", "@import", "url("] {
                 assert!(!text.contains(word), "{name} has {word}");
             }
@@ -379,6 +447,13 @@ mod tests {
         assert!(html.contains("<a href=\"b.html#c\">a</a>"), "{html}");
         assert!(html.contains("d (<code>docs/json.md</code>)"), "{html}");
         assert!(html.contains("<a href=\"codes.html#shape\">e</a>"), "{html}");
+        let html = body("![what](../images/page.png)", &[]).unwrap();
+        assert!(html.contains("<img src=\"data:image/png;base64,iVBORw0KGgo"), "{html:.90}");
+        assert_eq!(
+            ["", "f", "fo", "foo"].map(|text| base64(text.as_bytes())),
+            ["", "Zg==", "Zm8=", "Zm9v"]
+        );
+        assert!(body("![what](elsewhere.png)", &[]).is_err());
         let html = body("`rank-lost` and `a-b`", &["rank-lost".to_owned()]).unwrap();
         assert_eq!(html.matches("<a ").count(), 1, "{html}");
         assert!(html.contains("codes.html#rank-lost"), "{html}");

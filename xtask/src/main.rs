@@ -5,6 +5,7 @@
 //! took, and the exit status is 1 if any failed.
 
 mod book;
+mod gallery;
 mod highlight;
 mod licenses;
 mod lint;

@@ -13,9 +13,9 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-use crate::cargo;
 use crate::python;
 use crate::steps::{Outcome, Report, program, run};
+use crate::{cargo, root};
 
 /// Tests that need more than Rust.
 struct Group {
@@ -33,6 +33,9 @@ struct Group {
 #[rustfmt::skip]
 const GROUPS: &[Group] = &[
     Group { name: "LaTeX documents typeset", programs: &["pdflatex", "lualatex"], probe: &[], variable: "DALEMBERT_LATEX" },
+    Group { name: "programs and pages run by node", programs: &["node", "nodejs"], probe: &["-e", "process.exit(+process.versions.node.split('.')[0] < 18)"], variable: "DALEMBERT_NODE" },
+    Group { name: "pages in a browser", programs: &["chromium", "chromium-browser", "google-chrome"], probe: &["--version"], variable: "DALEMBERT_BROWSER" },
+    Group { name: "the viewer built and its tests", programs: &["npm"], probe: &["ls", "--prefix", "viewer"], variable: "DALEMBERT_NPM" },
     Group { name: "tables read by pyarrow", programs: &["python3"], probe: &["-c", "import pyarrow"], variable: "DALEMBERT_PYARROW" },
     Group { name: PYTHON, programs: &["python3"], probe: &["-c", python::NEEDS], variable: "DALEMBERT_PYTHON" },
 ];
@@ -121,7 +124,7 @@ fn find_program(name: &str, path: &OsStr) -> Option<PathBuf> {
 /// Whether a program that is there can do what it is needed for.
 fn succeeds(program: &Path, probe: &[&str]) -> bool {
     let mut command = Command::new(program);
-    command.args(probe).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(probe).current_dir(root()).stdout(Stdio::null()).stderr(Stdio::null());
     probe.is_empty() || command.status().is_ok_and(|status| status.success())
 }
 

@@ -48,6 +48,10 @@ pub(crate) enum Command {
         dal run gallery:double-pendulum --plot fig.svg --show \"theta1, theta2\" --show energy\n  \
         dal run gallery:knife-edge --formulation bracket --json")]
     Run(Run),
+    /// The page of a model in the browser: it is run anew when its file is saved.
+    #[command(after_help = "Examples:\n  dal view pendulum.dal\n  \
+        dal view gallery:rolling-disk --open\n  dal view pendulum.dal --port 8000 --t-end 20")]
+    View(View),
     /// Runs many cases of a model: parameters and start values varied.
     #[command(
         after_help = "Examples:\n  dal sweep gallery:double-pendulum --vary \"theta1 = 0..pi:pi/50\" --out fan\n  \
@@ -63,6 +67,7 @@ pub(crate) enum Command {
     Check(Check),
     /// The equations of motion: T, V, L or H, M, Q, A and b.
     #[command(after_help = "Examples:\n  dal derive gallery:double-pendulum\n  \
+        dal derive gallery:spherical-pendulum --formulation hamilton --solved\n  \
         dal derive cart.dal --format latex > cart.tex\n  dal derive chain.dal --set N=5")]
     Derive(Derive),
     /// Numbers at one state: accelerations, constraint forces, multipliers.
@@ -80,6 +85,12 @@ pub(crate) enum Command {
         dal linearize gallery:whipple-bicycle --set \"x'=5\"\n  \
         dal linearize gallery:knife-edge --at \"x'=1.5\" --json")]
     Linearize(Linearize),
+    /// Equations, analysis, motion, figure and certificate as one HTML document.
+    #[command(
+        after_help = "Examples:\n  dal report gallery:spherical-pendulum --out pendulum.html\n  \
+        dal report cart.dal --solved --t-end 20 > cart.html"
+    )]
+    Report(Report),
     /// Lists the built-in examples, or prints or runs one.
     Gallery(Gallery),
     /// A diagnostic at length.
@@ -132,6 +143,14 @@ pub(crate) struct Derive {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub ignore: Vec<String>,
 
+    /// The rates in closed form too, for readers, where they are short enough.
+    #[arg(long)]
+    pub solved: bool,
+
+    /// What the forces are made of: velocity terms, potential, dissipation, applied.
+    #[arg(long)]
+    pub parts: bool,
+
     /// What kind of document.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -139,6 +158,40 @@ pub(crate) struct Derive {
     /// The body of the LaTeX or HTML document only.
     #[arg(long)]
     pub fragment: bool,
+
+    /// Into a file instead of standard output.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Report {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Which route; by default the one the model is written for.
+    #[arg(long, value_name = "NAME", value_parser = formulation_names())]
+    pub formulation: Option<String>,
+
+    /// The rates in closed form too.
+    #[arg(long)]
+    pub solved: bool,
+
+    /// What the forces are made of.
+    #[arg(long)]
+    pub parts: bool,
+
+    /// End time; the model's `run` statement, else 10.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub t_end: Option<f64>,
+
+    /// Local error of the motion, from 1e-15 to 0.1; 1e-9 by default.
+    #[arg(long, value_name = "TOLERANCE")]
+    pub tol: Option<f64>,
+
+    /// Quantities of the figure, a panel each time: "theta1, theta2", "y against x".
+    #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
+    pub show: Vec<String>,
 
     /// Into a file instead of standard output.
     #[arg(long, value_name = "FILE")]
@@ -286,12 +339,26 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 
-    /// A figure, .svg: what `--show` says, else the (first 14) coordinates against time.
+    /// A figure, .svg, .png or .pdf: what `--show` says, else the (first 14) coordinates against
+    /// time. A .gif is the drawing in motion.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 
-    /// Quantities of the figure, a panel each time: "theta1, theta2", "y against x",
-    /// "multiplier(rod)". They are columns of the table too.
+    /// The page of the run, .html: animation, plots, certificate and equations in one file, which
+    /// moves without a server where it can.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// The drawing at so many instants in the figure; of a moving picture, its frames.
+    #[arg(long, value_name = "COUNT", requires = "plot")]
+    pub frames: Option<usize>,
+
+    /// The drawing in motion, as an .svg that moves by itself.
+    #[arg(long, requires = "plot")]
+    pub animate: bool,
+
+    /// Quantities of the figure: "theta1, theta2", "y against x", "multiplier(rod)". Each time a
+    /// panel, divided where some would flatten others. They are columns of the table too.
     #[arg(long, value_name = "QUANTITIES", allow_hyphen_values = true)]
     pub show: Vec<String>,
 
@@ -303,6 +370,67 @@ pub(crate) struct Run {
     /// One JSON object on standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct View {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// The port of the loopback address; by default 8245, or another one if that is taken.
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+
+    /// Opens the page in the browser of the system.
+    #[arg(long)]
+    pub open: bool,
+
+    /// End time; the model's `run` statement, else 10.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub t_end: Option<f64>,
+
+    /// Interval between outputs; by default a thousand of them.
+    #[arg(long, value_name = "TIME")]
+    pub every: Option<f64>,
+
+    /// Local error relative to the size of the motion in each coordinate; 1e-9 by default.
+    #[arg(long, value_name = "TOLERANCE")]
+    pub tol: Option<f64>,
+
+    /// Leaves out the second run by which the global error is estimated.
+    #[arg(long)]
+    pub no_verify: bool,
+
+    /// The integrator, as in `dal run`.
+    #[arg(long, value_name = "NAME")]
+    pub method: Option<String>,
+
+    /// Which formulation's variables to integrate in.
+    #[arg(long, value_name = "NAME", value_parser = formulation_names())]
+    pub formulation: Option<String>,
+
+    /// Appends the constraints that the model implies.
+    #[arg(long)]
+    pub complete: bool,
+}
+
+impl View {
+    /// The run that the page shows, with values that take the place of the model's.
+    pub fn run(&self, values: &[(String, f64)]) -> Run {
+        let mut model = ModelArgs { model: self.model.model.clone(), set: self.model.set.clone() };
+        // Rust writes a number so that it is read back as the same one.
+        model.set.extend(values.iter().map(|(name, value)| format!("{name}={value:?}")));
+        Run {
+            t_end: self.t_end,
+            every: self.every,
+            tol: self.tol,
+            no_verify: self.no_verify,
+            method: self.method.clone(),
+            formulation: self.formulation.clone(),
+            complete: self.complete,
+            ..Run::of(model)
+        }
+    }
 }
 
 impl Run {
@@ -324,6 +452,9 @@ impl Run {
             ignore: Vec::new(),
             out: None,
             plot: None,
+            html: None,
+            frames: None,
+            animate: false,
             show: Vec::new(),
             forces: false,
             json: false,

@@ -10,6 +10,7 @@ mod args;
 mod commands;
 mod interrupt;
 mod output;
+mod picture;
 mod progress;
 mod recorder;
 mod report;
@@ -50,12 +51,14 @@ fn main() -> ExitCode {
     let color = report::Color::of(args.color);
     let status = match args.command {
         Command::Run(options) => commands::run::run(&options, color),
+        Command::View(options) => commands::view::run(options, color),
         Command::Sweep(options) => commands::sweep::run(&options, color),
         Command::Check(options) => commands::check::run(&options, color),
         Command::Derive(options) => commands::derive::run(&options, color),
         Command::Eval(options) => commands::eval::run(&options, color),
         Command::Analyze(options) => commands::analyze::run(&options, color),
         Command::Linearize(options) => commands::linearize::run(&options, color),
+        Command::Report(options) => commands::report::run(&options, color),
         Command::Gallery(options) => commands::gallery::run(&options, color),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Help(options) => commands::help::run(&options),

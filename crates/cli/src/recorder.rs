@@ -1,6 +1,7 @@
 //! Where the rows of a run go: a table, a figure, both or neither.
 
-use crate::show::{Chosen, Shown};
+use crate::picture::{Picture, cannot_write};
+use dalembert::export::plot::Mark;
 use dalembert::export::sinks::{self, Format, RowSink};
 use dalembert::export::summary::Written;
 use dalembert::export::table::Columns;
@@ -19,7 +20,7 @@ const FLUSH: Duration = Duration::from_millis(500);
 pub(crate) struct Recorder {
     pub columns: Columns,
     table: Option<Table>,
-    plot: Option<(PathBuf, Chosen)>,
+    plot: Option<Picture>,
     row: Vec<f64>,
     rows: u64,
 }
@@ -46,21 +47,17 @@ impl Recorder {
     pub fn new(
         columns: Columns,
         out: Option<&Path>,
-        plot: Option<(&Path, &[Shown])>,
+        plot: Option<Picture>,
     ) -> Result<Recorder, String> {
         let table = out.map(Table::new).transpose()?;
-        let plot = match plot {
-            None => None,
-            Some((path, shown)) => Some((plot_path(path)?, Chosen::new(shown, &columns)?)),
-        };
         Ok(Recorder { columns, table, plot, row: Vec::new(), rows: 0 })
     }
 
     /// Forgets all rows: the run is made again.
     pub fn restart(&mut self) {
         self.rows = 0;
-        if let Some((_, chosen)) = &mut self.plot {
-            chosen.clear();
+        if let Some(picture) = &mut self.plot {
+            picture.clear();
         }
         if let Some(table) = &mut self.table {
             (table.sink, table.fault) = (None, None);
@@ -77,8 +74,8 @@ impl Recorder {
         self.columns.row(setting, observation, &mut self.row);
         self.columns.row_errors(error, &mut self.row);
         self.rows += 1;
-        if let Some((_, chosen)) = &mut self.plot {
-            chosen.row(&self.row);
+        if let Some(picture) = &mut self.plot {
+            picture.row(setting, observation, &self.row);
         }
         match &mut self.table {
             Some(table) => table.row(&self.columns.names, &self.row),
@@ -98,7 +95,7 @@ impl Recorder {
     }
 
     /// Ends the files and tells which there are.
-    pub fn finish(&mut self, title: &str) -> (Vec<Written>, Option<Fault>) {
+    pub fn finish(&mut self, title: &str, marks: Vec<Mark>) -> (Vec<Written>, Option<Fault>) {
         let mut written = Vec::new();
         let mut fault = None;
         if let Some(table) = &mut self.table {
@@ -112,15 +109,15 @@ impl Recorder {
                 written.push(Written { path, contents: Some((rows, columns)) });
             }
         }
-        if let Some((path, chosen)) = &self.plot
+        if let Some(picture) = &self.plot
             && self.rows > 0
         {
-            let svg = chosen.figure(title, &self.columns).to_svg();
-            match std::fs::write(path, svg) {
+            let path = picture.path();
+            match picture.write(title, &self.columns, marks) {
                 Ok(()) => {
                     written.push(Written { path: path.display().to_string(), contents: None })
                 }
-                Err(error) => fault = fault.or(Some(Fault::Write(cannot_write(path, &error)))),
+                Err(words) => fault = fault.or(Some(Fault::Write(words))),
             }
         }
         (written, fault)
@@ -168,21 +165,4 @@ impl Table {
             }
         }
     }
-}
-
-fn plot_path(path: &Path) -> Result<PathBuf, String> {
-    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-    if !ending.eq_ignore_ascii_case("svg") {
-        return Err(format!("--plot: `{}` must end with `.svg`", path.display()));
-    }
-    // The figure is written last; a folder that is not there is told before the run.
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder.map(std::fs::metadata) {
-        Some(Err(error)) => Err(cannot_write(path, &error)),
-        _ => Ok(path.to_owned()),
-    }
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> String {
-    format!("cannot write `{}`: {error}", path.display())
 }

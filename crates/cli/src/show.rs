@@ -5,6 +5,7 @@
 //! time.
 
 use dalembert::export::plot::{Curve, Figure, Panel};
+use dalembert::export::quantity::Quantity;
 use dalembert::export::table::Columns;
 
 /// The quantities of one panel.
@@ -64,7 +65,8 @@ pub(crate) struct Chosen {
 impl Chosen {
     pub fn new(shown: &[Shown], columns: &Columns) -> Result<Chosen, String> {
         let mut panels = Vec::new();
-        let mut needed = Vec::new();
+        // Time, for the marks of events.
+        let mut needed = vec![0];
         for panel in shown {
             let mut curves = Vec::new();
             for pair in &panel.pairs {
@@ -115,17 +117,22 @@ impl Chosen {
             let mut across: Vec<usize> = curves.iter().map(|c| c.0).collect();
             across.dedup();
             let is_mixed = across.len() > 1;
-            let curve = |&(x, y): &(usize, usize)| {
+            let curve = |(style, &(x, y)): (usize, &(usize, usize))| {
                 let label = match is_mixed {
                     true => format!("{} against {}", label(y), label(x)),
                     false => label(y),
                 };
-                Curve { label, x: values(x), y: values(y) }
+                let (kind, t) = (columns.kinds[y], values(0));
+                Curve { label, kind, style, t, x: values(x), y: values(y) }
             };
             let x_label = across.iter().map(|&x| label(x)).collect::<Vec<_>>().join(", ");
-            Panel { x_label, curves: curves.iter().map(curve).collect() }
+            let mut kinds = across.iter().map(|&x| columns.kinds[x]);
+            let first = kinds.next().unwrap_or_default();
+            let x_kind = if kinds.all(|kind| kind == first) { first } else { Quantity::Other };
+            Panel { x_label, x_kind, curves: curves.iter().enumerate().map(curve).collect() }
         };
-        Figure { title: title.to_owned(), panels: self.panels.iter().map(panel).collect() }
+        let panels = self.panels.iter().map(panel).collect();
+        Figure { title: title.to_owned(), panels, ..Figure::default() }.divided()
     }
 }
 

@@ -267,14 +267,21 @@ fn options_without_effect_are_told() {
     let output = dal(&["run", "-", "--show", "x"], PENDULUM);
     assert_eq!(code(&output), 2);
     assert!(err(&output).contains("--plot FILE.svg"), "{}", err(&output));
-    let drawn = format!("{PENDULUM}draw line [0, 0], [x, y]\n");
-    for command in ["run", "check"] {
-        let output = dal(&[command, "-"], &drawn);
-        let notes = out(&output).lines().filter(|line| line.contains("nothing is drawn")).count();
-        assert_eq!((code(&output), notes), (0, 1), "{}", out(&output));
-        let output = dal(&[command, "-", "--json"], &drawn);
-        assert_eq!(err(&output), "", "JSON alone");
+    for option in [&["--frames", "3"][..], &["--animate"]] {
+        let output = dal(&[&["run", "-"], option].concat(), PENDULUM);
+        assert_eq!(code(&output), 2);
+        assert!(err(&output).contains("--plot"), "{}", err(&output));
     }
+}
+
+#[test]
+fn what_is_drawn_is_told() {
+    let drawn = format!("{PENDULUM}draw line [0, 0], [x, y]\ndraw trace [x, y]\n");
+    let output = dal(&["check", "-"], &drawn);
+    assert_eq!(code(&output), 0);
+    assert!(out(&output).contains("1 line, 1 trace in the plane"), "{}", out(&output));
+    let output = dal(&["check", "-", "--json"], &drawn);
+    assert_eq!(err(&output), "", "JSON alone");
 }
 
 fn start_of(arguments: &[&str], model: &str) -> Value {

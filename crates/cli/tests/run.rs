@@ -279,7 +279,9 @@ fn wrong_usage_is_told_before_anything_is_written() {
         (vec!["--out".to_owned(), out("run.xlsx")], "`.parquet`"),
         (vec!["--out".to_owned(), out("run")], "`.csv`"),
         (vec!["--out".to_owned(), out("no/such/folder/run.csv")], "cannot write"),
-        (vec!["--plot".to_owned(), out("fig.png")], "`.svg`"),
+        (vec!["--plot".to_owned(), out("fig.tiff")], "`.svg`, `.png`, `.pdf`, `.gif`"),
+        (vec!["--plot".to_owned(), out("fig.png"), "--animate".to_owned()], "can move"),
+        (["--plot", &out("fig.png"), "--frames", "0"].map(String::from).to_vec(), "--frames"),
         (vec!["--plot".to_owned(), out("no/such/folder/fig.svg")], "cannot write"),
         (vec!["--show".to_owned(), "x against".to_owned()], "missing"),
         (vec!["--method".to_owned(), "guess".to_owned()], "guess"),
@@ -334,18 +336,20 @@ fn figures_show_what_was_asked_for() {
         std::fs::read_to_string(&path).expect("a figure")
     };
     let plain = picture(&[]);
-    assert!(plain.contains("<title>Pendulum: x, y against t</title>"), "{plain}");
-    assert_eq!(plain.matches("<clipPath").count(), 1);
+    // It swings a little: y would be flat beside x.
+    assert!(plain.contains("<title>Pendulum: x against t; y against t</title>"), "{plain}");
+    assert_eq!(plain.matches("<clipPath").count(), 2);
     let chosen = picture(&["--show", "y against x"]);
     assert!(chosen.contains("<title>Pendulum: y against x</title>"), "{chosen}");
     let panels = picture(&["--show", "multiplier(rod), height", "--show", "x' against x, y"]);
     assert!(
         panels.contains(
-            "multiplier(rod), height against t; \u{1e8b} against x, y against t against x, t"
-        ) || panels.contains("x\u{307} against x, y against t against x, t"),
+            "multiplier(rod) against t; height against t; \u{1e8b} against x, y against t against x, t"
+        ) || panels.contains("height against t; x\u{307} against x, y against t against x, t"),
         "{panels}"
     );
-    assert_eq!(panels.matches("<clipPath").count(), 2);
+    // A multiplier and a height do not share an axis.
+    assert_eq!(panels.matches("<clipPath").count(), 3);
     assert!(!panels.contains("NaN"));
 }
 
@@ -565,4 +569,54 @@ fn an_integrator_that_does_not_suit_is_wrong_usage() {
     let (status, value) = json(&["-", "--method", "euler"], PENDULUM);
     assert_eq!(status, 2, "{value}");
     assert!(value["error"].as_str().is_some_and(|words| words.contains("dop853, taylor, gauss4")));
+}
+
+#[test]
+fn figures_come_in_the_format_of_their_ending() {
+    let folder = folder("formats");
+    let drawn = format!("{PENDULUM}draw line [0, 0], [x, y]\ndraw trace [x, y]\n");
+    let picture = |name: &str, more: &[&str]| {
+        let path = folder.join(name);
+        let output = run(&[&["-", "--t-end", "1", "--plot", text(&path)], more].concat(), &drawn);
+        assert_eq!(code(&output), 0, "{name}: {}", err(&output));
+        assert!(String::from_utf8_lossy(&output.stdout).contains(name));
+        std::fs::read(&path).expect("a picture")
+    };
+    assert!(picture("fig.png", &[]).starts_with(b"\x89PNG\r\n"));
+    assert!(picture("fig.pdf", &["--show", "y against x"]).starts_with(b"%PDF-1."));
+    assert!(picture("fig.gif", &["--frames", "5"]).starts_with(b"GIF89a"));
+    let moving = String::from_utf8(picture("fig.svg", &["--animate"])).expect("UTF-8");
+    assert!(moving.contains("<animate attributeName=\"d\"") && moving.contains("dashoffset"));
+    let strobe = String::from_utf8(picture("fig.svg", &["--frames", "7"])).expect("UTF-8");
+    assert_eq!(strobe.matches("class=\"instant\"").count(), 7);
+    assert!(!strobe.contains("class=\"curves\""), "the drawing alone");
+    let both = ["--frames", "7", "--show", "x"];
+    let both = String::from_utf8(picture("fig.svg", &both)).expect("UTF-8");
+    assert!(both.contains("class=\"curves\"") && both.contains("class=\"instant\""));
+}
+
+#[test]
+fn what_cannot_be_drawn_is_told_before_the_run() {
+    let folder = folder("undrawn");
+    let path = folder.join("fig.gif");
+    let output = run(&["-", "--plot", text(&path)], "coord th\nkinetic th'^2/2\nstart th' = 1\n");
+    assert_eq!(code(&output), 2);
+    assert!(err(&output).contains("nothing can be drawn"), "{}", err(&output));
+    assert!(!path.exists());
+}
+
+#[test]
+fn events_are_marked_in_figures() {
+    let folder = folder("marked");
+    let path = folder.join("fig.svg");
+    let ball = "system Ball\ncoord y\nkinetic y'^2/2\npotential 9.81*y\nstart y = 1\n\
+        event bounce: y = 0 falling -> y' = -0.8*y'\nrun t = 0..1.5\n";
+    let more = ["--show", "y", "--show", "y' against y"];
+    let output = run(&[&["-", "--plot", text(&path)], &more[..]].concat(), ball);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let svg = std::fs::read_to_string(&path).expect("a figure");
+    // It bounces at 0.4515 and 1.1740: two lines over time, two rings in the phase plane.
+    assert_eq!(svg.matches("stroke-dasharray=\"3 3\"").count(), 2, "{svg}");
+    assert_eq!(svg.matches("<circle").count(), 2);
+    assert!(svg.contains(">bounce</text>"));
 }

@@ -49,6 +49,7 @@ mod lanes;
 mod liveness;
 mod lower;
 mod lu;
+pub mod printed;
 mod program;
 mod reduction;
 pub mod series;

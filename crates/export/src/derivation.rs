@@ -1,19 +1,37 @@
 //! What every document says, before it is typeset.
 
+use crate::readable::{Part, Readable, Row, Solved};
 use dalembert_derive::{EquationsOfMotion, Source, Variables};
-use dalembert_expr::{Explicit, ExprId, Exprs, Jacobian};
-use dalembert_model::system::{Energy, Model};
-use std::borrow::Cow;
-use std::cell::RefCell;
+use dalembert_expr::{ExprId, Exprs, Jacobian, Notation};
+use dalembert_model::system::{Energy, Model, System};
 
 /// A model and its equations, ready to be written down.
 pub struct Derivation<'m> {
-    /// The model.
+    /// The model, as numbers come from it.
     pub model: &'m Model,
-    /// Its equations of motion.
-    pub equations: Cow<'m, EquationsOfMotion>,
-    /// Small inverses that were written out as quotients.
-    explicit: RefCell<Explicit>,
+    /// Its equations of motion, as numbers come from them.
+    pub equations: &'m EquationsOfMotion,
+    /// Both as a reader wants them.
+    pub readable: Readable,
+    /// The equations of motion, one for each unknown.
+    pub(crate) rows: Vec<Row>,
+    /// A v̇ = b, one for each constraint that is left.
+    pub(crate) constraint_rows: Vec<Row>,
+    /// What F is made of, if that is asked for.
+    pub(crate) parts: Option<Vec<Part>>,
+    /// v̇ in closed form, if that is asked for, or why there is none.
+    pub(crate) solved: Option<Result<Solved, String>>,
+    /// Words on what was asked for and is not there.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// What a document has beyond the equations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extras {
+    /// v̇ in closed form.
+    pub solved: bool,
+    /// What F is made of.
+    pub parts: bool,
 }
 
 /// What the parts of the normal form are called.
@@ -37,20 +55,40 @@ pub(crate) struct Entry {
     pub value: ExprId,
 }
 
-/// Expressions larger than this (as trees) are shown as they are: rewriting
-/// them would take long and help nobody.
-const READABLE: u64 = 2_000;
-
 impl<'m> Derivation<'m> {
     /// The derivation of a model.
     pub fn new(model: &'m Model, equations: &'m EquationsOfMotion) -> Self {
-        // Levels are of use to numbers only; a reader is on the constraints.
-        let equations = if equations.levels.is_empty() {
-            Cow::Borrowed(equations)
-        } else {
-            Cow::Owned(equations.on_constraints(&model.exprs))
-        };
-        Derivation { model, equations, explicit: RefCell::default() }
+        Derivation::with(model, equations, Extras::default())
+    }
+
+    /// The derivation with more than the equations.
+    pub fn with(model: &'m Model, equations: &'m EquationsOfMotion, extras: Extras) -> Self {
+        let mut readable = Readable::new(model, equations);
+        let mut remarks = Vec::new();
+        let mut solved = None;
+        if extras.solved {
+            // Looking for a start adds to an arena, and this one is not ours.
+            readable.look_at_start(&model.clone(), equations);
+            solved = Some(readable.solved());
+        }
+        let mut parts = None;
+        if extras.parts {
+            match readable.parts() {
+                Ok(found) => parts = Some(found),
+                Err(why) => remarks.push(format!("no parts of the force: {why}")),
+            }
+        }
+        let (rows, constraint_rows) = (readable.rows(), readable.constraint_rows());
+        let left = readable.left_as_they_are();
+        if left > 0 {
+            remarks.push(format!("{left} expressions were too large to be simplified"));
+        }
+        Derivation { model, equations, readable, rows, constraint_rows, parts, solved, remarks }
+    }
+
+    /// v̇ in closed form or why there is none, if that was asked for.
+    pub fn solved(&self) -> Option<&Result<Solved, String>> {
+        self.solved.as_ref()
     }
 
     /// The title of a document.
@@ -61,30 +99,23 @@ impl<'m> Derivation<'m> {
         }
     }
 
-    pub(crate) fn exprs(&self) -> &'m Exprs {
-        &self.model.exprs
+    pub(crate) fn exprs(&self) -> &Exprs {
+        self.readable.exprs()
     }
 
-    /// An expression as a reader wants it.
-    pub(crate) fn readable(&self, id: ExprId) -> ExprId {
-        let exprs = self.exprs();
-        if exprs.count_tree_size(id) > READABLE {
-            return id;
-        }
-        // Small inverses read better as quotients, unless they swell.
-        let explicit = exprs.explicit(id, 3, 2 * READABLE, &mut self.explicit.borrow_mut());
-        // What is so much longer cannot be made readable.
-        let explicit = explicit.filter(|&plain| exprs.count_tree_size(plain) <= 16 * READABLE);
-        let plain = explicit.map(|plain| exprs.simplify(plain));
-        match plain.filter(|&plain| exprs.count_tree_size(plain) <= READABLE) {
-            Some(plain) => plain,
-            None => exprs.simplify(id),
-        }
+    /// The system with simplified energies.
+    pub(crate) fn system(&self) -> &System {
+        &self.readable.model.system
+    }
+
+    /// The equations for readers.
+    pub(crate) fn shown(&self) -> &EquationsOfMotion {
+        &self.readable.equations
     }
 
     /// The energies by their letters.
     pub(crate) fn energies(&self) -> Vec<(&'static str, ExprId)> {
-        match &self.model.system.energy {
+        match &self.system().energy {
             Energy::Lagrangian { kinetic, potential, rest, lagrangian, .. } => {
                 let mut list = Vec::new();
                 if *rest == ExprId::ZERO {
@@ -99,19 +130,38 @@ impl<'m> Derivation<'m> {
         }
     }
 
-    /// The lower triangle of Γ.
-    pub(crate) fn metric_entries(&self) -> Vec<Entry> {
-        let rows = self.equations.metric.rows.iter().enumerate();
-        rows.flat_map(|(row, list)| {
-            let lower = list.iter().filter(move |(column, _)| *column <= row);
-            lower.map(move |&(column, value)| Entry { row, column, value })
-        })
-        .collect()
+    /// What a reader must know of a closed form.
+    pub(crate) fn solved_words(&self, solved: &Solved, notation: Notation) -> Vec<String> {
+        let math = |text: String| match notation {
+            Notation::Latex => format!("${text}$"),
+            _ => text,
+        };
+        let mut words = Vec::new();
+        if solved.holds_multipliers {
+            words.push("the rates are long; they are written with the multipliers".to_owned());
+        }
+        if !solved.left_out.is_empty() {
+            let names: Vec<&str> = solved
+                .left_out
+                .iter()
+                .map(|&row| self.system().constraints[self.shown().rows[row]].name.as_str())
+                .collect();
+            let (names, count) = (names.join(", "), names.len());
+            let follow = if count == 1 { "follows" } else { "follow" };
+            words
+                .push(format!("{names} {follow} from the other constraints and has no multiplier"));
+        }
+        for assumption in &solved.assumptions {
+            let text = self.exprs().print_limited(assumption.expr, notation, 400);
+            let sign = if assumption.positive { '>' } else { '<' };
+            words.push(format!("for {}, as at the start", math(format!("{text} {sign} 0"))));
+        }
+        words
     }
 
     /// All entries of A.
     pub(crate) fn jacobian_entries(&self) -> Vec<Entry> {
-        entries(&self.equations.jacobian)
+        entries(&self.shown().jacobian)
     }
 
     /// The formulation's source.
@@ -170,31 +220,31 @@ impl<'m> Derivation<'m> {
     pub(crate) fn latex_letters(&self) -> Letters {
         match self.equations.variables {
             Variables::Velocities => Letters {
-                metric: "M",
-                force: "Q",
+                metric: "\\mathbf{M}",
+                force: "\\mathbf{Q}",
                 shows_force: true,
                 rate: "\\ddot{q}",
                 kinematics: false,
             },
             Variables::QuasiVelocities => Letters {
-                metric: "M_s",
-                force: "F_s",
+                metric: "\\mathbf{M}_s",
+                force: "\\mathbf{F}_s",
                 shows_force: true,
                 rate: "\\dot{s}",
                 kinematics: true,
             },
             Variables::Momenta => Letters {
-                metric: "\\Gamma",
-                force: "\\Gamma f",
+                metric: "\\mathbf{\\Gamma}",
+                force: "\\mathbf{\\Gamma} f",
                 shows_force: false,
                 rate: "\\dot{p}",
                 kinematics: true,
             },
             Variables::FreeVelocities => {
-                let metric = "S^{\\mathsf{T}} M S";
+                let metric = "\\mathbf{S}^{\\mathsf{T}} \\mathbf{M} \\mathbf{S}";
                 Letters {
                     metric,
-                    force: "F",
+                    force: "\\mathbf{F}",
                     shows_force: true,
                     rate: "\\dot{u}",
                     kinematics: true,
@@ -202,14 +252,14 @@ impl<'m> Derivation<'m> {
             }
             Variables::ReducedMomenta => Letters {
                 metric: "",
-                force: "F",
+                force: "\\mathbf{F}",
                 shows_force: true,
                 rate: "\\dot{\\tilde{p}}",
                 kinematics: true,
             },
             Variables::VelocitiesAndMomenta => Letters {
-                metric: "\\Gamma",
-                force: "F",
+                metric: "\\mathbf{\\Gamma}",
+                force: "\\mathbf{F}",
                 shows_force: true,
                 rate: "\\dot{v}",
                 kinematics: true,

@@ -39,6 +39,8 @@ impl EvaluationPage<'_> {
             "results": report.answers.iter().map(|a| self.answer(a)).collect::<Vec<_>>(),
             "agreement": report.agreement.map_or(Value::Null, number),
             "residuals": self.residuals(),
+            "terms": self.terms(),
+            "observables": self.observables(),
             "added": report.added.iter().enumerate().map(|(at, i)| self.implied(i, Some(at))).collect::<Vec<_>>(),
             "implied": report.implied.iter().map(|i| self.implied(i, None)).collect::<Vec<_>>(),
         });

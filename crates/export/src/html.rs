@@ -16,18 +16,17 @@ const STYLE: &str = "\
     .formula { margin: 1rem 0; padding: .3rem 0; overflow-x: auto; overflow-y: hidden; }\n\
     .menv-alignlike mtd { math-style: normal; padding: .25rem 0; text-align: left; }\n\
     .menv-alignlike mtd:nth-child(odd) { text-align: right; padding-right: .3rem; }\n\
+    pre { background: #f3f3f3; padding: .6rem .9rem; overflow-x: auto; }\n\
+    figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; }\n\
+    nav, footer { text-align: center; margin: 1.5rem 0; }\n\
+    .finding { border-left: .3rem solid #c90; padding-left: .8rem; }\n\
+    .legend td { padding: .1rem 1.2rem .1rem 0; vertical-align: baseline; }\n\
     code { font-size: 1rem; background: #f3f3f3; padding: 0 .3rem; }\n";
 
 impl Derivation<'_> {
     /// A page to open in a browser.
     pub fn to_html(&self) -> String {
-        let title = escape(self.title());
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
-             <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{}</body>\n</html>\n",
-            self.to_html_fragment()
-        )
+        page(self.title(), &self.to_html_fragment())
     }
 
     /// The body of the page.
@@ -39,6 +38,19 @@ impl Derivation<'_> {
                 Block::Text(text) => writeln!(page, "<p>{}</p>", text_with_math(&text)),
                 Block::Label(name, words) => {
                     writeln!(page, "<p><code>{}</code> ({})</p>", escape(&name), escape(&words))
+                }
+                Block::Code(lines) => {
+                    writeln!(page, "<pre>{}</pre>", escape(&lines.join("\n")))
+                }
+                Block::Legend(rows) => {
+                    let rows: Vec<String> = rows
+                        .iter()
+                        .map(|(symbol, words)| {
+                            let (symbol, words) = (text_with_math(symbol), text_with_math(words));
+                            format!("<tr><td>{symbol}</td><td>{words}</td></tr>")
+                        })
+                        .collect();
+                    writeln!(page, "<table class=\"legend\">{}</table>", rows.join("\n"))
                 }
                 Block::Display(formula) => {
                     writeln!(
@@ -59,6 +71,16 @@ impl Derivation<'_> {
         }
         page
     }
+}
+
+/// A complete page.
+pub(crate) fn page(title: &str, body: &str) -> String {
+    let title = escape(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
 }
 
 fn aligned(rows: &[(String, Vec<String>)]) -> String {
@@ -92,7 +114,7 @@ fn text_with_math(text: &str) -> String {
         .collect()
 }
 
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

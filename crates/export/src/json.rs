@@ -2,6 +2,7 @@
 //! [row, column, expression] triples, rows and columns from 0.
 
 use crate::derivation::Derivation;
+use crate::readable::Row;
 use dalembert_derive::Shape;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use serde_json::{Map, Value, json};
@@ -12,8 +13,8 @@ const LARGEST: u64 = 1_000_000;
 impl Derivation<'_> {
     /// The derivation as one JSON object.
     pub fn to_json(&self) -> Value {
-        let system = &self.model.system;
-        let equations = &*self.equations;
+        let system = &self.system();
+        let equations = self.shown();
         let name = |&s: &Symbol| self.exprs().symbol_info(s).full_name();
         let energies: Map<String, Value> = self
             .energies()
@@ -47,12 +48,43 @@ impl Derivation<'_> {
             "rows": equations.rows.iter().map(|&r| &system.constraints[r].name).collect::<Vec<_>>(),
             "jacobian": self.matrix(&equations.jacobian),
             "drift": self.vector(&equations.bias),
-            "nodes": equations.count_nodes(self.exprs()),
+            "equations": self.equations_json(&self.rows),
+            "parts": self.parts.as_ref().map(|parts| {
+                let list = parts.iter().map(|part| (part.name.to_owned(), json!(self.vector(&part.values))));
+                Value::Object(list.collect())
+            }),
+            "solved": self.solved_json(),
+            "nodes": self.equations.count_nodes(&self.model.exprs),
         })
     }
 
+    fn equations_json(&self, rows: &[Row]) -> Value {
+        let row = |row: &Row| json!({"left": self.source_form(row.left), "right": self.source_form(row.right)});
+        json!(rows.iter().map(row).collect::<Vec<_>>())
+    }
+
+    fn solved_json(&self) -> Value {
+        let named = |list: &[(Symbol, ExprId)]| -> Value {
+            let name = |symbol| self.exprs().symbol_info(symbol).full_name();
+            let list = list.iter().map(|&(symbol, e)| (name(symbol), self.source_form(e)));
+            Value::Object(list.collect())
+        };
+        match &self.solved {
+            None => Value::Null,
+            Some(Err(why)) => json!({"not_told": why}),
+            Some(Ok(solved)) => json!({
+                "multipliers": named(&solved.multipliers),
+                "rates": named(&solved.rates),
+                "assumptions": solved.assumptions.iter().map(|a| {
+                    let sign = if a.positive { '>' } else { '<' };
+                    format!("{} {sign} 0", self.exprs().to_source(a.expr))
+                }).collect::<Vec<_>>(),
+            }),
+        }
+    }
+
     fn quantities(&self) -> Value {
-        let list = self.equations.intermediate.iter().map(|quantity| {
+        let list = self.shown().intermediate.iter().map(|quantity| {
             let value = match &quantity.value {
                 Shape::Scalar(value) => self.source_form(*value),
                 Shape::Vector(list) => json!(self.vector(list)),

@@ -12,10 +12,12 @@ impl Derivation<'_> {
             "\\documentclass[11pt]{{article}}\n\
              \\usepackage[utf8]{{inputenc}}\n\
              \\usepackage[T1]{{fontenc}}\n\
+             \\usepackage{{textcomp}}\n\
              \\usepackage{{amsmath}}\n\
              \\usepackage[margin=25mm]{{geometry}}\n\
              \\allowdisplaybreaks\n\
              \\setlength{{\\parindent}}{{0pt}}\n\
+             \\setlength{{\\emergencystretch}}{{3em}}\n\
              \\title{{{title}}}\n\\author{{}}\\date{{}}\n\
              \\begin{{document}}\n\\maketitle\n\n{}\n\\end{{document}}\n",
             self.to_latex_fragment()
@@ -30,7 +32,25 @@ impl Derivation<'_> {
                 Block::Section(title) => writeln!(page, "\\section*{{{}}}", escape(&title)),
                 Block::Text(text) => writeln!(page, "{}\n", escape_around_math(&text)),
                 Block::Label(name, words) => {
-                    writeln!(page, "\\texttt{{{}}} ({words}):", escape(&name))
+                    writeln!(page, "\\texttt{{{}}} ({words}):\n", escape(&name))
+                }
+                Block::Code(lines) => writeln!(
+                    page,
+                    "\\begin{{quote}}\\small\\ttfamily\\raggedright\n{}\n\\end{{quote}}",
+                    lines.iter().map(|l| code(l)).collect::<Vec<_>>().join("\\\\\n")
+                ),
+                Block::Legend(rows) => {
+                    let rows: Vec<String> = rows
+                        .iter()
+                        .map(|(symbol, words)| {
+                            format!("{symbol} & {} \\\\", escape_around_math(words))
+                        })
+                        .collect();
+                    writeln!(
+                        page,
+                        "\\begin{{tabular}}{{ll}}\n{}\n\\end{{tabular}}",
+                        rows.join("\n")
+                    )
                 }
                 Block::Display(formula) => writeln!(page, "\\[ {formula} \\]"),
                 Block::Align(rows) => {
@@ -44,6 +64,12 @@ impl Derivation<'_> {
         }
         page
     }
+}
+
+/// A line of the model, with its spaces and without ligatures.
+fn code(line: &str) -> String {
+    let escaped = escape(line).replace("--", "-{}-").replace(' ', "\\ ");
+    if escaped.is_empty() { "~".to_owned() } else { escaped.replace('\'', "\\textquotesingle{}") }
 }
 
 /// Escapes what is not between dollar signs.

@@ -157,13 +157,6 @@ impl RunPage<'_> {
         for note in &report.choice.notes {
             let _ = writeln!(page, "note: {note}");
         }
-        match system.draws.len() {
-            0 => {}
-            n => {
-                let _ =
-                    writeln!(page, "note: {n} × `draw`, read and checked; nothing is drawn yet");
-            }
-        }
         let (statistics, seconds) = (&report.statistics, &report.seconds);
         let _ = writeln!(
             page,

@@ -1,5 +1,6 @@
 //! A trajectory as a table: which columns there are, and what stands in them.
 
+use crate::quantity::{Quantities, Quantity};
 use dalembert_expr::{ExprId, text_name};
 use dalembert_model::system::{Energy, System};
 use dalembert_simulate::Observation;
@@ -10,8 +11,11 @@ use dalembert_simulate::run::verify::StateError;
 type Reading = fn(&Observation) -> f64;
 
 /// Energy, and what changes it.
-const BALANCE: &[(&str, Reading)] =
-    &[("energy", |o| o.energy), ("power", |o| o.power), ("work", |o| o.work)];
+const BALANCE: &[(&str, Quantity, Reading)] = &[
+    ("energy", Quantity::Energy, |o| o.energy),
+    ("power", Quantity::Power, |o| o.power),
+    ("work", Quantity::Energy, |o| o.work),
+];
 
 /// The columns of a table.
 pub struct Columns {
@@ -19,6 +23,8 @@ pub struct Columns {
     pub names: Vec<String>,
     /// The same for readers: `θ̇₁` for `theta1'`.
     pub labels: Vec<String>,
+    /// What kind of quantity each is.
+    pub kinds: Vec<Quantity>,
     momenta: bool,
     forces: bool,
     /// Values of the `observe`s that are no column already.
@@ -48,6 +54,17 @@ impl Columns {
         let further: Vec<_> = further.collect();
         names.extend(further.iter().map(|o| o.name.clone()));
         let observes = further.iter().map(|o| o.value).collect();
+        let quantities = Quantities::new(&setting.model);
+        let of_coordinates: Vec<Quantity> =
+            system.positions().into_iter().map(|q| quantities.of_coordinate(q)).collect();
+        let rates: Vec<Quantity> = of_coordinates.iter().map(|k| k.rate()).collect();
+        let mut kinds = vec![Quantity::Time];
+        kinds.extend(&of_coordinates);
+        kinds.extend(&rates);
+        if momenta {
+            kinds.extend(rates.iter().map(|_| Quantity::Momentum));
+        }
+        kinds.extend(further.iter().map(|o| quantities.of_expression(&o.name, o.value)));
         let mut balance = Vec::new();
         if forces {
             names.extend(system.accelerations().into_iter().map(name));
@@ -55,15 +72,19 @@ impl Columns {
             names.extend(coordinates.map(|c| format!("reaction({})", c.name)));
             let constraints = system.constraints.iter();
             names.extend(constraints.map(|c| format!("multiplier({})", c.name)));
-            for (name, value) in BALANCE {
+            kinds.extend(rates.iter().map(|k| k.rate()));
+            kinds.extend(rates.iter().map(|_| Quantity::Force));
+            kinds.extend(system.constraints.iter().map(|_| Quantity::Multiplier));
+            for (name, kind, value) in BALANCE {
                 if !names.iter().any(|n| n == name) {
                     names.push((*name).to_owned());
+                    kinds.push(*kind);
                     balance.push(*value);
                 }
             }
         }
         let labels = names.iter().map(|name| label(name)).collect();
-        Columns { names, labels, momenta, forces, observes, balance, errors: 0 }
+        Columns { names, labels, kinds, momenta, forces, observes, balance, errors: 0 }
     }
 
     /// The same with the estimated errors of positions, velocities and momenta.
@@ -73,6 +94,7 @@ impl Columns {
         let names: Vec<String> =
             self.names[1..=self.errors].iter().map(|name| format!("error({name})")).collect();
         self.labels.extend(names.iter().cloned());
+        self.kinds.extend(names.iter().map(|_| Quantity::Error));
         self.names.extend(names);
         self
     }

@@ -1,6 +1,7 @@
 //! Unicode text for a terminal.
 
 use crate::derivation::{Derivation, Entry, Letters, dense, entries};
+use crate::names::Names;
 use dalembert_derive::{Shape, Variables};
 use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
 use dalembert_model::system::Energy;
@@ -9,9 +10,11 @@ use std::fmt::Write;
 /// Entries shown of one matrix or vector.
 const MOST: usize = 60;
 /// Characters shown of one expression.
-const LONGEST: usize = 2_000;
+const LONGEST: usize = 6_000;
 /// Columns a matrix in brackets may take.
 const WIDTH: usize = 100;
+/// Characters of a vector that is shown though the equations say the same.
+const BRIEF: usize = 600;
 
 /// `a, b, c, … (N in all)`.
 pub fn list(items: Vec<String>, most: usize) -> String {
@@ -30,205 +33,321 @@ pub fn width(text: &str) -> usize {
 impl Derivation<'_> {
     /// The derivation as text.
     pub fn to_text(&self) -> String {
-        let mut page = String::new();
-        self.text_head(&mut page);
-        self.text_energy(&mut page);
-        self.text_equations(&mut page);
-        self.text_constraints(&mut page);
-        page
-    }
-
-    fn show(&self, id: ExprId) -> String {
-        self.exprs().print_limited(self.readable(id), Notation::Text, LONGEST)
-    }
-
-    fn text_head(&self, page: &mut String) {
-        let system = &self.model.system;
-        if !system.title.is_empty() {
-            let _ = writeln!(page, "{}\n{}\n", system.title, "═".repeat(width(&system.title)));
+        let mut page = TextPage { of: self, names: self.names(Notation::Text), out: String::new() };
+        page.head();
+        page.energy();
+        page.equations();
+        page.constraints();
+        page.named_parts();
+        for remark in &self.remarks {
+            let _ = writeln!(page.out, "\n{remark}");
         }
-        let q = system.coordinates.iter().map(|c| self.exprs().symbol_text(c.position)).collect();
-        let _ = writeln!(page, "coordinates  q = ({})", list(q, 16));
+        page.out
+    }
+}
+
+/// A derivation on its way to text.
+struct TextPage<'d, 'm> {
+    of: &'d Derivation<'m>,
+    names: Names,
+    out: String,
+}
+
+impl TextPage<'_, '_> {
+    fn show(&self, id: ExprId) -> String {
+        let exprs = self.of.exprs();
+        if exprs.count_tree_size(id) > LONGEST as u64 && self.names.order.is_empty() {
+            return exprs.print_limited(id, Notation::Text, LONGEST);
+        }
+        let text = exprs.print_named(id, Notation::Text, &self.names.of);
+        // A terminal is no place for it; documents have it whole.
+        if text.len() <= 4 * LONGEST {
+            text
+        } else {
+            exprs.print_limited(id, Notation::Text, LONGEST)
+        }
+    }
+
+    fn head(&mut self) {
+        let system = self.of.system();
+        if !system.title.is_empty() {
+            let rule = "═".repeat(width(&system.title));
+            let _ = writeln!(self.out, "{}\n{rule}\n", system.title);
+        }
+        let exprs = self.of.exprs();
+        let q = system.coordinates.iter().map(|c| exprs.symbol_text(c.position)).collect();
+        let _ = writeln!(self.out, "coordinates  q = ({})", list(q, 16));
         if !system.parameters.is_empty() {
             let parameters = system
                 .parameters
                 .iter()
                 .map(|p| {
-                    let name = self.exprs().symbol_text(p.symbol);
+                    let name = exprs.symbol_text(p.symbol);
                     match p.value {
-                        Some(value) => format!(
-                            "{name} = {}",
-                            self.exprs().print_limited(value, Notation::Text, 60)
-                        ),
+                        Some(value) => {
+                            format!("{name} = {}", exprs.print_limited(value, Notation::Text, 60))
+                        }
                         None => name,
                     }
                 })
                 .collect();
-            let _ = writeln!(page, "parameters   {}", list(parameters, 16));
+            let _ = writeln!(self.out, "parameters   {}", list(parameters, 16));
         }
-        page.push('\n');
+        self.out.push('\n');
     }
 
-    fn text_energy(&self, page: &mut String) {
-        for (letter, value) in self.energies() {
-            let _ = writeln!(page, "{letter} = {}", self.show(value));
+    fn energy(&mut self) {
+        for (letter, value) in self.of.energies() {
+            let _ = writeln!(self.out, "{letter} = {}", self.show(value));
         }
-        if let Energy::Lagrangian { rest, .. } = &self.model.system.energy
+        if let Energy::Lagrangian { rest, .. } = &self.of.system().energy
             && *rest == ExprId::ZERO
         {
-            page.push_str("L = T − V\n");
+            self.out.push_str("L = T − V\n");
         }
-        if self.model.system.dissipation != ExprId::ZERO {
-            let _ = writeln!(page, "R = {}", self.show(self.model.system.dissipation));
+        if self.of.system().dissipation != ExprId::ZERO {
+            let _ = writeln!(self.out, "R = {}", self.show(self.of.system().dissipation));
         }
-        page.push('\n');
+        self.out.push('\n');
     }
 
-    fn text_equations(&self, page: &mut String) {
-        let constrained = !self.equations.rows.is_empty();
-        let source =
-            self.source().map(|s| format!("   [{}, {}]", s.work, s.equations)).unwrap_or_default();
-        let _ = writeln!(page, "{}{source}", self.heading());
-        let Letters { metric, force, shows_force, rate, kinematics } = self.letters();
+    fn equations(&mut self) {
+        let shown = self.of.shown();
+        let constrained = !shown.rows.is_empty();
+        let source = self
+            .of
+            .source()
+            .map(|s| format!("   [{}, {}]", s.work, s.equations))
+            .unwrap_or_default();
+        let _ = writeln!(self.out, "{}{source}", self.of.heading());
+        let Letters { metric, force, shows_force, rate, kinematics } = self.of.letters();
+        let (metric, force) = (self.of.letter(metric), self.of.letter(force));
         let left = if metric.is_empty() { rate.to_owned() } else { format!("{metric} {rate}") };
-        let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
-        let mut right = force.to_owned();
+        let nonideal = shown.nonideal.iter().any(|&c| c != ExprId::ZERO);
+        let mut right = force.clone();
         if nonideal {
-            right.push_str(" + C");
+            let _ = write!(right, " + {}", self.of.letter("C"));
         }
+        let (a, b) = (self.of.letter("A"), self.of.letter("b"));
         if constrained {
-            right.push_str(" + Aᵀλ");
+            let _ = write!(right, " + {a}ᵀλ");
         }
-        let constraint = if constrained { format!(",   A {rate} = b") } else { String::new() };
-        let _ = writeln!(page, "  {left} = {right}{constraint}\n");
-        self.text_variables(page);
-        for quantity in &self.equations.intermediate {
+        let constraint = if constrained { format!(",   {a} {rate} = {b}") } else { String::new() };
+        let _ = writeln!(self.out, "  {left} = {right}{constraint}\n");
+        self.variables();
+        for quantity in &shown.intermediate {
             let name = quantity.text;
-            let _ = writeln!(page, "{name}: {}", quantity.meaning);
+            let _ = writeln!(self.out, "{name}: {}", quantity.meaning);
             match &quantity.value {
                 Shape::Scalar(value) => {
-                    let _ = writeln!(page, "{name} = {}\n", self.show(*value));
+                    let _ = writeln!(self.out, "{name} = {}\n", self.show(*value));
                 }
-                Shape::Vector(list) => self.text_vector(page, name, list),
+                Shape::Vector(list) => self.vector(name, list),
                 Shape::Matrix(matrix) => {
-                    self.text_matrix(page, name, matrix, entries(matrix), false);
+                    self.matrix(name, matrix, entries(matrix), false);
                 }
             }
         }
         if kinematics {
-            self.text_vector(page, "q̇", &self.equations.kinematics);
+            self.vector("q̇", &shown.kinematics);
         }
+        self.rows();
+        self.parts(&force);
+        self.solved();
         if !metric.is_empty() {
-            self.text_matrix(page, metric, &self.equations.metric, self.metric_entries(), true);
+            self.metric(&metric);
         }
-        if shows_force {
-            self.text_vector(page, force, &self.equations.force);
+        let length: usize = shown.force.iter().map(|&e| width(&self.show(e))).sum();
+        if shows_force && length <= BRIEF {
+            self.vector(&force, &shown.force);
+        } else if shows_force {
+            let without = if constrained { " without λ" } else { "" };
+            let _ = writeln!(self.out, "{force}: the right sides above{without}\n");
         }
         if nonideal {
-            self.text_vector(page, "C", &self.equations.nonideal);
+            self.vector(&self.of.letter("C"), &shown.nonideal);
         }
     }
 
-    fn text_constraints(&self, page: &mut String) {
-        let system = &self.model.system;
-        if system.constraints.is_empty() {
-            page.push_str("no constraints\n");
+    /// Γ if it fits; where it does not, the equations have said it.
+    fn metric(&mut self, name: &str) {
+        let metric = &self.of.shown().metric;
+        if self.brackets(name, metric) {
             return;
         }
-        page.push_str("constraints\n");
+        let (n, count) = (metric.rows.len(), metric.nonzeros());
+        let _ = writeln!(
+            self.out,
+            "{name}: {n}×{n}, symmetric, {count} entries not 0: the coefficients on the left above\n"
+        );
+    }
+
+    /// The equations of motion, one for each unknown.
+    fn rows(&mut self) {
+        for row in self.of.rows.iter().take(MOST) {
+            let _ = writeln!(self.out, "  {} = {}", self.show(row.left), self.show(row.right));
+        }
+        self.more(self.of.rows.len());
+        self.out.push('\n');
+    }
+
+    fn parts(&mut self, force: &str) {
+        let Some(parts) = &self.of.parts else { return };
+        for part in parts {
+            let _ = writeln!(self.out, "{force}, {}", part.name);
+            for (at, &value) in part.values.iter().enumerate().take(MOST) {
+                if value != ExprId::ZERO {
+                    let place = subscripts(&[at + 1], 9);
+                    let _ = writeln!(self.out, "  {force}{place}: {}", self.show(value));
+                }
+            }
+            self.out.push('\n');
+        }
+    }
+
+    fn solved(&mut self) {
+        let solved = match &self.of.solved {
+            None => return,
+            Some(Err(why)) => {
+                let _ = writeln!(self.out, "not solved for the rates: {why}\n");
+                return;
+            }
+            Some(Ok(solved)) => solved,
+        };
+        self.out.push_str(match self.of.shown().rows.is_empty() {
+            true => "solved\n",
+            false => "solved, on the constraints\n",
+        });
+        let name = |symbol: Symbol| self.of.exprs().symbol_text(symbol);
+        let mut lines = Vec::new();
+        for &(symbol, value) in solved.multipliers.iter().chain(&solved.rates).take(2 * MOST) {
+            lines.push(format!("  {} = {}", name(symbol), self.show(value)));
+        }
+        for line in lines {
+            let _ = writeln!(self.out, "{line}");
+        }
+        for words in self.of.solved_words(solved, Notation::Text) {
+            let _ = writeln!(self.out, "  ({words})");
+        }
+        self.out.push('\n');
+    }
+
+    fn constraints(&mut self) {
+        let system = self.of.system();
+        if system.constraints.is_empty() {
+            self.out.push_str("no constraints\n");
+            return;
+        }
+        self.out.push_str("constraints\n");
         let names = system.constraints.iter().map(|c| width(&c.name)).max().unwrap_or(0);
         for constraint in system.constraints.iter().take(MOST) {
             let pad = " ".repeat(names - width(&constraint.name));
-            let _ = writeln!(page, "  {}{pad}  {}", constraint.name, constraint.kinds().join(", "));
-            let _ =
-                writeln!(page, "  {}  {} = 0", " ".repeat(names), self.show(constraint.residual));
+            let kinds = constraint.kinds().join(", ");
+            let _ = writeln!(self.out, "  {}{pad}  {kinds}", constraint.name);
+            let residual = self.show(constraint.residual);
+            let _ = writeln!(self.out, "  {}  {residual} = 0", " ".repeat(names));
         }
-        self.more(page, system.constraints.len());
-        page.push('\n');
-        if self.equations.rows.is_empty() {
-            page.push_str("v satisfies them by itself\n");
+        self.more(system.constraints.len());
+        self.out.push('\n');
+        let shown = self.of.shown();
+        if shown.rows.is_empty() {
+            self.out.push_str("v satisfies them by itself\n");
             return;
         }
-        self.text_matrix(page, "A", &self.equations.jacobian, self.jacobian_entries(), false);
-        self.text_vector(page, "b", &self.equations.bias);
+        self.matrix(&self.of.letter("A"), &shown.jacobian, self.of.jacobian_entries(), false);
+        self.vector(&self.of.letter("b"), &shown.bias);
     }
 
     /// What v is, and what stands behind it without a formula.
-    fn text_variables(&self, page: &mut String) {
-        let equations = &self.equations;
+    fn variables(&mut self) {
+        let equations = self.of.shown();
         if equations.variables == Variables::Velocities && equations.auxiliary.is_none() {
             return;
         }
-        let name = |&s: &Symbol| self.exprs().symbol_text(s);
-        let _ = writeln!(page, "v = ({})", list(equations.v.iter().map(name).collect(), 16));
+        let name = |&s: &Symbol| self.of.exprs().symbol_text(s);
+        let _ = writeln!(self.out, "v = ({})", list(equations.v.iter().map(name).collect(), 16));
         if let Some(auxiliary) = &equations.auxiliary {
             let w = list(auxiliary.symbols.iter().map(name).collect(), 16);
-            let _ = writeln!(page, "where {w} are determined by");
+            let _ = writeln!(self.out, "where {w} are determined by");
             for &residual in auxiliary.residuals.iter().take(MOST) {
-                let _ = writeln!(page, "  {} = 0", self.show(residual));
+                let _ = writeln!(self.out, "  {} = 0", self.show(residual));
             }
         }
-        page.push('\n');
+        self.out.push('\n');
     }
 
-    fn more(&self, page: &mut String, count: usize) {
-        if count > MOST {
-            let _ = writeln!(page, "  … and {} more; `--format json` has them all", count - MOST);
+    /// What was named.
+    fn named_parts(&mut self) {
+        if self.names.order.is_empty() {
+            return;
         }
+        self.out.push_str("where\n");
+        for id in self.names.order.iter().take(5 * MOST) {
+            let _ = writeln!(self.out, "  {} = {}", self.names.of[id], self.show(*id));
+        }
+        if self.names.order.len() > 5 * MOST {
+            let rest = self.names.order.len() - 5 * MOST;
+            let _ = writeln!(self.out, "  … and {rest} more; `--format latex` has them all");
+        }
+    }
+
+    fn more(&mut self, count: usize) {
+        if count > MOST {
+            let rest = count - MOST;
+            let _ = writeln!(self.out, "  … and {rest} more; `--format json` has them all");
+        }
+    }
+
+    /// A matrix in brackets; false if it does not fit.
+    fn brackets(&mut self, name: &str, matrix: &Jacobian) -> bool {
+        if matrix.nonzeros() == 0 {
+            let _ = writeln!(self.out, "{name} = 0\n");
+            return true;
+        }
+        if matrix.rows.len() > 8 || matrix.columns > 8 {
+            return false;
+        }
+        let cells: Vec<Vec<String>> =
+            dense(matrix).iter().map(|row| row.iter().map(|&e| self.show(e)).collect()).collect();
+        let Some(lines) = bracket(&cells) else { return false };
+        let middle = lines.len() / 2;
+        let blank = " ".repeat(width(name) + 3);
+        for (at, line) in lines.iter().enumerate() {
+            let front = if at == middle { format!("{name} = ") } else { blank.clone() };
+            let _ = writeln!(self.out, "{front}{line}");
+        }
+        self.out.push('\n');
+        true
     }
 
     /// In brackets if it fits, otherwise entry by entry.
-    fn text_matrix(
-        &self,
-        page: &mut String,
-        name: &str,
-        matrix: &Jacobian,
-        entries: Vec<Entry>,
-        symmetric: bool,
-    ) {
-        if entries.is_empty() {
-            let _ = writeln!(page, "{name} = 0\n");
+    fn matrix(&mut self, name: &str, matrix: &Jacobian, entries: Vec<Entry>, symmetric: bool) {
+        if self.brackets(name, matrix) {
             return;
-        }
-        if matrix.rows.len() <= 8 && matrix.columns <= 8 {
-            let cells: Vec<Vec<String>> = dense(matrix)
-                .iter()
-                .map(|row| row.iter().map(|&e| self.show(e)).collect())
-                .collect();
-            if let Some(lines) = bracket(&cells) {
-                let middle = lines.len() / 2;
-                let blank = " ".repeat(width(name) + 3);
-                for (at, line) in lines.iter().enumerate() {
-                    let front = if at == middle { format!("{name} = ") } else { blank.clone() };
-                    let _ = writeln!(page, "{front}{line}");
-                }
-                page.push('\n');
-                return;
-            }
         }
         let note = if symmetric { ", symmetric" } else { "" };
         let (rows, columns) = (matrix.rows.len(), matrix.columns);
-        let _ =
-            writeln!(page, "{name}: {rows}×{columns}{note}, {} entries not 0", matrix.nonzeros());
+        let count = matrix.nonzeros();
+        let _ = writeln!(self.out, "{name}: {rows}×{columns}{note}, {count} entries not 0");
         for entry in entries.iter().take(MOST) {
             let place = subscripts(&[entry.row + 1, entry.column + 1], rows.max(columns));
-            let _ = writeln!(page, "  {name}{place} = {}", self.show(entry.value));
+            let _ = writeln!(self.out, "  {name}{place} = {}", self.show(entry.value));
         }
-        self.more(page, entries.len());
-        page.push('\n');
+        self.more(entries.len());
+        self.out.push('\n');
     }
 
-    fn text_vector(&self, page: &mut String, name: &str, vector: &[ExprId]) {
+    fn vector(&mut self, name: &str, vector: &[ExprId]) {
         if vector.iter().all(|&e| e == ExprId::ZERO) {
-            let _ = writeln!(page, "{name} = 0\n");
+            let _ = writeln!(self.out, "{name} = 0\n");
             return;
         }
         for (at, &value) in vector.iter().enumerate().take(MOST) {
             let place = subscripts(&[at + 1], 9);
-            let _ = writeln!(page, "{name}{place} = {}", self.show(value));
+            let _ = writeln!(self.out, "{name}{place} = {}", self.show(value));
         }
-        self.more(page, vector.len());
-        page.push('\n');
+        self.more(vector.len());
+        self.out.push('\n');
     }
 }
 

@@ -1,19 +1,26 @@
 //! What a typeset document says, as a list of blocks with formulas in LaTeX:
 //! the LaTeX and HTML documents are two ways of writing it down.
+//!
+//! It goes by the three steps of the papers: the unconstrained system, its
+//! constraints, the constrained equations. Nothing is left out. A sum inside of a
+//! product that would not fit on a line gets a name, and the names are explained
+//! at the end; every other formula is broken between its terms.
 
 use crate::derivation::{Derivation, Letters, dense};
+use crate::names::Names;
+use crate::readable::Row;
+use crate::width::{LINE, break_lines, width};
 use dalembert_derive::{Shape, Variables};
 use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
+use dalembert_model::parser::parse;
+use dalembert_model::span::SourceId;
 use dalembert_model::system::Energy;
+use dalembert_model::tree::{StartRelation, StatementKind};
 
-/// Characters of one formula; longer ones are cut with an ellipsis.
-const LONGEST: usize = 4_000;
-/// Characters of formulas that fit beside each other in a matrix.
-const CELL: usize = 260;
-/// Entries shown of one matrix or vector.
-const MOST: usize = 60;
-/// Visible characters of one line of a formula.
-const LINE: usize = 92;
+/// Characters of a line of the model's text.
+const CODE_LINE: usize = 84;
+/// Left sides wider than this stand on lines of their own.
+const LEFT: u64 = 130;
 
 /// One piece of a document.
 pub(crate) enum Block {
@@ -27,211 +34,450 @@ pub(crate) enum Block {
     Display(String),
     /// Formulas one below the other, each as (left side, lines of its right side).
     Align(Vec<(String, Vec<String>)>),
+    /// Lines of the model.
+    Code(Vec<String>),
+    /// Symbols and what they mean.
+    Legend(Vec<(String, &'static str)>),
 }
 
 impl Derivation<'_> {
     /// The whole document.
     pub(crate) fn blocks(&self) -> Vec<Block> {
-        let mut blocks = Vec::new();
-        self.energy_blocks(&mut blocks);
-        self.equation_blocks(&mut blocks);
-        self.constraint_blocks(&mut blocks);
-        blocks
+        let names = self.names(Notation::Latex);
+        let mut document = Document { of: self, names, blocks: Vec::new() };
+        document.model();
+        document.unconstrained();
+        if !self.system().constraints.is_empty() {
+            document.constraints();
+            document.constrained();
+        }
+        document.solved();
+        document.named_parts();
+        document.legend();
+        for remark in &self.remarks {
+            document.blocks.push(Block::Text(format!("({remark}.)")));
+        }
+        document.blocks
+    }
+}
+
+/// A derivation on its way to blocks.
+struct Document<'d, 'm> {
+    of: &'d Derivation<'m>,
+    names: Names,
+    blocks: Vec<Block>,
+}
+
+impl Document<'_, '_> {
+    fn section(&mut self, title: impl Into<String>) {
+        self.blocks.push(Block::Section(title.into()));
+    }
+
+    fn text(&mut self, text: impl Into<String>) {
+        self.blocks.push(Block::Text(text.into()));
     }
 
     fn formula(&self, id: ExprId) -> String {
-        self.exprs().print_limited(self.readable(id), Notation::Latex, LONGEST)
+        self.of.exprs().print_named(id, Notation::Latex, &self.names.of)
     }
 
-    fn row(&self, left: &str, id: ExprId) -> (String, Vec<String>) {
-        (left.to_owned(), break_lines(&self.formula(id), LINE))
+    fn symbol(&self, symbol: Symbol) -> String {
+        self.of.exprs().symbol_latex(symbol)
     }
 
-    fn energy_blocks(&self, blocks: &mut Vec<Block>) {
-        let system = &self.model.system;
-        let q: Vec<String> =
-            system.coordinates.iter().map(|c| self.exprs().symbol_latex(c.position)).collect();
-        let shown = match q.len() {
-            n if n > 12 => format!("{}, \\ldots, {}", q[..10].join(", "), q[n - 1]),
-            _ => q.join(", "),
-        };
-        blocks.push(Block::Text(format!("Generalized coordinates: $q = ({shown})$.")));
-        let mut rows: Vec<(String, Vec<String>)> =
-            self.energies().iter().map(|(letter, value)| self.row(letter, *value)).collect();
+    fn symbols(&self, symbols: impl IntoIterator<Item = Symbol>) -> String {
+        let all: Vec<String> =
+            symbols.into_iter().map(|s| format!("${}$", self.symbol(s))).collect();
+        all.join(", ")
+    }
+
+    /// Equations, below each other where all of them are short.
+    fn equations(&mut self, rows: Vec<(String, String)>) {
+        let widest = rows.iter().map(|row| width(&row.0)).max().unwrap_or(0);
+        let right = rows.iter().map(|row| width(&row.1)).max().unwrap_or(0);
+        if widest + right + 13 <= LINE {
+            let rows = rows.into_iter().map(|(left, right)| (left, vec![right])).collect();
+            self.blocks.push(Block::Align(rows));
+            return;
+        }
+        for (left, right) in rows {
+            let room = LINE.saturating_sub(width(&left) + 33);
+            if width(&left) <= LEFT {
+                let lines = break_lines(&right, room);
+                self.blocks.push(Block::Align(vec![(left, lines)]));
+                continue;
+            }
+            let mut lines = break_lines(&left, LINE - 30);
+            for (at, line) in break_lines(&right, LINE - 45).into_iter().enumerate() {
+                let front = if at == 0 { "= " } else { "\\quad " };
+                lines.push(format!("{front}{line}"));
+            }
+            self.blocks.push(Block::Align(vec![(String::new(), lines)]));
+        }
+    }
+
+    fn equation(&mut self, left: &str, id: ExprId) {
+        let right = self.formula(id);
+        self.equations(vec![(left.to_owned(), right)]);
+    }
+
+    fn rows(&mut self, rows: &[Row]) {
+        let rows = rows.iter().map(|row| (self.formula(row.left), self.formula(row.right)));
+        let rows = rows.collect();
+        self.equations(rows);
+    }
+
+    /// What was written: coordinates, parameters, definitions, start.
+    fn model(&mut self) {
+        let system = self.of.system();
+        let q = self.symbols(system.positions());
+        self.text(format!("Generalized coordinates: {q}."));
+        if !system.parameters.is_empty() {
+            let parameters: Vec<String> = system
+                .parameters
+                .iter()
+                .map(|p| match p.value {
+                    Some(value) => format!("${} = {}$", self.symbol(p.symbol), self.formula(value)),
+                    None => format!("${}$", self.symbol(p.symbol)),
+                })
+                .collect();
+            self.text(format!("Parameters: {}.", parameters.join(", ")));
+        }
+        let definitions = self.definitions();
+        if !definitions.is_empty() {
+            self.text("Definitions, which the formulas below hold written out:");
+            self.blocks.push(Block::Code(definitions));
+        }
+        if !system.start.is_empty() {
+            let start: Vec<String> = system
+                .start
+                .iter()
+                .map(|item| {
+                    let sign = match item.relation {
+                        StartRelation::Equals => "=",
+                        StartRelation::Near => "\\approx",
+                    };
+                    format!("${} {sign} {}$", self.formula(item.left), self.formula(item.right))
+                })
+                .collect();
+            self.text(format!("Start: {}.", start.join(", ")));
+        }
+    }
+
+    /// The `let` statements of the model's text.
+    fn definitions(&self) -> Vec<String> {
+        let sources = &self.of.model.sources;
+        let Some(source) = sources.find(SourceId(0)) else { return Vec::new() };
+        let literate = source.text.contains("```");
+        let file = parse(SourceId(0), &source.text, literate, &mut Vec::new());
+        let mut lines = Vec::new();
+        for statement in &file.statements {
+            if let StatementKind::Let(_) = statement.kind {
+                for line in sources.snippet(statement.span).lines() {
+                    wrap(line, &mut lines);
+                }
+            }
+        }
+        lines
+    }
+
+    fn energy(&mut self) {
+        let system = self.of.system();
+        let mut rows: Vec<(String, String)> = self
+            .of
+            .energies()
+            .iter()
+            .map(|(letter, value)| ((*letter).to_owned(), self.formula(*value)))
+            .collect();
         if let Energy::Lagrangian { rest, .. } = &system.energy
             && *rest == ExprId::ZERO
         {
-            rows.push(("L".to_owned(), vec!["T - V".to_owned()]));
+            rows.push(("L".to_owned(), "T - V".to_owned()));
         }
         if system.dissipation != ExprId::ZERO {
-            rows.push(self.row("R", system.dissipation));
+            rows.push(("R".to_owned(), self.formula(system.dissipation)));
         }
-        blocks.push(Block::Align(rows));
+        self.equations(rows);
     }
 
-    fn equation_blocks(&self, blocks: &mut Vec<Block>) {
-        let constrained = !self.equations.rows.is_empty();
-        let nonideal = self.equations.nonideal.iter().any(|&c| c != ExprId::ZERO);
-        let Letters { metric, force, shows_force, rate: unknown, kinematics } =
-            self.latex_letters();
-        blocks.push(Block::Section(self.heading().to_owned()));
+    fn unconstrained(&mut self) {
+        let of = self.of;
+        let shown = of.shown();
+        let free = of.system().constraints.is_empty();
+        let built_in = !free && shown.rows.is_empty();
+        self.section(match free {
+            true => of.heading().to_owned(),
+            false => "1. The unconstrained system".to_owned(),
+        });
+        self.energy();
+        if !built_in {
+            self.normal_form(false);
+            self.source();
+            self.quantities();
+            self.force();
+            if free {
+                let rows = of.rows.clone();
+                self.text("The equations of motion:");
+                self.rows(&rows);
+            }
+        }
+    }
+
+    /// Γ v̇ = F, with the constraint force or without it.
+    fn normal_form(&mut self, constrained: bool) {
+        let shown = self.of.shown();
+        let Letters { metric, force, rate, .. } = self.of.latex_letters();
         let mut right = force.to_owned();
-        if nonideal {
-            right.push_str(" + C");
+        if constrained && shown.nonideal.iter().any(|&c| c != ExprId::ZERO) {
+            right.push_str(" + \\mathbf{C}");
         }
-        if constrained {
-            right.push_str(" + A^{\\mathsf{T}} \\lambda");
+        if constrained && !shown.rows.is_empty() {
+            right.push_str(" + \\mathbf{A}^{\\mathsf{T}} \\lambda");
         }
-        let constraint =
-            if constrained { format!(", \\qquad A \\, {unknown} = b") } else { String::new() };
-        blocks.push(Block::Display(format!("{metric} \\, {unknown} = {right}{constraint}")));
-        if let Some(source) = self.source() {
-            blocks.push(Block::Text(format!("({}, {}.)", source.work, source.equations)));
+        self.blocks.push(Block::Display(format!("{metric} \\, {rate} = {right}")));
+    }
+
+    fn source(&mut self) {
+        if let Some(source) = self.of.source() {
+            self.text(format!("({}, {}.)", source.work, source.equations));
         }
-        self.variable_blocks(blocks);
-        for quantity in &self.equations.intermediate {
-            blocks.push(Block::Text(format!(
-                "${}$: {}.",
-                quantity.latex,
-                spoken(quantity.meaning)
-            )));
+    }
+
+    /// What v is, and what the formulation made on the way.
+    fn quantities(&mut self) {
+        let of = self.of;
+        let shown = of.shown();
+        self.variables();
+        for quantity in &shown.intermediate {
+            let meaning = spoken(quantity.meaning);
+            self.text(format!("${}$: {meaning}.", quantity.latex));
             match &quantity.value {
-                Shape::Scalar(value) => {
-                    blocks.push(Block::Align(vec![self.row(quantity.latex, *value)]));
-                }
-                Shape::Vector(list) => self.vector_blocks(blocks, quantity.latex, list),
+                Shape::Scalar(value) => self.equation(quantity.latex, *value),
+                Shape::Vector(list) => self.vector(quantity.latex, list),
                 Shape::Matrix(matrix) => {
-                    self.matrix_blocks(blocks, quantity.latex, matrix, false);
+                    if !self.matrix(quantity.latex, matrix) {
+                        self.entries(quantity.latex, matrix);
+                    }
                 }
             }
         }
-        if kinematics {
-            self.vector_blocks(blocks, "\\dot{q}", &self.equations.kinematics);
+        if of.latex_letters().kinematics {
+            let rows = of.system().velocities().into_iter().zip(&shown.kinematics);
+            let rows =
+                rows.map(|(symbol, &value)| (self.symbol(symbol), self.formula(value))).collect();
+            self.text("The velocities:");
+            self.equations(rows);
         }
-        if !metric.is_empty() {
-            self.matrix_blocks(blocks, metric, &self.equations.metric, true);
+    }
+
+    /// Γ and F, and what F is made of.
+    fn force(&mut self) {
+        let of = self.of;
+        let shown = of.shown();
+        let Letters { metric, force, shows_force, .. } = of.latex_letters();
+        if !metric.is_empty() && !self.matrix(metric, &shown.metric) {
+            let words = "its entries are the coefficients of the rates in the equations below";
+            self.text(format!("${metric}$ is too wide for a page; {words}."));
         }
         if shows_force {
-            self.vector_blocks(blocks, force, &self.equations.force);
+            self.vector(force, &shown.force);
         }
-        if nonideal {
-            self.vector_blocks(blocks, "C", &self.equations.nonideal);
+        for part in of.parts.iter().flatten() {
+            self.text(format!("Of it, {}:", part.name));
+            self.vector(force, &part.values);
         }
     }
 
-    fn constraint_blocks(&self, blocks: &mut Vec<Block>) {
-        let constraints = &self.model.system.constraints;
-        if constraints.is_empty() {
+    fn constraints(&mut self) {
+        let of = self.of;
+        self.section("2. Constraints");
+        for constraint in &of.system().constraints {
+            self.blocks.push(Block::Label(constraint.name.clone(), constraint.kinds().join(", ")));
+            self.equations(vec![(self.formula(constraint.residual), "0".to_owned())]);
+        }
+        let shown = of.shown();
+        if shown.rows.is_empty() {
+            self.text("Velocities are chosen so that they satisfy the constraints by themselves.");
             return;
         }
-        blocks.push(Block::Section("Constraints".to_owned()));
-        for constraint in constraints.iter().take(MOST) {
-            blocks.push(Block::Label(constraint.name.clone(), constraint.kinds().join(", ")));
-            let mut lines = break_lines(&self.formula(constraint.residual), LINE);
-            if let Some(last) = lines.last_mut() {
-                last.push_str(" = 0");
-            }
-            if lines.len() == 1 {
-                blocks.push(Block::Display(lines.swap_remove(0)));
-            } else {
-                blocks.push(Block::Align(vec![(String::new(), lines)]));
-            }
+        let rate = of.latex_letters().rate;
+        self.text(format!("Differentiated until they restrict ${rate}$:"));
+        self.blocks.push(Block::Display(format!("\\mathbf{{A}} \\, {rate} = \\mathbf{{b}}")));
+        let wide = !self.matrix("\\mathbf{A}", &shown.jacobian);
+        if wide {
+            let rows = of.constraint_rows.clone();
+            self.rows(&rows);
+        } else {
+            self.vector("\\mathbf{b}", &shown.bias);
         }
-        more(blocks, constraints.len());
-        if self.equations.rows.is_empty() {
-            blocks.push(Block::Text("The velocities above satisfy them by themselves.".to_owned()));
+        if shown.nonideal.iter().any(|&c| c != ExprId::ZERO) {
+            self.text("The constraint force is not ideal. It has the part");
+            self.vector("\\mathbf{C}", &shown.nonideal);
+        }
+    }
+
+    fn constrained(&mut self) {
+        let of = self.of;
+        self.section(format!("3. {}, constrained", of.heading()));
+        self.normal_form(true);
+        if of.shown().rows.is_empty() {
+            self.source();
+            self.quantities();
+            self.force();
+        }
+        self.text("One for each unknown:");
+        let rows = of.rows.clone();
+        self.rows(&rows);
+    }
+
+    fn solved(&mut self) {
+        let of = self.of;
+        let solved = match &of.solved {
+            None => return,
+            Some(Err(why)) => return self.text(format!("Not solved for the rates: {why}.")),
+            Some(Ok(solved)) => solved,
+        };
+        self.text(match of.shown().rows.is_empty() {
+            true => "Solved for the rates:",
+            false => "Solved, on the constraints:",
+        });
+        let lists = [&solved.multipliers, &solved.rates];
+        for list in lists.into_iter().filter(|list| !list.is_empty()) {
+            let rows =
+                list.iter().map(|&(symbol, value)| (self.symbol(symbol), self.formula(value)));
+            let rows = rows.collect();
+            self.equations(rows);
+        }
+        for words in of.solved_words(solved, Notation::Latex) {
+            self.text(format!("({words}.)"));
+        }
+    }
+
+    fn named_parts(&mut self) {
+        if self.names.order.is_empty() {
             return;
         }
-        self.matrix_blocks(blocks, "A", &self.equations.jacobian, false);
-        self.vector_blocks(blocks, "b", &self.equations.bias);
+        self.section("Named parts");
+        let rows = self.names.order.iter();
+        let rows = rows.map(|id| (self.names.of[id].clone(), self.formula(*id))).collect();
+        self.equations(rows);
+    }
+
+    fn legend(&mut self) {
+        let shown = self.of.shown();
+        let Letters { metric, force, rate, .. } = self.of.latex_letters();
+        let mut rows = Vec::new();
+        let mut add = |symbol: &str, meaning| rows.push((format!("${symbol}$"), meaning));
+        add("q", "generalized coordinates");
+        if shown.variables == Variables::Velocities {
+            add("\\mathbf{M}", "mass matrix, $L_{\\dot{q}\\dot{q}}$");
+            add("\\mathbf{Q}", "impressed forces and all velocity terms");
+        } else {
+            if !metric.is_empty() {
+                add(metric, "what multiplies the rates of the unknowns");
+            }
+            add(force, "impressed forces and all velocity terms, on the unknowns");
+            add(rate, "rates of the unknowns");
+        }
+        if !self.of.system().constraints.is_empty() && !shown.rows.is_empty() {
+            add(
+                "\\mathbf{A}, \\mathbf{b}",
+                "constraints, differentiated to the order of the rates",
+            );
+            add(
+                "\\lambda",
+                "multipliers; the constraint force is \
+                $\\mathbf{A}^{\\mathsf{T}} \\lambda$",
+            );
+        }
+        if self.of.system().dissipation != ExprId::ZERO {
+            add("R", "Rayleigh's dissipation function");
+        }
+        self.section("Symbols");
+        self.blocks.push(Block::Legend(rows));
     }
 
     /// What v is, and what stands behind it without a formula.
-    fn variable_blocks(&self, blocks: &mut Vec<Block>) {
-        let equations = &self.equations;
+    fn variables(&mut self) {
+        let equations = self.of.shown();
         if equations.variables == Variables::Velocities && equations.auxiliary.is_none() {
             return;
         }
-        let names = |symbols: &[Symbol]| -> String {
-            let all: Vec<String> = symbols.iter().map(|&s| self.exprs().symbol_latex(s)).collect();
-            match all.len() {
-                n if n > 12 => format!("{}, \\ldots, {}", all[..10].join(", "), all[n - 1]),
-                _ => all.join(", "),
-            }
-        };
-        blocks.push(Block::Text(format!("Unknowns: $v = ({})$.", names(&equations.v))));
+        let v = self.symbols(equations.v.iter().copied());
+        self.text(format!("Unknowns $v$: {v}."));
         if let Some(auxiliary) = &equations.auxiliary {
-            let text = format!("Here ${}$ are determined by", names(&auxiliary.symbols));
-            blocks.push(Block::Text(text));
-            let rows = auxiliary.residuals.iter().take(MOST).map(|&r| self.row("0", r)).collect();
-            blocks.push(Block::Align(rows));
+            let w = self.symbols(auxiliary.symbols.iter().copied());
+            self.text(format!("Here {w} are determined by"));
+            let rows = auxiliary.residuals.iter().map(|&r| (self.formula(r), "0".to_owned()));
+            let rows = rows.collect();
+            self.equations(rows);
         }
     }
 
-    fn matrix_blocks(
-        &self,
-        blocks: &mut Vec<Block>,
-        name: &str,
-        matrix: &Jacobian,
-        symmetric: bool,
-    ) {
+    /// A matrix in parentheses; false if it does not fit.
+    fn matrix(&mut self, name: &str, matrix: &Jacobian) -> bool {
         if matrix.nonzeros() == 0 {
-            blocks.push(Block::Display(format!("{name} = 0")));
-            return;
+            self.blocks.push(Block::Display(format!("{name} = 0")));
+            return true;
         }
-        if matrix.rows.len() <= 6 && matrix.columns <= 6 {
-            let cells: Vec<Vec<String>> = dense(matrix)
-                .iter()
-                .map(|row| row.iter().map(|&e| self.formula(e)).collect())
-                .collect();
-            let widest: usize = (0..matrix.columns)
-                .map(|j| cells.iter().map(|row| row[j].len()).max().unwrap_or(0))
-                .sum();
-            if widest <= CELL {
-                let rows: Vec<String> = cells.iter().map(|row| row.join(" & ")).collect();
-                let body = rows.join(" \\\\ ");
-                blocks.push(Block::Display(format!(
-                    "{name} = \\begin{{pmatrix}} {body} \\end{{pmatrix}}"
-                )));
-                return;
-            }
+        if matrix.rows.len() > 10 || matrix.columns > 10 {
+            return false;
         }
-        let comma = if matrix.rows.len().max(matrix.columns) > 9 { "," } else { "" };
-        let place = |i: usize, j: usize| format!("{name}_{{{}{comma}{}}}", i + 1, j + 1);
-        let mut rows = Vec::new();
-        let mut count = 0;
-        for (i, row) in matrix.rows.iter().enumerate() {
-            for &(j, entry) in row.iter().filter(|&&(j, _)| !symmetric || j <= i) {
-                count += 1;
-                if count > MOST {
-                    continue;
-                }
-                let left = if symmetric && j < i {
-                    format!("{} = {}", place(i, j), place(j, i))
-                } else {
-                    place(i, j)
-                };
-                rows.push(self.row(&left, entry));
-            }
+        let cells: Vec<Vec<String>> = dense(matrix)
+            .iter()
+            .map(|row| row.iter().map(|&e| self.formula(e)).collect())
+            .collect();
+        let widest: u64 = (0..matrix.columns)
+            .map(|j| cells.iter().map(|row| width(&row[j])).max().unwrap_or(0) + 11)
+            .sum();
+        if widest + width(name) + 40 > LINE {
+            return false;
         }
-        blocks.push(Block::Align(rows));
-        more(blocks, count);
+        let rows: Vec<String> = cells.iter().map(|row| row.join(" & ")).collect();
+        let body = rows.join(" \\\\ ");
+        self.blocks
+            .push(Block::Display(format!("{name} = \\begin{{pmatrix}} {body} \\end{{pmatrix}}")));
+        true
     }
 
-    fn vector_blocks(&self, blocks: &mut Vec<Block>, name: &str, vector: &[ExprId]) {
+    /// The entries of a matrix that are not 0.
+    fn entries(&mut self, name: &str, matrix: &Jacobian) {
+        let comma = if matrix.rows.len().max(matrix.columns) > 9 { "," } else { "" };
+        let mut rows = Vec::new();
+        for (i, row) in matrix.rows.iter().enumerate() {
+            for &(j, entry) in row {
+                let place = format!("{name}_{{{}{comma}{}}}", i + 1, j + 1);
+                rows.push((place, self.formula(entry)));
+            }
+        }
+        self.equations(rows);
+    }
+
+    /// A column if it is narrow, else component by component.
+    fn vector(&mut self, name: &str, vector: &[ExprId]) {
         if vector.iter().all(|&e| e == ExprId::ZERO) {
-            blocks.push(Block::Display(format!("{name} = 0")));
+            self.blocks.push(Block::Display(format!("{name} = 0")));
             return;
         }
         let rows = vector
             .iter()
             .enumerate()
-            .take(MOST)
-            .map(|(at, &value)| self.row(&format!("{name}_{{{}}}", at + 1), value))
-            .collect();
-        blocks.push(Block::Align(rows));
-        more(blocks, vector.len());
+            .map(|(at, &value)| (format!("{{{name}}}_{{{}}}", at + 1), self.formula(value)));
+        let rows = rows.collect();
+        self.equations(rows);
     }
+}
+
+/// A line of the model in lines that fit, broken at spaces.
+fn wrap(line: &str, lines: &mut Vec<String>) {
+    let mut rest = line.trim_end();
+    while rest.chars().count() > CODE_LINE {
+        let end = rest.char_indices().nth(CODE_LINE).map_or(rest.len(), |(at, _)| at);
+        let cut = rest[..end].rfind(' ').filter(|&at| at > 8).unwrap_or(end);
+        lines.push(rest[..cut].to_owned());
+        rest = rest[cut..].trim_start();
+    }
+    lines.push(rest.to_owned());
 }
 
 /// The lines of an aligned group: `left &= right`, further lines indented.
@@ -262,103 +508,4 @@ fn spoken(text: &str) -> String {
         out = out.replace(plain, formula);
     }
     out
-}
-
-fn more(blocks: &mut Vec<Block>, count: usize) {
-    if count > MOST {
-        blocks.push(Block::Text(format!("… and {} more.", count - MOST)));
-    }
-}
-
-/// A formula in lines that fit a page: broken before + and − that stand in no
-/// bracket.
-fn break_lines(formula: &str, limit: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut line = String::new();
-    let mut depth = 0i32;
-    let bytes: Vec<char> = formula.chars().collect();
-    let mut at = 0;
-    while at < bytes.len() {
-        let rest: String = bytes[at..bytes.len().min(at + 7)].iter().collect();
-        match bytes[at] {
-            '{' | '(' | '[' => depth += 1,
-            '}' | ')' | ']' => depth -= 1,
-            _ => {}
-        }
-        let operator = rest.starts_with(" + ") || rest.starts_with(" - ");
-        if depth == 0 && operator && visible(&line) > limit / 2 {
-            let ahead: String = bytes[at..].iter().collect();
-            let next = next_term(&ahead);
-            if visible(&line) + visible(&next) > limit {
-                lines.push(std::mem::take(&mut line));
-            }
-        }
-        line.push(bytes[at]);
-        at += 1;
-    }
-    lines.push(line);
-    lines.iter().map(|l| l.trim().to_owned()).collect()
-}
-
-/// The operator and the term behind it.
-fn next_term(rest: &str) -> String {
-    let mut depth = 0i32;
-    let mut term = String::new();
-    for (since, (at, c)) in rest.char_indices().enumerate() {
-        match c {
-            '{' | '(' | '[' => depth += 1,
-            '}' | ')' | ']' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0
-            && since > 2
-            && (rest[at..].starts_with(" + ") || rest[at..].starts_with(" - "))
-        {
-            break;
-        }
-        term.push(c);
-    }
-    term
-}
-
-/// Roughly how many characters of a formula are seen: a command is one, braces
-/// and carets none.
-fn visible(formula: &str) -> usize {
-    let mut count = 0;
-    let mut chars = formula.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                let mut word = String::new();
-                while let Some(letter) = chars.next_if(|l| l.is_ascii_alphabetic()) {
-                    word.push(letter);
-                }
-                count += match word.as_str() {
-                    "left" | "right" | "frac" | "dot" | "ddot" | "mathrm" | "sqrt" => 0,
-                    "sin" | "cos" | "tan" | "exp" | "log" => 3,
-                    _ => 1,
-                };
-            }
-            '{' | '}' | '^' | '_' | ' ' => {}
-            _ => count += 1,
-        }
-    }
-    count
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_break_between_terms_only() {
-        let term = "m_{1} \\left(a + b\\right)^{2}";
-        let formula = [term; 12].join(" + ");
-        let lines = break_lines(&formula, 60);
-        assert!(lines.len() > 1);
-        assert!(lines.iter().all(|l| visible(l) <= 70), "{lines:?}");
-        assert_eq!(lines.join(" "), formula);
-        assert!(lines.iter().all(|l| l.matches('(').count() == l.matches(')').count()));
-        assert_eq!(break_lines("a + b", 60), ["a + b"]);
-    }
 }

@@ -230,6 +230,14 @@ impl Exprs {
         }
     }
 
+    /// The function, if the expression is a call of one; its arguments are the operands.
+    pub fn as_call(&self, id: ExprId) -> Option<Function> {
+        match self.arena.lock().node(id) {
+            Node::Call { function, .. } => Some(function),
+            _ => None,
+        }
+    }
+
     /// The expression as a sum of exact multiples of distinct expressions; a constant is a
     /// multiple of one.
     pub fn multiples(&self, id: ExprId) -> Vec<(Number, ExprId)> {

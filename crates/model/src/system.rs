@@ -86,6 +86,10 @@ pub struct System {
     pub events: Vec<Event>,
     /// Figures to draw.
     pub draws: Vec<Draw>,
+    /// What moves, as far as particles, bodies and energies tell; for pictures.
+    pub places: Vec<Place>,
+    /// The gravity that acts on particles and bodies: the first one, if there are several.
+    pub gravity: Option<Vec<ExprId>>,
     /// What must be true.
     pub checks: Vec<Check>,
     /// A state asked for beside the model: quantities and their values.
@@ -356,6 +360,32 @@ pub struct Draw {
     pub axis: Option<Vec<ExprId>>,
     /// The statement.
     pub span: Span,
+}
+
+/// Something that moves and can be drawn: a particle, a body, or what an energy holds the squared
+/// velocity of. Its expressions hold parameters, positions and time.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its full name; empty where an energy told of it.
+    pub name: String,
+    /// Where it is. Two or three components; where an energy told of it, one or more squares that
+    /// were added up.
+    pub position: Vec<ExprId>,
+    /// How it is turned and how large it is, for a body.
+    pub extent: Option<Extent>,
+    /// The statement, or the expression that told of it.
+    pub span: Span,
+}
+
+/// How a body is turned and what tells its size.
+#[derive(Clone, Debug)]
+pub struct Extent {
+    /// Its mass.
+    pub mass: ExprId,
+    /// R by rows, four entries in the plane, nine in space.
+    pub rotation: Vec<ExprId>,
+    /// The moment of inertia in the plane; the inertia matrix by rows in space, in body axes.
+    pub inertia: Vec<ExprId>,
 }
 
 /// A resolved check.

@@ -110,6 +110,11 @@ impl Motion {
         value::to_python(py, &object)
     }
 
+    /// The page of the motion, as one HTML file; the name and the text are the model's.
+    fn page(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
+        door::enter(py, |_| Ok(self.trajectory.page(name, text, "simulate")))
+    }
+
     /// The number of samples.
     fn __len__(&self) -> usize {
         self.trajectory.samples().len()

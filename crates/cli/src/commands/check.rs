@@ -6,6 +6,7 @@ use crate::commands::verdict;
 use crate::progress;
 use crate::report::{self, Color};
 use dalembert::checks::{CheckOutcome, CheckResult};
+use dalembert::export::scene::Scene;
 use dalembert::export::text::list;
 use dalembert::model::codes::Code;
 use dalembert::model::system::Energy;
@@ -123,7 +124,7 @@ fn summary(
         lines.extend(verdict.lines(model));
     }
     if !system.draws.is_empty() {
-        let words = "read and checked; nothing is drawn yet";
+        let words = Scene::new(model).words();
         lines.push(format!("  draw         {:<4} {words}", system.draws.len()));
     }
     if !results.is_empty() {

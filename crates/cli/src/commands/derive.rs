@@ -4,8 +4,9 @@ use crate::Status;
 use crate::args::{Derive, Format};
 use crate::progress;
 use crate::report::{self, Color};
-use dalembert::export::Derivation;
+use dalembert::export::{Derivation, Extras};
 use std::io::Write;
+use std::path::Path;
 
 pub(crate) fn run(args: &Derive, color: Color) -> Status {
     if args.fragment && !matches!(args.format, Format::Latex | Format::Html) {
@@ -35,7 +36,8 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         }
     };
     progress::stage("writing the equations");
-    let derivation = Derivation::new(model, &equations);
+    let extras = Extras { solved: args.solved, parts: args.parts };
+    let derivation = Derivation::with(model, &equations, extras);
     let document = match args.format {
         Format::Text => derivation.to_text(),
         Format::Latex if args.fragment => derivation.to_latex_fragment(),
@@ -44,21 +46,25 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         Format::Html => derivation.to_html(),
         Format::Json => derivation.to_json().to_string(),
     };
-    match &args.out {
-        None => report::data(document.trim_end()),
-        Some(path) => {
-            let fail = |error, status| {
-                report::say(&format!("error: cannot write `{}`: {error}", path.display()));
-                status
-            };
-            let mut file = match std::fs::File::create(path) {
-                Ok(file) => file,
-                Err(error) => return fail(error, Status::WrongUsage),
-            };
-            if let Err(error) = file.write_all(document.as_bytes()) {
-                return fail(error, Status::NumbersFailed);
-            }
-        }
+    write(&document, args.out.as_deref())
+}
+
+/// A document into a file, or to standard output.
+pub(crate) fn write(document: &str, out: Option<&Path>) -> Status {
+    let Some(path) = out else {
+        report::data(document.trim_end());
+        return Status::Fine;
+    };
+    let fail = |error, status| {
+        report::say(&format!("error: cannot write `{}`: {error}", path.display()));
+        status
+    };
+    let mut file = match std::fs::File::create(path) {
+        Ok(file) => file,
+        Err(error) => return fail(error, Status::WrongUsage),
+    };
+    match file.write_all(document.as_bytes()) {
+        Ok(()) => Status::Fine,
+        Err(error) => fail(error, Status::NumbersFailed),
     }
-    Status::Fine
 }

@@ -11,6 +11,8 @@ pub(crate) mod help;
 pub(crate) mod linearize;
 pub(crate) mod new;
 mod options;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod sweep;
 pub(crate) mod verdict;
+pub(crate) mod view;

@@ -5,19 +5,23 @@ use crate::args::Run;
 use crate::commands::eval::explain;
 use crate::commands::options;
 use crate::interrupt::Interrupt;
+use crate::picture::{Picture, Wish};
 use crate::progress::{self, ProgressLine};
 use crate::recorder::{Fault, Recorder};
 use crate::report::{self, Color};
 use crate::show::Shown;
 use dalembert::export::RunPage;
+use dalembert::export::plot::Mark;
+use dalembert::export::summary::Written;
 use dalembert::export::table::Columns;
 use dalembert::formulations::Variables;
+use dalembert::page::{self, Samples};
 use dalembert::simulate::Observation;
 use dalembert::simulate::drive::Stabilize;
 use dalembert::simulate::points::hidden;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
-use dalembert::simulate::run::{Progress, RunError, RunOptions, run_watched};
+use dalembert::simulate::run::{Progress, RunError, RunOptions, RunReport, run_watched};
 use dalembert::simulate::run::{Reason, Unsuited};
 use dalembert::simulate::{Refusal, Setting, SolveError, Table, Tolerances};
 use dalembert::{Diagnostic, Loaded, Model, Options, failures, refusals};
@@ -129,15 +133,29 @@ fn simulate_model(
     if args.errors {
         columns = columns.with_errors(&setting);
     }
-    if shown.is_empty() {
+    if shown.is_empty() && args.frames.is_none() {
         let names = setting.model.system.coordinates.iter().map(|c| c.name.clone());
         shown.push(Shown::coordinates(names));
     }
-    let plot = args.plot.as_deref().map(|path| (path, &shown[..]));
+    let mut options = options;
+    let samples = args.html.as_ref().map(|_| page::samples(model));
+    if let Some(samples) = samples.as_ref().filter(|_| args.every.is_none() && args.out.is_none()) {
+        options.every = page::every(&setting, &options, samples).or(options.every);
+    }
+    let options = options;
+    let plot = match &args.plot {
+        Some(path) => {
+            let wish = Wish { frames: args.frames, is_animated: args.animate };
+            let picture = Picture::new(path, wish, &shown, &columns, &setting.model);
+            Some(picture.map_err(Trouble::Usage)?)
+        }
+        None => None,
+    };
     let recorder = Recorder::new(columns, args.out.as_deref(), plot).map_err(Trouble::Usage)?;
     let mut sink = Session {
         setting: &setting,
         recorder,
+        samples,
         line: ProgressLine::new(),
         interrupt: Interrupt::listen(),
     };
@@ -153,12 +171,33 @@ fn simulate_model(
                 &mut |progress| sink.borrow_mut().watch(progress),
             )
         }
-        false => run_verified(&setting, &options, args.errors, &mut sink),
+        false => run_verified(&setting, &options, args.errors || args.html.is_some(), &mut sink),
     };
     sink.line.clear();
-    let (files, fault) = sink.recorder.finish(&setting.model.system.title);
+    let marks = result.as_ref().map(|report| marks(report, &setting.model)).unwrap_or_default();
+    let (mut files, mut fault) = sink.recorder.finish(&setting.model.system.title, marks);
     sink.interrupt.release();
+    let samples = sink.samples.take();
     let finished = result.map_err(Trouble::Run)?;
+    if let (Some(path), Some(samples)) = (&args.html, &samples) {
+        progress::stage("making the page");
+        let text = loaded.sources.iter().next().map_or("", |source| &source.text);
+        let origin = page::Origin {
+            model,
+            name: &args.model.model,
+            text,
+            command: &command_line(),
+            end: args.t_end,
+        };
+        let data = page::data(origin, (&setting, &options), &finished, samples);
+        match std::fs::write(path, page::fill(&data)) {
+            Ok(()) => files.push(Written { path: path.display().to_string(), contents: None }),
+            Err(error) => {
+                let words = format!("cannot write `{}`: {error}", path.display());
+                fault = fault.or(Some(Fault::Write(words)));
+            }
+        }
+    }
     if let Some(Fault::Open(words)) = fault {
         return Err(Trouble::Usage(words));
     }
@@ -181,10 +220,17 @@ fn simulate_model(
     Ok(if finished.verdict().is_err() { Status::NumbersFailed } else { Status::Fine })
 }
 
+/// What happened on the way, for figures.
+fn marks(report: &RunReport, model: &Model) -> Vec<Mark> {
+    let name = |event: usize| model.system.events[event].name.clone();
+    report.event_log.iter().map(|h| Mark { t: h.t, name: name(h.event) }).collect()
+}
+
 /// Where the rows of a run go, and who is told how far it is.
 struct Session<'a> {
     setting: &'a Setting,
     recorder: Recorder,
+    samples: Option<Samples>,
     line: ProgressLine,
     interrupt: Interrupt,
 }
@@ -192,10 +238,14 @@ struct Session<'a> {
 impl Sink for Session<'_> {
     fn restart(&mut self) {
         self.recorder.restart();
+        self.samples.iter_mut().for_each(Samples::restart);
     }
 
     fn record(&mut self, row: &Observation, error: Option<&StateError>) -> ControlFlow<()> {
         self.interrupt.guard();
+        if let Some(samples) = &mut self.samples {
+            samples.record(self.setting, row, error);
+        }
         self.recorder.record(self.setting, row, error)
     }
 
@@ -209,7 +259,11 @@ impl Sink for Session<'_> {
 }
 
 /// What the model asks for, unless the arguments ask otherwise.
-fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usize>>) -> RunOptions {
+pub(crate) fn run_options(
+    args: &Run,
+    setting: &Setting,
+    ignored: Option<Vec<usize>>,
+) -> RunOptions {
     let mut options = RunOptions::of_model(setting);
     options.choices.ignored = ignored;
     options.end = args.t_end.unwrap_or(options.end);
@@ -233,6 +287,16 @@ fn run_options(args: &Run, setting: &Setting, ignored: Option<Vec<usize>>) -> Ru
         options.stabilize = one;
     }
     options
+}
+
+/// The command as it was given, for the page to say.
+fn command_line() -> String {
+    let quoted = |word: String| match word.contains(char::is_whitespace) {
+        true => format!("\"{word}\""),
+        false => word,
+    };
+    let words: Vec<String> = std::env::args().skip(1).map(quoted).collect();
+    format!("dal {}", words.join(" "))
 }
 
 /// Why an integrator does not suit, with the options that would change it.
@@ -259,7 +323,7 @@ fn unsuited_words(unsuited: &Unsuited, model: &Model) -> String {
     }
 }
 
-fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
+pub(crate) fn explain_run(error: RunError, model: &Model) -> (Vec<Diagnostic>, Status) {
     let mut faults = refusals::of_run(&error, model);
     let status = match error {
         RunError::Formulation(_) => Status::ModelFaults,

@@ -1,6 +1,6 @@
 //! Each instruction alone, on numbers at the edges of arithmetic, against what it says.
 
-use super::{Difference, EDGES, compare};
+use super::{Difference, EDGES, Trial, compare};
 use crate::backends::Backend;
 use crate::calls;
 use crate::tape::{Instruction, Tape};
@@ -10,11 +10,7 @@ pub fn every_instruction(backend: &dyn Backend) -> Result<(), Box<Difference>> {
     let check = "every instruction";
     for instruction in all() {
         let count = instruction.operands().1;
-        let mut sets: Vec<Vec<f64>> = vec![Vec::new()];
-        for _ in 0..count {
-            let with = |set: &Vec<f64>| EDGES.map(|x| [set.as_slice(), &[x]].concat());
-            sets = sets.iter().flat_map(with).collect();
-        }
+        let sets = edges(count);
         let expected: Vec<Vec<f64>> = sets.iter().map(|x| value(instruction, x)).collect();
         let tape = alone(instruction, count, false);
         compare(check, backend, &tape, &[], &sets, &expected)?;
@@ -26,6 +22,25 @@ pub fn every_instruction(backend: &dyn Backend) -> Result<(), Box<Difference>> {
         }
     }
     Ok(())
+}
+
+/// Each instruction with every combination of edge values, for what is no backend of the list.
+pub fn instruction_trials() -> Vec<Trial> {
+    let trial = |instruction: Instruction| {
+        let count = instruction.operands().1;
+        Trial { tape: alone(instruction, count, false), constants: vec![], sets: edges(count) }
+    };
+    all().into_iter().map(trial).collect()
+}
+
+/// Every combination of so many edge values.
+fn edges(count: usize) -> Vec<Vec<f64>> {
+    let mut sets: Vec<Vec<f64>> = vec![Vec::new()];
+    for _ in 0..count {
+        let with = |set: &Vec<f64>| EDGES.map(|x| [set.as_slice(), &[x]].concat());
+        sets = sets.iter().flat_map(with).collect();
+    }
+    sets
 }
 
 /// Every instruction but those of linear solves, on the first inputs.

@@ -19,13 +19,24 @@ pub use calls::{constants_and_inputs, foreign_scratch, many_lanes};
 use dalembert_expr::Random;
 pub use eliminations::eliminations;
 pub use graphs::{Graph, graphs, not_numbers, random_graphs};
-pub use instructions::every_instruction;
-pub use solves::linear_solves;
+pub use instructions::{every_instruction, instruction_trials};
+pub use solves::{linear_solves, solve_trials};
 
 use crate::backends::Backend;
 use crate::lanes::Lanes;
 use crate::program::Program;
 use crate::tape::Tape;
+
+/// A tape and what it is called with.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// The tape.
+    pub tape: Tape,
+    /// The constants.
+    pub constants: Vec<f64>,
+    /// Sets of variables.
+    pub sets: Vec<Vec<f64>>,
+}
 
 /// A number that a backend gets wrong.
 #[derive(Clone, Debug, PartialEq)]

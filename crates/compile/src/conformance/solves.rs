@@ -1,6 +1,6 @@
 //! Linear solves of several sizes and patterns.
 
-use super::{Case, Difference, Random, compare, number, reference};
+use super::{Case, Difference, Random, Trial, compare, number, reference};
 use crate::backends::Backend;
 use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 
@@ -8,24 +8,15 @@ use crate::tape::{Entry, Instruction, Matrix, Register, Right, Tape};
 /// two right sides for one factorization; the matrix ahead of the calls and in them; a singular
 /// one.
 pub fn linear_solves(backend: &dyn Backend) -> Result<(), Box<Difference>> {
-    let mut random = Random::new(11);
-    for size in 1..10 {
-        for ahead in [false, true] {
-            for keep in [1, 3] {
-                let tape = tape(size, keep, ahead, &mut random);
-                let constants: Vec<f64> =
-                    (0..tape.constants).map(|_| signed(&mut random)).collect();
-                let set = |_| (0..tape.variables).map(|_| signed(&mut random)).collect();
-                let sets: Vec<Vec<f64>> = (0..11).map(set).collect();
-                let expected = reference(&tape, &constants, &sets);
-                compare("linear solves", backend, &tape, &constants, &sets, &expected)?;
-                for (variables, y) in sets.iter().zip(&expected) {
-                    let check = "linear solves";
-                    solves(Case { check, tape: &tape, constants: &constants, variables }, y)?;
-                }
-            }
+    for Trial { tape, constants, sets } in solve_trials() {
+        let expected = reference(&tape, &constants, &sets);
+        compare("linear solves", backend, &tape, &constants, &sets, &expected)?;
+        for (variables, y) in sets.iter().zip(&expected) {
+            let check = "linear solves";
+            solves(Case { check, tape: &tape, constants: &constants, variables }, y)?;
         }
     }
+    let mut random = Random::new(12);
     // Not a number or infinite, whichever the elimination meets.
     let tape = tape(3, 1, false, &mut random);
     let sets = vec![vec![1.0; tape.variables], vec![0.0; tape.variables]];
@@ -38,6 +29,24 @@ pub fn linear_solves(backend: &dyn Backend) -> Result<(), Box<Difference>> {
         }
     }
     Ok(())
+}
+
+/// Linear solves of all sizes and patterns, for what is no backend of the list.
+pub fn solve_trials() -> Vec<Trial> {
+    let mut random = Random::new(11);
+    let mut trials = Vec::new();
+    for size in 1..10 {
+        for ahead in [false, true] {
+            for keep in [1, 3] {
+                let tape = tape(size, keep, ahead, &mut random);
+                let constants = (0..tape.constants).map(|_| signed(&mut random)).collect();
+                let set = |_| (0..tape.variables).map(|_| signed(&mut random)).collect();
+                let sets = (0..11).map(set).collect();
+                trials.push(Trial { tape, constants, sets });
+            }
+        }
+    }
+    trials
 }
 
 fn signed(random: &mut Random) -> f64 {

@@ -25,6 +25,11 @@ impl Axis {
             (low.min(value), high.max(value))
         });
         let (low, high) = widen(range, margin);
+        Axis::over(low, high, ends, gap)
+    }
+
+    /// An axis over exactly this range.
+    pub(super) fn over(low: f64, high: f64, ends: (f64, f64), gap: f64) -> Axis {
         let most = ((ends.1 - ends.0).abs() / gap).max(2.0);
         let (ticks, note) = ticks(low, high, most);
         Axis { low, high, ends, ticks, note }
@@ -39,7 +44,7 @@ impl Axis {
 }
 
 /// A range with some room, and one that is not empty.
-fn widen((low, high): (f64, f64), margin: f64) -> (f64, f64) {
+pub(super) fn widen((low, high): (f64, f64), margin: f64) -> (f64, f64) {
     if low > high {
         return (0.0, 1.0);
     }

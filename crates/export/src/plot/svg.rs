@@ -1,191 +1,119 @@
-//! A figure as SVG: one file that needs nothing else.
+//! A drawing as SVG: one file that needs nothing else.
 
-use super::axis::Axis;
-use super::simplify::simplify;
-use super::{Curve, Figure, Panel};
-use crate::text::width;
+use super::Figure;
+use super::drawing::{Anchor, Color, Drawing, Item, Pen, Point, Text};
 use std::fmt::Write;
 
-const WIDTH: f64 = 760.0;
-/// Height of the plane of a panel.
-const PLANE: f64 = 280.0;
-const LEFT: f64 = 64.0;
-const RIGHT: f64 = 24.0;
-const LEGEND_LINE: f64 = 20.0;
-/// Below a plane: labels of the ticks and of the axis.
-const BELOW: f64 = 52.0;
-const LETTER: f64 = 7.2;
-
-const INK: &str = "#222222";
-const FAINT: &str = "#5a5a5a";
-const GRID: &str = "#e8e8e8";
-const AXIS: &str = "#9a9a9a";
-
-/// Colors that people who see fewer of them tell apart, without the yellow, which is
-/// too light for a line (Okabe & Ito 2008).
-const COLORS: [&str; 7] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d"];
-/// When the colors are used up, lines are dashed.
-const DASHES: [&str; 4] = ["", "7 3", "2 3", "9 3 2 3"];
+/// What words are set in: what the reader's system has, or what other formats embed.
+const FONTS: &str = "'Segoe UI', 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif";
 
 impl Figure {
     /// The picture.
     pub fn to_svg(&self) -> String {
-        let mut body = String::new();
-        let mut y = 14.0;
-        if !self.title.is_empty() {
-            y += 18.0;
-            let _ = writeln!(
-                body,
-                r#"<text x="{LEFT}" y="{y:.0}" font-size="16" font-weight="600">{}</text>"#,
-                escape(&self.title)
-            );
-            y += 8.0;
-        }
-        for (at, panel) in self.panels.iter().enumerate() {
-            y = panel.draw(&mut body, y, at);
-        }
-        let height = y + 6.0;
-        let mut page = String::new();
-        let _ = writeln!(
-            page,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
-             width=\"{WIDTH}\" height=\"{height:.0}\" role=\"img\" fill=\"{INK}\" \
-             font-family=\"'Segoe UI', 'Helvetica Neue', Helvetica, Arial, 'DejaVu Sans', sans-serif\" \
-             font-size=\"13\">\n<title>{}</title>\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>",
-            escape(&self.summary())
-        );
-        page + &body + "</svg>\n"
-    }
-
-    /// For those who cannot see it.
-    fn summary(&self) -> String {
-        let panel = |p: &Panel| {
-            let labels: Vec<&str> = p.curves.iter().map(|c| c.label.as_str()).collect();
-            format!("{} against {}", labels.join(", "), p.x_label)
-        };
-        let panels: Vec<String> = self.panels.iter().map(panel).collect();
-        let panels = panels.join("; ");
-        if self.title.is_empty() { panels } else { format!("{}: {panels}", self.title) }
+        svg(&self.drawing())
     }
 }
 
-impl Panel {
-    /// Draws it from a height on; gives where it ends.
-    fn draw(&self, body: &mut String, top: f64, number: usize) -> f64 {
-        let (legend, plane) = self.legend(top);
-        let (left, right, bottom) = (LEFT, WIDTH - RIGHT, plane + PLANE);
-        let seen = || self.curves.iter().flat_map(Curve::points).flatten();
-        // Time begins and ends at the edges.
-        let margin = if self.curves.iter().all(Curve::is_monotone) { 0.0 } else { 0.04 };
-        let across = Axis::new(seen().map(|p| p.0), margin, (left, right), 80.0);
-        let upward = Axis::new(seen().map(|p| p.1), 0.05, (bottom, plane), 36.0);
-        for (value, label) in &across.ticks {
-            let x = across.place(*value);
-            let stroke = if *value == 0.0 { AXIS } else { GRID };
-            let _ = writeln!(
-                body,
-                "<path d=\"M{x:.1} {plane:.1}V{bottom:.1}\" stroke=\"{stroke}\"/>\
-                 <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"{FAINT}\">{label}</text>",
-                bottom + 18.0
-            );
-        }
-        for (value, label) in &upward.ticks {
-            let y = upward.place(*value);
-            let stroke = if *value == 0.0 { AXIS } else { GRID };
-            let _ = writeln!(
-                body,
-                "<path d=\"M{left:.1} {y:.1}H{right:.1}\" stroke=\"{stroke}\"/>\
-                 <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{FAINT}\">{label}</text>",
-                left - 8.0,
-                y + 4.5
-            );
-        }
-        body.push_str(&legend);
-        if !upward.note.is_empty() {
-            let _ = writeln!(
-                body,
-                "<text x=\"{right}\" y=\"{:.1}\" text-anchor=\"end\" font-size=\"12\" \
-                 fill=\"{FAINT}\">values {}</text>",
-                plane - 8.0,
-                escape(&upward.note)
-            );
-        }
-        let mut below = escape(&self.x_label);
-        if !across.note.is_empty() {
-            below = format!("{below} ({})", escape(&across.note));
-        }
-        let _ = writeln!(
-            body,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{below}</text>",
-            0.5 * (left + right),
-            bottom + 38.0
-        );
-        let _ = writeln!(
-            body,
-            "<clipPath id=\"plane{number}\"><rect x=\"{left}\" y=\"{:.1}\" width=\"{:.1}\" \
-             height=\"{:.1}\"/></clipPath>\n<g clip-path=\"url(#plane{number})\" fill=\"none\" \
-             stroke-width=\"1.6\" stroke-linejoin=\"round\" stroke-linecap=\"round\">",
-            plane - 2.0,
-            right - left + 2.0,
-            PLANE + 4.0
-        );
-        for (at, curve) in self.curves.iter().enumerate() {
-            let path = path(curve, &across, &upward);
-            let _ = writeln!(body, "<path d=\"{path}\" {}/>", stroke(at));
-        }
-        body.push_str("</g>\n");
-        let _ = writeln!(
-            body,
-            "<path d=\"M{left:.1} {plane:.1}V{bottom:.1}H{right:.1}\" fill=\"none\" stroke=\"{AXIS}\"/>"
-        );
-        bottom + BELOW
+/// A drawing as a file.
+pub(crate) fn svg(drawing: &Drawing) -> String {
+    let mut page = head(drawing);
+    let mut planes = 0;
+    for item in &drawing.items {
+        write_item(&mut page, item, &mut planes);
     }
+    page + "</svg>\n"
+}
 
-    /// A sample of each line and its label, above the plane where they hide nothing;
-    /// and where the plane begins.
-    fn legend(&self, top: f64) -> (String, f64) {
-        let mut text = String::new();
-        let (mut x, mut y) = (LEFT, top + 18.0);
-        for (at, curve) in self.curves.iter().enumerate() {
-            let label = shorten(&curve.label);
-            let room = 32.0 + LETTER * width(&label) as f64 + 18.0;
-            if x > LEFT && x + room > WIDTH - RIGHT {
-                (x, y) = (LEFT, y + LEGEND_LINE);
+/// The beginning of the file, with the white page.
+pub(super) fn head(drawing: &Drawing) -> String {
+    let Drawing { width, height, .. } = drawing;
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+         width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" fill=\"{}\" \
+         font-family=\"{FONTS}\" font-size=\"13\">\n<title>{}</title>\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+        Color::INK.hex(),
+        escape(&drawing.words)
+    )
+}
+
+pub(super) fn write_item(page: &mut String, item: &Item, planes: &mut usize) {
+    match item {
+        Item::Path { pieces, pen, is_closed, fill } => {
+            let fill = fill.map_or("none".to_owned(), Color::hex);
+            let path = path(pieces, *is_closed);
+            let _ = writeln!(page, "<path d=\"{path}\" fill=\"{fill}\" {}/>", stroke(pen));
+        }
+        Item::Disk { center: (x, y), radius, fill, pen } => {
+            let fill = fill.map_or("none".to_owned(), Color::hex);
+            let stroke = pen.as_ref().map(stroke).unwrap_or_default();
+            let _ = writeln!(
+                page,
+                "<circle cx=\"{x:.2}\" cy=\"{y:.2}\" r=\"{radius:.2}\" fill=\"{fill}\" {stroke}/>"
+            );
+        }
+        Item::Text(text) => write_text(page, text),
+        Item::Group { name, clip, items } => {
+            let mut clipped = String::new();
+            if let Some([left, top, right, bottom]) = clip {
+                let _ = writeln!(
+                    page,
+                    "<clipPath id=\"plane{planes}\"><rect x=\"{left:.1}\" y=\"{top:.1}\" \
+                     width=\"{:.1}\" height=\"{:.1}\"/></clipPath>",
+                    right - left,
+                    bottom - top
+                );
+                clipped = format!(" clip-path=\"url(#plane{planes})\"");
+                *planes += 1;
             }
-            let _ = writeln!(
-                text,
-                "<path d=\"M{x:.1} {:.1}h22\" fill=\"none\" stroke-width=\"2.4\" {}/>\
-                 <text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
-                y - 4.5,
-                stroke(at),
-                x + 29.0,
-                escape(&label)
-            );
-            x += room;
+            let _ = writeln!(page, "<g class=\"{name}\"{clipped}>");
+            items.iter().for_each(|item| write_item(page, item, planes));
+            page.push_str("</g>\n");
         }
-        (text, y + 16.0)
     }
 }
 
-fn stroke(at: usize) -> String {
-    let color = COLORS[at % COLORS.len()];
-    match DASHES[at / COLORS.len() % DASHES.len()] {
-        "" => format!("stroke=\"{color}\""),
-        dash => format!("stroke=\"{color}\" stroke-dasharray=\"{dash}\""),
+fn write_text(page: &mut String, text: &Text) {
+    let (x, y) = text.at;
+    let mut more = String::new();
+    match text.anchor {
+        Anchor::Start => {}
+        Anchor::Middle => more.push_str(" text-anchor=\"middle\""),
+        Anchor::End => more.push_str(" text-anchor=\"end\""),
     }
+    if text.size != 13.0 {
+        let _ = write!(more, " font-size=\"{}\"", text.size);
+    }
+    if text.is_bold {
+        more.push_str(" font-weight=\"600\"");
+    }
+    if text.color != Color::INK {
+        let _ = write!(more, " fill=\"{}\"", text.color.hex());
+    }
+    if text.is_upright {
+        let _ = write!(more, " transform=\"rotate(-90 {x:.1} {y:.1})\"");
+    }
+    let words = escape(&text.text);
+    let _ = writeln!(page, "<text x=\"{x:.1}\" y=\"{y:.1}\"{more}>{words}</text>");
 }
 
-/// A curve as moves and lines, in hundredths of a pixel.
-fn path(curve: &Curve, across: &Axis, upward: &Axis) -> String {
-    let points: Vec<Option<(f64, f64)>> =
-        curve.points().map(|p| p.map(|(x, y)| (across.place(x), upward.place(y)))).collect();
-    let is_monotone = curve.is_monotone();
+pub(super) fn stroke(pen: &Pen) -> String {
+    let mut text = format!("stroke=\"{}\"", pen.color.hex());
+    if pen.width != 1.0 {
+        let _ = write!(text, " stroke-width=\"{}\"", pen.width);
+    }
+    if !pen.dash.is_empty() {
+        let dash: Vec<String> = pen.dash.iter().map(f64::to_string).collect();
+        let _ = write!(text, " stroke-dasharray=\"{}\"", dash.join(" "));
+    }
+    text + " stroke-linejoin=\"round\" stroke-linecap=\"round\""
+}
+
+/// Moves and lines, in hundredths of a pixel.
+pub(super) fn path(pieces: &[Vec<Point>], is_closed: bool) -> String {
     let mut path = String::new();
-    for run in points.split(Option::is_none) {
-        let run: Vec<(f64, f64)> = run.iter().copied().flatten().collect();
-        for (at, (x, y)) in simplify(&run, is_monotone).iter().enumerate() {
+    for piece in pieces {
+        for (at, (x, y)) in piece.iter().enumerate() {
             let letter = match at {
                 0 => "M",
                 1 => "L",
@@ -194,31 +122,26 @@ fn path(curve: &Curve, across: &Axis, upward: &Axis) -> String {
             let _ = write!(path, "{letter}{x:.2} {y:.2}");
         }
         // A single point between gaps is a dot.
-        if run.len() == 1 {
+        if piece.len() == 1 {
             path.push_str("h0");
+        } else if is_closed {
+            path.push('Z');
         }
     }
     path
 }
 
-fn shorten(label: &str) -> String {
-    const LONGEST: usize = 60;
-    if label.chars().count() <= LONGEST {
-        return label.to_owned();
-    }
-    label.chars().take(LONGEST - 1).chain(['…']).collect()
-}
-
 /// Markup and characters that no XML may have are written otherwise.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
             c if c.is_control() => out.push(' '),
+            '\u{fffe}' | '\u{ffff}' => out.push(' '),
             c => out.push(c),
         }
     }
@@ -228,15 +151,19 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::drawing::pen;
+    use crate::plot::{Curve, Panel};
+    use crate::quantity::Quantity;
 
     fn figure(curves: &[(&str, &[f64])]) -> String {
-        let curve = |(label, y): &(&str, &[f64])| {
+        let curve = |(style, (label, y)): (usize, &(&str, &[f64]))| {
             let x = (0..y.len()).map(|i| i as f64).collect();
-            Curve { label: (*label).to_owned(), x, y: y.to_vec() }
+            Curve { label: (*label).to_owned(), style, x, y: y.to_vec(), ..Curve::default() }
         };
-        let curves = curves.iter().map(curve).collect();
-        let panel = Panel { x_label: "t".to_owned(), curves };
-        Figure { title: "a < b & c".to_owned(), panels: vec![panel] }.to_svg()
+        let curves = curves.iter().enumerate().map(curve).collect();
+        let panel = Panel { x_label: "t".to_owned(), x_kind: Quantity::Time, curves };
+        let title = "a < b & c".to_owned();
+        Figure { title, panels: vec![panel], ..Figure::default() }.to_svg()
     }
 
     #[test]
@@ -268,7 +195,8 @@ mod tests {
             names.iter().map(|n| (n.as_str(), &[0.0, 1.0][..])).collect();
         let svg = figure(&curves);
         assert!(svg.contains("a &lt; b &amp; c") && svg.contains("x[19] &lt; <"), "{svg}");
-        let strokes: std::collections::BTreeSet<String> = (0..20).map(stroke).collect();
+        let strokes: std::collections::BTreeSet<String> =
+            (0..20).map(|at| stroke(&pen(at, 1.6))).collect();
         assert_eq!(strokes.len(), 20);
     }
 }

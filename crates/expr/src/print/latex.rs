@@ -312,7 +312,17 @@ fn is_trigonometric(page: &Page, id: ExprId) -> bool {
 
 /// `ends`: what follows cannot be mistaken for more of a bare argument.
 fn write_factor(page: &Page, factor: &Factor, budget: u64, ends: bool, sheet: &mut Sheet) {
-    let Factor { base, exponent, flip } = factor;
+    let Factor { base, exponent, flip, scale } = factor;
+    if let Some(scale) = scale {
+        let terms = page.layout.scaled_terms(*base, *flip, scale);
+        let ratio = |term: &Term| matches!(Digits::readable(&term.coefficient), Digits::Ratio(..));
+        let content = page.measure(*base);
+        let tall = content.tall || terms.iter().any(ratio);
+        let (open, close) = parentheses(Measure { tall, ..content });
+        sheet.text(open);
+        sum(page, &terms, budget, sheet);
+        return sheet.text(close);
+    }
     let slot = |level| Slot { id: *base, level, flip: *flip, budget };
     let named = page.layout.names.contains_key(base);
     if is_half(exponent) {

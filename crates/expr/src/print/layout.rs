@@ -7,6 +7,7 @@
 //! that costs nothing (cos, even powers, two of them at once, a sine in a sum)
 //! or removes a minus.
 
+use super::digits::Digits;
 use super::order::{FactorKey, Order, TermKey};
 use crate::arena::{Arena, ExprId, FLAT_LIMIT, Node, NumberId};
 use crate::function::{Function, Parity};
@@ -22,6 +23,8 @@ pub(super) struct Factor {
     /// Whether the sign of the base (a sum) or of its argument (a call) is
     /// changed.
     pub flip: bool,
+    /// The number that is multiplied into the terms of the base, a sum.
+    pub scale: Option<Number>,
 }
 
 /// ± coefficient · numerator / denominator.
@@ -40,6 +43,9 @@ pub(super) struct Layout<'a> {
     pub order: Order,
     /// Nodes that are written as a name.
     pub names: FxHashMap<ExprId, String>,
+    /// Whether numbers may be multiplied into sums for the reader: construction takes
+    /// them out, and 1/3000 x (30 + 6 y) reads worse than x (0.01 + 0.002 y).
+    pub distributes: bool,
     signs: FxHashMap<ExprId, Signs>,
 }
 
@@ -71,7 +77,7 @@ impl<'a> Layout<'a> {
     pub fn new(arena: &'a Arena, roots: &[ExprId], most: usize) -> Self {
         let order = Order::new(arena, roots, most);
         let (names, signs) = (FxHashMap::default(), FxHashMap::default());
-        let mut layout = Layout { arena, order, names, signs };
+        let mut layout = Layout { arena, order, names, distributes: false, signs };
         // Children first, so that a term's sign is known when its sum is met.
         for at in 0..layout.order.nodes.len() {
             let id = layout.order.nodes[at];
@@ -100,11 +106,17 @@ impl<'a> Layout<'a> {
 
     /// The terms of a sum as they are to be written, `flip` times −1.
     pub fn terms(&self, id: ExprId, flip: bool) -> Vec<Term> {
+        self.scaled_terms(id, flip, &Number::ONE)
+    }
+
+    /// The same, times a number.
+    pub fn scaled_terms(&self, id: ExprId, flip: bool, scale: &Number) -> Vec<Term> {
         let pieces = self.pieces(id);
         let in_sum = pieces.len() > 1;
         let mut keyed: Vec<(TermKey, Term)> = pieces
             .into_iter()
             .map(|(coefficient, expr)| {
+                let coefficient = coefficient.mul(scale);
                 let coefficient = if flip { coefficient.neg() } else { coefficient };
                 (self.key_of(expr), self.term_of(&coefficient, expr, in_sum))
             })
@@ -224,9 +236,39 @@ impl<'a> Layout<'a> {
             let below = exponent.is_negative() && !zero;
             let exponent = if below { exponent.abs() } else { exponent };
             let side = if below { &mut term.denominator } else { &mut term.numerator };
-            side.push(Factor { base, exponent, flip });
+            side.push(Factor { base, exponent, flip, scale: None });
+        }
+        if self.distributes && term.denominator.is_empty() {
+            self.distribute(&mut term);
         }
         term
+    }
+
+    /// Multiplies the number of a term into a sum among its factors, where that
+    /// takes fewer digits.
+    fn distribute(&self, term: &mut Term) {
+        if term.coefficient.as_small().is_some_and(|(n, d)| n.abs() <= 12 && d <= 12) {
+            return;
+        }
+        let is_sum = |factor: &Factor| {
+            factor.exponent.is_one()
+                && !self.names.contains_key(&factor.base)
+                && matches!(self.node(factor.base), Node::Sum { len, .. } if len as usize <= FLAT_LIMIT)
+        };
+        let Some(at) = term.numerator.iter().position(is_sum) else { return };
+        let length = |number: &Number| match Digits::readable(number) {
+            _ if number.abs().is_one() => 0,
+            Digits::Plain(text) => text.len(),
+            Digits::Ratio(n, d) => n.len() + d.len() + 1,
+            Digits::Scientific(mantissa, _) => mantissa.len() + 4,
+        };
+        let pieces = self.pieces(term.numerator[at].base);
+        let before: usize = pieces.iter().map(|(c, _)| length(c)).sum();
+        let after: usize = pieces.iter().map(|(c, _)| length(&c.mul(&term.coefficient))).sum();
+        if after < before + length(&term.coefficient) {
+            let scale = std::mem::replace(&mut term.coefficient, Number::ONE);
+            term.numerator[at].scale = Some(scale);
+        }
     }
 
     fn choose_flips(

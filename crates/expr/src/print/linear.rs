@@ -247,7 +247,12 @@ impl Linear {
     }
 
     fn factor(&self, page: &Page, factor: &Factor, budget: u64, sheet: &mut Sheet) {
-        let Factor { base, exponent, flip } = factor;
+        let Factor { base, exponent, flip, scale } = factor;
+        if let Some(scale) = scale {
+            sheet.text("(");
+            self.sum(page, &page.layout.scaled_terms(*base, *flip, scale), budget, sheet);
+            return sheet.text(")");
+        }
         let slot = |level| Task::Expr(Slot { id: *base, level, flip: *flip, budget });
         if exponent.is_one() {
             return sheet.tasks.push(slot(Level::Factor));

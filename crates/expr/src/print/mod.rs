@@ -111,7 +111,8 @@ impl Exprs {
         let arena = &*self.arena.lock();
         // What is further from the root than this would be left out anyway.
         let most = limit.saturating_mul(16).max(10_000).min(usize::MAX as u64) as usize;
-        let layout = Layout::new(arena, &[id], most);
+        let mut layout = Layout::new(arena, &[id], most);
+        layout.distributes = notation != Notation::Source;
         let style = style(notation);
         let page = Page::new(layout, &*style);
         page.write(&*style, id, Level::Or, limit)

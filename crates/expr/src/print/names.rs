@@ -155,10 +155,11 @@ fn flush_subscript(text: &mut String, below: &mut Vec<String>) {
 }
 
 /// The name in LaTeX math: Greek letters, dots for time derivatives, upright
-/// words, subscripts.
+/// words with primes for theirs, subscripts.
 ///
 /// ```
 /// use dalembert_expr::latex_name;
+/// assert_eq!(latex_name("pitch", 1), r"\mathrm{pitch}'");
 /// assert_eq!(latex_name("theta_1", 1), r"\dot{\theta}_{1}");
 /// assert_eq!(latex_name("m_cart", 0), r"m_{\mathrm{cart}}");
 /// assert_eq!(latex_name("p_th[2]", 0), r"p_{\mathrm{th}_{2}}");
@@ -192,7 +193,10 @@ fn latex(name: &str, primes: u8, may_be_momentum: bool) -> String {
         }
     }
     let letters = latex_letters(parts.letters);
+    // A dot over the middle of a word belongs to nothing.
+    let word = greek(parts.letters).is_none() && parts.letters.chars().count() > 1;
     let mut text = match primes {
+        1..=4 if word => letters,
         1 => format!("\\dot{{{letters}}}"),
         2 => format!("\\ddot{{{letters}}}"),
         3 => format!("\\dddot{{{letters}}}"),
@@ -202,8 +206,10 @@ fn latex(name: &str, primes: u8, may_be_momentum: bool) -> String {
     if !below.is_empty() {
         text.push_str(&format!("_{{{}}}", below.join(",")));
     }
-    if primes > 4 {
-        text.push_str(&format!("^{{({primes})}}"));
+    match primes {
+        1..=4 if word => text.extend(std::iter::repeat_n('\'', primes as usize)),
+        5.. => text.push_str(&format!("^{{({primes})}}")),
+        _ => {}
     }
     text
 }

@@ -7,6 +7,7 @@ use super::write::{Level, Page};
 use super::{Notation, style};
 use crate::arena::{Arena, ExprId, Exprs, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 /// Expressions in terms of named parts they have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl Exprs {
         let arena = &*self.arena.lock();
         let style = style(notation);
         let layout = Layout::new(arena, ids, usize::MAX);
-        let named = choose(arena, &layout.order.nodes, ids);
+        let named = choose(arena, &layout.order.nodes, ids, LEAST_SIZE, u64::MAX);
         let mut page = Page::new(layout, &*style);
         let mut definitions = Vec::new();
         // A part gets its name only after its own text has been written.
@@ -84,6 +85,46 @@ impl Exprs {
         let roots = ids.iter().map(|&id| page.write(&*style, id, Level::Or, u64::MAX)).collect();
         Listing { definitions, roots }
     }
+
+    /// The parts of expressions that deserve a name, each before those that hold it:
+    /// what is used more than once, from `shared` nodes on, and sums inside of
+    /// products, roots and functions, from `room` nodes on, so that every line can be
+    /// broken between its terms. The expressions themselves are not among them.
+    pub fn parts_to_name(&self, ids: &[ExprId], shared: u64, room: u64) -> Vec<ExprId> {
+        let arena = &*self.arena.lock();
+        let layout = Layout::new(arena, ids, usize::MAX);
+        let roots: FxHashSet<ExprId> = ids.iter().copied().collect();
+        let mut named = choose(arena, &layout.order.nodes, ids, shared, room);
+        named.retain(|id| room < u64::MAX || !roots.contains(id));
+        named
+    }
+
+    /// An expression in which parts other than itself are written by their names.
+    ///
+    /// ```
+    /// # use dalembert_expr::{Exprs, Notation};
+    /// let exprs = Exprs::new();
+    /// let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    /// let names = [((x + y).id, "z".to_owned())].into_iter().collect();
+    /// let product = (x * (x + y).powi(2)).id;
+    /// assert_eq!(exprs.print_named(product, Notation::Text, &names), "x·z²");
+    /// ```
+    pub fn print_named(
+        &self,
+        id: ExprId,
+        notation: Notation,
+        names: &BTreeMap<ExprId, String>,
+    ) -> String {
+        let arena = &*self.arena.lock();
+        let style = style(notation);
+        let mut layout = Layout::new(arena, &[id], usize::MAX);
+        let own = layout.order.nodes.iter().filter(|&&node| node != id);
+        let own: Vec<(ExprId, String)> =
+            own.filter_map(|node| Some((*node, names.get(node)?.clone()))).collect();
+        layout.names.extend(own);
+        layout.distributes = notation != Notation::Source;
+        Page::new(layout, &*style).write(&*style, id, Level::Or, u64::MAX)
+    }
 }
 
 /// The size of a node with these operands.
@@ -94,11 +135,15 @@ fn tree_size(operands: &[ExprId], sizes: &FxHashMap<ExprId, u64>) -> u64 {
 }
 
 /// The nodes that deserve a name, children first.
-fn choose(arena: &Arena, nodes: &[ExprId], roots: &[ExprId]) -> Vec<ExprId> {
+fn choose(arena: &Arena, nodes: &[ExprId], roots: &[ExprId], least: u64, room: u64) -> Vec<ExprId> {
     let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
+    let mut inside: FxHashSet<ExprId> = FxHashSet::default();
     for &id in nodes.iter() {
         for child in operands(arena, id) {
             *uses.entry(child).or_default() += 1;
+            if !matches!(arena.node(id), Node::Sum { .. }) {
+                inside.insert(child);
+            }
         }
     }
     for &root in roots {
@@ -107,21 +152,42 @@ fn choose(arena: &Arena, nodes: &[ExprId], roots: &[ExprId]) -> Vec<ExprId> {
     let mut named = Vec::new();
     let mut sizes: FxHashMap<ExprId, u64> = FxHashMap::default();
     for &id in nodes {
-        let size = tree_size(&operands(arena, id), &sizes);
-        // Conditions are no values, and a name for −x or x² hides more than it shows.
-        let nameable = match arena.node(id) {
-            Node::Call { function, .. } => !function.is_condition(),
-            Node::Sum { len, .. } | Node::Product { len, .. } => len > 1,
-            Node::Power(..) => true,
-            _ => false,
-        };
-        let shared = uses.get(&id).copied().unwrap_or(0) > 1;
-        if nameable && shared && size >= LEAST_SIZE {
+        let mut size = tree_size(&operands(arena, id), &sizes);
+        // A product that is too long has its longest sums named.
+        if matches!(arena.node(id), Node::Product { .. }) && size > room {
+            let mut sums: Vec<ExprId> = operands(arena, id)
+                .into_iter()
+                .filter(|&child| is_nameable(arena, child) && sizes.get(&child) > Some(&LEAST_SIZE))
+                .collect();
+            sums.sort_by_key(|child| std::cmp::Reverse(sizes.get(child).copied()));
+            for child in sums {
+                if size > room {
+                    named.push(child);
+                    sizes.insert(child, 1);
+                    size = tree_size(&operands(arena, id), &sizes);
+                }
+            }
+        }
+        let shared = uses.get(&id).copied().unwrap_or(0) > 1 && size >= least;
+        let long = inside.contains(&id) && size > room;
+        if is_nameable(arena, id) && (shared || long) {
             named.push(id);
             sizes.insert(id, 1);
         } else {
             sizes.insert(id, size);
         }
     }
+    // Operands have smaller numbers than what they are operands of.
+    named.sort_unstable();
     named
+}
+
+/// Conditions are no values, and a name for −x or x² hides more than it shows.
+fn is_nameable(arena: &Arena, id: ExprId) -> bool {
+    match arena.node(id) {
+        Node::Call { function, .. } => !function.is_condition(),
+        Node::Sum { len, .. } | Node::Product { len, .. } => len > 1,
+        Node::Power(..) => true,
+        _ => false,
+    }
 }

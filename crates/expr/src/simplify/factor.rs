@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 
 /// Longer sums of parameters are not searched for pairs.
 const MAX_PAIRS: usize = 40;
+/// Nor are these, where there are many more of them.
+const MAX_PAIRS_OF_MANY: usize = 16;
 
 impl Simplifier<'_> {
     /// The sum of the terms, with common factors collected.
@@ -90,12 +92,14 @@ impl Simplifier<'_> {
     /// A sum of parameters: the pair that has most in common is collected with
     /// all that share it, until nothing gets shorter.
     fn factor_parameters(&mut self, mut terms: Vec<Term>) -> ExprId {
-        while (2..=MAX_PAIRS).contains(&terms.len()) {
+        let most = if self.shares_effort { MAX_PAIRS_OF_MANY } else { MAX_PAIRS };
+        while (2..=most).contains(&terms.len()) {
             let mut best: Option<(u64, Vec<Term>)> = None;
+            let toll = if self.shares_effort { terms.len() as u64 } else { 1 };
             for i in 0..terms.len() {
                 for j in i + 1..terms.len() {
                     let shared = self.common(&[&terms[i].1, &terms[j].1]);
-                    if shared.is_empty() || !self.spend(1) {
+                    if shared.is_empty() || !self.spend(toll) {
                         continue;
                     }
                     let (with, without): (Vec<Term>, Vec<Term>) =
@@ -199,7 +203,7 @@ impl Simplifier<'_> {
 
     /// The powers that all monomials share: of each base the exponent nearest
     /// to 0, if all have it with the same sign and whole differences.
-    fn common(&mut self, monomials: &[&Monomial]) -> Monomial {
+    pub(super) fn common(&mut self, monomials: &[&Monomial]) -> Monomial {
         let Some((first, others)) = monomials.split_first() else { return Monomial::new() };
         let mut shared = Monomial::new();
         'bases: for factor in first.iter() {
@@ -222,7 +226,7 @@ impl Simplifier<'_> {
         shared
     }
 
-    fn divides(&self, shared: &Monomial, monomial: &Monomial) -> bool {
+    pub(super) fn divides(&self, shared: &Monomial, monomial: &Monomial) -> bool {
         shared.iter().all(|factor| {
             monomial.binary_search_by_key(&factor.expr, |i| i.expr).is_ok_and(|at| {
                 let (whole, part) =
@@ -232,7 +236,7 @@ impl Simplifier<'_> {
         })
     }
 
-    fn divide(&mut self, monomial: &Monomial, shared: &Monomial) -> Monomial {
+    pub(super) fn divide(&mut self, monomial: &Monomial, shared: &Monomial) -> Monomial {
         let mut rest = Monomial::new();
         for factor in monomial {
             let number = match shared.binary_search_by_key(&factor.expr, |i: &Item| i.expr) {

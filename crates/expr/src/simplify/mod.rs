@@ -6,12 +6,17 @@
 //! can meet (equal but for parameters and sin, cos); each group is tried as it
 //! is and multiplied out ([`poly`]), both forms go through the identities
 //! ([`trig`]) and the collection of common factors ([`factor`]), and the shortest
-//! by [`measure`] is kept.
+//! by [`measure`] is kept. At the end fractions are put together ([`quotient`]).
+//! What more is known, relations that hold ([`modulo`]) or symbols in which a
+//! polynomial is collected ([`collect`]), goes in from outside.
 
+mod collect;
 mod factor;
 mod finish;
 mod measure;
+mod modulo;
 mod poly;
+mod quotient;
 #[cfg(test)]
 mod tests;
 mod trig;
@@ -51,16 +56,36 @@ impl Exprs {
         if simplifier.nodes_of(id).len() > MAX_NODES {
             return id;
         }
-        let mut best = id;
-        for _ in 0..MAX_PASSES {
-            let next = simplifier.pass(best);
-            if simplifier.cost(next) >= simplifier.cost(best) {
-                break;
-            }
-            best = next;
+        simplifier.simplify(id)
+    }
+
+    /// The same with fractions put together and cancelled, for one expression of
+    /// many: what it takes is taken from the effort they have in common.
+    ///
+    /// ```
+    /// # use dalembert_expr::{Effort, Exprs};
+    /// let exprs = Exprs::new();
+    /// let (a, b) = (exprs.variable("a"), exprs.variable("b"));
+    /// let ratio = ((a.powi(2) - b.powi(2)) / (a + b) + 2 * b).id;
+    /// let simple = exprs.simplify_with(ratio, &mut Effort::default());
+    /// assert_eq!(exprs.to_source(simple), "a + b");
+    /// ```
+    pub fn simplify_with(&self, id: ExprId, effort: &mut Effort) -> ExprId {
+        let arena = &mut *self.arena.lock();
+        let mut simplifier = Simplifier::new(arena);
+        let nodes = simplifier.nodes_of(id).len();
+        if nodes > MAX_NODES || !effort.is_left() {
+            effort.refused += 1;
+            return id;
         }
-        let finished = simplifier.finish(best);
-        if simplifier.cost(finished) < simplifier.cost(best) { finished } else { best }
+        simplifier.fuel = FUEL.min(effort.left);
+        simplifier.shares_effort = true;
+        let fuel = simplifier.fuel;
+        let simple = simplifier.simplify(id);
+        let simple = simplifier.cancel(simple);
+        let spent = (fuel - simplifier.fuel).saturating_add(nodes as u64);
+        effort.left = effort.left.saturating_sub(spent);
+        simple
     }
 
     /// The expression with products of sums and small powers of sums multiplied
@@ -91,17 +116,86 @@ impl Exprs {
     }
 }
 
+/// What simplifying many expressions may take, all together, in operations on
+/// monomials.
+#[derive(Clone, Debug)]
+pub struct Effort {
+    left: u64,
+    refused: usize,
+}
+
+impl Effort {
+    /// Some of it.
+    pub fn new(operations: u64) -> Effort {
+        Effort { left: operations, refused: 0 }
+    }
+
+    /// Whether some is left.
+    pub fn is_left(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Counts an expression that is not even tried.
+    pub fn refuse(&mut self) {
+        self.refused += 1;
+    }
+
+    /// How many expressions were left as they are for want of it, or for their size.
+    pub fn refused(&self) -> usize {
+        self.refused
+    }
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort::new(40 * FUEL)
+    }
+}
+
 /// One simplification: the arena, what is known of its nodes, and how much
 /// may still be spent.
 struct Simplifier<'a> {
     arena: &'a mut Arena,
     facts: FxHashMap<ExprId, Facts>,
     fuel: u64,
+    /// Whether it is one of many, so that what is spent must be what it costs.
+    shares_effort: bool,
 }
 
 impl<'a> Simplifier<'a> {
     fn new(arena: &'a mut Arena) -> Self {
-        Simplifier { arena, facts: FxHashMap::default(), fuel: FUEL }
+        Simplifier { arena, facts: FxHashMap::default(), fuel: FUEL, shares_effort: false }
+    }
+
+    fn simplify(&mut self, id: ExprId) -> ExprId {
+        let mut best = id;
+        for _ in 0..MAX_PASSES {
+            let next = self.pass(best);
+            if self.cost(next) >= self.cost(best) {
+                break;
+            }
+            best = next;
+        }
+        let finished = self.finish(best);
+        self.shorter(best, finished)
+    }
+
+    /// Fractions put together and cancelled where that is shorter.
+    fn cancel(&mut self, id: ExprId) -> ExprId {
+        let mut cancelled = false;
+        let other = self.transform(id, |this, node| match this.as_fraction(node) {
+            Some(fraction) if this.cost(fraction) < this.cost(node) => {
+                cancelled = true;
+                fraction
+            }
+            _ => node,
+        });
+        if !cancelled {
+            return id;
+        }
+        let finished = self.finish(other);
+        let other = self.shorter(other, finished);
+        self.shorter(id, other)
     }
 
     /// Takes from what may be spent; false if nothing is left.

@@ -117,7 +117,7 @@ impl Simplifier<'_> {
         keyed.into_iter().map(|(_, form)| form).take(3).collect()
     }
 
-    fn cost_of_poly(&mut self, poly: &Poly) -> u64 {
+    pub(super) fn cost_of_poly(&mut self, poly: &Poly) -> u64 {
         let terms = poly.clone().into_terms();
         self.cost_of_terms(&terms)
     }
@@ -203,6 +203,21 @@ impl Simplifier<'_> {
         let gain = if wave.odd { d } else { self.negate(d) };
         let (factor, monomial) = self.arena.as_term(double);
         Some((self.arena.multiply_ids(gain, factor), monomial))
+    }
+
+    /// The argument of a sine or cosine, and whether it is a hyperbolic one.
+    pub(super) fn wave_argument(&self, base: ExprId) -> Option<(ExprId, bool)> {
+        self.as_wave(base).map(|wave| (wave.argument, wave.hyperbolic))
+    }
+
+    /// Replaces sin² by 1 − cos², or sinh² by cosh² − 1; `None` if there is none.
+    pub(super) fn eliminate_odd_square(
+        &mut self,
+        poly: &Poly,
+        argument: ExprId,
+        hyperbolic: bool,
+    ) -> Option<Poly> {
+        self.eliminate_square(poly, Wave { argument, hyperbolic, odd: true })
     }
 
     /// Replaces the square of one function of an angle by that of the other.

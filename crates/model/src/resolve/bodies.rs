@@ -9,6 +9,7 @@
 use super::value::Value;
 use super::*;
 use crate::lexicon::{BODY_FIELDS, BODY_MEMBERS, PARTICLE_FIELDS, PARTICLE_MEMBERS};
+use crate::system::{Extent, Place};
 use crate::tensor::{Axis, Tensor};
 use crate::tree::{Argument, Field, Postfix, PostfixKind, StatementKind};
 
@@ -327,9 +328,54 @@ impl<'a> Resolver<'a, '_> {
                 let exprs = &self.exprs;
                 let weight = exprs.at(body.mass) * exprs.at(Tensor::dot(exprs, &g, &body.position));
                 potential.push((-weight).id);
+                self.gravity_seen.get_or_insert(g);
             }
         }
         (kinetic, potential)
+    }
+
+    /// Where particles and bodies are, in the order of the text.
+    pub(super) fn body_places(&mut self) -> Vec<Place> {
+        let mut places = Vec::new();
+        for instance in self.instances.clone() {
+            let (StatementKind::Particle { entry, .. } | StatementKind::Body { entry, .. }) =
+                &instance.statement.kind
+            else {
+                continue;
+            };
+            let key = (instance.statement.span, instance.scope, instance.env);
+            let known = self.body_defs.get(&key).and_then(|def| self.bodies.get(def));
+            let Some(Some(body)) = known.cloned() else { continue };
+            let cx = self.constant_cx(instance.scope, instance.env);
+            let Ok(indices) = self.indices(&entry.indices, cx) else { continue };
+            let name = self.full_name(instance.scope, &entry.name.text, &indices);
+            let inertia = match &body.attitude {
+                Attitude::Point => None,
+                Attitude::Plane { inertia, .. } => Some(vec![*inertia]),
+                Attitude::Space { inertia, .. } => Some(inertia.to_vec()),
+            };
+            let extent = inertia.map(|inertia| Extent {
+                mass: body.mass,
+                rotation: self.rotation_of(&body).components().to_vec(),
+                inertia,
+            });
+            let (position, span) = (body.position.clone(), instance.statement.span);
+            places.push(Place { name, position, extent, span });
+        }
+        places
+    }
+
+    /// R, of two or three dimensions.
+    fn rotation_of(&self, body: &Body) -> Value {
+        match &body.attitude {
+            Attitude::Point => Value::vector(Vec::new()),
+            Attitude::Plane { angle, .. } => {
+                let turn = Tensor::rotation(&self.exprs, Axis::Z, *angle, None);
+                let r = turn.components();
+                Value::matrix(2, vec![r[0], r[1], r[3], r[4]])
+            }
+            Attitude::Space { rotation, .. } => rotation.clone(),
+        }
     }
 
     fn kinetic_of(&self, body: &Body) -> ExprId {
@@ -457,16 +503,11 @@ impl<'a> Resolver<'a, '_> {
         argument: Option<(Value, Span)>,
         at: Span,
     ) -> Eval<Value> {
+        if matches!(body.attitude, Attitude::Point) {
+            return Err(self.already(at));
+        }
         let exprs = &self.exprs;
-        let rotation = match &body.attitude {
-            Attitude::Point => return Err(self.already(at)),
-            Attitude::Plane { angle, .. } => {
-                let turn = Tensor::rotation(exprs, Axis::Z, *angle, None);
-                let r = turn.components();
-                Value::matrix(2, vec![r[0], r[1], r[3], r[4]])
-            }
-            Attitude::Space { rotation, .. } => rotation.clone(),
-        };
+        let rotation = self.rotation_of(body);
         let Some((vector, span)) = argument else {
             return Ok(match (&body.attitude, word) {
                 (Attitude::Plane { omega, .. }, "omega" | "omega_body") => Value::Scalar(*omega),

@@ -480,6 +480,7 @@ impl<'a> Resolver<'a, '_> {
             ));
         }
         if name == "dot" {
+            self.see_dot(&a, &b, spans[0]);
             return Ok(Value::Scalar(Value::dot(&self.exprs, &a, &b)));
         }
         let x = |i: usize, j: usize| {

@@ -339,9 +339,13 @@ impl<'a> Resolver<'a, '_> {
 
     fn eval_sum(&mut self, terms: &'a [(Sign, Expr)], cx: Cx<'_>) -> Eval<Value> {
         let mut values: Vec<Value> = Vec::with_capacity(terms.len());
+        let mut squares = Vec::new();
         let mut stop = None;
         for (sign, term) in terms {
-            match self.eval(term, cx) {
+            let before = self.n_squares();
+            let value = self.eval(term, cx);
+            squares.extend(self.square_of(term, before));
+            match value {
                 Ok(value) if *sign == Sign::Minus => values.push(value.neg(&self.exprs)),
                 Ok(value) => values.push(value),
                 Err(why) => stop = Some(why),
@@ -350,6 +354,7 @@ impl<'a> Resolver<'a, '_> {
         if let Some(why) = stop {
             return Err(why);
         }
+        self.see_sum(&squares);
         let shape = values[0].shape();
         if let Some(at) = values.iter().position(|v| v.shape() != shape) {
             let (a, b) = (describe(&shape), values[at].describe());
@@ -486,6 +491,7 @@ impl<'a> Resolver<'a, '_> {
                 .hint("what is divided by must not vanish identically"),
             ));
         }
+        self.see_power(b, e, base.span.to(exponent.span));
         Ok(Value::Scalar(self.exprs.pow(b, e)))
     }
 
@@ -558,7 +564,9 @@ impl<'a> Resolver<'a, '_> {
             );
         }
         self.spend(value.components().len() as u64, span)?;
-        Ok(value.map(|e| self.exprs.time_derivative(e)))
+        let rate = value.map(|e| self.exprs.time_derivative(e));
+        self.see_prime(value, &rate);
+        Ok(rate)
     }
 
     /// An integer made of constants and loop indices.

@@ -21,6 +21,8 @@ impl<'a> Resolver<'a, '_> {
         self.finite_parameters();
         let complete = self.check_presence(file);
         let energy = self.resolve_energy();
+        let mut places = self.body_places();
+        places.extend(self.places());
         let (energy, dissipation) = match (energy, complete) {
             (Some(found), true) => found,
             // Go on with no energy, to report what else is wrong.
@@ -84,6 +86,8 @@ impl<'a> Resolver<'a, '_> {
             observes,
             events,
             draws,
+            places,
+            gravity: self.gravity_seen.take(),
             checks,
             state,
             unknowns: std::mem::take(&mut self.unknowns),

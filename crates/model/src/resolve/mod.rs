@@ -19,6 +19,7 @@ mod naming;
 mod normalize;
 mod outputs;
 mod parts;
+mod places;
 mod reference;
 mod report;
 mod statements;
@@ -306,6 +307,10 @@ struct Resolver<'a, 'd> {
     parameter_values: Option<(FxHashMap<Symbol, f64>, KeptValues)>,
     /// The terms of the energies and their statements.
     energy_terms: Vec<(ExprId, Span)>,
+    /// What moves, as far as was seen.
+    seen: places::Seen,
+    /// The first gravity that acted on something.
+    gravity_seen: Option<Vec<ExprId>>,
     /// How many faults were found here.
     n_reported: usize,
     /// How many remarks that are no faults.
@@ -391,6 +396,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
             unclosed: false,
             parameter_values: None,
             energy_terms: Vec::new(),
+            seen: Default::default(),
+            gravity_seen: None,
             n_reported: 0,
             n_notes: 0,
             unknown_names: FxHashMap::default(),

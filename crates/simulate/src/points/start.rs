@@ -319,7 +319,7 @@ fn changes(
 pub(crate) struct Native {
     pub(crate) by_momenta: bool,
     pub(crate) rates: Vec<Symbol>,
-    metric: Jacobian,
+    pub(crate) metric: Jacobian,
     /// What the position constraints, the velocity constraints and the metric depend on.
     pub(crate) geometry: Geometry,
     pub(crate) velocity_laws: Vec<(usize, ExprId)>,

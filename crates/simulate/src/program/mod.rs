@@ -6,6 +6,7 @@
 pub(crate) mod compiled;
 pub mod energy;
 pub mod field;
+pub mod listing;
 pub mod observer;
 mod on_branches;
 mod power;

@@ -21,7 +21,7 @@ use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::scale::Units;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{DEFAULT, Factored};
-use dalembert_model::system::{Energy, System, Unknown};
+use dalembert_model::system::{Energy, Model, System, Unknown};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -89,7 +89,12 @@ struct Places {
 
 /// H = q̇·p − L, in q, q̇, t (and auxiliary momenta).
 pub(crate) fn energy(setting: &Setting, picture: &Picture) -> ExprId {
-    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    energy_of(&setting.model, picture)
+}
+
+/// The same of a model.
+pub(crate) fn energy_of(model: &Model, picture: &Picture) -> ExprId {
+    let (exprs, system) = (&model.exprs, &model.system);
     match &system.energy {
         Energy::Lagrangian { lagrangian, momenta, .. } => {
             let terms: Vec<ExprId> = picture

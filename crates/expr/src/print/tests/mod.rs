@@ -201,8 +201,8 @@ fn names_in_all_notations() {
         ("theta", 1, "θ̇", r"\dot{\theta}"),
         ("θ", 1, "θ̇", r"\dot{\theta}"),
         ("omega_1", 0, "ω₁", r"\omega_{1}"),
-        ("th", 1, "th′", r"\dot{\mathrm{th}}"),
-        ("th[2]", 2, "th₂″", r"\ddot{\mathrm{th}}_{2}"),
+        ("th", 1, "th′", r"\mathrm{th}'"),
+        ("th[2]", 2, "th₂″", r"\mathrm{th}_{2}''"),
         ("r[1,3]", 0, "r₁₃", "r_{13}"),
         ("r[1,13]", 1, "ṙ₁,₁₃", r"\dot{r}_{1,13}"),
         ("a[-1]", 0, "a₋₁", "a_{-1}"),
@@ -212,7 +212,7 @@ fn names_in_all_notations() {
         ("p_th[2]", 0, "p_th₂", r"p_{\mathrm{th}_{2}}"),
         ("a.p_x", 0, "a.p_x", "p_{x_{a}}"),
         ("a.x", 1, "a.ẋ", r"\dot{x}_{a}"),
-        ("pole.th", 1, "pole.th′", r"\dot{\mathrm{th}}_{\mathrm{pole}}"),
+        ("pole.th", 1, "pole.th′", r"\mathrm{th}_{\mathrm{pole}}'"),
         ("a.b[2].x3", 0, "a.b₂.x₃", "x_{a.b_{2},3}"),
         ("m_cart", 0, "m_cart", r"m_{\mathrm{cart}}"),
         ("m_cart[2]", 0, "m_cart₂", r"m_{\mathrm{cart},2}"),
@@ -270,4 +270,17 @@ fn order_does_not_depend_on_how_an_expression_was_built() {
         exprs.to_text(id)
     };
     assert_eq!(build(false), build(true));
+}
+
+#[test]
+fn numbers_go_into_sums_where_that_takes_fewer_digits() {
+    let exprs = Exprs::new();
+    let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+    let hundredth = exprs.integer(1) / exprs.integer(100);
+    let product = (x.sin() * (hundredth + y.cos() / 3)).id;
+    assert_eq!(exprs.to_text(product), "(0.01 + ⅓·cos(y))·sin(x)");
+    // The language keeps what was built.
+    assert!(exprs.to_source(product).contains("300"), "{}", exprs.to_source(product));
+    let half = (x.sin() * (exprs.integer(1) + y) / 2).id;
+    assert_eq!(exprs.to_text(half), "½·(1 + y)·sin(x)");
 }

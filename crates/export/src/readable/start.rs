@@ -1,0 +1,58 @@
+//! Numbers at the start, for what a reader must know of it: on which branch of a
+//! root the motion begins, and whether a closed form holds there.
+
+use super::Readable;
+use dalembert_derive::EquationsOfMotion;
+use dalembert_expr::{ExprId, Symbol};
+use dalembert_model::system::Model;
+use dalembert_simulate::Setting;
+use dalembert_simulate::points::start;
+use std::collections::BTreeMap;
+
+/// The values of symbols at the consistent start.
+#[derive(Clone, Default)]
+pub(super) struct Numbers(BTreeMap<Symbol, f64>);
+
+impl Numbers {
+    /// Those of a model's start; `None` where it has none.
+    pub fn new(model: &Model, equations: &EquationsOfMotion) -> Option<Numbers> {
+        let setting = Setting::new(model).ok()?;
+        let state = start::start(&setting).ok()?.state;
+        let system = &model.system;
+        let table = state.table(system);
+        let (symbols, values) = setting.constants();
+        let mut known: BTreeMap<Symbol, f64> = symbols.into_iter().zip(values).collect();
+        known.insert(Symbol::TIME, state.t);
+        for c in &system.coordinates {
+            for symbol in [c.position, c.velocity, c.momentum] {
+                if let Some(value) = table.get(symbol) {
+                    known.insert(symbol, value);
+                }
+            }
+        }
+        let own = setting.numbers(&equations.own, &table);
+        known.extend(equations.v.iter().copied().zip(own));
+        Some(Numbers(known))
+    }
+
+    /// Gives symbols the values of others.
+    pub fn rename(&mut self, from: &[Symbol], to: &[Symbol]) {
+        for (from, &to) in from.iter().zip(to) {
+            if let Some(&value) = self.0.get(from) {
+                self.0.insert(to, value);
+            }
+        }
+    }
+
+    /// Gives a symbol a value.
+    pub fn set(&mut self, symbol: Symbol, value: f64) {
+        self.0.insert(symbol, value);
+    }
+}
+
+impl Readable {
+    /// The values of expressions at the start, NaN where there is none.
+    pub(super) fn numbers(&self, numbers: &Numbers, list: &[ExprId]) -> Vec<f64> {
+        self.exprs().eval_f64(list, |s| numbers.0.get(&s).copied().unwrap_or(f64::NAN))
+    }
+}

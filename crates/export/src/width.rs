@@ -1,0 +1,233 @@
+//! How wide a LaTeX formula comes out, and where it may be broken: in tenths of
+//! an em, from the widths of the glyphs of Computer Modern, rounded up. An
+//! estimate, so lines are held some percent below the page.
+
+/// What a line may take: the text of the documents is some 41 em wide.
+pub(crate) const LINE: u64 = 385;
+
+/// The width of a formula.
+pub(crate) fn width(formula: &str) -> u64 {
+    Reader { rest: formula }.group(10)
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    /// Everything up to the end of the group; `scale` is 10 for full size.
+    fn group(&mut self, scale: u64) -> u64 {
+        let mut total = 0;
+        while let Some(c) = self.next() {
+            total += match c {
+                '}' => break,
+                '{' => self.group(scale),
+                '^' | '_' => self.argument(7 * scale / 10 + 1),
+                '\\' => self.command(scale),
+                ' ' | '&' | '~' => 0,
+                '+' | '-' | '=' | '<' | '>' => 13 * scale / 10,
+                '(' | ')' | '[' | ']' | ',' | '.' | '\'' | '|' | '/' => 4 * scale / 10,
+                '0'..='9' => 5 * scale / 10,
+                'm' | 'w' | 'M' | 'W' => 9 * scale / 10,
+                'A'..='Z' => 8 * scale / 10,
+                'i' | 'j' | 'l' | 't' | 'r' | 'f' => 5 * scale / 10,
+                _ => 6 * scale / 10,
+            };
+        }
+        total
+    }
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest.chars().next()?;
+        self.rest = &self.rest[c.len_utf8()..];
+        Some(c)
+    }
+
+    /// What follows as one argument.
+    fn argument(&mut self, scale: u64) -> u64 {
+        self.rest = self.rest.trim_start();
+        match self.next() {
+            Some('{') => self.group(scale),
+            Some('\\') => self.command(scale),
+            Some(_) => 5 * scale / 10,
+            None => 0,
+        }
+    }
+
+    fn command(&mut self, scale: u64) -> u64 {
+        let letters =
+            self.rest.len() - self.rest.trim_start_matches(|c: char| c.is_ascii_alphabetic()).len();
+        if letters == 0 {
+            return match self.next() {
+                Some(',') => 2,
+                Some(_) => 5,
+                None => 0,
+            };
+        }
+        let (word, rest) = self.rest.split_at(letters);
+        self.rest = rest;
+        match word {
+            "frac" => {
+                let above = self.argument(scale);
+                above.max(self.argument(scale)) + 3
+            }
+            "sqrt" => self.argument(scale) + 10,
+            "left" | "right" => {
+                self.next();
+                7 * scale / 10
+            }
+            "bigl" | "bigr" | "Bigl" | "Bigr" | "biggl" | "biggr" => {
+                self.next();
+                6 * scale / 10
+            }
+            "dot" | "ddot" | "dddot" | "ddddot" | "tilde" | "mathrm" | "text" | "mathbf"
+            | "boldsymbol" | "operatorname" | "overline" => self.argument(scale),
+            "sin" | "cos" | "tan" | "exp" | "log" | "ln" => 16 * scale / 10,
+            "sinh" | "cosh" | "tanh" | "arcsin" | "arccos" | "arctan" => 28 * scale / 10,
+            "quad" => 10,
+            "qquad" => 20,
+            "times" | "cdot" | "approx" => 13 * scale / 10,
+            "begin" | "end" => {
+                self.argument(0);
+                8
+            }
+            "mathsf" => self.argument(7),
+            _ => 7 * scale / 10,
+        }
+    }
+}
+
+/// A formula in lines of at most this width: broken before + and − that stand in
+/// no bracket; where one term alone is too wide, between its factors; where one
+/// factor is, before + and − inside of its brackets.
+pub(crate) fn break_lines(formula: &str, limit: u64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    for term in pieces(formula, Cut::Terms) {
+        if !line.trim().is_empty() && width(&line) + width(&term) > limit {
+            lines.push(std::mem::take(&mut line));
+        }
+        if width(&term) <= limit {
+            line.push_str(&term);
+            continue;
+        }
+        for factor in pieces(&term, Cut::Factors) {
+            let used = width(&line);
+            if used > limit / 4 && used + width(&factor) > limit {
+                line.push_str(" \\cdot{}");
+                lines.push(std::mem::take(&mut line));
+            }
+            if width(&factor) <= limit {
+                line.push_str(&factor);
+                continue;
+            }
+            // Brackets that grow must close on their line.
+            let factor = factor.replace("\\left", "\\biggl").replace("\\right", "\\biggr");
+            let outer = pieces(&factor, Cut::Inside(1)).into_iter();
+            let deeper = |piece: String| match width(&piece) <= limit {
+                true => vec![piece],
+                false => pieces(&piece, Cut::Inside(i32::MAX)),
+            };
+            for inner in outer.flat_map(deeper) {
+                if width(&line) > limit / 4 && width(&line) + width(&inner) > limit {
+                    lines.push(std::mem::take(&mut line));
+                    line.push_str("\\quad ");
+                }
+                line.push_str(&inner);
+            }
+        }
+    }
+    lines.push(line);
+    lines.iter().map(|l| l.trim().to_owned()).collect()
+}
+
+/// Where a formula may be cut.
+#[derive(Clone, Copy, PartialEq)]
+enum Cut {
+    /// Before + and − outside of brackets.
+    Terms,
+    /// Before factors outside of brackets.
+    Factors,
+    /// Before + and − inside of so many brackets, but not of braces.
+    Inside(i32),
+}
+
+/// The formula in pieces.
+fn pieces(formula: &str, cut: Cut) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let (mut braces, mut brackets) = (0i32, 0i32);
+    for (at, c) in formula.char_indices() {
+        match c {
+            '{' => braces += 1,
+            '}' => braces -= 1,
+            '(' | '[' => brackets += 1,
+            ')' | ']' => brackets -= 1,
+            _ => {}
+        }
+        let rest = &formula[at..];
+        let operator = rest.starts_with(" + ") || rest.starts_with(" - ");
+        let is_place = match cut {
+            Cut::Terms => operator && brackets == 0,
+            // An argument belongs to its function, a number to what it multiplies.
+            Cut::Factors => {
+                c == ' ' && brackets == 0 && may_end_factor(&piece) && may_begin_factor(rest)
+            }
+            Cut::Inside(depth) => operator && brackets <= depth,
+        };
+        if braces == 0 && is_place && !piece.trim().is_empty() {
+            pieces.push(std::mem::take(&mut piece));
+        }
+        piece.push(c);
+    }
+    pieces.push(piece);
+    pieces
+}
+
+fn may_end_factor(piece: &str) -> bool {
+    piece.ends_with('}') || piece.ends_with(')') || piece.ends_with(']')
+}
+
+fn may_begin_factor(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    !rest.starts_with("\\right") && !rest.starts_with(['^', '_', '+', '-', '=', '&'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_between_terms() {
+        let term = "m_{1} \\left(a + b\\right)^{2}";
+        let formula = [term; 12].join(" + ");
+        let lines = break_lines(&formula, 200);
+        assert!(lines.len() > 1);
+        assert!(lines.iter().all(|l| width(l) <= 200), "{lines:?}");
+        assert_eq!(lines.join(" "), formula);
+        assert!(lines.iter().all(|l| l.matches('(').count() == l.matches(')').count()));
+        assert_eq!(break_lines("a + b", 200), ["a + b"]);
+    }
+
+    #[test]
+    fn a_term_that_is_too_wide_breaks_between_factors() {
+        let formula = ["\\left(a + b + c\\right)"; 8].join(" ");
+        let lines = break_lines(&formula, 150);
+        assert!(lines.len() > 1 && lines.iter().all(|l| width(l) <= 180), "{lines:?}");
+    }
+
+    #[test]
+    fn a_factor_that_is_too_wide_breaks_inside_of_its_brackets() {
+        let formula = format!("-g \\left[{}\\right]", ["a b^{2}"; 40].join(" + "));
+        let lines = break_lines(&formula, 200);
+        assert!(lines.len() > 2 && lines.iter().all(|l| width(l) <= 215), "{lines:?}");
+        assert!(!lines.join(" ").contains("\\left"));
+    }
+
+    #[test]
+    fn fractions_are_as_wide_as_their_wider_half() {
+        assert_eq!(width("\\frac{a}{b}"), width("\\frac{b}{a}"));
+        assert!(width("\\frac{a + b + c}{a}") < width("a + b + c") + width("a"));
+        assert!(width("x^{2}") < width("x 2"));
+    }
+}

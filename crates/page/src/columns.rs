@@ -1,0 +1,164 @@
+//! What a page can plot: the same columns for the run that was made and for the one that is
+//! computed in the page.
+
+use dalembert_derive::picture::Picture;
+use dalembert_export::scene::{Kinds, Scene};
+use dalembert_expr::{ExprId, Symbol, text_name};
+use dalembert_model::system::{Energy, Model};
+use dalembert_simulate::program::listing;
+use dalembert_simulate::run::verify::StateError;
+use dalembert_simulate::{Observation, Setting};
+use serde_json::{Value, json};
+
+/// A column.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name, as the language writes it.
+    pub name: String,
+    /// The same for readers.
+    pub label: String,
+    /// What kind of quantity it is.
+    pub group: &'static str,
+    /// Whether it is a length, and whether an angle.
+    pub length: bool,
+    /// See above.
+    pub angle: bool,
+    /// Where its values come from.
+    pub source: Source,
+}
+
+/// Where the values of a column come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// An expression of t, q, q̇, p, q̈, ṗ and the unknowns that a model speaks of.
+    Expression(ExprId),
+    /// The multiplier of a row.
+    Multiplier(usize),
+    /// Qᶜ of a coordinate.
+    Reaction(usize),
+    /// The estimated error of a position, velocity or momentum; only of the run that was made.
+    Error(usize),
+}
+
+impl Column {
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "name": self.name, "label": self.label, "group": self.group,
+            "length": self.length, "angle": self.angle,
+        })
+    }
+}
+
+/// All columns of a model.
+pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<Column> {
+    let (exprs, system) = (&model.exprs, &model.system);
+    let kinds = Kinds::new(model);
+    let mut list: Vec<Column> = Vec::new();
+    let mut push = |name: String, label: String, group, (length, angle), source| {
+        if list.iter().all(|column: &Column| column.name != name) {
+            list.push(Column { name, label, group, length, angle, source });
+        }
+    };
+    let named = |symbol: Symbol| {
+        let info = exprs.symbol_info(symbol);
+        (info.full_name(), text_name(&info.name, info.primes))
+    };
+    let plain = (false, false);
+    for coordinate in &system.coordinates {
+        let (name, label) = named(coordinate.position);
+        let position = coordinate.position;
+        let kind = (kinds.is_length(position), kinds.is_angle(position));
+        push(name, label, "coordinate", kind, Source::Expression(exprs.of_symbol(position)));
+    }
+    let is_hamiltonian = matches!(system.energy, Energy::Hamiltonian { .. });
+    let momenta = if is_hamiltonian { system.momenta() } else { Vec::new() };
+    for symbol in system.velocities().into_iter().chain(momenta) {
+        let (name, label) = named(symbol);
+        push(name, label, "velocity", plain, Source::Expression(exprs.of_symbol(symbol)));
+    }
+    for observe in &system.observes {
+        let is_length = scene.numbers.contains(&observe.value);
+        let label = label(&observe.name);
+        let source = Source::Expression(observe.value);
+        let group = if observe.name == "energy" { "energy" } else { "observable" };
+        push(observe.name.clone(), label, group, (is_length, false), source);
+    }
+    if let Energy::Lagrangian { kinetic, potential, .. } = &system.energy {
+        let parts = [("kinetic", "T", *kinetic), ("potential", "V", *potential)];
+        for (name, label, id) in parts.into_iter().filter(|part| part.2 != ExprId::ZERO) {
+            push(name.to_owned(), label.to_owned(), "energy", plain, Source::Expression(id));
+        }
+    }
+    if let Some(picture) = picture {
+        let energy = Source::Expression(listing::energy(model, picture));
+        push("energy".to_owned(), "energy".to_owned(), "energy", plain, energy);
+    }
+    for (row, constraint) in system.constraints.iter().enumerate() {
+        let name = &constraint.name;
+        let label = format!("λ({name})");
+        push(format!("multiplier({name})"), label, "multiplier", plain, Source::Multiplier(row));
+    }
+    if !system.constraints.is_empty() {
+        for (i, coordinate) in system.coordinates.iter().enumerate() {
+            let label = format!("Qᶜ({})", text_name(&coordinate.name, 0));
+            let name = format!("reaction({})", coordinate.name);
+            push(name, label, "force", plain, Source::Reaction(i));
+        }
+    }
+    for constraint in &system.constraints {
+        let name = format!("residual({})", constraint.name);
+        let label = format!("residual of {}", constraint.name);
+        push(name, label, "residual", plain, Source::Expression(constraint.residual));
+    }
+    let states = system.positions().into_iter().chain(system.velocities());
+    for (at, symbol) in states.enumerate() {
+        let (name, label) = named(symbol);
+        let (name, label) = (format!("error({name})"), format!("error of {label}"));
+        push(name, label, "error", plain, Source::Error(at));
+    }
+    list
+}
+
+/// A name as it is typeset; an expression stays as it is written.
+fn label(name: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || "_[],.".contains(c);
+    match name.starts_with(char::is_alphabetic) && name.chars().all(is_name) {
+        true => text_name(name, 0),
+        false => name.to_owned(),
+    }
+}
+
+/// The values of all columns, then of the scene's numbers, in a row of a run.
+pub(crate) fn row(
+    (columns, scene): (&[Column], &Scene),
+    setting: &Setting,
+    seen: &Observation,
+    error: Option<&StateError>,
+) -> Vec<f64> {
+    let table = seen.table(&setting.model.system);
+    let expression = |column: &Column| match column.source {
+        Source::Expression(id) => Some(id),
+        _ => None,
+    };
+    let mut roots: Vec<ExprId> = columns.iter().filter_map(expression).collect();
+    roots.extend(&scene.numbers);
+    let mut values = setting.numbers(&roots, &table).into_iter();
+    let n = seen.state.q.len();
+    let error = |at: usize| match (error, at < n) {
+        (None, _) => f64::NAN,
+        (Some(error), true) => error.q[at],
+        (Some(error), false) => error.velocity[at - n],
+    };
+    let mut row: Vec<f64> = columns
+        .iter()
+        .map(|column| match column.source {
+            Source::Expression(_) => values.next().unwrap_or(f64::NAN),
+            Source::Multiplier(row) if seen.indeterminate.get(row) == Some(&true) => f64::NAN,
+            Source::Multiplier(row) => seen.multipliers.get(row).copied().unwrap_or(f64::NAN),
+            Source::Reaction(i) => seen.constraint_force[i],
+            Source::Error(at) => error(at),
+        })
+        .collect();
+    row.extend(values);
+    row
+}

@@ -1,0 +1,80 @@
+//! What a page lets its reader move: parameters that are numbers, and values of the start.
+
+use crate::live::Unknowns;
+use crate::samples::Samples;
+use dalembert_export::scene::Kinds;
+use dalembert_model::system::Model;
+use dalembert_simulate::{Setting, State};
+use serde_json::{Value, json};
+
+/// More than this are no help.
+const MOST: usize = 40;
+
+/// Two digits, away from the value.
+fn round(x: f64, up: bool) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return 0.0;
+    }
+    let unit = 10f64.powf(x.abs().log10().floor() - 1.0);
+    let parts = if up { (x / unit).ceil() } else { (x / unit).floor() };
+    format!("{:.1e}", parts * unit).parse().unwrap_or(x)
+}
+
+fn slider(name: &str, value: f64, from: f64, to: f64) -> Value {
+    let (min, max) = (round(from.min(to), false), round(from.max(to), true));
+    json!({"name": name, "value": value, "min": min.min(value), "max": max.max(value)})
+}
+
+/// Sliders of parameters whose value is a number: from a fifth to three times of it, and about 0.
+pub fn parameters(model: &Model, setting: &Setting) -> Vec<Value> {
+    let (symbols, values) = setting.constants();
+    let list = model.system.parameters.iter().filter(|parameter| {
+        parameter.value.is_some_and(|value| model.exprs.symbols_of(&[value]).is_empty())
+    });
+    list.filter_map(|parameter| {
+        let value = values[symbols.iter().position(|s| *s == parameter.symbol)?];
+        Some(match value {
+            0.0 => slider(&parameter.name, 0.0, -1.0, 1.0),
+            value => slider(&parameter.name, value, value / 5.0, 3.0 * value),
+        })
+    })
+    .take(MOST)
+    .collect()
+}
+
+/// Sliders of the start: what the model says of it, and, where nothing constrains them, what it does
+/// not. Each reaches as far as the quantity does in the run.
+pub fn starts(model: &Model, unknowns: &Unknowns, state: &State, samples: &Samples) -> Vec<Value> {
+    let (exprs, system) = (&model.exprs, &model.system);
+    let kinds = Kinds::new(model);
+    let is_free = system.constraints.is_empty() && system.n_coordinates() <= 6;
+    let levels = [&state.q, if unknowns.by_momenta { &state.momentum } else { &state.velocity }];
+    let mut list = Vec::new();
+    for (level, (symbols, values)) in unknowns.symbols.iter().zip(levels).enumerate() {
+        for (i, (&symbol, &value)) in symbols.iter().zip(values).enumerate() {
+            let is_given =
+                system.start.iter().any(|item| exprs.as_symbol(item.left) == Some(symbol));
+            if !(is_given || is_free) {
+                continue;
+            }
+            let name = exprs.symbol_info(symbol).full_name();
+            let column = samples.columns.iter().position(|column| column.name == name);
+            let reach = column.map_or(0.0, |at| {
+                let finite = samples.values(at).filter(|x| x.is_finite());
+                finite.fold(0.0, |most: f64, x| most.max((x - value).abs()))
+            });
+            let pi = std::f64::consts::PI;
+            list.push(match kinds.is_angle(system.coordinates[i].position) && level == 0 {
+                true if value.abs() <= pi => slider(&name, value, -pi, pi),
+                true => slider(&name, value, value - pi, value + pi),
+                false => {
+                    let reach = reach.max(value.abs());
+                    let reach = if reach > 0.0 { reach } else { 1.0 };
+                    slider(&name, value, value - reach, value + reach)
+                }
+            });
+        }
+    }
+    list.truncate(MOST);
+    list
+}

@@ -1,0 +1,281 @@
+//! What readers see has the values of what is computed: every displayed expression
+//! of every page of the gallery, by every formulation, at random states; parts add up
+//! to the whole, and closed forms give the rates that `dal eval` gives.
+
+use dalembert::export::Derivation;
+use dalembert::export::Extras;
+use dalembert::expr::{ExprId, Exprs, Jacobian, Random, Symbol};
+use dalembert::formulations::{ALL, EquationsOfMotion, Variables};
+use dalembert::simulate::points::random_states;
+use dalembert::simulate::report::{Options as EvalOptions, at};
+use dalembert::simulate::{Setting, State, start};
+use dalembert::{Input, Model, Options, derive};
+use std::collections::HashMap;
+
+fn pages() -> Vec<(String, Model)> {
+    dalembert::gallery::pages()
+        .into_iter()
+        .map(|page| {
+            let input = Input::open(&format!("gallery:{}", page.name)).expect("in the gallery");
+            let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+            (page.name.to_owned(), model)
+        })
+        .collect()
+}
+
+/// Values for symbols: the same for those that stand for each other.
+struct Values {
+    known: HashMap<Symbol, f64>,
+    random: Random,
+}
+
+impl Values {
+    fn new(seed: u64) -> Values {
+        Values { known: HashMap::new(), random: Random::new(seed) }
+    }
+
+    fn of(&mut self, symbol: Symbol) -> f64 {
+        let random = &mut self.random;
+        *self.known.entry(symbol).or_insert_with(|| 0.3 + 0.9 * random.unit())
+    }
+
+    fn same(&mut self, a: &[Symbol], b: &[Symbol]) {
+        assert_eq!(a.len(), b.len());
+        for (&a, &b) in a.iter().zip(b) {
+            let value = self.of(a);
+            self.known.insert(b, value);
+        }
+    }
+
+    fn evaluate(&mut self, exprs: &Exprs, list: &[ExprId]) -> Vec<f64> {
+        for symbol in exprs.symbols_of(list) {
+            self.of(symbol);
+        }
+        exprs.eval_f64(list, |symbol| self.known.get(&symbol).copied().unwrap_or(f64::NAN))
+    }
+}
+
+fn dense(matrix: &Jacobian) -> Vec<ExprId> {
+    let mut list = Vec::new();
+    for row in &matrix.rows {
+        let mut line = vec![ExprId::ZERO; matrix.columns];
+        row.iter().for_each(|&(column, value)| line[column] = value);
+        list.extend(line);
+    }
+    list
+}
+
+fn differ(a: &[f64], b: &[f64]) -> Option<usize> {
+    assert_eq!(a.len(), b.len());
+    // Rounding of long expressions at states where little cancels.
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (1.0 + a.abs());
+    (0..a.len()).find(|&i| a[i].is_finite() && !close(a[i], b[i]))
+}
+
+/// The parts of the normal form, by name.
+fn parts(equations: &EquationsOfMotion) -> Vec<(&'static str, Vec<ExprId>)> {
+    vec![
+        ("k", equations.kinematics.clone()),
+        ("Γ", dense(&equations.metric)),
+        ("F", equations.force.clone()),
+        ("C", equations.nonideal.clone()),
+        ("A", dense(&equations.jacobian)),
+        ("b", equations.bias.clone()),
+        ("f", equations.canonical.as_ref().map_or(Vec::new(), |c| c.force.clone())),
+    ]
+}
+
+/// Multipliers as the model names them and as they are shown.
+fn multipliers(model: &Model, derivation: &Derivation) -> (Vec<Symbol>, Vec<Symbol>) {
+    use dalembert::model::system::Unknown;
+    let shown = derivation.readable.multipliers();
+    let of = |&(symbol, unknown): &(Symbol, Unknown)| match unknown {
+        Unknown::Multiplier(row) => Some((symbol, shown[row])),
+        _ => None,
+    };
+    model.system.unknowns.iter().filter_map(of).unzip()
+}
+
+fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> usize {
+    let mut compared = 0;
+    let derivation = Derivation::new(model, equations);
+    let readable = &derivation.readable;
+    let exprs = readable.exprs();
+    let plain = equations.on_constraints(exprs);
+    let shown = &readable.equations;
+    let found = readable.parts();
+    for seed in 0..3 {
+        let mut values = Values::new(seed);
+        values.same(&plain.v, &shown.v);
+        if let (Some(a), Some(b)) = (&plain.auxiliary, &shown.auxiliary) {
+            values.same(&a.symbols, &b.symbols);
+        }
+        let (own, displayed) = multipliers(model, &derivation);
+        values.same(&own, &displayed);
+        let all: Vec<ExprId> = parts(&plain).into_iter().flat_map(|part| part.1).collect();
+        // Where a matrix that is inverted is singular, no digit of it stands.
+        if values.evaluate(exprs, &all).iter().any(|x| x.abs() > 1e12) {
+            continue;
+        }
+        for ((part, a), (_, b)) in parts(&plain).into_iter().zip(parts(shown)) {
+            compared += 1;
+            let (x, y) = (values.evaluate(exprs, &a), values.evaluate(exprs, &b));
+            if let Some(at) = differ(&x, &y) {
+                let text = exprs.to_text(b[at]);
+                panic!("{name}, {part}[{at}]: {} is shown as {}: {text}", x[at], y[at]);
+            }
+        }
+        if let Ok(parts) = &found {
+            let whole = match (&shown.canonical, shown.variables) {
+                (Some(canonical), Variables::Momenta) => &canonical.force,
+                _ => &shown.force,
+            };
+            let x = values.evaluate(exprs, whole);
+            let mut y = vec![0.0; x.len()];
+            for part in parts {
+                let part = values.evaluate(exprs, &part.values);
+                y.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+            }
+            assert_eq!(differ(&x, &y), None, "{name}: {parts:?} do not add up to F");
+        }
+        for (a, b) in model.system.constraints.iter().zip(&readable.model.system.constraints) {
+            let value = values.evaluate(exprs, &[a.residual, b.residual]);
+            assert_eq!(differ(&value[..1], &value[1..]), None, "{name}, {}", a.name);
+        }
+    }
+    compared
+}
+
+#[test]
+fn what_is_shown_has_the_values_of_what_is_computed() {
+    let mut compared = 0;
+    for (name, model) in pages() {
+        for formulation in ALL {
+            if let Ok(equations) = derive(&model, Some(formulation.name())) {
+                compared += check(&format!("{name}, {}", formulation.name()), &model, &equations);
+            }
+        }
+    }
+    assert!(compared > 5_000, "{compared}");
+}
+
+/// q̈ = K v̇ + κ with v̇ of a closed form at a state; `None` on another branch than that
+/// of the start. (v̇ itself may be that of another chart than `eval` takes.)
+fn closed_accelerations(
+    model: &Model,
+    setting: &Setting,
+    derivation: &Derivation,
+    state: &State,
+) -> Option<Vec<f64>> {
+    let solved = derivation.solved()?.as_ref().ok()?;
+    let readable = &derivation.readable;
+    let exprs = readable.exprs();
+    let table = state.table(&model.system);
+    let mut values = Values::new(0);
+    let (symbols, numbers) = setting.constants();
+    values.known.extend(symbols.into_iter().zip(numbers));
+    values.known.insert(Symbol::TIME, state.t);
+    for c in &model.system.coordinates {
+        for symbol in [c.position, c.velocity, c.momentum] {
+            values.known.extend(table.get(symbol).map(|value| (symbol, value)));
+        }
+    }
+    let own = setting.numbers(&derivation.equations.own, &table);
+    values.known.extend(readable.equations.v.iter().copied().zip(own.iter().copied()));
+    values.known.extend(derivation.equations.v.iter().copied().zip(own));
+    values.known.extend(derivation.equations.levels.iter().map(|level| (level.0, 0.0)));
+    for assumption in &solved.assumptions {
+        if (values.evaluate(exprs, &[assumption.expr])[0] > 0.0) != assumption.positive {
+            return None;
+        }
+    }
+    let lambda: Vec<ExprId> = solved.multipliers.iter().map(|m| m.1).collect();
+    let lambda = values.evaluate(exprs, &lambda);
+    values.known.extend(solved.multipliers.iter().map(|m| m.0).zip(lambda));
+    let rates: Vec<ExprId> = solved.rates.iter().map(|r| r.1).collect();
+    let rates = values.evaluate(exprs, &rates);
+    let lift = values.evaluate(exprs, &dense(&derivation.equations.lift));
+    // `eval` takes another chart where this one is singular.
+    if lift.iter().any(|k| !k.is_finite()) {
+        return None;
+    }
+    let mut accelerations = values.evaluate(exprs, &derivation.equations.lift_bias);
+    for (row, sum) in lift.chunks(rates.len().max(1)).zip(&mut accelerations) {
+        *sum += row.iter().zip(&rates).map(|(k, v)| k * v).sum::<f64>();
+    }
+    Some(accelerations)
+}
+
+#[test]
+fn closed_forms_give_the_rates_that_are_computed() {
+    let (mut forms, mut compared) = (0, 0);
+    for (name, model) in pages() {
+        let Ok(setting) = Setting::new(&model) else { continue };
+        let Ok(begin) = start::start(&setting) else { continue };
+        let mut states = vec![begin.state.clone()];
+        states.extend(random_states(&setting, &begin, 2, 7));
+        for formulation in ALL {
+            let Ok(equations) = derive(&model, Some(formulation.name())) else { continue };
+            if equations.v.len() > 12 || equations.auxiliary.is_some() {
+                continue;
+            }
+            let extras = Extras { solved: true, parts: false };
+            let derivation = Derivation::with(&model, &equations, extras);
+            forms += usize::from(matches!(derivation.solved(), Some(Ok(_))));
+            let mut options = EvalOptions::of_model(&model);
+            options.formulations = vec![*formulation];
+            for state in &states {
+                let found = closed_accelerations(&model, &setting, &derivation, state);
+                let Some(accelerations) = found else { continue };
+                let Ok(report) = at(&setting, state, &options) else { continue };
+                let Some(Ok(found)) = report.answers.first().map(|a| &a.result) else { continue };
+                // Rows that depend on each other at the start only are another form elsewhere.
+                let begins = state.t == begin.state.t && state.q == begin.state.q;
+                let dependent = found.outcome.rank.jacobian < model.system.constraints.len();
+                if found.outcome.motion.name() != "unique" || (dependent && !begins) {
+                    continue;
+                }
+                compared += 1;
+                let scale = found.accelerations.iter().fold(1.0f64, |a, b| a.max(b.abs()));
+                for (a, b) in accelerations.iter().zip(&found.accelerations) {
+                    assert!(
+                        (a - b).abs() <= 1e-7 * scale,
+                        "{name}, {}: {accelerations:?} is {:?}",
+                        formulation.name(),
+                        found.accelerations
+                    );
+                }
+            }
+        }
+    }
+    assert!(forms > 60 && compared > 120, "{forms} forms, {compared} comparisons");
+}
+
+#[test]
+fn the_spherical_pendulum_is_that_of_the_paper() {
+    // Udwadia 2016, eq. (42), but for the direction of gravity.
+    let input = Input::open("gallery:spherical-pendulum").expect("in the gallery");
+    let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+    let equations = derive(&model, Some("hamilton")).expect("applies");
+    let derivation = Derivation::with(&model, &equations, Extras { solved: true, parts: false });
+    let solved = derivation.solved().expect("asked for").as_ref().expect("small");
+    let exprs = derivation.readable.exprs();
+    for (_, rate) in &solved.rates {
+        let text = exprs.to_text(*rate);
+        assert!(text.chars().count() < 60, "{text}");
+    }
+}
+
+#[test]
+fn the_arm_does_not_swell() {
+    let arm = include_str!("data/spatial-arm.dal");
+    let model = dalembert::parse(arm).expect("no faults");
+    let equations = derive(&model, None).expect("applies");
+    let derivation = Derivation::new(&model, &equations);
+    let force = &derivation.readable.equations.force;
+    // SymPy has 355 characters for the first.
+    for &f in force {
+        let text = derivation.readable.exprs().to_source(f);
+        assert!(text.len() < 500, "{} characters: {text}", text.len());
+    }
+}

@@ -1,0 +1,151 @@
+// Pages opened from files, without a server: `dal run MODEL --html page.html`.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { drag, frames, launch, legend, makePage, open, picture, scrub, text, until } from './browser.mjs';
+
+let browser;
+let pendulum;
+let disk;
+
+before(async () => {
+  pendulum = makePage('gallery:double-pendulum', 'pendulum', '--t-end', '5');
+  disk = makePage('gallery:rolling-disk', 'disk');
+  browser = await launch();
+});
+after(() => browser?.close());
+
+test('the animation moves, in the plane and in space', async () => {
+  for (const url of [pendulum, disk]) {
+    const page = await open(browser, url, { moving: true });
+    const time = () => text(page, '#time');
+    const [first, began] = [await picture(page), await time()];
+    await until(page, (was) => document.querySelector('#time').textContent !== was, began);
+    await frames(page, 10);
+    assert.notEqual(await picture(page), first);
+    await page.keyboard.press(' ');
+    await frames(page, 3);
+    const [still, stopped] = [await picture(page), await time()];
+    await frames(page, 10);
+    assert.equal(await time(), stopped, 'space pauses');
+    assert.equal(await picture(page), still);
+    assert.deepEqual(page.faults, []);
+    await page.close();
+  }
+});
+
+test('the time bar, keys and a click on a plot choose the time', async () => {
+  const page = await open(browser, pendulum);
+  await page.focus('#stage');
+  await page.keyboard.press('Home'); // From here on the ring of the focus is part of the picture.
+  const start = await picture(page);
+  await scrub(page, 0.5);
+  assert.equal(await text(page, '#time'), 't = 2.50');
+  assert.notEqual(await picture(page), start);
+  const here = await legend(page);
+  await page.keyboard.press('ArrowRight');
+  assert.notEqual(await text(page, '#time'), 't = 2.50');
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await text(page, '#time'), 't = 2.50');
+  assert.deepEqual(await legend(page), here);
+  await page.keyboard.press('End');
+  assert.equal(await text(page, '#time'), 't = 5.00');
+  await page.keyboard.press('Home');
+  assert.equal(await picture(page), start);
+  const plot = await (await page.$('.panel .u-over')).boundingBox();
+  await page.mouse.move(plot.x + plot.width / 2, plot.y + 30);
+  await until(page, () => Math.abs(Number(document.querySelector('#time').textContent.slice(4)) - 2.5) < 0.05);
+  await page.mouse.move(plot.x + plot.width / 2, plot.y - 60);
+  await until(page, () => document.querySelector('#time').textContent === 't = 0.00');
+  await page.mouse.click(plot.x + plot.width / 4, plot.y + 30);
+  await until(page, () => Math.abs(Number(document.querySelector('#time').textContent.slice(4)) - 1.25) < 0.05);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('sliders move the motion in a file, the page says so, and reset restores it', async () => {
+  const page = await open(browser, pendulum);
+  await scrub(page, 0.6);
+  const [native, values] = [await picture(page), await legend(page)];
+  assert.match(await text(page, '#shown'), /^native run/);
+  const name = await page.$eval('.slider input[type=range]', (slider) => slider.dataset.name);
+  const to = await page.$eval('.slider input[type=range]', (slider) => Number(slider.value) * 0.7 + Number(slider.max) * 0.3);
+  await drag(page, name, to);
+  await until(page, () => document.querySelector('#shown').dataset.kind === 'live');
+  assert.match(await text(page, '#shown'), /live, computed in this page, not certified/);
+  await frames(page, 3);
+  assert.notDeepEqual(await legend(page), values);
+  assert.notEqual(await picture(page), native);
+  await page.click('#tab-certificate');
+  assert.match(await text(page, '#panel-certificate'), /not certified/);
+  await page.click('#tab-plots');
+  await page.click('#reset');
+  await until(page, () => document.querySelector('#shown').dataset.kind !== 'live');
+  await frames(page, 3);
+  assert.deepEqual(await legend(page), values);
+  assert.equal(await picture(page), native);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('plots zoom by the mouse and by keys, and show other columns', async () => {
+  const page = await open(browser, pendulum);
+  await page.waitForSelector('.panel .u-over');
+  const chart = '.panel .canvas canvas';
+  const image = () => page.$eval(chart, (canvas) => canvas.toDataURL());
+  const whole = await image();
+  const plot = await (await page.$('.panel .u-over')).boundingBox();
+  const y = plot.y + plot.height / 2;
+  await page.mouse.move(plot.x + plot.width * 0.3, y);
+  await page.mouse.down();
+  await page.mouse.move(plot.x + plot.width * 0.6, y, { steps: 4 });
+  await page.mouse.up();
+  await frames(page, 3);
+  assert.notEqual(await image(), whole, 'a stretch is enlarged');
+  assert.equal(await page.$eval('.panel .tools button', (button) => button.hidden), false);
+  await page.mouse.click(plot.x + plot.width / 2, y, { count: 2 });
+  await frames(page, 3);
+  assert.equal(await page.$eval('.panel .tools button', (button) => button.hidden), true, 'a double click shows all');
+  await page.focus('.panel .canvas');
+  await page.keyboard.press('+');
+  await frames(page, 2);
+  assert.equal(await page.$eval('.panel .tools button', (button) => button.hidden), false);
+  await page.keyboard.press('0');
+  await page.click('.add');
+  const count = (await page.$$('.panel')).length;
+  await until(page, (n) => document.querySelectorAll('.panel .u-over').length > 0 && document.querySelectorAll('.panel').length === n, count);
+  const last = `.panel:nth-child(${count})`;
+  await page.hover(`${last} select`);
+  await page.select(`${last} select[title="Against"]`, '1');
+  await page.select(`${last} select[title="Add a curve"]`, '0');
+  assert.match(await text(page, `${last} h3`), / against /);
+  await page.click(`${last} button[title^="Logarithmic"]`);
+  await frames(page, 2);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('documents, colors, notices and a phone', async () => {
+  const dark = [{ name: 'prefers-color-scheme', value: 'dark' }];
+  const page = await open(browser, pendulum, { width: 390, height: 800, media: dark });
+  const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const [night, theme] = [await ground(), await page.evaluate(() => document.documentElement.dataset.theme)];
+  assert.equal(theme, 'dark');
+  await page.click('#tools button');
+  assert.notEqual(await ground(), night);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 390, `nothing is wider than the screen: ${wide}`);
+  await page.focus('[role=tab][aria-selected=true]');
+  await page.keyboard.press('ArrowRight');
+  assert.match(await text(page, '#panel-certificate'), /Verdict/);
+  assert.ok((await page.$$('#panel-certificate tbody tr')).length > 3);
+  await page.click('#tab-equations');
+  assert.ok(await page.$('#panel-equations math'), 'formulas are typeset');
+  await page.click('#tab-model');
+  assert.match(await text(page, '#panel-model'), /coord/);
+  await page.click('#tab-analysis');
+  assert.match(await text(page, '#panel-analysis'), /degrees? of freedom/);
+  await page.click('#tab-about');
+  assert.match(await text(page, '#panel-about'), /three[\s\S]*MIT[\s\S]*uplot/i);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
