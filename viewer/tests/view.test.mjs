@@ -1,6 +1,6 @@
 // The page behind `dal view`.
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { drag, folder, frames, launch, legend, open, picture, scrub, serve, text, until } from './browser.mjs';
@@ -17,13 +17,19 @@ draw point [x, y]
 run t = 0..4
 `;
 
+/** Saves a file at once, so that a busy machine does not show half of it. */
+function save(file, text) {
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+}
+
 let browser;
 before(async () => (browser = await launch()));
 after(() => browser?.close());
 
 test('saving, breaking and mending a file, and releasing a slider', async () => {
   const file = join(folder, 'pendulum.dal');
-  writeFileSync(file, MODEL);
+  save(file, MODEL);
   const server = await serve(file);
   try {
     const page = await open(browser, server.url);
@@ -31,20 +37,20 @@ test('saving, breaking and mending a file, and releasing a slider', async () => 
     const [first, values] = [await picture(page), await legend(page)];
     assert.equal(await page.$eval('#trouble', (place) => place.hidden), true);
 
-    writeFileSync(file, MODEL.replace('x = 0.6', 'x = -0.8'));
+    save(file, MODEL.replace('x = 0.6', 'x = -0.8'));
     await until(page, (was) => document.querySelector('.panel:first-child .legend output').textContent !== was, values[0]);
     assert.equal(await text(page, '#time'), 't = 1.60', 'the time stays');
     const second = await picture(page);
     assert.notEqual(second, first);
 
-    writeFileSync(file, MODEL.replace('m*g*y', 'm*g*yy'));
+    save(file, MODEL.replace('m*g*y', 'm*g*yy'));
     await until(page, () => !document.querySelector('#trouble').hidden);
     const words = await text(page, '#trouble');
     assert.match(words, /yy/);
     assert.match(words, /\^/, 'the place is pointed at');
     assert.equal(await picture(page), second, 'the last good motion stays');
 
-    writeFileSync(file, MODEL);
+    save(file, MODEL);
     await until(page, () => document.querySelector('#trouble').hidden);
     await until(page, (was) => document.querySelector('.panel:first-child .legend output').textContent === was, values[0]);
     assert.equal(await picture(page), first);
@@ -71,13 +77,13 @@ test('saving, breaking and mending a file, and releasing a slider', async () => 
 
 test('a file that is wrong from the start is waited for', async () => {
   const file = join(folder, 'wrong.dal');
-  writeFileSync(file, MODEL.replace('coord x, y', 'coord x'));
+  save(file, MODEL.replace('coord x, y', 'coord x'));
   const server = await serve(file);
   try {
     const page = await browser.newPage();
     await page.goto(server.url);
     await until(page, () => document.querySelector('#trouble').textContent.includes('error'));
-    writeFileSync(file, MODEL);
+    save(file, MODEL);
     await page.waitForSelector('html[data-ready]', { timeout: 20000 });
     await page.close();
   } finally {

@@ -2,7 +2,7 @@
 
 use crate::readable::{Part, Readable, Row, Solved};
 use dalembert_derive::{EquationsOfMotion, Source, Variables};
-use dalembert_expr::{ExprId, Exprs, Jacobian, Notation};
+use dalembert_expr::{Assumption, ExprId, Exprs, Jacobian, Notation};
 use dalembert_model::system::{Energy, Model, System};
 
 /// A model and its equations, ready to be written down.
@@ -67,8 +67,7 @@ impl<'m> Derivation<'m> {
         let mut remarks = Vec::new();
         let mut solved = None;
         if extras.solved {
-            // Looking for a start adds to an arena, and this one is not ours.
-            readable.look_at_start(&model.clone(), equations);
+            readable.look_at_start(model, equations);
             solved = Some(readable.solved());
         }
         let mut parts = None;
@@ -132,10 +131,6 @@ impl<'m> Derivation<'m> {
 
     /// What a reader must know of a closed form.
     pub(crate) fn solved_words(&self, solved: &Solved, notation: Notation) -> Vec<String> {
-        let math = |text: String| match notation {
-            Notation::Latex => format!("${text}$"),
-            _ => text,
-        };
         let mut words = Vec::new();
         if solved.holds_multipliers {
             words.push("the rates are long; they are written with the multipliers".to_owned());
@@ -151,12 +146,24 @@ impl<'m> Derivation<'m> {
             words
                 .push(format!("{names} {follow} from the other constraints and has no multiplier"));
         }
-        for assumption in &solved.assumptions {
-            let text = self.exprs().print_limited(assumption.expr, notation, 400);
-            let sign = if assumption.positive { '>' } else { '<' };
-            words.push(format!("for {}, as at the start", math(format!("{text} {sign} 0"))));
-        }
+        words.extend(self.assumed(&solved.assumptions, notation));
         words
+    }
+
+    /// Assumptions in words.
+    pub(crate) fn assumed(&self, list: &[Assumption], notation: Notation) -> Option<String> {
+        let signs: Vec<String> = list
+            .iter()
+            .map(|assumption| {
+                let text = self.exprs().print_limited(assumption.expr, notation, 400);
+                let sign = if assumption.positive { '>' } else { '<' };
+                match notation {
+                    Notation::Latex => format!("${text} {sign} 0$"),
+                    _ => format!("{text} {sign} 0"),
+                }
+            })
+            .collect();
+        (!signs.is_empty()).then(|| format!("for {}, as at the start", signs.join(", ")))
     }
 
     /// All entries of A.

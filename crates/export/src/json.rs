@@ -4,7 +4,7 @@
 use crate::derivation::Derivation;
 use crate::readable::Row;
 use dalembert_derive::Shape;
-use dalembert_expr::{ExprId, Jacobian, Symbol};
+use dalembert_expr::{Assumption, ExprId, Jacobian, Symbol};
 use serde_json::{Map, Value, json};
 
 /// Trees larger than this are not written out; their place holds null.
@@ -48,6 +48,7 @@ impl Derivation<'_> {
             "rows": equations.rows.iter().map(|&r| &system.constraints[r].name).collect::<Vec<_>>(),
             "jacobian": self.matrix(&equations.jacobian),
             "drift": self.vector(&equations.bias),
+            "assumptions": self.assumptions_json(self.readable.assumptions()),
             "equations": self.equations_json(&self.rows),
             "parts": self.parts.as_ref().map(|parts| {
                 let list = parts.iter().map(|part| (part.name.to_owned(), json!(self.vector(&part.values))));
@@ -56,6 +57,11 @@ impl Derivation<'_> {
             "solved": self.solved_json(),
             "nodes": self.equations.count_nodes(&self.model.exprs),
         })
+    }
+
+    fn assumptions_json(&self, list: &[Assumption]) -> Vec<String> {
+        let sign = |a: &Assumption| if a.positive { '>' } else { '<' };
+        list.iter().map(|a| format!("{} {} 0", self.exprs().to_source(a.expr), sign(a))).collect()
     }
 
     fn equations_json(&self, rows: &[Row]) -> Value {
@@ -75,10 +81,7 @@ impl Derivation<'_> {
             Some(Ok(solved)) => json!({
                 "multipliers": named(&solved.multipliers),
                 "rates": named(&solved.rates),
-                "assumptions": solved.assumptions.iter().map(|a| {
-                    let sign = if a.positive { '>' } else { '<' };
-                    format!("{} {sign} 0", self.exprs().to_source(a.expr))
-                }).collect::<Vec<_>>(),
+                "assumptions": self.assumptions_json(&solved.assumptions),
             }),
         }
     }

@@ -69,8 +69,8 @@ impl Quantity {
             Quantity::Residual => ("residual", ""),
             Quantity::Other => ("", ""),
         };
-        // `energy energy` and `multiplier multiplier(rod)` say it twice.
-        let noun = if name.starts_with(noun) { "" } else { noun };
+        // `energy energy` and `constraint force reaction(x)` say it twice.
+        let noun = if name.starts_with(noun) || name.contains('(') { "" } else { noun };
         let words: Vec<&str> = [noun, name, unit].into_iter().filter(|w| !w.is_empty()).collect();
         words.join(" ")
     }

@@ -93,6 +93,9 @@ impl TextPage<'_, '_> {
                 .collect();
             let _ = writeln!(self.out, "parameters   {}", list(parameters, 16));
         }
+        if let Some(words) = self.of.assumed(self.of.readable.assumptions(), Notation::Text) {
+            let _ = writeln!(self.out, "{words}");
+        }
         self.out.push('\n');
     }
 

@@ -162,6 +162,9 @@ impl Document<'_, '_> {
                 .collect();
             self.text(format!("Start: {}.", start.join(", ")));
         }
+        if let Some(words) = self.of.assumed(self.of.readable.assumptions(), Notation::Latex) {
+            self.text(format!("What follows is {words}."));
+        }
     }
 
     /// The `let` statements of the model's text.

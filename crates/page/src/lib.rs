@@ -8,8 +8,8 @@
 //! certificate, doctor … ┘
 //! ```
 //!
-//! [docs/json.md](https://docs.rs/dalembert) describes the data; `viewer/src/page.ts` has their types.
-//! The same [`columns`] are filled by the run that was made and by the program that moves in the page
+//! `docs/json.md` describes the data; `viewer/src/page.ts` has their types.
+//! The same [`columns()`] are filled by the run that was made and by the program that moves in the page
 //! ([`live`]), so that both are shown by the same plots.
 
 pub mod columns;

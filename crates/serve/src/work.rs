@@ -36,7 +36,7 @@ pub enum Made {
 }
 
 /// Longer than it takes to write a file.
-const SETTLE: Duration = Duration::from_millis(25);
+const SETTLE: Duration = Duration::from_millis(50);
 
 pub(crate) fn work(source: &impl Source, desk: &Desk) {
     let mut done: Option<(u64, u64)> = None;

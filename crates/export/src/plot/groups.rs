@@ -3,7 +3,8 @@
 //! A curve is flat where its own range is a small part of the panel's. So a panel holds curves of one
 //! kind, and its range, from the lowest to the highest of all of them, is at most [`FLAT`] times
 //! that of any curve in it. A constant is flat anywhere; it is kept where it does not widen the
-//! panel much. What is drawn against something other than time stays together: there the shape
+//! panel much. So is what varies by less than [`NOISE`] of the largest value of its kind: errors
+//! of a run are no motion. What is drawn against something other than time stays together: there the shape
 //! of each curve depends on both axes.
 
 use super::{Curve, Panel};
@@ -12,6 +13,8 @@ use super::{Curve, Panel};
 const FLAT: f64 = 6.0;
 /// A constant may widen a panel by this factor.
 const WIDER: f64 = 3.0;
+/// What varies less than this, beside what else is shown of its kind, is constant.
+const NOISE: f64 = 1e-8;
 
 /// The panels that one becomes, in the order of their first curves.
 pub(super) fn divided(panel: Panel) -> Vec<Panel> {
@@ -19,13 +22,21 @@ pub(super) fn divided(panel: Panel) -> Vec<Panel> {
         return vec![panel];
     }
     let ranges: Vec<Option<(f64, f64)>> = panel.curves.iter().map(range).collect();
+    let of_kind = |at: usize| {
+        let kind = panel.curves[at].kind;
+        let same = (0..ranges.len()).filter(|&i| panel.curves[i].kind == kind);
+        same.filter_map(|i| ranges[i]).map(size).fold(0.0, f64::max)
+    };
+    let is_constant: Vec<bool> =
+        (0..ranges.len()).map(|at| span(ranges[at]) <= NOISE * of_kind(at)).collect();
     let mut order: Vec<usize> = (0..ranges.len()).collect();
     // The widest first: others join them or not.
     order.sort_by(|&a, &b| span(ranges[b]).total_cmp(&span(ranges[a])));
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for at in order {
         let fits = |group: &&mut Vec<usize>| {
-            panel.curves[group[0]].kind == panel.curves[at].kind && fits(&ranges, group, at)
+            panel.curves[group[0]].kind == panel.curves[at].kind
+                && fits(&ranges, &is_constant, group, at)
         };
         match groups.iter_mut().find(fits) {
             Some(group) => group.push(at),
@@ -55,22 +66,21 @@ fn span(range: Option<(f64, f64)>) -> f64 {
     range.map_or(0.0, |(low, high)| 0.5 * high - 0.5 * low)
 }
 
-/// Whether a curve does not vary, but for rounding.
-fn is_constant(range: (f64, f64)) -> bool {
-    span(Some(range)) <= 1e-12 * range.0.abs().max(range.1.abs())
+fn size(range: (f64, f64)) -> f64 {
+    range.0.abs().max(range.1.abs())
 }
 
 /// Whether a curve can join others.
-fn fits(ranges: &[Option<(f64, f64)>], group: &[usize], at: usize) -> bool {
+fn fits(ranges: &[Option<(f64, f64)>], is_constant: &[bool], group: &[usize], at: usize) -> bool {
     let Some(own) = ranges[at] else { return true };
-    let known: Vec<(f64, f64)> = group.iter().filter_map(|&i| ranges[i]).collect();
-    let Some(&first) = known.first() else { return true };
-    let union = |a: (f64, f64), b: &(f64, f64)| (a.0.min(b.0), a.1.max(b.1));
-    let before = known.iter().fold(first, union);
-    let after = span(Some(union(before, &own)));
-    let varying = known.iter().filter(|r| !is_constant(**r)).map(|r| span(Some(*r)));
+    let known = || group.iter().filter_map(|&i| Some((i, ranges[i]?)));
+    let Some((_, first)) = known().next() else { return true };
+    let union = |a: (f64, f64), b: (f64, f64)| (a.0.min(b.0), a.1.max(b.1));
+    let before = known().fold(first, |all, (_, r)| union(all, r));
+    let after = span(Some(union(before, own)));
+    let varying = known().filter(|(i, _)| !is_constant[*i]).map(|(_, r)| span(Some(r)));
     let least = varying.fold(f64::INFINITY, f64::min);
-    if is_constant(own) {
+    if is_constant[at] {
         return least == f64::INFINITY || after <= WIDER * span(Some(before));
     }
     after <= FLAT * least.min(span(Some(own)))
@@ -117,6 +127,11 @@ mod tests {
             ("far", Length, &[90.0, 90.0]),
         ]);
         assert_eq!(panels, [vec!["a", "zero"], vec!["far"]]);
+        // So does noise, which is no motion.
+        let panels = divide(&[("a", Length, &[0.0, 1.0]), ("noise", Length, &[0.0, 1e-12])]);
+        assert_eq!(panels, [["a", "noise"]]);
+        let panels = divide(&[("a", Length, &[0.0, 1.0]), ("small", Length, &[0.0, 1e-5])]);
+        assert_eq!(panels, [["a"], ["small"]]);
         let nan = f64::NAN;
         let panels = divide(&[("a", Length, &[nan, nan]), ("b", Length, &[0.0, 1.0])]);
         assert_eq!(panels, [["a", "b"]]);

@@ -358,6 +358,12 @@ fn shorten(label: &str) -> String {
 /// As much of a label as there is room for.
 fn fit(label: &str, room: f64) -> String {
     let mut shown = shorten(label);
+    // The unit goes first.
+    if width(&shown, 13.0) > room
+        && let Some((without, _)) = label.rsplit_once(" (")
+    {
+        shown = shorten(without);
+    }
     while width(&shown, 13.0) > room && shown.chars().count() > 4 {
         let count = shown.chars().count();
         shown = shown.chars().take(count - 2).chain(['…']).collect();

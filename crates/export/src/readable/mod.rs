@@ -49,7 +49,9 @@ pub struct Readable {
     /// What is 0 on the constraints: those that v does not satisfy by itself, and
     /// their rates.
     relations: Vec<ExprId>,
-    /// Numbers at the start.
+    /// Signs at the start that were used.
+    assumptions: Vec<Assumption>,
+    /// Numbers at the start, once they are needed.
     start: Option<start::Numbers>,
     work: RefCell<Work>,
 }
@@ -69,8 +71,17 @@ impl Readable {
         let plain = equations.on_constraints(&copy.exprs);
         let small = equations.count_nodes(&copy.exprs) <= MAX_NODES;
         let mut shown = plain.clone();
+        let (mut start, mut assumptions) = (None, Vec::new());
         if small {
             simplify_energy(&copy.exprs, &mut copy.system, &mut effort);
+            if has_roots_of_squares(&copy) {
+                // Looking for a start adds to an arena, and that one is not ours.
+                start = start::Numbers::new(&model.clone(), equations);
+            }
+            if let Some(start) = &start {
+                assumptions = take_branch(&mut copy, start);
+                simplify_energy(&copy.exprs, &mut copy.system, &mut effort);
+            }
             if let Some(again) = derived(&copy, equations) {
                 shown = again.on_constraints(&copy.exprs);
             }
@@ -98,7 +109,8 @@ impl Readable {
             multipliers,
             collected,
             relations,
-            start: None,
+            assumptions,
+            start,
             work,
         };
         readable.simplify_entries();
@@ -108,20 +120,23 @@ impl Readable {
     /// Looks at the consistent start of the model, which signs of roots and the
     /// check of closed forms need.
     pub fn look_at_start(&mut self, model: &Model, equations: &EquationsOfMotion) {
-        self.start = start::Numbers::new(model, equations);
+        if self.start.is_none() {
+            self.start = start::Numbers::new(&model.clone(), equations);
+        }
         if let Some(start) = &mut self.start {
             start.rename(&equations.v, &self.equations.v);
         }
     }
 
+    /// The signs at the start on which the equations rest.
+    pub fn assumptions(&self) -> &[Assumption] {
+        &self.assumptions
+    }
+
     /// The expression with roots of squares as they are at the start.
     fn on_branch(&self, id: ExprId) -> (ExprId, Vec<Assumption>) {
         let Some(start) = &self.start else { return (id, Vec::new()) };
-        let sign = |base: ExprId| {
-            let value = self.numbers(start, &[base])[0];
-            (value.is_finite() && value != 0.0).then_some(value > 0.0)
-        };
-        let (new, assumed) = self.exprs().on_branch(id, sign);
+        let (new, assumed) = start.on_branch(self.exprs(), id);
         if assumed.is_empty() { (id, assumed) } else { (self.readable(new), assumed) }
     }
 
@@ -233,4 +248,42 @@ fn simplify_energy(exprs: &Exprs, system: &mut System, effort: &mut Effort) {
     for constraint in &mut system.constraints {
         constraint.residual = exprs.simplify_in(constraint.residual, &velocities, effort);
     }
+}
+
+/// Visits the expressions that equations are derived from.
+fn each_expression(system: &mut System, visit: &mut dyn FnMut(&mut ExprId)) {
+    match &mut system.energy {
+        Energy::Lagrangian { kinetic, potential, rest, .. } => {
+            [kinetic, potential, rest].into_iter().for_each(&mut *visit);
+        }
+        Energy::Hamiltonian { hamiltonian, .. } => visit(hamiltonian),
+    }
+    visit(&mut system.dissipation);
+    let forces = system.forces.iter_mut().chain(&mut system.nonideal);
+    forces.flat_map(|force| &mut force.components).for_each(|component| visit(&mut component.1));
+    system.constraints.iter_mut().for_each(|constraint| visit(&mut constraint.residual));
+}
+
+fn has_roots_of_squares(model: &Model) -> bool {
+    let mut found = false;
+    each_expression(&mut model.system.clone(), &mut |id| {
+        found |= !model.exprs.on_branch(*id, |_| Some(true)).1.is_empty();
+    });
+    found
+}
+
+/// Takes roots of squares as they are at the start, and tells with which signs.
+fn take_branch(model: &mut Model, start: &start::Numbers) -> Vec<Assumption> {
+    let mut assumptions = Vec::new();
+    let exprs = &model.exprs;
+    each_expression(&mut model.system, &mut |id| {
+        let (new, assumed) = start.on_branch(exprs, *id);
+        *id = new;
+        for one in assumed {
+            if !assumptions.contains(&one) {
+                assumptions.push(one);
+            }
+        }
+    });
+    assumptions
 }

@@ -247,7 +247,7 @@ impl Readable {
         for &at in &all {
             let entries: Vec<ExprId> = jacobian.rows[at].iter().map(|e| e.1).collect();
             let mut row = vec![0.0; jacobian.columns];
-            let values = self.numbers(numbers, &entries);
+            let values = numbers.of(self.exprs(), &entries);
             jacobian.rows[at].iter().zip(values).for_each(|(e, value)| row[e.0] = value);
             let size = norm(&row);
             if !size.is_finite() {
@@ -274,7 +274,7 @@ impl Readable {
         let n = metric.len();
         let entries: Vec<ExprId> = metric.iter().flatten().copied().collect();
         let Some(numbers) = numbers else { return true };
-        let mut values = self.numbers(numbers, &entries);
+        let mut values = numbers.of(self.exprs(), &entries);
         let scale = values.iter().fold(0.0f64, |a, b| a.max(b.abs()));
         for column in 0..n {
             let size = |values: &[f64], i: usize| values[i * n + column].abs();
@@ -300,17 +300,17 @@ impl Readable {
         let mut numbers = numbers.clone();
         let (symbols, values): (Vec<Symbol>, Vec<ExprId>) =
             solved.multipliers.iter().copied().unzip();
-        let lambda = self.numbers(&numbers, &values);
+        let lambda = numbers.of(self.exprs(), &values);
         self.multipliers.iter().for_each(|&s| numbers.set(s, 0.0));
         symbols.iter().zip(lambda).for_each(|(&s, value)| numbers.set(s, value));
         let (symbols, values): (Vec<Symbol>, Vec<ExprId>) = solved.rates.iter().copied().unzip();
-        let rates = self.numbers(&numbers, &values);
+        let rates = numbers.of(self.exprs(), &values);
         symbols.iter().zip(rates).for_each(|(&s, value)| numbers.set(s, value));
         for row in self.rows().into_iter().chain(self.constraint_rows()) {
             let mut terms = self.exprs().terms(row.left);
             terms.extend(self.exprs().terms(row.right));
-            let size: f64 = self.numbers(&numbers, &terms).iter().map(|x| x.abs()).sum();
-            let sides = self.numbers(&numbers, &[row.left, row.right]);
+            let size: f64 = numbers.of(self.exprs(), &terms).iter().map(|x| x.abs()).sum();
+            let sides = numbers.of(self.exprs(), &[row.left, row.right]);
             let holds = (sides[0] - sides[1]).abs() <= 1e-8 * (size + f64::MIN_POSITIVE);
             if !holds {
                 return Err("it does not hold at the start".to_owned());

@@ -1,9 +1,8 @@
 //! Numbers at the start, for what a reader must know of it: on which branch of a
 //! root the motion begins, and whether a closed form holds there.
 
-use super::Readable;
 use dalembert_derive::EquationsOfMotion;
-use dalembert_expr::{ExprId, Symbol};
+use dalembert_expr::{Assumption, ExprId, Exprs, Symbol};
 use dalembert_model::system::Model;
 use dalembert_simulate::Setting;
 use dalembert_simulate::points::start;
@@ -44,15 +43,21 @@ impl Numbers {
         }
     }
 
+    /// The values of expressions, NaN where a symbol has none.
+    pub fn of(&self, exprs: &Exprs, list: &[ExprId]) -> Vec<f64> {
+        exprs.eval_f64(list, |s| self.0.get(&s).copied().unwrap_or(f64::NAN))
+    }
+
+    /// The expression with roots of squares as they are here.
+    pub fn on_branch(&self, exprs: &Exprs, id: ExprId) -> (ExprId, Vec<Assumption>) {
+        exprs.on_branch(id, |base| {
+            let value = self.of(exprs, &[base])[0];
+            (value.is_finite() && value != 0.0).then_some(value > 0.0)
+        })
+    }
+
     /// Gives a symbol a value.
     pub fn set(&mut self, symbol: Symbol, value: f64) {
         self.0.insert(symbol, value);
-    }
-}
-
-impl Readable {
-    /// The values of expressions at the start, NaN where there is none.
-    pub(super) fn numbers(&self, numbers: &Numbers, list: &[ExprId]) -> Vec<f64> {
-        self.exprs().eval_f64(list, |s| numbers.0.get(&s).copied().unwrap_or(f64::NAN))
     }
 }
