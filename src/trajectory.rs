@@ -8,9 +8,9 @@ use dalembert_model::system::Model;
 use dalembert_simulate::FieldError;
 use dalembert_simulate::Observation;
 use dalembert_simulate::drive::{End, Failure};
-use dalembert_simulate::run::verify::{ErrorEstimate, Sink, StateError};
 #[cfg(feature = "documents")]
 use dalembert_simulate::run::RunOptions;
+use dalembert_simulate::run::verify::{ErrorEstimate, Sink, StateError};
 use dalembert_simulate::run::{Certificate, Line, RunReport};
 use dalembert_simulate::{Setting, State};
 use std::fmt;

@@ -10,6 +10,7 @@ mod door;
 mod function;
 mod model;
 mod motion;
+mod names;
 mod sweep;
 mod value;
 
@@ -23,7 +24,7 @@ fn _dalembert(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<motion::Motion>()?;
     module.add_class::<function::Function>()?;
     module.add_function(wrap_pyfunction!(model::diagnose, module)?)?;
-    module.add_function(wrap_pyfunction!(model::gallery, module)?)?;
-    module.add_function(wrap_pyfunction!(model::choices, module)?)?;
+    module.add_function(wrap_pyfunction!(names::gallery, module)?)?;
+    module.add_function(wrap_pyfunction!(names::choices, module)?)?;
     Ok(())
 }

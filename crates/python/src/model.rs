@@ -3,6 +3,7 @@
 use crate::door::{self, Guard, Trouble};
 use crate::function::{Function, Kind};
 use crate::motion::Motion;
+use crate::names;
 use crate::{arrays, sweep, value};
 use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
@@ -14,7 +15,6 @@ use dalembert::model::render::render;
 use dalembert::model::system;
 use dalembert::prelude::{Mechanics, Stabilize};
 use dalembert::simulate::report::{EvalError, Options as EvalOptions, report};
-use dalembert::simulate::run::method;
 use dalembert::simulate::{Setting, StartError};
 use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals};
 use numpy::PyArrayMethods;
@@ -73,31 +73,6 @@ fn said(loaded: &Loaded, lint: Vec<dalembert::Diagnostic>) -> (Value, String) {
     let all: Vec<_> = loaded.diagnostics.iter().cloned().chain(lint).collect();
     let words = render(&all, &loaded.sources, false).trim_end().to_owned();
     (diagnostics::to_json(&all, &loaded.sources), words)
-}
-
-/// The names and headings of the built-in examples.
-#[pyfunction]
-pub(crate) fn gallery() -> Vec<(&'static str, &'static str)> {
-    dalembert::gallery::pages().map(|page| (page.name, page.title())).collect()
-}
-
-/// The names that can be chosen from: methods, formulations, eliminations.
-#[pyfunction]
-pub(crate) fn choices() -> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
-    let formulations = dalembert::formulations::ALL.iter().map(|f| f.name()).collect();
-    let eliminations = dalembert::gauss::EVERY.iter().map(|e| e.name()).collect();
-    (method::names().collect(), formulations, eliminations)
-}
-
-/// The formulation of a name.
-pub(crate) fn formulation(
-    name: &str,
-) -> Result<&'static dyn dalembert::formulations::Formulation, Trouble> {
-    dalembert::formulations::by_name(name).ok_or_else(|| {
-        let known: Vec<&str> = dalembert::formulations::ALL.iter().map(|f| f.name()).collect();
-        let known = known.join(", ");
-        Trouble::Argument(format!("no formulation is called `{name}`; there are {known}"))
-    })
 }
 
 fn listed(given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
@@ -238,7 +213,7 @@ impl Model {
             let mut options = EvalOptions::of_model(&self.model);
             match formulation {
                 Some("all") => options.formulations = dalembert::formulations::ALL.to_vec(),
-                Some(name) => options.formulations = vec![self::formulation(name)?],
+                Some(name) => options.formulations = vec![names::formulation(name)?],
                 None => {}
             }
             match elimination {
@@ -436,7 +411,7 @@ impl Model {
         show: impl FnOnce(&Derivation<'_>) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
         if let Some(name) = formulation {
-            self::formulation(name)?;
+            names::formulation(name)?;
         }
         let equations = dalembert::derive(&self.model, formulation)
             .map_err(|faults| Error::of_faults(faults, &self.model))?;

@@ -2,7 +2,7 @@
 
 use crate::arrays;
 use crate::door::{Guard, Trouble};
-use crate::model::formulation;
+use crate::names::formulation;
 use dalembert::simulate::Setting;
 use dalembert::simulate::run::RunOptions;
 use dalembert::sweep::plan::{Asked as Sampled, Plan};
