@@ -7,13 +7,14 @@ use dalembert_model::diagnostic::{Diagnostic, Severity};
 use dalembert_model::load::{Loaded, Syntax};
 use dalembert_model::parser;
 use dalembert_model::render::render;
-use dalembert_model::span::SourceId;
+use dalembert_model::span::{SourceId, Sources};
 use dalembert_model::system::Model;
 use dalembert_model::tree::File;
 use dalembert_simulate::drive::{End, Failure};
 use dalembert_simulate::run::{RunError, RunReport};
 use dalembert_simulate::{EvalError, MissingValues, Refusal, Setting, SolveError, StartError};
 use std::fmt;
+use std::sync::Arc;
 
 /// What went wrong, with the lines of the model that are to blame.
 ///
@@ -33,6 +34,7 @@ pub struct Error(Box<Told>);
 struct Told {
     kind: ErrorKind,
     diagnostics: Vec<Diagnostic>,
+    sources: Arc<Sources>,
     text: String,
 }
 
@@ -103,12 +105,18 @@ const _: fn() = || {
 impl Error {
     /// An error without a place in the model.
     pub(crate) fn plain(kind: ErrorKind, words: impl fmt::Display) -> Error {
-        Error(Box::new(Told { kind, diagnostics: Vec::new(), text: format!("error: {words}") }))
+        Error::placeless(kind, format!("error: {words}"))
+    }
+
+    fn placeless(kind: ErrorKind, text: String) -> Error {
+        let (diagnostics, sources) = (Vec::new(), Arc::default());
+        Error(Box::new(Told { kind, diagnostics, sources, text }))
     }
 
     fn told(kind: ErrorKind, diagnostics: Vec<Diagnostic>, model: &Model) -> Error {
         let text = render(&diagnostics, &model.sources, false).trim_end().to_owned();
-        Error(Box::new(Told { kind, diagnostics, text }))
+        let sources = Arc::clone(&model.sources);
+        Error(Box::new(Told { kind, diagnostics, sources, text }))
     }
 
     /// Faults of a model.
@@ -195,6 +203,11 @@ impl Error {
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.0.diagnostics
     }
+
+    /// The texts that the places of the messages are in.
+    pub fn sources(&self) -> &Sources {
+        &self.0.sources
+    }
 }
 
 /// The statements of the text that a model was read from. Only Markdown has lines that open a
@@ -230,7 +243,8 @@ impl From<Loaded> for Error {
             true => "error: the text has no fault".to_owned(),
             false => render(&diagnostics, &loaded.sources, false).trim_end().to_owned(),
         };
-        Error(Box::new(Told { kind: ErrorKind::Model, diagnostics, text }))
+        let (kind, sources) = (ErrorKind::Model, loaded.sources);
+        Error(Box::new(Told { kind, diagnostics, sources, text }))
     }
 }
 
@@ -244,7 +258,7 @@ impl From<InputError> for Error {
     fn from(error: InputError) -> Error {
         let hint = error.hint.as_ref().map_or(String::new(), |hint| format!("\n  = hint: {hint}"));
         let text = format!("error[{}]: {}{hint}", error.code, error.message);
-        Error(Box::new(Told { kind: ErrorKind::Input(error), diagnostics: Vec::new(), text }))
+        Error::placeless(ErrorKind::Input(error), text)
     }
 }
 

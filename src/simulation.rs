@@ -8,11 +8,13 @@ use dalembert_expr::Number;
 use dalembert_gauss::eliminations::Elimination;
 use dalembert_model::system::{Energy, Level, Model, Start};
 use dalembert_model::tree::StartRelation;
+use dalembert_simulate::Observation;
 use dalembert_simulate::Setting;
 use dalembert_simulate::drive::Stabilize;
+use dalembert_simulate::run::verify::StateError;
 use dalembert_simulate::run::verify::{Sink, run_verified};
-use dalembert_simulate::run::{RunOptions, run};
-use std::ops::{Bound, RangeBounds};
+use dalembert_simulate::run::{Progress, RunOptions, run_watched};
+use std::ops::{Bound, ControlFlow, RangeBounds};
 
 /// A run that is being asked for. What is not said is as the model's `run` statement says, else
 /// as `dal run` does it: 1000 samples, tolerance 1e-9, an integrator that suits the motion, and
@@ -251,6 +253,15 @@ impl Simulation {
 
     /// Runs.
     pub fn run(self) -> Result<Trajectory, Error> {
+        self.run_watched(&mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Runs, and tells after each step how far it is. Where `watch` breaks the motion ends, as
+    /// [`End::Interrupted`](dalembert_simulate::drive::End::Interrupted).
+    pub fn run_watched(
+        self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Trajectory, Error> {
         if let Some(fault) = self.fault {
             return Err(fault);
         }
@@ -259,8 +270,11 @@ impl Simulation {
         let options = self.options(&setting);
         let mut rows = Rows::new(&setting);
         let report = match self.verify {
-            true => run_verified(&setting, &options, false, &mut rows),
-            false => run(&setting, &options, &mut |row| rows.record(row, None)),
+            true => {
+                let mut sink = Watched { rows: &mut rows, watch };
+                run_verified(&setting, &options, false, &mut sink)
+            }
+            false => run_watched(&setting, &options, &mut |row| rows.record(row, None), watch),
         };
         let report = report.map_err(|error| Error::of_run(error, &setting))?;
         match Error::of_failure(&setting, &report) {
@@ -288,5 +302,25 @@ impl Simulation {
         options.events = self.events;
         options.dense = self.dense;
         options
+    }
+}
+
+/// The rows of a run that is watched.
+struct Watched<'a> {
+    rows: &'a mut Rows,
+    watch: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+}
+
+impl Sink for Watched<'_> {
+    fn restart(&mut self) {
+        self.rows.restart();
+    }
+
+    fn record(&mut self, row: &Observation, error: Option<&StateError>) -> ControlFlow<()> {
+        self.rows.record(row, error)
+    }
+
+    fn watch(&mut self, progress: Progress) -> ControlFlow<()> {
+        (self.watch)(progress)
     }
 }

@@ -4,9 +4,12 @@ use crate::error::{Error, ErrorKind};
 use crate::key::{Key, Names};
 use crate::sample::{Moment, Row, Sample};
 use dalembert_expr::ExprId;
+use dalembert_model::system::Model;
 use dalembert_simulate::FieldError;
 use dalembert_simulate::Observation;
 use dalembert_simulate::drive::{End, Failure};
+#[cfg(feature = "documents")]
+use dalembert_simulate::run::RunOptions;
 use dalembert_simulate::run::verify::{ErrorEstimate, Sink, StateError};
 use dalembert_simulate::run::{Certificate, Line, RunReport};
 use dalembert_simulate::{Setting, State};
@@ -129,6 +132,28 @@ impl Trajectory {
                 Err(Error::of_state(failure, t, &self.setting.model))
             }
         }
+    }
+
+    /// The model that was run, with the numbers of this run.
+    pub fn model(&self) -> &Model {
+        &self.setting.model
+    }
+
+    /// The page of the motion: one HTML file that shows and moves it. The name and the text are
+    /// the model's, the command is what the page says it was made by.
+    #[cfg(feature = "documents")]
+    pub fn page(&self, name: &str, text: &str, command: &str) -> String {
+        let (setting, model) = (&self.setting, &*self.setting.model);
+        let mut samples = crate::page::samples(model);
+        for row in &self.rows {
+            samples.record(setting, &row.seen, None);
+        }
+        let mut options = RunOptions::of_model(setting);
+        let formulation = dalembert_derive::by_name(self.report.formulation);
+        options.formulation = formulation.unwrap_or(options.formulation);
+        let origin = crate::page::Origin { model, name, text, command, end: None };
+        let data = crate::page::data(origin, (setting, &options), &self.report, &samples);
+        crate::page::fill(&data)
     }
 
     /// The events that happened, in order.

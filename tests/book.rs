@@ -121,7 +121,8 @@ fn every_model_is_as_the_page_says() {
 /// A block of a kind that no test knows would be a snippet that nothing checks.
 #[test]
 fn every_block_is_of_a_kind_that_is_checked() {
-    let known = ["dal", "check", "sh", "console", "text"];
+    // Those of Python are run by python/tests/test_docs.py.
+    let known = ["dal", "check", "sh", "console", "text", "python"];
     let marks = ["fragment", "parsed", "fault", "warning", "file", "exit"];
     for chapter in chapters() {
         for block in blocks(&chapter) {

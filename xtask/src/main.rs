@@ -9,6 +9,7 @@ mod gallery;
 mod highlight;
 mod licenses;
 mod lint;
+mod python;
 mod spdx;
 mod steps;
 mod test;

@@ -13,6 +13,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use crate::python;
 use crate::steps::{Outcome, Report, program, run};
 use crate::{cargo, root};
 
@@ -36,7 +37,11 @@ const GROUPS: &[Group] = &[
     Group { name: "pages in a browser", programs: &["chromium", "chromium-browser", "google-chrome"], probe: &["--version"], variable: "DALEMBERT_BROWSER" },
     Group { name: "the viewer built and its tests", programs: &["npm"], probe: &["ls", "--prefix", "viewer"], variable: "DALEMBERT_NPM" },
     Group { name: "tables read by pyarrow", programs: &["python3"], probe: &["-c", "import pyarrow"], variable: "DALEMBERT_PYARROW" },
+    Group { name: PYTHON, programs: &["python3"], probe: &["-c", python::NEEDS], variable: "DALEMBERT_PYTHON" },
 ];
+
+/// The group that is a step of its own, since it builds the wheel first.
+const PYTHON: &str = "the Python package";
 
 /// How much is tried of what could go on for ever.
 struct Amount {
@@ -66,12 +71,17 @@ pub fn test(all: bool) -> Report {
     tests.args(["test", "--workspace", "--no-fail-fast"]).env("DALEMBERT_SHARE", share);
     tests.env_remove("DALEMBERT_FUZZ_SECONDS"); // Fuzzing is a step of its own.
     let path = env::var_os("PATH").unwrap_or_default();
+    let mut package = None;
     for group in GROUPS {
-        if env::var_os(group.variable).is_some() {
+        if let Some(found) = env::var_os(group.variable) {
+            if group.name == PYTHON {
+                package = Some(PathBuf::from(found));
+            }
             continue; // Set by hand, and inherited.
         }
         let found = group.programs.iter().find_map(|name| find_program(name, &path));
         match found.filter(|program| succeeds(program, group.probe)) {
+            Some(found) if group.name == PYTHON => package = Some(found),
             Some(found) => _ = tests.env(group.variable, found),
             None => {
                 let mut needs = group.programs.join(" or ");
@@ -83,6 +93,9 @@ pub fn test(all: bool) -> Report {
         }
     }
     report.step("tests", || count_tests(&mut tests));
+    if let Some(python) = package {
+        report.step("python", || python::test(&python));
+    }
     report.step("fuzz", || {
         fuzz(env::var("DALEMBERT_FUZZ_SECONDS").ok().as_deref(), amount.fuzz_seconds)
     });

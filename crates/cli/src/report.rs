@@ -118,38 +118,9 @@ pub(crate) fn count(list: &[Diagnostic]) -> String {
     parts.join(", ")
 }
 
-/// Diagnostics as JSON, with lines and columns from 1.
+/// Diagnostics as JSON.
 pub(crate) fn as_json(list: &[Diagnostic], loaded: &Loaded) -> Value {
-    let place = |span: dalembert::model::span::Span| {
-        let sources = &loaded.sources;
-        let (line, column) = sources.line_column(span);
-        let (end_line, end_column) = sources.line_column(span.after());
-        json!({
-            "file": sources.get(span.source).name, "line": line, "column": column,
-            "end_line": end_line, "end_column": end_column,
-        })
-    };
-    let one = |d: &Diagnostic| {
-        let labels: Vec<Value> = d
-            .labels
-            .iter()
-            .map(|label| {
-                let mut value = place(label.span);
-                value["text"] = json!(label.text);
-                value
-            })
-            .collect();
-        let severity = match d.severity {
-            Severity::Fault => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "note",
-        };
-        json!({
-            "code": d.code.name(), "severity": severity, "message": d.message,
-            "labels": labels, "hints": d.hints,
-        })
-    };
-    Value::Array(list.iter().map(one).collect())
+    dalembert::export::diagnostics::to_json(list, &loaded.sources)
 }
 
 /// Says the faults of a model that a command cannot go on with; `own` are fields that its

@@ -5,6 +5,7 @@
 
 pub mod analysis;
 mod derivation;
+pub mod diagnostics;
 pub mod evaluation;
 mod events;
 pub mod html;

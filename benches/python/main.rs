@@ -1,0 +1,54 @@
+//! The calls that `overhead.py` makes from Python, from Rust: least times in seconds, as JSON.
+
+use dalembert::export::EvaluationPage;
+use dalembert::prelude::*;
+use dalembert::simulate::report::{Options as EvalOptions, report};
+use dalembert::{Input, Options};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// The least time of a call, of several rounds.
+fn least(calls: u32, mut call: impl FnMut()) -> f64 {
+    let round = |_| {
+        let clock = Instant::now();
+        (0..calls).for_each(|_| call());
+        clock.elapsed().as_secs_f64() / f64::from(calls)
+    };
+    (0..30).map(round).fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    let mut systems = serde_json::Map::new();
+    for name in ["spherical-pendulum", "four-bar", "rolling-disk"] {
+        let input = Input::open(&format!("gallery:{name}")).expect("it is in the gallery");
+        let loaded = dalembert::load(&input, &Options::default());
+        let model = loaded.model.expect("it has no faults");
+        let motion = model.simulate(0.0..0.01).every(0.01).verify(false).run().expect("it runs");
+        let state = motion.last().expect("a sample").observation().state.clone();
+        let mut work = model.compile().expect("it compiles").work();
+        let acceleration = least(20_000, || {
+            black_box(work.accelerations(0.0, &state.q, &state.velocity).expect("a motion"));
+        });
+        let names = model.system.coordinates.iter().zip(state.q.iter().zip(&state.velocity));
+        let pieces: Vec<String> = names
+            .flat_map(|(c, (q, v))| [format!("{}={q:?}", c.name), format!("{}'={v:?}", c.name)])
+            .collect();
+        let at = Some(pieces.join(", "));
+        let evaluate = least(10, || {
+            let options = Options { at: at.clone(), ..Options::default() };
+            let loaded = dalembert::load(&input, &options);
+            let model = loaded.model.expect("it has no faults");
+            let found = report(&model, &EvalOptions::of_model(&model)).expect("a state");
+            black_box(EvaluationPage { model: &model, report: &found }.to_json());
+        });
+        let simulate = least(10, || {
+            let run = model.simulate(0.0..0.01).every(0.01).verify(false).run();
+            black_box(run.expect("it runs").column("t").expect("time"));
+        });
+        let times = serde_json::json!({
+            "acceleration": acceleration, "evaluate": evaluate, "simulate": simulate,
+        });
+        systems.insert(name.to_owned(), times);
+    }
+    println!("{}", serde_json::Value::Object(systems));
+}

@@ -1,0 +1,33 @@
+//! Numbers that come from Python: NumPy arrays as they are, all else made into one.
+
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+/// Numbers in C order. No copy is made of an array of doubles that is so already.
+pub(crate) fn numbers<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    if let Ok(array) = given.cast::<PyArrayDyn<f64>>()
+        && array.is_c_contiguous()
+    {
+        return Ok(array.clone());
+    }
+    static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = given.py();
+    let maker = MAKER.import(py, "numpy", "asarray")?;
+    let how = PyDict::new(py);
+    how.set_item("dtype", "float64")?;
+    how.set_item("order", "C")?;
+    Ok(maker.call((given,), Some(&how))?.cast_into::<PyArrayDyn<f64>>()?)
+}
+
+/// A matrix, row by row, as an array of two axes.
+pub(crate) fn matrix<'py>(
+    py: Python<'py>,
+    values: Vec<f64>,
+    rows: usize,
+    columns: usize,
+) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    let flat = numpy::PyArray1::from_vec(py, values);
+    Ok(flat.reshape([rows, columns])?.to_dyn().clone())
+}

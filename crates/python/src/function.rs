@@ -1,0 +1,317 @@
+//! Terms of the equations as functions of time and state, for other solvers.
+//!
+//! One state is a call of about a microsecond: arrays of doubles are read where they are, and
+//! the answer is written into `out` if that is given. Many states, as columns, are one call too,
+//! during which other threads of Python run.
+
+use crate::arrays;
+use crate::door::{self, Guard, Trouble};
+use dalembert::{Compiled, Error, Work};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use std::sync::{Mutex, PoisonError};
+
+/// Which term.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Acceleration,
+    Mass,
+    Force,
+    Nonideal,
+    Jacobian,
+    Bias,
+}
+
+impl Kind {
+    pub const ALL: [(&'static str, Kind); 6] = [
+        ("acceleration", Kind::Acceleration),
+        ("mass", Kind::Mass),
+        ("force", Kind::Force),
+        ("nonideal", Kind::Nonideal),
+        ("jacobian", Kind::Jacobian),
+        ("bias", Kind::Bias),
+    ];
+
+    pub fn by_name(name: &str) -> Option<Kind> {
+        Kind::ALL.iter().find(|(own, _)| *own == name).map(|(_, kind)| *kind)
+    }
+
+    /// The axes of its value, for n coordinates and m constraint rows.
+    fn axes(self, n: usize, m: usize) -> Vec<usize> {
+        match self {
+            Kind::Acceleration | Kind::Force | Kind::Nonideal => vec![n],
+            Kind::Mass => vec![n, n],
+            Kind::Jacobian => vec![m, n],
+            Kind::Bias => vec![m],
+        }
+    }
+
+    fn value<'w>(self, work: &'w mut Work, t: f64, x: &[f64]) -> Result<&'w [f64], Error> {
+        let (q, velocity) = x.split_at(x.len() / 2);
+        if self == Kind::Acceleration {
+            return work.accelerations(t, q, velocity);
+        }
+        let terms = work.terms(t, q, velocity)?;
+        Ok(match self {
+            Kind::Mass => &terms.mass,
+            Kind::Force => &terms.force,
+            Kind::Nonideal => &terms.nonideal,
+            Kind::Jacobian => &terms.jacobian,
+            Kind::Bias | Kind::Acceleration => &terms.bias,
+        })
+    }
+}
+
+/// Places to evaluate in that nobody uses now.
+struct Idle {
+    compiled: Compiled,
+    parameters: Vec<(String, f64)>,
+    list: Mutex<Vec<Box<Room>>>,
+}
+
+/// A place to evaluate in, with a state.
+struct Room {
+    work: Work,
+    x: Vec<f64>,
+}
+
+impl Idle {
+    fn take(&self) -> Result<Box<Room>, Error> {
+        let idle = self.list.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(room) = idle {
+            return Ok(room);
+        }
+        let mut work = self.compiled.work();
+        for (name, value) in &self.parameters {
+            work.set(name, *value)?;
+        }
+        Ok(Box::new(Room { work, x: vec![0.0; 2 * self.compiled.coordinates().len()] }))
+    }
+
+    fn give(&self, room: Box<Room>) {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner).push(room);
+    }
+}
+
+/// A term of the equations as a function: `f(t, q, v)`, or `f(t, y)` with y = (q, v).
+#[pyclass(frozen, module = "dalembert._dalembert")]
+pub(crate) struct Function {
+    kind: Kind,
+    n: usize,
+    axes: Vec<usize>,
+    idle: Idle,
+}
+
+impl Function {
+    pub fn new(
+        kind: Kind,
+        compiled: Compiled,
+        parameters: Vec<(String, f64)>,
+    ) -> Result<Function, Trouble> {
+        let (n, m) = (compiled.coordinates().len(), compiled.constraints().len());
+        let idle = Idle { compiled, parameters, list: Mutex::new(Vec::new()) };
+        // A parameter that is not there is said now, not at the first state.
+        let room = idle.take()?;
+        idle.give(room);
+        Ok(Function { kind, n, axes: kind.axes(n, m), idle })
+    }
+
+    /// One value; `takes` has it while the place is there.
+    fn one<T>(
+        &self,
+        t: f64,
+        given: &[&[f64]],
+        takes: impl FnOnce(&[f64], &[f64]) -> T,
+    ) -> Result<T, Trouble> {
+        let mut room = self.idle.take()?;
+        let mut at = 0;
+        for list in given {
+            room.x[at..at + list.len()].copy_from_slice(list);
+            at += list.len();
+        }
+        let Room { work, x } = &mut *room;
+        let taken = match self.kind.value(work, t, x) {
+            Ok(value) => Ok(takes(value, x)),
+            Err(error) => Err(error.into()),
+        };
+        self.idle.give(room);
+        taken
+    }
+
+    /// The values of states that are columns, as columns.
+    fn many(&self, job: &Job, guard: &mut Guard) -> Result<Vec<f64>, Trouble> {
+        let mut room = self.idle.take()?;
+        let rows = self.rows(job.joined);
+        let mut values = vec![0.0; rows * job.count];
+        for k in 0..job.count {
+            let Room { work, x } = &mut *room;
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = job.x[i * job.count + k];
+            }
+            let t = if job.t.len() == 1 { job.t[0] } else { job.t[k] };
+            let value = self.kind.value(work, t, x)?;
+            let head = if job.joined { &x[self.n..] } else { &[] };
+            for (i, &y) in head.iter().chain(value).enumerate() {
+                values[i * job.count + k] = y;
+            }
+            if k % 256 == 255 && guard.check(k as f64, job.count as f64).is_break() {
+                return Err(Trouble::Interrupted);
+            }
+        }
+        self.idle.give(room);
+        Ok(values)
+    }
+
+    fn rows(&self, joined: bool) -> usize {
+        self.axes.iter().product::<usize>() + if joined { self.n } else { 0 }
+    }
+}
+
+/// States that are columns.
+struct Job {
+    t: Vec<f64>,
+    /// (q, v), a row for each.
+    x: Vec<f64>,
+    count: usize,
+    /// Whether the answer is (v, q̈): the rates of y.
+    joined: bool,
+}
+
+#[pymethods]
+impl Function {
+    /// The value at a state, or at states that are columns. The accelerations of `y = (q, v)`
+    /// are the rates of y, as other solvers want them.
+    #[pyo3(signature = (t, q, v = None, *, out = None))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        t: &Bound<'py, PyAny>,
+        q: &Bound<'py, PyAny>,
+        v: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyArrayDyn<f64>>>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let q = arrays::numbers(q)?;
+        let v = v.map(arrays::numbers).transpose()?;
+        let joined = v.is_none() && self.kind == Kind::Acceleration;
+        let expected = if v.is_none() { 2 * self.n } else { self.n };
+        let shape = q.shape();
+        let count = match (shape, &v) {
+            ([rows], None) if *rows == expected => None,
+            ([rows], Some(v)) if *rows == expected && v.shape() == shape => None,
+            ([rows, count], None) if *rows == expected => Some(*count),
+            ([rows, count], Some(v)) if *rows == expected && v.shape() == shape => Some(*count),
+            _ => {
+                return door::brief(py, || {
+                    Err(self.misshapen(shape, v.as_ref().map(|v| v.shape())))
+                });
+            }
+        };
+        let Some(count) = count else {
+            let t: f64 = t.extract()?;
+            let held = (q.readonly(), v.as_ref().map(|v| v.readonly()));
+            let (q, v) = (held.0.as_slice()?, held.1.as_ref().map(|v| v.as_slice()).transpose()?);
+            let given = [q, v.unwrap_or(&[])];
+            let head = |x: &[f64]| if joined { x[self.n..].to_vec() } else { Vec::new() };
+            if let Some(out) = out {
+                self.fits(py, out, joined, None)?;
+                let mut room = out.try_readwrite()?;
+                let place = room.as_slice_mut()?;
+                door::brief(py, || {
+                    self.one(t, &given, |value, x| {
+                        let split = if joined { self.n } else { 0 };
+                        place[..split].copy_from_slice(&x[x.len() - split..]);
+                        place[split..].copy_from_slice(value);
+                    })
+                })?;
+                return Ok(out.clone());
+            }
+            let value = door::brief(py, || {
+                self.one(t, &given, |value, x| [head(x).as_slice(), value].concat())
+            })?;
+            return self.shaped(value, py, joined, None);
+        };
+        let t: Vec<f64> = match t.extract::<f64>() {
+            Ok(t) => vec![t],
+            Err(_) => arrays::numbers(t)?.to_vec()?,
+        };
+        if t.len() != 1 && t.len() != count {
+            let words = format!("there are {count} states and {} times", t.len());
+            return door::brief(py, || Err(Trouble::Argument(words)));
+        }
+        let mut x: Vec<f64> = q.to_vec()?;
+        if let Some(v) = &v {
+            x.extend(v.to_vec()?);
+        }
+        let job = Job { t, x, count, joined };
+        let values = door::enter(py, |guard| self.many(&job, guard))?;
+        match out {
+            Some(out) => {
+                self.fits(py, out, joined, Some(count))?;
+                out.try_readwrite()?.as_slice_mut()?.copy_from_slice(&values);
+                Ok(out.clone())
+            }
+            None => self.shaped(values, py, joined, Some(count)),
+        }
+    }
+
+    /// How many coordinates states have.
+    #[getter]
+    fn size(&self) -> usize {
+        self.n
+    }
+}
+
+impl Function {
+    fn shape(&self, joined: bool, count: Option<usize>) -> Vec<usize> {
+        let mut shape = if joined { vec![2 * self.n] } else { self.axes.clone() };
+        shape.extend(count);
+        shape
+    }
+
+    fn shaped<'py>(
+        &self,
+        values: Vec<f64>,
+        py: Python<'py>,
+        joined: bool,
+        count: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let flat = PyArray1::from_vec(py, values);
+        match &self.shape(joined, count)[..] {
+            [_] => Ok(flat.to_dyn().clone()),
+            shape => flat.reshape(shape.to_vec()),
+        }
+    }
+
+    fn fits(
+        &self,
+        py: Python<'_>,
+        out: &Bound<'_, PyArrayDyn<f64>>,
+        joined: bool,
+        count: Option<usize>,
+    ) -> PyResult<()> {
+        let (found, has_one) = (out.shape(), count.is_none() && self.axes.len() == 1);
+        let fits = match has_one {
+            true => found == [self.rows(joined)],
+            false => found == self.shape(joined, count),
+        };
+        if fits && out.is_c_contiguous() {
+            return Ok(());
+        }
+        let right = self.shape(joined, count);
+        let words = format!("`out` must have shape {right:?}, in C order, and has {found:?}");
+        door::brief(py, || Err(Trouble::Argument(words)))
+    }
+
+    fn misshapen(&self, q: &[usize], v: Option<&[usize]>) -> Trouble {
+        let n = self.n;
+        Trouble::Argument(match v {
+            Some(v) => format!(
+                "q and v must have shape ({n},), or ({n}, k) for k states, and have {q:?} and {v:?}"
+            ),
+            None => format!(
+                "y = (q, v) must have shape ({},), or ({0}, k) for k states, and has {q:?}",
+                2 * n
+            ),
+        })
+    }
+}

@@ -1,0 +1,469 @@
+//! A model: read, looked at, asked for numbers.
+
+use crate::door::{self, Guard, Trouble};
+use crate::function::{Function, Kind};
+use crate::motion::Motion;
+use crate::names;
+use crate::{arrays, sweep, value};
+use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
+use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
+use dalembert::export::linearization::failure_words;
+use dalembert::export::{AnalysisPage, Derivation, EvaluationPage, LinearizationPage, diagnostics};
+use dalembert::model::load::Syntax;
+use dalembert::model::parameters;
+use dalembert::model::render::render;
+use dalembert::model::system;
+use dalembert::prelude::{Mechanics, Stabilize};
+use dalembert::simulate::report::{EvalError, Options as EvalOptions, report};
+use dalembert::simulate::{Setting, StartError};
+use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals};
+use numpy::PyArrayMethods;
+use pyo3::prelude::*;
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::ops::Bound as End;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+/// A model without faults.
+#[pyclass(frozen, module = "dalembert._dalembert")]
+pub(crate) struct Model {
+    pub input: Input,
+    pub options: Options,
+    pub loaded: Loaded,
+    pub model: system::Model,
+    /// Compiled when it is first asked for.
+    compiled: OnceLock<Compiled>,
+}
+
+/// Reads a text; one that has faults is an error.
+fn read(input: Input, options: Options) -> Result<Model, Error> {
+    let mut loaded = dalembert::load(&input, &options);
+    match loaded.model.take() {
+        Some(model) if !loaded.diagnostics.iter().any(|d| d.severity == Severity::Fault) => {
+            Ok(Model { input, options, loaded, model, compiled: OnceLock::new() })
+        }
+        _ => Err(loaded.into()),
+    }
+}
+
+fn input(name: &str, text: &str, markdown: bool, folder: Option<PathBuf>) -> Input {
+    let syntax = if markdown { Syntax::Markdown } else { Syntax::Plain };
+    Input { name: name.to_owned(), text: text.to_owned(), syntax, folder }
+}
+
+/// What is said about a text, be it a model or not, and the same for people.
+#[pyfunction]
+#[pyo3(signature = (text, *, name = "model", markdown = false))]
+pub(crate) fn diagnose<'py>(
+    py: Python<'py>,
+    text: &str,
+    name: &str,
+    markdown: bool,
+) -> PyResult<(Bound<'py, PyAny>, String)> {
+    let (list, words) = door::enter(py, |_| {
+        let loaded = dalembert::load(&input(name, text, markdown, None), &Options::default());
+        Ok(said(&loaded, dalembert::lint(&loaded)))
+    })?;
+    Ok((value::to_python(py, &list)?, words))
+}
+
+fn said(loaded: &Loaded, lint: Vec<dalembert::Diagnostic>) -> (Value, String) {
+    let all: Vec<_> = loaded.diagnostics.iter().cloned().chain(lint).collect();
+    let words = render(&all, &loaded.sources, false).trim_end().to_owned();
+    (diagnostics::to_json(&all, &loaded.sources), words)
+}
+
+fn listed(given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    Ok(arrays::numbers(given)?.to_vec()?)
+}
+
+/// Asks a guard between the steps of an analysis.
+fn watched<T>(guard: &mut Guard, work: impl FnOnce(&Watch<'_>) -> T) -> T {
+    let guard = RefCell::new(guard);
+    let stage = |_: &'static str| -> ControlFlow<()> { guard.borrow_mut().ask(0.0, 0.0) };
+    work(&Watch::by(&stage))
+}
+
+#[pymethods]
+impl Model {
+    /// The model that a text is.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, name = "model", markdown = false, folder = None))]
+    fn parse(
+        py: Python<'_>,
+        text: &str,
+        name: &str,
+        markdown: bool,
+        folder: Option<PathBuf>,
+    ) -> PyResult<Model> {
+        let input = input(name, text, markdown, folder);
+        door::enter(py, |_| Ok(read(input, Options::default())?))
+    }
+
+    /// The model of a file, or of the gallery (`gallery:NAME`).
+    #[staticmethod]
+    fn open(py: Python<'_>, place: &str) -> PyResult<Model> {
+        door::enter(py, |_| Ok(read(Input::open(place).map_err(Error::from)?, Options::default())?))
+    }
+
+    /// The same with further overrides, each a text such as `m=2, x'=0`.
+    fn with_set(&self, py: Python<'_>, overrides: Vec<String>) -> PyResult<Model> {
+        door::enter(py, |_| {
+            let mut options = self.options.clone();
+            options.set.extend(overrides);
+            Ok(read(self.input.clone(), options)?)
+        })
+    }
+
+    /// The same with further statements at its end.
+    fn with_statements(&self, py: Python<'_>, statements: &str) -> PyResult<Model> {
+        door::enter(py, |_| {
+            let mut input = self.input.clone();
+            input.text += &match input.syntax {
+                Syntax::Plain => format!("\n{statements}\n"),
+                Syntax::Markdown => format!("\n\n```dal\n{statements}\n```\n"),
+            };
+            Ok(read(input, self.options.clone())?)
+        })
+    }
+
+    /// All that it is read from, for [`restored`](Model::restored).
+    fn saved(&self) -> (&str, &str, bool, Option<PathBuf>, Vec<String>) {
+        let Input { name, text, syntax, folder } = &self.input;
+        (name, text, *syntax == Syntax::Markdown, folder.clone(), self.options.set.clone())
+    }
+
+    /// The model that was saved.
+    #[staticmethod]
+    fn restored(
+        py: Python<'_>,
+        name: &str,
+        text: &str,
+        markdown: bool,
+        folder: Option<PathBuf>,
+        overrides: Vec<String>,
+    ) -> PyResult<Model> {
+        let input = input(name, text, markdown, folder);
+        door::enter(py, |_| Ok(read(input, Options { set: overrides, ..Options::default() })?))
+    }
+
+    /// Its text.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.input.text
+    }
+
+    /// Its title, heading or name.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.model.system.title
+    }
+
+    /// Warnings and notes, and the same for people.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, String)> {
+        let (list, words) = door::enter(py, |_| {
+            Ok(said(&self.loaded, dalembert::analyze::lint::lint(&self.model)))
+        })?;
+        Ok((value::to_python(py, &list)?, words))
+    }
+
+    /// What it consists of.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let object = door::enter(py, |_| Ok(parts(&self.model)))?;
+        value::to_python(py, &object)
+    }
+
+    /// Its equations of motion as a document: `text`, `latex`, `html`.
+    fn document(&self, py: Python<'_>, kind: &str, formulation: Option<&str>) -> PyResult<String> {
+        door::enter(py, |_| {
+            self.derived(formulation, |derivation| match kind {
+                "text" => Ok(derivation.to_text()),
+                "latex" => Ok(derivation.to_latex_fragment()),
+                "html" => Ok(derivation.to_html_fragment()),
+                _ => Err(Trouble::Argument(format!(
+                    "no document is called `{kind}`; there are text, latex, html"
+                ))),
+            })
+        })
+    }
+
+    /// Its equations of motion as `dal derive --format json` has them.
+    fn equations<'py>(
+        &self,
+        py: Python<'py>,
+        formulation: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let object =
+            door::enter(py, |_| self.derived(formulation, |derivation| Ok(derivation.to_json())))?;
+        value::to_python(py, &object)
+    }
+
+    /// Numbers at a state (`x=1, x'=0.2`) or at the start, as `dal eval --json` has them.
+    #[pyo3(signature = (at = None, *, formulation = None, elimination = None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        at: Option<String>,
+        formulation: Option<&str>,
+        elimination: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let object = door::enter(py, |_| {
+            let mut options = EvalOptions::of_model(&self.model);
+            match formulation {
+                Some("all") => options.formulations = dalembert::formulations::ALL.to_vec(),
+                Some(name) => options.formulations = vec![names::formulation(name)?],
+                None => {}
+            }
+            match elimination {
+                Some("all") => options.eliminations = dalembert::simulate::ALL.to_vec(),
+                Some(name) => {
+                    let found = dalembert::gauss::by_name(name).ok_or_else(|| {
+                        Trouble::Argument(format!("no elimination is called `{name}`"))
+                    })?;
+                    options.eliminations = vec![found];
+                }
+                None => {}
+            }
+            self.at_state(at, |model| {
+                let found = report(model, &options).map_err(|e| refused(&e, model))?;
+                Ok(EvaluationPage { model, report: &found }.to_json())
+            })
+        })?;
+        value::to_python(py, &object)
+    }
+
+    /// What is true of it, as `dal analyze --json` has it.
+    fn analyze<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let object = door::enter(py, |guard| {
+            let (model, request) = (&self.model, Request { searches: true, ..Request::default() });
+            match watched(guard, |watch| analyze_watched(model, &request, watch)) {
+                Ok(Ok(analysis)) => Ok(AnalysisPage { model, analysis: &analysis }.to_json()),
+                Ok(Err(error)) => Err(refused(&error, model)),
+                Err(Interrupted) => Err(Trouble::Interrupted),
+            }
+        })?;
+        value::to_python(py, &object)
+    }
+
+    /// The equilibrium or steady motion near a state or the start, and the linear equations
+    /// about it, as `dal linearize --json` has them.
+    #[pyo3(signature = (at = None))]
+    fn linearize<'py>(&self, py: Python<'py>, at: Option<String>) -> PyResult<Bound<'py, PyAny>> {
+        let object = door::enter(py, |guard| {
+            self.at_state(at, |model| {
+                let setting = Setting::new(model).map_err(|m| Error::of_missing(m, model))?;
+                match watched(guard, |watch| linearize_watched(&setting, watch)) {
+                    Ok(found) => Ok(LinearizationPage { model, found: &found }.to_json()),
+                    Err(
+                        LinearizeError::Start(StartError::Clash(faults))
+                        | LinearizeError::Equations(faults),
+                    ) => Err(Error::of_faults(faults, model).into()),
+                    Err(error) => Err(Trouble::Failed(failure_words(&error, model))),
+                }
+            })
+        })?;
+        value::to_python(py, &object)
+    }
+
+    /// A term of the equations as a function of time and state: `acceleration`, `mass`,
+    /// `force`, `nonideal`, `jacobian`, `bias`.
+    #[pyo3(signature = (name, parameters = Vec::new()))]
+    fn function(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        parameters: Vec<(String, f64)>,
+    ) -> PyResult<Function> {
+        door::enter(py, |_| {
+            let kind = Kind::by_name(name).ok_or_else(|| {
+                let known: Vec<&str> = Kind::ALL.iter().map(|k| k.0).collect();
+                let known = known.join(", ");
+                Trouble::Argument(format!("no function is called `{name}`; there are {known}"))
+            })?;
+            let compiled = match self.compiled.get() {
+                Some(compiled) => compiled,
+                None => {
+                    let made = self.model.compile()?;
+                    self.compiled.get_or_init(|| made)
+                }
+            };
+            Function::new(kind, compiled.clone(), parameters)
+        })
+    }
+
+    /// Runs it.
+    #[pyo3(signature = (
+        start_time = None, end_time = None, *, tolerance = None, every = None, times = None,
+        step = None, longest = None, most_steps = None, method = None, formulation = None,
+        elimination = None, stabilize = None, events = true, verify = true, dense = true,
+        partial = false, parameters = Vec::new(), start = Vec::new(), progress = None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "all by name, as Python's callers have them")]
+    fn simulate(
+        &self,
+        py: Python<'_>,
+        start_time: Option<f64>,
+        end_time: Option<f64>,
+        tolerance: Option<f64>,
+        every: Option<f64>,
+        times: Option<&Bound<'_, PyAny>>,
+        step: Option<f64>,
+        longest: Option<f64>,
+        most_steps: Option<u64>,
+        method: Option<&str>,
+        formulation: Option<&str>,
+        elimination: Option<&str>,
+        stabilize: Option<&str>,
+        events: bool,
+        verify: bool,
+        dense: bool,
+        partial: bool,
+        parameters: Vec<(String, f64)>,
+        start: Vec<(String, f64)>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Motion> {
+        let times = times.map(listed).transpose()?.unwrap_or_default();
+        door::enter_with(py, progress, |guard| {
+            let from = start_time.map_or(End::Unbounded, End::Included);
+            let to = end_time.map_or(End::Unbounded, End::Included);
+            let mut run = self.model.simulate((from, to)).at(times);
+            run = run.events(events).verify(verify).dense(dense).partial(partial);
+            macro_rules! asked {
+                ($($name:ident => $method:ident),*) => {
+                    $(if let Some(value) = $name { run = run.$method(value); })*
+                };
+            }
+            asked!(
+                tolerance => tolerance, every => every, step => step, longest => longest_step,
+                most_steps => most_steps, method => method, formulation => formulation,
+                elimination => elimination
+            );
+            if let Some(name) = stabilize {
+                let found = Stabilize::by_name(name).ok_or_else(|| {
+                    let known = Stabilize::NAMES.join(", ");
+                    Trouble::Argument(format!(
+                        "no stabilization is called `{name}`; there are {known}"
+                    ))
+                })?;
+                run = run.stabilize(found);
+            }
+            run = parameters.iter().fold(run, |run, (name, value)| run.set(name, *value));
+            run = start.iter().fold(run, |run, (name, value)| run.start(name, *value));
+            let trajectory: Trajectory =
+                run.run_watched(&mut |p| guard.check(p.t - p.start, p.end - p.start))?;
+            Ok(Motion { trajectory })
+        })
+    }
+
+    /// Runs many cases of it: a table of what was varied and of what is kept of each end, and
+    /// the cases that failed, with why.
+    #[pyo3(signature = (
+        names, values, *, vary = None, sampling = None, samples = None, seed = 0, observe = Vec::new(),
+        end_time = None, tolerance = None, method = None, formulation = None, threads = None,
+        progress = None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "all by name, as Python's callers have them")]
+    fn sweep<'py>(
+        &self,
+        py: Python<'py>,
+        names: Vec<String>,
+        values: &Bound<'py, PyAny>,
+        vary: Option<String>,
+        sampling: Option<String>,
+        samples: Option<u64>,
+        seed: u64,
+        observe: Vec<String>,
+        end_time: Option<f64>,
+        tolerance: Option<f64>,
+        method: Option<String>,
+        formulation: Option<String>,
+        threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<sweep::Table<'py>> {
+        let values = listed(values)?;
+        let asked = sweep::Asked {
+            names,
+            values,
+            vary,
+            sampling,
+            samples,
+            seed,
+            observe,
+            end_time,
+            tolerance,
+            method,
+            formulation,
+            threads,
+        };
+        let done = door::enter_with(py, progress, |guard| {
+            sweep::run(&self.input, &self.options, &asked, guard)
+        })?;
+        done.into_python(py)
+    }
+}
+
+impl Model {
+    fn derived<T>(
+        &self,
+        formulation: Option<&str>,
+        show: impl FnOnce(&Derivation<'_>) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        if let Some(name) = formulation {
+            names::formulation(name)?;
+        }
+        let equations = dalembert::derive(&self.model, formulation)
+            .map_err(|faults| Error::of_faults(faults, &self.model))?;
+        show(&Derivation::new(&self.model, &equations))
+    }
+
+    /// With the model as it is, or read once more with a state beside it.
+    fn at_state<T>(
+        &self,
+        at: Option<String>,
+        work: impl FnOnce(&system::Model) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        match at {
+            None => work(&self.model),
+            at => {
+                let options = Options { at, ..self.options.clone() };
+                work(&read(self.input.clone(), options)?.model)
+            }
+        }
+    }
+}
+
+fn refused(error: &EvalError, model: &system::Model) -> Trouble {
+    match error {
+        EvalError::Missing(missing) => Error::of_missing(missing.clone(), model).into(),
+        error => Error::of_faults(refusals::of_evaluation(error, model), model).into(),
+    }
+}
+
+fn parts(model: &system::Model) -> Value {
+    let (exprs, system) = (&model.exprs, &model.system);
+    let names = |symbols: Vec<dalembert::expr::Symbol>| -> Vec<String> {
+        symbols.into_iter().map(|s| exprs.symbol_info(s).full_name()).collect()
+    };
+    let known = parameters::values(exprs, &system.parameters);
+    let parameters: Map<String, Value> =
+        system.parameters.iter().map(|p| (p.name.clone(), json!(known.get(&p.symbol)))).collect();
+    let constraints: Vec<Value> = system
+        .constraints
+        .iter()
+        .map(|c| {
+            let residual = exprs.to_source(c.residual);
+            json!({"name": c.name, "label": c.label, "kinds": c.kinds(), "residual": residual})
+        })
+        .collect();
+    json!({
+        "positions": names(system.positions()),
+        "velocities": names(system.velocities()),
+        "momenta": names(system.momenta()),
+        "parameters": parameters,
+        "constraints": constraints,
+        "observes": system.observes.iter().map(|o| &o.name).collect::<Vec<_>>(),
+        "events": system.events.iter().map(|e| &e.name).collect::<Vec<_>>(),
+    })
+}

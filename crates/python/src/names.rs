@@ -1,0 +1,29 @@
+//! Names that can be chosen from.
+
+use crate::door::Trouble;
+use dalembert::formulations::Formulation;
+use dalembert::simulate::run::method;
+use pyo3::prelude::*;
+
+/// The names and headings of the built-in examples.
+#[pyfunction]
+pub(crate) fn gallery() -> Vec<(&'static str, &'static str)> {
+    dalembert::gallery::pages().map(|page| (page.name, page.title())).collect()
+}
+
+/// The names that can be chosen from: methods, formulations, eliminations.
+#[pyfunction]
+pub(crate) fn choices() -> (Vec<&'static str>, Vec<&'static str>, Vec<&'static str>) {
+    let formulations = dalembert::formulations::ALL.iter().map(|f| f.name()).collect();
+    let eliminations = dalembert::gauss::EVERY.iter().map(|e| e.name()).collect();
+    (method::names().collect(), formulations, eliminations)
+}
+
+/// The formulation of a name.
+pub(crate) fn formulation(name: &str) -> Result<&'static dyn Formulation, Trouble> {
+    dalembert::formulations::by_name(name).ok_or_else(|| {
+        let known: Vec<&str> = dalembert::formulations::ALL.iter().map(|f| f.name()).collect();
+        let known = known.join(", ");
+        Trouble::Argument(format!("no formulation is called `{name}`; there are {known}"))
+    })
+}

@@ -1,0 +1,32 @@
+//! JSON as Python's own objects.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use serde_json::Value;
+
+/// Objects become dictionaries, arrays lists.
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::Null => Ok(py.None().into_bound(py)),
+        Value::Bool(truth) => truth.into_bound_py_any(py),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => whole.into_bound_py_any(py),
+            (_, Some(whole)) => whole.into_bound_py_any(py),
+            _ => number.as_f64().into_bound_py_any(py),
+        },
+        Value::String(text) => text.into_bound_py_any(py),
+        Value::Array(list) => {
+            let items: Vec<Bound<'py, PyAny>> =
+                list.iter().map(|item| to_python(py, item)).collect::<PyResult<_>>()?;
+            Ok(PyList::new(py, items)?.into_any())
+        }
+        Value::Object(map) => {
+            let dict = PyDict::new(py);
+            for (name, item) in map {
+                dict.set_item(name, to_python(py, item)?)?;
+            }
+            Ok(dict.into_any())
+        }
+    }
+}

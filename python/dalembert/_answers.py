@@ -1,0 +1,65 @@
+"""What the library tells, as dictionaries whose entries are attributes too."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+__all__ = ["Answer", "Diagnostics"]
+
+
+class Answer(dict[str, Any]):
+    """A dictionary in the shape that docs/json.md documents; ``a.x`` is ``a["x"]``.
+
+    >>> Answer({"motion": "unique"}).motion
+    'unique'
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            pass
+        # What was evaluated in one way only needs no list.
+        results = self.get("results")
+        if results is not None and len(results) == 1 and name in results[0]:
+            return results[0][name]
+        raise AttributeError(f"there is no {name!r}; there are {', '.join(self)}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    def _repr_html_(self) -> str:
+        return _table(self)
+
+
+def _table(value: Any) -> str:
+    if isinstance(value, dict):
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(str(name))}</th>"
+            f"<td style='text-align:left'>{_table(item)}</td></tr>"
+            for name, item in value.items()
+        )
+        return f"<table>{rows}</table>"
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return "".join(_table(item) for item in value)
+    return html.escape(str(value))
+
+
+class Diagnostics(list[dict[str, Any]]):
+    """Messages about a model, in the shape of ``dal check --json``; as text, for people."""
+
+    def __init__(self, messages: list[dict[str, Any]], text: str) -> None:
+        super().__init__(messages)
+        self.text = text
+
+    @property
+    def faults(self) -> list[dict[str, Any]]:
+        """Those that keep the text from being a model."""
+        return [message for message in self if message["severity"] == "error"]
+
+    def __repr__(self) -> str:
+        return self.text or "nothing to say"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"

@@ -1,0 +1,212 @@
+"""Models written with Python's operators, without text.
+
+>>> b = Builder("pendulum")
+>>> m, l, g = b.param("m", 1), b.param("l", 2), b.param("g", 9.81)
+>>> x, y = b.coord("x"), b.coord("y")
+>>> b.kinetic(m*(x.dot**2 + y.dot**2)/2)
+>>> b.potential(m*g*y)
+>>> b.constraint("rod", x**2 + y**2, l**2)
+>>> b.start(x, 2)
+>>> b.system()
+<dalembert.System 'pendulum', coordinates x, y, constraints rod>
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Union
+
+if TYPE_CHECKING:
+    from ._system import System
+
+__all__ = ["Builder", "Symbol", "cos", "exp", "log", "sin", "sqrt", "tan"]
+
+_SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+
+
+class Symbol:
+    """An expression of the language, with operators. :class:`Builder` makes the first ones."""
+
+    __slots__ = ("_rank", "text")
+    # NumPy's numbers leave operators to this class.
+    __array_ufunc__ = None
+
+    def __init__(self, text: str, _rank: int = _ATOM) -> None:
+        self.text = text
+        self._rank = _rank
+
+    def _within(self, rank: int) -> str:
+        return self.text if self._rank >= rank else f"({self.text})"
+
+    def _joined(self, sign: str, other: Symbol, rank: int) -> Symbol:
+        # The right side of `-` and `/` is bracketed if it is of the same rank.
+        right = other._within(rank + 1 if sign in "-/" else rank)
+        return Symbol(f"{self._within(rank)}{sign}{right}", rank)
+
+    def __add__(self, other: Term) -> Symbol:
+        return self._joined(" + ", _term(other), _SUM)
+
+    def __radd__(self, other: Term) -> Symbol:
+        return _term(other) + self
+
+    def __sub__(self, other: Term) -> Symbol:
+        return Symbol(f"{self._within(_SUM)} - {_term(other)._within(_PRODUCT)}", _SUM)
+
+    def __rsub__(self, other: Term) -> Symbol:
+        return _term(other) - self
+
+    def __mul__(self, other: Term) -> Symbol:
+        return self._joined("*", _term(other), _PRODUCT)
+
+    def __rmul__(self, other: Term) -> Symbol:
+        return _term(other) * self
+
+    def __truediv__(self, other: Term) -> Symbol:
+        return self._joined("/", _term(other), _PRODUCT)
+
+    def __rtruediv__(self, other: Term) -> Symbol:
+        return _term(other) / self
+
+    def __pow__(self, other: Term) -> Symbol:
+        return Symbol(f"{self._within(_ATOM)}^{_term(other)._within(_ATOM)}", _POWER)
+
+    def __rpow__(self, other: Term) -> Symbol:
+        return _term(other) ** self
+
+    def __neg__(self) -> Symbol:
+        return Symbol(f"-{self._within(_POWER)}", _SIGN)
+
+    def __pos__(self) -> Symbol:
+        return self
+
+    @property
+    def dot(self) -> Symbol:
+        """The time derivative."""
+        return Symbol(f"{self._within(_ATOM)}'")
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.text!r})"
+
+
+Term = Union[Symbol, float]
+
+
+def _term(value: Term) -> Symbol:
+    if isinstance(value, Symbol):
+        return value
+    if isinstance(value, numbers.Integral):
+        text = str(int(value))
+    elif isinstance(value, numbers.Real):
+        text = repr(float(value))
+    else:
+        raise TypeError(f"{value!r} is no number and no Symbol")
+    return Symbol(text, _SIGN if text.startswith("-") else _ATOM)
+
+
+def function(name: str, *arguments: Term) -> Symbol:
+    """A function of the language.
+
+    >>> function("atan2", Symbol("y"), Symbol("x"))
+    Symbol('atan2(y, x)')
+    """
+    return Symbol(f"{name}({', '.join(_term(a).text for a in arguments)})")
+
+
+def sin(x: Term) -> Symbol:
+    """The sine of an angle in radians."""
+    return function("sin", x)
+
+
+def cos(x: Term) -> Symbol:
+    """The cosine of an angle in radians."""
+    return function("cos", x)
+
+
+def tan(x: Term) -> Symbol:
+    """The tangent of an angle in radians."""
+    return function("tan", x)
+
+
+def sqrt(x: Term) -> Symbol:
+    """The square root."""
+    return function("sqrt", x)
+
+
+def exp(x: Term) -> Symbol:
+    """e to the power x."""
+    return function("exp", x)
+
+
+def log(x: Term) -> Symbol:
+    """The natural logarithm."""
+    return function("log", x)
+
+
+class Builder:
+    """Writes a model statement by statement; the statements are those of the language."""
+
+    #: Time.
+    t = Symbol("t")
+
+    def __init__(self, title: str = "") -> None:
+        self._lines = [f"system {title}"] if title else []
+
+    def add(self, statement: str) -> None:
+        """A statement as the language has it."""
+        self._lines.append(statement)
+
+    def param(self, name: str, value: Term | None = None) -> Symbol:
+        """A parameter."""
+        self.add(f"param {name}" if value is None else f"param {name} = {_term(value)}")
+        return Symbol(name)
+
+    def coord(self, name: str) -> Symbol:
+        """A coordinate."""
+        self.add(f"coord {name}")
+        return Symbol(name)
+
+    def kinetic(self, energy: Term) -> None:
+        """A term of T."""
+        self.add(f"kinetic {_term(energy)}")
+
+    def potential(self, energy: Term) -> None:
+        """A term of V."""
+        self.add(f"potential {_term(energy)}")
+
+    def lagrangian(self, terms: Term) -> None:
+        """Further terms of L."""
+        self.add(f"lagrangian {_term(terms)}")
+
+    def dissipation(self, function: Term) -> None:
+        """A term of Rayleigh's function R: the force −∂R/∂q̇."""
+        self.add(f"dissipation {_term(function)}")
+
+    def force(self, coordinate: Symbol, value: Term) -> None:
+        """A generalized force on a coordinate."""
+        self.add(f"force {coordinate}: {_term(value)}")
+
+    def constraint(self, name: str, left: Term, right: Term = 0) -> None:
+        """What always holds: left = right."""
+        self.add(f"constraint {name}: {_term(left)} = {_term(right)}")
+
+    def start(self, quantity: Symbol, value: Term) -> None:
+        """What holds at the start."""
+        self.add(f"start {quantity} = {_term(value)}")
+
+    def observe(self, name: str, value: Term) -> None:
+        """A further output."""
+        self.add(f"observe {name} = {_term(value)}")
+
+    @property
+    def text(self) -> str:
+        """The text of the model."""
+        return "\n".join(self._lines) + "\n"
+
+    def system(self) -> System:
+        """The model; what is wrong with it is said at the statement."""
+        from ._system import System
+
+        return System(self.text)

@@ -1,0 +1,338 @@
+"""From SymPy's expressions to a model, and back to SymPy's matrices.
+
+On the way in, a printer writes each expression in the language: functions of time are
+coordinates, their derivatives have primes, free symbols are parameters. On the way back the
+language's text is read by Python's own parser, whose tree is close enough, and numbers stay exact.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import sympy as sp
+from sympy.physics.mechanics import KanesMethod, LagrangesMethod, dynamicsymbols
+from sympy.physics.mechanics import System as Assembly
+from sympy.printing.str import StrPrinter
+
+from ._answers import Answer
+from .errors import ArgumentError
+
+#: Names that belong to the language.
+_TAKEN = frozenset(
+    "t pi and or energy kinetic potential sin cos tan asin acos atan atan2 sinh cosh tanh exp log "
+    "sqrt abs sign min max mod if sum product dot cross norm transpose Rx Ry Rz Rq axial "
+    "multiplier reaction residual".split()
+)
+
+_FUNCTIONS = {
+    sp.sin: "sin",
+    sp.cos: "cos",
+    sp.tan: "tan",
+    sp.asin: "asin",
+    sp.acos: "acos",
+    sp.atan: "atan",
+    sp.atan2: "atan2",
+    sp.sinh: "sinh",
+    sp.cosh: "cosh",
+    sp.tanh: "tanh",
+    sp.exp: "exp",
+    sp.log: "log",
+    sp.Abs: "abs",
+    sp.sign: "sign",
+    sp.Min: "min",
+    sp.Max: "max",
+}
+
+#: What the language has no word for, in terms of what it has.
+_REWRITTEN = {sp.sec: sp.cos, sp.csc: sp.sin, sp.cot: sp.tan}
+
+
+class _Names:
+    """A name of the language for each symbol and function of time."""
+
+    def __init__(self) -> None:
+        self.by_atom: dict[Any, str] = {}
+
+    def of(self, atom: Any) -> str:
+        if atom not in self.by_atom:
+            wanted = atom.func.__name__ if isinstance(atom, sp.Function) else atom.name
+            name = re.sub(r"\W", "_", wanted) or "_"
+            name = name if not name[0].isdigit() else f"_{name}"
+            while name in _TAKEN or name in self.by_atom.values():
+                name += "_"
+            self.by_atom[atom] = name
+        return self.by_atom[atom]
+
+
+class _Printer(StrPrinter):
+    """Writes an expression in the language."""
+
+    def __init__(self, names: _Names, coordinates: list[Any], time: Any) -> None:
+        super().__init__({"full_prec": True})
+        self.names, self.coordinates, self.time = names, coordinates, time
+
+    def _print_Symbol(self, expr: Any) -> str:
+        return "t" if expr == self.time else self.names.of(expr)
+
+    def _print_Function(self, expr: Any) -> str:
+        if expr in self.coordinates:
+            return self.names.of(expr)
+        for kind, name in _FUNCTIONS.items():
+            if isinstance(expr, kind):
+                return f"{name}({', '.join(self._print(a) for a in expr.args)})"
+        for kind, target in _REWRITTEN.items():
+            if isinstance(expr, kind):
+                return str(self._print(expr.rewrite(target)))
+        if isinstance(expr, sp.core.function.AppliedUndef):
+            raise ArgumentError(f"{expr} is none of the coordinates")
+        raise ArgumentError(f"the language has no function {expr.func.__name__}")
+
+    _print_Abs = _print_sign = _print_Min = _print_Max = _print_Function
+
+    def _print_Heaviside(self, expr: Any) -> str:
+        x, at_zero = (self._print(a) for a in expr.args)
+        return f"if({x} > 0, 1, if({x} < 0, 0, {at_zero}))"
+
+    def _print_Equality(self, expr: Any) -> str:
+        left, right = (self._print(a) for a in expr.args)
+        return f"{left} <= {right} and {left} >= {right}"
+
+    def _print_Unequality(self, expr: Any) -> str:
+        left, right = (self._print(a) for a in expr.args)
+        return f"{left} < {right} or {left} > {right}"
+
+    def _print_Derivative(self, expr: Any) -> str:
+        if expr.expr not in self.coordinates or expr.variables != (self.time,) * len(expr.variables):
+            raise ArgumentError(f"{expr} is no rate of a coordinate; `.doit()` may help")
+        return self.names.of(expr.expr) + "'" * len(expr.variables)
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        if expr.exp == sp.S.Half:
+            return f"sqrt({self._print(expr.base)})"
+        base = self.parenthesize(expr.base, sp.printing.precedence.PRECEDENCE["Func"], strict=True)
+        exponent = self._print(expr.exp)
+        plain = expr.exp.is_Symbol or (expr.exp.is_Integer and expr.exp >= 0)
+        return f"{base}^{exponent if plain else f'({exponent})'}"
+
+    def _print_Exp1(self, expr: Any) -> str:
+        return "exp(1)"
+
+    def _print_Float(self, expr: Any) -> str:
+        return repr(float(expr)) if expr._prec <= 53 else str(sp.Rational(expr))
+
+    def _print_Piecewise(self, expr: Any) -> str:
+        *pairs, (last, condition) = expr.args
+        if condition != sp.true:
+            raise ArgumentError(f"{expr} has no value where no condition holds")
+        text = self._print(last)
+        for value, condition in reversed(pairs):
+            text = f"if({self._print(condition)}, {self._print(value)}, {text})"
+        return str(text)
+
+    def _print_And(self, expr: Any) -> str:
+        return " and ".join(f"({self._print(a)})" for a in expr.args)
+
+    def _print_Or(self, expr: Any) -> str:
+        return " or ".join(f"({self._print(a)})" for a in expr.args)
+
+    def emptyPrinter(self, expr: Any) -> str:
+        raise ArgumentError(f"the language has no {type(expr).__name__}: {expr}")
+
+
+def to_text(
+    coordinates: Any,
+    *,
+    kinetic: Any,
+    potential: Any,
+    lagrangian: Any,
+    constraints: Any,
+    forces: Any,
+    parameters: Mapping[Any, float],
+    start: Mapping[Any, float],
+) -> str:
+    """The text of a model that SymPy's expressions are."""
+    if isinstance(coordinates, LagrangesMethod):
+        coordinates, lagrangian, constraints, forces = _pieces(coordinates)
+    elif isinstance(coordinates, (KanesMethod, Assembly)):
+        from . import _bodies
+
+        coordinates, kinetic, constraints, forces = _bodies.pieces(coordinates)
+    coordinates = [sp.sympify(q) for q in coordinates]
+    for q in coordinates:
+        if not isinstance(q, sp.core.function.AppliedUndef) or len(q.args) != 1:
+            raise ArgumentError(f"the coordinate {q} is no function of time; `dynamicsymbols` are")
+    if not coordinates:
+        raise ArgumentError("there are no coordinates")
+    time = coordinates[0].args[0]
+    names = _Names()
+    printer = _Printer(names, coordinates, time)
+
+    def text(expr: Any) -> str:
+        return str(printer.doprint(sp.sympify(expr).doit()))
+
+    coord_line = "coord " + ", ".join(names.of(q) for q in coordinates)
+    lines = []
+    if lagrangian is not None:
+        lines.append(f"lagrangian {text(lagrangian)}")
+    for word, energy in (("kinetic", kinetic), ("potential", potential)):
+        if sp.sympify(energy) != 0:
+            lines.append(f"{word} {text(energy)}")
+    if not isinstance(constraints, Mapping):
+        constraints = {f"c{at}": row for at, row in enumerate(constraints, 1)}
+    for name, row in constraints.items():
+        left, right = (row.lhs, row.rhs) if isinstance(row, sp.Equality) else (row, 0)
+        lines.append(f"constraint {name}: {text(left)} = {text(right)}")
+    if forces is not None:
+        pairs = forces.items() if isinstance(forces, Mapping) else zip(coordinates, forces)
+        lines += [f"force {text(q)}: {text(f)}" for q, f in pairs if sp.sympify(f) != 0]
+    lines += [f"start {_left(q, text)} = {text(value)}" for q, value in start.items()]
+    values = {names.of(sp.Symbol(k) if isinstance(k, str) else k): v for k, v in parameters.items()}
+    symbols = {n: a for a, n in names.by_atom.items() if a not in coordinates}
+    header = [
+        f"param {name} = {text(values[name])}" if name in values else f"param {name}"
+        for name in symbols
+    ]
+    return "\n".join([*header, coord_line, *lines]) + "\n"
+
+
+def _left(quantity: Any, text: Any) -> str:
+    return quantity if isinstance(quantity, str) else text(quantity)
+
+
+def _pieces(method: Any) -> tuple[Any, Any, Any, Any]:
+    """What a LagrangesMethod was made of."""
+    if method.eom is None:
+        method.form_lagranges_equations()
+    positions = list(method._hol_coneqs)
+    rates = list(method.coneqs)[len(positions) :]
+    return list(method.q), method._L[0], positions + rates, list(method._term4)
+
+
+def from_equations(equations: dict[str, Any], parts: dict[str, Any]) -> Answer:
+    """The matrices of a derivation, in the shape of ``dal derive --format json``."""
+    time = dynamicsymbols._t
+    known: dict[str, Any] = {"t": time, "pi": sp.pi}
+    for name in parts["positions"]:
+        known[name] = sp.Function(name)(time)
+    for name in [*equations["v"], *parts["momenta"]]:
+        if not name.endswith("'"):
+            known.setdefault(name, sp.Function(name)(time))
+    for name in parts["parameters"]:
+        known[name] = sp.Symbol(name)
+
+    def read(text: str | None) -> Any:
+        if text is None:
+            raise ArgumentError("the equations are too long to be written out")
+        return _Reader(known, time).read(text)
+
+    def column(list: Any) -> Any:
+        return sp.Matrix([read(text) for text in list]) if list else sp.zeros(0, 1)
+
+    def matrix(sparse: Any) -> Any:
+        full = sp.zeros(sparse["rows"], sparse["columns"])
+        for row, at, text in sparse["entries"]:
+            full[row, at] = read(text)
+        return full
+
+    def quantity(value: Any) -> Any:
+        if isinstance(value, dict):
+            return matrix(value)
+        return column(value) if isinstance(value, list) else read(value)
+
+    energies = {letter: read(text) for letter, text in equations["energy"].items()}
+    if "T" in energies:
+        energies.setdefault("L", energies["T"] - energies.get("V", 0))
+    return Answer(
+        q=column(equations["q"]),
+        v=column(equations["v"]),
+        t=time,
+        M=matrix(equations["metric"]),
+        Q=column(equations["force"]),
+        C=column(equations["nonideal"]),
+        A=matrix(equations["jacobian"]),
+        b=column(equations["drift"]),
+        kinematics=column(equations["kinematics"]),
+        constraints=column([c["residual"] for c in equations["constraints"]]),
+        intermediate={k: quantity(v) for k, v in equations["intermediate"].items()},
+        **energies,
+    )
+
+
+_BACK = {name: kind for kind, name in _FUNCTIONS.items()} | {"sqrt": sp.sqrt}
+_WORD = r"[^\W\d]\w*(?:\[[\d, ]+\])?"
+_NAME = rf"{_WORD}(?:\.{_WORD})*'*"
+_NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_TOKEN = re.compile(rf"(?P<name>{_NAME})|(?P<number>{_NUMBER})|\^")
+
+
+class _Reader:
+    """Reads a text of the language into SymPy's expressions."""
+
+    def __init__(self, known: dict[str, Any], time: Any) -> None:
+        self.known, self.time = known, time
+        self.values: list[Any] = []
+
+    def read(self, text: str) -> Any:
+        plain = _TOKEN.sub(self.token, text)
+        try:
+            return self.visit(ast.parse(plain, mode="eval").body)
+        except SyntaxError:
+            raise ArgumentError(f"no expression of SymPy's: {text}") from None
+
+    def keep(self, value: Any) -> str:
+        self.values.append(value)
+        return f"_v{len(self.values) - 1}_"
+
+    def token(self, found: re.Match[str]) -> str:
+        if found["number"]:
+            return self.keep(sp.Rational(found["number"]))
+        return self.name(found) if found["name"] else "**"
+
+    def name(self, found: re.Match[str]) -> str:
+        word = found["name"]
+        after = found.string[found.end() :].lstrip()
+        if word in ("and", "or") or after.startswith("("):
+            return "if_" if word == "if" else word
+        base = word.rstrip("'")
+        if base not in self.known:
+            # An unknown of the solution, a multiplier say.
+            return self.keep(sp.Symbol(word))
+        value = self.known[base]
+        return self.keep(value.diff(self.time, len(word) - len(base)) if word != base else value)
+
+    def visit(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Name(id=name):
+                return self.values[int(name[2:-1])]
+            case ast.BinOp(left=a, op=op, right=b):
+                left, right = self.visit(a), self.visit(b)
+                match op:
+                    case ast.Add():
+                        return left + right
+                    case ast.Sub():
+                        return left - right
+                    case ast.Mult():
+                        return left * right
+                    case ast.Div():
+                        return left / right
+                    case ast.Pow():
+                        return left**right
+            case ast.UnaryOp(op=ast.USub(), operand=a):
+                return -self.visit(a)
+            case ast.BoolOp(op=op, values=list):
+                kind = sp.And if isinstance(op, ast.And) else sp.Or
+                return kind(*(self.visit(a) for a in list))
+            case ast.Compare(left=a, ops=[op], comparators=[b]):
+                kinds = {ast.Lt: sp.Lt, ast.Gt: sp.Gt, ast.LtE: sp.Le, ast.GtE: sp.Ge}
+                return kinds[type(op)](self.visit(a), self.visit(b))
+            case ast.Call(func=ast.Name(id="if_"), args=[condition, a, b]):
+                return sp.Piecewise(
+                    (self.visit(a), self.visit(condition)), (self.visit(b), True)
+                )
+            case ast.Call(func=ast.Name(id=name), args=list):
+                kind = _BACK.get(name) or sp.Function(name)
+                return kind(*(self.visit(a) for a in list))
+        raise ArgumentError(f"no expression of SymPy's: {ast.unparse(node)}")

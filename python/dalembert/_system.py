@@ -1,0 +1,460 @@
+"""A mechanical system: read, looked at, run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _dalembert
+from ._answers import Answer, Diagnostics
+from ._result import Result
+from .errors import ArgumentError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from ._sweep import Study, Values
+
+__all__ = ["System", "check", "gallery"]
+
+
+_MATRICES = ("state", "mass", "damping", "stiffness")
+_DISPLAYED = re.compile(r"\\\[.*?\\\]|\\begin\{align\*\}.*?\\end\{align\*\}", re.S)
+
+
+def check(text: str) -> Diagnostics:
+    """All that is to be said about a text, be it a model or not.
+
+    >>> dalembert.check("coord x\\nkinetic m*x'^2/2").faults[0]["code"]
+    'unknown-name'
+    """
+    return Diagnostics(*_dalembert.diagnose(text, markdown=_is_markdown(text)))
+
+
+def gallery() -> dict[str, str]:
+    """The built-in examples: names, for :meth:`System.from_gallery`, and titles.
+
+    >>> dalembert.gallery()["four-bar"]
+    'Four-bar linkage'
+    """
+    return dict(_dalembert.gallery())
+
+
+def _is_markdown(text: str) -> bool:
+    lines = (line.lstrip() for line in text.splitlines())
+    return any(line.startswith(("```dal", "~~~dal")) for line in lines)
+
+
+class System:
+    """A mechanical system, as its text says.
+
+    The text is a model of the language (``dal help language`` prints it on a page), or a
+    Markdown page with such a model in its blocks. What is wrong with it is a
+    :class:`~dalembert.errors.ModelError` that points at the line.
+
+    >>> s = dalembert.System("coord x; kinetic x'^2/2; potential 2*x^2; start x = 1")
+    >>> s.coordinates
+    ['x']
+    >>> s.evaluate({"x": 1}).accelerations
+    {'x': -4.0}
+    """
+
+    _model: _dalembert.Model
+
+    def __init__(self, text: str) -> None:
+        self._model = _dalembert.Model.parse(text, markdown=_is_markdown(text))
+
+    @classmethod
+    def _of(cls, model: _dalembert.Model) -> System:
+        system = cls.__new__(cls)
+        system._model = model
+        return system
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> System:
+        """The model of a file: ``.dal``, or Markdown."""
+        return cls._of(_dalembert.Model.open(str(Path(path))))
+
+    @classmethod
+    def from_gallery(cls, name: str) -> System:
+        """A built-in example; :func:`gallery` lists them.
+
+        >>> dalembert.System.from_gallery("knife-edge").title
+        'Knife-edge dumbbell'
+        """
+        return cls._of(_dalembert.Model.open(f"gallery:{name}"))
+
+    @classmethod
+    def from_sympy(
+        cls,
+        coordinates: Any,
+        T: Any = 0,
+        V: Any = 0,
+        *,
+        L: Any = None,
+        constraints: Any = (),
+        forces: Any = None,
+        parameters: Mapping[Any, float] | None = None,
+        start: Mapping[Any, float] | None = None,
+    ) -> System:
+        """A model from SymPy's expressions.
+
+        ``coordinates`` are ``dynamicsymbols``; T, V (or the whole L) and the constraints are
+        expressions in them, in their derivatives, in the time and in symbols, which become
+        parameters. Constraints are expressions that vanish, or equations; a dictionary gives
+        them names. ``forces`` are generalized forces by coordinate. A ``LagrangesMethod``, a
+        ``KanesMethod`` or SymPy's own ``System`` in place of the coordinates brings all of this
+        itself.
+
+        >>> import sympy as sp
+        >>> from sympy.physics.mechanics import dynamicsymbols
+        >>> (x, y), (m, g, l) = dynamicsymbols("x y"), sp.symbols("m g l")
+        >>> s = dalembert.System.from_sympy(
+        ...     [x, y],
+        ...     T=m*(x.diff()**2 + y.diff()**2)/2,
+        ...     V=m*g*y,
+        ...     constraints={"rod": x**2 + y**2 - l**2},
+        ...     parameters={m: 1, g: 9.81, l: 2},
+        ...     start={x: 2},
+        ... )
+        >>> s.constraints
+        ['rod']
+        """
+        from . import _sympy
+
+        text = _sympy.to_text(
+            coordinates,
+            kinetic=T,
+            potential=V,
+            lagrangian=L,
+            constraints=constraints,
+            forces=forces,
+            parameters=parameters or {},
+            start=start or {},
+        )
+        return cls(text)
+
+    def to_sympy(self, formulation: str | None = None) -> Answer:
+        """The equations as SymPy's matrices: ``M``, ``Q``, ``C``, ``A``, ``b`` of
+        M v̇ = Q + C + Aᵀλ and A v̇ = b, the unknowns ``q`` and ``v``, and the energies
+        (``T``, ``V``, ``L`` or ``H``).
+
+        Coordinates are ``dynamicsymbols``, velocities their derivatives.
+
+        >>> s = dalembert.System("param m; coord x, y; kinetic m/2*(x'^2 + y'^2);"
+        ...                      "constraint line: y = x")
+        >>> s.to_sympy().M
+        Matrix([
+        [m, 0],
+        [0, m]])
+        """
+        from . import _sympy
+
+        return _sympy.from_equations(self._model.equations(formulation), self._parts)
+
+    @cached_property
+    def _parts(self) -> dict[str, Any]:
+        return self._model.parts()
+
+    @property
+    def text(self) -> str:
+        """The text of the model."""
+        return self._model.text
+
+    @property
+    def title(self) -> str:
+        """Its title; empty if it has none."""
+        return self._model.title
+
+    @property
+    def coordinates(self) -> list[str]:
+        """The names of the coordinates, in the order of states."""
+        return list(self._parts["positions"])
+
+    @property
+    def velocities(self) -> list[str]:
+        """The names of their rates."""
+        return list(self._parts["velocities"])
+
+    @property
+    def parameters(self) -> dict[str, float | None]:
+        """The parameters and their values; ``None`` where one has none."""
+        return dict(self._parts["parameters"])
+
+    @property
+    def constraints(self) -> list[str]:
+        """The names of the constraint rows."""
+        return [constraint["name"] for constraint in self._parts["constraints"]]
+
+    @property
+    def observables(self) -> list[str]:
+        """The names of the further outputs."""
+        return list(self._parts["observes"])
+
+    @property
+    def events(self) -> list[str]:
+        """The names of the events."""
+        return list(self._parts["events"])
+
+    def set(self, values: Mapping[str, float | str] | None = None, /, **more: float | str) -> System:
+        """The same system with other values of parameters, or of the start.
+
+        Values are numbers, or texts of the language. Names that are no Python names go into a
+        dictionary.
+
+        >>> s = dalembert.System("param k = 1; coord x; kinetic x'^2/2; potential k*x^2/2")
+        >>> s.set(k=4).parameters
+        {'k': 4.0}
+        >>> s.set({"x'": "1/3"}).evaluate().state["x'"]
+        0.3333333333333333
+        """
+        given = {**(values or {}), **more}
+        return System._of(self._model.with_set([f"{name}={_value(v)}" for name, v in given.items()]))
+
+    def check(self) -> Diagnostics:
+        """Warnings and notes; an empty list if there is nothing to say."""
+        return Diagnostics(*self._model.check())
+
+    def equations(self, formulation: str | None = None) -> str:
+        """The equations of motion as text, by a formulation."""
+        return self._model.document("text", formulation)
+
+    def latex(self, formulation: str | None = None) -> str:
+        """The same in LaTeX."""
+        return self._model.document("latex", formulation)
+
+    def evaluate(
+        self,
+        state: Mapping[str, float | str] | ArrayLike | None = None,
+        *,
+        formulation: str | None = None,
+        elimination: str | None = None,
+    ) -> Answer:
+        """Accelerations, constraint forces, multipliers and verdict at a state.
+
+        The state has names and values (those not named are 0), or is an array of positions and
+        velocities; without one it is the start. ``"all"`` evaluates by every formulation or
+        elimination. The answer has the shape of ``dal eval --json``; with one formulation its
+        ``results[0]`` are attributes of the answer too.
+
+        >>> s = dalembert.System("coord x, y; kinetic (x'^2 + y'^2)/2; potential 9.81*y;"
+        ...                      "constraint line: y = x")
+        >>> a = s.evaluate({"x": 1, "y": 1})
+        >>> a.motion, a.multipliers
+        ('unique', {'line': 4.905})
+        """
+        at = None if state is None else self._state(state)
+        return Answer(
+            self._model.evaluate(at, formulation=formulation, elimination=elimination)
+        )
+
+    def _state(self, state: Mapping[str, float | str] | ArrayLike) -> str:
+        if not isinstance(state, Mapping):
+            numbers = np.asarray(state, dtype=float)
+            names = self.coordinates + self.velocities
+            if numbers.shape != (len(names),):
+                raise ArgumentError(
+                    f"a state has shape ({len(names)},): {', '.join(names)}; "
+                    f"this one has {numbers.shape}"
+                )
+            state = dict(zip(names, numbers.tolist()))
+        return ", ".join(f"{name}={_value(value)}" for name, value in state.items())
+
+    def analyze(self) -> Answer:
+        """What is true of the system, in the shape of ``dal analyze --json``.
+
+        >>> dalembert.System.from_gallery("knife-edge").analyze().rank
+        1
+        """
+        return Answer(self._model.analyze())
+
+    def linearize(self, state: Mapping[str, float | str] | ArrayLike | None = None) -> Answer:
+        """The equilibrium or steady motion near a state or the start, and the linear equations
+        about it, in the shape of ``dal linearize --json``; ``eigenvalues`` and ``matrices`` are
+        arrays.
+
+        >>> s = dalembert.System("coord x; kinetic x'^2/2; potential 2*x^2")
+        >>> s.linearize().eigenvalues
+        array([0.+2.j, 0.-2.j])
+        """
+        at = None if state is None else self._state(state)
+        found = Answer(self._model.linearize(at))
+        found["eigenvalues"] = np.array([complex(*pair) for pair in found["eigenvalues"]])
+        found["matrices"] = Answer(
+            {
+                name: np.array(value) if name in _MATRICES and value is not None else value
+                for name, value in found["matrices"].items()
+            }
+        )
+        return found
+
+    def function(
+        self,
+        name: str = "acceleration",
+        parameters: Mapping[str, float] | None = None,
+    ) -> _dalembert.Function:
+        """A term of the equations as a fast function of time and state.
+
+        ``acceleration``, ``mass``, ``force``, ``nonideal``, ``jacobian`` or ``bias``:
+        ``f(t, q, v)`` or ``f(t, y)`` with y = (q, v); k states are columns, of shape (n, k).
+        ``out=`` takes the answer without a new array. The accelerations of a y are its rates
+        (v, q̈), so that the function is what ``solve_ivp`` and its like want.
+
+        >>> s = dalembert.System("coord x; kinetic x'^2/2; potential 2*x^2")
+        >>> f = s.function("acceleration")
+        >>> f(0, [1.0], [0.0])
+        array([-4.])
+        >>> f(0, [1.0, 0.0])
+        array([ 0., -4.])
+        """
+        return self._model.function(name, _numbers(parameters))
+
+    def simulate(
+        self,
+        t_end: float | tuple[float, float] | None = None,
+        *,
+        tol: float | None = None,
+        method: str | None = None,
+        formulation: str | None = None,
+        t_eval: ArrayLike | None = None,
+        every: float | None = None,
+        events: bool | Sequence[str] = True,
+        verify: bool = True,
+        start: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        step: float | None = None,
+        max_step: float | None = None,
+        max_steps: int | None = None,
+        elimination: str | None = None,
+        stabilize: str | None = None,
+        dense: bool = True,
+        partial: bool = False,
+        progress: Callable[[float, float], object] | None = None,
+    ) -> Result:
+        """Runs the system to a time, or over a span of time.
+
+        What is not said is as the model's ``run`` statement has it, else as ``dal run`` does it:
+        1000 samples, tolerance 1e-9, an integrator that suits the motion, and a second run that
+        the first is compared with (``verify``).
+
+        ``t_eval`` are the times of the samples, ``every`` the interval between them. ``start``
+        and ``parameters`` are other numbers than the model's. ``events`` are further ones, as
+        the language writes them behind the word (``"low: y = 0 falling -> stop"``); with
+        ``False`` none happen. A run that cannot go on raises; with ``partial`` it is given up to
+        there. ``progress(done, of)`` is called a few times a second. Ctrl-C ends the run.
+
+        >>> s = dalembert.System("coord x; kinetic x'^2/2; potential x^2/2; start x = 1")
+        >>> r = s.simulate(1, t_eval=[0, 0.5, 1])
+        >>> bool(abs(r["x"] - np.cos(r.t)).max() < 1e-8)
+        True
+        """
+        system = self
+        if not isinstance(events, bool):
+            system = System._of(
+                self._model.with_statements("\n".join(f"event {event}" for event in events))
+            )
+        first, last = t_end if isinstance(t_end, tuple) else (None, t_end)
+        times = None if t_eval is None else np.asarray(t_eval, dtype=float)
+        if times is not None and times.ndim != 1:
+            raise ArgumentError(f"`t_eval` must have one axis, and has shape {times.shape}")
+        motion = system._model.simulate(
+            first,
+            last,
+            tolerance=tol,
+            every=every,
+            times=times,
+            step=step,
+            longest=max_step,
+            most_steps=max_steps,
+            method=method,
+            formulation=formulation,
+            elimination=elimination,
+            stabilize=stabilize,
+            events=events is not False,
+            verify=verify,
+            dense=dense,
+            partial=partial,
+            parameters=_numbers(parameters),
+            start=_numbers(start),
+            progress=progress,
+        )
+        return Result(motion, system, times if every is None else None, parameters)
+
+    def sweep(
+        self,
+        vary: Mapping[str, Values] | str,
+        *,
+        t_end: float | None = None,
+        tol: float | None = None,
+        method: str | None = None,
+        formulation: str | None = None,
+        observe: Sequence[str] = (),
+        sampling: str | None = None,
+        samples: int | None = None,
+        seed: int = 0,
+        threads: int | None = None,
+        progress: bool | Callable[[float, float], object] = False,
+    ) -> Study:
+        """Runs many cases on all cores: parameters and start values varied, the end of each kept.
+
+        ``vary`` has names and values, every value with every other; or it is a text as
+        ``dal sweep --vary`` takes it (``"m = 1..2:0.1, x ~ normal(0, 0.1)"``), with ``samples``,
+        ``sampling`` and ``seed`` where there is no end of values. A table of cases is a
+        dictionary of columns with ``sampling="table"``. ``observe`` chooses what is kept of the
+        end. ``progress=True`` shows a line.
+
+        >>> s = dalembert.System("param k = 1; coord x; kinetic x'^2/2; potential k*x^2/2;"
+        ...                      "start x = 1")
+        >>> study = s.sweep({"k": [1, 4, 9]}, t_end=1, observe=["x"])
+        >>> bool(abs(study["x"] - np.cos([1, 2, 3])).max() < 1e-7)
+        True
+        """
+        from . import _sweep
+
+        return _sweep.run(
+            self._model,
+            vary,
+            end_time=t_end,
+            tolerance=tol,
+            method=method,
+            formulation=formulation,
+            observe=list(observe),
+            sampling=sampling,
+            samples=samples,
+            seed=seed,
+            threads=threads,
+            progress=progress,
+        )
+
+    def __repr__(self) -> str:
+        title = f"{self.title!r}, " if self.title else ""
+        rows = f", constraints {', '.join(self.constraints)}" if self.constraints else ""
+        return f"<dalembert.System {title}coordinates {', '.join(self.coordinates)}{rows}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored, self._model.saved())
+
+    def _repr_html_(self) -> str:
+        return self._model.document("html", None)
+
+    def _repr_latex_(self) -> str:
+        # A notebook typesets formulas, not sections and sentences.
+        return "\n".join(_DISPLAYED.findall(self._model.document("latex", None)))
+
+
+def _restored(*saved: Any) -> System:
+    return System._of(_dalembert.Model.restored(*saved))
+
+
+def _value(value: float | str) -> str:
+    return value if isinstance(value, str) else repr(float(value))
+
+
+def _numbers(values: Mapping[str, float] | None) -> list[tuple[str, float]]:
+    return [(name, float(value)) for name, value in (values or {}).items()]

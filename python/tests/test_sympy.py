@@ -1,0 +1,233 @@
+"""Models from SymPy, and matrices back to it, held against SymPy's own equations."""
+
+import numpy as np
+import pytest
+import sympy as sp
+from sympy.physics.mechanics import (
+    KanesMethod,
+    LagrangesMethod,
+    Particle,
+    Point,
+    ReferenceFrame,
+    dynamicsymbols,
+)
+
+import dalembert
+from dalembert import errors
+
+t = dynamicsymbols._t
+
+
+def same(system: dalembert.System, method: LagrangesMethod, values: dict[object, float]) -> None:
+    """The accelerations are those of SymPy's equations, at random states."""
+    n = len(method.q)
+    random = np.random.default_rng(7)
+    mass, forcing = method.mass_matrix_full, method.forcing_full
+    f = system.function("acceleration")
+    for _ in range(5):
+        q, v = random.uniform(0.2, 1.0, size=(2, n))
+        point = {**dict(zip(method.q.diff(t), v)), **dict(zip(method.q, q)), **values}
+        numbers = lambda m: np.array(m.subs(point).evalf(), dtype=float)
+        right = np.linalg.solve(numbers(mass), numbers(forcing)).ravel()[n : 2 * n]
+        assert f(0, q, v) == pytest.approx(right, rel=1e-10, abs=1e-10)
+
+
+def test_a_chain_of_pendulums() -> None:
+    q = dynamicsymbols("q1:4")
+    m, g, l = sp.symbols("m g l")
+    x = y = T = V = 0
+    for angle in q:
+        x, y = x + l * sp.sin(angle), y - l * sp.cos(angle)
+        T += m * (x.diff(t) ** 2 + y.diff(t) ** 2) / 2
+        V += m * g * y
+    values = {m: 1.5, g: 9.81, l: 0.7}
+    system = dalembert.System.from_sympy(q, T=T, V=V, parameters=values)
+    method = LagrangesMethod(T - V, q)
+    method.form_lagranges_equations()
+    same(system, method, values)
+    back = system.to_sympy()
+    assert sp.simplify(back.T - T) == 0 and sp.simplify(back.V - V) == 0
+    assert sp.simplify(back.M - method.mass_matrix) == sp.zeros(3)
+
+
+def test_lagranges_method_with_constraints_and_forces() -> None:
+    x, y = dynamicsymbols("x y")
+    m, g, l, c = sp.symbols("m g l c")
+    N, O, P = ReferenceFrame("N"), Point("O"), Point("P")
+    O.set_vel(N, 0)
+    P.set_vel(N, x.diff(t) * N.x + y.diff(t) * N.y)
+    L = Particle("p", P, m).kinetic_energy(N) - m * g * y
+    force = [(P, -c * x.diff(t) * N.x)]
+    values = {m: 2.0, g: 9.81, l: 1.3, c: 0.4}
+    method = LagrangesMethod(L, [x, y], forcelist=force, frame=N, hol_coneqs=[x**2 + y**2 - l**2])
+    system = dalembert.System.from_sympy(method, parameters=values)
+    same(system, method, values)
+    # The sign of a multiplier is that of M q̈ = Q + Aᵀλ; SymPy's is the other one.
+    state = {"x": 1.3, "y": 0.0, "x'": 0.0, "y'": 1.0}
+    ours = system.evaluate(state).multipliers["c1"]
+    point = {x.diff(t): 0, y.diff(t): 1, x: 1.3, y: 0, **values}
+    theirs = method.solve_multipliers(op_point=point)
+    assert ours == pytest.approx(-2.0 / 1.3 / 2.6)
+    assert abs(float(list(theirs.values())[0])) == pytest.approx(abs(ours))
+
+
+def test_velocity_constraints_and_a_row_written_twice() -> None:
+    x, y, th = dynamicsymbols("x y theta")
+    m, J = sp.symbols("m J")
+    L = m * (x.diff(t) ** 2 + y.diff(t) ** 2) / 2 + J * th.diff(t) ** 2 / 2
+    edge = x.diff(t) * sp.sin(th) - y.diff(t) * sp.cos(th)
+    values = {m: 1.0, J: 0.3}
+    once = LagrangesMethod(L, [x, y, th], nonhol_coneqs=[edge])
+    once.form_lagranges_equations()
+    same(dalembert.System.from_sympy(once, parameters=values), once, values)
+    # SymPy's matrix is singular with the row twice; here the motion is the same.
+    twice = LagrangesMethod(L, [x, y, th], nonhol_coneqs=[edge, 2 * edge])
+    system = dalembert.System.from_sympy(twice, parameters=values)
+    same(system, once, values)
+    assert twice.mass_matrix_full.subs(values).subs({th: 0.3}).det() == 0
+
+
+def kane_agrees(system: dalembert.System, kane: object, values: dict[object, float]) -> None:
+    """The accelerations are those of Kane's equations, at random states with u = q̇."""
+    n = len(kane.q)
+    random = np.random.default_rng(8)
+    f = system.function("acceleration")
+    for _ in range(3):
+        q, v = random.uniform(0.2, 1.0, size=(2, n))
+        point = {**dict(zip(kane.u, v)), **dict(zip(kane.q, q)), **values}
+        numbers = lambda m: np.array(m.subs(point).evalf(), dtype=float)
+        right = np.linalg.solve(numbers(kane.mass_matrix), numbers(kane.forcing)).ravel()
+        assert f(0, q, v) == pytest.approx(right, rel=1e-9, abs=1e-9)
+
+
+def test_kanes_method_of_a_cart_and_pole() -> None:
+    q1, q2, u1, u2 = dynamicsymbols("q1 q2 u1 u2")
+    m, M, l, g, F = sp.symbols("m M l g F")
+    N, O, C, P = ReferenceFrame("N"), Point("O"), Point("C"), Point("P")
+    O.set_vel(N, 0)
+    C.set_pos(O, q1 * N.x)
+    C.set_vel(N, u1 * N.x)
+    A = N.orientnew("A", "Axis", [q2, N.z])
+    A.set_ang_vel(N, u2 * N.z)
+    P.set_pos(C, -l * A.y)
+    P.v2pt_theory(C, N, A)
+    bodies = [Particle("cart", C, M), Particle("bob", P, m)]
+    loads = [(C, F * N.x), (P, -m * g * N.y)]
+    kane = KanesMethod(N, [q1, q2], [u1, u2], kd_eqs=[q1.diff(t) - u1, q2.diff(t) - u2])
+    kane.kanes_equations(bodies, loads)
+    values = {m: 0.4, M: 1.1, l: 0.8, g: 9.81, F: 0.3}
+    kane_agrees(dalembert.System.from_sympy(kane, parameters=values), kane, values)
+
+
+def test_a_system_of_joints() -> None:
+    from sympy.physics.mechanics import PinJoint, RigidBody, System, inertia
+
+    q1, q2, u1, u2 = dynamicsymbols("q1 q2 u1 u2")
+    m, l, J, g = sp.symbols("m l J g")
+    wall = RigidBody("wall")
+    links = [RigidBody(name, mass=m) for name in ("first", "second")]
+    for link in links:
+        link.central_inertia = inertia(link.frame, J, J, J)
+    system = System.from_newtonian(wall)
+    half = lambda body: l / 2 * body.frame.y
+    system.add_joints(
+        PinJoint("a", wall, links[0], q1, u1, child_point=half(links[0]), joint_axis=wall.frame.z),
+        PinJoint(
+            "b", *links, q2, u2, parent_point=-half(links[0]), child_point=half(links[1]),
+            joint_axis=links[0].frame.z,
+        ),
+    )
+    system.apply_uniform_gravity(-g * wall.frame.y)
+    system.form_eoms()
+    values = {m: 0.7, l: 0.9, J: 0.05, g: 9.81}
+    ours = dalembert.System.from_sympy(system, parameters=values)
+    kane_agrees(ours, system.eom_method, values)
+
+
+def test_rolling_that_was_substituted_is_refused() -> None:
+    """SymPy's own rolling disc: contact was put into the velocities."""
+    from sympy.physics.mechanics import RigidBody, inertia
+
+    q1, q2, q3, u1, u2, u3 = dynamicsymbols("q1 q2 q3 u1 u2 u3")
+    r, m, g = sp.symbols("r m g")
+    N = ReferenceFrame("N")
+    Y = N.orientnew("Y", "Axis", [q1, N.z])
+    L = Y.orientnew("L", "Axis", [q2, Y.x])
+    R = L.orientnew("R", "Axis", [q3, L.y])
+    R.set_ang_vel(N, u1 * L.x + u2 * L.y + u3 * L.z)
+    C = Point("C")
+    C.set_vel(N, 0)
+    center = C.locatenew("Dmc", r * L.z)
+    center.v2pt_theory(C, N, R)
+    kd = [
+        q1.diff(t) - u3 / sp.cos(q2),
+        q2.diff(t) - u1,
+        q3.diff(t) - u2 + u3 * sp.tan(q2),
+    ]
+    disc = RigidBody("disc", center, R, m, (inertia(L, m * r**2 / 4, m * r**2 / 2, m * r**2 / 4), center))
+    kane = KanesMethod(N, [q1, q2, q3], [u1, u2, u3], kd_eqs=kd)
+    kane.kanes_equations([disc], [(center, -m * g * Y.z)])
+    with pytest.raises(errors.ArgumentError, match="is not the rate of its position"):
+        dalembert.System.from_sympy(kane)
+
+
+def test_functions_and_numbers_are_written_right() -> None:
+    x = dynamicsymbols("x")
+    a, lam = sp.symbols("a lambda")
+    expressions = [
+        sp.sqrt(x**2 + 1) / 3 - sp.Rational(2, 7) * x ** sp.Rational(-3, 2),
+        sp.exp(-a * x) + sp.log(x + 2) ** 2 - sp.Abs(x - 5) + sp.pi * sp.E,
+        sp.atan2(x, a) + sp.tan(x) + sp.sec(x) + sp.cosh(x) + sp.Max(x, a, 0.25),
+        sp.Piecewise((x, x < a), (a**2, sp.And(x > 1, x < 2)), (7, True)),
+        lam * 1e-3 * x**2 * sp.sign(a) + 2**x - (-x) ** 3 + sp.Heaviside(x - a),
+    ]
+    values = {a: 0.75, lam: 1.5}
+    for expression in expressions:
+        system = dalembert.System.from_sympy(
+            [x], T=x.diff(t) ** 2 / 2, forces={x: expression}, parameters=values
+        )
+        for place in (0.4, 0.9, 1.4):
+            right = float(expression.subs(values).subs(x, place).evalf())
+            assert system.evaluate({"x": place}).accelerations["x"] == pytest.approx(right, rel=1e-13)
+        back = system.to_sympy().Q[0].subs(values).subs(x, place)
+        assert float(back.evalf()) == pytest.approx(right, rel=1e-12)
+
+
+def test_names_of_the_language_are_stepped_around() -> None:
+    q, u = dynamicsymbols("energy sin")
+    norm = sp.Symbol("norm")
+    system = dalembert.System.from_sympy(
+        [q, u], T=norm * (q.diff(t) ** 2 + u.diff(t) ** 2) / 2, V=q**2, parameters={norm: 2}
+    )
+    assert system.coordinates == ["energy_", "sin_"]
+    assert system.evaluate([1, 0, 0, 0]).accelerations["energy_"] == -1
+
+
+def test_what_cannot_be_brought_is_said() -> None:
+    x, u = dynamicsymbols("x u")
+    with pytest.raises(errors.ArgumentError, match="is none of the coordinates"):
+        dalembert.System.from_sympy([x], T=x.diff(t) ** 2 / 2 + u)
+    with pytest.raises(errors.ArgumentError, match="no function of time"):
+        dalembert.System.from_sympy([sp.Symbol("x")], T=1)
+    with pytest.raises(errors.ArgumentError, match="no function gamma"):
+        dalembert.System.from_sympy([x], T=x.diff(t) ** 2 / 2, V=sp.gamma(x))
+
+
+def test_start_and_time() -> None:
+    x = dynamicsymbols("x")
+    system = dalembert.System.from_sympy(
+        [x], T=x.diff(t) ** 2 / 2, forces=[sp.sin(t)], start={x: 1, x.diff(t): sp.Rational(1, 2)}
+    )
+    r = system.simulate(2, tol=1e-11)
+    assert np.allclose(r["x"], 1 + 1.5 * r.t - np.sin(r.t), atol=1e-9)
+
+
+def test_indices_and_primes_come_back() -> None:
+    system = dalembert.System(
+        "param k = 1; coord th[1..2]; kinetic (th[1]'^2 + th[2]'^2)/2; potential k*th[1]*th[2];"
+        "constraint c: th[1]' = t*th[2]'"
+    )
+    found = system.to_sympy()
+    a, b = (sp.Function(f"th[{i}]")(t) for i in (1, 2))
+    assert list(found.q) == [a, b] and list(found.Q) == [-sp.Symbol("k") * b, -sp.Symbol("k") * a]
+    assert list(found.A) == [1, -t] and list(found.b) == [b.diff(t)]
