@@ -124,7 +124,10 @@ fn pages(
             format!("<figure class=\"picture\">{}{caption}</figure>\n", figure.svg)
         });
         // The first one, which moves, stands at the top.
-        if let (Some(at), Some(first)) = (body.find("</h1>"), figures.next()) {
+        if let (Some(at), Some(mut first)) = (body.find("</h1>"), figures.next()) {
+            if let Some(live) = &example.live {
+                first += &format!("<p><a href=\"{live}\">The page of this motion</a>: look around, drag a slider.</p>\n");
+            }
             body.insert_str(at + "</h1>".len(), &first);
         }
         body.extend(figures);

@@ -1,5 +1,6 @@
 //! The gallery in the book: each page with its drawing in motion and its curves, as `dal run` makes
-//! them. Pages of which `dal` makes no picture have none; what it said is printed.
+//! them, and with the page of its motion, which sliders move. Pages of which `dal` makes no picture
+//! have none; what it said is printed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ pub struct Page {
     pub text: String,
     /// SVG, in their order.
     pub figures: Vec<Figure>,
+    /// The file of the page of its motion, in the folder of the book.
+    pub live: Option<String>,
 }
 
 /// A picture and how it was made.
@@ -50,7 +53,7 @@ pub fn pages(folder: &Path) -> Result<Vec<Page>, String> {
             let title = title.ok_or_else(|| format!("{} has no heading", path.display()))?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let (name, title) = (format!("{prefix}{stem}"), title.trim().to_owned());
-            pages.push(Page { name, title, text, figures: Vec::new() });
+            pages.push(Page { name, title, text, figures: Vec::new(), live: None });
         }
     }
     Ok(pages)
@@ -74,7 +77,14 @@ pub fn draw(pages: &mut [Page], folder: &Path) -> Result<usize, String> {
             let mut command = Command::new(&program);
             command.args(["run", &model, "--no-verify", "--plot"]).arg(&file);
             command.args(more.split_whitespace());
+            let live = page.file().replace(".html", "-live.html");
+            if more.is_empty() {
+                command.arg("--html").arg(folder.join(&live));
+            }
             let output = command.output().map_err(|error| error.to_string())?;
+            if more.is_empty() && folder.join(&live).exists() {
+                page.live = Some(live);
+            }
             // A run that fails on its way has drawn what it passed.
             match fs::read_to_string(&file) {
                 Ok(svg) => {
