@@ -112,7 +112,7 @@ fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> usize {
         let (own, displayed) = multipliers(model, &derivation);
         values.same(&own, &displayed);
         // On another branch than that of the start they are other expressions.
-        let assumed = readable.assumptions().iter();
+        let mut assumed = readable.assumptions().iter();
         let holds = assumed.all(|a| (values.evaluate(exprs, &[a.expr])[0] > 0.0) == a.positive);
         if !holds {
             continue;

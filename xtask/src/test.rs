@@ -33,7 +33,7 @@ struct Group {
 #[rustfmt::skip]
 const GROUPS: &[Group] = &[
     Group { name: "LaTeX documents typeset", programs: &["pdflatex", "lualatex"], probe: &[], variable: "DALEMBERT_LATEX" },
-    Group { name: "programs and pages run by node", programs: &["node", "nodejs"], probe: &["-e", "process.exit(+process.versions.node.split('.')[0] < 18)"], variable: "DALEMBERT_NODE" },
+    Group { name: "programs and pages run by node", programs: &["node", "nodejs"], probe: &["-e", "process.exit(process.versions.node.split('.')[0] < 18 ? 1 : 0)"], variable: "DALEMBERT_NODE" },
     Group { name: "pages in a browser", programs: &["chromium", "chromium-browser", "google-chrome"], probe: &["--version"], variable: "DALEMBERT_BROWSER" },
     Group { name: "the viewer built and its tests", programs: &["npm"], probe: &["ls", "--prefix", "viewer"], variable: "DALEMBERT_NPM" },
     Group { name: "tables read by pyarrow", programs: &["python3"], probe: &["-c", "import pyarrow"], variable: "DALEMBERT_PYARROW" },
