@@ -86,7 +86,9 @@ def test_numbers_at_a_state(pendulum: dalembert.System) -> None:
     for state in ({"x": 2.5, "y": -1e-3, "x'": 1 / 3}, {"t": 1.5, "y": 1}, {"x": 1, "p_y": 0.5}):
         words = {name: repr(float(value)) for name, value in state.items()}
         assert pendulum.evaluate(state) == pendulum.evaluate(words)
-    assert pendulum.evaluate({}).state == {"x": 0, "y": 0, "x'": 0, "y'": 0}
+    # What is not named is 0, and there the rod says nothing.
+    with pytest.raises(errors.ModelError, match="this is a singular position"):
+        pendulum.evaluate({})
     with pytest.raises(errors.ModelError, match="`z`"):
         pendulum.evaluate({"z": 1.0})
     every = pendulum.evaluate({"x": 2}, formulation="all")
