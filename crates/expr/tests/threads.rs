@@ -3,7 +3,7 @@
 use dalembert_expr::ball::{Balls, Doubles as DoubleBalls, Enclose};
 use dalembert_expr::eval::{Arithmetic, Doubles};
 use dalembert_expr::{
-    Explicit, Expr, ExprId, Exprs, Function, KeptValues, Notation, Number, Surface, Symbol,
+    Effort, Explicit, Expr, ExprId, Exprs, Function, KeptValues, Notation, Number, Surface, Symbol,
     SymbolKind, ZeroTest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,6 +48,16 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     let squares = (vx.sin().powi(2) + vx.cos().powi(2)) * (vx + vy).powi(2);
     print(exprs.at(exprs.simplify(squares.id)));
     print(exprs.at(exprs.expand(squares.id)));
+    let mut effort = Effort::new(100_000);
+    let short = exprs.simplify_with(squares.id, &mut effort);
+    let within = exprs.simplify_in((squares * vy + product).id, &by, &mut effort);
+    let modulo = exprs.simplify_modulo((vx.powi(2) + vy).id, &[(vx.powi(2) - 1).id], &mut effort);
+    [short, within, modulo].into_iter().for_each(|e| print(exprs.at(e)));
+    print(exprs.at(exprs.shorter_of(squares.id, short)));
+    let (branch, assumed) = exprs.on_branch(((vx + vy).powi(2)).sqrt().id, |_| Some(true));
+    print(exprs.at(branch));
+    assumed.iter().for_each(|a| print(exprs.at(a.expr)));
+    assert_eq!(exprs.as_call(vx.sin().id), Some(Function::Sin));
     print(exprs.at(exprs.without_solves(solved.id, 3)));
     let explicit = exprs.explicit(solved.id, 3, 10_000, &mut Explicit::default());
     print(exprs.at(explicit.expect("is short")));
@@ -117,6 +127,9 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     assert!(ball[0].is_ok());
 
     // Printing.
+    let parts = exprs.parts_to_name(&all, 8, 40);
+    let names = parts.iter().zip(1..).map(|(&part, k)| (part, format!("w{k}"))).collect();
+    printed.push(exprs.print_named(operators.id, Notation::Text, &names));
     let listing = exprs.print_shared(&all, Notation::Latex, "w");
     printed.extend(listing.roots);
     printed.extend(exprs.to_source_shared(&all, "w").1);
