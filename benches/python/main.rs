@@ -1,6 +1,7 @@
 //! The calls that `overhead.py` makes from Python, from Rust: least times in seconds, as JSON.
 
 use dalembert::export::EvaluationPage;
+use dalembert::expr::Number;
 use dalembert::prelude::*;
 use dalembert::simulate::report::{Options as EvalOptions, report};
 use dalembert::{Input, Options};
@@ -29,15 +30,14 @@ fn main() {
         let acceleration = least(20_000, || {
             black_box(work.accelerations(0.0, &state.q, &state.velocity).expect("a motion"));
         });
-        let names = model.system.coordinates.iter().zip(state.q.iter().zip(&state.velocity));
-        let pieces: Vec<String> = names
-            .flat_map(|(c, (q, v))| [format!("{}={q:?}", c.name), format!("{}'={v:?}", c.name)])
-            .collect();
-        let at = Some(pieces.join(", "));
         let evaluate = least(10, || {
-            let options = Options { at: at.clone(), ..Options::default() };
-            let loaded = dalembert::load(&input, &options);
-            let model = loaded.model.expect("it has no faults");
+            let mut model = model.clone();
+            let (exprs, system) = (&model.exprs, &mut model.system);
+            let symbols = [system.positions(), system.velocities()].concat();
+            for (symbol, &value) in symbols.into_iter().zip(state.q.iter().chain(&state.velocity)) {
+                let value = exprs.of_number(Number::from_f64(value).expect("a finite number"));
+                system.state.push((exprs.of_symbol(symbol), value));
+            }
             let found = report(&model, &EvalOptions::of_model(&model)).expect("a state");
             black_box(EvaluationPage { model: &model, report: &found }.to_json());
         });

@@ -1,7 +1,7 @@
 """What the way from Python into the library costs: calls from Python against the same from Rust.
 
     pip install .                        # an optimized wheel
-    python3 benches/python/overhead.py   # prints the table of docs/python-overhead.md
+    python3 benches/python/overhead.py   # prints the table of docs/performance.md
 
 Least times of several rounds, one after the other on one machine.
 """

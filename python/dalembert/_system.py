@@ -254,7 +254,9 @@ class System:
             self._model.evaluate(at, formulation=formulation, elimination=elimination)
         )
 
-    def _state(self, state: Mapping[str, float | str] | ArrayLike) -> str:
+    def _state(
+        self, state: Mapping[str, float | str] | ArrayLike
+    ) -> str | list[tuple[str, float]]:
         if not isinstance(state, Mapping):
             numbers = np.asarray(state, dtype=float)
             names = self.coordinates + self.velocities
@@ -263,7 +265,11 @@ class System:
                     f"a state has shape ({len(names)},): {', '.join(names)}; "
                     f"this one has {numbers.shape}"
                 )
-            state = dict(zip(names, numbers.tolist()))
+            return list(zip(names, numbers.tolist()))
+        # What is not named is 0.
+        state = state or {self.coordinates[0]: 0.0}
+        if not any(isinstance(value, str) for value in state.values()):
+            return [(name, float(value)) for name, value in state.items()]
         return ", ".join(f"{name}={_value(value)}" for name, value in state.items())
 
     def analyze(self) -> Answer:

@@ -82,6 +82,15 @@ def test_numbers_at_a_state(pendulum: dalembert.System) -> None:
     assert answer.multipliers["rod"] == pytest.approx(-2 / 16)
     assert answer.accelerations == pytest.approx({"x": -0.5, "y": -9.81})
     assert pendulum.evaluate([2, 0, 0, 1]).results == answer.results
+    # Numbers and texts are the same state, also where it is a number of the language only.
+    for state in ({"x": 2.5, "y": -1e-3, "x'": 1 / 3}, {"t": 1.5, "y": 1}, {"x": 1, "p_y": 0.5}):
+        words = {name: repr(float(value)) for name, value in state.items()}
+        assert pendulum.evaluate(state) == pendulum.evaluate(words)
+    # What is not named is 0, and there the rod says nothing.
+    with pytest.raises(errors.ModelError, match="this is a singular position"):
+        pendulum.evaluate({})
+    with pytest.raises(errors.ModelError, match="`z`"):
+        pendulum.evaluate({"z": 1.0})
     every = pendulum.evaluate({"x": 2}, formulation="all")
     assert len(every.results) > 3 and every.agreement < 1e-12
     with pytest.raises(errors.ArgumentError, match="no formulation is called `newton`"):

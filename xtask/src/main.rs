@@ -28,6 +28,8 @@ Usage: cargo xtask COMMAND
   test --all
             the same with all random cases and a minute of fuzzing, as continuous
             integration runs it; what has to be left out counts as a failure
+  python    the Python package alone: its wheel built, put into a new virtual environment
+            and tested there, by python3 or the one that DALEMBERT_PYTHON names
   lint      formatting, clippy and documentation with warnings denied, licenses
   book      the book in docs/book as pages of HTML, in target/book
   licenses  the license of every third-party package against the allow-list
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
     let report = match arguments[..] {
         ["test"] => test::test(false),
         ["test", "--all"] => test::test(true),
+        ["python"] => test::python_package(),
         ["book"] => book::book(),
         ["lint"] => lint::lint(),
         ["licenses"] => lint::licenses(),

@@ -14,8 +14,7 @@ pub const NEEDS: &str = "import maturin, mypy, numpy, pandas, pyarrow, pytest, s
 
 /// Builds, installs, tests.
 pub fn test(python: &Path) -> Outcome {
-    // Relative paths are those of whoever called us.
-    let python = &std::path::absolute(python).map_err(|error| error.to_string())?;
+    // Programs are started in the root: a relative path is one from there, a name is looked for.
     let folder = root().join("target").join("python");
     let (wheels, clean) = (folder.join("wheels"), folder.join("clean"));
     if wheels.exists() {

@@ -102,6 +102,14 @@ pub fn test(all: bool) -> Report {
     report
 }
 
+/// The Python package alone.
+pub fn python_package() -> Report {
+    let mut report = Report::default();
+    let python = env::var_os("DALEMBERT_PYTHON").map_or_else(|| "python3".into(), PathBuf::from);
+    report.step("python", || python::test(&python));
+    report
+}
+
 fn fuzz(seconds: Option<&str>, unasked: u32) -> Outcome {
     let seconds = fuzz_seconds(seconds, unasked)?.to_string();
     let test = ["test", "--workspace", "--test", "fuzzing", "--", "--nocapture"];

@@ -9,6 +9,7 @@ use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
 use dalembert::export::linearization::failure_words;
 use dalembert::export::{AnalysisPage, Derivation, EvaluationPage, LinearizationPage, diagnostics};
+use dalembert::expr::{Number, Symbol};
 use dalembert::model::load::Syntax;
 use dalembert::model::parameters;
 use dalembert::model::render::render;
@@ -35,6 +36,13 @@ pub(crate) struct Model {
     pub model: system::Model,
     /// Compiled when it is first asked for.
     compiled: OnceLock<Compiled>,
+}
+
+/// A state: a text such as `x=1, x'=0.2`, or names and numbers.
+#[derive(FromPyObject)]
+pub(crate) enum At {
+    Text(String),
+    Numbers(Vec<(String, f64)>),
 }
 
 /// Reads a text; one that has faults is an error.
@@ -205,7 +213,7 @@ impl Model {
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
-        at: Option<String>,
+        at: Option<At>,
         formulation: Option<&str>,
         elimination: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -250,7 +258,7 @@ impl Model {
     /// The equilibrium or steady motion near a state or the start, and the linear equations
     /// about it, as `dal linearize --json` has them.
     #[pyo3(signature = (at = None))]
-    fn linearize<'py>(&self, py: Python<'py>, at: Option<String>) -> PyResult<Bound<'py, PyAny>> {
+    fn linearize<'py>(&self, py: Python<'py>, at: Option<At>) -> PyResult<Bound<'py, PyAny>> {
         let object = door::enter(py, |guard| {
             self.at_state(at, |model| {
                 let setting = Setting::new(model).map_err(|m| Error::of_missing(m, model))?;
@@ -418,19 +426,41 @@ impl Model {
         show(&Derivation::new(&self.model, &equations))
     }
 
-    /// With the model as it is, or read once more with a state beside it.
+    /// With the model as it is, or with a state beside it. Numbers of positions and velocities
+    /// are taken as they are; for all else the model is read once more, which says what is wrong.
     fn at_state<T>(
         &self,
-        at: Option<String>,
+        at: Option<At>,
         work: impl FnOnce(&system::Model) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
-        match at {
-            None => work(&self.model),
-            at => {
-                let options = Options { at, ..self.options.clone() };
-                work(&read(self.input.clone(), options)?.model)
+        let text = match at {
+            None => return work(&self.model),
+            Some(At::Numbers(list)) => {
+                if let Some(model) = self.with_state(&list) {
+                    return work(&model);
+                }
+                let items: Vec<String> =
+                    list.iter().map(|(name, x)| format!("{name}={x:?}")).collect();
+                items.join(", ")
             }
+            Some(At::Text(text)) => text,
+        };
+        let options = Options { at: Some(text), ..self.options.clone() };
+        work(&read(self.input.clone(), options)?.model)
+    }
+
+    fn with_state(&self, list: &[(String, f64)]) -> Option<system::Model> {
+        let mut model = self.model.clone();
+        let (exprs, system) = (&model.exprs, &mut model.system);
+        let symbols = [system.positions(), system.velocities(), vec![Symbol::TIME]].concat();
+        let names: Vec<String> =
+            symbols.iter().map(|&symbol| exprs.symbol_info(symbol).full_name()).collect();
+        for (name, value) in list {
+            let at = names.iter().position(|own| own == name)?;
+            let value = exprs.of_number(Number::from_f64(*value)?);
+            system.state.push((exprs.of_symbol(symbols[at]), value));
         }
+        Some(model)
     }
 }
 
@@ -443,7 +473,7 @@ fn refused(error: &EvalError, model: &system::Model) -> Trouble {
 
 fn parts(model: &system::Model) -> Value {
     let (exprs, system) = (&model.exprs, &model.system);
-    let names = |symbols: Vec<dalembert::expr::Symbol>| -> Vec<String> {
+    let names = |symbols: Vec<Symbol>| -> Vec<String> {
         symbols.into_iter().map(|s| exprs.symbol_info(s).full_name()).collect()
     };
     let known = parameters::values(exprs, &system.parameters);
