@@ -60,6 +60,8 @@ export interface Certificate {
 
 export interface Slider {
   name: string;
+  /** What is written beside it. */
+  label: string;
   value: number;
   min: number;
   max: number;

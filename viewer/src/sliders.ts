@@ -103,7 +103,7 @@ export class Sliders {
     const id = `slider-${this.rows.length}`;
     const step = (slider.max - slider.min) / 400 || 'any';
     const range = h('input', { type: 'range', id, min: slider.min, max: slider.max, step: 'any', value: slider.value, 'data-name': slider.name });
-    const number = h('input', { type: 'number', value: slider.value, step: 'any', 'aria-label': `${slider.name}, as a number` });
+    const number = h('input', { type: 'number', value: slider.value, step: 'any', 'aria-label': `${slider.label}, as a number` });
     const row: Row = { slider, value: slider.value, range, number };
     this.rows.push(row);
     this.put(row, slider.value);
@@ -132,7 +132,7 @@ export class Sliders {
       this.compute();
       this.release();
     });
-    return h('div', { class: 'slider' }, h('label', { for: id }, slider.name), range, number);
+    return h('div', { class: 'slider' }, h('label', { for: id, title: slider.name }, slider.label), range, number);
   }
 
   private put(row: Row, value: number): void {

@@ -20,9 +20,11 @@ fn round(x: f64, up: bool) -> f64 {
     format!("{:.1e}", parts * unit).parse().unwrap_or(x)
 }
 
-fn slider(name: &str, value: f64, from: f64, to: f64) -> Value {
+/// A slider by its name and by what is written beside it.
+fn slider((name, label): (&str, &str), value: f64, from: f64, to: f64) -> Value {
     let (min, max) = (round(from.min(to), false), round(from.max(to), true));
-    json!({"name": name, "value": value, "min": min.min(value), "max": max.max(value)})
+    let (min, max) = (min.min(value), max.max(value));
+    json!({"name": name, "label": label, "value": value, "min": min, "max": max})
 }
 
 /// Sliders of parameters whose value is a number: from a fifth to three times of it, and about 0.
@@ -33,9 +35,11 @@ pub fn parameters(model: &Model, setting: &Setting) -> Vec<Value> {
     });
     list.filter_map(|parameter| {
         let value = values[symbols.iter().position(|s| *s == parameter.symbol)?];
+        let label = model.exprs.symbol_text(parameter.symbol);
+        let names = (parameter.name.as_str(), label.as_str());
         Some(match value {
-            0.0 => slider(&parameter.name, 0.0, -1.0, 1.0),
-            value => slider(&parameter.name, value, value / 5.0, 3.0 * value),
+            0.0 => slider(names, 0.0, -1.0, 1.0),
+            value => slider(names, value, value / 5.0, 3.0 * value),
         })
     })
     .take(MOST)
@@ -58,6 +62,8 @@ pub fn starts(model: &Model, unknowns: &Unknowns, state: &State, samples: &Sampl
                 continue;
             }
             let name = exprs.symbol_info(symbol).full_name();
+            let label = exprs.symbol_text(symbol);
+            let names = (name.as_str(), label.as_str());
             let column = samples.columns.iter().position(|column| column.name == name);
             let reach = column.map_or(0.0, |at| {
                 let finite = samples.values(at).filter(|x| x.is_finite());
@@ -65,12 +71,12 @@ pub fn starts(model: &Model, unknowns: &Unknowns, state: &State, samples: &Sampl
             });
             let pi = std::f64::consts::PI;
             list.push(match kinds.is_angle(system.coordinates[i].position) && level == 0 {
-                true if value.abs() <= pi => slider(&name, value, -pi, pi),
-                true => slider(&name, value, value - pi, value + pi),
+                true if value.abs() <= pi => slider(names, value, -pi, pi),
+                true => slider(names, value, value - pi, value + pi),
                 false => {
                     let reach = reach.max(value.abs());
                     let reach = if reach > 0.0 { reach } else { 1.0 };
-                    slider(&name, value, value - reach, value + reach)
+                    slider(names, value, value - reach, value + reach)
                 }
             });
         }
