@@ -2,11 +2,11 @@
 //!
 //! The page is `/`, its data `/data`; `/events` says by server-sent events what happens, and
 //! `/values` takes the numbers of released sliders. There is nothing else: no path of a request
-//! ever reaches the file system. [`guard`] refuses requests that a page of another origin, or
+//! ever reaches the file system. `guard` refuses requests that a page of another origin, or
 //! another name that was bent to this address, could make.
 //!
 //! What the page is made of is the [`Source`]'s affair: this crate knows no mechanics. One
-//! thread works ([`work`]); what it makes is shared with the answers through a [`Desk`].
+//! thread works (`work`); what it makes is shared with the answers through a `Desk`.
 
 mod answers;
 mod desk;

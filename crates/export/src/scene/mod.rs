@@ -1,7 +1,7 @@
 //! The scene: what a model looks like, as shapes whose points are scalar expressions.
 //!
-//! `draw` statements say it. Without any, particles and bodies draw themselves ([`places`]), with
-//! the rods that constraints between them amount to ([`rods`]). Everything that shows a motion
+//! `draw` statements say it. Without any, particles and bodies draw themselves (`places`), with
+//! the rods that constraints between them amount to (`rods`). Everything that shows a motion
 //! (figures, the page, its live program) reads this one list, so that all of them show the same.
 //!
 //! Points of a scene have two components, or three if any of it is in space; a point of the plane
