@@ -309,7 +309,7 @@ impl Worker<'_> {
         for arrived in ends {
             let Some((setting, start, motion)) = begun[arrived.id].take() else { continue };
             let id = arrived.id;
-            let seen = match arrived.end == End::Finished {
+            let seen = match matches!(arrived.end, End::Finished | End::Stopped { .. }) {
                 true => traveller.look(&motion, &arrived).and_then(Result::ok),
                 false => None,
             };

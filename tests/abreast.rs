@@ -1,5 +1,5 @@
-//! Motions moved abreast: the ends that runs have, the same bits alone and in any company, and the
-//! driver where something is to be decided.
+//! Motions moved abreast: the ends that runs have and their events, the same bits alone and in any
+//! company, and the driver where something is to be decided.
 
 use dalembert::expr::{Random, Symbol};
 use dalembert::formulations::{ALL, by_name};
@@ -32,8 +32,8 @@ fn ends(
     lanes: usize,
     motions: &[Departure],
 ) -> Vec<Arrived> {
-    let ensemble = program.ensemble(options, lanes).expect("it suits").expect("no events");
-    let mut traveller = ensemble.traveller().expect("the same").expect("no events");
+    let ensemble = program.ensemble(options, lanes).expect("it suits").expect("no chart");
+    let mut traveller = ensemble.traveller().expect("the same").expect("no chart");
     let mut next = motions.iter().cloned();
     let mut ends = Vec::new();
     traveller.travel_all(&mut || next.next(), &mut |arrived| ends.push(arrived));
@@ -119,10 +119,11 @@ fn around(setting: &Setting, count: usize, seed: u64) -> Vec<Departure> {
 }
 
 /// Everything that is said of an end.
-fn bits(arrived: &Arrived) -> (usize, Vec<u64>, u64, u64, u32, bool) {
+fn bits(arrived: &Arrived) -> (usize, Vec<u64>, u64, u64, u32, String, Vec<(u64, usize)>) {
     let x = arrived.x.iter().chain([&arrived.t]).map(|x| x.to_bits()).collect();
     let Arrived { id, statistics, served, end, .. } = arrived;
-    (*id, x, statistics.steps, statistics.rejected, *served, *end == End::Finished)
+    let events = arrived.events.iter().map(|(t, event)| (t.to_bits(), *event)).collect();
+    (*id, x, statistics.steps, statistics.rejected, *served, format!("{end:?}"), events)
 }
 
 #[test]
@@ -141,6 +142,8 @@ fn motions_are_the_same_in_any_company() {
         "greenwood-disk-rolling",
         "substituted-too-early",
         "tracking-controller",
+        "bouncing-ball",
+        "linkage-hits-a-stop",
     ];
     let (mut count, mut served) = (0, 0);
     for name in names {
@@ -249,4 +252,246 @@ fn rows_that_follow_with_other_values_only_are_held() {
             assert_eq!(end.x[2].abs() > 0.5, falls, "c = {value}: {:?}", end.x);
         }
     }
+}
+
+/// Models that meet something on the way, and whether their events are worth counting.
+const MEETING: [(&str, &str); 8] = [
+    (
+        "floor",
+        "param e = 0.9, a = 0.1
+        coord x, y
+        kinetic (x'^2 + y'^2)/2
+        potential 9.81*y
+        event hit: y = a*sin(3*x) falling -> y' = -e*y' + 0.3, x' = x' + 0.1*cos(t)
+        event side: x = 0.5
+        start x = 0, y = 1, x' = 0.7
+        run t = 0..4",
+    ),
+    (
+        "rod and wall",
+        "param l = 1
+        coord x, y
+        kinetic (x'^2 + y'^2)/2
+        potential 9.81*y
+        constraint rod: x^2 + y^2 = l^2
+        event wall: x = -0.2 falling -> x' = -0.95*x'
+        start x = 0.8, y = -0.6
+        run t = 0..5",
+    ),
+    (
+        "section",
+        "param g = 9.81
+        coord a, b
+        let x = sin(a), y = -cos(a), u = sin(a) + sin(b), w = -cos(a) - cos(b)
+        kinetic (x'^2 + y'^2 + u'^2 + w'^2)/2
+        potential g*(y + w)
+        event up: b = 0 rising
+        event down: a' = 0 falling
+        start a = 0.9, b = 0.4
+        run t = 0..6",
+    ),
+    (
+        "stops",
+        "coord x, y
+        kinetic (x'^2 + y'^2)/2
+        potential 9.81*y
+        event lands: y = 0.3*x^2 - 1 falling -> stop
+        start x = 0, y = 1, x' = 1, y' = 2
+        run t = 0..4",
+    ),
+    (
+        "gap",
+        "param k = 50, c = 0.3
+        coord x
+        kinetic x'^2/2
+        potential k/2*max(abs(x) - 0.5, 0)^2
+        force x: 0.3*sin(2*t) - c*x'*abs(x')
+        start x = 0, x' = 1.3
+        run t = 0..8",
+    ),
+    (
+        "pushed",
+        "coord x, y
+        kinetic (x'^2 + y'^2)/2 + x'*y'/4
+        potential 3*x^2 + y^2 + if(x > 0.2, (x - 0.2)^2*y/3, 0)
+        force x: if(t < 2, 1, -0.5)
+        event turn: x' = 0
+        start x = 0.4, y = 0.2, y' = 1
+        run t = 0..6",
+    ),
+    (
+        "block",
+        "coord x
+        kinetic x'^2/2
+        potential 2*x^2
+        force x: -0.3*sign(x')
+        start x = 2
+        run t = 0..9",
+    ),
+    (
+        "grazes",
+        "param d = 1e-5
+        coord x, y
+        kinetic (x'^2 + y'^2)/2
+        potential (x^2 + 9*y^2)/2
+        event touches: x = 1 - d -> y' = y' + 0.2
+        start x = 0, y = 0.3, x' = 1
+        run t = 0..12",
+    ),
+];
+
+/// A run as far as it is to be compared: how it ended, when, where, and its events.
+fn whole_run(
+    setting: &Setting,
+    options: &RunOptions,
+    begin: Start,
+) -> Option<(End, f64, Vec<f64>, Vec<(f64, usize)>)> {
+    let report = run::run_from(setting, options, begin, &mut |_| ControlFlow::Continue(())).ok()?;
+    let events = report.event_log.iter().map(|record| (record.t, record.event)).collect();
+    let last = report.last.as_ref()?;
+    Some((report.end, last.state.t, last.state.q.clone(), events))
+}
+
+/// The kind of an end: when events pile up is not known to the last digit.
+fn kind(end: &End) -> String {
+    match end {
+        End::PiledUp { event, .. } => format!("piled up {event}"),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Motions have the events of their runs, and end as they do.
+#[test]
+fn what_a_run_meets_is_met() {
+    let pages = ["bouncing-ball", "linkage-hits-a-stop"];
+    let models = MEETING.iter().map(|(name, text)| (*name, load(&Input::text(name, text))));
+    let pages = pages
+        .into_iter()
+        .map(|name| (name, load(&Input::open(&format!("gallery:{name}")).expect("a page"))));
+    let (mut count, mut events, mut abreast, mut open) = (0, 0, 0, 0);
+    for (name, model) in models.chain(pages) {
+        let setting = Setting::new(&model).expect("values");
+        let mut own = 0;
+        for formulation in ["lagrange", "hamilton"] {
+            let formulation = by_name(formulation).expect("a formulation");
+            let options = RunOptions { formulation, ..options(&setting, 1e-10) };
+            let Ok(program) = Program::new(&setting, &options) else { continue };
+            let Ok(Some(_)) = program.ensemble(&options, 1) else { continue };
+            own += 1;
+            let begin = start::start(&setting).expect("a start").state;
+            let mut motions = vec![Departure::new(0, begin)];
+            motions.extend(
+                around(&setting, 15, 3)
+                    .into_iter()
+                    .map(|motion| Departure { id: motion.id + 1, ..motion }),
+            );
+            for arrived in ends(&program, &options, 8, &motions) {
+                let state = &motions[arrived.id].state;
+                let begin =
+                    || Start { state: state.clone(), ..start::start(&setting).expect("one") };
+                let Some(run) = whole_run(&setting, &options, begin()) else { continue };
+                let finer = RunOptions { tolerance: 1e-12, ..options.clone() };
+                let Some(right) = whole_run(&setting, &finer, begin()) else { continue };
+                // Where runs themselves do not agree, nothing is to be told.
+                let of = |list: &[(f64, usize)]| list.iter().map(|e| e.1).collect::<Vec<_>>();
+                if kind(&run.0) != kind(&right.0) || of(&run.3) != of(&right.3) {
+                    open += 1;
+                    continue;
+                }
+                let what = format!("{name} {} {}", formulation.name(), arrived.id);
+                assert_eq!(kind(&arrived.end), kind(&run.0), "{what}");
+                assert_eq!(of(&arrived.events), of(&run.3), "{what}");
+                let bound = 1e-8 + 100.0 * (apart(&run.2, &right.2) + (run.1 - right.1).abs());
+                let off = apart(&right.2, &arrived.x);
+                assert!(off <= bound, "{what}: {off:.1e} {bound:.1e}");
+                assert!((arrived.t - right.1).abs() <= bound, "{what}");
+                for (own, right) in arrived.events.iter().zip(&right.3) {
+                    assert!((own.0 - right.0).abs() <= bound, "{what}: {own:?} {right:?}");
+                }
+                count += 1;
+                events += arrived.events.len();
+                abreast += usize::from(arrived.served < 60);
+            }
+        }
+        assert!(own > 0, "{name} is not moved abreast");
+    }
+    println!("{count} motions, {events} events; {abreast} mostly abreast, {open} open");
+    assert!(count > 250 && events > 1000 && open < 10);
+}
+
+/// Events and branches by a motion's own parameters.
+#[test]
+fn what_is_met_goes_by_own_parameters() {
+    for (name, parameter, range) in
+        [("floor", "e", 0.5..0.95), ("floor", "a", 0.0..0.3), ("gap", "k", 5.0..80.0)]
+    {
+        let text = MEETING.iter().find(|model| model.0 == name).expect("one").1;
+        let model = load(&Input::text(name, text));
+        let setting = Setting::new(&model).expect("values");
+        let options = options(&setting, 1e-10);
+        let program = Program::new(&setting, &options).expect("a program");
+        let symbol = {
+            let mut all = setting.model.system.parameters.iter();
+            all.find(|own| own.name == parameter).expect("a parameter").symbol
+        };
+        assert!(program.depends_on(&[symbol]), "{parameter}");
+        let mut random = Random::new(8);
+        let motions: Vec<Departure> = (0..9)
+            .map(|id| {
+                let value = range.start + (range.end - range.start) * random.unit();
+                let other = setting.with_all(&[(symbol, value)]).expect("values");
+                let state = start::start(&other).expect("a start").state;
+                Departure { id, state, setting: Some(other) }
+            })
+            .collect();
+        let all = [1, 4, 8].map(|lanes| ends(&program, &options, lanes, &motions));
+        for (id, motion) in motions.iter().enumerate() {
+            let other = motion.setting.as_ref().expect("its own");
+            let begin = start::start(other).expect("a start");
+            let (end, t, q, events) = whole_run(other, &options, begin).expect("a run");
+            for ends in &all {
+                assert_eq!(bits(&ends[id]), bits(&all[0][id]), "{name} {parameter}");
+                assert_eq!(kind(&ends[id].end), kind(&end), "{name} {parameter} {id}");
+                assert_eq!(ends[id].events.len(), events.len(), "{name} {parameter} {id}");
+                let off = apart(&q, &ends[id].x).max((ends[id].t - t).abs());
+                assert!(off < 1e-7, "{name} {parameter} {id}: {off:.1e}");
+            }
+        }
+    }
+}
+
+/// Singular positions are crossed by the driver, as often as on a run: none is passed inside of a
+/// step.
+#[test]
+fn no_singular_position_is_passed_unseen() {
+    let (mut count, mut crossed) = (0, 0);
+    for (name, tolerance) in
+        [("benchmarks/n-four-bar", 1e-10), ("benchmarks/n-four-bar", 1e-6), ("four-bar", 1e-8)]
+    {
+        let model = load(&Input::open(&format!("gallery:{name}")).expect("a page"));
+        let setting = Setting::new(&model).expect("values");
+        let options = options(&setting, tolerance);
+        let program = Program::new(&setting, &options).expect("a program");
+        if program.ensemble(&options, 1).expect("it suits").is_none() {
+            continue;
+        }
+        let motions = around(&setting, 12, 19);
+        for arrived in ends(&program, &options, 8, &motions) {
+            let begin = Start {
+                state: motions[arrived.id].state.clone(),
+                ..start::start(&setting).expect("a start")
+            };
+            let go_on = &mut |_: &_| ControlFlow::Continue(());
+            let Ok(report) = run::run_from(&setting, &options, begin, go_on) else { continue };
+            if report.end != End::Finished {
+                continue;
+            }
+            let own = report.certificate.rank_changes.len();
+            assert_eq!(arrived.crossed, own, "{name} {tolerance:e} {}", arrived.id);
+            count += 1;
+            crossed += own;
+        }
+    }
+    println!("{count} motions, {crossed} crossings");
+    assert!(count > 15 && crossed > 30);
 }

@@ -169,6 +169,147 @@ fn every_method_for_large_systems_says_the_same() {
     compare("rattle", &first.q, &other.q, 1e-4);
 }
 
+/// Masses on springs and dampers in a row, both ends held, in a mode of the row: mode j has
+/// ω = 2 √k sin(πj/(2N + 2)) and x″ + β ω² x′ + ω² x = 0, whatever the others do.
+fn row_of_springs(n: usize, k: f64, beta: f64) -> String {
+    format!(
+        "const N = {n}\nparam k = {k}, beta = {beta}\ncoord x[1..N]\n\
+         for i in 1..N {{\n  kinetic x[i]'^2/2\n  start x[i] = sin(3*pi*i/(N + 1))\n}}\n\
+         potential k/2*(x[1]^2 + x[N]^2)\ndissipation beta*k/2*(x[1]'^2 + x[N]'^2)\n\
+         for i in 2..N {{\n  potential k/2*(x[i] - x[i-1])^2\n  \
+         dissipation beta*k/2*(x[i]' - x[i-1]')^2\n}}\n"
+    )
+}
+
+/// Stiff rows far too large for matrices with their zeros, by the method for them and by `auto`.
+#[test]
+fn stiff_rows_of_any_length_keep_to_their_mode() {
+    for (n, method) in [(100, "radau"), (1600, "radau"), (1600, "auto")] {
+        let (k, beta, t) = (40.0 * (n * n) as f64, 1e-3, 0.05);
+        let end = moved(&row_of_springs(n, k, beta), t, |options| {
+            (options.method, options.tolerance) = (method.to_owned(), 1e-8);
+        });
+        assert_eq!(end.end, dalembert::simulate::drive::End::Finished, "{n} {method}");
+        let at = |i: usize| std::f64::consts::PI * 3.0 * i as f64 / (n + 1) as f64;
+        let omega = 2.0 * k.sqrt() * (0.5 * at(1)).sin();
+        let decay = 0.5 * beta * omega * omega;
+        let fast = (omega * omega - decay * decay).sqrt();
+        let now = (-decay * t).exp() * ((fast * t).cos() + decay / fast * (fast * t).sin());
+        for (i, x) in end.q.iter().enumerate() {
+            let right = now * at(i + 1).sin();
+            assert!((x - right).abs() < 1e-6, "{n} {method} {i}: {x} {right}");
+        }
+    }
+}
+
+/// A chain of rods with dampers and springs between its masses and the ground.
+fn damped_chain(n: usize, stiff: f64) -> String {
+    let mut text = chain(n, &[&format!("{ROD} = 1")]);
+    let _ = write!(
+        text,
+        "param c = {stiff}\nfor i in 1..N {{\n  dissipation c*(x[i]' - x[i-1]')^2\n  \
+         potential c/2*(y[i] - y[i-1] + 0.8)^2\n}}\n"
+    );
+    text
+}
+
+/// Where nothing is too stiff for the others they agree with it; rows that are written twice too.
+#[test]
+fn stiff_chains_move_as_by_other_methods() {
+    for stiff in [3.0, 300.0] {
+        let text = damped_chain(40, stiff);
+        let first = moved(&text, 0.2, |options| options.method = "dop853".to_owned());
+        let radau = |text: &str| moved(text, 0.2, |options| options.method = "radau".to_owned());
+        compare("radau", &first.q, &radau(&text).q, 1e-7);
+        let mut twice = text.clone();
+        let _ = write!(twice, "for i in 1..N {{\n  constraint again[i]: 2*({ROD}) = 2\n}}\n");
+        compare("radau, twice", &first.q, &radau(&twice).q, 1e-7);
+    }
+}
+
+/// The derivatives of a large residual at their places are those of the matrix with its zeros, and
+/// what differences give.
+#[test]
+fn sparse_derivatives_are_those_with_zeros() {
+    use dalembert::simulate::integrators::Needs;
+    let skates = "const N = 24\ncoord x[1..N], y[1..N], a[1..N]\n\
+        for i in 1..N {\n  kinetic (x[i]'^2 + y[i]'^2 + a[i]'^2)/2\n  \
+        constraint edge[i]: y[i]'*cos(a[i]) - x[i]'*sin(a[i]) = 0\n  \
+        start x[i] = i, y[i] = 0, a[i] = 0.1*i, a[i]' = 0.3\n}\n\
+        for i in 2..N {\n  potential 3*(x[i] - x[i-1] - 1)^2 + (y[i] - y[i-1])^2\n}\n";
+    for text in [&*damped_chain(36, 5.0), skates, &*row_of_springs(70, 100.0, 0.01)] {
+        let loaded = dalembert::load(&Input::text("model", text), &Options::default());
+        let model = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let setting = Setting::new(&model).expect("values");
+        let state = start::start(&setting).expect("a start").state;
+        let equations = dalembert::derive(&model, Some("lagrange")).expect("equations");
+        let mut field = Field::new(&setting, &equations, DEFAULT);
+        assert!(field.equip(Needs::Residual));
+        let mut x = state.q.clone();
+        x.extend(&state.velocity);
+        x.push(0.0);
+        let mut rates = vec![0.0; x.len()];
+        field.choose_rows(0.0, &x, 1e-9).expect("rows");
+        field.rates(0.0, &x, &mut rates).expect("rates");
+        let inside = x.len() - 1;
+        let form = field.residual_form().expect("a residual");
+        let mut y = Vec::new();
+        form.begin(0.0, &x, &mut y).expect("a step");
+        let (n, pattern) = (y.len(), form.pattern().expect("a large one").clone());
+        let (mut full, mut sparse) =
+            (vec![vec![0.0; n * n]; 2], vec![vec![0.0; pattern.entries()]; 2]);
+        let (a, b) = full.split_at_mut(1);
+        form.derivatives(0.0, &y, &rates[..inside], &mut a[0], &mut b[0]);
+        let (a, b) = sparse.split_at_mut(1);
+        form.entries(0.0, &y, &rates[..inside], &mut a[0], &mut b[0]);
+        assert!(pattern.entries() < 20 * n);
+        for (full, sparse) in full.iter().zip(&sparse) {
+            assert_eq!(*full, pattern.dense(sparse));
+        }
+        let (mut up, mut down) = (vec![0.0; n], vec![0.0; n]);
+        for column in (0..n).step_by(7) {
+            let (step, middle) = (1e-6, y[column]);
+            y[column] = middle + step;
+            form.residual(0.0, &y, &rates[..inside], &mut up);
+            y[column] = middle - step;
+            form.residual(0.0, &y, &rates[..inside], &mut down);
+            y[column] = middle;
+            for row in 0..n {
+                let slope = (up[row] - down[row]) / (2.0 * step);
+                let own = full[1][row * n + column];
+                assert!((slope - own).abs() < 1e-6 * (1.0 + own.abs()), "{row} {column}");
+            }
+        }
+    }
+}
+
+/// A beam with the consistent masses of its elements, which couple all nodes: one block, which is
+/// never full. Held at both ends and moved by a force in its middle.
+fn beam(n: usize) -> String {
+    format!(
+        "const N = {n}\nparam k = {}\ncoord w[0..N], a[0..N]\n\
+         for i in 1..N {{\n  \
+         kinetic (w[i-1]'^2 + w[i-1]'*w[i]' + w[i]'^2)/3 + (a[i-1]'^2 + a[i-1]'*a[i]' + a[i]'^2)/30 \
+         + (w[i-1]' - w[i]')*(a[i-1]' + a[i]')/60\n  \
+         potential k*((w[i] - w[i-1] - (a[i] + a[i-1])/2)^2 + (a[i] - a[i-1])^2/12)\n}}\n\
+         constraint left: w[0] = 0\nconstraint right: w[N] = 0\n\
+         constraint pair: w[5] = w[6]\nconstraint again: 2*w[5] = 2*w[6]\n\
+         for i in 8..N-8 {{\n  start w[i]' = sin(pi*(i - 8)/(N - 16))\n}}\n",
+        30.0
+    )
+}
+
+#[test]
+fn masses_that_couple_all_coordinates_stay_sparse() {
+    both("beam", &beam(60), 0.5);
+    // Beyond what is ever solved with zeros: it moves, and keeps its energy.
+    let long = moved(&beam(2400), 0.02, |options| options.method = "dop853".to_owned());
+    assert!(is_sparse(&long));
+    assert_eq!(long.end, dalembert::simulate::drive::End::Finished);
+    assert!(long.q.iter().any(|w| w.abs() > 1e-3));
+    assert!(long.q[5] - long.q[6] == 0.0 || (long.q[5] - long.q[6]).abs() < 1e-12);
+}
+
 #[test]
 fn hundreds_of_links_move_and_keep_their_energy() {
     let text = chain(300, &[&format!("{ROD} = 1")]);

@@ -89,6 +89,52 @@ fn random(random: &mut Random) -> (Problem, usize) {
     (p, independent)
 }
 
+/// Γ of a band, which is one block; rows over neighbouring coordinates, each with one that no earlier
+/// row has; some of them twice, scaled, or sums of others.
+fn random_band(random: &mut Random) -> (Problem, usize) {
+    let n = 40 + random.below(40);
+    let mut p = Problem { n, ..Problem::default() };
+    p.metric = vec![0.0; n * n];
+    // L Lᵀ with a band L.
+    let width = 1 + random.below(3);
+    let l: Vec<f64> = (0..n * n)
+        .map(|k| match (k / n, k % n) {
+            (i, j) if i == j => 1.0 + random.unit(0.0, 1.0).abs(),
+            // Not too far from singular: L itself has small factors.
+            (i, j) if j < i && i - j <= width => 0.3 * random.normal(),
+            _ => 0.0,
+        })
+        .collect();
+    for i in 0..n {
+        for j in 0..n {
+            if i.abs_diff(j) <= width {
+                p.metric[i * n + j] = (0..n).map(|k| l[i * n + k] * l[j * n + k]).sum();
+            }
+        }
+    }
+    let every = 2 + random.below(4);
+    let independent = (n - 4) / every;
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for k in 0..independent {
+        let mut row = vec![0.0; n];
+        row[k * every + 3] = 1.0 + random.signed().abs();
+        (0..3).for_each(|i| row[k * every + i] = 0.5 * random.normal());
+        rows.push(row);
+    }
+    for _ in 0..random.below(independent + 1) {
+        let a = random.below(independent);
+        let b = (a + 1).min(independent - 1);
+        let (s, t) = (random.unit(0.0, 2.0), if random.below(2) == 0 { 0.0 } else { 1.0 });
+        rows.push((0..n).map(|i| s * rows[a][i] + t * rows[b][i]).collect());
+    }
+    let v = random.vector(n);
+    p.bias = rows.iter().map(|row| row.iter().zip(&v).map(|(a, v)| a * v).sum()).collect();
+    p.m = rows.len();
+    p.jacobian = rows.concat();
+    (p.force, p.nonideal) = (random.vector(n), random.vector(n));
+    (p, independent)
+}
+
 fn solve(terms: &Terms) -> (Scratch, Outcome) {
     let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
     let tolerances = Tolerances { rank: Some(1e-9), ..Tolerances::default() };
@@ -108,7 +154,10 @@ fn compare(what: &str, a: &[f64], b: &[f64], tolerance: f64) {
 fn sparse_problems_have_the_solutions_of_dense_ones() {
     let mut source = Random(11);
     for case in 0..1500 {
-        let (problem, independent) = random(&mut source);
+        let (problem, independent) = match case % 3 {
+            0 => random_band(&mut source),
+            _ => random(&mut source),
+        };
         let (_, dense) = solve(&problem.terms());
         let sparse = Sparse::new(problem.clone());
         let (scratch, own) = solve(&sparse.terms());
@@ -159,7 +208,10 @@ fn problems_in_one_room_do_not_meet() {
     let tolerances = Tolerances { rank: Some(1e-9), ..Tolerances::default() };
     let mut scratch = Scratch::default();
     for case in 0..300 {
-        let first = Sparse::new(random(&mut source).0);
+        let first = Sparse::new(match case % 3 {
+            0 => random_band(&mut source).0,
+            _ => random(&mut source).0,
+        });
         let n = first.problem.n;
         let mut others = vec![first];
         // The same metric with rows at other places.
@@ -191,7 +243,10 @@ fn problems_in_one_room_do_not_meet() {
 fn rows_that_contradict_each_other_are_told() {
     let mut source = Random(5);
     for case in 0..400 {
-        let (mut problem, independent) = random(&mut source);
+        let (mut problem, independent) = match case % 3 {
+            0 => random_band(&mut source),
+            _ => random(&mut source),
+        };
         if problem.m == independent {
             continue;
         }
@@ -213,6 +268,54 @@ fn rows_that_contradict_each_other_are_told() {
         let value: f64 = conflict.weights.iter().zip(&p.bias).map(|(w, b)| w * b).sum();
         assert!((value - conflict.value).abs() <= 1e-9 * size, "case {case}");
     }
+}
+
+/// A metric that is one block, far too large for a matrix with its zeros: a solution with the rows
+/// that repeat others left out, and no heavier than its entries.
+#[test]
+fn a_large_metric_of_one_block_is_never_full() {
+    let n = 6000;
+    let neighbours = |i: usize| i.saturating_sub(1)..(i + 2).min(n);
+    let metric = Arc::new(Pattern::new(n, (0..n).map(neighbours)));
+    let entries: Vec<f64> =
+        (0..n).flat_map(|i| neighbours(i).map(move |j| if i == j { 4.0 } else { 1.0 })).collect();
+    // x_i − x_{i+1} for every other pair, each twice.
+    let pair = |k: usize| [2 * (k / 2), 2 * (k / 2) + 1];
+    let jacobian = Arc::new(Pattern::new(n, (0..n).map(pair)));
+    let rows: Vec<f64> =
+        (0..n).flat_map(|k| if k % 2 == 0 { [1.0, -1.0] } else { [-2.0, 2.0] }).collect();
+    let force: Vec<f64> = (0..n).map(|i| (0.37 * i as f64).sin()).collect();
+    let (none, bias) = (vec![0.0; n], vec![0.0; n]);
+    let terms = Terms {
+        n,
+        m: n,
+        metric: &entries,
+        jacobian: &rows,
+        force: &force,
+        nonideal: &none,
+        bias: &bias,
+        inertia: &[],
+        noise: None,
+        patterns: Some(Patterns { metric: &metric, jacobian: &jacobian }),
+    };
+    let (_, own) = solve(&terms);
+    assert_eq!((own.motion, own.rank.jacobian), (Verdict::Unique, n / 2));
+    assert!(own.stationarity.max(own.feasibility) < 1e-13);
+    // Pairs move as one: a chain of half the length with the masses and couplings of pairs.
+    let half = n / 2;
+    let (mut diagonal, mut right): (Vec<f64>, Vec<f64>) =
+        (vec![10.0; half], (0..half).map(|k| force[2 * k] + force[2 * k + 1]).collect());
+    for k in 1..half {
+        let l = 1.0 / diagonal[k - 1];
+        diagonal[k] -= l;
+        right[k] -= l * right[k - 1];
+    }
+    for k in (0..half).rev() {
+        let next = if k + 1 < half { right[k + 1] } else { 0.0 };
+        right[k] = (right[k] - next) / diagonal[k];
+    }
+    let pairs: Vec<f64> = right.iter().flat_map(|a| [*a, *a]).collect();
+    compare("pairs", &own.v_dot, &pairs, 1e-12);
 }
 
 #[test]

@@ -61,6 +61,11 @@ impl Interval {
         self.low <= x && x <= self.high
     }
 
+    /// The side of zero it is on, +1 or −1; 0 where it has zero.
+    pub fn side(self) -> i8 {
+        i8::from(self.low > 0.0) - i8::from(self.high < 0.0)
+    }
+
     /// Whether it has ends.
     pub fn is_bounded(self) -> bool {
         self.low.is_finite() && self.high.is_finite()

@@ -197,11 +197,7 @@ fn two<const N: usize>(function: Function, a: &Jet<N>, b: &Jet<N>) -> Jet<N> {
 
 /// The sign of what has one.
 fn side(a: Interval) -> Option<f64> {
-    match a {
-        a if a.low > 0.0 => Some(1.0),
-        a if a.high < 0.0 => Some(-1.0),
-        _ => None,
-    }
+    Some(a.side()).filter(|side| *side != 0).map(f64::from)
 }
 
 fn condition<const N: usize>(is_true: bool, is_false: bool) -> Jet<N> {

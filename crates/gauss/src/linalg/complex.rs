@@ -4,11 +4,12 @@
 /// A complex number.
 pub type Complex = (f64, f64);
 
-fn times(a: Complex, b: Complex) -> Complex {
+#[inline(always)]
+pub(crate) fn times(a: Complex, b: Complex) -> Complex {
     (a.0 * b.0 - a.1 * b.1, a.0 * b.1 + a.1 * b.0)
 }
 
-fn over(a: Complex, b: Complex) -> Complex {
+pub(crate) fn over(a: Complex, b: Complex) -> Complex {
     // Smith's division: no square of a large or small number.
     if b.0.abs() >= b.1.abs() {
         let (ratio, size) = (b.1 / b.0, b.0 + b.1 * (b.1 / b.0));
@@ -19,7 +20,8 @@ fn over(a: Complex, b: Complex) -> Complex {
     }
 }
 
-fn size(a: Complex) -> f64 {
+#[inline(always)]
+pub(crate) fn size(a: Complex) -> f64 {
     a.0.abs() + a.1.abs()
 }
 

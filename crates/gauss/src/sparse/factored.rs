@@ -173,10 +173,9 @@ impl SparseFactored {
             return false;
         }
         replace(&mut self.right, right);
-        self.factors.triangle.solve(&self.s, &mut self.right);
         change.clear();
         change.resize(self.s.diagonal.len(), 0.0);
-        self.factors.add_along(&self.s, &self.right, change);
+        self.factors.shortest(&self.s, &mut self.right, change);
         change.iter().all(|x| x.is_finite())
     }
 

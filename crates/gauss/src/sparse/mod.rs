@@ -2,22 +2,26 @@
 //!
 //! Γ and A are lists of entries at the places of a [`Pattern`](crate::pattern::Pattern). Where Γ ≻ 0 falls into small blocks
 //! the accelerations are eliminated block by block, and S = A Γ⁻¹ Aᵀ is factored in an order that
-//! keeps it sparse (`structure`, `numeric`, `ldl`); which rows depend on others is decided by a sparse
+//! keeps it sparse (`structure`, `numeric`, `ldl`); where Γ is sparse but one block, accelerations
+//! and multipliers are eliminated together (`kkt`). Which rows depend on others is decided by a sparse
 //! triangle (`decide`). Cost and memory grow as the entries of L do: for chains and trees, as
 //! their length.
 //!
-//! What does not fall into blocks, has coordinates without mass, or leaves doubt is handed to the
-//! dense eliminations, up to a size; beyond it, that is an error and not a guess.
+//! What fills in too much, has coordinates without mass, or leaves doubt is handed to the dense
+//! eliminations, up to a size; beyond it, that is an error and not a guess.
 
 mod decide;
 mod factored;
+mod kkt;
 mod ldl;
+mod lu;
 mod numeric;
 mod sets;
 mod solve;
 mod structure;
 
 pub use factored::Reduced;
+pub use lu::{Ordered, Scalar, SparseLu};
 pub use sets::dependent_sets;
 
 pub(crate) use factored::SparseFactored;

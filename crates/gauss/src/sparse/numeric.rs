@@ -6,9 +6,12 @@
 //!
 //! the range-space method (Udwadia & Kalaba 1992 for Γ ≻ 0 and independent rows). S has the square
 //! of the condition of the rows; a solution is improved by its own residuals where pivots are small.
+//! Where Γ is one block there is no S, and [`kkt`](super::kkt) solves for both.
 
+use super::kkt::CoupledFactors;
 use super::ldl::Triangle;
 use super::structure::Structure;
+use crate::tolerances::sparse::{REGULAR, STILL_REGULAR};
 use dalembert_machine::{Wide, wide};
 
 /// Factors of one state, and room for solutions.
@@ -16,8 +19,9 @@ use dalembert_machine::{Wide, wide};
 pub(crate) struct Factors {
     /// 1/Γ_ii, or the factors L_b D_b L_bᵀ of the blocks with 1/D_b on their diagonals.
     blocks: Vec<f64>,
-    /// Γ where it is diagonal, as it was factored last.
+    /// Γ where it is diagonal, as it was factored last; and where it is one block.
     masses: Vec<f64>,
+    coupled: CoupledFactors,
     wide: Vec<f64>,
     schur: Vec<f64>,
     pub(crate) triangle: Triangle,
@@ -39,6 +43,13 @@ impl Factors {
                 self.masses.extend_from_slice(metric);
             }
             return is_regular;
+        }
+        if s.coupled.is_some() {
+            self.masses.clear();
+            self.masses.extend_from_slice(metric);
+            self.blocks.clear();
+            self.blocks.extend(s.diagonal.iter().map(|at| at.map_or(0.0, |at| 1.0 / metric[at])));
+            return self.blocks.iter().all(|b| *b > 0.0 && b.is_finite());
         }
         self.masses.clear();
         self.blocks.clear();
@@ -71,8 +82,17 @@ impl Factors {
         is_regular
     }
 
+    /// Whether Γ is positive definite where it is one block, which [`factor_metric`] does not look
+    /// at.
+    ///
+    /// [`factor_metric`]: Factors::factor_metric
+    pub(crate) fn is_regular(&mut self, s: &Structure) -> bool {
+        let Factors { masses, coupled, .. } = self;
+        s.coupled.as_deref().is_none_or(|[_, alone]| alone.factor((masses, &[]), REGULAR, coupled))
+    }
+
     /// Γ⁻¹ times a vector, in place.
-    pub(crate) fn solve_metric(&self, s: &Structure, x: &mut [f64]) {
+    fn solve_metric(&self, s: &Structure, x: &mut [f64]) {
         if s.is_diagonal {
             x.iter_mut().zip(&self.blocks).for_each(|(x, b)| *x *= b);
             return;
@@ -87,7 +107,7 @@ impl Factors {
     /// The rows of A in coordinates in which Γ is 1, A L⁻ᵀ D^(−1/2), over whole blocks.
     pub(crate) fn orthonormal(&self, s: &Structure, jacobian: &[f64], out: &mut Vec<f64>) {
         spread(s, jacobian, out);
-        if s.is_diagonal {
+        if s.is_diagonal || s.coupled.is_some() {
             let columns = s.wide.places();
             out.iter_mut().zip(columns).for_each(|(x, &i)| *x *= self.blocks[i].sqrt());
             return;
@@ -103,6 +123,18 @@ impl Factors {
 
     /// Forms S and factors it. False if a pivot is not positive.
     pub(crate) fn factor_rows(&mut self, s: &Structure, jacobian: &[f64]) -> bool {
+        if let Some([both, _]) = s.coupled.as_deref() {
+            let Factors { masses, coupled, triangle, blocks, .. } = self;
+            let is_factored = both.factor((masses, jacobian), STILL_REGULAR, coupled);
+            let length = |&row: &usize| -> f64 {
+                s.jacobian.entries_of(row, jacobian).map(|(i, a)| a * a * blocks[i]).sum()
+            };
+            triangle.pivots.clear();
+            triangle.pivots.extend(s.order.iter().map(|&row| both.distance(coupled, row)));
+            triangle.sizes.clear();
+            triangle.sizes.extend(s.order.iter().map(length));
+            return is_factored;
+        }
         self.widen(s, jacobian);
         self.schur.resize(s.schur.entries(), 0.0);
         wide(Products { s, jacobian, wide: &self.wide, schur: &mut self.schur });
@@ -139,16 +171,41 @@ impl Factors {
         v_dot: &mut [f64],
         multipliers: &mut Vec<f64>,
     ) {
-        self.solve_metric(s, v_dot);
         multipliers.clear();
         multipliers.extend_from_slice(bias);
+        if s.coupled.is_some() {
+            return self.solve_coupled(s, v_dot, multipliers);
+        }
+        self.solve_metric(s, v_dot);
         wide(Remaining { s, jacobian, v_dot, right: multipliers });
         self.triangle.solve(s, multipliers);
         self.add_along(s, multipliers, v_dot);
     }
 
+    /// The same for forces and right-hand sides in the places of what is found.
+    fn solve_coupled(&mut self, s: &Structure, v_dot: &mut [f64], multipliers: &mut [f64]) {
+        let Some([both, _]) = s.coupled.as_deref() else { return };
+        let mut x = std::mem::take(&mut self.wide);
+        x.clear();
+        x.extend(v_dot.iter().chain(&*multipliers));
+        both.solve(&mut self.coupled, &mut x);
+        let (first, second) = x.split_at(v_dot.len());
+        v_dot.copy_from_slice(first);
+        multipliers.iter_mut().zip(second).for_each(|(l, x)| *l = -x);
+        self.wide = x;
+    }
+
+    /// The shortest change of v, which begins as 0, by which A v changes by `right`.
+    pub(crate) fn shortest(&mut self, s: &Structure, right: &mut [f64], change: &mut [f64]) {
+        if s.coupled.is_some() {
+            return self.solve_coupled(s, change, right);
+        }
+        self.triangle.solve(s, right);
+        self.add_along(s, right, change);
+    }
+
     /// Adds Γ⁻¹Aᵀλ.
-    pub(crate) fn add_along(&self, s: &Structure, multipliers: &[f64], v_dot: &mut [f64]) {
+    fn add_along(&self, s: &Structure, multipliers: &[f64], v_dot: &mut [f64]) {
         wide(Along { s, wide: &self.wide, multipliers, v_dot });
     }
 }

@@ -30,8 +30,8 @@ pub(crate) struct Decided {
     right: Vec<f64>,
 }
 
-/// Solves a sparse problem. `None` where it takes another way: Γ is not of small, regular blocks,
-/// or the rank is in doubt.
+/// Solves a sparse problem. `None` where it takes another way: Γ is not regular or fills in, or the
+/// rank is in doubt.
 pub(crate) fn solve(
     decided: &mut Decided,
     terms: &Terms,
@@ -63,7 +63,9 @@ impl Decided {
         outcome: &mut Outcome,
     ) -> Option<Result<(), SolveError>> {
         let (n, m) = (terms.n, terms.m);
-        if !self.factors.factor_metric(all, terms.metric, REGULAR) {
+        let is_regular =
+            self.factors.factor_metric(all, terms.metric, REGULAR) && self.factors.is_regular(all);
+        if !is_regular {
             return None;
         }
         let found = self.decide(all, terms, tolerances);

@@ -5,11 +5,14 @@
 //! little (approximate minimum degree: Amestoy, Davis & Duff 1996), and the pattern of L follows
 //! from the elimination tree (Liu 1990). All of it is found once for a pattern.
 
+use super::kkt::Coupled;
 use crate::pattern::Pattern;
 use std::sync::Arc;
 
 /// The largest block of Γ that is inverted by itself.
 const LARGEST_BLOCK: usize = 32;
+/// Unit: part of a full triangle. A factor that fills in more than this is no sparse one.
+const FULL: f64 = 0.2;
 
 /// Blocks, orders and patterns.
 #[derive(Clone, Debug)]
@@ -48,6 +51,9 @@ pub(crate) struct Structure {
     /// Where each column of L has one entry at most, as of chains and trees: for each, what its
     /// steps are. Empty otherwise.
     pub(crate) forest: Vec<Branch>,
+    /// Where Γ is one block: the orders of Γ with A, and of Γ alone. Blocks, S and L are then those
+    /// of its diagonal, by which rows are compared.
+    pub(crate) coupled: Option<Box<[Coupled; 2]>>,
 }
 
 /// A column of L with one entry at most.
@@ -67,20 +73,29 @@ pub(crate) struct Branch {
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 impl Structure {
-    /// Finds the structure; `None` where Γ does not fall into small blocks, or a coordinate has
-    /// no mass whatever the state.
+    /// Finds the structure; `None` where Γ is a large block that fills in, or a coordinate has no
+    /// mass whatever the state.
     pub(crate) fn new(metric: &Arc<Pattern>, jacobian: &Arc<Pattern>) -> Option<Structure> {
         let n = metric.rows();
         let diagonal: Vec<Option<usize>> = (0..n).map(|i| metric.place(i, i)).collect();
         if diagonal.iter().any(Option::is_none) {
             return None;
         }
-        let block = components(metric);
-        let (members, starts) = gather(&block);
-        let sizes = || starts.windows(2).map(|w| w[1] - w[0]);
-        if sizes().any(|size| size > LARGEST_BLOCK) {
-            return None;
+        let mut block = components(metric);
+        let (mut members, mut starts) = gather(&block);
+        let mut coupled = None;
+        if starts.windows(2).any(|w| w[1] - w[0] > LARGEST_BLOCK) {
+            let none = Pattern::new(n, std::iter::empty::<Vec<usize>>());
+            let own = [jacobian, &none].map(|rows| Coupled::new(metric, rows));
+            let most = FULL * 0.5 * (n as f64) * (n as f64);
+            if own.iter().any(|own| own.fill() as f64 > most) {
+                return None;
+            }
+            coupled = Some(Box::new(own));
+            block = (0..n).collect();
+            (members, starts) = gather(&block);
         }
+        let sizes = || starts.windows(2).map(|w| w[1] - w[0]);
         let mut at = vec![0];
         sizes().for_each(|size| at.push(at.last().copied().unwrap_or(0) + size * size));
         let mut place = vec![0; n];
@@ -88,7 +103,7 @@ impl Structure {
             members[w[0]..w[1]].iter().enumerate().for_each(|(k, &i)| place[i] = k);
         }
         let mut to_block = Vec::with_capacity(metric.entries());
-        for i in 0..n {
+        for i in (0..n).filter(|_| coupled.is_none()) {
             let size = starts[block[i] + 1] - starts[block[i]];
             for &j in metric.row(i) {
                 let first = at[block[i]];
@@ -99,7 +114,7 @@ impl Structure {
         let mut structure = Structure {
             metric: metric.clone(),
             jacobian: jacobian.clone(),
-            is_diagonal: sizes().all(|size| size == 1),
+            is_diagonal: sizes().all(|size| size == 1) && coupled.is_none(),
             members,
             starts,
             at,
@@ -115,6 +130,7 @@ impl Structure {
             products: Vec::new(),
             lower: Pattern::default(),
             forest: Vec::new(),
+            coupled,
         };
         structure.widen(&block, &place);
         structure.eliminate();
@@ -361,7 +377,7 @@ fn gather(block: &[usize]) -> (Vec<usize>, Vec<usize>) {
 }
 
 /// An order of rows in which little fills in.
-fn fill_reducing(meets: &[Vec<(usize, u32, u32)>]) -> Vec<usize> {
+pub(super) fn fill_reducing(meets: &[Vec<(usize, u32, u32)>]) -> Vec<usize> {
     let m = meets.len();
     // Signed: the package counts below zero on its way. A row that meets none has itself, since it
     // takes a list for no shorter than its rows.
@@ -386,7 +402,7 @@ fn fill_reducing(meets: &[Vec<(usize, u32, u32)>]) -> Vec<usize> {
 }
 
 /// The pattern of L below its diagonal, row by row: S and what fills in.
-fn lower(schur: &Pattern) -> Pattern {
+pub(super) fn lower(schur: &Pattern) -> Pattern {
     let m = schur.rows();
     const NONE: usize = usize::MAX;
     let (mut parent, mut seen) = (vec![NONE; m], vec![NONE; m]);

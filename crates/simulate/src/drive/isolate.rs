@@ -29,6 +29,10 @@ const DEEPEST: u32 = 30;
 const MOST: usize = 512;
 /// Most tries for where a derivative is 0.
 const TRIES: usize = 8;
+/// Where it is only asked whether there are zeros at all, a stretch is halved so often, and so many
+/// are looked at: what takes more is near enough to one.
+const SHALLOW: u32 = 6;
+const FEW: usize = 24;
 
 /// What is known of the functions on a step.
 #[derive(Clone, Debug, Default)]
@@ -150,6 +154,56 @@ impl Functions<'_> {
         found
     }
 
+    /// Whether all functions stay on a side of zero through the whole step, +1 or −1 each. If not
+    /// so, that may be for lack of effort. `open` are those of which more than their values is
+    /// asked.
+    pub fn stay(&mut self, sides: &[i8], open: Vec<usize>) -> bool {
+        let mut rest = vec![Stretch { from: 0.0, to: 1.0, depth: 0, open }];
+        let mut looked = 0;
+        while let Some(Stretch { from, to, depth, open }) = rest.pop() {
+            looked += 1;
+            if looked > FEW {
+                return false;
+            }
+            let (middle, radius) = (0.5 * (from + to), 0.5 * (to - from));
+            let wide = self.jets(middle, radius, &open);
+            let thin = self.jets(middle, 0.0, &open);
+            let mut still = Vec::new();
+            for (at, &function) in open.iter().enumerate() {
+                let mut places = vec![middle];
+                match verdict(&thin[at], &wide[at], radius) {
+                    Verdict::Away => {}
+                    Verdict::OneWay => places = vec![from, to],
+                    Verdict::Bends(bend) => {
+                        let turn = self.turn(function, (from, to), &thin[at], bend);
+                        let [value, slope, ..] = self.jets(turn, 0.0, &[function])[0].0;
+                        // Else its sign there need not be that of the whole stretch.
+                        if !(slope.size() * slope.size() < 4.0 * bend * value.least_size()) {
+                            return false;
+                        }
+                        places = vec![from, turn, to];
+                    }
+                    Verdict::Open if depth < SHALLOW => {
+                        still.push(function);
+                        continue;
+                    }
+                    Verdict::Open | Verdict::Hopeless => return false,
+                }
+                let is_there = |place: f64| {
+                    self.jets(place, 0.0, &[function])[0].0[0].side() == sides[function]
+                };
+                if !places.into_iter().all(is_there) {
+                    return false;
+                }
+            }
+            if !still.is_empty() {
+                let half = |from, to| Stretch { from, to, depth: depth + 1, open: still.clone() };
+                rest.extend([half(middle, to), half(from, middle)]);
+            }
+        }
+        true
+    }
+
     /// Those that may be zero in a part of the step, by their values alone: most often that is none.
     fn open(&mut self, mut functions: Vec<usize>, until: f64) -> Vec<usize> {
         let values: Vec<Jet<1>> = self.variables.iter().map(|p| whole(p, until)).collect();
@@ -243,7 +297,7 @@ fn power(radius: f64, n: usize) -> Interval {
 }
 
 /// The values of a polynomial from 0 to a place: each term is between 0 and its last value.
-fn whole(polynomial: &[f64], until: f64) -> Jet<1> {
+pub(super) fn whole(polynomial: &[f64], until: f64) -> Jet<1> {
     let (mut low, mut high, mut size, mut power) = (0.0, 0.0, 0.0, 1.0);
     for (m, c) in polynomial.iter().enumerate() {
         let term = c * power;

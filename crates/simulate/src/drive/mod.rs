@@ -36,7 +36,9 @@ use std::ops::ControlFlow;
 pub use switching::departure::Stuck;
 pub use switching::jump::{Jolt, Jumps};
 
+pub(crate) use events::accumulation::Accumulation;
 pub use events::functions::EventFunctions;
+pub(crate) use events::functions::EventState;
 
 pub use singular::change::{RankChange, Unresolved};
 
@@ -275,6 +277,8 @@ pub struct Driver {
     scales: scales::Scales,
     /// The motion between outputs, if it is to be kept.
     pub(crate) dense: Option<Dense>,
+    /// After so many steps it ends as soon as nothing is pending.
+    pub(crate) lent: Option<u64>,
 }
 
 /// What is left where there was no projection at all.
@@ -327,6 +331,7 @@ impl Driver {
             jumped: 0.0,
             scales: scales::Scales::default(),
             dense: None,
+            lent: None,
         }
     }
 
@@ -366,10 +371,17 @@ impl Driver {
             self.integrator = integrator;
         }
         self.field = field;
+        self.prepare_guards();
         *self.projection = Projection::default();
-        (self.expected, self.guards, self.is_one_choice) = (None, None, true);
+        (self.expected, self.is_one_choice) = (None, true);
         self.rounding = FieldNoise::default();
         self.crossings = singular::cross::Crossings::default();
+    }
+
+    /// Hands the parameters to the guards of branches.
+    fn prepare_guards(&mut self) {
+        let constants = self.field.constants();
+        self.guards.iter_mut().flatten().for_each(|guards| guards.prepare(constants));
     }
 
     /// Goes on with another integrator.

@@ -111,8 +111,20 @@ impl Driver {
                 return Err(Failure::Field(error));
             }
             self.mark(&pass);
+            if self.gives_back() && pass.forward * (end - self.t) > 0.0 {
+                return Ok(End::Interrupted);
+            }
         }
         Ok(End::Finished)
+    }
+
+    /// Whether the steps that were lent are taken, and no event or branch is between its sides.
+    fn gives_back(&mut self) -> bool {
+        let Some(left) = &mut self.lent else { return false };
+        *left = left.saturating_sub(1);
+        *left == 0
+            && self.slack.is_empty()
+            && self.events.as_ref().is_none_or(|events| events.are_armed())
     }
 
     /// Tries a step, and takes it if it is good. `None` if it was turned down.

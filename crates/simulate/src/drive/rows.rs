@@ -52,6 +52,7 @@ impl Driver {
     /// look at rounding; see [`Field::set_values`](crate::Field::set_values).
     pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64], are_far: bool) {
         self.field.set_values(symbols, values);
+        self.prepare_guards();
         if are_far {
             self.expected = None;
         }

@@ -41,13 +41,13 @@ const VOUCHED: u32 = 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scales {
     /// Where positions began.
-    origin: Vec<f64>,
+    pub(super) origin: Vec<f64>,
     /// The largest travel of positions, the largest |v|.
     pub(super) own: Vec<f64>,
     /// r, where it was learned.
     floor: Vec<f64>,
     /// What rounding does to v̇ where the motion begins at rest; empty if it does not.
-    rest: Vec<f64>,
+    pub(super) rest: Vec<f64>,
     /// The largest √(Σ g_j v_j²), g the diagonal of the metric, or of v̇ in a step.
     speed: f64,
     /// The diagonal of the metric of the own velocities, where it was last seen.

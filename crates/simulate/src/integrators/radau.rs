@@ -12,7 +12,8 @@
 //!
 //! Newton's method is simplified: one Jacobian for all stages, kept as long as it
 //! converges well, and A⁻¹ brought to one real and one pair of complex eigenvalues, so
-//! that a step costs one real and one complex factorization of the size of R. Where stiff
+//! that a step costs one real and one complex factorization of the size of R, which are sparse where
+//! the Jacobian of a large system is. Where stiff
 //! directions turn in the course of a step (a hard spring that swings) it converges for
 //! short steps only, and Newton's method itself is used, with the Jacobian of each stage
 //! and one factorization of three times the size in each iteration. The error
@@ -31,6 +32,9 @@ use super::{Integrator, Problem, Needs, Properties, ResidualForm, Step};
 use crate::program::field::FieldError;
 use dalembert_gauss::linalg::complex::{self, Complex};
 use dalembert_gauss::linalg::lu;
+use dalembert_gauss::sparse::{Ordered, SparseLu};
+use dalembert_gauss::Pattern;
+use std::sync::Arc;
 
 /// Its name.
 pub const NAME: &str = "radau";
@@ -94,11 +98,14 @@ pub struct Radau {
     whole: u32,
     /// Error estimates of the last step.
     errors: Vec<f64>,
+    shaped: Option<Shaped>,
 }
 
 pub(super) struct Jacobian {
+    /// Dense, or at the places of the pattern.
     pub(super) by_rate: Vec<f64>,
     pub(super) by: Vec<f64>,
+    pattern: Option<Arc<Pattern>>,
     /// Whether it belongs to the state at hand.
     is_fresh: bool,
 }
@@ -107,10 +114,24 @@ pub(super) struct Factors {
     h: f64,
     /// Rows are brought to a largest entry of 1.
     scale: Vec<f64>,
-    real: Vec<f64>,
-    real_order: Vec<usize>,
-    complex: Vec<Complex>,
-    complex_order: Vec<usize>,
+    kind: Kind,
+}
+
+/// L and U of the real and of the complex matrix.
+enum Kind {
+    Dense {
+        real: Vec<f64>,
+        real_order: Vec<usize>,
+        complex: Vec<Complex>,
+        complex_order: Vec<usize>,
+    },
+    Sparse(Box<(SparseLu<f64>, SparseLu<Complex>)>),
+}
+
+/// The factors of a pattern: what was found of it is kept for other entries.
+struct Shaped {
+    pattern: Arc<Pattern>,
+    factors: Option<Box<(SparseLu<f64>, SparseLu<Complex>)>>,
 }
 
 /// The method for states of a size.
@@ -133,6 +154,7 @@ pub fn new(_: usize) -> Radau {
         was_rejected: false,
         whole: 0,
         errors: Vec::new(),
+        shaped: None,
     }
 }
 
@@ -151,36 +173,69 @@ fn inverse() -> [[f64; 3]; 3] {
 }
 
 impl Factors {
-    fn new(jacobian: &Jacobian, h: f64, n: usize) -> Option<Factors> {
-        let Jacobian { by_rate, by, .. } = jacobian;
+    fn new(jacobian: &Jacobian, h: f64, n: usize, shaped: &mut Option<Shaped>) -> Option<Factors> {
+        let Jacobian { by_rate, by, pattern, .. } = jacobian;
         let mut real: Vec<f64> = by_rate.iter().zip(by).map(|(m, j)| GAMMA / h * m + j).collect();
-        let mut factors = Factors {
-            h,
-            scale: vec![1.0; n],
-            real_order: vec![0; n],
-            complex: by_rate
-                .iter()
-                .zip(by)
-                .map(|(m, j)| (ALPHA / h * m + j, -BETA / h * m))
-                .collect(),
-            complex_order: vec![0; n],
-            real: Vec::new(),
-        };
-        for i in 0..n {
-            let row = i * n..(i + 1) * n;
+        let pairs = by_rate.iter().zip(by);
+        let mut complex: Vec<Complex> =
+            pairs.map(|(m, j)| (ALPHA / h * m + j, -BETA / h * m)).collect();
+        let mut scale = vec![1.0; n];
+        for (i, scale) in scale.iter_mut().enumerate() {
+            let row = match pattern {
+                Some(pattern) => pattern.range(i),
+                None => i * n..(i + 1) * n,
+            };
             let largest = real[row.clone()].iter().fold(0f64, |m, v| m.max(v.abs()));
             if !(largest > 0.0) || !largest.is_finite() {
                 return None;
             }
             let factor = dalembert_gauss::linalg::power_of_two(-largest.log2());
-            factors.scale[i] = factor;
+            *scale = factor;
             real[row.clone()].iter_mut().for_each(|v| *v *= factor);
-            factors.complex[row].iter_mut().for_each(|v| *v = (v.0 * factor, v.1 * factor));
+            complex[row].iter_mut().for_each(|v| *v = (v.0 * factor, v.1 * factor));
         }
-        factors.real = real;
-        (lu::factor(&mut factors.real, n, &mut factors.real_order)
-            && complex::factor(&mut factors.complex, n, &mut factors.complex_order))
-        .then_some(factors)
+        let kind = match pattern {
+            Some(pattern) => Factors::sparse(pattern, &real, &complex, shaped)?,
+            None => {
+                let (mut real_order, mut complex_order) = (vec![0; n], vec![0; n]);
+                let is_factored = lu::factor(&mut real, n, &mut real_order)
+                    && complex::factor(&mut complex, n, &mut complex_order);
+                if !is_factored {
+                    return None;
+                }
+                Kind::Dense { real, real_order, complex, complex_order }
+            }
+        };
+        Some(Factors { h, scale, kind })
+    }
+
+    /// Factors with the order of columns, and the pivots if they serve, that were found before.
+    fn sparse(
+        pattern: &Arc<Pattern>,
+        real: &[f64],
+        complex: &[Complex],
+        shaped: &mut Option<Shaped>,
+    ) -> Option<Kind> {
+        let known = shaped.take().filter(|known| known.pattern == *pattern);
+        let mut factors = known.and_then(|known| known.factors).unwrap_or_else(|| {
+            let order = Arc::new(Ordered::new(pattern));
+            Box::new((SparseLu::new(&order), SparseLu::new(&order)))
+        });
+        if factors.0.factor(real) && factors.1.factor(complex) {
+            return Some(Kind::Sparse(factors));
+        }
+        *shaped = Some(Shaped { pattern: pattern.clone(), factors: Some(factors) });
+        None
+    }
+
+    /// Gives back what belongs to the pattern.
+    fn give_back(self, pattern: Option<&Arc<Pattern>>) -> Option<Shaped> {
+        match (self.kind, pattern) {
+            (Kind::Sparse(factors), Some(pattern)) => {
+                Some(Shaped { pattern: pattern.clone(), factors: Some(factors) })
+            }
+            _ => None,
+        }
     }
 
     /// The changes of the stages that take residuals away.
@@ -200,19 +255,36 @@ impl Factors {
     }
 
     fn solve_real(&self, x: &mut [f64]) {
-        let mut work = vec![0.0; x.len()];
         x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x *= s);
-        lu::solve(&self.real, x.len(), &self.real_order, x, &mut work);
+        match &self.kind {
+            Kind::Dense { real, real_order, .. } => {
+                lu::solve(real, x.len(), real_order, x, &mut vec![0.0; x.len()]);
+            }
+            Kind::Sparse(factors) => factors.0.solve(x),
+        }
     }
 
     fn solve_complex(&self, x: &mut [Complex]) {
-        let mut work = vec![(0.0, 0.0); x.len()];
         x.iter_mut().zip(&self.scale).for_each(|(x, s)| *x = (x.0 * s, x.1 * s));
-        complex::solve(&self.complex, x.len(), &self.complex_order, x, &mut work);
+        match &self.kind {
+            Kind::Dense { complex, complex_order, .. } => {
+                let mut work = vec![(0.0, 0.0); x.len()];
+                complex::solve(complex, x.len(), complex_order, x, &mut work);
+            }
+            Kind::Sparse(factors) => factors.1.solve(x),
+        }
     }
 }
 
 impl Radau {
+    /// Forgets factors, but not the order of their columns.
+    fn forget_factors(&mut self) {
+        if let Some(factors) = self.factors.take() {
+            let pattern = self.jacobian.as_ref().and_then(|jacobian| jacobian.pattern.as_ref());
+            self.shaped = factors.give_back(pattern).or_else(|| self.shaped.take());
+        }
+    }
+
     /// Guesses the stages from the last step's polynomial, or as 0.
     fn guess(&mut self, step: &Step) {
         let n = self.y.len();
@@ -348,25 +420,35 @@ impl Integrator for Radau {
         if (rows.0, rows.1) != (&self.rows.0[..], &self.rows.1[..]) {
             self.rows = (rows.0.to_vec(), rows.1.to_vec());
             (self.jacobian, self.factors, self.has_step) = (None, None, false);
+            self.shaped = None;
         }
         if let Some(jacobian) = &mut self.jacobian {
             jacobian.is_fresh &= again;
         }
         if self.contraction > 1e-3 && self.jacobian.as_ref().is_some_and(|j| !j.is_fresh) {
-            (self.jacobian, self.factors) = (None, None);
+            self.forget_factors();
+            self.jacobian = None;
         }
         let mut power = [0.0; 3];
         loop {
             if self.jacobian.is_none() {
-                let (mut by_rate, mut by) = (vec![0.0; n * n], vec![0.0; n * n]);
-                form.derivatives(step.t, &self.y, step.rates, &mut by_rate, &mut by);
-                self.jacobian = Some(Jacobian { by_rate, by, is_fresh: true });
-                self.factors = None;
+                let pattern = form.pattern().cloned();
+                let length = pattern.as_ref().map_or(n * n, |pattern| pattern.entries());
+                let (mut by_rate, mut by) = (vec![0.0; length], vec![0.0; length]);
+                match pattern.is_some() {
+                    true => form.entries(step.t, &self.y, step.rates, &mut by_rate, &mut by),
+                    false => form.derivatives(step.t, &self.y, step.rates, &mut by_rate, &mut by),
+                }
+                self.forget_factors();
+                self.jacobian = Some(Jacobian { by_rate, by, pattern, is_fresh: true });
+            }
+            if self.factors.as_ref().is_none_or(|f| f.h != step.h) {
+                self.forget_factors();
             }
             let Some(jacobian) = &self.jacobian else { break };
             let is_fresh = jacobian.is_fresh;
-            if self.factors.as_ref().is_none_or(|f| f.h != step.h) {
-                self.factors = Factors::new(jacobian, step.h, n);
+            if self.factors.is_none() {
+                self.factors = Factors::new(jacobian, step.h, n, &mut self.shaped);
             }
             // A guess is made from the last step, which a try overwrites.
             let last = self.z.clone();
@@ -395,6 +477,7 @@ impl Integrator for Radau {
                 }
                 Newton::Stuck => {
                     self.z = last;
+                    self.forget_factors();
                     self.jacobian = None;
                 }
             }

@@ -30,7 +30,7 @@ mod noise;
 mod residual;
 mod structure;
 
-pub(crate) use self::abreast::Abreast;
+pub(crate) use self::abreast::{Abreast, Watched};
 pub use self::error::FieldError;
 pub use self::noise::FieldNoise;
 pub(crate) use self::noise::still;

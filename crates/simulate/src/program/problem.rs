@@ -3,6 +3,8 @@
 
 use super::FieldError;
 use dalembert_compile::series::Fours;
+use dalembert_gauss::Pattern;
+use std::sync::Arc;
 
 /// What an integrator moves: the rates of a state, and what else there is to know of
 /// them if it was asked for before ([`Needs`]).
@@ -47,6 +49,12 @@ pub trait ResidualForm {
 
     /// R, and the power of what does work on the system. `rates` has those of q and v.
     fn residual(&mut self, t: f64, y: &[f64], rates: &[f64], r: &mut [f64]) -> f64;
+
+    /// Where ∂R/∂ẏ or ∂R/∂y has entries since the step began, if most are 0 at all times.
+    fn pattern(&self) -> Option<&Arc<Pattern>>;
+
+    /// ∂R/∂ẏ and ∂R/∂y at the places of the pattern.
+    fn entries(&mut self, t: f64, y: &[f64], rates: &[f64], by_rate: &mut [f64], by: &mut [f64]);
 
     /// ∂R/∂ẏ and ∂R/∂y, square and dense.
     fn derivatives(

@@ -2,6 +2,7 @@
 
 use crate::drive::Stabilize;
 use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
+use crate::normal_form::layout::is_large;
 use crate::program::field::Field;
 use crate::run::choose::{Beside, Chosen, choose};
 use crate::run::unsuited::{Reason, Unsuited};
@@ -19,9 +20,14 @@ fn unknowns(equations: &EquationsOfMotion) -> usize {
     equations.q.len() + equations.v.len() + equations.rows.len()
 }
 
+/// Whether the equations as a residual are solved with sparse matrices, which have no largest size.
+fn is_sparse(equations: &EquationsOfMotion) -> bool {
+    is_large(&equations.metric) && equations.auxiliary.is_none()
+}
+
 /// Whether a motion that turns out to be stiff can be handed to another method.
 pub(crate) fn can_be_stiff(equations: &EquationsOfMotion) -> bool {
-    unknowns(equations) <= MOST_DENSE
+    unknowns(equations) <= MOST_DENSE || is_sparse(equations)
 }
 
 /// The name that leaves the choice open.
@@ -215,7 +221,7 @@ pub(crate) fn refusal(
         Needs::Rates => None,
         Needs::Series => matches!(held, Stabilize::Baumgarte | Stabilize::Ggl)
             .then_some(Reason::HoldsConstraints),
-        Needs::Residual if unknowns(equations) > MOST_DENSE => {
+        Needs::Residual if unknowns(equations) > MOST_DENSE && !is_sparse(equations) => {
             Some(Reason::TooMany(unknowns(equations)))
         }
         Needs::Residual => (held == Stabilize::Baumgarte).then_some(Reason::HoldsBothLevels),

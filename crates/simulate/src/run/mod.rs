@@ -1,6 +1,5 @@
 //! A run: from a model to a certified trajectory.
 
-mod accumulation;
 mod certificate;
 mod choose;
 mod event_log;

@@ -27,6 +27,7 @@ use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Jacobian, Symbol};
 use dalembert_gauss::terms::Tolerances;
+use dalembert_model::system::Action;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -188,7 +189,14 @@ impl Program {
         roots.extend(entries(&e.jacobian));
         let residuals = e.configuration_residuals.iter().chain(&e.velocity_residuals);
         roots.extend(residuals.map(|residual| residual.1));
-        let exprs = &self.setting.model.exprs;
+        let model = &self.setting.model;
+        for event in &model.system.events {
+            roots.push(event.function);
+            if let Action::Reset(list) = &event.action {
+                roots.extend(list.iter().flat_map(|reset| [reset.0, reset.1]));
+            }
+        }
+        let exprs = &model.exprs;
         exprs.depend_on(&roots, |symbol| symbols.contains(&symbol)).contains(&true)
     }
 

@@ -1,16 +1,17 @@
 //! A run on its way: from the start through events, charts and methods to its end, and what is
 //! seen of it for the report.
 
-use crate::drive::{Dense, Driver, End, EventFunctions, Failure, Jolt, Statistics, Undecided};
+use crate::drive::{
+    Accumulation, Dense, Driver, End, EventFunctions, Failure, Jolt, Statistics, Undecided,
+};
 use crate::integrators::{Integrator, dop853};
 use crate::points::impulse::Impulses;
 use crate::points::start::Start;
 use crate::program::energy::Energies;
 use crate::program::field::Field;
 use crate::program::observer::{Observation, Observer};
-use crate::run::accumulation::Accumulation;
 use crate::run::certificate::{Certificate, Measure};
-use crate::run::event_log::EventRecord;
+use crate::run::event_log::{Acting, EventRecord};
 use crate::run::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::run::options::control_of;
 use crate::run::report::{Seconds, Sizes, keep_largest};
@@ -165,7 +166,8 @@ impl<'a> Simulation<'a> {
         loop {
             if !events.is_empty() {
                 let mut is_interrupted = false;
-                let ended = self.act(&events, recorded, &mut |observation| {
+                let told = recorded;
+                let ended = self.act(&events, told, &mut |observation| {
                     gauss.see(&observation.gauss);
                     recorded = observation.state.t;
                     is_interrupted |= record(observation).is_break();
@@ -250,6 +252,44 @@ impl<'a> Simulation<'a> {
                 }
                 end => return Ok(end),
             }
+        }
+    }
+
+    /// Lets events act at the driver's state, and then those that happen because of that, where what
+    /// is told was `recorded` last. Returns how the run ends, if it ends here.
+    fn act(
+        &mut self,
+        events: &[usize],
+        recorded: f64,
+        see: &mut dyn FnMut(&Observation),
+    ) -> Result<Option<End>, RunError> {
+        let mut pending = match self.acting().begin(events, recorded) {
+            Ok(pending) => pending,
+            Err(failure) => return Ok(Some(End::Failed(failure))),
+        };
+        // What some of them change may make others happen at the same time.
+        while !pending.events.is_empty() {
+            let moved = match self.acting().act(&mut pending, see) {
+                Ok(moved) => moved,
+                Err(end) => return Ok(Some(end)),
+            };
+            if moved && self.driver.chart_is_ill_conditioned() {
+                self.change_chart()?;
+            }
+        }
+        Ok(None)
+    }
+
+    fn acting(&mut self) -> Acting<'_> {
+        Acting {
+            setting: &self.setting,
+            driver: &mut self.driver,
+            observer: &mut self.observer,
+            impulses: self.impulses.as_ref(),
+            log: &mut self.event_log,
+            accumulation: &mut self.accumulation,
+            end: self.options.end,
+            tolerance: self.options.tolerance,
         }
     }
 

@@ -9,29 +9,39 @@
 //! motions at once where there are several; what else comes up is done by the driver, and the
 //! motion goes on with the others.
 //!
-//! Not for models with events or charts, which have more to do on the way; `auto` takes the method
-//! that a run begins with, and a motion that turns out to be stiff is left to a run.
+//! Events happen as they do on a run: they are found, and act, while the driver has the motion.
+//!
+//! Not for charts, which are changed on the way; `auto` takes the method that a run begins with, and a
+//! motion that turns out to be stiff is left to a run.
 
 use crate::at_state::report::EvalError;
 use crate::drive::abreast::{Became, Moves, Ready, Traveling};
-use crate::drive::{Driver, End, Statistics};
+use crate::drive::{Accumulation, Driver, End, Failure, Sample, Statistics};
 use crate::integrators::Problem;
+use crate::points::impulse::Impulses;
 use crate::points::start;
 use crate::program::field::{Field, FieldError};
 use crate::program::observer::{Observation, Observer};
 use crate::run::certificate::{Certificate, Measure};
+use crate::run::event_log::Acting;
 use crate::run::method::{self, AUTO};
 use crate::run::options::control_of;
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
 use dalembert_expr::ExprId;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// A motion that leaves the others is served for so many steps at first, and twice as many each
-/// time it leaves again.
+/// time it leaves again before it has gone far.
 const SERVED: u64 = 8;
+/// One that leaves ahead of an event or a turn is back behind it.
+const MET: u64 = 1;
 /// But not for more than two to the power of this times as many.
 const MOST: u32 = 12;
+/// After so many steps with the others it was worth while to come back: about as many cost the driver
+/// what it takes to serve a motion at all.
+const FAR: u64 = 16;
 
 /// Moves states to the end of a run.
 pub struct Traveller {
@@ -48,6 +58,8 @@ pub struct Traveller {
     /// Whether there are rows that follow from others.
     follows: bool,
     observer: Observer,
+    impulses: Option<Impulses>,
+    tolerance: f64,
 }
 
 /// What is compiled for the ends of many motions; threads may share it. An end is the same to the
@@ -99,6 +111,12 @@ pub struct Arrived {
     pub statistics: Statistics,
     /// How often the driver served it.
     pub served: u32,
+    /// The events that happened, in order: when, and which.
+    pub events: Vec<(f64, usize)>,
+    /// Singular positions that it crossed.
+    pub crossed: usize,
+    /// The energy that they and jumps in time have brought.
+    jumped: f64,
     /// How fast each of the velocities has been.
     speeds: Vec<f64>,
 }
@@ -138,7 +156,7 @@ impl Program {
 
     /// A traveller all of whose steps are the driver's.
     fn one_by_one(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
-        if self.functions.is_some() || self.equations.chart.is_some() {
+        if self.equations.chart.is_some() {
             return Ok(None);
         }
         let Program { setting, equations, field, cost_of_rates, .. } = self;
@@ -154,6 +172,7 @@ impl Program {
         let parameters = field.constants().into();
         let mut driver = Driver::new(field, integrator, control, start, x);
         driver.set_parts(&self.energies.parts);
+        driver.set_events(self.functions.clone());
         let own = (equations.own != velocities).then(|| equations.own.clone());
         let (setting, end) = (setting.clone(), options.end);
         Ok(Some(Traveller {
@@ -166,6 +185,8 @@ impl Program {
             parameters,
             follows: false,
             observer: self.observer.clone(),
+            impulses: self.impulses.clone(),
+            tolerance: options.tolerance,
         }))
     }
 }
@@ -199,6 +220,9 @@ impl Traveller {
             x: Vec::new(),
             statistics: Statistics::default(),
             served: 0,
+            events: Vec::new(),
+            crossed: 0,
+            jumped: 0.0,
             speeds: Vec::new(),
         };
         arrived.unwrap_or_else(nowhere)
@@ -211,30 +235,43 @@ impl Traveller {
         motions: &mut dyn FnMut() -> Option<Departure>,
         took: &mut dyn FnMut(Arrived),
     ) {
-        let Traveller { setting, driver, end, own, mover, unmoved, parameters, follows, .. } = self;
+        let Traveller { setting, driver, end, own, mover, unmoved, parameters, .. } = self;
+        let (follows, observer, impulses) = (self.follows, &mut self.observer, &mut self.impulses);
+        let mut service =
+            Service { setting, driver, observer, impulses, tolerance: self.tolerance };
+        let setting = service.setting;
         let mut begin = || {
             let Departure { id, state, setting: other } = motions()?;
             let own_parameters = other.as_ref().map(|other| other.constants().1);
             // Rows that follow from others with some values of the parameters need not with others.
-            let is_quiet = own_parameters.is_none() || !*follows;
+            let is_quiet = own_parameters.is_none() || !follows;
             Some(Traveling {
                 id,
                 t: state.t,
                 end: *end,
                 x: own_state(other.as_ref().unwrap_or(setting), own.as_deref(), &state),
                 parameters: own_parameters.map_or_else(|| parameters.clone(), Arc::from),
+                setting: other,
                 is_quiet,
                 sizes: [Vec::new(), Vec::new()],
                 h: 0.0,
                 steps: 0,
                 rejected: 0,
                 served: 0,
+                abreast: 0,
+                meets: false,
+                stays: 0,
+                events: None,
+                happened: Vec::new(),
+                accumulation: Accumulation::default(),
+                crossed: 0,
+                jumped: 0.0,
                 guess: state,
             })
         };
         let Some(mover) = mover else {
             while let Some(mut motion) = begin() {
-                let ended = driver.serve(&mut motion, u64::MAX);
+                let ended = service.serve(&mut motion, u64::MAX);
                 took(told(motion, ended.unwrap_or(End::Interrupted)));
             }
             return;
@@ -247,9 +284,13 @@ impl Traveller {
                 }
                 Became::Leaves(motion) => motion,
             };
-            let steps = SERVED << motion.served.min(MOST);
-            unmoved.iter().for_each(|field| driver.renew(field.clone()));
-            match driver.serve(&mut motion, steps) {
+            motion.stays = match motion.abreast >= FAR {
+                true => motion.stays.saturating_sub(1),
+                false => (motion.stays + 1).min(MOST),
+            };
+            let steps = if motion.meets { MET } else { SERVED } << (motion.stays.max(1) - 1);
+            unmoved.iter().for_each(|field| service.driver.renew(field.clone()));
+            match service.serve(&mut motion, steps) {
                 Some(end) => {
                     took(told(motion, end));
                     None
@@ -310,7 +351,7 @@ impl Traveller {
         };
         if driver.field.conserves_energy() {
             let exchanged = driver.kinetic_energy(&arrived.speeds);
-            let change = (observation.energy - began.energy).abs();
+            let change = (observation.energy - began.energy - arrived.jumped).abs();
             let noise = 64.0 * f64::EPSILON * observation.energy.abs().max(began.energy.abs());
             let drift = if change <= noise { 0.0 } else { change / exchanged };
             certificate.invariants = vec![("energy".to_owned(), drift)];
@@ -334,11 +375,107 @@ impl Traveller {
     }
 }
 
+/// Those who serve motions that leave the others.
+struct Service<'a> {
+    setting: &'a Setting,
+    driver: &'a mut Driver,
+    observer: &'a mut Observer,
+    impulses: &'a mut Option<Impulses>,
+    tolerance: f64,
+}
+
+impl Service<'_> {
+    /// Moves a motion by so many steps, through what it meets, or to its end, which is told then.
+    fn serve(&mut self, motion: &mut Traveling, steps: u64) -> Option<End> {
+        self.driver.take_up(motion, steps);
+        let ended = self.drive(motion);
+        let is_there = self.driver.t == motion.end;
+        self.driver.put_down(motion);
+        match ended {
+            End::Interrupted if !is_there => None,
+            End::Interrupted => Some(End::Finished),
+            ended => Some(ended),
+        }
+    }
+
+    fn drive(&mut self, motion: &mut Traveling) -> End {
+        let mut events = match self.begin_events(motion) {
+            Ok(events) => events,
+            Err(failure) => return End::Failed(failure),
+        };
+        loop {
+            if let Some(end) = self.act(motion, &events) {
+                return end;
+            }
+            let go_on = &mut |_: &mut Field, _: Sample<'_>| ControlFlow::Continue(());
+            match self.driver.run(motion.end, &[], go_on) {
+                End::Events(list) => events = list,
+                End::PiledUp { event, t } => {
+                    return End::PiledUp { event, t: motion.accumulation.limit(event, t) };
+                }
+                end => return end,
+            }
+        }
+    }
+
+    /// Where events stand; those that happen at the very start.
+    fn begin_events(&mut self, motion: &Traveling) -> Result<Vec<usize>, Failure> {
+        let setting = motion.setting.as_ref().unwrap_or(self.setting);
+        if !self.driver.set_event_parameters(setting) {
+            return Ok(Vec::new());
+        }
+        self.observer.prepare(&motion.parameters);
+        self.impulses.iter_mut().for_each(|impulses| impulses.set_parameters(setting));
+        match &motion.events {
+            Some(state) => {
+                self.driver.resume_events(state);
+                Ok(Vec::new())
+            }
+            None => {
+                self.driver.settle_branches().map_err(Failure::Field)?;
+                self.driver.prepare();
+                self.driver.begin_events(motion.end)
+            }
+        }
+    }
+
+    /// Lets events act, and those that happen because of them; how the motion ends, if it does.
+    fn act(&mut self, motion: &mut Traveling, events: &[usize]) -> Option<End> {
+        if events.is_empty() {
+            return None;
+        }
+        let mut log = Vec::new();
+        let mut acting = Acting {
+            setting: motion.setting.as_ref().unwrap_or(self.setting),
+            driver: self.driver,
+            observer: self.observer,
+            impulses: self.impulses.as_ref(),
+            log: &mut log,
+            accumulation: &mut motion.accumulation,
+            end: motion.end,
+            tolerance: self.tolerance,
+        };
+        let mut ended = None;
+        match acting.begin(events, f64::NAN) {
+            Ok(mut pending) => {
+                while !pending.events.is_empty() && ended.is_none() {
+                    ended = acting.act(&mut pending, &mut |_| {}).err();
+                }
+            }
+            Err(failure) => ended = Some(End::Failed(failure)),
+        }
+        motion.jumped += log.iter().fold(0.0, |sum, record| sum + record.energy);
+        motion.happened.extend(log.iter().map(|record| (record.t, record.event)));
+        ended
+    }
+}
+
 fn told(motion: Traveling, end: End) -> Arrived {
-    let Traveling { id, t, x, steps, rejected, served, sizes: [origin, mut speeds], .. } = motion;
+    let Traveling { id, t, x, steps, rejected, served, happened, crossed, jumped, .. } = motion;
+    let [origin, mut speeds] = motion.sizes;
     let statistics = Statistics { steps, rejected, ..Statistics::default() };
     speeds.drain(..origin.len().min(speeds.len()));
-    Arrived { id, end, t, x, statistics, served, speeds }
+    Arrived { id, end, t, x, statistics, served, events: happened, crossed, jumped, speeds }
 }
 
 /// q and the velocities of the formulation.

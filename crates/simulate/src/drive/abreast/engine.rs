@@ -19,6 +19,8 @@ pub(super) trait Engine<const W: usize> {
     fn run(&mut self);
     /// The sizes of the coefficients of an order, of positions and velocities.
     fn sizes(&self, order: usize, into: &mut [[f64; W]]);
+    /// A coefficient of a position or a velocity of one motion.
+    fn coefficient(&self, component: usize, order: usize, lane: usize) -> f64;
     /// Positions and velocities at h, and their rates.
     fn evaluate(&mut self, h: [f64; W], x: &mut [[f64; W]], rates: &mut [[f64; W]]);
 }
@@ -87,6 +89,11 @@ impl Engine<1> for One {
 
     fn sizes(&self, order: usize, into: &mut [[f64; 1]]) {
         self.polynomials.sizes(order, into.as_flattened_mut());
+    }
+
+    #[inline]
+    fn coefficient(&self, component: usize, order: usize, _: usize) -> f64 {
+        self.polynomials.at(component, order)
     }
 
     fn evaluate(&mut self, [h]: [f64; 1], x: &mut [[f64; 1]], rates: &mut [[f64; 1]]) {
@@ -158,6 +165,11 @@ impl<const W: usize> Engine<W> for Many<W> {
             let own = self.own(at).get(4 * order).copied().unwrap_or([0.0; W]);
             *place = each(|lane| own[lane].abs());
         }
+    }
+
+    #[inline]
+    fn coefficient(&self, component: usize, order: usize, lane: usize) -> f64 {
+        self.own(component).get(4 * order).map_or(0.0, |c| c[lane])
     }
 
     #[inline(always)]

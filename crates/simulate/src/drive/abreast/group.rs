@@ -1,8 +1,10 @@
 //! A group of motions on their way: steps of all of them at once.
 
+use super::guards::Guards;
 use super::length::suited;
 use super::weights::Sizes;
 use super::{Became, Engine, Lane, Moves, Ready, Took, Traveling, each};
+use crate::drive::EventState;
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
 use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
@@ -17,6 +19,10 @@ const LEFT: f64 = 0.1;
 /// Where an entry of S that belongs to a row has grown by this much in a step, rows come near each
 /// other.
 const NEARER: f64 = 4.0;
+/// Unit: part of the way. A step goes no further to where rows seem to lose their rank.
+const AHEAD: f64 = 0.8;
+/// How they come near each other is seen in this part of a step, where none was taken before.
+const GLANCE: f64 = 1.0 / 64.0;
 /// Rounds in which the length of a step is found, if it is not about that of the last one.
 const ROUNDS: usize = 5;
 /// What components may be off by hardly changes between steps whose lengths differ by less.
@@ -65,6 +71,14 @@ pub(super) struct Group<const W: usize, E> {
     last: [Vec<Lane<W>>; 2],
     sizes: Sizes<W>,
     verdict: [Verdict; W],
+    /// What is not to be zero, where there is something.
+    guards: Option<Guards<W>>,
+    /// Whether a lane's motion may be moved here, by what it is to meet.
+    may_go: [bool; W],
+    /// How much the entries of S that belong to rows have grown, in which time; not a number where
+    /// that is not known yet.
+    grown: Lane<W>,
+    grown_in: Lane<W>,
 }
 
 /// What is said of a step.
@@ -74,6 +88,8 @@ enum Verdict {
     /// A shorter one is tried.
     TurnedDown,
     Leaves,
+    /// So it does, ahead of an event or a turn.
+    Meets,
 }
 
 impl<const W: usize, E: Engine<W>> Group<W, E> {
@@ -121,6 +137,10 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             last: [list(components), list(components)],
             sizes: Sizes::new(parts.n, parts.size, &ready.measures),
             verdict: [Verdict::Taken; W],
+            guards: Guards::new(parts, ready.order),
+            may_go: [true; W],
+            grown: [f64::NAN; W],
+            grown_in: [0.0; W],
             ready: ready.clone(),
         }
     }
@@ -161,6 +181,15 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         for (place, &value) in self.variables[first..].iter_mut().zip(&*motion.parameters) {
             place[lane] = value;
         }
+        if let Some(guards) = &mut self.guards {
+            self.may_go[lane] = guards.load(lane, parts, &motion);
+            let branches = guards.branches();
+            let places = parts.inputs - branches.len()..parts.inputs;
+            for list in [&mut self.input, &mut self.variables] {
+                let own = list[places.clone()].iter_mut();
+                own.zip(branches).for_each(|(place, &value)| place[lane] = value);
+            }
+        }
         self.x.iter_mut().zip(&motion.x).for_each(|(place, &value)| place[lane] = value);
         let [origin, own] = &motion.sizes;
         let is_new = origin.is_empty();
@@ -174,6 +203,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         self.is_first[lane] = motion.h == 0.0;
         self.h[lane] = if motion.h == 0.0 { motion.end - motion.t } else { motion.h };
         (self.turned_down[lane], self.tried[lane]) = (0, 0);
+        self.grown[lane] = f64::NAN;
         self.who[lane] = Some(motion);
     }
 
@@ -183,11 +213,16 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         let is_there = match self.verdict[lane] {
             Verdict::Taken => {
                 motion.steps += 1;
+                motion.abreast += 1;
                 self.t[lane] == self.end[lane]
             }
             Verdict::TurnedDown => {
                 motion.rejected += 1;
                 self.turned_down[lane] += 1;
+                false
+            }
+            Verdict::Meets => {
+                motion.meets = true;
                 false
             }
             Verdict::Leaves => false,
@@ -197,7 +232,8 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             motion.steps + motion.rejected >= self.ready.most_steps || self.tried[lane] >= UNSEEN;
         let is_stuck = self.turned_down[lane] > TURNED_DOWN
             || self.h[lane] < 64.0 * smallest_step(self.t[lane], self.end[lane]);
-        let leaves = self.verdict[lane] == Verdict::Leaves || is_long || is_stuck;
+        let leaves = matches!(self.verdict[lane], Verdict::Leaves | Verdict::Meets);
+        let leaves = leaves || is_long || is_stuck;
         if self.verdict[lane] == Verdict::Taken {
             self.turned_down[lane] = 0;
         }
@@ -214,6 +250,9 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         take(&mut motion.sizes[0], &self.sizes.origin[..self.ready.parts.n]);
         take(&mut motion.sizes[1], &self.sizes.own);
         motion.h = self.h[lane];
+        if let Some(guards) = &self.guards {
+            motion.events.get_or_insert_with(|| EventState::armed(guards.events_of(lane)));
+        }
         let became = if is_there { Became::Arrived(motion) } else { Became::Leaves(motion) };
         self.back.extend(took(became));
     }
@@ -291,7 +330,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         let last = self.here[parts.places.last];
         for lane in 0..W {
             let may_go = self.who[lane].as_ref().is_none_or(|motion| motion.is_quiet);
-            let is_good = may_go && last[lane].is_finite() && !is_off[lane];
+            let is_good = may_go && self.may_go[lane] && last[lane].is_finite() && !is_off[lane];
             self.verdict[lane] = if is_good { Verdict::Taken } else { Verdict::Leaves };
         }
     }
@@ -482,16 +521,11 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
     /// Whether lanes may go on: pivots hold, rows do not come near each other, and those that are not
     /// in use hold like the others.
     #[inline(always)]
-    fn is_quiet(&self) -> [bool; W] {
+    fn is_quiet(&self, growth: &Lane<W>) -> [bool; W] {
         let parts = &*self.ready.parts;
-        let order = parts.size + parts.rows.len();
         let mut quiet: [bool; W] = self.there[parts.places.last].map(f64::is_finite);
-        for k in parts.size..order {
-            let at = parts.places.inverse + k * order + k;
-            let (before, after) = (&self.here[at], &self.there[at]);
-            for lane in 0..W {
-                quiet[lane] &= after[lane].abs() <= NEARER * before[lane].abs();
-            }
+        for lane in 0..W {
+            quiet[lane] &= growth[lane] <= NEARER;
         }
         let [phi, _] = parts.residual_counts;
         for unused in &parts.unused {
@@ -512,12 +546,64 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         quiet
     }
 
+    /// By how much the entries of S that belong to rows are larger than those at hand, at most.
+    #[inline(always)]
+    fn growth(&self) -> Lane<W> {
+        let parts = &*self.ready.parts;
+        let order = parts.size + parts.rows.len();
+        let mut most = [0.0; W];
+        for k in parts.size..order {
+            let at = parts.places.inverse + k * order + k;
+            let (before, after) = (&self.here[at], &self.there[at]);
+            most = each(|lane| most_of(most[lane], after[lane].abs() / before[lane].abs()));
+        }
+        most
+    }
+
+    /// Whether steps stay ahead of where rows seem to lose their rank: the entries of S grow as
+    /// 1/(τ − t)² then, where σ, by which rows are apart, goes to 0 as τ − t does. The last step
+    /// tells; ahead of a first one, a glance.
+    #[inline(always)]
+    fn stays_ahead(&mut self, h: &Lane<W>) -> [bool; W] {
+        if self.ready.parts.rows.is_empty() {
+            return [true; W];
+        }
+        let is_fresh = self.grown.map(f64::is_nan);
+        if is_fresh.contains(&true) {
+            let part: Lane<W> = each(|lane| GLANCE * h[lane]);
+            self.engine.evaluate(part, &mut self.next, &mut self.ends);
+            self.rate(each(|lane| self.t[lane] + part[lane]), true);
+            let growth = self.growth();
+            for lane in (0..W).filter(|lane| is_fresh[*lane]) {
+                (self.grown[lane], self.grown_in[lane]) = (growth[lane], part[lane]);
+            }
+        }
+        let mut stays = [true; W];
+        for lane in 0..W {
+            // h ≤ AHEAD τ with τ = h₀/(√g − 1).
+            let pace = self.grown[lane].sqrt() - 1.0;
+            stays[lane] = h[lane] * pace <= AHEAD * self.grown_in[lane];
+        }
+        stays
+    }
+
+    /// Whether nothing that is watched is zero in a lane's step.
+    #[inline]
+    fn keeps_sides(&mut self, lane: usize, h: f64) -> bool {
+        if self.who[lane].is_none() {
+            return true;
+        }
+        let Group { guards, engine, input, t, .. } = self;
+        guards.as_mut().is_none_or(|guards| guards.keep(lane, (t[lane], h), engine, input))
+    }
+
     /// A step of all lanes.
     #[inline(always)]
     fn advance(&mut self) {
         self.expand();
         let h = self.measure();
         let left = self.left(&h);
+        let ahead = self.stays_ahead(&h);
         let t: Lane<W> = each(|lane| {
             let is_last = h[lane] == self.end[lane] - self.t[lane];
             if is_last { self.end[lane] } else { self.t[lane] + h[lane] }
@@ -527,22 +613,27 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         self.rate(t, true);
         Self::rates_of(&self.ready.parts, &self.there, &self.next, &mut self.rates);
         let defect = self.defect(h);
-        let quiet = self.is_quiet();
+        let growth = self.growth();
+        let quiet = self.is_quiet(&growth);
         let mut taken = [false; W];
         for lane in 0..W {
             let error = most_of(corrected[lane], defect[lane]);
             let verdict = match error {
                 _ if !(left[lane] <= LEFT && h[lane] > 0.0) => Verdict::Leaves,
-                e if e <= 1.0 && quiet[lane] => Verdict::Taken,
-                e if e <= 1.0 => Verdict::Leaves,
+                e if e <= 1.0 && !(quiet[lane] && ahead[lane]) => Verdict::Leaves,
+                e if e <= 1.0 && !self.keeps_sides(lane, h[lane]) => Verdict::Meets,
+                e if e <= 1.0 => Verdict::Taken,
                 _ => Verdict::TurnedDown,
             };
             taken[lane] = verdict == Verdict::Taken;
             self.verdict[lane] = verdict;
             match verdict {
-                Verdict::Taken => (self.t[lane], self.h[lane]) = (t[lane], h[lane]),
+                Verdict::Taken => {
+                    (self.t[lane], self.h[lane]) = (t[lane], h[lane]);
+                    (self.grown[lane], self.grown_in[lane]) = (growth[lane], h[lane]);
+                }
                 Verdict::TurnedDown => self.h[lane] = 0.5 * h[lane],
-                Verdict::Leaves => {}
+                Verdict::Leaves | Verdict::Meets => {}
             }
             self.is_first[lane] &= !taken[lane];
         }

@@ -19,12 +19,17 @@
 //! motion has the same bits in any company, and alone.
 //!
 //! The decision (order of coordinates and rows, units) is that of the model's own start for all
-//! motions; where it does not serve, as the pivots tell, a motion leaves. Whether rows come near each
-//! other is seen at the ends of steps: a singular position that a motion passes smoothly well inside
-//! of one step is crossed on the motion's own series, and not told, as ends are all that is.
+//! motions; where it does not serve, as the pivots tell, a motion leaves. So it does ahead of singular
+//! positions: with the distance σ of rows from each other going to 0, entries of S grow as 1/σ², and
+//! their growth in the last step, or in a glance ahead of a first one, tells how far that is. The
+//! driver crosses it. What is lost so late that a step ahead does not show it would be crossed on the
+//! motion's own series, which converge there, and not told.
+//!
+//! Events and turns of branches are the driver's as well: a motion leaves ahead of each ([`guards`]).
 
 mod engine;
 mod group;
+mod guards;
 mod length;
 mod weights;
 
@@ -32,14 +37,13 @@ pub(in crate::drive) use weights::{Measure, Measures};
 
 use self::engine::{Engine, Many, One};
 use self::group::Group;
-use super::{Driver, End, Stabilize};
+use super::{Accumulation, Driver, EventState, Stabilize};
 use crate::integrators::Needs;
 use crate::integrators::taylor::MEANT;
 use crate::program::field::{Abreast, FieldError};
 use crate::program::projection::Violation;
-use crate::setting::State;
+use crate::setting::{Setting, State};
 use dalembert_compile::series::{SeriesCode, Wide};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// What a step costs beside series and terms, in operations.
@@ -80,7 +84,7 @@ pub(crate) struct Ready {
 }
 
 /// A motion to be moved.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Traveling {
     /// Its number.
     pub(crate) id: usize,
@@ -89,6 +93,8 @@ pub(crate) struct Traveling {
     /// q and v.
     pub(crate) x: Vec<f64>,
     pub(crate) parameters: Arc<[f64]>,
+    /// The same with what they are parameters of, where they are its own.
+    pub(crate) setting: Option<Setting>,
     /// Whether it may be moved abreast at all.
     pub(crate) is_quiet: bool,
     /// Where positions began, and how far each component has been; empty at the start.
@@ -99,6 +105,20 @@ pub(crate) struct Traveling {
     pub(crate) rejected: u64,
     /// How often it was served.
     pub(crate) served: u32,
+    /// Steps abreast since it came, and whether it left because of what it is to meet.
+    pub(crate) abreast: u64,
+    pub(crate) meets: bool,
+    /// How often it did not pay to come back, less how often it did.
+    pub(crate) stays: u32,
+    /// Where its events stand; none at the start.
+    pub(crate) events: Option<EventState>,
+    /// When events happened, and which.
+    pub(crate) happened: Vec<(f64, usize)>,
+    pub(crate) accumulation: Accumulation,
+    /// Singular positions that the driver has crossed with it.
+    pub(crate) crossed: usize,
+    /// The energy that events and jumps in time have brought.
+    pub(crate) jumped: f64,
     /// Where it began, for what is searched for beside v.
     pub(crate) guess: State,
 }
@@ -134,14 +154,18 @@ impl Driver {
             && control.step.is_none()
             && control.longest.is_none()
             && control.stabilize == Stabilize::Projection
-            && self.events.is_none()
             && self.dense.is_none();
         if !is_plain {
             return None;
         }
         let most_steps = control.most_steps;
+        self.settle_branches().ok()?;
         self.prepare();
-        let parts = self.field.abreast()?;
+        let (functions, events) = match &self.events {
+            Some(events) => (events.watched()?.to_vec(), events.count()),
+            None => (Vec::new(), 0),
+        };
+        let parts = self.field.abreast(&functions, events)?;
         Some(Ready::new(parts, self.measures()?, most_steps))
     }
 
@@ -159,27 +183,27 @@ impl Driver {
         0.5 * metric.iter().zip(speeds).map(|(g, v)| g * v * v).sum::<f64>()
     }
 
-    /// Serves a motion: moves it by so many steps, or to its end, which is told then.
-    pub(crate) fn serve(&mut self, motion: &mut Traveling, steps: u64) -> Option<End> {
-        let (t, end) = (motion.t, motion.end);
+    /// Takes a motion up where it is, for so many steps or to its end.
+    pub(crate) fn take_up(&mut self, motion: &mut Traveling, steps: u64) {
         if self.field.constants() != &*motion.parameters {
             let symbols = self.field.setting().constants().0;
             self.set_values(&symbols, &motion.parameters, true);
         }
-        let steps = if motion.is_quiet { steps } else { u64::MAX };
         motion.x.push(0.0);
         if motion.steps == 0 {
             self.field.guess(&motion.guess);
         }
-        self.restart(t, &motion.x);
+        self.restart(motion.t, &motion.x);
         self.h = motion.h;
         let [origin, own] = &motion.sizes;
         self.scales.resume(origin, own);
-        let mut left = steps;
-        let ended = self.run(end, &[], &mut |_, _| {
-            left = left.saturating_sub(1);
-            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        self.set_way((false, 0.0, f64::INFINITY));
+        self.lent = Some(steps).filter(|steps| motion.is_quiet && *steps < u64::MAX);
+    }
+
+    /// Gives it back as it is now.
+    pub(crate) fn put_down(&mut self, motion: &mut Traveling) {
+        self.lent = None;
         motion.t = self.t;
         motion.x.clear();
         motion.x.extend_from_slice(&self.x[..self.x.len() - 1]);
@@ -187,9 +211,11 @@ impl Driver {
         motion.h = self.h;
         motion.steps += self.statistics.steps;
         motion.rejected += self.statistics.rejected;
+        motion.events = self.event_state();
+        motion.jumped += self.jumped;
+        motion.crossed += self.rank_changes.len();
         motion.served += 1;
-        let goes_on = ended == End::Interrupted && self.t != end;
-        if goes_on { None } else { Some(if self.t == end { End::Finished } else { ended }) }
+        (motion.abreast, motion.meets) = (0, false);
     }
 }
 

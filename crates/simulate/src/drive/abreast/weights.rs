@@ -33,7 +33,9 @@ pub(super) struct Sizes<const W: usize> {
     /// Where positions began; 0 of velocities.
     pub(super) origin: Vec<Lane<W>>,
     pub(super) own: Vec<Lane<W>>,
-    /// The measures, for each motion.
+    /// The measures, for each motion; of each position what a rate of its momentum moves it by, 0
+    /// where there is none.
+    by_force: Vec<Lane<W>>,
     joint: Vec<Lane<W>>,
     shaken: Vec<Lane<W>>,
     /// What each component is now, or has been, at most.
@@ -63,8 +65,14 @@ impl<const W: usize> Sizes<W> {
     pub(super) fn new(n: usize, size: usize, measures: &Measures) -> Sizes<W> {
         let most = || vec![[0.0; W]; measures.parts.max(1)];
         let list = || vec![[0.0; W]; n + size];
+        let masses = measures.components.iter().skip(n).map(|measure| measure.unit[0]);
+        let mut by_force: Vec<Lane<W>> = masses.map(|root| [root * root; W]).collect();
+        if size != n {
+            by_force = vec![[0.0; W]; n];
+        }
         Sizes {
             n,
+            by_force,
             origin: list(),
             own: list(),
             joint: spread(measures, |measure| measure.joint[1]),
@@ -175,9 +183,17 @@ impl<const W: usize> Sizes<W> {
                 }
             }
             false => {
+                // Momenta move it by 1/M_ii; from rest in other velocities nothing tells how far it
+                // will go.
+                let by_force = &self.by_force.as_flattened()[..count];
+                let all = rates.as_flattened();
                 for k in 0..count {
                     let own = larger(own[k], (xs[k] - origin[k]).abs());
-                    places[k] = larger(own, (rate[k] * steps[k]).abs());
+                    let force = if by_force[k] > 0.0 { all[count + k] } else { 0.0 };
+                    let unmoved = 0.5 * by_force[k] * (force * steps[k] * steps[k]).abs();
+                    let own = if own > 0.0 { own } else { unmoved };
+                    let size = larger(own, (rate[k] * steps[k]).abs());
+                    places[k] = if size > 0.0 { size } else { COUPLED * xs[k].abs() };
                 }
             }
         }
@@ -214,5 +230,113 @@ impl<const W: usize> Sizes<W> {
             let allowed = allowed + if noise < small { noise } else { small };
             places[k] = if size > 0.0 { 1.0 / allowed } else { 0.0 };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::{Control, Driver, Stabilize};
+    use crate::integrators::by_name;
+    use crate::points::start;
+    use crate::program::field::Field;
+    use crate::setting::Setting;
+    use dalembert_derive::picture::Picture;
+    use dalembert_expr::Random;
+    use dalembert_model::load::{Syntax, load};
+    use dalembert_model::resolve::Limits;
+
+    const MODELS: [&str; 4] = [
+        "coord a, b\nkinetic a'^2 + b'^2/2 + a'*b'*cos(a - b)\npotential -19.6*cos(a) - 9.8*cos(b)\n\
+         start a = 1, b = 0.3, a' = 0.2",
+        "coord x, y, z\nkinetic (x'^2 + y'^2 + 3*z'^2)/2\npotential 9.81*z\n\
+         constraint c: x^2 + y^2 + z^2 = 1\nstart x = 0.6, z = -0.8, y' = 0.3",
+        // Parts that do not know of each other, and rows that join only some.
+        "coord x, y, u, w\nkinetic (x'^2 + y'^2)/2 + 7e4*(u'^2 + w'^2)\n\
+         potential x^2 + 1e-3*u^4 + w^2\nconstraint c: x*x' + y*y' = 0\n\
+         start x = 1, y = 0.2, u = 30, w = 0.1, x' = -0.2, y' = 1",
+        "coord q\nhamiltonian p_q^2/(2 + q^2) + q^4\nstart q = 1, p_q = 0.3",
+    ];
+
+    /// What is allowed to components abreast is what the driver allows to them, for any state, step
+    /// and past.
+    #[test]
+    fn weights_are_those_of_the_driver() {
+        let mut random = Random::new(31);
+        let mut count = 0;
+        for text in MODELS {
+            let loaded = load("model", text, Syntax::Plain, &[], Limits::default());
+            let model = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+            let setting = Setting::new(&model).expect("values");
+            let picture = Picture::new(&model.exprs, &model.system).expect("a picture");
+            for formulation in dalembert_derive::ALL {
+                let derived = formulation.derive(&model.exprs, &model.system, &Default::default());
+                let Ok(equations) = derived else { continue };
+                if equations.chart.is_some() || equations.auxiliary.is_some() {
+                    continue;
+                }
+                let elimination = dalembert_gauss::DEFAULT;
+                let field = Field::on(&setting, Some(&picture), &equations, elimination);
+                let (n, size) = (field.n, field.size);
+                let state = start::start(&setting).expect("a start").state;
+                let mut x = state.q.clone();
+                x.extend(setting.numbers(&equations.own, &state.table(&model.system)));
+                x.push(0.0);
+                let integrator = by_name("taylor", x.len()).expect("an integrator");
+                let control = Control {
+                    tolerance: 1e-9,
+                    step: None,
+                    stabilize: Stabilize::Projection,
+                    most_steps: 1000,
+                    leaves_when_stiff: false,
+                    span: 7.0,
+                    longest: None,
+                };
+                let mut driver = Driver::new(field, integrator, control, 0.0, x.clone());
+                driver.prepare();
+                let Some(measures) = driver.measures() else { continue };
+                if !driver.scales.rest.is_empty() {
+                    continue;
+                }
+                let mut sizes: Sizes<1> = Sizes::new(n, size, &measures);
+                for case in 0..40 {
+                    let mut rates = vec![0.0; n + size + 1];
+                    for (i, rate) in rates[..n + size].iter_mut().enumerate() {
+                        let own = |a: f64| 10f64.powf(3.0 * a);
+                        x[i] = own(random.signed()) * random.signed();
+                        *rate = own(random.signed()) * random.signed();
+                        // Some have not moved yet, and some are at 0.
+                        let before = match case % 4 {
+                            0 => 0.0,
+                            _ => own(random.signed()),
+                        };
+                        let is_still = case % 4 == 0 && i < n;
+                        let origin = if is_still { x[i] } else { x[i] + random.signed() };
+                        driver.scales.own[i] = before;
+                        sizes.own[i] = [before];
+                        if i < n {
+                            driver.scales.origin[i] = origin;
+                            sizes.origin[i] = [origin];
+                        }
+                    }
+                    let h = 10f64.powf(2.0 * random.signed() - 1.0);
+                    driver.x.clone_from(&x);
+                    let mut right = vec![0.0; n + size + 1];
+                    driver.weigh(&mut right, &rates, h);
+                    let lanes =
+                        |list: &[f64]| list[..n + size].iter().map(|v| [*v]).collect::<Vec<_>>();
+                    let mut weights = vec![[0.0]; n + size];
+                    sizes.couple(&lanes(&x), &measures);
+                    sizes.weigh((&lanes(&x), &lanes(&rates)), [h], &measures, &mut weights);
+                    for (i, (own, right)) in weights.iter().zip(&right).enumerate() {
+                        let off = (own[0] - right).abs();
+                        let what = formulation.name();
+                        assert!(off <= 1e-13 * right, "{what} {i} {case}: {} {right}", own[0]);
+                        count += 1;
+                    }
+                }
+            }
+        }
+        assert!(count > 1000, "{count}");
     }
 }

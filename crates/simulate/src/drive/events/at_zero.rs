@@ -21,7 +21,7 @@
 //! happens here only after a reset: a motion that starts on a section is not yet back on
 //! it. At the start it stops only what is at rest on it and is about to leave.
 
-use crate::drive::events::functions::sign;
+use crate::drive::events::functions::{EventState, sign};
 use crate::drive::tolerances::events::{COUNTS, FOLLOWS, STEEPEST};
 use crate::drive::{Driver, Failure};
 use crate::integrators::Problem;
@@ -96,6 +96,21 @@ impl Driver {
     /// Goes the way of another.
     pub(crate) fn set_way(&mut self, way: (bool, f64, f64)) {
         (self.is_backward, self.first, self.longest) = way;
+    }
+
+    /// Where the events stand, if there are any.
+    pub(crate) fn event_state(&self) -> Option<EventState> {
+        let functions = self.events.as_ref()?;
+        let (sides, usual) = (functions.sides.clone(), functions.usual.clone());
+        Some(EventState { sides, usual, way: self.way() })
+    }
+
+    /// Goes on with events that stand as they did elsewhere.
+    pub(crate) fn resume_events(&mut self, state: &EventState) {
+        let Some(functions) = &mut self.events else { return };
+        functions.sides.clone_from(&state.sides);
+        functions.usual.clone_from(&state.usual);
+        self.set_way(state.way);
     }
 
     /// Rates at the driver's state, before a run has chosen its rows.

@@ -46,6 +46,29 @@ pub(in crate::drive) struct EventSide {
     pub open: bool,
 }
 
+/// Where the events of a motion stand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventState {
+    pub(in crate::drive) sides: Vec<EventSide>,
+    pub(in crate::drive) usual: Vec<f64>,
+    /// Which way the run goes, and the lengths of a first step and of the run.
+    pub(in crate::drive) way: (bool, f64, f64),
+}
+
+impl EventState {
+    /// All armed, on these sides.
+    pub(in crate::drive) fn armed(sides: &[i8]) -> EventState {
+        let armed = |&side: &i8| EventSide { side, ..EventSide::default() };
+        let (sides, usual) = (sides.iter().map(armed).collect(), vec![0.0; sides.len()]);
+        EventState { sides, usual, way: (false, 0.0, f64::INFINITY) }
+    }
+
+    /// The sides.
+    pub(in crate::drive) fn sides(&self) -> impl ExactSizeIterator<Item = i8> + '_ {
+        self.sides.iter().map(|side| side.side)
+    }
+}
+
 /// How a function is evaluated.
 #[derive(Clone)]
 enum Kind {
@@ -66,6 +89,8 @@ pub struct EventFunctions {
     plain: usize,
     /// The same on intervals, where they are functions of (t, q, v).
     enclosure: Option<Enclosure>,
+    /// The functions and their boundaries in (t, q, v), where all of them are such.
+    watched: Option<Vec<ExprId>>,
     /// How many boundaries there are.
     boundaries: usize,
     /// Functions that may jump.
@@ -171,6 +196,8 @@ impl EventFunctions {
         let may_jump: Vec<bool> = may_jump.collect();
         let plain = roots.len();
         roots.extend(beside);
+        let is_watched = !is_observed && variables.len() == moving;
+        let watched = is_watched.then(|| roots[..plain + boundaries].to_vec());
         let (symbols, constants) = setting.constants();
         let tape = Tape::lower(exprs, &roots, &symbols, &variables);
         let mut enclosure = Enclosure::new(tape).filter(|_| variables.len() == moving);
@@ -187,6 +214,7 @@ impl EventFunctions {
             values: Compiled::new(setting, &roots, &variables),
             plain,
             enclosure,
+            watched,
             boundaries,
             may_jump,
             usual: vec![0.0; angles.len()],
@@ -198,6 +226,22 @@ impl EventFunctions {
             observer,
             seen: None,
         })
+    }
+
+    /// All functions, then their boundaries, as functions of (t, q, v); `None` where some are more
+    /// than that.
+    pub(in crate::drive) fn watched(&self) -> Option<&[ExprId]> {
+        self.watched.as_deref()
+    }
+
+    /// How many events there are.
+    pub(in crate::drive) fn count(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// Whether every event is armed, with a value at the end of the last step.
+    pub(in crate::drive) fn are_armed(&self) -> bool {
+        self.sides.iter().all(|side| side.side != 0 && !side.lost && !side.open)
     }
 
     /// Whether a function needs an observation, which is dear.

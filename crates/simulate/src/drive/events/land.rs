@@ -16,6 +16,7 @@ use crate::drive::step_size::smallest_step;
 use crate::drive::{Driver, Failure};
 use crate::integrators::{Problem, Step};
 use crate::program::field::FieldError;
+use crate::setting::Setting;
 
 /// Most steps to land on a zero.
 const LANDINGS: usize = 5;
@@ -50,6 +51,12 @@ impl Driver {
     /// Locates the zeros of these functions from here on.
     pub fn set_events(&mut self, events: Option<EventFunctions>) {
         self.events = events;
+    }
+
+    /// Gives the functions of the events other values of the parameters. False if there are none.
+    pub(crate) fn set_event_parameters(&mut self, setting: &Setting) -> bool {
+        self.events.iter_mut().for_each(|events| events.set_parameters(setting));
+        self.events.is_some()
     }
 
     /// The functions of the events, which are located no longer.

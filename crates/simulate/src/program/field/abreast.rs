@@ -6,6 +6,8 @@
 //! hold     (t, q, v) → S_b, φ, ψ              S_b: the columns of S for the rows
 //! rows     (t, q, v) → φ, ψ
 //! series   the residual form on jets
+//! watched  (t, q, v) → functions of events, guards of branches, on intervals
+//! branches (t, q, v) → the branches of the terms
 //! ```
 //!
 //! each for one motion or for several at once, with the same bits. The parameters are variables
@@ -14,13 +16,15 @@
 //! motion needs a decision of its own.
 //!
 //! It applies to what is solved straight ([`Factored::straight`]) and has series that are closed,
-//! without unknowns behind v, forces by multipliers or branches; and with constraints only where
-//! q̇ is v, so that positions are held by the rows that hold velocities.
+//! without unknowns behind v, forces by multipliers or angles that are continued; and with constraints
+//! only where q̇ is v, so that positions are held by the rows that hold velocities. Branches are
+//! inputs beside (t, q, v), and turn where a function that is watched is zero.
 //!
 //! [`Factored::straight`]: dalembert_gauss::Factored::straight
 
 use super::Field;
 use super::expansion::{Places, Planned};
+use dalembert_compile::enclosure::Enclosure;
 use dalembert_compile::series::Series;
 use dalembert_compile::{Backend, Function, Given, Problem, Tape, backends};
 use dalembert_expr::ExprId;
@@ -59,6 +63,21 @@ pub(crate) struct Abreast {
     pub(crate) own: Vec<f64>,
     pub(crate) series: Arc<Series>,
     pub(crate) series_places: SeriesPlaces,
+    /// What may not be zero in a step; none where there is nothing such.
+    pub(crate) watched: Option<Watched>,
+}
+
+/// Functions of (t, q, v), branches and parameters that are not zero in a step at which nothing is
+/// to be decided.
+#[derive(Clone)]
+pub(crate) struct Watched {
+    pub(crate) enclosure: Enclosure,
+    pub(crate) count: usize,
+    /// Those of events, at first; boundaries and guards follow.
+    pub(crate) events: usize,
+    /// The branches at a state, and how many there are.
+    pub(crate) branches: Option<Arc<dyn Function>>,
+    pub(crate) switches: usize,
 }
 
 /// The functions of a step.
@@ -117,10 +136,10 @@ impl SeriesPlaces {
 
 impl Field {
     /// What is compiled for motions abreast, by the decision at hand; none if it does not apply.
-    pub(crate) fn abreast(&self) -> Option<Abreast> {
+    /// Functions that are not to be zero in a step are those of so many events, and others.
+    pub(crate) fn abreast(&self, functions: &[ExprId], events: usize) -> Option<Abreast> {
         let is_plain = self.coupling.is_none()
             && self.auxiliary.is_none()
-            && self.switchboard.function.is_none()
             && self.equations.chart.is_none()
             && self.windings.is_empty();
         if !is_plain || !self.work.factored.is_decided() {
@@ -138,6 +157,7 @@ impl Field {
             return None;
         }
         let series_places = SeriesPlaces::of(&planned.places, all_rows);
+        let watched = self.watched(functions, events)?;
         let (held, mut unused) = self.held_rows(&rows);
         let columns = columns.to_vec();
         let compiled = self.compile_abreast((&columns, &rows), &planned, &mut unused)?;
@@ -161,8 +181,31 @@ impl Field {
             own,
             series: Arc::new(planned.series),
             series_places,
+            watched,
             rows,
         })
+    }
+
+    /// Makes functions, and the guards of all branches, ready for intervals; `None` where that
+    /// cannot be, and none of it where there are none.
+    fn watched(&self, functions: &[ExprId], events: usize) -> Option<Option<Watched>> {
+        let switchboard = &self.switchboard;
+        let guards = switchboard.switches.iter().flat_map(|switch| switch.guards.iter().copied());
+        let roots: Vec<ExprId> = functions.iter().copied().chain(guards).collect();
+        if roots.is_empty() && switchboard.switches.is_empty() {
+            return Some(None);
+        }
+        let exprs = &self.setting.model.exprs;
+        let mut symbols = self.kept.variables.clone();
+        symbols.extend(&self.kept.symbols);
+        let lower = |roots: &[ExprId]| Tape::lower(exprs, roots, &[], &symbols);
+        let mut enclosure = Enclosure::new(lower(&roots))?;
+        enclosure.prepare(&[]);
+        let values: Vec<ExprId> = switchboard.switches.iter().map(|switch| switch.value).collect();
+        let branches = (!values.is_empty())
+            .then(|| Arc::from(backends::interpreter::BACKEND.compile(lower(&values))));
+        let switches = values.len();
+        Some(Some(Watched { enclosure, count: roots.len(), events, branches, switches }))
     }
 
     /// Where φ and ψ of each row in use are, and the rows that are not.
@@ -194,16 +237,15 @@ impl Field {
         rows: &[usize],
         places: &TermPlaces,
     ) -> Vec<Given> {
-        let (n, size, all_rows) = (self.n, self.size, self.equations.rows.len());
+        let (size, all_rows) = (self.size, self.equations.rows.len());
         let at = SeriesPlaces::of(&planned.places, all_rows);
-        let parameters = self.kept.symbols.len();
+        let (parameters, inputs) = (self.kept.symbols.len(), self.kept.variables.len());
         let mut given = vec![Given::Number(0.0); at.parameters + parameters];
-        (0..=n + size).for_each(|k| given[k] = Given::Variable(k));
+        (0..inputs).for_each(|k| given[k] = Given::Variable(k));
         (0..size).for_each(|k| given[at.rates + k] = Given::Output(places.rates + k));
         for (k, row) in rows.iter().enumerate() {
             given[at.multipliers + row] = Given::Output(places.multipliers + k);
         }
-        let inputs = self.kept.variables.len();
         (0..parameters).for_each(|k| given[at.parameters + k] = Given::Variable(inputs + k));
         given
     }

@@ -7,7 +7,7 @@ const CROWD: usize = 256;
 
 /// The times at which each event has reset the state.
 #[derive(Clone, Debug, Default)]
-pub struct Accumulation {
+pub(crate) struct Accumulation {
     times: Vec<Vec<f64>>,
 }
 
@@ -20,7 +20,7 @@ impl Accumulation {
     /// which add up to d/(1 − r). If the last intervals all shrink, the rest of the sum is
     /// extrapolated from the last two; when it is below the resolution, the run is as near
     /// to the accumulation as times can tell.
-    pub fn add(&mut self, event: usize, t: f64, acts: bool, resolution: f64) -> Option<f64> {
+    pub(crate) fn add(&mut self, event: usize, t: f64, acts: bool, resolution: f64) -> Option<f64> {
         if self.times.len() <= event {
             self.times.resize(event + 1, Vec::new());
         }
@@ -47,7 +47,7 @@ impl Accumulation {
     }
 
     /// When the events of one accumulate, by its last intervals; `t` if these say nothing.
-    pub fn limit(&self, event: usize, t: f64) -> f64 {
+    pub(crate) fn limit(&self, event: usize, t: f64) -> f64 {
         let Some([a, b, c]) = self.times.get(event).and_then(|times| times.last_chunk()) else {
             return t;
         };

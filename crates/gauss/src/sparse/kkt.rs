@@ -1,0 +1,218 @@
+//! Γ that is sparse but one block: accelerations and multipliers eliminated together.
+//!
+//! ```text
+//! ⎡ Γ  Aᵀ⎤ ⎡ v̇⎤   ⎡F⎤
+//! ⎣ A  0 ⎦ ⎣−λ⎦ = ⎣b⎦      K = L D Lᵀ
+//! ```
+//!
+//! Γ⁻¹ is full where Γ is one block, and S = A Γ⁻¹ Aᵀ with it; K is as sparse as its parts. Its
+//! unknowns are taken in an order in which little fills in, each multiplier next to the last
+//! coordinate of its row. For Γ ≻ 0 and independent rows no pivot has to be looked for: what is left
+//! of Γ when coordinates are eliminated is positive definite, a multiplier whose coordinates are has
+//! a negative pivot, the square of its row's distance from those before it in the metric of these
+//! coordinates, and what it adds to the others is positive. The signs of the pivots are watched.
+//! (SPEC: K4; for the inertia of such orders: Vanderbei 1995, Forsgren, Gill & Shinnerl 1996.)
+
+use super::structure::{fill_reducing, lower};
+use crate::pattern::Pattern;
+
+/// The order of the unknowns and the pattern of L.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Coupled {
+    n: usize,
+    /// Unknowns in the order of elimination; from n on, multipliers.
+    order: Vec<usize>,
+    /// Where each of them is in it.
+    position: Vec<usize>,
+    /// K below its diagonal, and the diagonal last, in that order; and where the entries are from:
+    /// in Γ, or in A behind it. A diagonal that has none is 0.
+    matrix: Pattern,
+    sources: Vec<Vec<u32>>,
+    lower: Pattern,
+}
+
+/// L and D of one state, and room for solutions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CoupledFactors {
+    lower: Vec<f64>,
+    inverse: Vec<f64>,
+    pivots: Vec<f64>,
+    work: Vec<f64>,
+}
+
+impl Coupled {
+    /// Finds an order for Γ and A.
+    pub(crate) fn new(metric: &Pattern, jacobian: &Pattern) -> Coupled {
+        let (n, m) = (metric.rows(), jacobian.rows());
+        // Coordinates that meet in Γ or in a row.
+        let mut meets: Vec<Vec<(usize, u32, u32)>> = vec![Vec::new(); n];
+        for (i, list) in meets.iter_mut().enumerate() {
+            list.extend(metric.row(i).iter().map(|&j| (j, 0, 0)));
+        }
+        for i in 0..n {
+            metric.row(i).iter().for_each(|&j| meets[j].push((i, 0, 0)));
+        }
+        for row in 0..m {
+            let own = jacobian.row(row);
+            for &i in own {
+                meets[i].extend(own.iter().map(|&j| (j, 0, 0)));
+            }
+        }
+        meets.iter_mut().for_each(|list| {
+            list.sort_unstable();
+            list.dedup();
+        });
+        let natural: Vec<usize> = (0..n).collect();
+        let orders = [with_multipliers(&natural, jacobian), {
+            with_multipliers(&fill_reducing(&meets), jacobian)
+        }];
+        let [first, second] = orders.map(|order| Coupled::in_order(metric, jacobian, order));
+        // As coordinates come, if that fills in as little: what is near stays near.
+        if second.lower.entries() < first.lower.entries() { second } else { first }
+    }
+
+    fn in_order(metric: &Pattern, jacobian: &Pattern, order: Vec<usize>) -> Coupled {
+        let (n, m) = (metric.rows(), jacobian.rows());
+        let mut position = vec![0; n + m];
+        order.iter().enumerate().for_each(|(k, &unknown)| position[unknown] = k);
+        let mut rows: Vec<Vec<(usize, u32)>> = vec![Vec::new(); n + m];
+        let mut put = |a: usize, b: usize, from: usize| {
+            let (low, high) = (position[a].min(position[b]), position[a].max(position[b]));
+            rows[high].push((low, from as u32));
+        };
+        for i in 0..n {
+            metric.row(i).iter().zip(metric.range(i)).for_each(|(&j, at)| put(i, j, at));
+        }
+        for row in 0..m {
+            let own = jacobian.row(row).iter().zip(jacobian.range(row));
+            own.for_each(|(&i, at)| put(n + row, i, metric.entries() + at));
+        }
+        let mut matrix = Pattern::new(n + m, std::iter::empty::<Vec<usize>>());
+        let mut sources: Vec<Vec<u32>> = Vec::new();
+        for (k, mut list) in rows.into_iter().enumerate() {
+            list.sort_unstable();
+            let mut columns: Vec<usize> = Vec::new();
+            for (column, from) in list {
+                if columns.last() != Some(&column) {
+                    columns.push(column);
+                    sources.push(Vec::new());
+                }
+                sources.last_mut().into_iter().for_each(|own| own.push(from));
+            }
+            if columns.last() != Some(&k) {
+                columns.push(k);
+                sources.push(Vec::new());
+            }
+            matrix.push(columns);
+        }
+        let lower = lower(&matrix);
+        Coupled { n, order, position, matrix, sources, lower }
+    }
+
+    /// How many entries L has.
+    pub(crate) fn fill(&self) -> usize {
+        self.lower.entries()
+    }
+
+    /// Factors K. False if a pivot has not the sign that it should have, by a margin of `least` in
+    /// those of coordinates.
+    pub(crate) fn factor(
+        &self,
+        (metric, jacobian): (&[f64], &[f64]),
+        least: f64,
+        factors: &mut CoupledFactors,
+    ) -> bool {
+        let count = self.order.len();
+        let CoupledFactors { lower, inverse, pivots, work } = factors;
+        for list in [&mut *inverse, &mut *pivots, &mut *work] {
+            list.clear();
+            list.resize(count, 0.0);
+        }
+        lower.resize(self.lower.entries(), 0.0);
+        // Of two entries of Γ that mirror each other, the mean; of the diagonal, itself.
+        let value = |at: usize, is_diagonal: bool| -> f64 {
+            let part = |&from: &u32| match (from as usize).checked_sub(metric.len()) {
+                None if is_diagonal => metric[from as usize],
+                None => 0.5 * metric[from as usize],
+                Some(at) => jacobian[at],
+            };
+            self.sources[at].iter().map(part).sum()
+        };
+        let mut is_regular = true;
+        for k in 0..count {
+            let places = self.matrix.range(k);
+            let (columns, last) = (self.matrix.row(k), places.end - 1);
+            for (column, at) in columns.iter().zip(places.start..last) {
+                work[*column] = value(at, false);
+            }
+            let whole = value(last, true);
+            let mut pivot = whole;
+            let (row, first) = (self.lower.row(k), self.lower.range(k).start);
+            for (at, &i) in row.iter().enumerate() {
+                let mut y = work[i];
+                let before = self.lower.range(i);
+                for (j, l) in self.lower.row(i).iter().zip(&lower[before]) {
+                    y = (-l).mul_add(work[*j], y);
+                }
+                work[i] = y;
+                let l = y * inverse[i];
+                pivot = (-l).mul_add(y, pivot);
+                lower[first + at] = l;
+            }
+            row.iter().for_each(|&i| work[i] = 0.0);
+            (pivots[k], inverse[k]) = (pivot, 1.0 / pivot);
+            is_regular &= pivot.is_finite()
+                && match self.order[k] < self.n {
+                    true => pivot > least * whole && whole > 0.0,
+                    false => pivot < 0.0,
+                };
+        }
+        is_regular
+    }
+
+    /// The squares of the distances of the rows from those before them.
+    pub(crate) fn distance(&self, factors: &CoupledFactors, row: usize) -> f64 {
+        -factors.pivots[self.position[self.n + row]]
+    }
+
+    /// v̇ and −λ for F and b, one after the other, in place.
+    pub(crate) fn solve(&self, factors: &mut CoupledFactors, x: &mut [f64]) {
+        let CoupledFactors { lower, inverse, work, .. } = factors;
+        work.iter_mut().zip(&self.order).for_each(|(own, &unknown)| *own = x[unknown]);
+        for k in 0..self.order.len() {
+            let mut value = work[k];
+            for (&i, l) in self.lower.row(k).iter().zip(&lower[self.lower.range(k)]) {
+                value = (-l).mul_add(work[i], value);
+            }
+            work[k] = value;
+        }
+        work.iter_mut().zip(&*inverse).for_each(|(x, d)| *x *= d);
+        for (k, &unknown) in self.order.iter().enumerate().rev() {
+            let value = work[k];
+            for (&i, l) in self.lower.row(k).iter().zip(&lower[self.lower.range(k)]) {
+                work[i] = (-l).mul_add(value, work[i]);
+            }
+            x[unknown] = value;
+        }
+    }
+}
+
+/// An order of coordinates with each multiplier behind the last coordinate of its row.
+fn with_multipliers(coordinates: &[usize], jacobian: &Pattern) -> Vec<usize> {
+    let n = coordinates.len();
+    let mut position = vec![0; n];
+    coordinates.iter().enumerate().for_each(|(k, &i)| position[i] = k);
+    let mut behind: Vec<Vec<usize>> = vec![Vec::new(); n];
+    let mut order = Vec::with_capacity(n + jacobian.rows());
+    for row in 0..jacobian.rows() {
+        match jacobian.row(row).iter().map(|&i| position[i]).max() {
+            Some(last) => behind[last].push(row),
+            None => order.push(n + row),
+        }
+    }
+    for (k, &i) in coordinates.iter().enumerate() {
+        order.push(i);
+        order.extend(behind[k].iter().map(|row| n + row));
+    }
+    order
+}
