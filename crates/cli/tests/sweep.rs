@@ -134,6 +134,50 @@ fn files_do_not_depend_on_lanes() {
     }
 }
 
+/// Events happen in cases that are moved several at once: bounces by a case's own part e of the
+/// speed, and an end where one stops the case. With t₁ = √(2h/g) the second bounce is at t₁(1 + 2e).
+#[test]
+fn events_happen_in_studies_of_ends() {
+    let folder = Folder::new("events");
+    let (bounces, lands) = (folder.path("bounces.dal"), folder.path("lands.dal"));
+    let plain = "param g = 10, e = 0.8, h = 5\ncoord y, x, count, last\n\
+        kinetic (x'^2 + y'^2 + count'^2 + last'^2)/2\npotential g*y\nstart y = h, x' = 1\n";
+    let hit =
+        "event hit: y = 0 falling -> y' = -e*y', count = count + 1, last = t\nrun t = 0..2.9\n";
+    let stop = "event lands: y = 0 falling -> stop\nrun t = 0..20\n";
+    std::fs::write(&bounces, format!("{plain}{hit}")).expect("a file");
+    std::fs::write(&lands, format!("{plain}{stop}")).expect("a file");
+    let run = |model: &str, vary: &str, lanes: &str| {
+        let out = folder.path(&format!("out{}{lanes}", model.len()));
+        let study = ["--samples", "40", "--sampling", "sobol", "--tol", "1e-10", "--out", &out];
+        let observe =
+            ["--observe", "y", "--observe", "x", "--observe", "count", "--observe", "last"];
+        let all = [&[model, "--vary", vary], &study[..], &["--lanes", lanes], &observe].concat();
+        let (status, found, says) = sweep(&all);
+        assert_eq!(status, 0, "{says}");
+        assert_eq!(found["failed"], 0, "{found}");
+        let files = files(Path::new(&out));
+        std::fs::remove_dir_all(&out).expect("a folder");
+        (found, files)
+    };
+    let (found, one) = run(&bounces, "e = 0.65..0.9", "1");
+    let of = |found: &serde_json::Value, name: &str, what: &str| {
+        found["columns"][name][what].as_f64().expect("a number")
+    };
+    // Bounces at 1 and 1 + 2e are before 2.9, the third at 1 + 2e + 2e² is not.
+    assert_eq!((of(&found, "count", "least"), of(&found, "count", "largest")), (2.0, 2.0));
+    let mean = 1.0 + 2.0 * of(&found, "e", "mean");
+    assert!((of(&found, "last", "mean") - mean).abs() < 1e-8, "{found}");
+    assert_eq!(one, run(&bounces, "e = 0.65..0.9", "8").1);
+    let (found, one) = run(&lands, "h = 1..9", "1");
+    assert!(of(&found, "y", "largest").abs() < 1e-9 && of(&found, "y", "least").abs() < 1e-9);
+    // x = t: it has moved since, for √(2h/g).
+    let [least, most] = ["least", "largest"].map(|what| (0.2 * of(&found, "h", what)).sqrt());
+    assert!((of(&found, "x", "least") - least).abs() < 1e-9, "{found}");
+    assert!((of(&found, "x", "largest") - most).abs() < 1e-9, "{found}");
+    assert_eq!(one, run(&lands, "h = 1..9", "8").1);
+}
+
 /// Rods that are too short for the start: recorded with the reason, and the others go on.
 #[test]
 fn a_case_that_fails_does_not_stop_the_rest() {

@@ -131,7 +131,15 @@ pub fn invariants_watched(
     let n = identity.q.len();
     let on = OnConstraints::new(&identity);
     let large = n > options.most_coordinates || identity.drag.len() > options.most_rows;
-    let mut few = random_states(setting, start, if large { 3 } else { 5 }, options.seed);
+    // Many rows are moved along: to come back to them from afar is a search of its own.
+    let mut few = match large {
+        true => crate::surface::states(setting, start, 3).unwrap_or_default(),
+        false => random_states(setting, start, 5, options.seed),
+    };
+    let other = match large {
+        true => few.first().cloned(),
+        false => random_states(setting, start, 1, options.seed + 1).pop(),
+    };
     few.insert(0, start.state.clone());
     let constraint_forces = reasons::constraint_forces(setting, &few);
     let reasons =
@@ -155,7 +163,7 @@ pub fn invariants_watched(
             .then(|| "too many coordinates of the same mass: rotations were not tried".to_owned());
     }
 
-    let motions = Motions::watched(setting, start, options.seed + 1, watch)?;
+    let motions = Motions::watched(setting, start, other, watch)?;
     // A start may be special; others count where there are any.
     let others = if few.len() > 1 { &few[1..] } else { &few[..] };
     let mut independent = Independent::new(&identity, setting, others);

@@ -102,20 +102,21 @@ impl Motions {
     /// Simulates from the start and from another consistent state.
     pub fn new(setting: &Setting, start: &Start, seed: u64) -> Motions {
         let nobody = Watch::nobody();
-        Motions::watched(setting, start, seed, &nobody)
+        let other = random_states(setting, start, 1, seed).pop();
+        Motions::watched(setting, start, other, &nobody)
             .unwrap_or(Motions { list: Vec::new(), why_none: String::new() })
     }
 
-    /// The same, watched.
+    /// The same with that state, if there is one, and watched.
     pub(super) fn watched(
         setting: &Setting,
         start: &Start,
-        seed: u64,
+        other: Option<State>,
         watch: &Watch,
     ) -> Result<Motions, Interrupted> {
         let mut motions = Motions { list: Vec::new(), why_none: String::new() };
         let mut starts = vec![start.clone()];
-        starts.extend(random_states(setting, start, 1, seed).into_iter().map(|state| Start {
+        starts.extend(other.into_iter().map(|state| Start {
             state,
             changed: Vec::new(),
             ..start.clone()
