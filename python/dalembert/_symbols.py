@@ -14,12 +14,18 @@
 from __future__ import annotations
 
 import numbers
+import re
 from typing import TYPE_CHECKING, Union
+
+from . import _dalembert
 
 if TYPE_CHECKING:
     from ._system import System
 
 __all__ = ["Builder", "Symbol", "cos", "exp", "log", "sin", "sqrt", "tan"]
+
+#: A name that is no function's.
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?![\w(])")
 
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 
@@ -89,6 +95,19 @@ class Symbol:
 
     def __repr__(self) -> str:
         return f"Symbol({self.text!r})"
+
+    def latex(self) -> str:
+        """The expression in LaTeX.
+
+        >>> (Symbol("x").dot**2/2).latex()
+        '\\\\frac{1}{2}\\\\,\\\\dot{x}^{2}'
+        """
+        names = dict.fromkeys(_NAME.findall(self.text))
+        known = [name for name in names if name not in ("t", "pi")]
+        return _dalembert.typeset(self.text, known)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
 
 
 Term = Union[Symbol, float]
@@ -204,6 +223,12 @@ class Builder:
     def text(self) -> str:
         """The text of the model."""
         return "\n".join(self._lines) + "\n"
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_latex_(self) -> str:
+        return self.system()._repr_latex_()
 
     def system(self) -> System:
         """The model; what is wrong with it is said at the statement."""

@@ -369,9 +369,9 @@ class System:
         times = None if t_eval is None else np.asarray(t_eval, dtype=float)
         if times is not None and times.ndim != 1:
             raise ArgumentError(f"`t_eval` must have one axis, and has shape {times.shape}")
-        motion = system._model.simulate(
-            first,
-            last,
+        asked: dict[str, Any] = dict(
+            start_time=first,
+            end_time=last,
             tolerance=tol,
             every=every,
             times=times,
@@ -388,9 +388,9 @@ class System:
             partial=partial,
             parameters=_numbers(parameters),
             start=_numbers(start),
-            progress=progress,
         )
-        return Result(motion, system, times if every is None else None, parameters)
+        motion = system._model.simulate(**asked, progress=progress)
+        return Result(motion, system, asked, times if every is None else None, parameters)
 
     def sweep(
         self,
@@ -406,6 +406,12 @@ class System:
         seed: int = 0,
         threads: int | None = None,
         progress: bool | Callable[[float, float], object] = False,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        part: int | None = None,
+        trajectories: bool = False,
+        every: float | None = None,
+        compute: bool = True,
     ) -> Study:
         """Runs many cases on all cores: parameters and start values varied, the end of each kept.
 
@@ -413,7 +419,13 @@ class System:
         ``dal sweep --vary`` takes it (``"m = 1..2:0.1, x ~ normal(0, 0.1)"``), with ``samples``,
         ``sampling`` and ``seed`` where there is no end of values. A table of cases is a
         dictionary of columns with ``sampling="table"``. ``observe`` chooses what is kept of the
-        end. ``progress=True`` shows a line.
+        end. ``progress=True`` shows a bar.
+
+        With ``out`` the study is a folder of Parquet files, the same that ``dal sweep`` makes, with
+        ``part`` cases in a file and with ``trajectories`` at times ``every`` so far apart if they
+        are asked for. What is finished is kept whatever happens (Ctrl-C, a killed process), and
+        ``resume=True`` goes on with what is left. ``compute=False`` only makes the folder, for
+        :func:`dalembert.work` to compute its parts on a cluster.
 
         >>> s = dalembert.System("param k = 1; coord x; kinetic x'^2/2; potential k*x^2/2;"
         ...                      "start x = 1")
@@ -430,12 +442,18 @@ class System:
             tolerance=tol,
             method=method,
             formulation=formulation,
-            observe=list(observe),
+            observe=[observe] if isinstance(observe, str) else list(observe),
             sampling=sampling,
             samples=samples,
             seed=seed,
             threads=threads,
             progress=progress,
+            out=out,
+            resume=resume,
+            part=part,
+            trajectories=trajectories,
+            every=every,
+            compute=compute,
         )
 
     def __repr__(self) -> str:
@@ -456,6 +474,12 @@ class System:
 
 def _restored(*saved: Any) -> System:
     return System._of(_dalembert.Model.restored(*saved))
+
+
+def _restored_function(
+    saved: Any, name: str, parameters: list[tuple[str, float]]
+) -> _dalembert.Function:
+    return _dalembert.Model.restored(*saved).function(name, parameters)
 
 
 def _value(value: float | str) -> str:

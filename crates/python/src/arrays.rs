@@ -1,6 +1,7 @@
 //! Numbers that come from Python: NumPy arrays as they are, all else made into one.
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use crate::door::{self, Trouble};
+use numpy::{PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -14,6 +15,13 @@ pub(crate) fn numbers<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyA
     }
     static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = given.py();
+    // NumPy would drop imaginary parts with a warning.
+    if let Ok(array) = given.cast::<PyUntypedArray>()
+        && array.dtype().kind() == b'c'
+    {
+        let words = "numbers must be real, and are complex".to_owned();
+        return door::brief(py, || Err(Trouble::Argument(words)));
+    }
     let maker = MAKER.import(py, "numpy", "asarray")?;
     let how = PyDict::new(py);
     how.set_item("dtype", "float64")?;
