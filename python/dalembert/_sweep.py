@@ -242,8 +242,8 @@ def run(
             )
         values = _table(columns) if sampling == "table" else _grid(columns)
         sampling = None
-    if threads is not None and threads < 1:
-        raise ArgumentError(f"`threads` is at least 1, and not {threads}")
+        if not values.size:
+            raise ArgumentError("there are no cases")
     if out is None and (resume or not compute or asked["part"] or asked["trajectories"]):
         raise ArgumentError("`resume`, `part`, `trajectories`, `compute=False` are for a folder: `out=`")
     study = model.study(names, values.ravel(), vary=text, sampling=sampling, **asked)

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from typing import TYPE_CHECKING, Union
@@ -100,7 +101,7 @@ class Symbol:
         """The expression in LaTeX.
 
         >>> (Symbol("x").dot**2/2).latex()
-        '\\\\frac{1}{2}\\\\,\\\\dot{x}^{2}'
+        '\\\\frac{1}{2} \\\\dot{x}^{2}'
         """
         names = dict.fromkeys(_NAME.findall(self.text))
         known = [name for name in names if name not in ("t", "pi")]
@@ -120,6 +121,8 @@ def _term(value: Term) -> Symbol:
         text = str(int(value))
     elif isinstance(value, numbers.Real):
         text = repr(float(value))
+        if not math.isfinite(value):
+            raise ValueError(f"the language has no number {text}")
     else:
         raise TypeError(f"{value!r} is no number and no Symbol")
     return Symbol(text, _SIGN if text.startswith("-") else _ATOM)

@@ -242,7 +242,8 @@ def _shared(expressions: list[Any], printer: _Printer, time: Any) -> tuple[Any, 
             slots[atom] = sp.Dummy()
             printer.stands[slots[atom]] = printer.names.of(q) + ("'" if atom != q else "")
     plain = [expr.xreplace(slots) for expr in expressions]
-    return sp.cse(plain, symbols=sp.numbered_symbols("w", cls=sp.Dummy))
+    shared, rest = sp.cse(plain, symbols=sp.numbered_symbols("w", cls=sp.Dummy))
+    return shared, rest
 
 
 def _left(quantity: Any, text: Any) -> str:
@@ -258,7 +259,22 @@ def _pieces(method: Any) -> tuple[Any, Any, Any, Any]:
     return list(method.q), method._L[0], positions + rates, list(method._term4)
 
 
-def from_equations(equations: dict[str, Any], parts: dict[str, Any]) -> Answer:
+class Equations(Answer):
+    """The equations of motion as SymPy's matrices, ``M``, ``Q``, ``C``, ``A``, ``b`` and what a
+    formulation has beside them; typeset in a notebook."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self and name in self.get("intermediate", {}):
+            return self["intermediate"][name]
+        return super().__getattr__(name)
+
+    def _repr_latex_(self) -> str:
+        rows = [f"{name} &= {sp.latex(self[name])}" for name in ("M", "Q", "C", "A", "b")]
+        rows += [f"{name} &= {sp.latex(self[name])}" for name in "TVLH" if name in self]
+        return "$\\displaystyle\\begin{aligned}" + r" \\ ".join(rows) + "\\end{aligned}$"
+
+
+def from_equations(equations: dict[str, Any], parts: dict[str, Any]) -> Equations:
     """The matrices of a derivation, in the shape of ``dal derive --format json``."""
     time = dynamicsymbols._t
     known: dict[str, Any] = {"t": time, "pi": sp.pi}
@@ -292,15 +308,26 @@ def from_equations(equations: dict[str, Any], parts: dict[str, Any]) -> Answer:
     energies = {letter: read(text) for letter, text in equations["energy"].items()}
     if "T" in energies:
         energies.setdefault("L", energies["T"] - energies.get("V", 0))
-    return Answer(
+    v = column(equations["v"])
+    M, A = matrix(equations["metric"]), matrix(equations["jacobian"])
+    Q, C, b = (column(equations[key]) for key in ("force", "nonideal", "drift"))
+    names = [c["name"] for c in equations["constraints"]]
+    names = names if len(names) == A.rows else [str(row + 1) for row in range(A.rows)]
+    multipliers = sp.Matrix(A.rows, 1, [sp.Symbol(f"lambda_{name}") for name in names])
+    # With their rates, all that vanishes.
+    rates = v.diff(time)
+    whole = M * rates - Q - C - A.T * multipliers if A.rows else M * rates - Q - C
+    return Equations(
         q=column(equations["q"]),
-        v=column(equations["v"]),
+        v=v,
         t=time,
-        M=matrix(equations["metric"]),
-        Q=column(equations["force"]),
-        C=column(equations["nonideal"]),
-        A=matrix(equations["jacobian"]),
-        b=column(equations["drift"]),
+        M=M,
+        Q=Q,
+        C=C,
+        A=A,
+        b=b,
+        multipliers=multipliers,
+        equations=whole.col_join(A * rates - b) if A.rows else whole,
         kinematics=column(equations["kinematics"]),
         constraints=column([c["residual"] for c in equations["constraints"]]),
         intermediate={k: quantity(v) for k, v in equations["intermediate"].items()},

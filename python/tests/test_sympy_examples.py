@@ -64,13 +64,21 @@ def values_of(expressions: list[Any], seed: int = 3) -> dict[Any, float]:
     return {symbol: float(value) for symbol, value in zip(symbols, random.uniform(0.5, 1.5, 99))}
 
 
-def numbers(inputs: list[list[Any]], expressions: list[Any]) -> Callable[..., list[Any]]:
-    flat = [x for group in inputs for x in group]
+def parts_of(method: LagrangesMethod) -> list[Any]:
+    held = sp.Matrix([sp.S.Zero, *method._hol_coneqs])
+    return [method.mass_matrix_full, method.forcing_full, sp.Matrix(method._L), held]
+
+
+def numbers(
+    inputs: list[list[Any]], expressions: list[Any], values: dict[Any, float]
+) -> Callable[..., list[Any]]:
+    flat = [*(x for group in inputs for x in group), *values]
     slots = {x: sp.Dummy() for x in flat}
     plain = [sp.Matrix(e).xreplace(slots) for e in expressions]
     function = sp.lambdify([slots[x] for x in flat], plain, cse=True)
     return lambda *groups: [
-        np.asarray(x, dtype=float) for x in function(*(float(x) for group in groups for x in group))
+        np.asarray(x, dtype=float)
+        for x in function(*(float(x) for group in groups for x in group), *values.values())
     ]
 
 
@@ -81,11 +89,13 @@ def agree(kane: KanesMethod, values: dict[Any, float], near: float = 0.5, count:
     dots = [x.diff(t) for x in q]
     rates = sp.Matrix([kane.kindiffdict()[dot] for dot in dots]) if q else sp.Matrix()
     terms = [rates, kane.mass_matrix, kane.forcing, rates.jacobian(q), rates.jacobian(u)]
-    fixed = {**values, **{x: 0 for x in getattr(kane, "_uaux", [])}}
-    f = numbers([q, u], [term.subs(fixed) for term in terms])
-    held = sp.Matrix(list(kane._f_h)).subs(fixed) if kane._f_h else sp.zeros(0, 1)
-    rows = (kane._k_nh * kane.u + kane._f_nh).subs(fixed) if kane._k_nh else sp.zeros(0, 1)
-    holds = numbers([q, u], [held, rows, rows.jacobian(u)])
+    terms = [term.xreplace(kane.kindiffdict()) for term in terms]
+    fixed = {**values, **{x: 0.0 for x in getattr(kane, "_uaux", [])}}
+    f = numbers([q, u], terms, fixed)
+    held = sp.Matrix(list(kane._f_h)) if kane._f_h else sp.zeros(0, 1)
+    slopes = kane._k_nh if kane._k_nh else sp.zeros(0, len(u))
+    rows = slopes * kane.u + kane._f_nh if kane._k_nh else sp.zeros(0, 1)
+    holds = numbers([q, u], [held, rows, slopes], fixed)
     acceleration, jacobian = system.function("acceleration"), system.function("jacobian")
     # Speeds that have no kinematic equation are rates of coordinates that were added.
     turned = [at for at, x in enumerate(u) if f"turn_{x.func}" in system.coordinates]
@@ -97,8 +107,8 @@ def agree(kane: KanesMethod, values: dict[Any, float], near: float = 0.5, count:
             last = n - len(held)
             places[last:] = fsolve(
                 lambda end: holds([*places[:last], *end], speeds)[0].ravel(), places[last:],
-                xtol=1e-14,
             )
+            assert np.abs(holds(places, speeds)[0]).max() < 1e-9
         if len(rows):
             value, slope = holds(places, speeds)[1:]
             last = len(u) - len(rows)
@@ -125,9 +135,8 @@ def agree(kane: KanesMethod, values: dict[Any, float], near: float = 0.5, count:
         "test_kane.test_one_dof",
         "test_kane.test_two_dof",
         "test_kane.test_rolling_disc",
-        "test_kane2.test_non_central_inertia",
         "test_kane5.test_kane_rolling_disc_lu",
-        "test_jointsmethod.test_simple_pendulum",
+        "test_jointsmethod.test_two_dof_joints",
         "test_jointsmethod.test_chaos_pendulum",
     ],
 )
@@ -146,10 +155,12 @@ def test_the_bicycle() -> None:
     """Meijaard, Papadopoulos, Ruina and Schwab's, with the rear wheel's rolling substituted."""
     kane = example("test_kane3.test_bicycle")
     values = values_of([kane.mass_matrix, kane.forcing, sp.Matrix(list(kane._f_h))])
-    sizes = "WFrad 0.35 WRrad 0.3 htangle 0.3 forkoffset 0.06 forklength 0.2 framelength 0.9"
+    sizes = (
+        "WFrad 0.35 WRrad 0.3 htangle 1.2566 forkoffset 0.0321 forklength 0.2676 framelength 0.9535"
+    )
     words = sizes.split()
     values.update({sp.Symbol(n): float(x) for n, x in zip(words[::2], words[1::2])})
-    agree(kane, values, near=0.2, count=2)
+    agree(kane, values, near=0.1, count=2)
 
 
 @pytest.mark.parametrize("links", [1, 3])
@@ -174,10 +185,10 @@ def test_masses_springs_and_dampers() -> None:
 def test_lagranges_method(name: str) -> None:
     method = example(f"test_lagrange.{name}")
     mass, forcing = method.mass_matrix_full, method.forcing_full
-    values = values_of([mass, forcing])
+    values = values_of(parts_of(method))
     system = dalembert.System.from_sympy(method, parameters=values)
     q, n = list(method.q), len(method.q)
-    f = numbers([q, [x.diff(t) for x in q]], [mass.subs(values), forcing.subs(values)])
+    f = numbers([q, [x.diff(t) for x in q]], [mass, forcing], values)
     random = np.random.default_rng(6)
     acceleration = system.function("acceleration")
     for _ in range(3):
@@ -196,12 +207,10 @@ def test_a_disc_whose_rolling_was_substituted() -> None:
     agree(kane, values)
     # At one state, from the same body: q̈ by SymPy's LagrangesMethod, and by us.
     q, dots = list(wrong.q), [x.diff(t) for x in wrong.q]
-    f = numbers([q, dots], [wrong.mass_matrix.subs(values), wrong.forcing.subs(values)])
+    f = numbers([q, dots], [wrong.mass_matrix, wrong.forcing], values)
     place, rate = np.array([0.3, 0.4, 0.5]), np.array([0.6, 0.7, 0.8])
     theirs = np.linalg.solve(*f(place, rate)).ravel()
     disc = dalembert.System.from_sympy(kane, parameters=values)
-    gallery = dalembert.System.from_gallery("rolling-disk")
-    assert len(gallery.coordinates) == 5, "it has the whole of it: three angles and the place"
     q_all, v_all = np.zeros((2, 6))
     q_all[:3], v_all[:3] = place, rate
     a = disc.function("jacobian")(0, q_all, v_all)
@@ -209,15 +218,17 @@ def test_a_disc_whose_rolling_was_substituted() -> None:
     ours = disc.function("acceleration")(0, q_all, v_all)[:3]
     assert np.abs(ours - theirs).max() > 0.05
     kept = disc.simulate(5, start={**dict(zip(disc.coordinates, q_all)), **dict(zip(disc.velocities, v_all))})
-    assert kept.certificate.holds and np.ptp(kept.energy) < 1e-6, "rolling does no work"
+    weight = values[m] * values[g] * values[r] * np.cos(kept["q2"])
+    assert kept.certificate.holds and np.ptp(kept.energy + weight) < 1e-6, "rolling does no work"
 
 
 def test_a_row_that_is_there_twice() -> None:
     method = example("test_lagrange.test_nonminimal_pendulum")
-    values = values_of([method.mass_matrix_full, method.forcing_full])
+    values = values_of(parts_of(method))
     once = dalembert.System.from_sympy(method, parameters=values)
     row = method._hol_coneqs[0]
-    twice = LagrangesMethod(method._L[0], list(method.q), hol_coneqs=[row, row])
+    more = dict(forcelist=method.forcelist, frame=method.inertial)
+    twice = LagrangesMethod(method._L[0], list(method.q), hol_coneqs=[row, row], **more)
     twice.form_lagranges_equations()
     point = {x.diff(t): 0.3 for x in method.q} | {x: 0.6 for x in method.q} | values
     theirs = twice.mass_matrix_full.subs(point).evalf()
@@ -233,7 +244,7 @@ def test_the_sign_of_multipliers() -> None:
     """M q̈ = Q + Aᵀλ: the multiplier of a rod that hangs down is the one that carries the bob.
     SymPy's equations have the same sign, its `solve_multipliers` the other one."""
     method = example("test_lagrange.test_nonminimal_pendulum")
-    values = values_of([method.mass_matrix_full, method.forcing_full])
+    values = values_of(parts_of(method))
     system = dalembert.System.from_sympy(method, parameters=values)
     q = list(method.q)
     state = dict(zip(q, [0.6, 0.8])) | {x.diff(t): s * 0.5 for x, s in zip(q, (-0.8, 0.6))}

@@ -169,23 +169,10 @@ def test_a_fault_of_ours_is_said_to_be_one() -> None:
     assert isinstance(error, RuntimeError) and str(error) == "words"
 
 
-def test_import_is_quick() -> None:
-    """At most 50 ms beyond Python and NumPy; the least of several, since machines are busy."""
-    program = (
-        "import numpy, time; t = time.perf_counter(); import dalembert;"
-        "print(time.perf_counter() - t)"
-    )
-    times = [
-        float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout)
-        for _ in range(5)
-    ]
-    assert min(times) < 0.05, times
-
-
 def test_optional_packages_are_not_imported() -> None:
     program = (
         "import sys, dalembert;"
-        "print([m for m in ('sympy', 'pandas', 'pyarrow', 'scipy') if m in sys.modules])"
+        "print([m for m in ('sympy', 'pandas', 'pyarrow', 'scipy', 'jax', 'torch', 'asyncio') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "[]"

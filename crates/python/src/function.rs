@@ -97,7 +97,7 @@ impl Idle {
 }
 
 /// A term of the equations as a function: `f(t, q, v)`, or `f(t, y)` with y = (q, v).
-#[pyclass(frozen, module = "dalembert._dalembert")]
+#[pyclass(frozen, weakref, module = "dalembert._dalembert")]
 pub(crate) struct Function {
     kind: Kind,
     n: usize,
