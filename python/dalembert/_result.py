@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -54,6 +53,8 @@ class Certificate(Answer):
         return "\n".join([f"verdict: {self['verdict']}", *lines])
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             f"<tr><td style='text-align:left'>{html.escape(b['name'])}</td><td>{b['value']:.1e}</td>"
             f"<td>{b['bound']:.1e}</td><td>{'yes' if b['holds'] else 'no'}</td></tr>"
@@ -414,6 +415,8 @@ class Result:
         return text
 
     def _repr_html_(self) -> str:
+        import html
+
         page = html.escape(self.page())
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 

@@ -8,8 +8,6 @@ in its journal, so that whoever comes to the part next goes on with it.
 
 from __future__ import annotations
 
-import html
-import json
 import os
 import sys
 import time
@@ -150,6 +148,8 @@ class Study:
         return f"<dalembert.Study {len(self)} cases, {len(self.failures)} failed: {varied}>"
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             "<tr>" + "".join(f"<td>{value:.6g}</td>" for value in row) + "</tr>"
             for row in self.values[:10]
@@ -203,6 +203,8 @@ def _mark(folder: Path) -> tuple[int, int]:
 
 def _read(folder: Path, names: list[str], count: int) -> tuple[Numbers, dict[int, str]]:
     """What is finished in a folder."""
+    import json
+
     from pyarrow import parquet
 
     values = np.full((count, len(names)), np.nan)

@@ -245,8 +245,8 @@ class System:
 
         The state has names and values (those not named are 0), or is an array of positions and
         velocities; without one it is the start. ``"all"`` evaluates by every formulation or
-        elimination. The answer has the shape of ``dal eval --json``; with one formulation its
-        ``results[0]`` are attributes of the answer too.
+        elimination. The answer has the shape of ``dal eval --json``, with arrays as its
+        ``terms``; with one formulation its ``results[0]`` are attributes of the answer too.
 
         >>> s = dalembert.System("coord x, y; kinetic (x'^2 + y'^2)/2; potential 9.81*y;"
         ...                      "constraint line: y = x")

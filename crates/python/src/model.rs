@@ -47,8 +47,9 @@ const LANES: usize = 8;
 /// A state: a text such as `x=1, x'=0.2`, or names and numbers.
 #[derive(FromPyObject)]
 pub(crate) enum At {
-    Text(String),
+    // The usual one first: each is tried in turn.
     Numbers(Vec<(String, f64)>),
+    Text(String),
 }
 
 /// Reads a text; one that has faults is an error.
@@ -214,7 +215,8 @@ impl Model {
         value::to_python(py, &object)
     }
 
-    /// Numbers at a state (`x=1, x'=0.2`) or at the start, as `dal eval --json` has them.
+    /// Numbers at a state (`x=1, x'=0.2`) or at the start, as `dal eval --json` has them; the
+    /// `terms` are arrays.
     #[pyo3(signature = (at = None, *, formulation = None, elimination = None))]
     fn evaluate<'py>(
         &self,
@@ -223,7 +225,7 @@ impl Model {
         formulation: Option<&str>,
         elimination: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let object = door::enter(py, |_| {
+        let mut object = door::enter(py, |_| {
             let mut options = EvalOptions::of_model(&self.model);
             match formulation {
                 Some("all") => options.formulations = dalembert::formulations::ALL.to_vec(),
@@ -245,7 +247,12 @@ impl Model {
                 Ok(EvaluationPage { model, report: &found }.to_json())
             })
         })?;
-        value::to_python(py, &object)
+        let terms = object.get_mut("terms").map(Value::take);
+        let answer = value::to_python(py, &object)?;
+        if let Some(Value::Object(terms)) = terms {
+            answer.set_item("terms", arrays::of_terms(py, &terms)?)?;
+        }
+        Ok(answer)
     }
 
     /// What is true of it, as `dal analyze --json` has it.
