@@ -62,14 +62,10 @@ impl Asked {
         if let Some((names, values)) = &self.cases {
             return Ok(Plan::of_table(names.clone(), values.clone()));
         }
-        let axes =
-            axes::parse(&self.vary.join(", "), &|number| crate::sweep::constant(number))
-                .map_err(|wrong| format!("vary: {wrong}"))?;
-        let sampled = Sampled {
-            sampling: self.sampling.as_deref(),
-            samples: self.samples,
-            seed: self.seed,
-        };
+        let axes = axes::parse(&self.vary.join(", "), &|number| crate::sweep::constant(number))
+            .map_err(|wrong| format!("vary: {wrong}"))?;
+        let sampled =
+            Sampled { sampling: self.sampling.as_deref(), samples: self.samples, seed: self.seed };
         Plan::new(axes, &sampled)
     }
 

@@ -291,8 +291,7 @@ impl Function {
                     return door::brief(py, || Err(Trouble::Argument(words)));
                 }
             };
-            let held =
-                (q.try_readonly()?, v.as_ref().map(|v| v.try_readonly()).transpose()?);
+            let held = (q.try_readonly()?, v.as_ref().map(|v| v.try_readonly()).transpose()?);
             let (q, v) = (held.0.as_slice()?, held.1.as_ref().map(|v| v.as_slice()).transpose()?);
             let given = [q, v.unwrap_or(&[])];
             let head = |x: &[f64]| if joined { x[self.n..].to_vec() } else { Vec::new() };

@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 
 /// The names and headings of the built-in examples.
 #[pyfunction]
-pub(crate) fn gallery() -> Vec<(&'static str, &'static str)> {
-    dalembert::gallery::pages().map(|page| (page.name, page.title())).collect()
+pub(crate) fn gallery(py: Python<'_>) -> PyResult<Vec<(&'static str, &'static str)>> {
+    let pages = || dalembert::gallery::pages().map(|page| (page.name, page.title())).collect();
+    door::brief(py, || Ok(pages()))
 }
 
 /// The names that can be chosen from: methods, formulations, eliminations.
@@ -35,7 +36,8 @@ pub(crate) fn typeset(py: Python<'_>, text: &str, names: Vec<String>) -> PyResul
         // As an output of a model that has no more than these names.
         let coordinates = format!("coord {}", names.join(", "));
         let energy = names.first().map_or(String::new(), |name| format!("kinetic {name}'^2/2"));
-        let model = dalembert::parse(&format!("{coordinates}\n{energy}\nobserve shown = {text}\n"))?;
+        let model =
+            dalembert::parse(&format!("{coordinates}\n{energy}\nobserve shown = {text}\n"))?;
         let shown = model.system.observes.first().map(|output| output.value);
         Ok(shown.map_or(String::new(), |id| model.exprs.to_latex(id)))
     })

@@ -4,11 +4,11 @@
 use crate::arrays;
 use crate::door::{self, Guard, Trouble};
 use crate::value;
+use dalembert::Input;
 use dalembert::studies::{self, Asked, OpenError, Study as Own};
 use dalembert::sweep::Done;
 use dalembert::sweep::pool::{self, Crew};
 use dalembert::sweep::store::{self, Refused, Store};
-use dalembert::Input;
 use numpy::PyArrayDyn;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -85,8 +85,7 @@ impl Study {
         threads: Option<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Table<'py>> {
-        let (values, failures) =
-            door::enter_with(py, progress, |guard| self.all(threads, guard))?;
+        let (values, failures) = door::enter_with(py, progress, |guard| self.all(threads, guard))?;
         let columns = self.own.columns().to_vec();
         let width = columns.len();
         let rows = values.len() / width.max(1);

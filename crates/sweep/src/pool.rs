@@ -49,8 +49,7 @@ pub fn run<W, T: Send>(
                 let mut own = worker();
                 let mut share = at_once.min(FEW);
                 while !is_over.load(Ordering::Relaxed) {
-                    let (clock, first) =
-                        (Instant::now(), next.fetch_add(share, Ordering::Relaxed));
+                    let (clock, first) = (Instant::now(), next.fetch_add(share, Ordering::Relaxed));
                     let Some(rest) = cases.get(first..).filter(|rest| !rest.is_empty()) else {
                         return;
                     };

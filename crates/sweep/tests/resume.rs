@@ -147,7 +147,8 @@ fn parts_are_worked_on_by_any_number_at_once() {
         while let Ok(left) = store::parts_left(&folder)
             && !left.is_empty()
         {
-            for part in left.iter().map(|part| left[((part + first) % left.len() as u64) as usize]) {
+            for part in left.iter().map(|part| left[((part + first) % left.len() as u64) as usize])
+            {
                 let mut own = match Store::open_part(&folder, form(&plan), part) {
                     Ok(own) => own,
                     Err(Refused::PartBusy) => continue,
