@@ -181,8 +181,11 @@ def _is_rate(w: Any, q: list[Any], time: Any) -> bool:
 
 def _tried(matrices: list[Any], q: list[Any], time: Any, residual: Any) -> bool:
     generator = random.Random(1)
+
+    def number() -> Any:
+        return mpmath.mpf(generator.randint(100, 900)) / 1000
+
     with mpmath.workdps(_DIGITS):
-        number = lambda: mpmath.mpf(generator.randint(100, 900)) / 1000
         f = _Numbers(matrices, q, time)
         for _ in range(_TRIALS):
             f.values = [number() for _ in range(f.count)]

@@ -505,9 +505,11 @@ fn lay_out(folder: &Path, form: &Form) -> Result<(), Refused> {
     replace(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))
 }
 
+/// What is locked. Network file systems lock for one process alone only what it may write to.
 fn sweep_file(folder: &Path) -> Result<File, Refused> {
     let path = folder.join(NAME);
-    match File::open(&path) {
+    let opened = File::options().read(true).write(true).open(&path);
+    match opened.or_else(|_| File::open(&path)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Refused::Nothing),
         other => other.map_err(|error| Refused::Io(path, error)),
     }
