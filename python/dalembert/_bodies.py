@@ -57,7 +57,7 @@ def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any]]:
         center = body.masscenter
         velocity = in_rates(center.vel(frame).to_matrix(frame))
         mass = sp.sympify(body.mass)
-        if isinstance(body, RigidBody) or hasattr(body, "frame"):
+        if getattr(body, "is_rigidbody", isinstance(body, RigidBody)):
             kinetic += _rotation(body, frame, in_rates, q, time)
         if mass == 0:
             continue
