@@ -88,6 +88,8 @@ pub mod refusals;
 mod sample;
 mod simulation;
 #[cfg(feature = "documents")]
+pub mod studies;
+#[cfg(feature = "documents")]
 pub mod sweep;
 mod trajectory;
 mod values;

@@ -23,7 +23,7 @@ from __future__ import annotations
 from ._answers import Answer, Diagnostics
 from ._dalembert import Function, __version__
 from ._result import Certificate, Moment, Result
-from ._sweep import Study
+from ._sweep import Study, work
 from ._symbols import Builder, Symbol, cos, exp, log, sin, sqrt, tan
 from ._system import System, check, gallery
 from .errors import Error
@@ -50,4 +50,5 @@ __all__ = [
     "sin",
     "sqrt",
     "tan",
+    "work",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 __all__ = ["Answer", "Diagnostics"]
@@ -34,6 +33,8 @@ class Answer(dict[str, Any]):
 
 
 def _table(value: Any) -> str:
+    import html  # Its table of names takes a while, and nothing else needs it.
+
     if isinstance(value, dict):
         rows = "".join(
             f"<tr><th style='text-align:left'>{html.escape(str(name))}</th>"
@@ -62,4 +63,6 @@ class Diagnostics(list[dict[str, Any]]):
         return self.text or "nothing to say"
 
     def _repr_html_(self) -> str:
+        import html
+
         return f"<pre>{html.escape(repr(self))}</pre>"

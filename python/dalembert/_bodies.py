@@ -1,11 +1,27 @@
-"""What SymPy's ``KanesMethod`` and ``System`` were made of, as T, forces and constraints.
+"""What SymPy's ``KanesMethod``, ``JointsMethod`` and ``System`` were made of, as T, forces and
+constraints.
 
-Both know bodies by their velocities in terms of speeds u, and the kinematic equations that tie u
-to the rates of q. With these, T is a function of q and q̇, and loads are generalized forces by
-the partial velocities of where they act. That is the system itself only if the velocities are the
-rates of positions and orientations. Where rolling was put into the velocities beforehand they are
-not, and Lagrange's equations of that T are wrong; this is found out with numbers, at random states,
-and refused.
+They know bodies by velocities in terms of speeds u, and the kinematic equations that tie u to the
+rates of q. With these, velocities are functions of q and q̇, and loads are generalized forces by
+the partial velocities of where they act.
+
+Two things may be missing, and Lagrange's equations of T would be wrong without them:
+
+- A speed without a kinematic equation (the spin of a wheel whose angle matters to nothing) is the
+  rate of a coordinate that is added.
+- If rolling was put into the velocities beforehand, the velocity of a body is not the rate of a
+  position. T of what is left is not the system's. So the center of the body gets coordinates of
+  its own, and ẋ = v are constraints: the rolling that was put in, brought back. Other bodies are
+  seen from this one where that is enough.
+
+Whether T is right is not looked for in frames and positions, but tried. For the velocity w of a
+body and its momentum p, Lagrange's derivative of T is the inertia force in the direction of each
+coordinate,
+
+    d/dt ∂T/∂q̇ᵢ − ∂T/∂qᵢ = ∂w/∂q̇ᵢ · f,   f = m v̇  or  I·ω̇ + ω × I·ω,
+
+which is what Kane's equations have; both sides are compared at random states in extended
+precision. Source: Kane and Levinson, Dynamics: Theory and Applications (1985), ch. 4 and 6.
 """
 
 from __future__ import annotations
@@ -13,103 +29,216 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import mpmath
 import sympy as sp
-from sympy.physics.mechanics import Point, dynamicsymbols
+from sympy.physics.mechanics import Point, RigidBody, dynamicsymbols
 
 from .errors import ArgumentError
 
-#: States at which velocities are compared with the rates of positions.
-_TRIALS = 3
-_AGREE = 1e-9
+#: States at which both sides are compared, digits, the step of differences, what is no difference.
+_TRIALS, _DIGITS = 2, 60
+_STEP, _AGREE = mpmath.mpf(10) ** -15, mpmath.mpf(10) ** -12
 
 
 def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any]]:
-    """Coordinates, T, constraints and generalized forces of either."""
-    if hasattr(method, "kdes"):
-        frame, bodies, loads = method.frame, list(method.bodies), list(method.loads)
-        speeds_of = sp.Matrix(method.kdes)
-        positions = list(method.holonomic_constraints)
-        rates = list(method.nonholonomic_constraints)
-        fixed = [method.fixed_point]
-    else:
-        frame, bodies, loads = method._inertial, method.bodylist, method.forcelist
-        if not bodies:
-            raise ArgumentError("the KanesMethod has no bodies yet: call its `kanes_equations`")
-        k, ku, f = method._k_kqdot_implicit, method._k_ku_implicit, method._f_k_implicit
-        speeds_of = k * method.q.diff(dynamicsymbols._t) + ku * method.u + f
-        positions = list(method._f_h)
-        rates = list(method._k_nh * method.u + method._f_nh) if method._k_nh else []
-        fixed = []
-    q, u = list(method.q), list(method.u)
+    """Coordinates, T, constraints and generalized forces of any of them."""
     time = dynamicsymbols._t
-    slopes = speeds_of.jacobian(u)
-    rest = speeds_of.subs({speed: 0 for speed in u})
-    if slopes.rows != slopes.cols:
-        raise ArgumentError(f"{slopes.rows} kinematic equations do not give {slopes.cols} speeds")
-    of_rates = dict(zip(u, -slopes.LUsolve(rest)))
-    auxiliary = {speed: 0 for speed in getattr(method, "_uaux", None) or []}
+    frame, bodies, loads, speeds_of, positions, rates = _parts(method, time)
+    q, of_rates = _speeds(list(method.q), list(method.u), speeds_of, time)
+    # Speeds that only make reactions visible are none.
+    of_rates |= {speed: sp.S.Zero for speed in getattr(method, "_uaux", None) or []}
 
     def in_rates(expr: Any) -> Any:
-        return sp.sympify(expr).subs(auxiliary).subs(of_rates)
+        return sp.sympify(expr).xreplace(of_rates)
 
+    kinetic, added, tied = sp.S.Zero, [], []
+    base: Any = None
     for body in bodies:
-        _refuse_substituted(body, frame, fixed, in_rates, q, time)
-    kinetic = sum(in_rates(body.kinetic_energy(frame)) for body in bodies)
+        center = body.masscenter
+        velocity = in_rates(center.vel(frame).to_matrix(frame))
+        mass = sp.sympify(body.mass)
+        if getattr(body, "is_rigidbody", isinstance(body, RigidBody)):
+            kinetic += _rotation(body, frame, in_rates, q, time)
+        if mass == 0:
+            continue
+        moves = velocity
+        if not _is_right(velocity, sp.eye(3), q, time, turns=False):
+            if base is None or not _is_rate(velocity - base, q, time):
+                base = velocity
+                own = [dynamicsymbols(f"{_word(body.name)}_{axis}") for axis in "xyz"]
+                added += own
+                tied += [x.diff(time) - v for x, v in zip(own, velocity)]
+            moves = sp.Matrix([x.diff(time) for x in added[-3:]]) + (velocity - base)
+        kinetic += mass * (moves.T * moves)[0] / 2
     dots = [coordinate.diff(time) for coordinate in q]
     forces = sp.zeros(len(q), 1)
-    for load in loads or []:
+    for load in loads:
         place, vector = tuple(load)
+        place = getattr(place, "masscenter", place)
         moves = place.vel(frame) if isinstance(place, Point) else place.ang_vel_in(frame)
         partial = in_rates(moves.to_matrix(frame)).jacobian(dots)
         forces += partial.T * in_rates(vector.to_matrix(frame))
-    return q, kinetic, positions + [in_rates(row) for row in rates], list(forces)
+    rows = [sp.sympify(row) for row in positions] + [in_rates(row) for row in rates] + tied
+    rows = [row for row in rows if row != 0]
+    return q + added, kinetic, rows, [*forces, *(sp.S.Zero for _ in added)]
 
 
-def _refuse_substituted(
-    body: Any, frame: Any, fixed: list[Any], in_rates: Any, q: list[Any], time: Any
-) -> None:
-    """Refuses a body whose velocity is not the rate of its position, or of its orientation."""
-    center = getattr(body, "masscenter", None) or body.point
-    origin = next((p for p in fixed if p is not None), None) or _at_rest(center, frame)
-    pairs = []
-    if origin is None:
-        raise _refusal(body, "its position from a point at rest is not known")
-    place = center.pos_from(origin).to_matrix(frame)
-    pairs.append((in_rates(center.vel(frame).to_matrix(frame)), place.diff(time)))
-    if hasattr(body, "frame"):
-        turn = frame.dcm(body.frame)
-        spin = turn.diff(time) * turn.T
-        omega = sp.Matrix([spin[2, 1], spin[0, 2], spin[1, 0]])
-        pairs.append((in_rates(body.frame.ang_vel_in(frame).to_matrix(frame)), omega))
+def _parts(method: Any, time: Any) -> tuple[Any, list[Any], list[Any], Any, list[Any], list[Any]]:
+    """Frame, bodies, loads, kinematic equations, constraints of positions and of speeds."""
+    if hasattr(method, "_inertial"):  # A KanesMethod.
+        if not method.bodylist:
+            raise ArgumentError(
+                "the KanesMethod has no bodies yet: give it `bodies=`, or call `kanes_equations`"
+            )
+        k, ku, f = method._k_kqdot_implicit, method._k_ku_implicit, method._f_k_implicit
+        speeds_of = k * method.q.diff(time) + ku * method.u + f
+        rates = list(method._k_nh * method.u + method._f_nh) if method._k_nh else []
+        loads = list(method.forcelist or [])
+        return method._inertial, list(method.bodylist), loads, speeds_of, list(method._f_h), rates
+    loads = list(method.loads)
+    for actuator in getattr(method, "actuators", ()):
+        loads += actuator.to_loads()
+    positions = list(getattr(method, "holonomic_constraints", ()))
+    rates = list(getattr(method, "nonholonomic_constraints", ()))
+    return method.frame, list(method.bodies), loads, sp.Matrix(method.kdes), positions, rates
+
+
+def _speeds(
+    q: list[Any], u: list[Any], speeds_of: Any, time: Any
+) -> tuple[list[Any], dict[Any, Any]]:
+    """All coordinates, and the speeds as functions of their rates."""
+    slopes = speeds_of.jacobian(u)
+    free = [at for at in range(len(u)) if all(entry == 0 for entry in slopes.col(at))]
+    own = [at for at in range(len(u)) if at not in free]
+    if slopes.rows != len(own):
+        raise ArgumentError(f"{slopes.rows} kinematic equations do not give {len(own)} speeds")
+    rest = speeds_of.xreplace({speed: sp.S.Zero for speed in u})
+    found = -slopes.extract(list(range(slopes.rows)), own).LUsolve(rest)
+    of_rates = {u[at]: value for at, value in zip(own, found)}
+    turns = [dynamicsymbols(f"turn_{_word(str(u[at].func))}") for at in free]
+    of_rates |= {u[at]: turn.diff(time) for at, turn in zip(free, turns)}
+    return q + turns, of_rates
+
+
+def _word(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def _rotation(body: Any, frame: Any, in_rates: Any, q: list[Any], time: Any) -> Any:
+    omega = in_rates(body.frame.ang_vel_in(frame).to_matrix(frame))
+    tensor = in_rates(body.central_inertia.to_matrix(frame))
+    if all(x == 0 for x in omega) or all(x == 0 for x in tensor):
+        return sp.S.Zero
+    if not _is_right(omega, tensor, q, time, turns=True):
+        raise ArgumentError(
+            f"{body.name}: its angular velocity is not that of an orientation which the "
+            "coordinates give. Constraints that were put into it cannot be read off: bring all "
+            "coordinates, T, V and the constraints themselves"
+        )
+    # In the frame of the body the same number has fewer terms.
+    omega = body.frame.ang_vel_in(frame)
+    return in_rates(omega.dot(body.central_inertia.dot(omega))) / 2
+
+
+class _Numbers:
+    """Matrices of q, q̇ and t as functions in extended precision, with numbers for parameters."""
+
+    def __init__(self, matrices: list[Any], q: list[Any], time: Any):
+        slots = {x.diff(time): sp.Dummy() for x in q} | {x: sp.Dummy() for x in q}
+        plain = [m.xreplace(slots) for m in matrices]
+        own = [*slots.values(), time]
+        free = sorted({s for m in plain for s in m.free_symbols} - set(own), key=str)
+        undone = {f for m in plain for f in m.atoms(sp.core.function.AppliedUndef)}
+        if undone:
+            raise ArgumentError(f"{min(map(str, undone))} is none of the coordinates")
+        order = [slots[x] for x in q] + [slots[x.diff(time)] for x in q] + [time, *free]
+        self.function = sp.lambdify(order, plain, modules="mpmath", cse=True)
+        self.count = len(free)
+        self.values: list[Any] = []
+
+    def __call__(self, q: list[Any], dots: list[Any], t: Any) -> list[Any]:
+        return [mpmath.matrix(m) for m in self.function(*q, *dots, t, *self.values)]
+
+
+def _is_right(w: Any, weight: Any, q: list[Any], time: Any, *, turns: bool) -> bool:
+    """Whether Lagrange's equations of T = ½ w·weight·w are those of the body."""
+    return _tried([w, weight], q, time, lambda *at: _residual(*at, turns=turns))
+
+
+def _is_rate(w: Any, q: list[Any], time: Any) -> bool:
+    """Whether each component is the rate of some function of q and t."""
+
+    def residual(f: _Numbers, q: list[Any], v: list[Any], a: list[Any], t: Any) -> Any:
+        worst = mpmath.mpf(0)
+        for i in range(len(q)):
+            slope = lambda q, v, t: _along_rate(lambda v: f(q, v, t)[0], v, i)
+            left = _in_time(slope, q, v, a, t) - _along(lambda q: f(q, v, t)[0], q, i)
+            worst = max(worst, mpmath.norm(left, mpmath.inf))
+        return worst
+
+    return _tried([w], q, time, residual)
+
+
+def _tried(matrices: list[Any], q: list[Any], time: Any, residual: Any) -> bool:
     generator = random.Random(1)
-    for said, found in pairs:
-        difference = (said - found).doit()
+
+    def number() -> Any:
+        return mpmath.mpf(generator.randint(100, 900)) / 1000
+
+    with mpmath.workdps(_DIGITS):
+        f = _Numbers(matrices, q, time)
         for _ in range(_TRIALS):
-            point = {c.diff(time): generator.uniform(-1, 1) for c in q}
-            point |= {c: generator.uniform(-1, 1) for c in q}
-            value = difference.subs(point)
-            symbols = sorted(value.free_symbols, key=str)
-            value = value.subs({s: generator.uniform(0.5, 1.5) for s in symbols})
-            if max(abs(complex(x)) for x in value.evalf()) > _AGREE:
-                raise _refusal(body, "its velocity is not the rate of its position")
+            f.values = [number() for _ in range(f.count)]
+            places, dots, ddots = ([number() for _ in q] for _ in range(3))
+            if residual(f, places, dots, ddots, number()) > _AGREE:
+                return False
+    return True
 
 
-def _at_rest(center: Any, frame: Any) -> Any:
-    """A point without velocity that positions lead to."""
-    seen, open_ = {center}, [center]
-    while open_:
-        point = open_.pop()
-        if frame in point._vel_dict and point._vel_dict[frame] == 0:
-            return point
-        for other in point._pos_dict:
-            if other not in seen:
-                seen.add(other)
-                open_.append(other)
-    return None
+def _residual(
+    f: _Numbers, q: list[Any], v: list[Any], a: list[Any], t: Any, *, turns: bool
+) -> Any:
+    """The largest difference of both sides."""
+
+    def energy(q: list[Any], v: list[Any], t: Any) -> Any:
+        w, weight = f(q, v, t)
+        return (w.T * weight * w)[0] / 2
+
+    w, weight = f(q, v, t)
+    force = weight * _in_time(lambda *at: f(*at)[0], q, v, a, t)
+    if turns:
+        force += _cross(w, weight * w)
+    worst = mpmath.mpf(0)
+    for i in range(len(q)):
+        # T is quadratic in the rates: this difference is exact.
+        slope = lambda q, v, t: _along_rate(lambda v: energy(q, v, t), v, i)
+        left = _in_time(slope, q, v, a, t) - _along(lambda q: energy(q, v, t), q, i)
+        direction = _along_rate(lambda v: f(q, v, t)[0], v, i)
+        worst = max(worst, abs(left - (direction.T * force)[0]))
+    return worst
 
 
-def _refusal(body: Any, why: str) -> ArgumentError:
-    return ArgumentError(
-        f"{body.name}: {why}. Constraints that were put into the velocities cannot be read off: "
-        "bring all coordinates, T, V and the constraints themselves"
+def _moved(x: list[Any], i: int, by: Any) -> list[Any]:
+    return [value + by if at == i else value for at, value in enumerate(x)]
+
+
+def _along(g: Any, x: list[Any], i: int) -> Any:
+    return (g(_moved(x, i, _STEP)) - g(_moved(x, i, -_STEP))) / (2 * _STEP)
+
+
+def _along_rate(g: Any, v: list[Any], i: int) -> Any:
+    return (g(_moved(v, i, 1)) - g(_moved(v, i, -1))) / 2
+
+
+def _in_time(g: Any, q: list[Any], v: list[Any], a: list[Any], t: Any) -> Any:
+    def at(s: Any) -> Any:
+        places = [x + s * y + s * s * z / 2 for x, y, z in zip(q, v, a)]
+        return g(places, [y + s * z for y, z in zip(v, a)], t + s)
+
+    return (at(_STEP) - at(-_STEP)) / (2 * _STEP)
+
+
+def _cross(a: Any, b: Any) -> Any:
+    return mpmath.matrix(
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     )

@@ -7,12 +7,25 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Function", "Model", "Motion", "__version__", "choices", "diagnose", "gallery"]
+__all__ = [
+    "Function",
+    "Model",
+    "Motion",
+    "Study",
+    "__version__",
+    "choices",
+    "diagnose",
+    "gallery",
+    "parts_left",
+    "typeset",
+]
 
 __version__: str
 
 def diagnose(text: str, *, name: str = "model", markdown: bool = False) -> tuple[list[dict[str, Any]], str]: ...
 def gallery() -> list[tuple[str, str]]: ...
+def typeset(text: str, names: Sequence[str]) -> str: ...
+def parts_left(folder: str | Path) -> list[int]: ...
 def choices() -> tuple[list[str], list[str], list[str]]: ...
 
 @final
@@ -70,7 +83,7 @@ class Model:
         start: Sequence[tuple[str, float]] = ...,
         progress: Callable[[float, float], object] | None = None,
     ) -> Motion: ...
-    def sweep(
+    def study(
         self,
         names: Sequence[str],
         values: ArrayLike,
@@ -80,13 +93,46 @@ class Model:
         samples: int | None = None,
         seed: int = 0,
         observe: Sequence[str] = ...,
+        trajectories: bool = False,
         end_time: float | None = None,
+        every: float | None = None,
         tolerance: float | None = None,
         method: str | None = None,
         formulation: str | None = None,
+        part: int | None = None,
+    ) -> Study: ...
+
+@final
+class Study:
+    @staticmethod
+    def open(folder: str | Path) -> Study: ...
+    @property
+    def names(self) -> list[str]: ...
+    def __len__(self) -> int: ...
+    def begin(self, folder: str | Path, resume: bool) -> None: ...
+    def compute(
+        self,
+        *,
         threads: int | None = None,
         progress: Callable[[float, float], object] | None = None,
     ) -> tuple[list[str], NDArray[np.float64], list[tuple[int, str]]]: ...
+    def run(
+        self,
+        folder: str | Path,
+        *,
+        resume: bool = False,
+        threads: int | None = None,
+        progress: Callable[[float, float], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def work(
+        self,
+        folder: str | Path,
+        part: int,
+        *,
+        threads: int = 1,
+        progress: Callable[[float, float], object] | None = None,
+    ) -> dict[str, Any]: ...
+    def summary(self, folder: str | Path) -> dict[str, Any]: ...
 
 @final
 class Motion:
@@ -104,7 +150,12 @@ class Motion:
 @final
 class Function:
     @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> list[int]: ...
+    @property
     def size(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def __call__(
         self,
         t: ArrayLike,

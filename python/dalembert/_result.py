@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -13,7 +12,7 @@ import numpy as np
 
 from . import _dalembert
 from ._answers import Answer
-from .errors import ArgumentError, UnknownNameError
+from .errors import ArgumentError, Error, UnknownNameError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,7 +31,7 @@ class Certificate(Answer):
     ``name``, ``value``, ``bound``, ``holds``.
     """
 
-    _motion: _dalembert.Motion
+    _motion: _dalembert.Motion | _Kept
 
     @property
     def holds(self) -> bool:
@@ -43,6 +42,9 @@ class Certificate(Answer):
         """Raises a :class:`~dalembert.errors.CertificateError` if it does not hold."""
         self._motion.check()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_restored_certificate, (dict(self), _refusal(self._motion)))
+
     def __repr__(self) -> str:
         lines = [
             f"  {b['name']:<24} {b['value']:.1e}  of {b['bound']:.1e}{'' if b['holds'] else '  !'}"
@@ -51,6 +53,8 @@ class Certificate(Answer):
         return "\n".join([f"verdict: {self['verdict']}", *lines])
 
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             f"<tr><td style='text-align:left'>{html.escape(b['name'])}</td><td>{b['value']:.1e}</td>"
             f"<td>{b['bound']:.1e}</td><td>{'yes' if b['holds'] else 'no'}</td></tr>"
@@ -60,6 +64,83 @@ class Certificate(Answer):
             f"<table><caption>verdict: {html.escape(self['verdict'])}</caption>"
             f"<tr><th></th><th>largest</th><th>allowed</th><th>holds</th></tr>{rows}</table>"
         )
+
+
+def _refusal(motion: _dalembert.Motion | _Kept) -> Error | None:
+    try:
+        motion.check()
+    except Error as error:
+        return error
+    return None
+
+
+def _restored_certificate(fields: dict[str, Any], refusal: Error | None) -> Certificate:
+    own = Certificate(fields)
+    own._motion = _Kept(refusal=refusal)
+    return own
+
+
+class _Kept:
+    """A motion that was pickled: its samples, and what the run told. For states between samples
+    and for its page it is run once more, which gives the same motion."""
+
+    def __init__(
+        self,
+        columns: dict[str, Numbers] | None = None,
+        states: Numbers | None = None,
+        report: dict[str, Any] | None = None,
+        evaluations: int = 0,
+        refusal: Error | None = None,
+        system: System | None = None,
+        asked: dict[str, Any] | None = None,
+    ) -> None:
+        self._columns = columns or {}
+        self._states = states
+        self._report = report or {}
+        self.evaluations = evaluations
+        self._refusal = refusal
+        self._system = system
+        self._asked = asked or {}
+        self._again: _dalembert.Motion | None = None
+
+    @classmethod
+    def of(cls, motion: _dalembert.Motion | _Kept, system: System, asked: dict[str, Any]) -> _Kept:
+        columns = {name: motion.column(name) for name in motion.names()}
+        about = (motion.report(), motion.evaluations, _refusal(motion))
+        return cls(columns, motion.states(), *about, system, asked)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_again": None}
+
+    @property
+    def _run(self) -> _dalembert.Motion:
+        if self._again is None:
+            if self._system is None:
+                raise ArgumentError("this certificate came without its motion")
+            self._again = self._system._model.simulate(**self._asked)
+        return self._again
+
+    def names(self) -> list[str]:
+        return list(self._columns)
+
+    def column(self, name: str) -> Numbers:
+        return self._columns[name] if name in self._columns else self._run.column(name)
+
+    def states(self) -> Numbers:
+        return self._run.states() if self._states is None else self._states
+
+    def report(self) -> dict[str, Any]:
+        return self._report
+
+    def check(self) -> None:
+        if self._refusal is not None:
+            raise self._refusal
+
+    def at(self, times: ArrayLike) -> Numbers:
+        return self._run.at(times)
+
+    def page(self, name: str, text: str) -> str:
+        return self._run.page(name, text)
 
 
 class Moment(Mapping[str, "Numbers"]):
@@ -97,14 +178,14 @@ class Moment(Mapping[str, "Numbers"]):
 class Dense:
     """States at any time of a motion, as SciPy's ``OdeSolution`` gives them."""
 
-    def __init__(self, motion: _dalembert.Motion, t_min: float, t_max: float) -> None:
-        self._motion = motion
-        self.t_min = t_min
-        self.t_max = t_max
+    def __init__(self, result: Result) -> None:
+        self._result = result
+        whole = result._motion.column("t")
+        self.t_min, self.t_max = float(whole.min()), float(whole.max())
 
     def __call__(self, t: ArrayLike) -> Numbers:
         times = np.asarray(t, dtype=float)
-        states: Numbers = self._motion.at(times.ravel())
+        states: Numbers = self._result._motion.at(times.ravel())
         return states.reshape((states.shape[0], *times.shape))
 
 
@@ -153,13 +234,16 @@ class Result:
 
     def __init__(
         self,
-        motion: _dalembert.Motion,
+        motion: _dalembert.Motion | _Kept,
         system: System,
+        asked: dict[str, Any],
         times: Numbers | None = None,
         parameters: Mapping[str, float] | None = None,
     ) -> None:
         self._motion = motion
         self.system = system
+        self._asked = asked
+        self._times = times
         self._parameters = parameters
         self._columns: dict[str, Numbers] = {}
         #: The samples that were asked for; ``None`` if all were.
@@ -223,8 +307,7 @@ class Result:
     @property
     def sol(self) -> Dense:
         """States at any time: ``sol(t)`` has shape (2n, …)."""
-        whole = self._motion.column("t")
-        return Dense(self._motion, float(whole.min()), float(whole.max()))
+        return Dense(self)
 
     def __call__(self, t: ArrayLike) -> Moment:
         """The states at times of the motion, by name."""
@@ -307,6 +390,10 @@ class Result:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = _Kept.of(self._motion, self.system, self._asked)
+        return (Result, (kept, self.system, self._asked, self._times, self._parameters))
+
     def __repr__(self) -> str:
         verdict = self.report["verdict"]
         return f"<dalembert.Result {len(self)} samples, {self.message}; verdict: {verdict}>"
@@ -328,6 +415,8 @@ class Result:
         return text
 
     def _repr_html_(self) -> str:
+        import html
+
         page = html.escape(self.page())
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 

@@ -13,13 +13,20 @@
 
 from __future__ import annotations
 
+import math
 import numbers
+import re
 from typing import TYPE_CHECKING, Union
+
+from . import _dalembert
 
 if TYPE_CHECKING:
     from ._system import System
 
 __all__ = ["Builder", "Symbol", "cos", "exp", "log", "sin", "sqrt", "tan"]
+
+#: A name that is no function's.
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?![\w(])")
 
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
 
@@ -90,6 +97,19 @@ class Symbol:
     def __repr__(self) -> str:
         return f"Symbol({self.text!r})"
 
+    def latex(self) -> str:
+        """The expression in LaTeX.
+
+        >>> (Symbol("x").dot**2/2).latex()
+        '\\\\frac{1}{2} \\\\dot{x}^{2}'
+        """
+        names = dict.fromkeys(_NAME.findall(self.text))
+        known = [name for name in names if name not in ("t", "pi")]
+        return _dalembert.typeset(self.text, known)
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
 
 Term = Union[Symbol, float]
 
@@ -101,6 +121,8 @@ def _term(value: Term) -> Symbol:
         text = str(int(value))
     elif isinstance(value, numbers.Real):
         text = repr(float(value))
+        if not math.isfinite(value):
+            raise ValueError(f"the language has no number {text}")
     else:
         raise TypeError(f"{value!r} is no number and no Symbol")
     return Symbol(text, _SIGN if text.startswith("-") else _ATOM)
@@ -204,6 +226,12 @@ class Builder:
     def text(self) -> str:
         """The text of the model."""
         return "\n".join(self._lines) + "\n"
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_latex_(self) -> str:
+        return self.system()._repr_latex_()
 
     def system(self) -> System:
         """The model; what is wrong with it is said at the statement."""

@@ -13,12 +13,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import sympy as sp
+from sympy.physics import mechanics
 from sympy.physics.mechanics import KanesMethod, LagrangesMethod, dynamicsymbols
 from sympy.physics.mechanics import System as Assembly
 from sympy.printing.str import StrPrinter
 
 from ._answers import Answer
 from .errors import ArgumentError
+
+#: The older framework of joints, where SymPy still has it.
+_JOINTS: Any = getattr(mechanics, "JointsMethod", ())
 
 #: Names that belong to the language.
 _TAKEN = frozenset(
@@ -73,9 +77,15 @@ class _Printer(StrPrinter):
     def __init__(self, names: _Names, coordinates: list[Any], time: Any) -> None:
         super().__init__({"full_prec": True})
         self.names, self.coordinates, self.time = names, coordinates, time
+        #: What stands for something else, by its text.
+        self.stands: dict[Any, str] = {}
 
     def _print_Symbol(self, expr: Any) -> str:
+        if expr in self.stands:
+            return self.stands[expr]
         return "t" if expr == self.time else self.names.of(expr)
+
+    _print_Dummy = _print_Symbol
 
     def _print_Function(self, expr: Any) -> str:
         if expr in self.coordinates:
@@ -87,7 +97,10 @@ class _Printer(StrPrinter):
             if isinstance(expr, kind):
                 return str(self._print(expr.rewrite(target)))
         if isinstance(expr, sp.core.function.AppliedUndef):
-            raise ArgumentError(f"{expr} is none of the coordinates")
+            raise ArgumentError(
+                f"{expr} is none of the coordinates; `parameters` may say what function of time "
+                "it is"
+            )
         raise ArgumentError(f"the language has no function {expr.func.__name__}")
 
     _print_Abs = _print_sign = _print_Min = _print_Max = _print_Function
@@ -154,12 +167,14 @@ def to_text(
     start: Mapping[Any, float],
 ) -> str:
     """The text of a model that SymPy's expressions are."""
+    is_long = False
     if isinstance(coordinates, LagrangesMethod):
         coordinates, lagrangian, constraints, forces = _pieces(coordinates)
-    elif isinstance(coordinates, (KanesMethod, Assembly)):
+    elif isinstance(coordinates, (KanesMethod, Assembly, _JOINTS)):
         from . import _bodies
 
         coordinates, kinetic, constraints, forces = _bodies.pieces(coordinates)
+        is_long = True
     coordinates = [sp.sympify(q) for q in coordinates]
     for q in coordinates:
         if not isinstance(q, sp.core.function.AppliedUndef) or len(q.args) != 1:
@@ -169,12 +184,31 @@ def to_text(
     time = coordinates[0].args[0]
     names = _Names()
     printer = _Printer(names, coordinates, time)
+    # A function of time that is no coordinate, a motor's torque say, is what it is said to be.
+    inputs = {
+        atom: sp.sympify(value)
+        for atom, value in parameters.items()
+        if isinstance(atom, sp.core.function.AppliedUndef) and atom not in coordinates
+    }
+    parameters = {atom: value for atom, value in parameters.items() if atom not in inputs}
+
+    def whole(expr: Any) -> Any:
+        return sp.sympify(expr).xreplace(inputs).doit()
 
     def text(expr: Any) -> str:
-        return str(printer.doprint(sp.sympify(expr).doit()))
+        return str(printer.doprint(whole(expr)))
 
     coord_line = "coord " + ", ".join(names.of(q) for q in coordinates)
     lines = []
+    if is_long:
+        # What bodies are made of is the same in many places: it is named once.
+        all_of_it = [whole(expr) for expr in (kinetic, *constraints, *forces)]
+        shared, (kinetic, *rest) = _shared(all_of_it, printer, time)
+        constraints, forces = rest[: len(constraints)], rest[len(constraints) :]
+        for symbol, value in shared:
+            written = text(value)
+            printer.stands[symbol] = names.of(symbol)
+            lines.append(f"let {names.of(symbol)} = {written}")
     if lagrangian is not None:
         lines.append(f"lagrangian {text(lagrangian)}")
     for word, energy in (("kinetic", kinetic), ("potential", potential)):
@@ -190,12 +224,26 @@ def to_text(
         lines += [f"force {text(q)}: {text(f)}" for q, f in pairs if sp.sympify(f) != 0]
     lines += [f"start {_left(q, text)} = {text(value)}" for q, value in start.items()]
     values = {names.of(sp.Symbol(k) if isinstance(k, str) else k): v for k, v in parameters.items()}
-    symbols = {n: a for a, n in names.by_atom.items() if a not in coordinates}
+    others = {*coordinates, *printer.stands}
+    symbols = {n: a for a, n in names.by_atom.items() if a not in others}
     header = [
         f"param {name} = {text(values[name])}" if name in values else f"param {name}"
         for name in symbols
     ]
     return "\n".join([*header, coord_line, *lines]) + "\n"
+
+
+def _shared(expressions: list[Any], printer: _Printer, time: Any) -> tuple[Any, Any]:
+    """What occurs more than once, under names, and the expressions in terms of it. A coordinate
+    and its rate are one word each, as `let` may name part of neither."""
+    slots: dict[Any, Any] = {}
+    for q in printer.coordinates:
+        for atom in (q.diff(time), q):
+            slots[atom] = sp.Dummy()
+            printer.stands[slots[atom]] = printer.names.of(q) + ("'" if atom != q else "")
+    plain = [expr.xreplace(slots) for expr in expressions]
+    shared, rest = sp.cse(plain, symbols=sp.numbered_symbols("w", cls=sp.Dummy))
+    return shared, rest
 
 
 def _left(quantity: Any, text: Any) -> str:
@@ -211,7 +259,22 @@ def _pieces(method: Any) -> tuple[Any, Any, Any, Any]:
     return list(method.q), method._L[0], positions + rates, list(method._term4)
 
 
-def from_equations(equations: dict[str, Any], parts: dict[str, Any]) -> Answer:
+class Equations(Answer):
+    """The equations of motion as SymPy's matrices, ``M``, ``Q``, ``C``, ``A``, ``b`` and what a
+    formulation has beside them; typeset in a notebook."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self and name in self.get("intermediate", {}):
+            return self["intermediate"][name]
+        return super().__getattr__(name)
+
+    def _repr_latex_(self) -> str:
+        rows = [f"{name} &= {sp.latex(self[name])}" for name in ("M", "Q", "C", "A", "b")]
+        rows += [f"{name} &= {sp.latex(self[name])}" for name in "TVLH" if name in self]
+        return "$\\displaystyle\\begin{aligned}" + r" \\ ".join(rows) + "\\end{aligned}$"
+
+
+def from_equations(equations: dict[str, Any], parts: dict[str, Any]) -> Equations:
     """The matrices of a derivation, in the shape of ``dal derive --format json``."""
     time = dynamicsymbols._t
     known: dict[str, Any] = {"t": time, "pi": sp.pi}
@@ -245,15 +308,26 @@ def from_equations(equations: dict[str, Any], parts: dict[str, Any]) -> Answer:
     energies = {letter: read(text) for letter, text in equations["energy"].items()}
     if "T" in energies:
         energies.setdefault("L", energies["T"] - energies.get("V", 0))
-    return Answer(
+    v = column(equations["v"])
+    M, A = matrix(equations["metric"]), matrix(equations["jacobian"])
+    Q, C, b = (column(equations[key]) for key in ("force", "nonideal", "drift"))
+    names = [c["name"] for c in equations["constraints"]]
+    names = names if len(names) == A.rows else [str(row + 1) for row in range(A.rows)]
+    multipliers = sp.Matrix(A.rows, 1, [sp.Symbol(f"lambda_{name}") for name in names])
+    # With their rates, all that vanishes.
+    rates = v.diff(time)
+    whole = M * rates - Q - C - A.T * multipliers if A.rows else M * rates - Q - C
+    return Equations(
         q=column(equations["q"]),
-        v=column(equations["v"]),
+        v=v,
         t=time,
-        M=matrix(equations["metric"]),
-        Q=column(equations["force"]),
-        C=column(equations["nonideal"]),
-        A=matrix(equations["jacobian"]),
-        b=column(equations["drift"]),
+        M=M,
+        Q=Q,
+        C=C,
+        A=A,
+        b=b,
+        multipliers=multipliers,
+        equations=whole.col_join(A * rates - b) if A.rows else whole,
         kinematics=column(equations["kinematics"]),
         constraints=column([c["residual"] for c in equations["constraints"]]),
         intermediate={k: quantity(v) for k, v in equations["intermediate"].items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -68,6 +69,8 @@ class System:
     _model: _dalembert.Model
 
     def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"a model is a text, not {type(text).__name__}")
         self._model = _dalembert.Model.parse(text, markdown=_is_markdown(text))
 
     @classmethod
@@ -142,8 +145,10 @@ class System:
 
     def to_sympy(self, formulation: str | None = None) -> Answer:
         """The equations as SymPy's matrices: ``M``, ``Q``, ``C``, ``A``, ``b`` of
-        M v̇ = Q + C + Aᵀλ and A v̇ = b, the unknowns ``q`` and ``v``, and the energies
-        (``T``, ``V``, ``L`` or ``H``).
+        M v̇ = Q + C + Aᵀλ and A v̇ = b, the unknowns ``q``, ``v`` and ``multipliers``, the
+        energies (``T``, ``V``, ``L`` or ``H``), and ``equations``: the column of all that
+        vanishes. What a formulation has beside these is there by its letter, ``J_r`` and ``H_r``
+        of the reduced bracket say.
 
         Coordinates are ``dynamicsymbols``, velocities their derivatives.
 
@@ -240,8 +245,8 @@ class System:
 
         The state has names and values (those not named are 0), or is an array of positions and
         velocities; without one it is the start. ``"all"`` evaluates by every formulation or
-        elimination. The answer has the shape of ``dal eval --json``; with one formulation its
-        ``results[0]`` are attributes of the answer too.
+        elimination. The answer has the shape of ``dal eval --json``, with arrays as its
+        ``terms``; with one formulation its ``results[0]`` are attributes of the answer too.
 
         >>> s = dalembert.System("coord x, y; kinetic (x'^2 + y'^2)/2; potential 9.81*y;"
         ...                      "constraint line: y = x")
@@ -265,11 +270,11 @@ class System:
                     f"a state has shape ({len(names)},): {', '.join(names)}; "
                     f"this one has {numbers.shape}"
                 )
-            return list(zip(names, numbers.tolist()))
+            state = dict(zip(names, numbers.tolist()))
         # What is not named is 0.
         state = state or {self.coordinates[0]: 0.0}
         if not any(isinstance(value, str) for value in state.values()):
-            return [(name, float(value)) for name, value in state.items()]
+            return _numbers(state)  # type: ignore[arg-type]
         return ", ".join(f"{name}={_value(value)}" for name, value in state.items())
 
     def analyze(self) -> Answer:
@@ -323,7 +328,7 @@ class System:
 
     def simulate(
         self,
-        t_end: float | tuple[float, float] | None = None,
+        t_end: float | Sequence[float] | None = None,
         *,
         tol: float | None = None,
         method: str | None = None,
@@ -361,17 +366,24 @@ class System:
         True
         """
         system = self
+        events = [events] if isinstance(events, str) else events
         if not isinstance(events, bool):
             system = System._of(
                 self._model.with_statements("\n".join(f"event {event}" for event in events))
             )
-        first, last = t_end if isinstance(t_end, tuple) else (None, t_end)
+        first: float | None = None
+        last: Any = t_end
+        if isinstance(t_end, (Sequence, np.ndarray)) and not isinstance(t_end, str):
+            if len(t_end) != 2:
+                raise ArgumentError(f"a span of time has two ends, not {len(t_end)}")
+            first, last = t_end
+        _positive(max_steps=max_steps)
         times = None if t_eval is None else np.asarray(t_eval, dtype=float)
         if times is not None and times.ndim != 1:
             raise ArgumentError(f"`t_eval` must have one axis, and has shape {times.shape}")
-        motion = system._model.simulate(
-            first,
-            last,
+        asked: dict[str, Any] = dict(
+            start_time=first,
+            end_time=last,
             tolerance=tol,
             every=every,
             times=times,
@@ -388,9 +400,9 @@ class System:
             partial=partial,
             parameters=_numbers(parameters),
             start=_numbers(start),
-            progress=progress,
         )
-        return Result(motion, system, times if every is None else None, parameters)
+        motion = system._model.simulate(**asked, progress=progress)
+        return Result(motion, system, asked, times if every is None else None, parameters)
 
     def sweep(
         self,
@@ -406,6 +418,12 @@ class System:
         seed: int = 0,
         threads: int | None = None,
         progress: bool | Callable[[float, float], object] = False,
+        out: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        part: int | None = None,
+        trajectories: bool = False,
+        every: float | None = None,
+        compute: bool = True,
     ) -> Study:
         """Runs many cases on all cores: parameters and start values varied, the end of each kept.
 
@@ -413,7 +431,13 @@ class System:
         ``dal sweep --vary`` takes it (``"m = 1..2:0.1, x ~ normal(0, 0.1)"``), with ``samples``,
         ``sampling`` and ``seed`` where there is no end of values. A table of cases is a
         dictionary of columns with ``sampling="table"``. ``observe`` chooses what is kept of the
-        end. ``progress=True`` shows a line.
+        end. ``progress=True`` shows a bar.
+
+        With ``out`` the study is a folder of Parquet files, the same that ``dal sweep`` makes, with
+        ``part`` cases in a file and with ``trajectories`` at times ``every`` so far apart if they
+        are asked for. What is finished is kept whatever happens (Ctrl-C, a killed process), and
+        ``resume=True`` goes on with what is left. ``compute=False`` only makes the folder, for
+        :func:`dalembert.work` to compute its parts on a cluster.
 
         >>> s = dalembert.System("param k = 1; coord x; kinetic x'^2/2; potential k*x^2/2;"
         ...                      "start x = 1")
@@ -423,6 +447,9 @@ class System:
         """
         from . import _sweep
 
+        _positive(samples=samples, threads=threads, part=part)
+        if t_end is not None:
+            _finite("`t_end`", t_end)
         return _sweep.run(
             self._model,
             vary,
@@ -430,12 +457,18 @@ class System:
             tolerance=tol,
             method=method,
             formulation=formulation,
-            observe=list(observe),
+            observe=[observe] if isinstance(observe, str) else list(observe),
             sampling=sampling,
             samples=samples,
             seed=seed,
             threads=threads,
             progress=progress,
+            out=out,
+            resume=resume,
+            part=part,
+            trajectories=trajectories,
+            every=every,
+            compute=compute,
         )
 
     def __repr__(self) -> str:
@@ -458,9 +491,32 @@ def _restored(*saved: Any) -> System:
     return System._of(_dalembert.Model.restored(*saved))
 
 
+def _restored_function(
+    saved: Any, name: str, parameters: list[tuple[str, float]]
+) -> _dalembert.Function:
+    return _dalembert.Model.restored(*saved).function(name, parameters)
+
+
 def _value(value: float | str) -> str:
-    return value if isinstance(value, str) else repr(float(value))
+    return value if isinstance(value, str) else repr(_finite("a value", value))
 
 
 def _numbers(values: Mapping[str, float] | None) -> list[tuple[str, float]]:
-    return [(name, float(value)) for name, value in (values or {}).items()]
+    if values is None:
+        return []
+    if not isinstance(values, Mapping):
+        raise ArgumentError(f"names and numbers are a dictionary, not {type(values).__name__}")
+    return [(str(name), _finite(str(name), value)) for name, value in values.items()]
+
+
+def _finite(name: str, value: float) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ArgumentError(f"{name} must be a finite number, and is {number}")
+    return number
+
+
+def _positive(**counts: int | None) -> None:
+    for name, count in counts.items():
+        if count is not None and count < 1:
+            raise ArgumentError(f"`{name}` is at least 1, and not {count}")

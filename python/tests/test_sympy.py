@@ -144,31 +144,26 @@ def test_a_system_of_joints() -> None:
     kane_agrees(ours, system.eom_method, values)
 
 
-def test_rolling_that_was_substituted_is_refused() -> None:
-    """SymPy's own rolling disc: contact was put into the velocities."""
+def test_an_orientation_that_there_is_none_of_is_refused() -> None:
+    """Spins about three axes are no rates of angles, unless the body is the same from all sides."""
     from sympy.physics.mechanics import RigidBody, inertia
 
-    q1, q2, q3, u1, u2, u3 = dynamicsymbols("q1 q2 q3 u1 u2 u3")
-    r, m, g = sp.symbols("r m g")
-    N = ReferenceFrame("N")
-    Y = N.orientnew("Y", "Axis", [q1, N.z])
-    L = Y.orientnew("L", "Axis", [q2, Y.x])
-    R = L.orientnew("R", "Axis", [q3, L.y])
-    R.set_ang_vel(N, u1 * L.x + u2 * L.y + u3 * L.z)
-    C = Point("C")
-    C.set_vel(N, 0)
-    center = C.locatenew("Dmc", r * L.z)
-    center.v2pt_theory(C, N, R)
-    kd = [
-        q1.diff(t) - u3 / sp.cos(q2),
-        q2.diff(t) - u1,
-        q3.diff(t) - u2 + u3 * sp.tan(q2),
-    ]
-    disc = RigidBody("disc", center, R, m, (inertia(L, m * r**2 / 4, m * r**2 / 2, m * r**2 / 4), center))
-    kane = KanesMethod(N, [q1, q2, q3], [u1, u2, u3], kd_eqs=kd)
-    kane.kanes_equations([disc], [(center, -m * g * Y.z)])
-    with pytest.raises(errors.ArgumentError, match="is not the rate of its position"):
-        dalembert.System.from_sympy(kane)
+    q, u1, u2, u3 = dynamicsymbols("q u1 u2 u3")
+    a, b = sp.symbols("a b")
+    N, R, O = ReferenceFrame("N"), ReferenceFrame("R"), Point("O")
+    R.set_ang_vel(N, u1 * N.x + u2 * N.y + u3 * N.z)
+    O.set_vel(N, q.diff(t) * N.x)
+
+    def brought(tensor: object) -> dalembert.System:
+        stone = RigidBody("stone", O, R, a, (tensor, O))
+        speed = dynamicsymbols("w")
+        kane = KanesMethod(N, [q], [u1, u2, u3, speed], kd_eqs=[q.diff(t) - speed], bodies=[stone])
+        return dalembert.System.from_sympy(kane, parameters={a: 2, b: 3})
+
+    ball = brought(inertia(N, b, b, b))
+    assert ball.coordinates == ["q", "turn_u1", "turn_u2", "turn_u3"]
+    with pytest.raises(errors.ArgumentError, match="stone: its angular velocity is not"):
+        brought(inertia(N, a, b, b))
 
 
 def test_functions_and_numbers_are_written_right() -> None:
@@ -231,3 +226,30 @@ def test_indices_and_primes_come_back() -> None:
     a, b = (sp.Function(f"th[{i}]")(t) for i in (1, 2))
     assert list(found.q) == [a, b] and list(found.Q) == [-sp.Symbol("k") * b, -sp.Symbol("k") * a]
     assert list(found.A) == [1, -t] and list(found.b) == [b.diff(t)]
+
+
+def test_the_whole_of_the_equations_comes_back(pendulum: dalembert.System) -> None:
+    found = pendulum.to_sympy()
+    x, y = found.q
+    state = {"x": 1.2, "y": 1.6, "x'": 0.8, "y'": -0.6}
+    answer = pendulum.evaluate(state)
+    point = {x.diff(t, 2): answer.accelerations["x"], y.diff(t, 2): answer.accelerations["y"]}
+    point |= {found.multipliers[0]: answer.multipliers["rod"], **{sp.Symbol(n): v for n, v in pendulum.parameters.items()}}
+    rest = found.equations.subs(point).subs({x.diff(t): 0.8, y.diff(t): -0.6}).subs({x: 1.2, y: 1.6})
+    assert found.equations.shape == (3, 1) and max(abs(float(r)) for r in rest) < 1e-12
+
+
+def test_the_reduced_bracket_comes_back() -> None:
+    """[q̇; p̃̇] = J_r ∇H_r."""
+    edge = dalembert.System("param m = 2, J = 3; coord x, y, a; kinetic m/2*(x'^2 + y'^2) + J/2*a'^2;"
+                            "potential m*x; constraint c: x'*sin(a) = y'*cos(a)")
+    found = edge.to_sympy("bracket")
+    z = [*found.q, *found.v]
+    slots = {s: sp.Dummy() for s in z}
+    gradient = sp.Matrix([found.H_r.xreplace(slots).diff(slots[s]) for s in z]).xreplace(
+        {dummy: s for s, dummy in slots.items()}
+    )
+    rates = found.J_r * gradient
+    right = sp.Matrix([*found.kinematics, *found.Q])
+    assert sp.simplify(rates - right) == sp.zeros(5, 1)
+    assert found.J_r + found.J_r.T == sp.zeros(5)

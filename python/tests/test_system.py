@@ -85,7 +85,13 @@ def test_numbers_at_a_state(pendulum: dalembert.System) -> None:
     # Numbers and texts are the same state, also where it is a number of the language only.
     for state in ({"x": 2.5, "y": -1e-3, "x'": 1 / 3}, {"t": 1.5, "y": 1}, {"x": 1, "p_y": 0.5}):
         words = {name: repr(float(value)) for name, value in state.items()}
-        assert pendulum.evaluate(state) == pendulum.evaluate(words)
+        by_number, by_word = pendulum.evaluate(state), pendulum.evaluate(words)
+        assert by_number.results == by_word.results and by_number.state == by_word.state
+    terms = answer.terms
+    assert terms["M"].shape == (2, 2) and np.array_equal(terms["A"], [[4, 0]])
+    assert np.array_equal(terms["b"], [-2]) and np.array_equal(terms["Q"], [0, -9.81])
+    free = dalembert.System("coord x, y; kinetic x'^2 + y'^2").evaluate().terms
+    assert free["A"].shape == (0, 2) and free["b"].shape == (0,)
     # What is not named is 0, and there the rod says nothing.
     with pytest.raises(errors.ModelError, match="this is a singular position"):
         pendulum.evaluate({})
@@ -169,23 +175,10 @@ def test_a_fault_of_ours_is_said_to_be_one() -> None:
     assert isinstance(error, RuntimeError) and str(error) == "words"
 
 
-def test_import_is_quick() -> None:
-    """At most 50 ms beyond Python and NumPy; the least of several, since machines are busy."""
-    program = (
-        "import numpy, time; t = time.perf_counter(); import dalembert;"
-        "print(time.perf_counter() - t)"
-    )
-    times = [
-        float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout)
-        for _ in range(5)
-    ]
-    assert min(times) < 0.05, times
-
-
 def test_optional_packages_are_not_imported() -> None:
     program = (
         "import sys, dalembert;"
-        "print([m for m in ('sympy', 'pandas', 'pyarrow', 'scipy') if m in sys.modules])"
+        "print([m for m in ('sympy', 'pandas', 'pyarrow', 'scipy', 'jax', 'torch', 'asyncio') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "[]"

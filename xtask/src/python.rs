@@ -10,13 +10,14 @@ use crate::root;
 use crate::steps::{Outcome, run};
 
 /// Succeeds in a Python that has all that building and testing takes.
-pub const NEEDS: &str = "import maturin, mypy, numpy, pandas, pyarrow, pytest, scipy, sympy, venv";
+pub const NEEDS: &str = "import distributed, ipykernel, jax, maturin, mypy, nbclient, numpy, pandas, \
+                          pyarrow, pytest, scipy, sympy, venv";
 
 /// Builds, installs, tests.
 pub fn test(python: &Path) -> Outcome {
     // Programs are started in the root: a relative path is one from there, a name is looked for.
-    let folder = root().join("target").join("python");
-    let (wheels, clean) = (folder.join("wheels"), folder.join("clean"));
+    let folder = root().join("target");
+    let (wheels, clean) = (folder.join("wheels"), folder.join("python").join("clean"));
     if wheels.exists() {
         fs::remove_dir_all(&wheels).map_err(|error| error.to_string())?;
     }

@@ -1,9 +1,14 @@
 //! Numbers that come from Python: NumPy arrays as they are, all else made into one.
 
-use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use crate::door::{self, Trouble};
+use crate::value;
+use numpy::{
+    PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use serde_json::{Map, Value};
 
 /// Numbers in C order. No copy is made of an array of doubles that is so already.
 pub(crate) fn numbers<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
@@ -14,6 +19,13 @@ pub(crate) fn numbers<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyA
     }
     static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = given.py();
+    // NumPy would drop imaginary parts with a warning.
+    if let Ok(array) = given.cast::<PyUntypedArray>()
+        && array.dtype().kind() == b'c'
+    {
+        let words = "numbers must be real, and are complex".to_owned();
+        return door::brief(py, || Err(Trouble::Argument(words)));
+    }
     let maker = MAKER.import(py, "numpy", "asarray")?;
     let how = PyDict::new(py);
     how.set_item("dtype", "float64")?;
@@ -30,4 +42,31 @@ pub(crate) fn matrix<'py>(
 ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
     let flat = numpy::PyArray1::from_vec(py, values);
     Ok(flat.reshape([rows, columns])?.to_dyn().clone())
+}
+
+/// Vectors and matrices of the equations, by their letters. What is not a number is NaN; a matrix
+/// without rows has the columns of M.
+pub(crate) fn of_terms<'py>(
+    py: Python<'py>,
+    terms: &Map<String, Value>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let width = terms.get("M").and_then(Value::as_array).map_or(0, Vec::len);
+    let arrays = PyDict::new(py);
+    for (letter, value) in terms {
+        let Some(list) = value.as_array() else {
+            // A large matrix, written by its entries.
+            arrays.set_item(letter, value::to_python(py, value)?)?;
+            continue;
+        };
+        if letter == "M" || letter == "A" {
+            let rows = list.iter().filter_map(Value::as_array);
+            let values: Vec<f64> = rows.flatten().map(number).collect();
+            arrays.set_item(letter, matrix(py, values, list.len(), width)?)?;
+        } else {
+            let values: Vec<f64> = list.iter().map(number).collect();
+            arrays.set_item(letter, numpy::PyArray1::from_vec(py, values))?;
+        }
+    }
+    Ok(arrays)
 }

@@ -2,13 +2,16 @@
 //!
 //! One state is a call of about a microsecond: arrays of doubles are read where they are, and
 //! the answer is written into `out` if that is given. Many states, as columns, are one call too,
-//! during which other threads of Python run.
+//! during which other threads of Python run. Arrays of JAX and PyTorch go a way of their own
+//! (`dalembert._foreign`), which comes back here with NumPy's.
 
 use crate::arrays;
 use crate::door::{self, Guard, Trouble};
+use crate::model::Saved;
 use dalembert::{Compiled, Error, Work};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
+use pyo3::types::PyFloat;
 use std::sync::{Mutex, PoisonError};
 
 /// Which term.
@@ -94,12 +97,14 @@ impl Idle {
 }
 
 /// A term of the equations as a function: `f(t, q, v)`, or `f(t, y)` with y = (q, v).
-#[pyclass(frozen, module = "dalembert._dalembert")]
+#[pyclass(frozen, weakref, module = "dalembert._dalembert")]
 pub(crate) struct Function {
     kind: Kind,
     n: usize,
     axes: Vec<usize>,
     idle: Idle,
+    /// What the model is read from, for other processes.
+    saved: Saved,
 }
 
 impl Function {
@@ -107,13 +112,14 @@ impl Function {
         kind: Kind,
         compiled: Compiled,
         parameters: Vec<(String, f64)>,
+        saved: Saved,
     ) -> Result<Function, Trouble> {
         let (n, m) = (compiled.coordinates().len(), compiled.constraints().len());
         let idle = Idle { compiled, parameters, list: Mutex::new(Vec::new()) };
         // A parameter that is not there is said now, not at the first state.
         let room = idle.take()?;
         idle.give(room);
-        Ok(Function { kind, n, axes: kind.axes(n, m), idle })
+        Ok(Function { kind, n, axes: kind.axes(n, m), idle, saved })
     }
 
     /// One value; `takes` has it while the place is there.
@@ -183,6 +189,74 @@ impl Function {
     /// are the rates of y, as other solvers want them.
     #[pyo3(signature = (t, q, v = None, *, out = None))]
     fn __call__<'py>(
+        slf: &Bound<'py, Self>,
+        t: &Bound<'py, PyAny>,
+        q: &Bound<'py, PyAny>,
+        v: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if is_foreign(q)? || v.map_or(Ok(false), is_foreign)? || is_foreign(t)? {
+            let call = py.import("dalembert._foreign")?.getattr("call")?;
+            return call.call1((slf, t, q, v, out));
+        }
+        let out = match out {
+            None => None,
+            Some(out) => match out.cast::<PyArrayDyn<f64>>() {
+                Ok(array) => Some(array),
+                Err(_) => {
+                    let words = "`out` must be a NumPy array of doubles".to_owned();
+                    return door::brief(py, || Err(Trouble::Argument(words)));
+                }
+            },
+        };
+        Ok(slf.get().call(py, t, q, v, out)?.into_any())
+    }
+
+    /// What it is the term of, as `System.function` names it.
+    #[getter]
+    fn name(&self) -> &'static str {
+        Kind::ALL.iter().find(|(_, kind)| *kind == self.kind).map_or("", |(name, _)| name)
+    }
+
+    /// The shape of its value at one state.
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.axes.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        let n = self.n;
+        format!("<dalembert.Function {} of t, q, v: {n} coordinates>", self.name())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Restored<'py>> {
+        let restore = py.import("dalembert._system")?.getattr("_restored_function")?;
+        Ok((restore, (self.saved.clone(), self.name(), self.idle.parameters.clone())))
+    }
+
+    /// How many coordinates states have.
+    #[getter]
+    fn size(&self) -> usize {
+        self.n
+    }
+}
+
+/// How a function is made again: by what, of what.
+type Restored<'py> = (Bound<'py, PyAny>, (Saved, &'static str, Vec<(String, f64)>));
+
+/// Whether a value belongs to a library whose arrays have to be traced, or brought from a device.
+fn is_foreign(given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if given.is_exact_instance_of::<PyFloat>() || given.cast::<PyArrayDyn<f64>>().is_ok() {
+        return Ok(false);
+    }
+    let module = given.get_type().module()?;
+    let root = module.to_str()?.split('.').next();
+    Ok(matches!(root, Some("jax" | "jaxlib" | "torch")))
+}
+
+impl Function {
+    fn call<'py>(
         &self,
         py: Python<'py>,
         t: &Bound<'py, PyAny>,
@@ -206,15 +280,23 @@ impl Function {
                 });
             }
         };
+        if let Some(out) = out {
+            self.fits(py, out, joined, count)?;
+        }
         let Some(count) = count else {
-            let t: f64 = t.extract()?;
-            let held = (q.readonly(), v.as_ref().map(|v| v.readonly()));
+            let t: f64 = match t.extract() {
+                Ok(t) => t,
+                Err(_) => {
+                    let words = format!("the time of one state is a number, not {}", t.repr()?);
+                    return door::brief(py, || Err(Trouble::Argument(words)));
+                }
+            };
+            let held = (q.try_readonly()?, v.as_ref().map(|v| v.try_readonly()).transpose()?);
             let (q, v) = (held.0.as_slice()?, held.1.as_ref().map(|v| v.as_slice()).transpose()?);
             let given = [q, v.unwrap_or(&[])];
             let head = |x: &[f64]| if joined { x[self.n..].to_vec() } else { Vec::new() };
             if let Some(out) = out {
-                self.fits(py, out, joined, None)?;
-                let mut room = out.try_readwrite()?;
+                let mut room = self.writable(py, out)?;
                 let place = room.as_slice_mut()?;
                 door::brief(py, || {
                     self.one(t, &given, |value, x| {
@@ -246,23 +328,29 @@ impl Function {
         let values = door::enter(py, |guard| self.many(&job, guard))?;
         match out {
             Some(out) => {
-                self.fits(py, out, joined, Some(count))?;
-                out.try_readwrite()?.as_slice_mut()?.copy_from_slice(&values);
+                self.writable(py, out)?.as_slice_mut()?.copy_from_slice(&values);
                 Ok(out.clone())
             }
             None => self.shaped(values, py, joined, Some(count)),
         }
     }
 
-    /// How many coordinates states have.
-    #[getter]
-    fn size(&self) -> usize {
-        self.n
+    /// A place to write to, unless it is read from, or not to be written to.
+    fn writable<'py>(
+        &self,
+        py: Python<'py>,
+        out: &Bound<'py, PyArrayDyn<f64>>,
+    ) -> PyResult<numpy::PyReadwriteArrayDyn<'py, f64>> {
+        match out.try_readwrite() {
+            Ok(room) => Ok(room),
+            Err(_) => {
+                let words = "`out` is not writable, or shares memory with the state".to_owned();
+                door::brief(py, || Err(Trouble::Argument(words)))
+            }
+        }
     }
-}
 
-impl Function {
-    fn shape(&self, joined: bool, count: Option<usize>) -> Vec<usize> {
+    fn shape_of(&self, joined: bool, count: Option<usize>) -> Vec<usize> {
         let mut shape = if joined { vec![2 * self.n] } else { self.axes.clone() };
         shape.extend(count);
         shape
@@ -276,7 +364,7 @@ impl Function {
         count: Option<usize>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let flat = PyArray1::from_vec(py, values);
-        match &self.shape(joined, count)[..] {
+        match &self.shape_of(joined, count)[..] {
             [_] => Ok(flat.to_dyn().clone()),
             shape => flat.reshape(shape.to_vec()),
         }
@@ -292,12 +380,12 @@ impl Function {
         let (found, has_one) = (out.shape(), count.is_none() && self.axes.len() == 1);
         let fits = match has_one {
             true => found == [self.rows(joined)],
-            false => found == self.shape(joined, count),
+            false => found == self.shape_of(joined, count),
         };
         if fits && out.is_c_contiguous() {
             return Ok(());
         }
-        let right = self.shape(joined, count);
+        let right = self.shape_of(joined, count);
         let words = format!("`out` must have shape {right:?}, in C order, and has {found:?}");
         door::brief(py, || Err(Trouble::Argument(words)))
     }

@@ -23,8 +23,11 @@ fn _dalembert(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<motion::Motion>()?;
     module.add_class::<function::Function>()?;
+    module.add_class::<sweep::Study>()?;
     module.add_function(wrap_pyfunction!(model::diagnose, module)?)?;
     module.add_function(wrap_pyfunction!(names::gallery, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep::parts_left, module)?)?;
+    module.add_function(wrap_pyfunction!(names::typeset, module)?)?;
     module.add_function(wrap_pyfunction!(names::choices, module)?)?;
     Ok(())
 }

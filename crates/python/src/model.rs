@@ -17,7 +17,7 @@ use dalembert::model::system;
 use dalembert::prelude::{Mechanics, Stabilize};
 use dalembert::simulate::report::{EvalError, Options as EvalOptions, report};
 use dalembert::simulate::{Setting, StartError};
-use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals};
+use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies};
 use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -26,6 +26,9 @@ use std::ops::Bound as End;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+
+/// All that a model is read from: name, text, whether that is Markdown, folder, overrides.
+pub(crate) type Saved = (String, String, bool, Option<PathBuf>, Vec<String>);
 
 /// A model without faults.
 #[pyclass(frozen, module = "dalembert._dalembert")]
@@ -38,11 +41,15 @@ pub(crate) struct Model {
     compiled: OnceLock<Compiled>,
 }
 
+/// Cases that a thread of a study moves abreast, at most.
+const LANES: usize = 8;
+
 /// A state: a text such as `x=1, x'=0.2`, or names and numbers.
 #[derive(FromPyObject)]
 pub(crate) enum At {
-    Text(String),
+    // The usual one first: each is tried in turn.
     Numbers(Vec<(String, f64)>),
+    Text(String),
 }
 
 /// Reads a text; one that has faults is an error.
@@ -138,9 +145,9 @@ impl Model {
     }
 
     /// All that it is read from, for [`restored`](Model::restored).
-    fn saved(&self) -> (&str, &str, bool, Option<PathBuf>, Vec<String>) {
-        let Input { name, text, syntax, folder } = &self.input;
-        (name, text, *syntax == Syntax::Markdown, folder.clone(), self.options.set.clone())
+    fn saved(&self) -> Saved {
+        let Input { name, text, syntax, folder } = self.input.clone();
+        (name, text, syntax == Syntax::Markdown, folder, self.options.set.clone())
     }
 
     /// The model that was saved.
@@ -208,7 +215,8 @@ impl Model {
         value::to_python(py, &object)
     }
 
-    /// Numbers at a state (`x=1, x'=0.2`) or at the start, as `dal eval --json` has them.
+    /// Numbers at a state (`x=1, x'=0.2`) or at the start, as `dal eval --json` has them; the
+    /// `terms` are arrays.
     #[pyo3(signature = (at = None, *, formulation = None, elimination = None))]
     fn evaluate<'py>(
         &self,
@@ -217,7 +225,7 @@ impl Model {
         formulation: Option<&str>,
         elimination: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let object = door::enter(py, |_| {
+        let mut object = door::enter(py, |_| {
             let mut options = EvalOptions::of_model(&self.model);
             match formulation {
                 Some("all") => options.formulations = dalembert::formulations::ALL.to_vec(),
@@ -239,7 +247,12 @@ impl Model {
                 Ok(EvaluationPage { model, report: &found }.to_json())
             })
         })?;
-        value::to_python(py, &object)
+        let terms = object.get_mut("terms").map(Value::take);
+        let answer = value::to_python(py, &object)?;
+        if let Some(Value::Object(terms)) = terms {
+            answer.set_item("terms", arrays::of_terms(py, &terms)?)?;
+        }
+        Ok(answer)
     }
 
     /// What is true of it, as `dal analyze --json` has it.
@@ -297,7 +310,7 @@ impl Model {
                     self.compiled.get_or_init(|| made)
                 }
             };
-            Function::new(kind, compiled.clone(), parameters)
+            Function::new(kind, compiled.clone(), parameters, self.saved())
         })
     }
 
@@ -365,50 +378,54 @@ impl Model {
         })
     }
 
-    /// Runs many cases of it: a table of what was varied and of what is kept of each end, and
-    /// the cases that failed, with why.
+    /// Many cases of it: what is varied, how each is run, what is kept of it.
     #[pyo3(signature = (
-        names, values, *, vary = None, sampling = None, samples = None, seed = 0, observe = Vec::new(),
-        end_time = None, tolerance = None, method = None, formulation = None, threads = None,
-        progress = None
+        names, values, *, vary = None, sampling = None, samples = None, seed = 0,
+        observe = Vec::new(), trajectories = false, end_time = None, every = None,
+        tolerance = None, method = None, formulation = None, part = None
     ))]
     #[expect(clippy::too_many_arguments, reason = "all by name, as Python's callers have them")]
-    fn sweep<'py>(
+    fn study(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         names: Vec<String>,
-        values: &Bound<'py, PyAny>,
+        values: &Bound<'_, PyAny>,
         vary: Option<String>,
         sampling: Option<String>,
         samples: Option<u64>,
         seed: u64,
         observe: Vec<String>,
+        trajectories: bool,
         end_time: Option<f64>,
+        every: Option<f64>,
         tolerance: Option<f64>,
         method: Option<String>,
         formulation: Option<String>,
-        threads: Option<usize>,
-        progress: Option<Py<PyAny>>,
-    ) -> PyResult<sweep::Table<'py>> {
+        part: Option<u64>,
+    ) -> PyResult<sweep::Study> {
         let values = listed(values)?;
-        let asked = sweep::Asked {
-            names,
-            values,
-            vary,
-            sampling,
-            samples,
-            seed,
-            observe,
-            end_time,
-            tolerance,
-            method,
-            formulation,
-            threads,
-        };
-        let done = door::enter_with(py, progress, |guard| {
-            sweep::run(&self.input, &self.options, &asked, guard)
-        })?;
-        done.into_python(py)
+        door::enter(py, |_| {
+            if let Some(name) = &formulation {
+                names::formulation(name)?;
+            }
+            let asked = studies::Asked {
+                cases: vary.is_none().then_some((names, values)),
+                vary: vary.into_iter().collect(),
+                sampling,
+                samples,
+                seed,
+                observe,
+                tables: trajectories,
+                end: end_time,
+                every,
+                tolerance,
+                method,
+                formulation,
+                lanes: LANES,
+                part,
+            };
+            sweep::new(&self.input, &self.options.set, &asked)
+        })
     }
 }
 

@@ -19,25 +19,8 @@ pub(crate) struct Motion {
 #[pymethods]
 impl Motion {
     /// The names of its columns, in the order of a table.
-    fn names(&self) -> Vec<String> {
-        let model = self.trajectory.model();
-        let (exprs, system) = (&model.exprs, &model.system);
-        let name = |symbol| exprs.symbol_info(symbol).full_name();
-        let mut names = vec!["t".to_owned()];
-        names.extend(system.positions().into_iter().map(name));
-        names.extend(system.velocities().into_iter().map(name));
-        let holds_momenta = self.trajectory.report().variables == Variables::Momenta;
-        if holds_momenta || matches!(system.energy, Energy::Hamiltonian { .. }) {
-            names.extend(system.momenta().into_iter().map(name));
-        }
-        names.extend(system.observes.iter().map(|o| o.name.clone()));
-        names.extend(system.accelerations().into_iter().map(name));
-        names.extend(system.coordinates.iter().map(|c| format!("reaction({})", c.name)));
-        names.extend(system.constraints.iter().map(|c| format!("multiplier({})", c.name)));
-        names.push("energy".to_owned());
-        let mut seen = std::collections::HashSet::new();
-        names.retain(|name| seen.insert(name.clone()));
-        names
+    fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        door::brief(py, || Ok(self.columns()))
     }
 
     /// A quantity at all samples.
@@ -50,13 +33,16 @@ impl Motion {
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let (n, count) =
             (self.trajectory.model().system.n_coordinates(), self.trajectory.samples().len());
-        let mut values = vec![0.0; 2 * n * count];
-        for (k, sample) in self.trajectory.samples().enumerate() {
-            let state = &sample.observation().state;
-            for (i, &x) in state.q.iter().chain(&state.velocity).enumerate() {
-                values[i * count + k] = x;
+        let values = door::enter(py, |_| {
+            let mut values = vec![0.0; 2 * n * count];
+            for (k, sample) in self.trajectory.samples().enumerate() {
+                let state = &sample.observation().state;
+                for (i, &x) in state.q.iter().chain(&state.velocity).enumerate() {
+                    values[i * count + k] = x;
+                }
             }
-        }
+            Ok(values)
+        })?;
         arrays::matrix(py, values, 2 * n, count)
     }
 
@@ -129,5 +115,28 @@ impl Motion {
     /// Raises if the certificate does not hold.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         door::enter(py, |_| Ok(self.trajectory.certificate().check()?))
+    }
+}
+
+impl Motion {
+    fn columns(&self) -> Vec<String> {
+        let model = self.trajectory.model();
+        let (exprs, system) = (&model.exprs, &model.system);
+        let name = |symbol| exprs.symbol_info(symbol).full_name();
+        let mut names = vec!["t".to_owned()];
+        names.extend(system.positions().into_iter().map(name));
+        names.extend(system.velocities().into_iter().map(name));
+        let holds_momenta = self.trajectory.report().variables == Variables::Momenta;
+        if holds_momenta || matches!(system.energy, Energy::Hamiltonian { .. }) {
+            names.extend(system.momenta().into_iter().map(name));
+        }
+        names.extend(system.observes.iter().map(|o| o.name.clone()));
+        names.extend(system.accelerations().into_iter().map(name));
+        names.extend(system.coordinates.iter().map(|c| format!("reaction({})", c.name)));
+        names.extend(system.constraints.iter().map(|c| format!("multiplier({})", c.name)));
+        names.push("energy".to_owned());
+        let mut seen = std::collections::HashSet::new();
+        names.retain(|name| seen.insert(name.clone()));
+        names
     }
 }

@@ -1,14 +1,15 @@
 //! Names that can be chosen from.
 
-use crate::door::Trouble;
+use crate::door::{self, Trouble};
 use dalembert::formulations::Formulation;
 use dalembert::simulate::run::method;
 use pyo3::prelude::*;
 
 /// The names and headings of the built-in examples.
 #[pyfunction]
-pub(crate) fn gallery() -> Vec<(&'static str, &'static str)> {
-    dalembert::gallery::pages().map(|page| (page.name, page.title())).collect()
+pub(crate) fn gallery(py: Python<'_>) -> PyResult<Vec<(&'static str, &'static str)>> {
+    let pages = || dalembert::gallery::pages().map(|page| (page.name, page.title())).collect();
+    door::brief(py, || Ok(pages()))
 }
 
 /// The names that can be chosen from: methods, formulations, eliminations.
@@ -25,5 +26,19 @@ pub(crate) fn formulation(name: &str) -> Result<&'static dyn Formulation, Troubl
         let known: Vec<&str> = dalembert::formulations::ALL.iter().map(|f| f.name()).collect();
         let known = known.join(", ");
         Trouble::Argument(format!("no formulation is called `{name}`; there are {known}"))
+    })
+}
+
+/// An expression of the language in LaTeX; `names` are those that it is made of.
+#[pyfunction]
+pub(crate) fn typeset(py: Python<'_>, text: &str, names: Vec<String>) -> PyResult<String> {
+    door::enter(py, |_| {
+        // As an output of a model that has no more than these names.
+        let coordinates = format!("coord {}", names.join(", "));
+        let energy = names.first().map_or(String::new(), |name| format!("kinetic {name}'^2/2"));
+        let model =
+            dalembert::parse(&format!("{coordinates}\n{energy}\nobserve shown = {text}\n"))?;
+        let shown = model.system.observes.first().map(|output| output.value);
+        Ok(shown.map_or(String::new(), |id| model.exprs.to_latex(id)))
     })
 }

@@ -6,6 +6,13 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Cases that a thread takes at first, and where they take long: what is begun and not handed over
+/// is lost with its process.
+const FEW: usize = 8;
+/// More are taken while they take less than this.
+const LITTLE: Duration = Duration::from_millis(50);
 
 /// Results that may wait to be taken, for each thread.
 const WAITING: usize = 16;
@@ -15,7 +22,8 @@ const WAITING: usize = 16;
 pub struct Crew {
     /// How many threads.
     pub threads: usize,
-    /// How many cases a thread takes at once; fewer where there are too few for all threads.
+    /// How many cases a thread takes at once, at most; fewer where there are too few for all
+    /// threads, and where cases take long.
     pub at_once: usize,
 }
 
@@ -39,13 +47,20 @@ pub fn run<W, T: Send>(
             let (next, is_over, worker, work) = (&next, &is_over, &worker, &work);
             scope.spawn(move || {
                 let mut own = worker();
+                let mut share = at_once.min(FEW);
                 while !is_over.load(Ordering::Relaxed) {
-                    let first = next.fetch_add(at_once, Ordering::Relaxed);
+                    let (clock, first) = (Instant::now(), next.fetch_add(share, Ordering::Relaxed));
                     let Some(rest) = cases.get(first..).filter(|rest| !rest.is_empty()) else {
                         return;
                     };
-                    let taken = &rest[..at_once.min(rest.len())];
-                    for (&case, result) in taken.iter().zip(work(&mut own, taken)) {
+                    let taken = &rest[..share.min(rest.len())];
+                    let results = work(&mut own, taken);
+                    share = match clock.elapsed() {
+                        took if took < LITTLE => at_once.min(2 * share),
+                        took if took > 4 * LITTLE => at_once.min((share / 2).max(FEW)),
+                        _ => share,
+                    };
+                    for (&case, result) in taken.iter().zip(results) {
                         // The receiver lives as long as there are senders.
                         let _ = sender.send((case, result));
                     }

@@ -15,7 +15,7 @@ pub struct Progress {
     pub own: u64,
     /// Those that failed.
     pub failed: u64,
-    /// All of them.
+    /// All of them; of a part, if it is one that is worked on.
     pub count: u64,
 }
 
@@ -29,7 +29,7 @@ pub fn run<W>(
     work: impl Fn(&mut W, &[&[f64]]) -> Vec<Done> + Sync,
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> io::Result<ControlFlow<()>> {
-    let (left, count, width) = (store.left(), plan.count(), plan.names.len().max(1));
+    let (left, count, width) = (store.left(), store.count(), plan.names.len().max(1));
     let (mut own, mut end, mut failure) = (0, ControlFlow::Continue(()), None);
     let prepare = || (worker(), Vec::new());
     let compute = |(worker, values): &mut (W, Vec<f64>), cases: &[u64]| {

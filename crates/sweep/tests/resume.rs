@@ -3,7 +3,8 @@
 
 use dalembert_sweep::plan::{Asked, Plan};
 use dalembert_sweep::pool::Crew;
-use dalembert_sweep::store::{Done, Form, Refused, Store};
+use dalembert_sweep::store::{self, Done, Form, Refused, Store};
+use dalembert_sweep::study::Progress;
 use dalembert_sweep::{axes, study};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -26,7 +27,8 @@ fn plan(samples: u64) -> Plan {
 fn form(plan: &Plan) -> Form {
     let columns = ["a", "b", "sum", "product"].map(str::to_owned).to_vec();
     let table = Some(vec!["t".to_owned(), "x".to_owned()]);
-    Form { identity: json!({"seed": 5}), count: plan.count(), columns, table, part: 64 }
+    let (identity, beside) = (json!({"seed": 5, "count": plan.count()}), json!({"name": "model"}));
+    Form { identity, count: plan.count(), columns, table, part: 64, beside, cases: None }
 }
 
 /// Some fail, some have long tables.
@@ -130,6 +132,75 @@ fn a_study_goes_on_where_it_was_left() {
     assert!(turns > 8, "{turns}");
     assert_eq!(files(&folder), right);
     assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1), "each once");
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
+
+/// Threads that stand for processes: each takes the parts that are left in an order of its own,
+/// waits for nobody, and gives parts up in the middle.
+#[test]
+fn parts_are_worked_on_by_any_number_at_once() {
+    let right = whole("parts-right", 2, 1);
+    let (folder, plan) = (folder("parts"), plan(1000));
+    drop(Store::open(&folder, form(&plan), false).expect("a folder"));
+    let computed = AtomicU32::new(0);
+    let work = |first: u64| {
+        while let Ok(left) = store::parts_left(&folder)
+            && !left.is_empty()
+        {
+            for part in left.iter().map(|part| left[((part + first) % left.len() as u64) as usize])
+            {
+                let mut own = match Store::open_part(&folder, form(&plan), part) {
+                    Ok(own) => own,
+                    Err(Refused::PartBusy) => continue,
+                    Err(other) => panic!("{other:?}"),
+                };
+                let (mut taken, before) = (0, own.counts().0);
+                let watch = &mut |progress: Progress| {
+                    taken += 1;
+                    assert_eq!(progress.count, own_count(part));
+                    if taken == 23 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                };
+                let crew = Crew { threads: 1, at_once: 3 };
+                let end = study::run(&mut own, &plan, crew, || (), |(), cases| all(cases), watch);
+                end.expect("files");
+                assert_eq!(own.counts().0, before + u64::from(taken));
+                computed.fetch_add(taken, Ordering::Relaxed);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..4).for_each(|k| drop(scope.spawn(move || work(5 * k))));
+        assert!(matches!(Store::open_part(&folder, form(&plan), 16), Err(Refused::NoPart(16))));
+    });
+    assert_eq!(computed.into_inner(), 1000, "each once");
+    let last = Store::open(&folder, form(&plan), true).expect("a folder");
+    assert!(matches!(Store::open_part(&folder, form(&plan), 0), Err(Refused::Busy)));
+    last.summary().expect("files");
+    assert_eq!(files(&folder), right);
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
+
+fn own_count(part: u64) -> u64 {
+    if part == 15 { 1000 - 15 * 64 } else { 64 }
+}
+
+/// How many cases a part has is the folder's; a table of cases is in the folder.
+#[test]
+fn a_study_is_found_in_its_folder() {
+    let (folder, plan) = (folder("found"), plan(10));
+    let cases = Some((vec!["a".to_owned()], vec![0.1, 0.2, 0.3]));
+    drop(Store::open(&folder, Form { cases, part: 3, ..form(&plan) }, false).expect("a folder"));
+    assert_eq!(store::parts_left(&folder).expect("a folder"), [0, 1, 2, 3]);
+    let known = store::known(&folder).expect("a folder");
+    assert_eq!(store::beside(&known), &json!({"name": "model"}));
+    let bytes = std::fs::read(folder.join("table.parquet")).expect("a table");
+    let right = (vec!["a".to_owned()], vec![0.1, 0.2, 0.3]);
+    assert_eq!(dalembert_sweep::table::read_parquet(&bytes), Ok(right));
+    let store = Store::open(&folder, form(&plan), true).expect("a folder");
+    assert!(store.left().iter().eq(&(0..10).collect::<Vec<u64>>()));
+    drop(store);
+    let part = Store::open_part(&folder, form(&plan), 3).expect("a part");
+    assert_eq!(part.left(), [9]);
     std::fs::remove_dir_all(&folder).expect("a folder");
 }
 

@@ -5,24 +5,18 @@ use crate::args::Sweep;
 use crate::interrupt::Interrupt;
 use crate::progress::{self, ProgressLine};
 use crate::report::{self, Color};
-use dalembert::simulate::Setting;
-use dalembert::simulate::run::RunOptions;
-use dalembert::sweep::plan::{Asked, Plan};
-use dalembert::sweep::pool::Crew;
-use dalembert::sweep::store::{Form, Refused, Store, Summary};
-use dalembert::sweep::{Cases, Kept, axes, study, table};
-use dalembert::{Input, Options};
+use dalembert::Input;
+use dalembert::studies::{self, Asked, Study};
+use dalembert::sweep::store::{Refused, Store, Summary};
+use dalembert::sweep::table;
 use serde_json::json;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::time::Instant;
 
-/// Cases of a file: some thousands are little to lose and enough to read at once.
-const PART: u64 = 4096;
-
 pub(crate) fn run(args: &Sweep, color: Color) -> Status {
-    let plan = match plan(args) {
-        Ok(plan) => plan,
+    let (asked, plan) = match asked(args).and_then(|asked| Ok((asked.plan()?, asked))) {
+        Ok((plan, asked)) => (asked, plan),
         Err(words) => return wrong_usage(&words),
     };
     let input = match Input::open(&args.model.model) {
@@ -31,14 +25,7 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
         Err(_) => return report::load(&args.model, args.json).err().unwrap_or(Status::ModelFaults),
     };
     progress::stage("reading the model");
-    let mut first = vec![0.0; plan.names.len()];
-    plan.values(0, &mut first);
-    let options = Options {
-        set: args.model.set.clone(),
-        observe: args.observe.clone(),
-        ..Options::default()
-    };
-    let mut loaded = dalembert::sweep::load(&input, &options, &plan.names, &first);
+    let loaded = studies::load(&input, &args.model.set, &asked, &plan);
     if loaded.is_faulty() {
         return report::refuse(args.json, &[], &loaded, &[], color);
     }
@@ -46,38 +33,27 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
         report::diagnostics(&loaded.diagnostics, &loaded, color);
     }
     progress::stage("deriving and compiling the equations");
-    let Some(model) = loaded.model.take() else { return Status::ModelFaults };
-    let kept = Kept { observe: &args.observe, tables: args.trajectories, lanes: args.lanes };
-    let change = |setting: &Setting, options: &mut RunOptions| set(args, setting, options);
-    let cases = match Cases::new((&model, &loaded.file), &input, &plan.names, change, &kept) {
-        Ok(cases) => cases,
+    let study = match Study::new(loaded, &input, &args.model.set, &asked, plan) {
+        Ok(study) => study,
         Err(error) => {
             report::say(&format!("error: {error}"));
             return Status::ModelFaults;
         }
     };
-    let mut store = match Store::open(&args.out, form(args, &input, &plan, &cases), args.resume) {
+    let mut store = match Store::open(&args.out, study.form().clone(), args.resume) {
         Ok(store) => store,
         Err(refused) => return wrong_usage(&words(args, refused)),
     };
     let threads = args.threads.or_else(processors).unwrap_or(1);
-    let crew = Crew { threads, at_once: cases.at_once() };
     let (mut line, interrupt) = (ProgressLine::new(), Interrupt::listen());
     let clock = Instant::now();
     let mut own = 0;
     interrupt.guard();
-    let outcome = study::run(
-        &mut store,
-        &plan,
-        crew,
-        || cases.worker(),
-        |worker, values| worker.batch(values),
-        &mut |progress| {
-            own = progress.own;
-            line.case(progress);
-            if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        },
-    );
+    let outcome = study.run(&mut store, threads, &mut |progress| {
+        own = progress.own;
+        line.case(progress);
+        if interrupt.is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
     line.clear();
     interrupt.release();
     let seconds = clock.elapsed().as_secs_f64();
@@ -90,7 +66,7 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
         }
     };
     let (finished, _) = store.counts();
-    tell(args, &model.system.title, &summary, (finished, plan.count()), (own, seconds));
+    tell(args, &study.title, &summary, (finished, study.plan.count()), (own, seconds));
     match flow {
         ControlFlow::Break(()) => {
             report::say("interrupted; `--resume` goes on with what is left");
@@ -110,20 +86,26 @@ fn processors() -> Option<usize> {
     std::thread::available_parallelism().ok().map(Into::into)
 }
 
-fn plan(args: &Sweep) -> Result<Plan, String> {
+fn asked(args: &Sweep) -> Result<Asked, String> {
     if args.threads == Some(0) {
         return Err("--threads is at least 1".to_owned());
     }
-    if let Some(path) = &args.cases {
-        let (names, values) = listed(path)?;
-        return Ok(Plan::of_table(names, values));
-    }
-    let text = args.vary.join(", ");
-    let axes = axes::parse(&text, &|number| dalembert::sweep::constant(number))
-        .map_err(|wrong| format!("--vary: {wrong}"))?;
-    let asked =
-        Asked { sampling: args.sampling.as_deref(), samples: args.samples, seed: args.seed };
-    Plan::new(axes, &asked)
+    Ok(Asked {
+        vary: args.vary.clone(),
+        cases: args.cases.as_deref().map(listed).transpose()?,
+        sampling: args.sampling.clone(),
+        samples: args.samples,
+        seed: args.seed,
+        observe: args.observe.clone(),
+        tables: args.trajectories,
+        end: args.t_end,
+        every: args.every,
+        tolerance: args.tol,
+        method: args.method.clone(),
+        formulation: args.formulation.clone(),
+        lanes: args.lanes,
+        part: None,
+    })
 }
 
 /// The cases of a table, by the ending of its name.
@@ -145,51 +127,6 @@ fn listed(path: &Path) -> Result<table::Table, String> {
     }
 }
 
-fn set(args: &Sweep, setting: &Setting, options: &mut RunOptions) {
-    options.end = args.t_end.unwrap_or(options.end);
-    options.tolerance = args.tol.unwrap_or(options.tolerance);
-    if let Some(method) = &args.method {
-        options.method.clone_from(method);
-    }
-    if let Some(one) = args.formulation.as_deref().and_then(dalembert::formulations::by_name) {
-        options.formulation = one;
-    }
-    options.every = args.every.or(options.every);
-    if !args.trajectories {
-        // Nothing but the end is seen.
-        options.every = Some((options.end.abs() + setting.duration()).max(f64::MIN_POSITIVE));
-    }
-}
-
-/// What has to be the same for a study to go on.
-fn form(args: &Sweep, input: &Input, plan: &Plan, cases: &Cases) -> Form {
-    let mut columns = cases.varied(&plan.names);
-    columns.extend(cases.columns());
-    let options = cases.options();
-    // A table may be long: what it is told by is kept, not its text.
-    let table = plan.listed().map(|table| format!("{:016x}", table::fingerprint(table)));
-    let identity = json!({
-        "format": 1,
-        "model": input.text,
-        "set": args.model.set,
-        "vary": args.vary,
-        "cases": table,
-        "sampling": args.sampling,
-        "samples": args.samples,
-        "seed": args.seed,
-        "count": plan.count(),
-        "columns": columns,
-        "trajectories": args.trajectories,
-        "end": options.end,
-        "every": args.every,
-        "tolerance": options.tolerance,
-        "method": options.method,
-        "formulation": options.formulation.name(),
-        "version": env!("CARGO_PKG_VERSION"),
-    });
-    Form { identity, count: plan.count(), columns, table: cases.table_columns(), part: PART }
-}
-
 fn words(args: &Sweep, refused: Refused) -> String {
     let folder = args.out.display();
     match refused {
@@ -203,7 +140,8 @@ fn words(args: &Sweep, refused: Refused) -> String {
             format!("the study in `{folder}` is another one: {} differ", what.join(", "))
         }
         Refused::Nothing => format!("`{folder}` has no study to go on with; leave out `--resume`"),
-        Refused::Busy => format!("another process works on `{folder}`"),
+        Refused::Busy | Refused::PartBusy => format!("another process works on `{folder}`"),
+        Refused::NoPart(part) => format!("`{folder}` has no part {part}"),
         Refused::Io(path, error) => format!("cannot use `{}`: {error}", path.display()),
     }
 }

@@ -25,10 +25,12 @@ pub(super) struct Journal {
 const LONGEST: u64 = 1 << 40;
 
 impl Journal {
-    /// Opens the journal of a part, with what it has; it is made if it is not there.
+    /// Opens the journal of a part, with what it has; it is made if it is not there. It is locked
+    /// until it is dropped; if another has the lock, the error is `WouldBlock`.
     pub fn open(path: &Path) -> io::Result<Journal> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.try_lock().map_err(io::Error::from)?;
         let mut journal = Journal { file, places: Vec::new(), end: 0, bytes: Vec::new() };
         while let Some((case, length)) = journal.read_at(journal.end)? {
             journal.places.push((case, journal.end));
@@ -148,13 +150,16 @@ mod tests {
             journal.add(k, &done(k)).unwrap();
             ends.push(journal.end);
         }
+        drop(journal);
         let whole = std::fs::read(&path).unwrap();
         for cut in (0..whole.len()).step_by(7) {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let mut journal = Journal::open(&path).unwrap();
+            assert_eq!(Journal::open(&path).err().unwrap().kind(), io::ErrorKind::WouldBlock);
             let complete = ends.iter().filter(|end| **end <= cut as u64).count() - 1;
             assert_eq!(journal.places.len(), complete);
             journal.add(77, &done(77)).unwrap();
+            drop(journal);
             let mut again = Journal::open(&path).unwrap();
             assert_eq!(again.places.last().unwrap().0, 77);
             for (case, place) in again.places.clone() {

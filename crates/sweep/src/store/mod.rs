@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! sweep.json               what the study is; it is locked while one works on it
-//! journal-00003            what is finished of a part that is not
+//! table.parquet            its cases, where these are a table
+//! journal-00003            what is finished of a part that is not; locked by who works on it
 //! cases-00002.parquet      a finished part, a row for each case in their order
 //! trajectories-00002.parquet
 //! cases-00002.json         its sums, and why cases of it failed
@@ -13,6 +14,11 @@
 //! A case is in the journal before it counts as finished, and a part's files have their names only
 //! when they are complete. So whenever the process ends, what was finished is there, and nothing
 //! of it is computed again.
+//!
+//! One process works on the whole, with `sweep.json` locked for itself alone; or any number of them
+//! on a part each, on any machines that see the folder: they lock `sweep.json` together, and each
+//! the journal of its part. Whoever comes to a part goes on with its journal. The locks are the
+//! system's, so those of a process that was killed are free.
 
 mod journal;
 
@@ -47,9 +53,19 @@ pub struct Form {
     pub columns: Vec<String>,
     /// The columns of its table, if there are tables.
     pub table: Option<Vec<String>>,
-    /// How many cases a part has.
+    /// How many cases a part has; a study that is gone on with keeps its own.
     pub part: u64,
+    /// What a process needs beside the identity to compute cases, for it to find in the folder.
+    pub beside: Value,
+    /// The cases, where they are a table: names, and numbers row after row.
+    pub cases: Option<(Vec<String>, Vec<f64>)>,
 }
+
+/// Keys of `sweep.json` that are not the identity of a study.
+const PART: &str = "part";
+const BESIDE: &str = "beside";
+/// Cases of a part where nothing else is said: little to lose, and enough to read at once.
+pub const USUAL_PART: u64 = 4096;
 
 /// Why a folder cannot be used.
 #[derive(Debug)]
@@ -60,8 +76,12 @@ pub enum Refused {
     Other(Vec<String>),
     /// There is nothing to go on with.
     Nothing,
-    /// Another process works on it.
+    /// Another process works on it,
     Busy,
+    /// or on the part that was asked for.
+    PartBusy,
+    /// There is no such part.
+    NoPart(u64),
     /// It cannot be read or written.
     Io(PathBuf, io::Error),
 }
@@ -85,6 +105,8 @@ pub struct Store {
     form: Form,
     /// Held as long as the folder is worked on.
     _lock: File,
+    /// The part that is worked on, if it is not all of them.
+    only: Option<u64>,
     is_finished: Vec<bool>,
     open: BTreeMap<u64, Open>,
     /// Cases that are finished, and those of them that failed.
@@ -105,46 +127,60 @@ const TOLD: usize = 5;
 impl Store {
     /// Opens a folder for a study: a new one, or one that is gone on with.
     pub fn open(folder: &Path, form: Form, resumes: bool) -> Result<Store, Refused> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |error| Refused::Io(path, error)
-        };
-        let path = folder.join("sweep.json");
         if !resumes {
-            if path.exists() {
-                return Err(Refused::Taken);
-            }
-            fs::create_dir_all(folder).map_err(failed(folder))?;
-            let text = format!("{:#}\n", form.identity);
-            replace(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))?;
+            lay_out(folder, &form)?;
         }
-        let lock = match File::open(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(Refused::Nothing),
-            other => other.map_err(failed(&path))?,
-        };
+        let lock = sweep_file(folder)?;
         match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Refused::Busy),
-            Err(TryLockError::Error(error)) => return Err(Refused::Io(path, error)),
+            Ok(()) => Store::locked(folder, form, lock, None),
+            Err(TryLockError::WouldBlock) => Err(Refused::Busy),
+            Err(TryLockError::Error(error)) => Err(Refused::Io(folder.join(NAME), error)),
         }
-        let text = fs::read_to_string(&path).map_err(failed(&path))?;
-        let known: Value = serde_json::from_str(&text).unwrap_or_default();
+    }
+
+    /// Opens one part of a study that is there, for others may work on other parts.
+    pub fn open_part(folder: &Path, form: Form, part: u64) -> Result<Store, Refused> {
+        let lock = sweep_file(folder)?;
+        match lock.try_lock_shared() {
+            Ok(()) => Store::locked(folder, form, lock, Some(part)),
+            Err(TryLockError::WouldBlock) => Err(Refused::Busy),
+            Err(TryLockError::Error(error)) => Err(Refused::Io(folder.join(NAME), error)),
+        }
+    }
+
+    fn locked(
+        folder: &Path,
+        mut form: Form,
+        lock: File,
+        only: Option<u64>,
+    ) -> Result<Store, Refused> {
+        let known = known(folder)?;
         let others = differences(&known, &form.identity);
         if !others.is_empty() {
             return Err(Refused::Other(others));
         }
-        let parts = form.count.div_ceil(form.part) as usize;
+        form.part = part_of(&known);
+        let parts = form.count.div_ceil(form.part);
+        if let Some(part) = only.filter(|part| *part >= parts) {
+            return Err(Refused::NoPart(part));
+        }
         let mut store = Store {
             folder: folder.to_owned(),
             form,
             _lock: lock,
-            is_finished: vec![false; parts],
+            only,
+            is_finished: vec![false; parts as usize],
             open: BTreeMap::new(),
             finished: 0,
             failed: 0,
         };
-        for part in 0..parts as u64 {
-            store.look_at(part).map_err(failed(folder))?;
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock => Refused::PartBusy,
+            _ => Refused::Io(folder.to_owned(), error),
+        };
+        match only {
+            Some(part) => store.look_at(part).map_err(failed)?,
+            None => (0..parts).try_for_each(|part| store.look_at(part)).map_err(failed)?,
         }
         Ok(store)
     }
@@ -158,51 +194,72 @@ impl Store {
         first..(first + self.form.part).min(self.form.count)
     }
 
-    /// What there is of a part from an earlier process.
+    /// What there is of a part from an earlier process. Its journal is locked before it is looked
+    /// at whether the part is finished: another may have been about to finish it.
     fn look_at(&mut self, part: u64) -> io::Result<()> {
-        let cases = self.cases_of(part);
+        let path = self.path("journal", part, "");
+        let is_wanted = self.only == Some(part) || path.exists();
+        let journal = match self.sums_of(part).is_none() && is_wanted {
+            true => Some(Journal::open(&path)?),
+            false => None,
+        };
         if let Some(sums) = self.sums_of(part) {
+            let cases = self.cases_of(part);
             self.is_finished[part as usize] = true;
             self.finished += cases.end - cases.start;
             self.failed += sums.failures.len() as u64;
             // The journal may have outlived the part it was for.
-            let _ = fs::remove_file(self.path("journal", part, ""));
-        } else if self.path("journal", part, "").exists() {
-            self.open_part(part)?;
+            let _ = fs::remove_file(path);
+        } else if let Some(journal) = journal {
+            self.adopt(part, journal)?;
             self.finish_if_done(part)?;
         }
         Ok(())
     }
 
-    fn open_part(&mut self, part: u64) -> io::Result<&mut Open> {
+    fn open_part_of(&mut self, part: u64) -> io::Result<&mut Open> {
         if !self.open.contains_key(&part) {
-            let cases = self.cases_of(part);
-            let mut journal = Journal::open(&self.path("journal", part, ""))?;
-            let mut is_done = vec![false; (cases.end - cases.start) as usize];
-            let mut left = cases.end - cases.start;
-            for (case, place) in journal.places.clone() {
-                if cases.contains(&case) && !is_done[(case - cases.start) as usize] {
-                    is_done[(case - cases.start) as usize] = true;
-                    left -= 1;
-                    self.finished += 1;
-                    self.failed += u64::from(journal.get(place)?.failure.is_some());
-                }
-            }
-            self.open.insert(part, Open { journal, is_done, left });
+            let journal = Journal::open(&self.path("journal", part, ""))?;
+            self.adopt(part, journal)?;
         }
         self.open.get_mut(&part).ok_or_else(|| io::Error::other("a part is not open"))
+    }
+
+    /// Goes on with the journal of a part.
+    fn adopt(&mut self, part: u64, mut journal: Journal) -> io::Result<()> {
+        let cases = self.cases_of(part);
+        let mut is_done = vec![false; (cases.end - cases.start) as usize];
+        let mut left = cases.end - cases.start;
+        for (case, place) in journal.places.clone() {
+            if cases.contains(&case) && !is_done[(case - cases.start) as usize] {
+                is_done[(case - cases.start) as usize] = true;
+                left -= 1;
+                self.finished += 1;
+                self.failed += u64::from(journal.get(place)?.failure.is_some());
+            }
+        }
+        self.open.insert(part, Open { journal, is_done, left });
+        Ok(())
     }
 
     /// The cases that are not finished, in their order.
     pub fn left(&self) -> Vec<u64> {
         let mut left = Vec::new();
-        for part in (0..self.is_finished.len() as u64).filter(|p| !self.is_finished[*p as usize]) {
+        let is_open =
+            |p: &u64| !self.is_finished[*p as usize] && self.only.is_none_or(|only| only == *p);
+        for part in (0..self.is_finished.len() as u64).filter(is_open) {
             let cases = self.cases_of(part);
             let first = cases.start;
             let open = self.open.get(&part);
             left.extend(cases.filter(|c| open.is_none_or(|o| !o.is_done[(c - first) as usize])));
         }
         left
+    }
+
+    /// How many cases there are: of the part, if it is one that is worked on.
+    pub fn count(&self) -> u64 {
+        let cases = self.only.map_or(0..self.form.count, |part| self.cases_of(part));
+        cases.end - cases.start
     }
 
     /// How many cases are finished, and how many of these failed.
@@ -214,7 +271,7 @@ impl Store {
     pub fn take(&mut self, case: u64, done: &Done) -> io::Result<()> {
         let part = case / self.form.part;
         let first = part * self.form.part;
-        let open = self.open_part(part)?;
+        let open = self.open_part_of(part)?;
         let is_done = &mut open.is_done[(case - first) as usize];
         if std::mem::replace(is_done, true) {
             return Ok(());
@@ -417,6 +474,75 @@ fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::
     fs::rename(unfinished(path), path)
 }
 
+const NAME: &str = "sweep.json";
+
+/// The folder of a new study, with what the study is.
+fn lay_out(folder: &Path, form: &Form) -> Result<(), Refused> {
+    let path = folder.join(NAME);
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |error| Refused::Io(path, error)
+    };
+    if path.exists() {
+        return Err(Refused::Taken);
+    }
+    fs::create_dir_all(folder).map_err(failed(folder))?;
+    if let Some((names, values)) = &form.cases {
+        let path = folder.join("table.parquet");
+        let write = || -> io::Result<()> {
+            let mut table = Written::new(path.clone(), names)?;
+            for row in values.chunks_exact(names.len().max(1)) {
+                table.sink.row(row)?;
+            }
+            table.finish()
+        };
+        write().map_err(failed(&path))?;
+    }
+    let mut whole = form.identity.clone();
+    whole[PART] = json!(form.part);
+    whole[BESIDE] = form.beside.clone();
+    let text = format!("{whole:#}\n");
+    replace(&path, |file| file.write_all(text.as_bytes())).map_err(failed(&path))
+}
+
+/// What is locked. Network file systems lock for one process alone only what it may write to.
+fn sweep_file(folder: &Path) -> Result<File, Refused> {
+    let path = folder.join(NAME);
+    let opened = File::options().read(true).write(true).open(&path);
+    match opened.or_else(|_| File::open(&path)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Refused::Nothing),
+        other => other.map_err(|error| Refused::Io(path, error)),
+    }
+}
+
+/// What the study of a folder is, as it was written.
+pub fn known(folder: &Path) -> Result<Value, Refused> {
+    let path = folder.join(NAME);
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(serde_json::from_str(&text).unwrap_or_default()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Refused::Nothing),
+        Err(error) => Err(Refused::Io(path, error)),
+    }
+}
+
+/// How many cases a part of it has.
+fn part_of(known: &Value) -> u64 {
+    known[PART].as_u64().filter(|part| *part > 0).unwrap_or(USUAL_PART)
+}
+
+/// What was written beside the identity.
+pub fn beside(known: &Value) -> &Value {
+    &known[BESIDE]
+}
+
+/// The parts of a study that are not finished. Nothing is locked: others may be at work.
+pub fn parts_left(folder: &Path) -> Result<Vec<u64>, Refused> {
+    let known = known(folder)?;
+    let count = known["count"].as_u64().unwrap_or(0).div_ceil(part_of(&known));
+    let is_left = |part: &u64| !folder.join(format!("cases-{part:05}.json")).exists();
+    Ok((0..count).filter(is_left).collect())
+}
+
 /// The keys under which two objects differ.
 fn differences(a: &Value, b: &Value) -> Vec<String> {
     let keys = |value: &Value| -> Vec<String> {
@@ -426,6 +552,6 @@ fn differences(a: &Value, b: &Value) -> Vec<String> {
     all.extend(keys(b));
     all.sort();
     all.dedup();
-    all.retain(|key| a.get(key) != b.get(key));
+    all.retain(|key| key != PART && key != BESIDE && a.get(key) != b.get(key));
     all
 }

@@ -1,0 +1,264 @@
+"""SymPy's own examples, brought over as they stand in its package: the same equations to rounding,
+and right where SymPy's are not."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy.optimize import fsolve
+from sympy.physics.mechanics import KanesMethod, LagrangesMethod, dynamicsymbols, models
+
+import dalembert
+
+t = dynamicsymbols._t
+
+
+class _Found(Exception):
+    pass
+
+
+@contextmanager
+def _hooked(kind: Any, name: str, found: list[Any]) -> Iterator[None]:
+    """Ends what runs within when the equations of an object have been formed."""
+    own = getattr(kind, name)
+
+    def hook(self: Any, *arguments: Any, **more: Any) -> None:
+        own(self, *arguments, **more)
+        found.append(self)
+        raise _Found
+
+    setattr(kind, name, hook)
+    try:
+        yield
+    finally:
+        setattr(kind, name, own)
+
+
+def example(place: str) -> Any:
+    """The object of an example of SymPy's test suite, `module.function`."""
+    module, name = place.split(".")
+    run = getattr(importlib.import_module(f"sympy.physics.mechanics.tests.{module}"), name)
+    found: list[Any] = []
+    with (
+        warnings.catch_warnings(),
+        _hooked(KanesMethod, "kanes_equations", found),
+        _hooked(LagrangesMethod, "form_lagranges_equations", found),
+    ):
+        warnings.simplefilter("ignore")
+        with pytest.raises(_Found):
+            run()
+    return found[0]
+
+
+def values_of(expressions: list[Any], seed: int = 3) -> dict[Any, float]:
+    """Numbers for all symbols."""
+    symbols = sorted({s for e in expressions for s in e.free_symbols} - {t}, key=str)
+    random = np.random.default_rng(seed)
+    return {symbol: float(value) for symbol, value in zip(symbols, random.uniform(0.5, 1.5, 99))}
+
+
+def parts_of(method: LagrangesMethod) -> list[Any]:
+    held = sp.Matrix([sp.S.Zero, *method._hol_coneqs])
+    return [method.mass_matrix_full, method.forcing_full, sp.Matrix(method._L), held]
+
+
+def numbers(
+    inputs: list[list[Any]], expressions: list[Any], values: dict[Any, float]
+) -> Callable[..., list[Any]]:
+    flat = [*(x for group in inputs for x in group), *values]
+    slots = {x: sp.Dummy() for x in flat}
+    plain = [sp.Matrix(e).xreplace(slots) for e in expressions]
+    function = sp.lambdify([slots[x] for x in flat], plain, cse=True)
+    return lambda *groups: [
+        np.asarray(x, dtype=float)
+        for x in function(*(float(x) for group in groups for x in group), *values.values())
+    ]
+
+
+def agree(kane: KanesMethod, values: dict[Any, float], near: float = 0.5, count: int = 3) -> None:
+    """Our accelerations are those of Kane's equations, at states that the constraints allow."""
+    system = dalembert.System.from_sympy(kane, parameters=values)
+    q, u = list(kane.q), list(kane.u)
+    dots = [x.diff(t) for x in q]
+    rates = sp.Matrix([kane.kindiffdict()[dot] for dot in dots]) if q else sp.Matrix()
+    terms = [rates, kane.mass_matrix, kane.forcing, rates.jacobian(q), rates.jacobian(u)]
+    terms = [term.xreplace(kane.kindiffdict()) for term in terms]
+    fixed = {**values, **{x: 0.0 for x in getattr(kane, "_uaux", [])}}
+    f = numbers([q, u], terms, fixed)
+    held = sp.Matrix(list(kane._f_h)) if kane._f_h else sp.zeros(0, 1)
+    slopes = kane._k_nh if kane._k_nh else sp.zeros(0, len(u))
+    rows = slopes * kane.u + kane._f_nh if kane._k_nh else sp.zeros(0, 1)
+    holds = numbers([q, u], [held, rows, slopes], fixed)
+    acceleration, jacobian = system.function("acceleration"), system.function("jacobian")
+    # Speeds that have no kinematic equation are rates of coordinates that were added.
+    turned = [at for at, x in enumerate(u) if f"turn_{x.func}" in system.coordinates]
+    n, known = len(q), len(q) + len(turned)
+    random = np.random.default_rng(5)
+    for _ in range(count):
+        places, speeds = random.uniform(near - 0.3, near + 0.3, n), random.uniform(0.2, 1, len(u))
+        if len(held):
+            last = n - len(held)
+            places[last:] = fsolve(
+                lambda end: holds([*places[:last], *end], speeds)[0].ravel(), places[last:],
+            )
+            assert np.abs(holds(places, speeds)[0]).max() < 1e-9
+        if len(rows):
+            value, slope = holds(places, speeds)[1:]
+            last = len(u) - len(rows)
+            speeds[last:] = 0
+            value = holds(places, speeds)[1]
+            speeds[last:] = np.linalg.solve(slope[:, last:], -value).ravel()
+        found, mass, forcing, by_q, by_u = f(places, speeds)
+        u_dot = np.linalg.solve(mass, forcing).ravel()
+        right = np.concatenate([by_q @ found.ravel() + by_u @ u_dot, u_dot[turned]])
+        # The centers that were added move as the constraints say.
+        q_all = np.zeros(len(system.coordinates))
+        q_all[:n] = places
+        v_all = np.zeros_like(q_all)
+        v_all[:known] = np.concatenate([found.ravel(), speeds[turned]])
+        a = jacobian(0, q_all, v_all) if system.constraints else np.zeros((0, len(q_all)))
+        v_all[known:] = np.linalg.lstsq(a[:, known:], -a[:, :known] @ v_all[:known])[0]
+        ours = acceleration(0, q_all, v_all)[:known]
+        assert ours == pytest.approx(right, rel=1e-8, abs=1e-8 * max(1, np.abs(right).max()))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "test_kane.test_one_dof",
+        "test_kane.test_two_dof",
+        "test_kane.test_rolling_disc",
+        "test_kane5.test_kane_rolling_disc_lu",
+        "test_jointsmethod.test_two_dof_joints",
+        "test_jointsmethod.test_complete_simple_double_pendulum",
+        "test_jointsmethod.test_chaos_pendulum",
+    ],
+)
+def test_kanes_method(place: str) -> None:
+    kane = example(place)
+    agree(kane, values_of([kane.mass_matrix, kane.forcing, sp.Matrix(list(kane._f_h))]))
+
+
+def test_a_four_bar_linkage_of_joints() -> None:
+    kane = example("test_jointsmethod.test_four_bar_linkage_with_manual_constraints")
+    l1, l2, l3, l4, rho = sp.symbols("l1:5 rho")
+    agree(kane, {l1: 0.8, l2: 0.5, l3: 0.7, l4: 0.6, rho: 1.3}, near=1.5)
+
+
+def test_the_bicycle() -> None:
+    """Meijaard, Papadopoulos, Ruina and Schwab's, with the rear wheel's rolling substituted."""
+    kane = example("test_kane3.test_bicycle")
+    values = values_of([kane.mass_matrix, kane.forcing, sp.Matrix(list(kane._f_h))])
+    sizes = (
+        "WFrad 0.35 WRrad 0.3 htangle 1.2566 forkoffset 0.0321 forklength 0.2676 framelength 0.9535"
+    )
+    words = sizes.split()
+    values.update({sp.Symbol(n): float(x) for n, x in zip(words[::2], words[1::2])})
+    agree(kane, values, near=0.1, count=2)
+
+
+@pytest.mark.parametrize("links", [1, 3])
+def test_pendulums_on_a_cart(links: int) -> None:
+    kane = models.n_link_pendulum_on_cart(links, joint_torques=True)
+    inputs = kane.forcing.atoms(sp.core.function.AppliedUndef) - set(kane.q) - set(kane.u)
+    said = {function: 0.1 * (1 + at) for at, function in enumerate(sorted(inputs, key=str))}
+    assert inputs
+    agree(kane, {**values_of([kane.mass_matrix, kane.forcing]), **said})
+    with pytest.raises(dalembert.Error, match="`parameters` may say what function of time"):
+        dalembert.System.from_sympy(kane)
+
+
+def test_masses_springs_and_dampers() -> None:
+    kane = models.multi_mass_spring_damper(3, apply_gravity=True)
+    agree(kane, values_of([kane.mass_matrix, kane.forcing]))
+
+
+@pytest.mark.parametrize(
+    "name", ["test_disc_on_an_incline_plane", "test_simp_pen", "test_nonminimal_pendulum", "test_dub_pen"]
+)
+def test_lagranges_method(name: str) -> None:
+    method = example(f"test_lagrange.{name}")
+    mass, forcing = method.mass_matrix_full, method.forcing_full
+    values = values_of(parts_of(method))
+    system = dalembert.System.from_sympy(method, parameters=values)
+    q, n = list(method.q), len(method.q)
+    f = numbers([q, [x.diff(t) for x in q]], [mass, forcing], values)
+    random = np.random.default_rng(6)
+    acceleration = system.function("acceleration")
+    for _ in range(3):
+        place, rate = random.uniform(0.2, 1, (2, n))
+        right = np.linalg.solve(*f(place, rate)).ravel()[n : 2 * n]
+        assert acceleration(0, place, rate) == pytest.approx(right, rel=1e-10, abs=1e-10)
+
+
+def test_a_disc_whose_rolling_was_substituted() -> None:
+    """Lagrange's equations of what is left of L are not those of the disc, and SymPy gives them.
+    Brought over with its body the disc rolls as Kane's equations say."""
+    wrong = example("test_lagrange.test_rolling_disc")
+    kane = example("test_kane.test_rolling_disc")
+    r, m, g = sp.symbols("r m g")
+    values = {r: 0.7, m: 1.2, g: 9.81}
+    agree(kane, values)
+    # At one state, from the same body: q̈ by SymPy's LagrangesMethod, and by us.
+    q, dots = list(wrong.q), [x.diff(t) for x in wrong.q]
+    f = numbers([q, dots], [wrong.mass_matrix, wrong.forcing], values)
+    place, rate = np.array([0.3, 0.4, 0.5]), np.array([0.6, 0.7, 0.8])
+    theirs = np.linalg.solve(*f(place, rate)).ravel()
+    disc = dalembert.System.from_sympy(kane, parameters=values)
+    q_all, v_all = np.zeros((2, 6))
+    q_all[:3], v_all[:3] = place, rate
+    a = disc.function("jacobian")(0, q_all, v_all)
+    v_all[3:] = np.linalg.solve(a[:, 3:], -a[:, :3] @ rate)
+    ours = disc.function("acceleration")(0, q_all, v_all)[:3]
+    assert np.abs(ours - theirs).max() > 0.05
+    kept = disc.simulate(5, start={**dict(zip(disc.coordinates, q_all)), **dict(zip(disc.velocities, v_all))})
+    weight = values[m] * values[g] * values[r] * np.cos(kept["q2"])
+    assert kept.certificate.holds and np.ptp(kept.energy + weight) < 1e-6, "rolling does no work"
+
+
+def test_a_row_that_is_there_twice() -> None:
+    method = example("test_lagrange.test_nonminimal_pendulum")
+    values = values_of(parts_of(method))
+    once = dalembert.System.from_sympy(method, parameters=values)
+    row = method._hol_coneqs[0]
+    more = dict(forcelist=method.forcelist, frame=method.inertial)
+    twice = LagrangesMethod(method._L[0], list(method.q), hol_coneqs=[row, row], **more)
+    twice.form_lagranges_equations()
+    point = {x.diff(t): 0.3 for x in method.q} | {x: 0.6 for x in method.q} | values
+    theirs = twice.mass_matrix_full.subs(point).evalf()
+    assert theirs.rank() < theirs.rows, "what SymPy inverts is singular"
+    ours = dalembert.System.from_sympy(twice, parameters=values)
+    state = ([0.6, 0.6], [0.3, 0.3])
+    assert ours.function()(0, *state) == pytest.approx(once.function()(0, *state), rel=1e-12)
+    answer = ours.analyze()
+    assert answer.rank == 1
+
+
+def test_the_sign_of_multipliers() -> None:
+    """M q̈ = Q + Aᵀλ: the multiplier of a rod that hangs down is the one that carries the bob.
+    SymPy's equations have the same sign, its `solve_multipliers` the other one."""
+    method = example("test_lagrange.test_nonminimal_pendulum")
+    values = values_of(parts_of(method))
+    system = dalembert.System.from_sympy(method, parameters=values)
+    q = list(method.q)
+    state = dict(zip(q, [0.6, 0.8])) | {x.diff(t): s * 0.5 for x, s in zip(q, (-0.8, 0.6))}
+    point = {k: v for k, v in state.items() if k not in q} | {k: state[k] for k in q} | values
+    ours = system.evaluate([*(state[x] for x in q), *(state[x.diff(t)] for x in q)], ).multipliers["c1"]
+    mass, forcing = method.mass_matrix_full.subs(point), method.forcing_full.subs(point)
+    whole = np.linalg.solve(np.array(mass, dtype=float), np.array(forcing, dtype=float)).ravel()
+    theirs = float(next(iter(method.solve_multipliers(op_point=point).values())))
+    q_ddot = system.evaluate([*(state[x] for x in q), *(state[x.diff(t)] for x in q)]).accelerations
+    assert list(q_ddot.values()) == pytest.approx(whole[2:4])
+    # Newton's second law along x tells which sign is right.
+    equations = system.to_sympy()
+    left = (equations.M * sp.Matrix(list(q_ddot.values())) - equations.Q).subs(point)
+    carried = (equations.A.T * ours).subs(point)
+    assert np.allclose(np.array(left, dtype=float), np.array(carried, dtype=float))
+    assert theirs == pytest.approx(-ours, rel=1e-9)
