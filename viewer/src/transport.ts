@@ -14,7 +14,7 @@ export function transport(app: App): void {
     app.seek(app.begin + Number(scrub.value) * (app.end - app.begin));
   } });
   const marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
-  const readout = h('output', { id: 'time', for: 'scrub' });
+  const readout = h('output', { id: 'time', for: 'scrub', 'aria-live': 'off' });
   const speed = h('select', { 'aria-label': 'Speed', title: 'Speed', onchange: () => (app.speed = Number(speed.value)) });
   byId('transport').append(first, play, h('div', { class: 'track' }, scrub, marks), readout, speed);
   const coarse = h('p', { class: 'coarse' });

@@ -65,6 +65,7 @@ export class History implements Chart {
           width: 1.5,
           dash: dash(place, palette),
           points: { show: false },
+          pxAlign: 0, // Between pixels too: curves are smooth.
           spanGaps: false,
         })),
       ],
