@@ -332,3 +332,24 @@ fn what_is_nowhere_is_left_out() {
     let moving = Moving { title: String::new(), motion: still, frames: None };
     assert!(moving.to_gif().is_ok());
 }
+
+#[test]
+fn what_is_nowhere_a_number_leaves_the_others_their_time() {
+    let t: Vec<f64> = (0..=10).map(f64::from).collect();
+    let none = vec![f64::NAN; t.len()];
+    let late: Vec<f64> = t.iter().map(|&t| if t < 5.0 { f64::NAN } else { t }).collect();
+    let panels = vec![
+        against_time(vec![curve("late", Quantity::Other, &t, &late)]),
+        against_time(vec![curve("none", Quantity::Other, &t, &none)]),
+    ];
+    let svg = figure(panels).to_svg();
+    assert!(is_well_formed(&svg));
+    assert!(svg.contains("nowhere a number"), "{svg}");
+    assert!(!svg.contains("×10") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    // From 5 to 10 is the right half of a plane that shows 0 to 10.
+    let path =
+        svg.lines().find(|line| line.contains("<path") && line.contains("stroke-width=\"1.6\""));
+    let places = points(path.expect("the curve that is there"));
+    let (first, last) = (places[0].0, places[places.len() - 1].0);
+    assert!((first - 0.5 * (82.0 + last)).abs() < 1.0, "{first} {last}");
+}

@@ -1,6 +1,6 @@
 //! What readers see has the values of what is computed: every displayed expression
-//! of every page of the gallery, by every formulation, at random states; parts add up
-//! to the whole, and closed forms give the rates that `dal eval` gives.
+//! of every page of the gallery and of random linkages, by every formulation, at random
+//! states; parts add up to the whole, and closed forms give the rates that `dal eval` gives.
 
 use dalembert::export::Derivation;
 use dalembert::export::Extras;
@@ -95,7 +95,8 @@ fn multipliers(model: &Model, derivation: &Derivation) -> (Vec<Symbol>, Vec<Symb
     model.system.unknowns.iter().filter_map(of).unzip()
 }
 
-fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> usize {
+/// How many parts were compared, or what is shown otherwise than it is computed.
+fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> Result<usize, String> {
     let mut compared = 0;
     let derivation = Derivation::new(model, equations);
     let readable = &derivation.readable;
@@ -127,7 +128,8 @@ fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> usize {
             let (x, y) = (values.evaluate(exprs, &a), values.evaluate(exprs, &b));
             if let Some(at) = differ(&x, &y) {
                 let text = exprs.to_text(b[at]);
-                panic!("{name}, {part}[{at}]: {} is shown as {}: {text}", x[at], y[at]);
+                let (x, y) = (x[at], y[at]);
+                return Err(format!("{name}, {part}[{at}]: {x} is shown as {y}: {text}"));
             }
         }
         if let Ok(parts) = &found {
@@ -141,11 +143,27 @@ fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> usize {
                 let part = values.evaluate(exprs, &part.values);
                 y.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
             }
-            assert_eq!(differ(&x, &y), None, "{name}: {parts:?} do not add up to F");
+            if differ(&x, &y).is_some() {
+                return Err(format!("{name}: {parts:?} do not add up to F"));
+            }
         }
         for (a, b) in model.system.constraints.iter().zip(&readable.model.system.constraints) {
             let value = values.evaluate(exprs, &[a.residual, b.residual]);
-            assert_eq!(differ(&value[..1], &value[1..]), None, "{name}, {}", a.name);
+            if differ(&value[..1], &value[1..]).is_some() {
+                return Err(format!("{name}, {}: {value:?}", a.name));
+            }
+        }
+    }
+    Ok(compared)
+}
+
+/// What is shown of a model by every formulation that applies; how much was compared.
+fn check_all(name: &str, model: &Model) -> usize {
+    let mut compared = 0;
+    for formulation in ALL {
+        if let Ok(equations) = derive(model, Some(formulation.name())) {
+            let name = format!("{name}, {}", formulation.name());
+            compared += check(&name, model, &equations).unwrap_or_else(|words| panic!("{words}"));
         }
     }
     compared
@@ -153,15 +171,70 @@ fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> usize {
 
 #[test]
 fn what_is_shown_has_the_values_of_what_is_computed() {
-    let mut compared = 0;
-    for (name, model) in pages() {
-        for formulation in ALL {
-            if let Ok(equations) = derive(&model, Some(formulation.name())) {
-                compared += check(&format!("{name}, {}", formulation.name()), &model, &equations);
+    let compared: usize = pages().iter().map(|(name, model)| check_all(name, model)).sum();
+    assert!(compared > 5_000, "{compared}");
+}
+
+/// A linkage in the plane: rods that turn, by absolute angles or against the one before, or
+/// slide; with springs, dampers, forces, and perhaps a rod whose end is led.
+fn linkage(random: &mut Random) -> String {
+    let count = 2 + random.below(2);
+    let mut text = String::from("param m = 1, l = 2, g = 9.81, k = 3, c = 0.5\ncoord ");
+    let names: Vec<String> = (1..=count).map(|i| format!("q{i}")).collect();
+    text += &names.join(", ");
+    text += "\nlet r0 = [0, 0]\n";
+    let mut angle = String::from("0");
+    for (i, q) in names.iter().enumerate() {
+        let rod = match random.below(3) {
+            0 => {
+                angle.clone_from(q);
+                "l".to_owned()
             }
+            1 => {
+                angle = format!("{angle} + {q}");
+                "l".to_owned()
+            }
+            _ => format!("(l + {q})"),
+        };
+        text += &format!("let r{} = r{i} + {rod}*[sin({angle}), -cos({angle})]\n", i + 1);
+        text += &format!("kinetic m/2*dot(r{0}', r{0}')\npotential m*g*r{0}[2]\n", i + 1);
+        match random.below(4) {
+            0 => text += &format!("potential k/2*{q}^2\n"),
+            1 => text += &format!("dissipation c/2*{q}'^2\n"),
+            2 => text += &format!("force {q}: -c*{q}'*abs({q}') + cos(t)\n"),
+            _ => {}
         }
     }
-    assert!(compared > 5_000, "{compared}");
+    match random.below(3) {
+        0 => text += &format!("constraint led: r{count}[1] = l/2 + 0.1*sin(t)\n"),
+        1 => text += &format!("constraint skate: r{count}[1]'*cos(q1) = r{count}[2]'*sin(q1)\n"),
+        _ => {}
+    }
+    text
+}
+
+#[test]
+fn what_is_shown_of_random_linkages_has_the_values_of_what_is_computed() {
+    let mut random = Random::new(11);
+    let mut compared = 0;
+    for at in 0..24 {
+        let text = linkage(&mut random);
+        let model = dalembert::parse(&text).unwrap_or_else(|faults| panic!("{text}{faults:?}"));
+        compared += check_all(&format!("linkage {at}\n{text}"), &model);
+    }
+    assert!(compared > 1_000, "{compared}");
+}
+
+#[test]
+fn what_is_shown_otherwise_is_found() {
+    let input = Input::open("gallery:double-pendulum").expect("in the gallery");
+    let model = dalembert::load(&input, &Options::default()).model.expect("no faults");
+    let mut equations = derive(&model, None).expect("applies");
+    assert!(check("as it is", &model, &equations).is_ok());
+    let exprs = &model.exprs;
+    equations.force[1] = (exprs.at(equations.force[1]) * 2).id;
+    let words = check("twice the force", &model, &equations).unwrap_err();
+    assert!(words.contains("F[1]"), "{words}");
 }
 
 /// q̈ = K v̇ + κ with v̇ of a closed form at a state; `None` on another branch than that

@@ -32,12 +32,26 @@ export function pointsOf(shape: Shape): number[][] {
   return [shape.kind === 'circle' ? shape.center : shape.at];
 }
 
-/** Whether a point is elsewhere at some time. */
+/** Whether a point is elsewhere at some time, by more than what constraints leave of rounding. */
 export function moves(rows: (number | null)[][], point: number[]): boolean {
+  const least = 1e-9 * reach(rows);
   return point.some((index) => {
     const row = rows[index] ?? [];
-    return row[0] !== row[row.length - 1] || row[0] !== row[row.length >> 1];
+    const first = row[0] ?? 0;
+    return [row[row.length >> 1], row[row.length - 1]].some((x) => Math.abs((x ?? first) - first) > least);
   });
+}
+
+const reaches = new WeakMap<(number | null)[][], number>();
+
+/** The largest number of a drawing at its first sample and in the middle. */
+function reach(rows: (number | null)[][]): number {
+  const known = reaches.get(rows);
+  if (known !== undefined) return known;
+  const sizes = rows.map((row) => Math.max(Math.abs(row[0] ?? 0), Math.abs(row[row.length >> 1] ?? 0)));
+  const found = sizes.reduce((most, size) => Math.max(most, size), 0);
+  reaches.set(rows, found);
+  return found;
 }
 
 /**

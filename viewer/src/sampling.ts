@@ -1,4 +1,5 @@
-/** Values of a run between its samples. */
+/** Values of a run between its samples, and whether these are enough. */
+
 /** A place among samples: the one at or before a time, and how far it is to the next. */
 export interface Place {
   index: number;
@@ -30,4 +31,22 @@ export function at(row: (number | null)[] | undefined, { index, fraction }: Plac
   if (fraction === 0) return a;
   const b = row?.[index + 1];
   return b === null || b === undefined ? a : a + (b - a) * fraction;
+}
+
+/** Fewer samples than these from one turn of a quantity to the next do not show it. */
+const SHOWN = 3;
+
+/** Whether quantities turn back and forth faster than samples can show. */
+export function isTooCoarse(rows: (number | null)[][]): boolean {
+  return rows.some((row) => {
+    const values = row.filter((x) => x !== null);
+    if (values.length < 60) return false;
+    const least = 1e-3 * values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    let turns = 0;
+    for (let i = 1; i + 1 < values.length; i++) {
+      const [before, after] = [values[i]! - values[i - 1]!, values[i + 1]! - values[i]!];
+      if (before * after < 0 && Math.min(Math.abs(before), Math.abs(after)) > least) turns += 1;
+    }
+    return turns * SHOWN > values.length;
+  });
 }

@@ -57,6 +57,7 @@ export class Sliders {
     const fresh = live(page);
     this.engine = fresh;
     const key = JSON.stringify([page.parameters, page.starts].map((list) => list.map((s) => s.name)));
+    this.note.textContent = this.words();
     if (key === this.known) return this.adopt();
     this.known = key;
     this.rows = [];
@@ -66,19 +67,24 @@ export class Sliders {
     ].filter((group) => group !== null);
     this.place.replaceChildren();
     if (groups.length === 0) return;
-    const why = 'why' in page.live ? page.live.why : '';
-    this.note.textContent = this.isLive
-      ? page.served
-        ? 'Drag: the motion follows, computed in this page. Release: it is run natively and certified.'
-        : 'Drag: the motion follows, computed in this page.'
-      : page.served
-        ? 'Release a slider: the model is run natively and certified.'
-        : `These move nothing here${why ? `: ${why}` : ''}. dal view MODEL runs the model anew.`;
     this.place.append(h('div', { class: 'heading' }, h('h2', {}, 'Try'), this.note, this.reset), ...groups);
     for (const { range, number } of this.rows) {
       range.disabled = number.disabled = !this.isLive && !page.served;
     }
     this.reset.disabled = true;
+  }
+
+  /** What dragging does here, and if nothing, why. */
+  private words(): string {
+    const { page } = this.app;
+    const why = 'why' in page.live ? page.live.why : '';
+    if (this.isLive) {
+      const drag = 'Drag: the motion follows, computed in this page.';
+      return page.served ? `${drag} Release: it is run natively and certified.` : drag;
+    }
+    return page.served
+      ? 'Release a slider: the model is run natively and certified.'
+      : `These move nothing here${why ? `: ${why}` : ''}. dal view MODEL runs the model anew.`;
   }
 
   /** The same sliders with the values of a new run; one that is held keeps its own. */
@@ -87,6 +93,8 @@ export class Sliders {
     for (const row of this.rows) {
       row.slider = all.find((slider) => slider.name === row.slider.name) ?? row.slider;
       if (row.range.matches(':active')) continue;
+      row.range.min = String(row.slider.min);
+      row.range.max = String(row.slider.max);
       this.put(row, row.slider.value);
     }
     this.reset.disabled = !this.app.page.served;
@@ -101,7 +109,6 @@ export class Sliders {
 
   private row(slider: Slider): HTMLElement {
     const id = `slider-${this.rows.length}`;
-    const step = (slider.max - slider.min) / 400 || 'any';
     const range = h('input', { type: 'range', id, min: slider.min, max: slider.max, step: 'any', value: slider.value, 'data-name': slider.name });
     const number = h('input', { type: 'number', value: slider.value, step: 'any', 'aria-label': `${slider.label}, as a number` });
     const row: Row = { slider, value: slider.value, range, number };
@@ -109,18 +116,19 @@ export class Sliders {
     this.put(row, slider.value);
     range.addEventListener('input', () => {
       // In steps of the range, so that numbers stay short; the value of the model is one of them.
-      const raw = Number(range.value);
+      const step = stepOf(row.slider);
       const own = row.slider.value;
-      const value = typeof step === 'number' ? own + Math.round((raw - own) / step) * step : raw;
-      this.put(row, Math.abs(raw - own) * 2 < Number(step) ? own : Number(value.toPrecision(6)));
+      const steps = step > 0 ? Math.round((Number(range.value) - own) / step) : 0;
+      this.put(row, steps === 0 ? own : Number((own + steps * step).toPrecision(6)));
       this.compute();
     });
     range.addEventListener('keydown', (event) => {
       const keys: Record<string, number> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageDown: -20, PageUp: 20 };
       const by = keys[event.key];
-      if (by === undefined || typeof step !== 'number') return;
+      if (by === undefined) return;
       event.preventDefault();
-      const value = Math.min(Math.max(row.value + by * step, slider.min), slider.max);
+      const { min, max } = row.slider;
+      const value = Math.min(Math.max(row.value + by * stepOf(row.slider), min), max);
       this.put(row, Number(value.toPrecision(6)));
       this.compute();
       this.release();
@@ -182,4 +190,9 @@ export class Sliders {
     this.reset.disabled = true;
     this.app.show('native', this.app.page.run, this.app.page.events);
   }
+}
+
+/** By how much a slider moves at least. */
+function stepOf({ min, max }: Slider): number {
+  return (max - min) / 400;
 }

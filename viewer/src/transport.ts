@@ -2,6 +2,7 @@
 import type { App } from './app.ts';
 import { byId, h, icon, ICONS } from './dom.ts';
 import { clock } from './numbers.ts';
+import { isTooCoarse } from './sampling.ts';
 
 const SPEEDS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16];
 
@@ -13,9 +14,11 @@ export function transport(app: App): void {
     app.seek(app.begin + Number(scrub.value) * (app.end - app.begin));
   } });
   const marks = h('div', { class: 'marks', 'aria-hidden': 'true' });
-  const readout = h('output', { id: 'time', for: 'scrub' });
+  const readout = h('output', { id: 'time', for: 'scrub', 'aria-live': 'off' });
   const speed = h('select', { 'aria-label': 'Speed', title: 'Speed', onchange: () => (app.speed = Number(speed.value)) });
   byId('transport').append(first, play, h('div', { class: 'track' }, scrub, marks), readout, speed);
+  const coarse = h('p', { class: 'coarse' });
+  byId('transport').after(coarse);
 
   const showTime = () => {
     const span = app.end - app.begin;
@@ -46,6 +49,12 @@ export function transport(app: App): void {
     const kept = speeds.some((s) => s === app.speed) ? app.speed : own;
     speed.replaceChildren(...speeds.map((s) => h('option', { value: s, selected: s === kept }, rate(s))));
     app.speed = kept;
+    const { columns } = app.page;
+    const shown = app.run.values.filter((_, i) => columns[i]?.group === 'coordinate');
+    coarse.hidden = !isTooCoarse(shown);
+    coarse.textContent =
+      `This motion oscillates faster than the ${app.run.t.length} samples of a page can show: what is drawn jumps. ` +
+      'A shorter run shows it: --t-end.';
     showTime();
   };
   app.on('time', showTime);

@@ -40,7 +40,8 @@ for (const name of chosen) {
       said = await text(page, '#shown');
       alive += 1;
     } else {
-      said = await text(page, '#sliders');
+      said = await text(page, '#sliders .note').catch(() => 'nothing to move');
+      assert.match(said, /These move nothing here: .{10,}|nothing to move/, 'a page that is not alive says why');
     }
     const cost = await page.evaluate(async () => {
       // The time of a frame: everything that is done to show another moment.

@@ -1,7 +1,7 @@
 // Pages opened from files, without a server: `dal run MODEL --html page.html`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { drag, frames, launch, legend, makePage, open, picture, scrub, text, until } from './browser.mjs';
+import { drag, frames, launch, legend, makePage, open, picture, same, scrub, text, until } from './browser.mjs';
 
 let browser;
 let pendulum;
@@ -21,13 +21,13 @@ test('the animation moves, in the plane and in space', async () => {
     const [first, began] = [await picture(page), await time()];
     await until(page, (was) => document.querySelector('#time').textContent !== was, began);
     await frames(page, 10);
-    assert.notEqual(await picture(page), first);
+    assert.ok(!same(await picture(page), first));
     await page.keyboard.press(' ');
     await frames(page, 3);
     const [still, stopped] = [await picture(page), await time()];
     await frames(page, 10);
     assert.equal(await time(), stopped, 'space pauses');
-    assert.equal(await picture(page), still);
+    assert.ok(same(await picture(page), still));
     assert.deepEqual(page.faults, []);
     await page.close();
   }
@@ -40,7 +40,7 @@ test('the time bar, keys and a click on a plot choose the time', async () => {
   const start = await picture(page);
   await scrub(page, 0.5);
   assert.equal(await text(page, '#time'), 't = 2.50');
-  assert.notEqual(await picture(page), start);
+  assert.ok(!same(await picture(page), start));
   const here = await legend(page);
   await page.keyboard.press('ArrowRight');
   assert.notEqual(await text(page, '#time'), 't = 2.50');
@@ -50,7 +50,7 @@ test('the time bar, keys and a click on a plot choose the time', async () => {
   await page.keyboard.press('End');
   assert.equal(await text(page, '#time'), 't = 5.00');
   await page.keyboard.press('Home');
-  assert.equal(await picture(page), start);
+  assert.ok(same(await picture(page), start));
   const plot = await (await page.$('.panel .u-over')).boundingBox();
   await page.mouse.move(plot.x + plot.width / 2, plot.y + 30);
   await until(page, () => Math.abs(Number(document.querySelector('#time').textContent.slice(4)) - 2.5) < 0.05);
@@ -74,7 +74,7 @@ test('sliders move the motion in a file, the page says so, and reset restores it
   assert.match(await text(page, '#shown'), /live, computed in this page, not certified/);
   await frames(page, 3);
   assert.notDeepEqual(await legend(page), values);
-  assert.notEqual(await picture(page), native);
+  assert.ok(!same(await picture(page), native));
   await page.click('#tab-certificate');
   assert.match(await text(page, '#panel-certificate'), /not certified/);
   await page.click('#tab-plots');
@@ -82,7 +82,7 @@ test('sliders move the motion in a file, the page says so, and reset restores it
   await until(page, () => document.querySelector('#shown').dataset.kind !== 'live');
   await frames(page, 3);
   assert.deepEqual(await legend(page), values);
-  assert.equal(await picture(page), native);
+  assert.ok(same(await picture(page), native));
   assert.deepEqual(page.faults, []);
   await page.close();
 });
@@ -121,6 +121,21 @@ test('plots zoom by the mouse and by keys, and show other columns', async () => 
   await page.click(`${last} button[title^="Logarithmic"]`);
   await frames(page, 2);
   assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+test('what a screen reader meets has names, and is not told every frame', async () => {
+  const page = await open(browser, pendulum);
+  await frames(page, 3);
+  const found = await page.evaluate(() => {
+    const named = (one) => one.getAttribute('aria-label') || one.textContent?.trim() || one.title || (one.id && document.querySelector(`label[for="${one.id}"]`)?.textContent);
+    const all = [...document.querySelectorAll('button, select, input, [role=group], [role=tabpanel], [tabindex="0"]:not(pre)')];
+    const live = [...document.querySelectorAll('output')].filter((one) => one.getAttribute('aria-live') !== 'off');
+    return { count: all.length, nameless: all.filter((one) => !named(one) && !one.getAttribute('aria-labelledby')).map((one) => one.outerHTML.slice(0, 120)), live: live.length };
+  });
+  assert.ok(found.count > 20);
+  assert.deepEqual(found.nameless, []);
+  assert.equal(found.live, 0);
   await page.close();
 });
 

@@ -66,7 +66,7 @@ impl Picture {
             if let Some(why) = scene.why() {
                 return Err(why.to_owned());
             }
-            motion = Some(Motion { scene, ..Motion::default() });
+            motion = Some(Motion::new(scene));
         }
         let chosen = Chosen::new(if moves { &[] } else { shown }, columns)?;
         Ok(Picture { path: path.to_owned(), format, wish, chosen, motion })
@@ -80,13 +80,7 @@ impl Picture {
     pub fn row(&mut self, setting: &Setting, observation: &Observation, row: &[f64]) {
         self.chosen.row(row);
         if let Some(motion) = &mut self.motion {
-            let table = observation.table(&setting.model.system);
-            if motion.t.is_empty() {
-                let down = motion.scene.down.as_ref().map(|g| setting.numbers(g, &table));
-                motion.up = down.and_then(|g| <[f64; 3]>::try_from(g).ok()).map(|g| g.map(|x| -x));
-            }
-            motion.t.push(observation.state.t);
-            motion.rows.push(setting.numbers(&motion.scene.numbers, &table));
+            motion.record(setting, observation);
         }
     }
 
@@ -94,8 +88,7 @@ impl Picture {
     pub fn clear(&mut self) {
         self.chosen.clear();
         if let Some(motion) = &mut self.motion {
-            motion.t.clear();
-            motion.rows.clear();
+            motion.clear();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::readable::{Part, Readable, Row, Solved};
 use dalembert_derive::{EquationsOfMotion, Source, Variables};
-use dalembert_expr::{Assumption, ExprId, Exprs, Jacobian, Notation};
+use dalembert_expr::{Assumption, ExprId, Exprs, Jacobian, LinearSystem, Notation};
 use dalembert_model::system::{Energy, Model, System};
 
 /// A model and its equations, ready to be written down.
@@ -21,6 +21,8 @@ pub struct Derivation<'m> {
     pub(crate) parts: Option<Vec<Part>>,
     /// v̇ in closed form, if that is asked for, or why there is none.
     pub(crate) solved: Option<Result<Solved, String>>,
+    /// What stands behind the solutions of linear systems in all of these.
+    pub(crate) systems: Vec<LinearSystem>,
     /// Words on what was asked for and is not there.
     pub(crate) remarks: Vec<String>,
 }
@@ -78,11 +80,25 @@ impl<'m> Derivation<'m> {
             }
         }
         let (rows, constraint_rows) = (readable.rows(), readable.constraint_rows());
-        let left = readable.left_as_they_are();
+        let systems = Vec::new();
+        let mut derivation = Derivation {
+            model,
+            equations,
+            readable,
+            rows,
+            constraint_rows,
+            parts,
+            solved,
+            systems,
+            remarks,
+        };
+        derivation.systems = derivation.find_systems();
+        let left = derivation.readable.left_as_they_are();
         if left > 0 {
-            remarks.push(format!("{left} expressions were too large to be simplified"));
+            let were = if left == 1 { "expression was" } else { "expressions were" };
+            derivation.remarks.push(format!("{left} {were} too large to be simplified"));
         }
-        Derivation { model, equations, readable, rows, constraint_rows, parts, solved, remarks }
+        derivation
     }
 
     /// v̇ in closed form or why there is none, if that was asked for.

@@ -16,7 +16,7 @@ const STYLE: &str = "\
     .formula { margin: 1rem 0; padding: .3rem 0; overflow-x: auto; overflow-y: hidden; }\n\
     .menv-alignlike mtd { math-style: normal; padding: .25rem 0; text-align: left; }\n\
     .menv-alignlike mtd:nth-child(odd) { text-align: right; padding-right: .3rem; }\n\
-    pre { background: #f3f3f3; padding: .6rem .9rem; overflow-x: auto; }\n\
+    pre { background: #f3f3f3; padding: .6rem .9rem; white-space: pre-wrap; }\n\
     figure { margin: 1.5rem 0; } figure svg { max-width: 100%; height: auto; }\n\
     nav, footer { text-align: center; margin: 1.5rem 0; }\n\
     .finding { border-left: .3rem solid #c90; padding-left: .8rem; }\n\
@@ -114,7 +114,8 @@ fn text_with_math(text: &str) -> String {
         .collect()
 }
 
-pub(crate) fn escape(text: &str) -> String {
+/// Text in which a browser sees no elements.
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

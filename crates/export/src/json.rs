@@ -55,6 +55,7 @@ impl Derivation<'_> {
                 Value::Object(list.collect())
             }),
             "solved": self.solved_json(),
+            "systems": self.systems_json(),
             "nodes": self.equations.count_nodes(&self.model.exprs),
         })
     }
@@ -67,6 +68,15 @@ impl Derivation<'_> {
     fn equations_json(&self, rows: &[Row]) -> Value {
         let row = |row: &Row| json!({"left": self.source_form(row.left), "right": self.source_form(row.right)});
         json!(rows.iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// What stands behind `solve(K[k], r[i])[j]`.
+    fn systems_json(&self) -> Value {
+        let matrices = self.system_matrices().into_iter();
+        let matrices = matrices.map(|(number, k)| (format!("K[{number}]"), self.matrix(&k)));
+        let right = self.systems.iter();
+        let right = right.map(|s| (format!("r[{}]", s.number), json!(self.vector(&s.r))));
+        Value::Object(matrices.chain(right).collect())
     }
 
     fn solved_json(&self) -> Value {

@@ -2,6 +2,7 @@
 
 use crate::derivation::Derivation;
 use crate::typeset::{Block, align_lines};
+use dalembert_expr::latex_name;
 use std::fmt::Write;
 
 impl Derivation<'_> {
@@ -94,8 +95,20 @@ pub(crate) fn escape(text: &str) -> String {
                 escaped.push('\\');
                 escaped.push(c);
             }
-            _ => escaped.push(c),
+            ' '..='~' | '\n' | '\t' => escaped.push(c),
+            // What the encoding of the font has.
+            '\u{a1}'..='\u{17f}' | '‘'..='„' | '—' => escaped.push(c),
+            _ => match greek(c) {
+                Some(name) => escaped.push_str(&format!("\\ensuremath{{{name}}}")),
+                None => escaped.push_str(&format!("[U+{:04X}]", c as u32)),
+            },
         }
     }
     escaped
+}
+
+/// A Greek letter as formulas have it; capitals that look like Latin ones are those.
+fn greek(c: char) -> Option<String> {
+    let latex = latex_name(&c.to_string(), 0);
+    latex.is_ascii().then_some(latex)
 }

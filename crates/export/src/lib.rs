@@ -23,6 +23,7 @@ pub mod scene;
 pub mod sinks;
 mod start;
 pub mod summary;
+mod systems;
 pub mod table;
 mod terms;
 pub mod text;

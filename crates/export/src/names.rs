@@ -24,7 +24,7 @@ pub(crate) struct Names {
 
 impl Derivation<'_> {
     /// Every expression that a document shows.
-    fn shown_expressions(&self) -> Vec<ExprId> {
+    pub(crate) fn shown_expressions(&self) -> Vec<ExprId> {
         let shown = self.shown();
         let system = self.system();
         let mut all: Vec<ExprId> = self.energies().iter().map(|e| e.1).collect();
@@ -49,6 +49,7 @@ impl Derivation<'_> {
         if let Some(Ok(solved)) = &self.solved {
             all.extend(solved.multipliers.iter().chain(&solved.rates).map(|e| e.1));
         }
+        all.extend(self.systems.iter().flat_map(|system| system.k.iter().chain(&system.r)));
         all
     }
 

@@ -3,6 +3,7 @@
 
 use crate::derivation::Derivation;
 use crate::html::{self, escape};
+use crate::text::untitled;
 use crate::{AnalysisPage, RunPage};
 use std::fmt::Write;
 
@@ -34,10 +35,13 @@ impl ReportPage<'_> {
         let _ = writeln!(body, "<section id=\"equations\">");
         body.push_str(&self.derivation.to_html_fragment());
         let _ = writeln!(body, "</section>\n<section id=\"analysis\">\n<h2>Analysis</h2>");
-        for finding in &self.findings {
+        let analysis = self.analysis.as_ref().map(AnalysisPage::to_text);
+        // What the analysis says itself is not said twice.
+        let said = analysis.as_deref().unwrap_or("");
+        for finding in self.findings.iter().filter(|finding| !said.contains(finding.as_str())) {
             let _ = writeln!(body, "<p class=\"finding\">{}</p>", escape(finding));
         }
-        self.text(&mut body, self.analysis.as_ref().map(AnalysisPage::to_text));
+        self.text(&mut body, analysis);
         let _ = writeln!(body, "</section>\n<section id=\"motion\">\n<h2>Motion</h2>");
         for figure in &self.figures {
             let _ = writeln!(body, "<figure>{}</figure>", inline(figure));
@@ -63,12 +67,7 @@ impl ReportPage<'_> {
     /// A text as it stands on a terminal, without its title.
     fn text(&self, body: &mut String, text: Result<String, impl std::fmt::Display>) {
         let _ = match text {
-            Ok(text) => {
-                let lines: Vec<&str> = text.lines().collect();
-                let titled = lines.get(1).is_some_and(|line| line.starts_with('═'));
-                let lines = if titled { &lines[2..] } else { &lines[..] };
-                writeln!(body, "<pre>{}</pre>", escape(lines.join("\n").trim_matches('\n')))
-            }
+            Ok(text) => writeln!(body, "<pre>{}</pre>", escape(untitled(&text))),
             Err(words) => writeln!(body, "<p>{}</p>", escape(&words.to_string())),
         };
     }

@@ -25,6 +25,15 @@ pub fn list(items: Vec<String>, most: usize) -> String {
     format!("{shown}, …, {}", items[items.len() - 1])
 }
 
+/// A text for a terminal without the title above it, for documents that have one of their own.
+pub fn untitled(text: &str) -> &str {
+    let mut rest = text.splitn(3, '\n').skip(1);
+    match (rest.next(), rest.next()) {
+        (Some(line), Some(body)) if line.starts_with('═') => body.trim_matches('\n'),
+        _ => text.trim_matches('\n'),
+    }
+}
+
 /// Columns a text takes on a terminal: combining marks take none.
 pub fn width(text: &str) -> usize {
     text.chars().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).count()
@@ -38,6 +47,7 @@ impl Derivation<'_> {
         page.energy();
         page.equations();
         page.constraints();
+        page.systems();
         page.named_parts();
         for remark in &self.remarks {
             let _ = writeln!(page.out, "\n{remark}");
@@ -276,6 +286,34 @@ impl TextPage<'_, '_> {
                 let _ = writeln!(self.out, "  {} = 0", self.show(residual));
             }
         }
+        self.out.push('\n');
+    }
+
+    /// What stands behind the components of K⁻¹ r.
+    fn systems(&mut self) {
+        let of = self.of;
+        if of.systems.is_empty() {
+            return;
+        }
+        self.out.push_str("\n(Kₖ⁻¹·rᵢ)ⱼ is component j of the x that solves Kₖ x = rᵢ, with\n\n");
+        for (number, matrix) in of.system_matrices() {
+            let name = format!("K{}", subscripts(&[number], 9));
+            self.matrix(&name, &matrix, entries(&matrix), false);
+        }
+        for system in of.systems.iter().take(MOST) {
+            let name = format!("r{}", subscripts(&[system.number], 9));
+            self.column(&name, &system.r);
+        }
+        self.more(of.systems.len());
+    }
+
+    /// A vector whose name has an index of its own.
+    fn column(&mut self, name: &str, vector: &[ExprId]) {
+        for (at, &value) in vector.iter().enumerate().take(MOST) {
+            let place = subscripts(&[at + 1], 9);
+            let _ = writeln!(self.out, "({name}){place} = {}", self.show(value));
+        }
+        self.more(vector.len());
         self.out.push('\n');
     }
 

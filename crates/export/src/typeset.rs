@@ -52,6 +52,7 @@ impl Derivation<'_> {
             document.constrained();
         }
         document.solved();
+        document.systems();
         document.named_parts();
         document.legend();
         for remark in &self.remarks {
@@ -93,6 +94,9 @@ impl Document<'_, '_> {
 
     /// Equations, below each other where all of them are short.
     fn equations(&mut self, rows: Vec<(String, String)>) {
+        if rows.is_empty() {
+            return;
+        }
         let widest = rows.iter().map(|row| width(&row.0)).max().unwrap_or(0);
         let right = rows.iter().map(|row| width(&row.1)).max().unwrap_or(0);
         if widest + right + 13 <= LINE {
@@ -328,8 +332,11 @@ impl Document<'_, '_> {
             self.quantities();
             self.force();
         }
-        self.text("One for each unknown:");
         let rows = of.rows.clone();
+        self.text(match rows.is_empty() {
+            true => "The constraints leave no unknown: there is nothing to solve for.",
+            false => "One for each unknown:",
+        });
         self.rows(&rows);
     }
 
@@ -353,6 +360,27 @@ impl Document<'_, '_> {
         }
         for words in of.solved_words(solved, Notation::Latex) {
             self.text(format!("({words}.)"));
+        }
+    }
+
+    /// What stands behind the components of K⁻¹ r.
+    fn systems(&mut self) {
+        let of = self.of;
+        if of.systems.is_empty() {
+            return;
+        }
+        self.section("Linear systems");
+        let component = "$(\\mathbf{K}_{k}^{-1} \\mathbf{r}_{i})_{j}$";
+        let system = "$\\mathbf{K}_{k} \\, x = \\mathbf{r}_{i}$";
+        self.text(format!("{component} is component $j$ of the $x$ that solves {system}, with"));
+        for (number, matrix) in of.system_matrices() {
+            let name = format!("\\mathbf{{K}}_{{{number}}}");
+            if !self.matrix(&name, &matrix) {
+                self.entries(&name, &matrix);
+            }
+        }
+        for system in &of.systems {
+            self.vector(&format!("\\mathbf{{r}}_{{{}}}", system.number), &system.r);
         }
     }
 
@@ -449,7 +477,7 @@ impl Document<'_, '_> {
         let mut rows = Vec::new();
         for (i, row) in matrix.rows.iter().enumerate() {
             for &(j, entry) in row {
-                let place = format!("{name}_{{{}{comma}{}}}", i + 1, j + 1);
+                let place = component(name, &format!("{}{comma}{}", i + 1, j + 1));
                 rows.push((place, self.formula(entry)));
             }
         }
@@ -465,9 +493,17 @@ impl Document<'_, '_> {
         let rows = vector
             .iter()
             .enumerate()
-            .map(|(at, &value)| (format!("{{{name}}}_{{{}}}", at + 1), self.formula(value)));
+            .map(|(at, &value)| (component(name, &(at + 1).to_string()), self.formula(value)));
         let rows = rows.collect();
         self.equations(rows);
+    }
+}
+
+/// A component of what a name stands for, which may have an index of its own.
+fn component(name: &str, index: &str) -> String {
+    match name.contains(['_', '^', ' ']) {
+        true => format!("({name})_{{{index}}}"),
+        false => format!("{name}_{{{index}}}"),
     }
 }
 

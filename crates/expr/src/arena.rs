@@ -11,6 +11,7 @@ mod solve;
 mod surface;
 
 pub use known::Zero;
+pub use solve::LinearSystem;
 pub use surface::SurfaceId;
 pub(crate) use surface::{Restrictions, SurfaceData, SurfaceKey};
 

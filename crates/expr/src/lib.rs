@@ -55,7 +55,7 @@ pub mod zero;
 
 pub(crate) use arena::NumberId;
 pub use arena::SurfaceId;
-pub use arena::{ExprId, Exprs};
+pub use arena::{ExprId, Exprs, LinearSystem};
 pub use arithmetic::Restriction;
 pub use branch::Assumption;
 pub use explicit::Explicit;

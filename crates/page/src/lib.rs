@@ -24,7 +24,9 @@ pub use samples::Samples;
 use dalembert_analyze::analysis::{Request as Analyze, analyze};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{Choices, Formulation};
+use dalembert_export::html::escape;
 use dalembert_export::scene::{Scene, Shape};
+use dalembert_export::text::untitled;
 use dalembert_export::{AnalysisPage, Derivation};
 use dalembert_model::system::Model;
 use dalembert_simulate::drive::End;
@@ -39,7 +41,7 @@ pub const VIEWER: &str = include_str!("../assets/viewer.html");
 /// Equations of larger systems are no page's.
 const LARGEST: usize = 60;
 /// As are those with more characters.
-const LONGEST: usize = 1_500_000;
+const LONGEST: usize = 4_000_000;
 
 /// What a page is made of.
 pub struct Page<'a> {
@@ -169,7 +171,7 @@ impl Page<'_> {
         match analyze(model, &Analyze::default()) {
             Ok(analysis) => {
                 let text = AnalysisPage { model, analysis: &analysis }.to_text();
-                format!("<pre>{}</pre>", escape(text.trim_end()))
+                format!("<pre>{}</pre>", escape(untitled(&text)))
             }
             Err(_) => "<p>Nothing was found out: there is no consistent start.</p>".to_owned(),
         }
@@ -229,8 +231,4 @@ fn scene_json(scene: &Scene, setting: &Setting) -> Value {
         made["down"] = json!(down);
     }
     made
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

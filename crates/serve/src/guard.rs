@@ -14,8 +14,11 @@ use axum::response::{IntoResponse, Response};
 /// Why a request is refused, or nothing.
 pub(crate) fn fault(request: &Request, port: u16) -> Option<&'static str> {
     let headers = request.headers();
-    let own =
-        |host: &str| host == format!("127.0.0.1:{port}") || host == format!("localhost:{port}");
+    // Browsers leave the usual port out.
+    let own = |host: &str| {
+        let (name, given) = host.rsplit_once(':').unwrap_or((host, "80"));
+        matches!(name, "127.0.0.1" | "localhost") && given == port.to_string()
+    };
     let named = request.uri().authority().is_none_or(|authority| own(authority.as_str()));
     match only(headers, &header::HOST) {
         Some(host) if own(host) && named => {}

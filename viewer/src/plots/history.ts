@@ -9,6 +9,9 @@ import type { Choice } from './choose.ts';
 const SYNC = 'time';
 /** Labels of more events than these would overlap. */
 const NAMED = 12;
+/** More events than these are fainter; and lines nearer to each other than so many pixels are one. */
+const MANY = 30;
+const CLOSEST = 3.5;
 
 /** The stretch of time that all histories show. */
 export class Stretch {
@@ -62,6 +65,7 @@ export class History implements Chart {
           width: 1.5,
           dash: dash(place, palette),
           points: { show: false },
+          pxAlign: 0, // Between pixels too: curves are smooth.
           spanGaps: false,
         })),
       ],
@@ -191,7 +195,7 @@ export class History implements Chart {
 
   private drawEvents(u: uPlot): void {
     const { events } = this.app;
-    if (events.length === 0 || events.length > 400) return;
+    if (events.length === 0) return;
     const palette = colors();
     const c = u.ctx;
     const { left, top, width, height } = u.bbox;
@@ -206,8 +210,12 @@ export class History implements Chart {
     c.font = `${10 * devicePixelRatio}px system-ui, sans-serif`;
     c.textBaseline = 'top';
     c.textAlign = 'left';
+    c.globalAlpha = events.length > MANY ? 0.5 : 1;
+    let before = -Infinity;
     for (const { t, name } of events) {
       const x = Math.round(u.valToPos(t, 'x', true)) + 0.5;
+      if (Math.abs(x - before) < CLOSEST * devicePixelRatio) continue;
+      before = x;
       c.beginPath();
       c.moveTo(x, top);
       c.lineTo(x, top + height);

@@ -157,7 +157,7 @@ export class Panel {
     this.values = [];
     this.legend.replaceChildren(
       ...choice.ys.map((column, i) => {
-        const value = h('output');
+        const value = h('output', { 'aria-live': 'off' });
         this.values.push(value);
         const swatch = h('i', { 'aria-hidden': 'true' });
         swatch.style.background = palette.series[i % palette.series.length] ?? '';

@@ -37,19 +37,25 @@ export function position(app: App, point: number[]): [number, number, number] | 
   return Number.isFinite(x + y + z) ? [x, y, z] : null;
 }
 
+/** More points than these are of one color, but for those with a trace: a rainbow tells nothing. */
+const COLORED = 7;
+
 /**
  * The color of each shape, by its place in the palette; −1 is the color of bodies. A trace has
  * the color of the point it belongs to, so that both are seen as one.
  */
 export function shades(shapes: Shape[]): number[] {
   const known = new Map<string, number>();
+  const traced = new Set(shapes.flatMap((shape) => (shape.kind === 'trace' ? [shape.at.join()] : [])));
+  const many = shapes.filter((shape) => shape.kind === 'point').length > COLORED;
   const of = (point: number[]) => {
     const key = point.join();
     const shade = known.get(key) ?? known.size;
     known.set(key, shade);
     return shade;
   };
-  return shapes.map((shape) =>
-    shape.kind === 'point' || shape.kind === 'trace' ? of(shape.at) : -1,
-  );
+  return shapes.map((shape) => {
+    if (shape.kind === 'point' && many && !traced.has(shape.at.join())) return -1;
+    return shape.kind === 'point' || shape.kind === 'trace' ? of(shape.at) : -1;
+  });
 }

@@ -8,6 +8,8 @@ import { colors, type Colors } from '../theme.ts';
 import { position, shades, type Choices, type Figure } from './figure.ts';
 
 const MARGIN = 34;
+/** Above, there are buttons. */
+const TOP = 52;
 
 export class Flat implements Figure {
   readonly element: HTMLCanvasElement;
@@ -236,14 +238,16 @@ export class Flat implements Figure {
   private current(): { x: number; y: number; scale: number } {
     if (this.view) return this.view;
     const { low, high } = this.box;
-    const wide = high[0] - low[0] || 1e-9;
-    const tall = high[1] - low[1] || 1e-9;
-    const scale = Math.min(
-      Math.max(this.width - 2 * MARGIN, 40) / wide,
-      Math.max(this.height - 2 * MARGIN, 40) / tall,
+    const [wide, tall] = [high[0] - low[0], high[1] - low[1]];
+    // What stands still is seen from as far away as it is from the origin, or from a unit's length.
+    const away = Math.max(...[low, high].flatMap(([x, y]) => [Math.abs(x), Math.abs(y)]));
+    const least = Math.max(wide, tall) > 1e-12 * away ? 1e-9 * Math.max(wide, tall) : away || 1;
+    const sound = Math.min(
+      Math.max(this.width - 2 * MARGIN, 40) / Math.max(wide, least),
+      Math.max(this.height - TOP - MARGIN, 40) / Math.max(tall, least),
     );
-    const sound = Math.min(scale, 1e6 / Math.max(wide, tall, 1e-6));
-    return { x: (low[0] + high[0]) / 2, y: (low[1] + high[1]) / 2, scale: sound };
+    const lower = (TOP - MARGIN) / 2 / sound;
+    return { x: (low[0] + high[0]) / 2, y: (low[1] + high[1]) / 2 + lower, scale: sound };
   }
 
   private zoomAt(factor: number, px: number, py: number): void {

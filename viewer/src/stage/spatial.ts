@@ -134,6 +134,7 @@ export class Spatial implements Figure {
   dispose(): void {
     this.observer.disconnect();
     this.controls.dispose();
+    this.clear();
     this.renderer.dispose();
   }
 
@@ -186,7 +187,7 @@ export class Spatial implements Figure {
   /** Everything that depends on size or color. */
   private build(): void {
     const { app, palette } = this;
-    this.bodies.clear();
+    this.clear();
     const size = extent(this.box);
     const own = extent(bounds(app.drawing, true));
     const many = app.drawing.shapes.length > 60;
@@ -198,7 +199,7 @@ export class Spatial implements Figure {
     const body = new MeshLambertMaterial({ color: palette.body });
     this.rodMesh = instanced(new CylinderGeometry(1, 1, 1, many ? 6 : 14), body, this.rods.length);
     const { shapes } = app.drawing;
-    const shade = shades(shapes).map((n) => palette.series[n % palette.series.length] ?? palette.ink);
+    const shade = shades(shapes).map((n) => (n < 0 ? palette.body : (palette.series[n % palette.series.length] ?? palette.ink)));
     const dots = shapes.flatMap((shape, i) => (shape.kind === 'point' ? [shade[i] ?? ''] : []));
     const white = new MeshLambertMaterial({ color: 0xffffff });
     this.dotMesh = instanced(many ? new SphereGeometry(1, 8, 6) : new SphereGeometry(1, 20, 14), white, dots.length);
@@ -209,6 +210,16 @@ export class Spatial implements Figure {
     this.bodies.add(this.paths.group);
     this.buildGround(this.choices.follow ? 2 * own : size);
     this.element.toggleAttribute('data-ready', true);
+  }
+
+  /** Takes everything out, and gives the memory of the graphics card back. */
+  private clear(): void {
+    this.bodies.traverse((one) => {
+      const { geometry, material } = one as Partial<Mesh>;
+      geometry?.dispose();
+      for (const each of material ? [material].flat() : []) each.dispose();
+    });
+    this.bodies.clear();
   }
 
   private buildRings(material: MeshLambertMaterial, own: number): void {

@@ -145,7 +145,7 @@ fn motion(
         setting: &setting,
         columns,
         chosen,
-        motion: drawn.then(|| Motion { scene, ..Motion::default() }),
+        motion: drawn.then(|| Motion::new(scene)),
         row: Vec::new(),
         rows: 0,
         line,
@@ -185,8 +185,7 @@ impl Sink for Curves<'_> {
         self.rows = 0;
         self.chosen.clear();
         if let Some(motion) = &mut self.motion {
-            motion.t.clear();
-            motion.rows.clear();
+            motion.clear();
         }
     }
 
@@ -195,9 +194,7 @@ impl Sink for Curves<'_> {
         self.columns.row(self.setting, row, &mut self.row);
         self.chosen.row(&self.row);
         if let Some(motion) = &mut self.motion {
-            let table = row.table(&self.setting.model.system);
-            motion.t.push(row.state.t);
-            motion.rows.push(self.setting.numbers(&motion.scene.numbers, &table));
+            motion.record(self.setting, row);
         }
         self.rows += 1;
         ControlFlow::Continue(())

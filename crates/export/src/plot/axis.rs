@@ -13,17 +13,9 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis over these values. `margin` is a fraction of their range, `gap` the
-    /// least distance of ticks in the picture.
-    pub(super) fn new(
-        values: impl Iterator<Item = f64>,
-        margin: f64,
-        ends: (f64, f64),
-        gap: f64,
-    ) -> Axis {
-        let range = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+    /// An axis over this range, which is empty if its low end is the higher one. `margin` is a
+    /// fraction of it, `gap` the least distance of ticks in the picture.
+    pub(super) fn new(range: (f64, f64), margin: f64, ends: (f64, f64), gap: f64) -> Axis {
         let (low, high) = widen(range, margin);
         Axis::over(low, high, ends, gap)
     }
@@ -195,7 +187,7 @@ mod tests {
             assert!(low < high, "{low} {high}");
             let (list, _) = labels(low, high);
             assert!((1..=12).contains(&list.len()), "{low} … {high}: {list:?}");
-            let axis = Axis::new([low, high].into_iter(), 0.0, (0.0, 100.0), 15.0);
+            let axis = Axis::new((low, high), 0.0, (0.0, 100.0), 15.0);
             assert!(axis.place(low).abs() < 1.0 && (axis.place(high) - 100.0).abs() < 1.0);
         }
         assert_eq!(widen((f64::INFINITY, f64::NEG_INFINITY), 0.1), (0.0, 1.0));

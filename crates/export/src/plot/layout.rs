@@ -131,6 +131,10 @@ impl Panel {
         if !self.is_against_time() {
             self.event_rings(drawing, &plane, marks);
         }
+        if self.curves.iter().flat_map(Curve::points).flatten().next().is_none() {
+            let at = (0.5 * (plane.left + plane.right), 0.5 * (plane.top + plane.bottom) - 8.0);
+            drawing.text(at, Anchor::Middle, Color::FAINT, "nowhere a number");
+        }
         frame(drawing, &plane);
         plane.bottom + if is_last { BELOW } else { BETWEEN }
     }
@@ -142,12 +146,20 @@ impl Panel {
     /// The plane and its axes; one scale for both where lengths are against lengths.
     fn plane(&self, top: f64, height: f64) -> Plane {
         let seen = || self.curves.iter().flat_map(Curve::points).flatten();
-        let range = |of: fn((f64, f64)) -> f64| {
-            seen().map(of).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        let range = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
                 (low.min(value), high.max(value))
             })
         };
-        let (xs, ys) = (range(|p| p.0), range(|p| p.1));
+        let ys = range(&mut seen().map(|p| p.1));
+        let xs = match self.is_against_time() {
+            // Panels that share their time share all of it, whatever is a number then.
+            true => {
+                let times = self.curves.iter().flat_map(|curve| &curve.x);
+                range(&mut times.copied().filter(|t| t.is_finite()))
+            }
+            false => range(&mut seen().map(|p| p.0)),
+        };
         if self.is_equal()
             && let Some(plane) = equal_plane(xs, ys, top)
         {
@@ -156,8 +168,8 @@ impl Panel {
         let (left, right, bottom) = (LEFT, WIDTH - RIGHT, top + height);
         // Time begins and ends at the edges.
         let margin = if self.curves.iter().all(Curve::is_monotone) { 0.0 } else { 0.04 };
-        let across = Axis::new([xs.0, xs.1].into_iter(), margin, (left, right), 80.0);
-        let upward = Axis::new([ys.0, ys.1].into_iter(), 0.06, (bottom, top), 32.0);
+        let across = Axis::new(xs, margin, (left, right), 80.0);
+        let upward = Axis::new(ys, 0.06, (bottom, top), 32.0);
         Plane { across, upward, left, right, top, bottom }
     }
 
@@ -322,11 +334,13 @@ fn event_name(at: Point, mark: &Mark) -> Text {
 
 /// Where a curve is at an instant, between the rows around it.
 fn instant(curve: &Curve, t: f64) -> Option<(f64, f64)> {
-    let after = curve.t.iter().position(|&own| own >= t)?;
+    let forward = curve.t.first() <= curve.t.last();
+    let is_past = |&own: &f64| if forward { own >= t } else { own <= t };
+    let after = curve.t.iter().position(is_past)?;
     let point = |at: usize| (curve.x[at], curve.y[at]);
     let (b, tb) = (point(after), curve.t[after]);
     let found = match after.checked_sub(1) {
-        Some(before) if tb > t => {
+        Some(before) if tb != t => {
             let (a, ta) = (point(before), curve.t[before]);
             let part = (t - ta) / (tb - ta);
             (a.0 + part * (b.0 - a.0), a.1 + part * (b.1 - a.1))

@@ -3,6 +3,7 @@
 use super::drawing::{Color, Item, Pen, Point, color, line};
 use super::view::{Seen, View};
 use crate::scene::{Scene, Shape};
+use dalembert_simulate::{Observation, Setting};
 
 /// Points around a circle that is seen from aside.
 const AROUND: usize = 48;
@@ -44,6 +45,28 @@ pub(super) struct Stage<'a> {
 }
 
 impl Motion {
+    /// A scene before anything has moved.
+    pub fn new(scene: Scene) -> Motion {
+        Motion { scene, ..Motion::default() }
+    }
+
+    /// Takes the scene's numbers of a row. Up is what the first row says.
+    pub fn record(&mut self, setting: &Setting, seen: &Observation) {
+        let table = seen.table(&setting.model.system);
+        if self.t.is_empty() {
+            let down = self.scene.down.as_ref().map(|g| setting.numbers(g, &table));
+            self.up = down.and_then(|g| <[f64; 3]>::try_from(g).ok()).map(|g| g.map(|x| -x));
+        }
+        self.t.push(seen.state.t);
+        self.rows.push(setting.numbers(&self.scene.numbers, &table));
+    }
+
+    /// Forgets all rows: the run is made again.
+    pub fn clear(&mut self) {
+        self.t.clear();
+        self.rows.clear();
+    }
+
     /// The rows next to so many instants, from the start to the end.
     pub(super) fn instants(&self, count: usize) -> Vec<usize> {
         let (Some(&from), Some(&to)) = (self.t.first(), self.t.last()) else { return Vec::new() };

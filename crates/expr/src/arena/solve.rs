@@ -12,8 +12,9 @@
 //! (SᵀMS)⁻¹ (Maggi, bracket).
 
 use crate::arena::{Arena, ExprId, Exprs, Node};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 /// All solves of an arena and the matrices they share.
 #[derive(Clone, Default)]
@@ -48,7 +49,48 @@ impl Solves {
     }
 }
 
+/// A linear system K x = r whose solution stands in expressions.
+#[derive(Clone, Debug)]
+pub struct LinearSystem {
+    /// The number that K has where it is printed; systems may share it.
+    pub matrix: usize,
+    /// The number that r has.
+    pub number: usize,
+    /// K, row by row.
+    pub k: Vec<ExprId>,
+    /// The right side.
+    pub r: Vec<ExprId>,
+}
+
 impl Exprs {
+    /// The systems whose solutions are written in expressions, each once; those
+    /// that stand in their own matrices and right sides are not among them.
+    pub fn linear_systems(&self, ids: &[ExprId]) -> Vec<LinearSystem> {
+        let arena = &*self.arena.lock();
+        let mut open: Vec<ExprId> = ids.to_vec();
+        let mut seen: FxHashSet<ExprId> = open.iter().copied().collect();
+        let mut found: BTreeSet<u32> = BTreeSet::new();
+        while let Some(id) = open.pop() {
+            match arena.node(id) {
+                Node::Solve { solve, .. } => {
+                    found.insert(solve);
+                }
+                Node::Restricted { .. } => {}
+                _ => open.extend(arena.children(id).into_iter().filter(|&c| seen.insert(c))),
+            }
+        }
+        let system = |solve: u32| {
+            let data = arena.solves.get(solve);
+            LinearSystem {
+                matrix: data.matrix as usize + 1,
+                number: solve as usize + 1,
+                k: arena.solves.matrix(data.matrix).to_vec(),
+                r: data.right.clone(),
+            }
+        };
+        found.into_iter().map(system).collect()
+    }
+
     /// The components of K⁻¹ r; `k` holds the n×n matrix row by row. They are
     /// defined wherever K is regular.
     ///

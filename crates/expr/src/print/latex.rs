@@ -82,7 +82,7 @@ impl Style for Latex {
             Node::Solve { solve, index } => {
                 let (k, r) = (layout.arena.solves.get(solve).matrix as u64 + 1, solve as u64 + 1);
                 sheet.text(format!(
-                    "\\left(K_{{{k}}}^{{-1}} r_{{{r}}}\\right)_{{{}}}",
+                    "\\left(\\mathbf{{K}}_{{{k}}}^{{-1}} \\mathbf{{r}}_{{{r}}}\\right)_{{{}}}",
                     index as u64 + 1
                 ));
             }

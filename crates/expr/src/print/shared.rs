@@ -20,6 +20,8 @@ pub struct Listing {
 
 /// Parts of fewer nodes than this are repeated rather than named.
 const LEAST_SIZE: u64 = 6;
+/// A component of K⁻¹ r takes the room of so many nodes.
+const SOLVE: u64 = 5;
 
 impl Exprs {
     /// How many nodes the expression has when written out as a tree, in which
@@ -152,7 +154,10 @@ fn choose(arena: &Arena, nodes: &[ExprId], roots: &[ExprId], least: u64, room: u
     let mut named = Vec::new();
     let mut sizes: FxHashMap<ExprId, u64> = FxHashMap::default();
     for &id in nodes {
-        let mut size = tree_size(&operands(arena, id), &sizes);
+        let mut size = match arena.node(id) {
+            Node::Solve { .. } => SOLVE,
+            _ => tree_size(&operands(arena, id), &sizes),
+        };
         // A product that is too long has its longest sums named.
         if matches!(arena.node(id), Node::Product { .. }) && size > room {
             let mut sums: Vec<ExprId> = operands(arena, id)
