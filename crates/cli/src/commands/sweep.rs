@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
     plan.values(0, &mut first);
     let options = Options {
         set: args.model.set.clone(),
+        coordinates: args.model.coordinates.clone(),
         observe: args.observe.clone(),
         ..Options::default()
     };
