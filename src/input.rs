@@ -32,6 +32,9 @@ pub struct Options {
     pub observe: Vec<String>,
     /// Further parameters and their values, for overrides to speak of.
     pub parameters: Vec<(String, f64)>,
+    /// `relative` or `absolute`: what the coordinates of a machine are, in place of what its `run`
+    /// says.
+    pub coordinates: Option<String>,
     /// How large a model may become.
     pub limits: Limits,
 }

@@ -158,6 +158,7 @@ pub fn load(input: &Input, options: &Options) -> Loaded {
             formulations: &formulations,
             eliminations: &eliminations,
         },
+        coordinates: options.coordinates.as_deref(),
     };
     load_with(&input.name, &input.text, input.syntax, &beside, options.limits, Some(&read))
 }

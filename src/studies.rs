@@ -50,6 +50,8 @@ pub struct Asked {
     pub method: Option<String>,
     /// The formulation, a name that is known.
     pub formulation: Option<String>,
+    /// What the coordinates of joined bodies are.
+    pub coordinates: Option<String>,
     /// The most cases that a thread moves at once.
     pub lanes: usize,
     /// How many cases a part has.
@@ -120,8 +122,12 @@ pub fn load(input: &Input, set: &[String], asked: &Asked, plan: &Plan) -> Loaded
     if plan.count() > 0 {
         plan.values(0, &mut first);
     }
-    let options =
-        Options { set: set.to_vec(), observe: asked.observe.clone(), ..Options::default() };
+    let options = Options {
+        set: set.to_vec(),
+        coordinates: asked.coordinates.clone(),
+        observe: asked.observe.clone(),
+        ..Options::default()
+    };
     crate::sweep::load(input, &options, &plan.names, &first)
 }
 
@@ -201,6 +207,7 @@ fn form(input: &Input, set: &[String], asked: &Asked, plan: &Plan, cases: &Cases
         "tolerance": options.tolerance,
         "method": options.method,
         "formulation": options.formulation.name(),
+        "coordinates": asked.coordinates,
         "version": env!("CARGO_PKG_VERSION"),
     });
     // Others may have another folder to start from.
@@ -270,6 +277,7 @@ fn of_known(known: &Value, folder: &Path) -> Result<(Input, Vec<String>, Asked),
         tolerance: known["tolerance"].as_f64(),
         method: text(&known["method"]),
         formulation: text(&known["formulation"]),
+        coordinates: text(&known["coordinates"]),
         lanes: beside["lanes"].as_u64().ok_or_else(broken)? as usize,
         part: known["part"].as_u64(),
     };

@@ -214,6 +214,11 @@ fn every_word_of_the_language_is_in_the_reference() {
     let fields = lexicon::BODY_FIELDS.iter().chain(lexicon::PARTICLE_FIELDS);
     let words = members.chain(fields).copied();
     assert_eq!(unnamed(&chapter("bodies.md"), words), Vec::<&str>::new());
+    let members = lexicon::JOINT_MEMBERS.iter().chain(lexicon::SPRING_MEMBERS);
+    let fields = lexicon::FRAME_FIELDS.iter().chain(lexicon::JOINT_FIELDS);
+    let words = lexicon::JOINT_KINDS.iter().chain(members).chain(fields).copied();
+    let chapters = format!("{}{}", chapter("machines.md"), chapter("forces.md"));
+    assert_eq!(unnamed(&chapters, words), Vec::<&str>::new());
     let reserved = lexicon::RESERVED.iter().copied();
     assert_eq!(unnamed(&chapter("writing.md"), reserved), Vec::<&str>::new());
     let options = lexicon::RUN_OPTIONS.iter().chain(lexicon::SHAPES).copied();

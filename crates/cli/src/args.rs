@@ -91,6 +91,10 @@ pub(crate) enum Command {
         dal report cart.dal --solved --t-end 20 > cart.html"
     )]
     Report(Report),
+    /// What joints, springs and their like stand for, as a model without them.
+    #[command(after_help = "Examples:\n  dal expand robot.dal\n  \
+        dal expand robot.dal --coordinates absolute | dal derive -")]
+    Expand(Expand),
     /// Lists the built-in examples, or prints or runs one.
     Gallery(Gallery),
     /// A diagnostic at length.
@@ -118,6 +122,10 @@ pub(crate) struct ModelArgs {
     /// Overrides parameters, constants and start values.
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
+
+    /// What the coordinates of joined bodies are, in place of what the model's `run` says.
+    #[arg(long, value_name = "WHICH", value_parser = ["relative", "absolute"])]
+    pub coordinates: Option<String>,
 }
 
 #[derive(ClapArgs)]
@@ -128,6 +136,12 @@ pub(crate) struct Check {
     /// One JSON object on standard output.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(ClapArgs)]
+pub(crate) struct Expand {
+    #[command(flatten)]
+    pub model: ModelArgs,
 }
 
 #[derive(ClapArgs)]
@@ -417,7 +431,11 @@ pub(crate) struct View {
 impl View {
     /// The run that the page shows, with values that take the place of the model's.
     pub fn run(&self, values: &[(String, f64)]) -> Run {
-        let mut model = ModelArgs { model: self.model.model.clone(), set: self.model.set.clone() };
+        let mut model = ModelArgs {
+            model: self.model.model.clone(),
+            set: self.model.set.clone(),
+            coordinates: self.model.coordinates.clone(),
+        };
         // Rust writes a number so that it is read back as the same one.
         model.set.extend(values.iter().map(|(name, value)| format!("{name}={value:?}")));
         Run {

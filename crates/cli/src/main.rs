@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         Command::Linearize(options) => commands::linearize::run(&options, color),
         Command::Report(options) => commands::report::run(&options, color),
         Command::Gallery(options) => commands::gallery::run(&options, color),
+        Command::Expand(options) => commands::expand::run(&options, color),
         Command::Explain(options) => commands::explain::run(&options),
         Command::Help(options) => commands::help::run(&options),
         Command::New(options) => commands::new::run(&options),

@@ -122,6 +122,18 @@ codes! {
     ForceWithoutEffect "force-without-effect",
     EventNever "event-never",
     GravityWithoutBody "gravity-without-body",
+    LaterStatement "later-statement",
+    CarriedTwice "carried-twice",
+    CarryCycle "carry-cycle",
+    BodyWithoutPlace "body-without-place",
+    NothingToJoin "nothing-to-join",
+    JointKind "joint-kind",
+    JointField "joint-field",
+    JointAxes "joint-axes",
+    InertiaImpossible "inertia-impossible",
+    CarriedMultiplier "carried-multiplier",
+    ForceAcceleration "force-acceleration",
+    GravityField "gravity-field",
 }
 
 impl Code {

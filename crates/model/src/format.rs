@@ -288,6 +288,7 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
                 RunOption::Method(name) => out.push_str(&format!("method {}", name.text)),
                 RunOption::Formulation(name) => out.push_str(&format!("formulation {}", name.text)),
                 RunOption::Elimination(name) => out.push_str(&format!("elimination {}", name.text)),
+                RunOption::Coordinates(name) => out.push_str(&format!("coordinates {}", name.text)),
             });
         }
         StatementKind::Observe(list) => {
@@ -363,11 +364,78 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
             });
             write_entry(out, entry);
             out.push_str(": ");
-            join(out, fields, ", ", |out, field| {
-                let _ = write!(out, "{} ", field.name.text);
-                value(out, &field.value);
-            });
+            join(out, fields, ", ", write_field);
         }
+        StatementKind::Frame { entry, on, fields } => {
+            out.push_str("frame ");
+            write_entry(out, entry);
+            if let Some(on) = on {
+                out.push_str(" on ");
+                value(out, on);
+            }
+            if !fields.is_empty() {
+                out.push_str(": ");
+                join(out, fields, ", ", write_field);
+            }
+        }
+        StatementKind::Joint { entry, kind, sides, fields, is_loop } => {
+            out.push_str(if *is_loop { "loop " } else { "joint " });
+            write_entry(out, entry);
+            let _ = write!(out, ": {} ", kind.text);
+            join(out, &sides[..], ", ", |out, side| {
+                value(out, &side.of);
+                for field in &side.fields {
+                    out.push(' ');
+                    write_field(out, field);
+                }
+            });
+            for field in fields {
+                out.push_str(", ");
+                write_field(out, field);
+            }
+        }
+        StatementKind::Torque { value: torque, on, from } => {
+            out.push_str("torque ");
+            value(out, torque);
+            out.push_str(" on ");
+            value(out, on);
+            if let Some(from) = from {
+                out.push_str(" from ");
+                value(out, from);
+            }
+        }
+        StatementKind::Spring { label, is_damper, coefficient, rest, place } => {
+            out.push_str(if *is_damper { "damper " } else { "spring " });
+            if let Some(label) = label {
+                write_entry(out, label);
+                out.push_str(": ");
+            }
+            value(out, coefficient);
+            if let Some(rest) = rest {
+                out.push_str(", ");
+                value(out, rest);
+            }
+            match place {
+                Where::Between(p, q) => {
+                    out.push_str(" between ");
+                    value(out, p);
+                    out.push_str(", ");
+                    value(out, q);
+                }
+                Where::At(s) => {
+                    out.push_str(" at ");
+                    value(out, s);
+                }
+            }
+        }
+    }
+}
+
+fn write_field(out: &mut String, field: &Field) {
+    out.push_str(&field.name.text);
+    if &*field.name.text != "free" {
+        out.push(' ');
+        write_expr(out, &field.value, Level::Sum);
     }
 }
 

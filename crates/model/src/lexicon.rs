@@ -2,7 +2,7 @@
 //! Lexer, parser and resolver ask here, and so does the test that the book names each.
 
 /// The words that begin a statement.
-pub const STATEMENT_WORDS: [&str; 25] = [
+pub const STATEMENT_WORDS: [&str; 33] = [
     "system",
     "param",
     "const",
@@ -28,7 +28,18 @@ pub const STATEMENT_WORDS: [&str; 25] = [
     "part",
     "particle",
     "body",
+    "frame",
+    "joint",
+    "loop",
+    "torque",
+    "spring",
+    "damper",
+    "friction",
+    "contact",
 ];
+
+/// Statements that the grammar has a place for and that are not built yet.
+pub const LATER_STATEMENTS: &[&str] = &["friction", "contact"];
 
 /// The functions, each with its least and its greatest number of arguments.
 pub const FUNCTIONS: &[(&str, usize, usize)] = &[
@@ -74,17 +85,47 @@ pub const RESERVED: &[&str] = &["t", "pi", "and", "or", "energy", "kinetic", "po
 pub const PARTICLE_MEMBERS: &[&str] = &["position", "velocity"];
 
 /// What stands behind the dot of a body.
-pub const BODY_MEMBERS: &[&str] =
-    &["position", "velocity", "rotation", "omega", "omega_body", "point", "velocity_at"];
+pub const BODY_MEMBERS: &[&str] = &[
+    "position",
+    "velocity",
+    "origin",
+    "rotation",
+    "omega",
+    "omega_body",
+    "point",
+    "vector",
+    "local",
+    "velocity_at",
+];
+
+/// What stands behind the dot of a joint, beside its coordinates.
+pub const JOINT_MEMBERS: &[&str] = &["omega", "point", "force", "torque"];
+
+/// What stands behind the dot of a spring or damper.
+pub const SPRING_MEMBERS: &[&str] = &["length", "force"];
 
 /// The fields of a particle.
 pub const PARTICLE_FIELDS: &[&str] = &["mass", "at"];
 
 /// The fields of a body.
-pub const BODY_FIELDS: &[&str] = &["mass", "inertia", "at", "turning"];
+pub const BODY_FIELDS: &[&str] = &["mass", "inertia", "at", "turning", "center", "about", "free"];
+
+/// The fields of a frame.
+pub const FRAME_FIELDS: &[&str] = &["at", "turning"];
+
+/// The kinds of joints.
+pub const JOINT_KINDS: &[&str] =
+    &["fixed", "pin", "slider", "cylinder", "screw", "universal", "ball", "planar", "rolling"];
+
+/// What a side of a joint may say of its attachment.
+pub const SIDE_FIELDS: &[&str] = &["at", "turning", "radius", "axis", "normal", "curve"];
+
+/// The fields of a joint, behind its sides.
+pub const JOINT_FIELDS: &[&str] = &["axis", "pitch"];
 
 /// The options of `run`.
-pub const RUN_OPTIONS: &[&str] = &["t", "every", "tol", "method", "formulation", "elimination"];
+pub const RUN_OPTIONS: &[&str] =
+    &["t", "every", "tol", "method", "formulation", "elimination", "coordinates"];
 
 /// What `draw` can draw.
 pub const SHAPES: &[&str] = &["line", "point", "trace", "circle"];

@@ -18,6 +18,7 @@
 pub mod build;
 pub mod codes;
 pub mod diagnostic;
+pub mod expand;
 pub mod format;
 pub mod lexer;
 pub mod lexicon;

@@ -84,6 +84,8 @@ pub struct Beside<'a> {
     pub parameters: &'a [(String, f64)],
     /// The names that a `run` may choose from.
     pub names: resolve::Names<'a>,
+    /// `relative` or `absolute`, in place of what the `run` says.
+    pub coordinates: Option<&'a str>,
 }
 
 /// The same, with a way to read the files of parts.
@@ -137,7 +139,12 @@ pub fn load_with(
     let sources = Arc::new(sources);
     let model = resolve(
         &file,
-        resolve::Beside { overrides: &settings, state: &state, names: beside.names },
+        resolve::Beside {
+            overrides: &settings,
+            state: &state,
+            names: beside.names,
+            coordinates: beside.coordinates,
+        },
         &files,
         sources.clone(),
         limits,

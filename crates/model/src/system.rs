@@ -96,11 +96,119 @@ pub struct System {
     pub state: Vec<(ExprId, ExprId)>,
     /// Symbols that stand for unknowns of the solution.
     pub unknowns: Vec<(Symbol, Unknown)>,
+    /// Bodies and joints as they hang together.
+    pub tree: Tree,
     /// Rows that are held as combinations of those written, since these nearly depend on each
     /// other; in ascending order. None as read.
     pub recombined: Vec<Recombined>,
     /// Coordinates that the rest of the state determines; only completion finds such.
     pub determined: Vec<Determined>,
+}
+
+/// The bodies, frames and joints of a machine, as written: what recursions along it go by. Bodies
+/// come parents first, so that one pass outward has the pose of a parent before that of its child,
+/// and one pass inward the child before its parent. A model without joints, and without bodies
+/// that are free or fixed in others, has an empty tree.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    /// Bodies, frames and particles that take part, parents first.
+    pub links: Vec<Link>,
+    /// All joints, in the order of the text.
+    pub joints: Vec<Joint>,
+}
+
+/// A body, frame or particle of a [`Tree`].
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its full name.
+    pub name: String,
+    /// Its mass; 0 for a frame.
+    pub mass: ExprId,
+    /// The mass center in body axes.
+    pub center: Vec<ExprId>,
+    /// About the mass center in body axes: nine entries in space, one in the plane, none for a
+    /// particle.
+    pub inertia: Vec<ExprId>,
+    /// The point that joints speak of, in inertial axes.
+    pub origin: Vec<ExprId>,
+    /// R by rows, nine entries in space, four in the plane, none for a particle.
+    pub rotation: Vec<ExprId>,
+    /// Its kinetic energy.
+    pub kinetic: ExprId,
+    /// What it stands on.
+    pub stands: Stands,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// What a link stands on; links and joints by their places in the [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// As its `at` and `turning` say.
+    Placed,
+    /// On coordinates of its own. In absolute coordinates, the joint that would carry it.
+    Free(Option<usize>),
+    /// Fixed in another link, or in the ground.
+    On(Option<usize>),
+    /// On the coordinates of a joint.
+    Carried(usize),
+}
+
+/// A joint of a [`Tree`].
+#[derive(Clone, Debug)]
+pub struct Joint {
+    /// Its full name.
+    pub name: String,
+    /// `pin`, `slider`, …
+    pub kind: &'static str,
+    /// The links of its sides; `None` for the ground.
+    pub sides: [Option<usize>; 2],
+    /// Whether it carries its second side; else it closes.
+    pub carries: bool,
+    /// Its coordinates, in the order of the kind.
+    pub coordinates: Vec<usize>,
+    /// Coordinates that are its forbidden displacements, held at 0, where a reaction was asked for.
+    pub released: Vec<usize>,
+    /// The first attachment, in inertial axes.
+    pub point: Vec<ExprId>,
+    /// Both attachments, in the axes of what they belong to.
+    pub attachments: [Attachment; 2],
+    /// What it does to its second side, where it carries.
+    pub motion: Option<Motion>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// Where a joint is attached to a link, in the link's axes.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    /// Where.
+    pub at: Vec<ExprId>,
+    /// The turn by rows, nine entries in space; in the plane its angle.
+    pub turning: Vec<ExprId>,
+}
+
+/// The second attachment as seen from the first: at `along` and turned by the turns, one after the
+/// other.
+#[derive(Clone, Debug)]
+pub struct Motion {
+    /// d, in the axes of the first attachment.
+    pub along: Vec<ExprId>,
+    /// A further displacement in inertial axes; 0 but where the joint is released.
+    pub displaced: Vec<ExprId>,
+    /// The factors of D.
+    pub turns: Vec<JointTurn>,
+}
+
+/// One turn of a joint.
+#[derive(Clone, Debug)]
+pub enum JointTurn {
+    /// In the plane, by an angle.
+    Plane(ExprId),
+    /// About a unit vector, by an angle.
+    About([ExprId; 3], ExprId),
+    /// By the rotation of a quaternion.
+    Quaternion([ExprId; 4]),
 }
 
 /// A relation χ(q, q̇, t) = 0 that determines coordinates without mass by the rest of a state. It

@@ -196,6 +196,46 @@ impl Tensor {
         Tensor::Matrix { columns: 3, data: data.to_vec().into(), spin }
     }
 
+    /// The right-handed rotation about a unit vector, R = cos 1 + sin [n]× + (1 − cos) n nᵀ; for an
+    /// axis of the frame as it is written there.
+    pub fn about(exprs: &Exprs, n: &[ExprId; 3], angle: ExprId, rate: Option<ExprId>) -> Tensor {
+        let negative = (-exprs.at(ExprId::ONE)).id;
+        for (k, axis) in [Axis::X, Axis::Y, Axis::Z].into_iter().enumerate() {
+            if (0..3).any(|i| i != k && n[i] != ExprId::ZERO) {
+                continue;
+            }
+            if n[k] == ExprId::ONE {
+                return Tensor::rotation(exprs, axis, angle, rate);
+            }
+            if n[k] == negative {
+                let minus = |e: ExprId| (-exprs.at(e)).id;
+                return Tensor::rotation(exprs, axis, minus(angle), rate.map(minus));
+            }
+        }
+        let (c, s) = (
+            exprs.at(exprs.call(Function::Cos, &[angle])),
+            exprs.at(exprs.call(Function::Sin, &[angle])),
+        );
+        let v = n.map(|e| exprs.at(e));
+        let data: Vec<ExprId> = (0..9)
+            .map(|at| {
+                let (i, j) = (at / 3, at % 3);
+                let both = (1 - c) * v[i] * v[j];
+                if i == j {
+                    return (c + both).id;
+                }
+                // [n]× has ∓ the third component beside its diagonal.
+                let third = s * v[3 - i - j];
+                if (i + 1) % 3 == j { (both - third).id } else { (both + third).id }
+            })
+            .collect();
+        let spin = rate.map(|rate| {
+            let omega = v.map(|component| (component * exprs.at(rate)).id);
+            Arc::new(Spin { inertial: omega, body: omega })
+        });
+        Tensor::Matrix { columns: 3, data: data.into(), spin }
+    }
+
     /// The rotation of the quaternion e/|e|, scalar part first. With
     /// e = (w, u): ω = 2(w u′ − w′ u ± u × u′)/|e|², + in inertial axes.
     pub fn quaternion(exprs: &Exprs, e: &[ExprId; 4], rates: Option<[ExprId; 4]>) -> Tensor {
@@ -279,7 +319,27 @@ mod tests {
         let euler = product(&[turn(Axis::Z, "a"), turn(Axis::X, "b"), turn(Axis::Y, "c")]);
         let mixed =
             product(&[euler.clone(), quaternion.clone().transpose(&exprs).expect("a matrix")]);
-        for rotation in [euler, quaternion, mixed] {
+        let slanted = ["2/3", "-1/3", "2/3"].map(|text| {
+            let (n, d) = text.split_once('/').expect("a fraction");
+            let of = |text: &str| exprs.integer(text.parse().expect("an integer"));
+            (of(n) / of(d)).id
+        });
+        let a = angle("a");
+        let about = Tensor::about(&exprs, &slanted, a, Some(exprs.time_derivative(a)));
+        // It leaves its axis alone.
+        let kept = about.matmul(&exprs, &Tensor::vector(slanted.to_vec())).expect("3×3");
+        for (kept, own) in kept.components().iter().zip(slanted) {
+            assert!(exprs.is_zero((exprs.at(*kept) - exprs.at(own)).id).is_zero());
+        }
+        let about_z = Tensor::about(
+            &exprs,
+            &[ExprId::ZERO, ExprId::ZERO, ExprId::ONE],
+            a,
+            Some(exprs.time_derivative(a)),
+        );
+        assert_eq!(about_z, turn(Axis::Z, "a"));
+        let mixed_about = product(&[about, turn(Axis::X, "b")]);
+        for rotation in [euler, quaternion, mixed, mixed_about] {
             let Tensor::Matrix { data, spin: Some(spin), .. } = &rotation else {
                 panic!("no spin")
             };

@@ -202,6 +202,8 @@ pub enum RunOption {
     Formulation(Name),
     /// `elimination null-space`
     Elimination(Name),
+    /// `coordinates absolute`
+    Coordinates(Name),
 }
 
 /// One output of an `observe` statement.
@@ -289,13 +291,33 @@ pub enum ForceForm {
     },
 }
 
-/// One field of a particle or body.
+/// One field of a particle, a body, a frame or a joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// `mass`, `inertia`, `at` or `turning`.
+    /// `mass`, `inertia`, `at`, `turning`, `axis` and their like.
     pub name: Name,
-    /// Its value.
+    /// Its value; of `free`, which has none, the number 1.
     pub value: Expr,
+}
+
+/// Where a spring or damper acts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Where {
+    /// `between P, Q`: two points.
+    Between(Expr, Expr),
+    /// `at s`: along a quantity.
+    At(Expr),
+}
+
+/// One side of a joint: `thigh at [0, 0, -l] turning R`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// The body, frame or particle.
+    pub of: Expr,
+    /// Where the joint is attached to it, and with which shape.
+    pub fields: Vec<Field>,
+    /// The whole side.
+    pub span: Span,
 }
 
 /// What a `part` is built from.
@@ -409,6 +431,50 @@ pub enum StatementKind {
         entry: Entry,
         /// Its fields.
         fields: Vec<Field>,
+    },
+    /// `frame f on b: at u, turning R`
+    Frame {
+        /// Its name.
+        entry: Entry,
+        /// What it is fixed in.
+        on: Option<Expr>,
+        /// Its fields.
+        fields: Vec<Field>,
+    },
+    /// `joint knee: pin thigh at u, shank, axis n`, or the same with `loop`.
+    Joint {
+        /// Its name.
+        entry: Entry,
+        /// `pin`, `slider`, …
+        kind: Name,
+        /// What it joins: the second moves relative to the first.
+        sides: Box<[Side; 2]>,
+        /// `axis` and `pitch`.
+        fields: Vec<Field>,
+        /// Whether it is a `loop`, which closes in any case.
+        is_loop: bool,
+    },
+    /// `torque M on b from a`
+    Torque {
+        /// The torque.
+        value: Expr,
+        /// What feels it.
+        on: Expr,
+        /// What feels the opposite.
+        from: Option<Expr>,
+    },
+    /// `spring k, l0 between P, Q` or `damper c at s`.
+    Spring {
+        /// Its name, if it has one.
+        label: Option<Entry>,
+        /// Whether it is a damper.
+        is_damper: bool,
+        /// Stiffness, or damping constant.
+        coefficient: Expr,
+        /// The length, or value, without force.
+        rest: Option<Expr>,
+        /// Where it acts.
+        place: Where,
     },
 }
 

@@ -3,7 +3,7 @@
 
 use crate::tree::{
     Action, Argument, CheckAt, CheckKind, Expr, ExprKind, Family, ForceForm, PostfixKind,
-    RunOption, Statement, StatementKind,
+    RunOption, Statement, StatementKind, Where,
 };
 
 /// The expressions that stand in a statement itself, in the order of the text. Those of
@@ -45,7 +45,8 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
                     RunOption::Every(value) | RunOption::Tolerance(value) => list.push(value),
                     RunOption::Method(_)
                     | RunOption::Formulation(_)
-                    | RunOption::Elimination(_) => {}
+                    | RunOption::Elimination(_)
+                    | RunOption::Coordinates(_) => {}
                 }
             }
         }
@@ -74,6 +75,32 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
         StatementKind::Particle { entry, fields } | StatementKind::Body { entry, fields } => {
             list.extend(&entry.indices);
             list.extend(fields.iter().map(|field| &field.value));
+        }
+        StatementKind::Frame { entry, on, fields } => {
+            list.extend(&entry.indices);
+            list.extend(on);
+            list.extend(fields.iter().map(|field| &field.value));
+        }
+        StatementKind::Joint { entry, sides, fields, .. } => {
+            list.extend(&entry.indices);
+            for side in sides.iter() {
+                list.push(&side.of);
+                list.extend(side.fields.iter().map(|field| &field.value));
+            }
+            list.extend(fields.iter().map(|field| &field.value));
+        }
+        StatementKind::Torque { value, on, from } => {
+            list.extend([value, on]);
+            list.extend(from);
+        }
+        StatementKind::Spring { label, coefficient, rest, place, .. } => {
+            list.extend(label.iter().flat_map(|entry| &entry.indices));
+            list.push(coefficient);
+            list.extend(rest);
+            match place {
+                Where::Between(p, q) => list.extend([p, q]),
+                Where::At(s) => list.push(s),
+            }
         }
     }
     list

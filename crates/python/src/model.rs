@@ -421,6 +421,7 @@ impl Model {
                 tolerance,
                 method,
                 formulation,
+                coordinates: self.options.coordinates.clone(),
                 lanes: LANES,
                 part,
             };

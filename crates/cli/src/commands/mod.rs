@@ -5,6 +5,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod derive;
 pub(crate) mod eval;
+pub(crate) mod expand;
 pub(crate) mod explain;
 pub(crate) mod gallery;
 pub(crate) mod help;

@@ -103,6 +103,7 @@ fn asked(args: &Sweep) -> Result<Asked, String> {
         tolerance: args.tol,
         method: args.method.clone(),
         formulation: args.formulation.clone(),
+        coordinates: args.model.coordinates.clone(),
         lanes: args.lanes,
         part: None,
     })

@@ -34,6 +34,9 @@ pub(super) fn scene(model: &Model) -> Scene {
     for (a, b) in rods::rods(exprs, system, &points) {
         build.line(&[&a, &b]);
     }
+    for (a, b) in links(system) {
+        build.line(&[&a, &b]);
+    }
     for thing in &things {
         match thing.extent {
             Some(extent) if extent.mass != ExprId::ZERO => {
@@ -46,6 +49,23 @@ pub(super) fn scene(model: &Model) -> Scene {
         }
     }
     build.finish()
+}
+
+/// Lines from the joints of a machine to the mass centers of what they join.
+fn links(system: &dalembert_model::system::System) -> Vec<(Vec<ExprId>, Vec<ExprId>)> {
+    let tree = &system.tree;
+    let centers: FxHashMap<&str, &Vec<ExprId>> =
+        system.places.iter().map(|place| (place.name.as_str(), &place.position)).collect();
+    let mut lines = Vec::new();
+    for joint in &tree.joints {
+        for link in joint.sides.iter().flatten().map(|&at| &tree.links[at]) {
+            let end = centers.get(link.name.as_str()).map_or(&link.origin, |center| *center);
+            if joint.point.len() == end.len() && joint.point != *end {
+                lines.push((joint.point.clone(), end.clone()));
+            }
+        }
+    }
+    lines
 }
 
 /// Particles and bodies, and what the energies tell of.

@@ -6,15 +6,18 @@ use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
+use crate::lexicon::BODY_FIELDS;
 use crate::tree::{
     Define, Entry, Expr, ExprKind, Family, Field, IndexSpan, Name, Observe, PartSource,
     StatementKind,
 };
+use dalembert_expr::Number;
 
 pub(super) const ITEMS: Context =
     Context { stops: &[], items: true, condition: false, inside: false };
 
-const FIELDS: [&str; 4] = ["mass", "inertia", "at", "turning"];
+/// The fields of bodies; those of particles and frames are among them.
+const FIELDS: &[&str] = BODY_FIELDS;
 
 impl Parser<'_> {
     /// Items separated by commas, to the end of the statement. An item that
@@ -347,7 +350,7 @@ impl Parser<'_> {
                 entry
             }
         };
-        let context = Context { stops: &FIELDS, ..Context::default() };
+        let context = Context { stops: FIELDS, ..Context::default() };
         let fields = self.within(context, |parser| parser.list(Self::field));
         Some((entry?, fields))
     }
@@ -356,9 +359,9 @@ impl Parser<'_> {
         self.kind().name().is_some_and(|word| FIELDS.contains(&word))
     }
 
-    fn field(&mut self) -> Option<Field> {
+    pub(super) fn field(&mut self) -> Option<Field> {
         let Some(name) = self.take_name() else {
-            self.expected(&alternatives(&FIELDS), "write `mass m, at [x, y]`");
+            self.expected(&alternatives(FIELDS), "write `mass m, at [x, y]`");
             self.skip_item();
             return None;
         };
@@ -367,14 +370,18 @@ impl Parser<'_> {
             self.expected("a value", &hint);
             self.bump();
         }
+        if &*name.text == "free" {
+            let value = Expr { kind: ExprKind::Number(Number::integer(1)), span: name.span };
+            return Some(Field { name, value });
+        }
         let value = self.value();
         if FIELDS.contains(&&*name.text) {
             return Some(Field { name, value });
         }
         let message = format!("`{}` is no field of a particle or a body", name.text);
-        let hint = match nearest(&name.text, &FIELDS) {
+        let hint = match nearest(&name.text, FIELDS) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the fields are {}", alternatives(&FIELDS).replace(" or ", " and ")),
+            None => format!("the fields are {}", alternatives(FIELDS).replace(" or ", " and ")),
         };
         self.report(Diagnostic::fault(Code::BodyField, name.span, message).hint(hint));
         None

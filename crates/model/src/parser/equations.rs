@@ -21,7 +21,7 @@ const RUN: Context = Context { stops: RUN_OPTIONS, items: false, condition: fals
 
 impl Parser<'_> {
     /// Whether a `:` stands in this statement, outside all brackets.
-    fn has_colon(&self) -> bool {
+    pub(super) fn has_colon(&self) -> bool {
         let mut at = self.at;
         while !self.kind_at(at).ends_statement() {
             if *self.kind_at(at) == TokenKind::Colon {
@@ -39,7 +39,7 @@ impl Parser<'_> {
     }
 
     /// The label before a `:`, if the statement has one.
-    fn label(&mut self) -> Option<Entry> {
+    pub(super) fn label(&mut self) -> Option<Entry> {
         if self.begins_entry(&TokenKind::Colon) {
             let entry = self.entry();
             self.eat(&TokenKind::Colon);
@@ -71,7 +71,7 @@ impl Parser<'_> {
     pub(super) fn force(&mut self) -> ForceForm {
         const FORMS: &str = "write `force x: F`, `force F at r` or `force F along v`";
         if self.has_colon() {
-            let coordinate = self.postfix(false);
+            let coordinate = self.sum();
             if !self.eat(&TokenKind::Colon) {
                 self.expected("a coordinate before the `:`", FORMS);
                 self.skip_past_colon();
@@ -339,6 +339,7 @@ impl Parser<'_> {
             "tol" => RunOption::Tolerance(self.value()),
             "method" => RunOption::Method(self.word()?),
             "formulation" => RunOption::Formulation(self.word()?),
+            "coordinates" => RunOption::Coordinates(self.word()?),
             _ => RunOption::Elimination(self.word()?),
         })
     }

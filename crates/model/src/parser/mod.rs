@@ -21,6 +21,7 @@ mod checks;
 mod declarations;
 mod equations;
 mod expressions;
+mod machines;
 mod operands;
 mod statements;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::lexicon::STATEMENT_WORDS;
+use crate::lexicon::{LATER_STATEMENTS, STATEMENT_WORDS};
 use crate::tree::{EnergyKind, Statement, StatementKind};
 use std::sync::Arc;
 
@@ -107,6 +107,11 @@ impl Parser<'_> {
                 let (entry, fields) = self.fields()?;
                 Particle { entry, fields }
             }
+            "frame" => self.frame()?,
+            "joint" | "loop" => self.joint(word == "loop")?,
+            "torque" => self.torque(),
+            "spring" | "damper" => self.spring(word == "damper")?,
+            _ if LATER_STATEMENTS.contains(&word) => self.later(word)?,
             _ => {
                 let (entry, fields) = self.fields()?;
                 Body { entry, fields }

@@ -1,29 +1,39 @@
-//! Particles, bodies and gravity: the energies they add and the quantities
-//! behind their dot.
+//! Particles, bodies, frames and gravity: where they are and the energies they add.
 //!
 //! ```text
-//! particle   T = ½ m v²,               V = −m g·r
-//! body       T = ½ m v² + ½ ωᵀ I ω     (ω and I in body axes)
+//! particle   T = ½ m v²,               V = −m g·r, or m Φ(r)
+//! body       T = ½ m v² + ½ ωᵀ I ω     (v of the mass center; ω and I in body axes)
+//! about u    I = I_u − m (|d|² 1 − d dᵀ),  d = u − center
+//! free       T gains ½ tr I (|e|')², nil where |e| = 1, so that M is definite
 //! ```
 
+use super::machines::{Footing, Target};
+use super::rigid::{Pose, Turn, angular_velocity, minus};
 use super::value::Value;
 use super::*;
-use crate::lexicon::{BODY_FIELDS, BODY_MEMBERS, PARTICLE_FIELDS, PARTICLE_MEMBERS};
+use crate::lexicon::{BODY_FIELDS, FRAME_FIELDS, PARTICLE_FIELDS};
 use crate::system::{Extent, Place};
-use crate::tensor::{Axis, Tensor};
-use crate::tree::{Argument, Field, Postfix, PostfixKind, StatementKind};
+use crate::tensor::Tensor;
+use crate::tree::{ExprKind, Field, StatementKind};
 
-/// A particle or body once its fields are known.
+/// A particle, body or frame once its fields are known.
 #[derive(Clone)]
 pub(super) struct Body {
-    mass: ExprId,
-    position: Vec<ExprId>,
-    velocity: Vec<ExprId>,
-    attitude: Attitude,
+    /// 0 for a frame.
+    pub mass: ExprId,
+    /// Of the mass center.
+    pub position: Vec<ExprId>,
+    pub velocity: Vec<ExprId>,
+    /// Of the point that `at` and the joints speak of.
+    pub origin: Vec<ExprId>,
+    pub origin_velocity: Vec<ExprId>,
+    pub attitude: Attitude,
+    /// The mass center in body axes.
+    pub center: Vec<ExprId>,
 }
 
 #[derive(Clone)]
-enum Attitude {
+pub(super) enum Attitude {
     /// A particle.
     Point,
     /// In the plane: the angle, its rate, the moment of inertia.
@@ -32,9 +42,112 @@ enum Attitude {
     Space { rotation: Value, omega: [ExprId; 3], omega_body: [ExprId; 3], inertia: [ExprId; 9] },
 }
 
+impl Body {
+    /// A frame.
+    pub fn frame(exprs: &Exprs, pose: Pose) -> Body {
+        Body::rigid(exprs, pose, ExprId::ZERO, Moments::none(), Vec::new())
+    }
+
+    /// A body with its origin somewhere and its mass center elsewhere.
+    fn rigid(
+        exprs: &Exprs,
+        pose: Pose,
+        mass: ExprId,
+        moments: Moments,
+        center: Vec<ExprId>,
+    ) -> Body {
+        let n = pose.origin.len();
+        let center = if center.is_empty() { vec![ExprId::ZERO; n] } else { center };
+        let still = center.iter().all(|&e| e == ExprId::ZERO);
+        let middle = match still {
+            true => pose.clone(),
+            false => pose.attach(exprs, &center, &Turn::none(n)),
+        };
+        let attitude = match &pose.turn {
+            Turn::Plane(angle) => Attitude::Plane {
+                angle: *angle,
+                omega: exprs.time_derivative(*angle),
+                inertia: moments.0[0],
+            },
+            Turn::Space(rotation) => {
+                let (omega, omega_body) = angular_velocity(exprs, rotation);
+                Attitude::Space {
+                    rotation: rotation.clone(),
+                    omega,
+                    omega_body,
+                    inertia: moments.0,
+                }
+            }
+        };
+        Body {
+            mass,
+            position: middle.origin,
+            velocity: middle.velocity,
+            origin: pose.origin,
+            origin_velocity: pose.velocity,
+            attitude,
+            center,
+        }
+    }
+
+    /// Its frame. A particle is not turned.
+    pub fn pose(&self) -> Pose {
+        let turn = match &self.attitude {
+            Attitude::Point => Turn::none(self.origin.len()),
+            Attitude::Plane { angle, .. } => Turn::Plane(*angle),
+            Attitude::Space { rotation, .. } => Turn::Space(rotation.clone()),
+        };
+        Pose { origin: self.origin.clone(), velocity: self.origin_velocity.clone(), turn }
+    }
+
+    /// The sum of its moments of inertia.
+    pub fn trace(&self, exprs: &Exprs) -> ExprId {
+        match &self.attitude {
+            Attitude::Point => ExprId::ZERO,
+            Attitude::Plane { inertia, .. } => *inertia,
+            Attitude::Space { inertia, .. } => exprs.sum(&[inertia[0], inertia[4], inertia[8]]),
+        }
+    }
+}
+
+/// An inertia matrix by rows; in the plane its first entry.
+struct Moments([ExprId; 9]);
+
+impl Moments {
+    fn none() -> Moments {
+        Moments([ExprId::ZERO; 9])
+    }
+
+    /// What is left of moments about a point at d from the mass center.
+    fn about_center(&self, exprs: &Exprs, mass: ExprId, d: &[ExprId]) -> Moments {
+        let square = exprs.at(Tensor::dot(exprs, d, d));
+        let mass = exprs.at(mass);
+        if d.len() == 2 {
+            let mut own = Moments::none();
+            own.0[0] = (exprs.at(self.0[0]) - mass * square).id;
+            return own;
+        }
+        let entry = |at: usize| {
+            let (i, j) = (at / 3, at % 3);
+            let product = exprs.at(d[i]) * exprs.at(d[j]);
+            let steiner = if i == j { square - product } else { -product };
+            (exprs.at(self.0[at]) - mass * steiner).id
+        };
+        Moments(std::array::from_fn(entry))
+    }
+}
+
 impl<'a> Resolver<'a, '_> {
     /// The particle or body of a definition, evaluated once.
     pub(super) fn body(&mut self, def: DefId) -> Eval<Arc<Body>> {
+        match self.real(Target::Def(def)) {
+            Target::Def(other) if other == def => {}
+            Target::Def(other) => return self.body(other),
+            Target::Ground => {
+                let n = self.model_dimension();
+                return Ok(Arc::new(Body::frame(&self.exprs, Pose::ground(n))));
+            }
+        }
         if let Some(known) = self.bodies.get(&def) {
             return match known {
                 Some(body) => Ok(body.clone()),
@@ -52,7 +165,7 @@ impl<'a> Resolver<'a, '_> {
                 "the fields of this body lead back to the body itself",
             );
         }
-        let Def { kind: DefKind::Body { fields, is_body }, scope, env, span, .. } =
+        let Def { kind: DefKind::Body { fields, what, .. }, scope, env, span, .. } =
             self.defs[def.0 as usize]
         else {
             let span = self.defs[def.0 as usize].span;
@@ -61,7 +174,7 @@ impl<'a> Resolver<'a, '_> {
         let cx = Cx { scope, env, locals: None, constant: false };
         self.calls.push(def);
         let statement = self.body_statement(def).unwrap_or(span);
-        let result = self.evaluate_body(fields, is_body, (span, statement), cx);
+        let result = self.evaluate_body(def, fields, what, (span, statement), cx);
         self.calls.pop();
         match result {
             Ok(body) => {
@@ -80,13 +193,17 @@ impl<'a> Resolver<'a, '_> {
 
     fn evaluate_body(
         &mut self,
+        def: DefId,
         fields: &'a [Field],
-        is_body: bool,
+        what: What,
         (span, statement): (Span, Span),
         cx: Cx<'_>,
     ) -> Eval<Body> {
-        let wanted: &[&str] = if is_body { BODY_FIELDS } else { PARTICLE_FIELDS };
-        let what = if is_body { "a body" } else { "a particle" };
+        let wanted: &[&str] = match what {
+            What::Particle => PARTICLE_FIELDS,
+            What::Body => BODY_FIELDS,
+            What::Frame => FRAME_FIELDS,
+        };
         for (at, field) in fields.iter().enumerate() {
             let name = &*field.name.text;
             if !wanted.contains(&name) {
@@ -94,7 +211,7 @@ impl<'a> Resolver<'a, '_> {
                     Diagnostic::fault(
                         Code::BodyField,
                         field.name.span,
-                        format!("{what} has no `{name}`"),
+                        format!("a {} has no `{name}`", what.word()),
                     )
                     .hint(format!("its fields are {}", wanted.join(", "))),
                 ));
@@ -107,33 +224,119 @@ impl<'a> Resolver<'a, '_> {
                 ));
             }
         }
-        let missing = wanted.iter().find(|w| fields.iter().all(|f| &*f.name.text != **w));
-        if let Some(missing) = missing {
-            // A field with a wrong name was reported already, and is the one.
-            let reported = self.diagnostics.iter().any(|d| {
-                d.code == Code::BodyField
-                    && d.labels.first().is_some_and(|l| statement.contains(l.span))
-            });
-            if reported {
-                return Err(self.already(span));
+        let of = |name: &str| fields.iter().find(|f| &*f.name.text == name);
+        let footing = self.machine.footing.get(&def).copied().unwrap_or(Footing::Placed);
+        self.fields_complete(fields, what, footing, (span, statement))?;
+        let mut mass_value = ExprId::ZERO;
+        if let Some(mass) = of("mass") {
+            mass_value = self.eval_scalar(&mass.value, cx)?;
+            let place = format!("the mass of a {}", what.word());
+            let may = role::PARAMETER | role::TIME | role::POSITION;
+            self.allow(mass_value, mass.value.span, may, &place)?;
+        }
+        let pose = match footing {
+            Footing::Placed => {
+                let at = match of("at") {
+                    Some(at) => Some(self.position(at, cx)?),
+                    None => None,
+                };
+                if what == What::Particle {
+                    let Some((position, velocity)) = at else { return Err(self.already(span)) };
+                    return Ok(Body {
+                        mass: mass_value,
+                        origin: position.clone(),
+                        origin_velocity: velocity.clone(),
+                        center: vec![ExprId::ZERO; position.len()],
+                        position,
+                        velocity,
+                        attitude: Attitude::Point,
+                    });
+                }
+                self.placed_pose(at, of("turning"), cx)?
             }
+            Footing::Free(_) => self.free_pose(def)?,
+            Footing::On(target) => {
+                let n = self.machine.dimension.get(&def).copied().unwrap_or(3);
+                let base = self.pose_of(target, n)?;
+                let at = match of("at") {
+                    Some(at) => self.place_of(at, n, "the place of a frame", cx)?,
+                    None => vec![ExprId::ZERO; n],
+                };
+                let turn = match of("turning") {
+                    Some(turning) => self.turn_of(turning, n, cx)?,
+                    None => Turn::none(n),
+                };
+                base.attach(&self.exprs, &at, &turn)
+            }
+            Footing::Carried(joint) => self.carried_pose(joint)?,
+            Footing::Broken => return Err(self.already(span)),
+        };
+        if what == What::Frame {
+            return Ok(Body::frame(&self.exprs, pose));
+        }
+        let Some(inertia) = of("inertia") else { return Err(self.already(span)) };
+        let n = pose.origin.len();
+        let mut moments = self.moments(n, inertia, cx)?;
+        let center = match of("center") {
+            Some(center) => self.place_of(center, n, "a mass center", cx)?,
+            None => vec![ExprId::ZERO; n],
+        };
+        if let Some(about) = of("about") {
+            let about = self.place_of(about, n, "a point of a body", cx)?;
+            let d = minus(&self.exprs, &about, &center);
+            moments = moments.about_center(&self.exprs, mass_value, &d);
+        }
+        Ok(Body::rigid(&self.exprs, pose, mass_value, moments, center))
+    }
+
+    /// Faults a field that is missing: of a body of part 1 all four are there.
+    fn fields_complete(
+        &mut self,
+        fields: &'a [Field],
+        what: What,
+        footing: Footing,
+        (span, statement): (Span, Span),
+    ) -> Eval<()> {
+        let needed: &[&str] = match (what, footing) {
+            (What::Particle, _) => PARTICLE_FIELDS,
+            (What::Body, Footing::Placed) => &["mass", "inertia", "at", "turning"],
+            (What::Body, _) => &["mass", "inertia"],
+            (What::Frame, Footing::Placed) => &["at"],
+            (What::Frame, _) => &[],
+        };
+        let has = |name: &str| fields.iter().any(|f| &*f.name.text == name);
+        if let Some(field) = fields.iter().find(|f| {
+            !matches!(footing, Footing::Placed | Footing::On(_))
+                && matches!(&*f.name.text, "at" | "turning")
+        }) {
             return Err(self.report(
-                Diagnostic::fault(Code::BodyField, span, format!("{what} needs `{missing}`"))
-                    .hint(format!("its fields are {}", wanted.join(", "))),
+                Diagnostic::fault(
+                    Code::BodyField,
+                    field.name.span,
+                    format!("a free body has no `{}`", field.name.text),
+                )
+                .hint("say where it begins with `start b.r = …`, `b.rotation = …`"),
             ));
         }
-        let of = |name: &str| fields.iter().find(|f| &*f.name.text == name);
-        let (Some(mass), Some(at)) = (of("mass"), of("at")) else {
+        let Some(missing) = needed.iter().find(|name| !has(name)) else { return Ok(()) };
+        // A field with a wrong name was reported already, and is the one.
+        let reported = self.diagnostics.iter().any(|d| {
+            d.code == Code::BodyField
+                && d.labels.first().is_some_and(|l| statement.contains(l.span))
+        });
+        if reported {
             return Err(self.already(span));
-        };
-        let mass_value = self.eval_scalar(&mass.value, cx)?;
-        let place = if is_body { "the mass of a body" } else { "the mass of a particle" };
-        self.allow(
-            mass_value,
-            mass.value.span,
-            role::PARAMETER | role::TIME | role::POSITION,
-            place,
-        )?;
+        }
+        let own = if what == What::Body { &BODY_FIELDS[..4] } else { needed };
+        let message = format!("a {} needs `{missing}`", what.word());
+        Err(self.report(
+            Diagnostic::fault(Code::BodyField, span, message)
+                .hint(format!("its fields are {}", own.join(", "))),
+        ))
+    }
+
+    /// A position that is given, and its rate.
+    fn position(&mut self, at: &'a Field, cx: Cx<'_>) -> Eval<(Vec<ExprId>, Vec<ExprId>)> {
         let position = self.eval(&at.value, cx)?;
         let velocity = self.prime(&position, at.value.span)?;
         let Value::Vector(r) = &position else {
@@ -159,59 +362,76 @@ impl<'a> Resolver<'a, '_> {
             let may = role::PARAMETER | role::TIME | role::POSITION;
             self.allow(id, at.value.span, may, "a position")?;
         }
-        let attitude = match (is_body, of("turning"), of("inertia")) {
-            (true, Some(turning), Some(inertia)) => self.attitude(r.len(), turning, inertia, cx)?,
-            _ => Attitude::Point,
+        Ok((r.to_vec(), velocity.components().to_vec()))
+    }
+
+    /// The pose that `at` and `turning` give.
+    fn placed_pose(
+        &mut self,
+        at: Option<(Vec<ExprId>, Vec<ExprId>)>,
+        turning: Option<&'a Field>,
+        cx: Cx<'_>,
+    ) -> Eval<Pose> {
+        let turn = match (turning, &at) {
+            (Some(turning), Some((r, _))) => self.attitude(r.len(), turning, cx)?,
+            (Some(turning), None) => {
+                let n = match self.eval(&turning.value, cx)?.scalar() {
+                    Some(_) => 2,
+                    None => 3,
+                };
+                self.attitude(n, turning, cx)?
+            }
+            (None, Some((r, _))) => Turn::none(r.len()),
+            (None, None) => Turn::none(3),
         };
-        Ok(Body {
-            mass: mass_value,
-            position: r.to_vec(),
-            velocity: velocity.components().to_vec(),
-            attitude,
-        })
+        let n = if matches!(turn, Turn::Plane(_)) { 2 } else { 3 };
+        let (origin, velocity) =
+            at.unwrap_or_else(|| (vec![ExprId::ZERO; n], vec![ExprId::ZERO; n]));
+        Ok(Pose { origin, velocity, turn })
+    }
+
+    /// The pose of a free body, by coordinates of its own.
+    fn free_pose(&mut self, def: DefId) -> Eval<Pose> {
+        let span = self.defs[def.0 as usize].span;
+        let Some(&scope) = self.machine.inner.get(&def) else { return Err(self.already(span)) };
+        let symbols = |r: &Self, name: &str| -> Vec<ExprId> {
+            let list = r.inner_symbols(scope, name);
+            list.into_iter().map(|s| r.exprs.of_symbol(s)).collect()
+        };
+        let origin = symbols(self, "r");
+        let velocity = super::rigid::rates(&self.exprs, &origin);
+        let turn = match (symbols(self, "angle").as_slice(), symbols(self, "e").as_slice()) {
+            (&[angle], _) => Turn::Plane(angle),
+            (_, &[a, b, c, d]) => {
+                let e = [a, b, c, d];
+                let rates = e.map(|id| self.exprs.time_derivative(id));
+                let rotation = Tensor::quaternion(&self.exprs, &e, Some(rates));
+                self.machine.rotations.insert(rotation.components().to_vec(), e.to_vec());
+                Turn::Space(rotation)
+            }
+            _ => return Err(self.already(span)),
+        };
+        Ok(Pose { origin, velocity, turn })
     }
 
     fn body_statement(&self, def: DefId) -> Option<Span> {
         self.body_defs.iter().find(|(_, d)| **d == def).map(|(key, _)| key.0)
     }
 
-    fn attitude(
-        &mut self,
-        n: usize,
-        turning: &'a Field,
-        inertia: &'a Field,
-        cx: Cx<'_>,
-    ) -> Eval<Attitude> {
+    /// What `turning` gives.
+    fn attitude(&mut self, n: usize, turning: &'a Field, cx: Cx<'_>) -> Eval<Turn> {
         let turn = self.eval(&turning.value, cx)?;
-        let moments = self.eval(&inertia.value, cx)?;
-        for (value, span, place) in [
-            (&turn, turning.value.span, "the attitude of a body"),
-            (&moments, inertia.value.span, "an inertia"),
-        ] {
-            for &id in value.components() {
-                self.allow(id, span, role::PARAMETER | role::TIME | role::POSITION, place)?;
-            }
+        for &id in turn.components() {
+            let may = role::PARAMETER | role::TIME | role::POSITION;
+            self.allow(id, turning.value.span, may, "the attitude of a body")?;
         }
         if n == 2 {
-            let (Some(angle), Some(inertia_value)) = (turn.scalar(), moments.scalar()) else {
-                let (at, found) = if turn.scalar().is_none() {
-                    (turning.value.span, turn.describe())
-                } else {
-                    (inertia.value.span, moments.describe())
-                };
-                return Err(self.report(
-                    Diagnostic::fault(
-                        Code::Shape,
-                        at,
-                        format!("in the plane a body turns by an angle and has one moment of inertia; this is {found}"),
-                    )
-                    .hint("`body b: mass m, inertia I, at [x, y], turning th`"),
-                ));
+            return match turn.scalar() {
+                Some(angle) => Ok(Turn::Plane(angle)),
+                None => self.plane_shape(turning.value.span, &turn),
             };
-            let omega = self.exprs.time_derivative(angle);
-            return Ok(Attitude::Plane { angle, omega, inertia: inertia_value });
         }
-        let (Value::Matrix { columns: 3, data, .. }, 9) = (&turn, turn.components().len()) else {
+        if !matches!((&turn, turn.components().len()), (Value::Matrix { columns: 3, .. }, 9)) {
             let found = turn.describe();
             return Err(self.report(
                 Diagnostic::fault(
@@ -221,15 +441,43 @@ impl<'a> Resolver<'a, '_> {
                 )
                 .hint("for instance `turning Rz(psi)*Rx(phi)*Ry(theta)`, or `turning Rq(e)`"),
             ));
-        };
+        }
         self.warn_of_no_rotation(&turn, turning.value.span);
-        let (omega, omega_body) = self.angular_velocity(&turn, data);
-        let inertia = self.inertia_matrix(&moments, inertia.value.span)?;
-        Ok(Attitude::Space { rotation: turn.clone(), omega, omega_body, inertia })
+        Ok(Turn::Space(turn))
+    }
+
+    fn plane_shape<T>(&mut self, at: Span, found: &Value) -> Eval<T> {
+        let found = found.describe();
+        Err(self.report(
+            Diagnostic::fault(
+                Code::Shape,
+                at,
+                format!("in the plane a body turns by an angle and has one moment of inertia; this is {found}"),
+            )
+            .hint("`body b: mass m, inertia I, at [x, y], turning th`"),
+        ))
+    }
+
+    /// What `inertia` gives.
+    fn moments(&mut self, n: usize, inertia: &'a Field, cx: Cx<'_>) -> Eval<Moments> {
+        let moments = self.eval(&inertia.value, cx)?;
+        for &id in moments.components() {
+            let may = role::PARAMETER | role::TIME | role::POSITION;
+            self.allow(id, inertia.value.span, may, "an inertia")?;
+        }
+        if n == 2 {
+            let Some(value) = moments.scalar() else {
+                return self.plane_shape(inertia.value.span, &moments);
+            };
+            let mut own = Moments::none();
+            own.0[0] = value;
+            return Ok(own);
+        }
+        Ok(Moments(self.inertia_matrix(&moments, inertia.value.span)?))
     }
 
     /// RᵀR = 1 holds by construction, or is looked at.
-    fn warn_of_no_rotation(&mut self, turn: &Value, span: Span) {
+    pub(super) fn warn_of_no_rotation(&mut self, turn: &Value, span: Span) {
         if matches!(turn, Value::Matrix { spin: Some(_), .. }) {
             return;
         }
@@ -247,22 +495,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    /// From the rotation's own bookkeeping if it has one, else from R′.
-    fn angular_velocity(&self, rotation: &Value, data: &[ExprId]) -> ([ExprId; 3], [ExprId; 3]) {
-        if let Value::Matrix { spin: Some(spin), .. } = rotation {
-            return (spin.inertial, spin.body);
-        }
-        let exprs = &self.exprs;
-        let rate = Tensor::matrix(3, data.iter().map(|&e| exprs.time_derivative(e)).collect());
-        let transposed = Tensor::matrix(3, (0..9).map(|at| data[(at % 3) * 3 + at / 3]).collect());
-        let product = |a: &Tensor, b: &Tensor| match a.matmul(exprs, b) {
-            Some(matrix) => Tensor::axial(exprs, matrix.components()),
-            None => [ExprId::ZERO; 3],
-        };
-        (product(&rate, &transposed), product(&transposed, &rate))
-    }
-
-    /// Three principal values or a symmetric matrix.
+    /// Three principal values, six entries or a symmetric matrix.
     fn inertia_matrix(&mut self, value: &Value, span: Span) -> Eval<[ExprId; 9]> {
         let mut matrix = [ExprId::ZERO; 9];
         match value {
@@ -270,6 +503,10 @@ impl<'a> Resolver<'a, '_> {
                 for i in 0..3 {
                     matrix[4 * i] = three[i];
                 }
+            }
+            // Jxx, Jyy, Jzz, Jxy, Jxz, Jyz
+            Value::Vector(six) if six.len() == 6 => {
+                matrix = [six[0], six[3], six[4], six[3], six[1], six[5], six[4], six[5], six[2]];
             }
             Value::Matrix { columns: 3, data, .. } if data.len() == 9 => {
                 matrix.copy_from_slice(data);
@@ -291,7 +528,7 @@ impl<'a> Resolver<'a, '_> {
                     Diagnostic::fault(
                         Code::Shape,
                         span,
-                        format!("an inertia is three principal values or a symmetric 3×3 matrix, and this is {found}"),
+                        format!("an inertia is three principal values, six entries or a symmetric 3×3 matrix, and this is {found}"),
                     )
                     .hint("`inertia [A, B, C]`, about the mass center, in body axes"),
                 ));
@@ -317,21 +554,94 @@ impl<'a> Resolver<'a, '_> {
             };
             let terms = self.settle(|r| {
                 let body = r.body(def)?;
-                let gravity = r.gravity(instance.scope, body.position.len())?;
-                Ok((body, gravity))
+                let weight = r.weight(&body, instance.scope)?;
+                Ok((body, weight))
             });
-            let Some((body, gravity)) = terms else { continue };
+            let Some((body, weight)) = terms else { continue };
+            self.possible_inertia(def, &body);
             let term = self.kinetic_of(&body);
             kinetic.push(term);
             self.energy_terms.push((term, instance.statement.span));
-            if let Some(g) = gravity {
-                let exprs = &self.exprs;
-                let weight = exprs.at(body.mass) * exprs.at(Tensor::dot(exprs, &g, &body.position));
-                potential.push((-weight).id);
-                self.gravity_seen.get_or_insert(g);
-            }
+            kinetic.extend(self.quaternion_gauge(def, &body));
+            potential.extend(weight);
+        }
+        for at in 0..self.machine.joints.len() {
+            kinetic.extend(self.settle(|r| r.turn_gauge(at)).unwrap_or_default());
         }
         (kinetic, potential)
+    }
+
+    /// ½ tr I (|e|')² of a body that a quaternion turns.
+    fn quaternion_gauge(&mut self, def: DefId, body: &Body) -> Option<ExprId> {
+        let e = match self.machine.footing.get(&def)? {
+            Footing::Free(_) => {
+                let scope = *self.machine.inner.get(&def)?;
+                self.inner_symbols(scope, "e")
+            }
+            Footing::Carried(at) => self.machine.ball_symbols(*at, &self.parts.coordinates)?,
+            _ => return None,
+        };
+        let trace = body.trace(&self.exprs);
+        if e.len() != 4 || trace == ExprId::ZERO {
+            return None;
+        }
+        let exprs = &self.exprs;
+        let e: Vec<ExprId> = e.into_iter().map(|s| exprs.of_symbol(s)).collect();
+        let along = exprs.at(Tensor::dot(exprs, &e, &super::rigid::rates(exprs, &e)));
+        let square = exprs.at(Tensor::dot(exprs, &e, &e));
+        Some((exprs.at(trace) * along.powi(2) / square / 2).id)
+    }
+
+    /// Faults moments that no body has: of those that come with fields of part 2, since models of
+    /// part 1 mean what they meant.
+    fn possible_inertia(&mut self, def: DefId, body: &Body) {
+        let DefKind::Body { fields, .. } = self.defs[def.0 as usize].kind else { return };
+        let of = |name: &str| fields.iter().find(|f| &*f.name.text == name);
+        let Some(inertia) = of("inertia") else { return };
+        let six = matches!(&inertia.value.kind, ExprKind::List(list) if list.len() == 6);
+        if of("at").is_some() && of("center").is_none() && of("about").is_none() && !six {
+            return;
+        }
+        let moments: Vec<ExprId> = match &body.attitude {
+            Attitude::Point => return,
+            Attitude::Plane { inertia, .. } => vec![*inertia],
+            Attitude::Space { inertia, .. } => inertia.to_vec(),
+        };
+        let numbers: Option<Vec<f64>> = moments.iter().map(|&id| self.number_now(id)).collect();
+        let Some(numbers) = numbers else { return };
+        let why = match numbers.as_slice() {
+            [one] if *one < 0.0 => "it is negative",
+            [_] => return,
+            all => {
+                // J/2 tr − J is the second moment of the mass, which is never negative: that is
+                // the triangle inequality, and implies J ≥ 0.
+                let half = (all[0] + all[4] + all[8]) / 2.0;
+                let second: [f64; 9] =
+                    std::array::from_fn(|at| if at % 4 == 0 { half - all[at] } else { -all[at] });
+                match least_is_negative(&second, half) {
+                    false => return,
+                    true if least_is_negative(&std::array::from_fn(|at| all[at]), half) => {
+                        "it is not positive"
+                    }
+                    true => "one moment is larger than the sum of the two others",
+                }
+            }
+        };
+        let span = inertia.value.span;
+        let hint = match of("about") {
+            Some(_) => "these are moments about the point given with `about`, in body axes",
+            None => {
+                "moments are about the mass center; about another point of the body say so with `about`"
+            }
+        };
+        self.report(
+            Diagnostic::fault(
+                Code::InertiaImpossible,
+                span,
+                format!("no body has this inertia about its mass center: {why}"),
+            )
+            .hint(hint),
+        );
     }
 
     /// Where particles and bodies are, in the order of the text.
@@ -366,19 +676,14 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// R, of two or three dimensions.
-    fn rotation_of(&self, body: &Body) -> Value {
+    pub(super) fn rotation_of(&self, body: &Body) -> Value {
         match &body.attitude {
             Attitude::Point => Value::vector(Vec::new()),
-            Attitude::Plane { angle, .. } => {
-                let turn = Tensor::rotation(&self.exprs, Axis::Z, *angle, None);
-                let r = turn.components();
-                Value::matrix(2, vec![r[0], r[1], r[3], r[4]])
-            }
-            Attitude::Space { rotation, .. } => rotation.clone(),
+            _ => body.pose().turn.matrix(&self.exprs),
         }
     }
 
-    fn kinetic_of(&self, body: &Body) -> ExprId {
+    pub(super) fn kinetic_of(&self, body: &Body) -> ExprId {
         let exprs = &self.exprs;
         let square = exprs.at(Tensor::dot(exprs, &body.velocity, &body.velocity));
         let translation = exprs.at(body.mass) * square / 2;
@@ -395,152 +700,16 @@ impl<'a> Resolver<'a, '_> {
             }
         }
     }
+}
 
-    /// The gravity that acts in a scope: its own, or that of the model around it.
-    fn gravity(&mut self, scope: ScopeId, n: usize) -> Eval<Option<Vec<ExprId>>> {
-        let mut at = scope;
-        loop {
-            let here = &self.scopes[at.0 as usize];
-            if let Some((expr, env)) = here.gravity {
-                let cx = Cx { scope: at, env, locals: None, constant: false };
-                let value = self.eval(expr, cx)?;
-                for &id in value.components() {
-                    self.allow(id, expr.span, role::PARAMETER | role::TIME, "`gravity`")?;
-                }
-                return match &value {
-                    Value::Vector(g) if g.len() == n => Ok(Some(g.to_vec())),
-                    other => {
-                        let found = other.describe();
-                        Err(self.report(
-                            Diagnostic::fault(
-                                Code::Shape,
-                                expr.span,
-                                format!("gravity is a vector like the positions it acts on, of {n}; this is {found}"),
-                            )
-                            .hint("`gravity [0, -g]` in the plane, `gravity [0, 0, -g]` in space"),
-                        ))
-                    }
-                };
-            }
-            match here.parent {
-                Some(parent) => at = parent,
-                None => return Ok(None),
-            }
-        }
-    }
-
-    /// `bob.position`, `wheel.point([a, b, c])`; returns how many operations
-    /// behind the name were used.
-    pub(super) fn body_member(
-        &mut self,
-        def: DefId,
-        name: &str,
-        span: Span,
-        operations: &'a [Postfix],
-        cx: Cx<'_>,
-    ) -> Eval<(Value, usize)> {
-        let is_body = matches!(self.defs[def.0 as usize].kind, DefKind::Body { is_body: true, .. });
-        let members = if is_body { BODY_MEMBERS } else { PARTICLE_MEMBERS };
-        let what = if is_body { "body" } else { "particle" };
-        let Some(Postfix { kind: PostfixKind::Member(member), span: at }) = operations.first()
-        else {
-            return Err(self.report(
-                Diagnostic::fault(
-                    Code::ArgumentKind,
-                    span,
-                    format!("`{name}` is a {what}, not a quantity"),
-                )
-                .hint(format!("write for instance `{name}.position` or `{name}.velocity`")),
-            ));
-        };
-        if !members.contains(&&**member) {
-            let mut diagnostic =
-                Diagnostic::fault(Code::UnknownMember, *at, format!("a {what} has no `{member}`"));
-            diagnostic = match names::closest(member, members.iter().copied()) {
-                Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
-                None => diagnostic.hint(format!("it has {}", members.join(", "))),
-            };
-            return Err(self.report(diagnostic));
-        }
-        let argument = match operations.get(1) {
-            Some(Postfix { kind: PostfixKind::Call(arguments), span })
-                if matches!(&**member, "point" | "velocity_at") =>
-            {
-                match arguments.as_slice() {
-                    [Argument::Value(expr)] => Some((self.eval(expr, cx)?, expr.span)),
-                    _ => {
-                        let message = format!("`{member}` takes one vector");
-                        return self.fault(Code::ArgumentCount, *span, message);
-                    }
-                }
-            }
-            _ => None,
-        };
-        let body = self.body(def)?;
-        let value = match (&**member, argument) {
-            ("position", _) => Value::vector(body.position.clone()),
-            ("velocity", _) => Value::vector(body.velocity.clone()),
-            ("point" | "velocity_at", None) => {
-                return Err(self.report(
-                    Diagnostic::fault(
-                        Code::FunctionValue,
-                        *at,
-                        format!("`{member}` needs its vector"),
-                    )
-                    .hint(format!("`{name}.{member}([…])`")),
-                ));
-            }
-            (word, argument) => self.attitude_member(&body, word, argument, *at)?,
-        };
-        let used = if matches!(&**member, "point" | "velocity_at") { 2 } else { 1 };
-        Ok((value, used))
-    }
-
-    fn attitude_member(
-        &mut self,
-        body: &Body,
-        word: &str,
-        argument: Option<(Value, Span)>,
-        at: Span,
-    ) -> Eval<Value> {
-        if matches!(body.attitude, Attitude::Point) {
-            return Err(self.already(at));
-        }
-        let exprs = &self.exprs;
-        let rotation = self.rotation_of(body);
-        let Some((vector, span)) = argument else {
-            return Ok(match (&body.attitude, word) {
-                (Attitude::Plane { omega, .. }, "omega" | "omega_body") => Value::Scalar(*omega),
-                (Attitude::Space { omega, .. }, "omega") => Value::vector(omega.to_vec()),
-                (Attitude::Space { omega_body, .. }, "omega_body") => {
-                    Value::vector(omega_body.to_vec())
-                }
-                _ => rotation,
-            });
-        };
-        let n = body.position.len();
-        if vector.shape() != [n] {
-            let found = vector.describe();
-            return self.fault(
-                Code::Shape,
-                span,
-                format!("a vector of {n} is needed here, and this is {found}"),
-            );
-        }
-        if word == "point" {
-            let turned = rotation.matmul(exprs, &vector);
-            let turned = turned.unwrap_or_else(|| Value::vector(vec![ExprId::ZERO; n]));
-            return Ok(Value::sum(exprs, &[Value::vector(body.position.clone()), turned]));
-        }
-        let d = vector.components();
-        let swept = match &body.attitude {
-            Attitude::Plane { omega, .. } => {
-                let omega = exprs.at(*omega);
-                vec![(-omega * exprs.at(d[1])).id, (omega * exprs.at(d[0])).id]
-            }
-            Attitude::Space { omega, .. } => Tensor::cross(exprs, omega, d).to_vec(),
-            Attitude::Point => Vec::new(),
-        };
-        Ok(Value::sum(exprs, &[Value::vector(body.velocity.clone()), Value::vector(swept)]))
-    }
+/// Whether a symmetric matrix has a negative eigenvalue, beyond the rounding of its size: then some
+/// principal minor is negative.
+fn least_is_negative(m: &[f64; 9], size: f64) -> bool {
+    let noise = 1e-9 * size.abs();
+    let two = |i: usize, j: usize| m[4 * i] * m[4 * j] - m[3 * i + j] * m[3 * i + j];
+    let determinant =
+        m[0] * two(1, 2) - m[1] * (m[1] * m[8] - m[5] * m[2]) + m[2] * (m[1] * m[5] - m[4] * m[2]);
+    (0..3).any(|i| m[4 * i] < -noise)
+        || [(0, 1), (0, 2), (1, 2)].into_iter().any(|(i, j)| two(i, j) < -noise * size.abs())
+        || determinant < -noise * size * size
 }

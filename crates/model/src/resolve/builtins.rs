@@ -448,6 +448,24 @@ impl<'a> Resolver<'a, '_> {
         Ok(value)
     }
 
+    /// A function of the user, of values that are known.
+    pub(super) fn call_with(&mut self, def: DefId, values: &[Value], span: Span) -> Eval<Value> {
+        let Def { kind: DefKind::Function(define), scope, env, .. } = self.defs[def.0 as usize]
+        else {
+            return Err(self.already(span));
+        };
+        self.called.insert(def);
+        if self.calls.contains(&def) {
+            return Err(self.already(span));
+        }
+        let parameters = define.arguments.as_deref().unwrap_or(&[]);
+        self.calls.push(def);
+        let cx = Cx { scope, env, locals: None, constant: false };
+        let result = self.with_arguments(parameters, values, &define.value, cx);
+        self.calls.pop();
+        result
+    }
+
     /// Evaluates a body with parameters bound one inside the other.
     fn with_arguments(
         &mut self,

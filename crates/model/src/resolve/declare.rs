@@ -278,6 +278,11 @@ pub(super) fn declared_names(statement: &Statement) -> Vec<(&Name, Kind, usize)>
             vec![(&entry.name, Kind::Particle, entry.indices.len())]
         }
         StatementKind::Body { entry, .. } => vec![(&entry.name, Kind::Body, entry.indices.len())],
+        StatementKind::Frame { entry, .. } => vec![(&entry.name, Kind::Frame, entry.indices.len())],
+        StatementKind::Joint { entry, .. } => vec![(&entry.name, Kind::Joint, entry.indices.len())],
+        StatementKind::Spring { label: Some(entry), .. } => {
+            vec![(&entry.name, Kind::Spring, entry.indices.len())]
+        }
         StatementKind::Part { entry, .. } => vec![(&entry.name, Kind::Part, entry.indices.len())],
         _ => Vec::new(),
     }

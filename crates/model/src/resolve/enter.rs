@@ -66,11 +66,16 @@ impl<'a> Resolver<'a, '_> {
                 self.enter_label(&label.name, indices, true, 0, scope)?;
             }
             StatementKind::Particle { entry, fields } => {
-                return self.enter_body(entry, fields, false, instance);
+                return self.enter_body(entry, fields, What::Particle, None, instance);
             }
             StatementKind::Body { entry, fields } => {
-                return self.enter_body(entry, fields, true, instance);
+                return self.enter_body(entry, fields, What::Body, None, instance);
             }
+            StatementKind::Frame { entry, on, fields } => {
+                return self.enter_body(entry, fields, What::Frame, on.as_ref(), instance);
+            }
+            StatementKind::Joint { .. } => return self.enter_joint(instance),
+            StatementKind::Spring { .. } => return self.enter_spring(instance),
             StatementKind::Part { entry, source, settings } => {
                 return self.enter_part(entry, source, settings, instance);
             }
@@ -131,9 +136,9 @@ impl<'a> Resolver<'a, '_> {
         Ok(())
     }
 
-    fn enter_coord(
+    pub(super) fn enter_coord(
         &mut self,
-        name: &'a Name,
+        name: &Name,
         indices: Indices,
         scope: ScopeId,
         env: EnvId,
@@ -263,9 +268,9 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Enters a label of a constraint or event; both share one space.
-    fn enter_label(
+    pub(super) fn enter_label(
         &mut self,
-        name: &'a Name,
+        name: &Name,
         indices: Indices,
         is_event: bool,
         number: usize,
@@ -294,14 +299,26 @@ impl<'a> Resolver<'a, '_> {
         &mut self,
         entry: &'a Entry,
         fields: &'a [tree::Field],
-        is_body: bool,
+        what: What,
+        on: Option<&'a Expr>,
         instance: Instance<'a>,
     ) -> Eval<()> {
         let Instance { statement, scope, env } = instance;
         let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
-        let def = self.new_def(DefKind::Body { fields, is_body }, scope, env, entry.span);
+        let def = self.new_def(DefKind::Body { fields, what, on }, scope, env, entry.span);
         self.body_defs.insert((statement.span, scope, env), def);
-        let kind = if is_body { Kind::Body } else { Kind::Particle };
+        let kind = match what {
+            What::Particle => Kind::Particle,
+            What::Body => Kind::Body,
+            What::Frame => Kind::Frame,
+        };
+        if what == What::Frame
+            && on.is_none()
+            && fields.is_empty()
+            && let Some(setting) = self.take_setting(scope, &entry.name.text, &indices)
+        {
+            self.machine.settings.insert(def, setting);
+        }
         self.enter_name(&entry.name, indices, kind, def, scope)
     }
 }

@@ -101,10 +101,15 @@ impl<'a> Resolver<'a, '_> {
                 self.setting_value(id, (value, own), place, count, cx)
             }
             DefKind::Row { left, right } => self.difference(left, right, cx),
+            DefKind::Rows(joint) => self.joint_rows(joint),
+            DefKind::Turns(joint) => self.turn_rows(joint),
             DefKind::Const { value: None, .. }
             | DefKind::Param(_)
             | DefKind::Coord(_)
             | DefKind::Body { .. }
+            | DefKind::Joint(_)
+            | DefKind::Spring(_)
+            | DefKind::Known
             | DefKind::Part(_)
             | DefKind::Function(_) => Err(self.already(span)),
         };

@@ -13,17 +13,19 @@ impl<'a> Resolver<'a, '_> {
             d.code == Code::UnclosedBracket && place == Some("{")
         });
         self.declare(&file.statements, ScopeId(0));
+        self.plan_machines(file);
         self.leftover_overrides();
         self.unnamed_clashes();
         self.once_only();
         self.resolve_parameters();
+        self.evaluate_machines();
         self.evaluate_definitions();
         self.finite_parameters();
         let complete = self.check_presence(file);
         let energy = self.resolve_energy();
         let mut places = self.body_places();
         places.extend(self.places());
-        let (energy, dissipation) = match (energy, complete) {
+        let (mut energy, dissipation) = match (energy, complete) {
             (Some(found), true) => found,
             // Go on with no energy, to report what else is wrong.
             _ => (
@@ -39,6 +41,14 @@ impl<'a> Resolver<'a, '_> {
         };
         let faults_so_far = self.diagnostics.iter().any(|d| d.severity == Severity::Fault);
         self.prepare_replacements(&energy);
+        let (mut forces, added) = self.resolve_forces(false);
+        if let Some((kinetic, force)) = added {
+            self.add_kinetic(&mut energy, kinetic);
+            self.prepare_replacements(&energy);
+            // Momenta in forces are others now.
+            forces = self.resolve_forces(false).0;
+            forces.push(force);
+        }
         let friction = self.dissipation_force(dissipation);
         let dissipation = self.normalize(dissipation);
         if !faults_so_far {
@@ -47,9 +57,8 @@ impl<'a> Resolver<'a, '_> {
         } else {
             self.evaluate_constraints();
         }
-        let mut forces = self.resolve_forces(false);
         forces.extend(friction);
-        let nonideal = self.resolve_forces(true);
+        let nonideal = self.resolve_forces(true).0;
         let speeds = self.resolve_speeds();
         let start = self.resolve_start(sources);
         let run = self.resolve_run();
@@ -69,6 +78,7 @@ impl<'a> Resolver<'a, '_> {
             })
             .unwrap_or_default();
         let constants = self.constants();
+        let tree = self.machine_tree();
         let system = System {
             title,
             parameters: std::mem::take(&mut self.parts.parameters),
@@ -91,6 +101,7 @@ impl<'a> Resolver<'a, '_> {
             checks,
             state,
             unknowns: std::mem::take(&mut self.unknowns),
+            tree,
             recombined: Vec::new(),
             determined: Vec::new(),
         };
@@ -99,6 +110,34 @@ impl<'a> Resolver<'a, '_> {
         self.unused_parameters(&system);
         dedup(self.diagnostics);
         Some(system)
+    }
+
+    /// Poses of bodies and frames, parents first, so that long chains stay shallow.
+    fn evaluate_machines(&mut self) {
+        for def in self.machine.order.clone() {
+            let is_placed = matches!(
+                self.machine.footing.get(&def),
+                None | Some(machines::Footing::Placed | machines::Footing::Broken)
+            );
+            if !is_placed {
+                let _ = self.settle(|r| r.body(def));
+            }
+        }
+        for at in 0..self.machine.joints.len() {
+            if self.machine.joints[at].targets.is_some() {
+                let _ = self.settle(|r| r.geometry(at));
+            }
+        }
+    }
+
+    /// Puts a further kinetic energy into L.
+    fn add_kinetic(&mut self, energy: &mut Energy, more: ExprId) {
+        let velocities: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.velocity).collect();
+        if let Energy::Lagrangian { kinetic, lagrangian, momenta, .. } = energy {
+            *kinetic = (self.exprs.at(*kinetic) + self.exprs.at(more)).id;
+            *lagrangian = (self.exprs.at(*lagrangian) + self.exprs.at(more)).id;
+            *momenta = self.exprs.gradient(*lagrangian, &velocities);
+        }
     }
 
     /// An unnamed constraint is called `c3`; nothing else may be.

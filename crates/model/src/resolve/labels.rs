@@ -41,7 +41,10 @@ impl<'a> Resolver<'a, '_> {
             },
             None => self.unnamed_constraint(scope, name).map(|group| vec![(Indices::new(), group)]),
         };
-        let Some(mut groups) = found else { return self.unknown_constraint(name, expr.span) };
+        let Some(mut groups) = found else {
+            self.carried_multiplier(scope, name, expr.span)?;
+            return self.unknown_constraint(name, expr.span);
+        };
         groups.sort();
         if indices.is_empty() {
             return Ok((groups.into_iter().map(|g| g.1).collect(), None));
@@ -57,6 +60,22 @@ impl<'a> Resolver<'a, '_> {
             Some(&(_, group)) if last >= 1 => Ok((vec![group], Some(last as usize - 1))),
             _ => self.unknown_constraint(&names::with_indices(name, &indices), expr.span),
         }
+    }
+
+    /// A joint that carries has no rows.
+    fn carried_multiplier(&mut self, scope: ScopeId, name: &Arc<str>, span: Span) -> Eval<()> {
+        let info = self.scopes[scope.0 as usize].names.get(name);
+        if info.is_none_or(|info| info.kind != Kind::Joint) {
+            return Ok(());
+        }
+        Err(self.report(
+            Diagnostic::fault(
+                Code::CarriedMultiplier,
+                span,
+                format!("`{name}` carries its body, and has no rows with multipliers"),
+            )
+            .hint(format!("what it holds with is `{name}.force` and `{name}.torque`")),
+        ))
     }
 
     /// The full name of one row of a constraint statement.
@@ -251,7 +270,7 @@ impl<'a> Resolver<'a, '_> {
 
     /// The symbol of an unknown of the solution. Rows are numbered provisionally
     /// here, statement × [`ROWS`] + component, until all are known.
-    fn unknown_expr(&mut self, unknown: Unknown, name: String) -> ExprId {
+    pub(super) fn unknown_expr(&mut self, unknown: Unknown, name: String) -> ExprId {
         let symbol = match self.unknown_ids.get(&unknown) {
             Some(&symbol) => symbol,
             None => {

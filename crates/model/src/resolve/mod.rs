@@ -13,7 +13,11 @@ mod declare;
 mod enter;
 mod evaluate;
 mod finish;
+mod forces;
+mod joints;
 mod labels;
+mod machines;
+mod members;
 mod names;
 mod naming;
 mod normalize;
@@ -22,6 +26,7 @@ mod parts;
 mod places;
 mod reference;
 mod report;
+mod rigid;
 mod statements;
 mod unvisited;
 mod value;
@@ -65,6 +70,8 @@ pub struct Beside<'a> {
     pub state: &'a [(Expr, Expr)],
     /// The names that a `run` may choose from.
     pub names: Names<'a>,
+    /// `relative` or `absolute`, in place of what the `run` says.
+    pub coordinates: Option<&'a str>,
 }
 
 /// Names of integrators, formulations and eliminations that a `run` may choose. They belong to
@@ -132,6 +139,9 @@ enum Kind {
     Speed,
     Particle,
     Body,
+    Frame,
+    Joint,
+    Spring,
     Part,
 }
 
@@ -146,7 +156,28 @@ impl Kind {
             Kind::Speed => "speed",
             Kind::Particle => "particle",
             Kind::Body => "body",
+            Kind::Frame => "frame",
+            Kind::Joint => "joint",
+            Kind::Spring => "spring or damper",
             Kind::Part => "part",
+        }
+    }
+}
+
+/// What stands in space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum What {
+    Particle,
+    Body,
+    Frame,
+}
+
+impl What {
+    fn word(self) -> &'static str {
+        match self {
+            What::Particle => "particle",
+            What::Body => "body",
+            What::Frame => "frame",
         }
     }
 }
@@ -180,11 +211,23 @@ enum DefKind<'a> {
         place: usize,
         count: usize,
     },
-    /// A particle or a body.
+    /// A particle, a body or a frame.
     Body {
         fields: &'a [tree::Field],
-        is_body: bool,
+        what: What,
+        /// What a frame is fixed in.
+        on: Option<&'a Expr>,
     },
+    /// A joint, by its place among them.
+    Joint(usize),
+    /// A spring or damper.
+    Spring(&'a Statement),
+    /// The rows of a joint that closes.
+    Rows(usize),
+    /// The rows that determine the angles of a joint that closes.
+    Turns(usize),
+    /// What has its value from the beginning.
+    Known,
     /// The scope of a part.
     Part(ScopeId),
     /// left − right of a constraint.
@@ -284,6 +327,8 @@ pub(crate) mod role {
     pub const MULTIPLIER: u16 = 1 << 7;
     pub const REACTION: u16 = 1 << 8;
     pub const ENERGY: u16 = 1 << 9;
+    /// What stands for a joint coordinate that is none, in guesses only.
+    pub const SHADOW: u16 = 1 << 10;
 }
 
 struct Resolver<'a, 'd> {
@@ -346,6 +391,10 @@ struct Resolver<'a, 'd> {
     /// The state asked for, as written.
     raw_state: &'a [(Expr, Expr)],
     names: Names<'a>,
+    /// Bodies without a place, frames and joints.
+    machine: machines::Machine<'a>,
+    /// Whether coordinates are absolute, if that is said beside the model.
+    absolute: Option<bool>,
 }
 
 /// Placeholders for quantities that are known only when all energies are.
@@ -420,6 +469,8 @@ impl<'a, 'd> Resolver<'a, 'd> {
             raw_overrides: beside.overrides,
             raw_state: beside.state,
             names: beside.names,
+            machine: Default::default(),
+            absolute: beside.coordinates.map(|word| word == "absolute"),
             specials,
         };
         resolver.set_role(Symbol::TIME, role::TIME);

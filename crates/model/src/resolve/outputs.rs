@@ -59,8 +59,43 @@ impl<'a> Resolver<'a, '_> {
         let replaced: rustc_hash::FxHashSet<ExprId> = overridden.iter().map(|o| o.0).collect();
         items.retain(|(left, _)| !replaced.contains(left));
         items.extend(overridden);
+        self.note_guesses(&items);
+        // A guess for a joint coordinate that is none has gone down the tree.
+        items.retain(|(left, start)| {
+            start.relation == StartRelation::Equals || self.exprs.as_symbol(*left).is_some()
+        });
+        let given: rustc_hash::FxHashSet<ExprId> = items.iter().map(|item| item.0).collect();
+        let more = self.machine_guesses();
+        items.extend(more.into_iter().filter(|(left, _)| !given.contains(left)));
         self.check_guess_kinds(&items);
         items.into_iter().map(|(_, start)| start).collect()
+    }
+
+    /// `b.rotation = R` of a free body gives its quaternion.
+    fn quaternion_start(&mut self, left: Value, right: Value) -> (Value, Value) {
+        let known = role::PARAMETER | role::TIME;
+        let Some(e) = self.machine.rotations.get(left.components()).cloned() else {
+            return (left, right);
+        };
+        if right.components().iter().any(|&id| self.mask(id) & !known != 0) {
+            return (left, right);
+        }
+        let values = super::rigid::quaternion_of(&self.exprs, right.components());
+        (Value::vector(e), Value::vector(values.to_vec()))
+    }
+
+    /// Remembers what is known of coordinates at the start, for guesses that go down a tree.
+    fn note_guesses(&mut self, items: &[(ExprId, Start)]) {
+        for (left, start) in items {
+            let symbol = self.machine.shadow_of.get(left).copied();
+            let Some(symbol) = symbol.or_else(|| self.exprs.as_symbol(*left)) else { continue };
+            let known = role::PARAMETER | role::TIME;
+            let turned = self.machine.given.get(&start.left).copied();
+            let given = turned.unwrap_or(start.right);
+            if self.mask(given) & !known == 0 {
+                self.machine.guesses.insert(symbol, given);
+            }
+        }
     }
 
     /// How many parts a scope is inside of.
@@ -157,7 +192,8 @@ impl<'a> Resolver<'a, '_> {
         for &id in a.components() {
             let is_state = |r: u16| r & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0;
             let symbol = self.exprs.as_symbol(id).filter(|&s| is_state(self.role(s)));
-            if relation == StartRelation::Near && symbol.is_none() {
+            let stands_for = self.machine.shadow_of.contains_key(&id);
+            if relation == StartRelation::Near && symbol.is_none() && !stands_for {
                 return Err(self.report(
                     Diagnostic::fault(
                         Code::StartGuess,
@@ -203,6 +239,7 @@ impl<'a> Resolver<'a, '_> {
     ) -> Vec<(ExprId, Start)> {
         let text = sources.snippet(span).trim().to_owned();
         let mut rows = Vec::new();
+        let (left, right) = self.quaternion_start(left, right);
         for (&a, &b) in left.components().iter().zip(right.components()) {
             let guess = match relation {
                 StartRelation::Near => self.exprs.as_symbol(a),
@@ -212,7 +249,18 @@ impl<'a> Resolver<'a, '_> {
                 Some(symbol) => self.exprs.symbol_info(symbol).full_name(),
                 None => text.clone(),
             };
-            let (na, nb) = (self.normalize(a), self.normalize(b));
+            let (mut na, mut nb) = (self.normalize(a), self.normalize(b));
+            // The angle of a joint that closes, whatever the turn: sin of the difference is 0.
+            if let (StartRelation::Equals, Some(&(sine, cosine))) =
+                (relation, self.machine.angles.get(&a))
+            {
+                use dalembert_expr::Function::{Cos, Sin};
+                let exprs = &self.exprs;
+                let (s, c) = (exprs.call(Sin, &[nb]), exprs.call(Cos, &[nb]));
+                let across = exprs.at(sine) * exprs.at(c) - exprs.at(cosine) * exprs.at(s);
+                self.machine.given.insert(across.id, nb);
+                (na, nb) = (across.id, ExprId::ZERO);
+            }
             // A momentum or velocity makes it velocity level even where the
             // other description would not show it.
             let moving = role::VELOCITY | role::MOMENTUM;
@@ -285,6 +333,8 @@ impl<'a> Resolver<'a, '_> {
                     RunOption::Tolerance(expr) => {
                         run.tolerance = self.settle(|r| r.positive(expr, cx, "the tolerance"));
                     }
+                    // Chosen before anything was evaluated.
+                    RunOption::Coordinates(_) => {}
                     RunOption::Method(name) => {
                         run.method = self.choice_of(name, self.names.methods, "method")
                     }

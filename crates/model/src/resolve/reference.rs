@@ -1,5 +1,6 @@
 //! Names and what stands behind them: `x`, `th[i]'`, `p_th`, `f(a)`, `a.x`.
 
+use super::machines::Target;
 use super::names::{self, closest, number_word, with_indices};
 use super::naming::count_indices;
 use super::value::Value;
@@ -24,8 +25,14 @@ enum Found {
     Momentum(DefId),
     Function(DefId),
     Builtin,
-    /// A particle or body.
+    /// A particle, a body or a frame.
     Body(DefId),
+    /// The inertial frame.
+    Ground,
+    /// A joint.
+    Joint(DefId, usize),
+    /// A spring or damper.
+    Spring(DefId),
     /// A part, by its scope.
     Part(ScopeId),
 }
@@ -57,7 +64,9 @@ impl<'a> Resolver<'a, '_> {
                         .hint(format!("give it its arguments: `{name}(…)`")),
                 ))
             }
-            Found::Body(def) => Ok(self.body_member(def, name, span, &[], cx)?.0),
+            found @ (Found::Body(_) | Found::Ground | Found::Joint(..) | Found::Spring(_)) => {
+                Ok(self.member(&found, name, span, &[], cx)?.0)
+            }
             found @ Found::Part(_) => {
                 let _ = self.follow(found, name.to_string(), &[], span, cx)?;
                 Err(self.already(span))
@@ -131,6 +140,9 @@ impl<'a> Resolver<'a, '_> {
         if names::is_function(name) {
             return Ok(Found::Builtin);
         }
+        if &**name == "ground" && !called && !cx.constant {
+            return Ok(Found::Ground);
+        }
         // Declared, but not entered: its own statement was reported already, or
         // it is used where only constants are known.
         if let Some(&(kind, _)) = self.scopes[cx.scope.0 as usize].declared.get(name) {
@@ -183,6 +195,8 @@ impl<'a> Resolver<'a, '_> {
     fn found_definition(&self, def: DefId) -> Found {
         match self.defs[def.0 as usize].kind {
             DefKind::Body { .. } => Found::Body(def),
+            DefKind::Joint(at) => Found::Joint(def, at),
+            DefKind::Spring(_) => Found::Spring(def),
             DefKind::Part(scope) => Found::Part(scope),
             _ => Found::Def(def),
         }
@@ -191,7 +205,71 @@ impl<'a> Resolver<'a, '_> {
     /// Whether a family is one of parts, particles or bodies.
     fn is_object_family(&self, scope: ScopeId, name: &Arc<str>) -> bool {
         let kind = self.scopes[scope.0 as usize].names.get(name).map(|info| info.kind);
-        matches!(kind, Some(Kind::Part | Kind::Particle | Kind::Body))
+        matches!(
+            kind,
+            Some(
+                Kind::Part | Kind::Particle | Kind::Body | Kind::Frame | Kind::Joint | Kind::Spring
+            )
+        )
+    }
+
+    /// What stands behind the dot of something in space; gives back how many operations were used.
+    fn member(
+        &mut self,
+        found: &Found,
+        name: &str,
+        span: Span,
+        operations: &'a [Postfix],
+        cx: Cx<'_>,
+    ) -> Eval<(Value, usize)> {
+        match *found {
+            Found::Body(def) => self.body_member(Target::Def(def), name, span, operations, cx),
+            Found::Ground => self.body_member(Target::Ground, name, span, operations, cx),
+            Found::Joint(_, at) => self.joint_member(at, name, span, operations, cx),
+            Found::Spring(def) => self.spring_member(def, name, span, operations),
+            _ => Err(self.already(span)),
+        }
+    }
+
+    /// The body, frame or particle that an expression names, or the ground.
+    pub(super) fn target(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<Target> {
+        let (base, operations): (&Expr, &[Postfix]) = match &expr.kind {
+            ExprKind::Postfix(base, operations) => (base, operations),
+            _ => (expr, &[]),
+        };
+        if let ExprKind::Name(name) = &base.kind {
+            let found = self.find(name, base.span, cx, false)?;
+            let (found, _, rest) =
+                self.follow(found, name.to_string(), operations, base.span, cx)?;
+            match (found, rest) {
+                (Found::Body(def), []) => return Ok(Target::Def(def)),
+                (Found::Ground, []) => return Ok(Target::Ground),
+                _ => {}
+            }
+        } else if matches!(expr.kind, ExprKind::Missing) {
+            return Err(self.already(expr.span));
+        }
+        Err(self.report(
+            Diagnostic::fault(
+                Code::ArgumentKind,
+                expr.span,
+                "a body, a frame, a particle or `ground` is needed here",
+            )
+            .hint("name it: `thigh`, `leg.foot`, `link[3]`"),
+        ))
+    }
+
+    /// The function of the model that a name stands for, if it is one.
+    pub(super) fn function_named(
+        &mut self,
+        name: &Arc<str>,
+        span: Span,
+        cx: Cx<'_>,
+    ) -> Eval<Option<DefId>> {
+        match self.find(name, span, cx, false)? {
+            Found::Function(def) => Ok(Some(def)),
+            _ => Ok(None),
+        }
     }
 
     /// The scope of the part a name and its indices stand for.
@@ -210,6 +288,9 @@ impl<'a> Resolver<'a, '_> {
         };
         match def.map(|def| self.defs[def.0 as usize].kind) {
             Some(DefKind::Part(inner)) => Ok(inner),
+            Some(_) if def.is_some_and(|def| self.machine.inner.contains_key(&def)) => {
+                Ok(def.map_or(scope, |def| self.machine.inner[&def]))
+            }
             _ => {
                 let shown = with_indices(name, indices);
                 self.fault(Code::UnknownMember, span, format!("`{shown}` is no part"))
@@ -261,6 +342,25 @@ impl<'a> Resolver<'a, '_> {
                     match self.find_in_scope(scope, member, *at, cx.constant)? {
                         Some(found) => found,
                         None => return self.no_member(scope, member, *at),
+                    }
+                }
+                // Coordinates of bodies and joints stand in scopes of their own.
+                Found::Body(def) | Found::Joint(def, _) => {
+                    let inner = self.machine.inner.get(&def).copied();
+                    let (
+                        Some(inner),
+                        Some(Postfix { kind: PostfixKind::Member(member), span: at }),
+                    ) = (inner, rest.first())
+                    else {
+                        return Ok((found, shown, rest));
+                    };
+                    match self.find_in_scope(inner, member, *at, cx.constant)? {
+                        Some(own) => {
+                            shown = format!("{shown}.{member}");
+                            rest = &rest[1..];
+                            own
+                        }
+                        None => return Ok((found, shown, rest)),
                     }
                 }
                 other => return Ok((other, shown, rest)),
@@ -585,8 +685,8 @@ impl<'a> Resolver<'a, '_> {
         let found = self.find(name, base.span, cx, false)?;
         let (found, shown, operations) =
             self.follow(found, name.to_string(), operations, base.span, cx)?;
-        if let Found::Body(def) = found {
-            let (value, used) = self.body_member(def, &shown, base.span, operations, cx)?;
+        if matches!(found, Found::Body(_) | Found::Ground | Found::Joint(..) | Found::Spring(_)) {
+            let (value, used) = self.member(&found, &shown, base.span, operations, cx)?;
             return self.apply(value, base, &operations[used..], cx);
         }
         if let (
@@ -702,7 +802,7 @@ impl<'a> Resolver<'a, '_> {
                             Value::Vector(_) => {
                                 "the components of a vector `r` are `r[1]`, `r[2]`, …"
                             }
-                            _ => "only parts, particles and bodies have something behind a dot",
+                            _ => "only parts, bodies, joints and their like have something behind a dot",
                         }),
                     ));
                 }

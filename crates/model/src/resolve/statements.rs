@@ -225,6 +225,16 @@ impl<'a> Resolver<'a, '_> {
             }
         }
         let (kinetic, potential) = self.body_energies();
+        let (springs, dampers) = self.spring_functions();
+        let spring = self.instances.iter().find_map(|i| match &i.statement.kind {
+            StatementKind::Spring { is_damper: false, .. } => Some(i.statement.keyword),
+            _ => None,
+        });
+        if let Some(span) = spring {
+            first.entry(EnergyKind::Potential).or_insert(span);
+            terms.entry(EnergyKind::Potential).or_default().extend(springs);
+        }
+        terms.entry(EnergyKind::Dissipation).or_default().extend(dampers);
         if let Some(span) = self.first_body() {
             first.entry(EnergyKind::Kinetic).or_insert(span);
             terms.entry(EnergyKind::Kinetic).or_default().extend(kinetic);
@@ -281,6 +291,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn dissipation_force(&mut self, dissipation: ExprId) -> Option<Force> {
         let span = self.instances.iter().find_map(|i| match &i.statement.kind {
             StatementKind::Energy(EnergyKind::Dissipation, expr) => Some(expr.span),
+            StatementKind::Spring { is_damper: true, .. } => Some(i.statement.span),
             _ => None,
         })?;
         let function =
@@ -299,24 +310,44 @@ impl<'a> Resolver<'a, '_> {
         Some(Force { components, span })
     }
 
-    /// Generalized forces of all `force` or all `nonideal` statements.
-    pub(super) fn resolve_forces(&mut self, nonideal: bool) -> Vec<Force> {
+    /// Generalized forces of all `force` and `torque`, or of all `nonideal` statements, and the
+    /// kinetic energy of added mass with the force that is left of it.
+    pub(super) fn resolve_forces(
+        &mut self,
+        nonideal: bool,
+    ) -> (Vec<Force>, Option<(ExprId, Force)>) {
         let mut forces = Vec::new();
+        let mut mass = super::forces::AddedMass::new();
+        let mut heavy = None;
         for instance in self.instances.clone() {
-            let form = match &instance.statement.kind {
-                StatementKind::Force(form) if !nonideal => form,
-                StatementKind::Nonideal(form) if nonideal => form,
+            let cx = self.scope_cx(&instance);
+            let span = instance.statement.span;
+            let components = match &instance.statement.kind {
+                StatementKind::Force(form) if !nonideal => {
+                    self.settle(|r| r.force(form, "`force`", cx))
+                }
+                StatementKind::Nonideal(form) if nonideal => {
+                    self.settle(|r| r.force(form, "`nonideal`", cx))
+                }
+                StatementKind::Torque { value, on, from } if !nonideal => {
+                    self.settle(|r| r.torque(value, on, from.as_ref(), cx))
+                }
                 _ => continue,
             };
-            let place = if nonideal { "`nonideal`" } else { "`force`" };
-            let cx = self.scope_cx(&instance);
-            if let Some(components) = self.settle(|r| r.force(form, place, cx)) {
-                let components: Vec<(usize, ExprId)> =
-                    components.into_iter().map(|(at, id)| (at, self.normalize(id))).collect();
-                forces.push(Force { components, span: instance.statement.span });
+            let Some(components) = components else { continue };
+            let components: Vec<(usize, ExprId)> =
+                components.into_iter().map(|(at, id)| (at, self.normalize(id))).collect();
+            let before = mass.len();
+            let rest = self.settle(|r| r.take_added_mass(components.clone(), span, &mut mass));
+            if mass.len() > before {
+                heavy.get_or_insert(span);
+            }
+            if let Some(components) = rest {
+                forces.push(Force { components, span });
             }
         }
-        forces
+        let added = heavy.and_then(|span| self.added_mass(mass, span));
+        (forces, added)
     }
 
     fn force(
@@ -325,14 +356,34 @@ impl<'a> Resolver<'a, '_> {
         place: &str,
         cx: Cx<'_>,
     ) -> Eval<Vec<(usize, ExprId)>> {
-        let allowed = STATE | role::MULTIPLIER;
+        let mut allowed = STATE | role::MULTIPLIER;
+        if place == "`force`" && !self.parts.hamiltonian {
+            allowed |= role::ACCELERATION;
+        }
         match form {
             ForceForm::On { coordinate, value } => {
-                let (index, id) =
-                    (self.coordinate(coordinate, OTHER_FORMS, cx), self.eval_scalar(value, cx));
-                let (index, id) = (index?, id?);
+                let (of, id) = (self.eval(coordinate, cx), self.eval_scalar(value, cx));
+                let (of, id) = (of?, id?);
                 self.allow(id, value.span, allowed, place)?;
-                Ok(vec![(index, id)])
+                let symbol = of.scalar().and_then(|id| self.exprs.as_symbol(id));
+                if let Some(index) = symbol.and_then(|symbol| self.parts.coordinate_of(symbol)) {
+                    return Ok(vec![(index, id)]);
+                }
+                // Any scalar of positions: Qᵢ = F ∂S/∂qᵢ.
+                let may = role::PARAMETER | role::TIME | role::POSITION;
+                match of.scalar() {
+                    Some(of)
+                        if self.mask(of) & role::POSITION != 0 && self.mask(of) & !may == 0 =>
+                    {
+                        let symbols: Vec<Symbol> =
+                            self.parts.coordinates.iter().map(|c| c.position).collect();
+                        self.virtual_work(&[id], &[of], &symbols, value, allowed, place)
+                    }
+                    _ => {
+                        let index = self.coordinate(coordinate, OTHER_FORMS, cx)?;
+                        Ok(vec![(index, id)])
+                    }
+                }
             }
             ForceForm::At { value, position } => {
                 let (force, r) = self.pair(value, position, cx)?;
@@ -394,7 +445,7 @@ impl<'a> Resolver<'a, '_> {
         Ok((f.components().to_vec(), r.components().to_vec()))
     }
 
-    fn virtual_work(
+    pub(super) fn virtual_work(
         &mut self,
         force: &[ExprId],
         of: &[ExprId],

@@ -108,6 +108,7 @@ impl<'a> Resolver<'a, '_> {
         scope.declared.contains_key(name)
             || self.momentum_of(name, cx.scope).is_some()
             || names::is_reserved(name)
+            || &**name == "ground"
     }
 
     /// A sum or product without turns.
@@ -168,7 +169,10 @@ impl<'a> Resolver<'a, '_> {
             if let Some((value, env)) = self.scopes[scope].gravity {
                 let scope = ScopeId(scope as u32);
                 let cx = Cx { scope, env, locals: None, constant: false };
-                let _ = self.settle(|r| r.eval(value, cx));
+                let _ = self.settle(|r| match r.field_function(value, cx)? {
+                    Some(_) => Ok(()),
+                    None => r.eval(value, cx).map(|_| ()),
+                });
             }
         }
         for instance in self.instances.clone() {

@@ -1,0 +1,311 @@
+//! Random machines: trees of bodies with joints of all kinds, in the plane and in space, closed by
+//! loops. Relative coordinates, absolute coordinates and the text that the machine words stand for
+//! must give the same accelerations of every body and the same reactions of every joint, by all
+//! formulations and eliminations.
+
+mod support;
+
+use dalembert::formulations::ALL as FORMULATIONS;
+use dalembert::model::expand::expand;
+use dalembert::simulate::program::observer::Solved;
+use dalembert::simulate::report::{self, Options as Routes};
+use dalembert::simulate::{ALL as ELIMINATIONS, Setting, start};
+use dalembert::{Input, Model, Options};
+use std::fmt::Write;
+
+/// Relative, of the largest value of its kind.
+const TOLERANCE: f64 = 1e-11;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    /// A decimal between −size and size.
+    fn number(&mut self, size: f64) -> f64 {
+        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
+        ((2.0 * unit - 1.0) * size * 1000.0).round() / 1000.0
+    }
+
+    fn vector(&mut self, n: usize, size: f64) -> String {
+        let list: Vec<String> = (0..n).map(|_| format!("{}", self.number(size))).collect();
+        format!("[{}]", list.join(", "))
+    }
+}
+
+const SPACE: [&str; 8] =
+    ["pin", "slider", "cylinder", "screw", "universal", "ball", "planar", "fixed"];
+const PLANE: [&str; 3] = ["pin", "slider", "fixed"];
+
+/// A random machine: its text without loops, the loops, and what is compared.
+struct Machine {
+    dimension: usize,
+    tree: String,
+    joints: Vec<(String, &'static str)>,
+    bodies: usize,
+    /// Kind, first body, second body and attachment on the first of each loop.
+    loops: Vec<(&'static str, usize, usize, String)>,
+}
+
+fn machine(seed: u64) -> Machine {
+    let mut r = Random(seed);
+    let n = if seed % 3 == 0 { 2 } else { 3 };
+    let bodies = 1 + r.below(if n == 2 { 4 } else { 3 });
+    let mut text = String::from("param g = 9.81\n");
+    let gravity = if n == 2 { "[0, -g]" } else { "[0, 0, -g]" };
+    let _ = writeln!(text, "gravity {gravity}");
+    let mut joints = Vec::new();
+    let mut balls = 0;
+    for b in 1..=bodies {
+        let size = 0.5 + r.number(0.4).abs();
+        let inertia = match (n, r.below(2)) {
+            (2, _) => format!("{}", 0.1 + r.number(0.1).abs()),
+            (_, 0) => format!("[{size}, {}, {}]", size + 0.1, size + 0.2),
+            _ => format!("[{size}, {}, {}, 0.02, -0.03, 0.01]", size + 0.1, size + 0.15),
+        };
+        let mass = 1.0 + r.number(0.5);
+        let center = r.vector(n, 0.4);
+        let _ = writeln!(text, "body b{b}: mass {mass}, inertia {inertia}, center {center}");
+        let kind = loop {
+            let kind = if n == 2 { PLANE[r.below(3)] } else { SPACE[r.below(8)] };
+            // Small is quick: one quaternion each. Something has to move.
+            if (kind == "ball" && balls > 0) || (kind == "fixed" && b == 1) {
+                continue;
+            }
+            break kind;
+        };
+        balls += usize::from(kind == "ball");
+        let parent = r.below(b);
+        let first = if parent == 0 { "ground".to_owned() } else { format!("b{parent}") };
+        let turning = |r: &mut Random| match (n, r.below(3)) {
+            (_, 0) => String::new(),
+            (2, _) => format!(" turning {}", r.number(1.0)),
+            _ => format!(" turning Rz({})*Rx({})", r.number(1.0), r.number(1.0)),
+        };
+        let (t1, t2) = (turning(&mut r), turning(&mut r));
+        let (u1, u2) = (r.vector(n, 0.6), r.vector(n, 0.6));
+        let axis = match (kind, n) {
+            ("slider", 2) => format!(", axis {}", r.vector(2, 1.0)),
+            ("pin" | "slider" | "cylinder" | "screw", 3) => match r.below(2) {
+                0 => ", axis [0, 1, 0]".to_owned(),
+                _ => format!(", axis [{}, 0.3, {}]", r.number(1.0), r.number(1.0)),
+            },
+            ("universal" | "planar", _) => match r.below(2) {
+                0 => ", axis [[0, 0, 1], [1, 0, 0]]".to_owned(),
+                _ => ", axis [[3, 4, 0], [4, -3, 2*0]]".to_owned(),
+            },
+            _ => String::new(),
+        };
+        let pitch = if kind == "screw" { ", pitch 0.4" } else { "" };
+        let _ =
+            writeln!(text, "joint j{b}: {kind} {first} at {u1}{t1}, b{b} at {u2}{t2}{axis}{pitch}");
+        let name = format!("j{b}");
+        let coordinates: &[&str] = match kind {
+            "pin" | "screw" => &["angle"],
+            "slider" => &["slide"],
+            "cylinder" => &["slide", "angle"],
+            "universal" => &["angle[1]", "angle[2]"],
+            "planar" => &["slide[1]", "slide[2]", "angle"],
+            _ => &[],
+        };
+        for c in coordinates {
+            let (at, rate) = (r.number(1.2), r.number(1.0));
+            let _ = writeln!(text, "start {name}.{c} ~ {at}, {name}.{c}' ~ {rate}");
+        }
+        if kind == "ball" {
+            let _ = writeln!(text, "start {name}.e ~ [0.8, 0.36, -0.48, 0]");
+            let _ = writeln!(text, "start {name}.e' ~ [0, 0.2, 0.15, -0.3]");
+        }
+        joints.push((name, kind));
+    }
+    if r.below(2) == 0 {
+        let _ = writeln!(text, "force 0.3*t - 0.2 at b{bodies}.point({})[1]", r.vector(n, 0.5));
+    }
+    let torque = if n == 2 { "0.4".to_owned() } else { r.vector(3, 0.5) };
+    let _ = writeln!(text, "torque {torque} on b{bodies} from ground");
+    let _ = writeln!(
+        text,
+        "spring 3, 0.2 between {}, b{bodies}.point({})",
+        r.vector(n, 2.0),
+        r.vector(n, 0.5)
+    );
+    let _ = writeln!(text, "damper 0.3 between {}, b1.position", r.vector(n, 2.0));
+    let mut loops = Vec::new();
+    if bodies > 1 && r.below(2) == 0 {
+        let second = 2 + r.below(bodies - 1);
+        let first = r.below(second);
+        let kinds: &[&'static str] =
+            if n == 2 { &["pin", "slider"] } else { &["ball", "universal", "cylinder", "planar"] };
+        loops.push((kinds[r.below(kinds.len())], first, second, r.vector(n, 0.5)));
+    }
+    Machine { dimension: n, tree: text, joints, bodies, loops }
+}
+
+fn load(text: &str, coordinates: &str) -> Model {
+    let options = Options { coordinates: Some(coordinates.into()), ..Options::default() };
+    let loaded = dalembert::load(&Input::text("machine.dal", text), &options);
+    assert!(!loaded.is_faulty(), "{}\n{text}", support::render(&loaded));
+    loaded.model.expect("no faults")
+}
+
+/// The values of the model's outputs at its start, and how far its routes differ there.
+fn outputs(model: &Model, text: &str) -> Result<(Vec<(String, f64)>, f64), String> {
+    let setting = Setting::new(model).map_err(|_| "values are missing".to_owned())?;
+    let begin = start::start(&setting).map_err(|e| format!("no start: {e:?}\n{text}"))?;
+    let mut routes = Routes::of_model(model);
+    routes.formulations = FORMULATIONS.to_vec();
+    routes.eliminations = ELIMINATIONS.to_vec();
+    let report = report::at(&setting, &begin.state, &routes).map_err(|e| format!("{e:?}"))?;
+    let evaluation = report.answers.iter().find_map(|answer| answer.result.as_ref().ok());
+    let evaluation = evaluation.ok_or("no route has numbers")?;
+    let system = &model.system;
+    let mut table = begin.state.table(system);
+    table.set_all(&system.accelerations(), &evaluation.accelerations);
+    let solved = Solved {
+        multipliers: &evaluation.outcome.multipliers,
+        indeterminate: &evaluation.outcome.indeterminate,
+        constraint_force: &evaluation.constraint_force,
+        jacobian: &report.reference.rows(),
+    };
+    solved.fill(system, &mut table);
+    let values: Vec<_> = system.observes.iter().map(|o| o.value).collect();
+    let numbers = setting.numbers(&values, &table);
+    let names = system.observes.iter().map(|o| o.name.clone());
+    Ok((names.zip(numbers).collect(), report.agreement.unwrap_or(0.0)))
+}
+
+/// The text with loops that close at the start of the tree, and what is observed.
+fn closed(machine: &Machine) -> String {
+    let n = machine.dimension;
+    let mut text = machine.tree.clone();
+    for (at, (kind, first, second, u)) in machine.loops.iter().enumerate() {
+        let body = if *first == 0 { "ground".to_owned() } else { format!("b{first}") };
+        let turn = if n == 3 {
+            (1..=3)
+                .flat_map(|i| (1..=3).map(move |j| (i, j)))
+                .map(|(i, j)| {
+                    format!("dot(b{second}.vector({}), {body}.vector({}))", unit(i), unit(j))
+                })
+                .collect()
+        } else {
+            vec![
+                format!("dot(b{second}.vector([1, 0]), {body}.vector([1, 0]))"),
+                format!("cross(b{second}.vector([1, 0]), {body}.vector([1, 0]))"),
+            ]
+        };
+        let asked = format!(
+            "{}\nobserve b{second}.local({body}.point({u}))\nobserve {}",
+            machine.tree,
+            turn.join(", ")
+        );
+        let model = load(&asked, "relative");
+        let (values, _) = outputs(&model, &asked).expect("a tree can begin anywhere");
+        let numbers: Vec<f64> = values.into_iter().map(|v| v.1).collect();
+        let (place, turn) = numbers.split_at(n);
+        let list = |v: &[f64]| {
+            let list: Vec<String> = v.iter().map(|x| format!("{x:?}")).collect();
+            format!("[{}]", list.join(", "))
+        };
+        let turning = match n {
+            2 => format!("{:?}", turn[1].atan2(turn[0])),
+            _ => format!("[{}, {}, {}]", list(&turn[..3]), list(&turn[3..6]), list(&turn[6..])),
+        };
+        let axis = match (*kind, n) {
+            ("slider", 2) => ", axis [0.6, 0.8]",
+            ("cylinder", _) => ", axis [0, 0.6, 0.8]",
+            ("universal" | "planar", _) => ", axis [[1, 0, 0], [0, 1, 0]]",
+            _ => "",
+        };
+        let _ = writeln!(
+            text,
+            "loop k{at}: {kind} {body} at {u}, b{second} at {} turning {turning}{axis}",
+            list(place)
+        );
+        let _ = writeln!(text, "observe k{at}.force, k{at}.torque");
+    }
+    for (name, kind) in &machine.joints {
+        let _ = writeln!(text, "observe {name}.force, {name}.torque, {name}.omega, {name}.point");
+        let own: &[&str] = match *kind {
+            "pin" | "screw" => &["angle"],
+            "slider" => &["slide"],
+            "cylinder" => &["slide", "angle"],
+            "universal" => &["angle[1]", "angle[2]"],
+            "planar" => &["slide[1]", "slide[2]", "angle"],
+            _ => &[],
+        };
+        for c in own {
+            let _ = writeln!(text, "observe {name}.{c}, {name}.{c}', {name}.{c}''");
+        }
+    }
+    for b in 1..=machine.bodies {
+        let _ = writeln!(text, "observe b{b}.position, b{b}.velocity, b{b}.velocity', b{b}.omega'");
+    }
+    text
+}
+
+fn unit(i: usize) -> &'static str {
+    ["[1, 0, 0]", "[0, 1, 0]", "[0, 0, 1]"][i - 1]
+}
+
+/// The largest difference of two lists, relative to their largest value. Reactions that are not
+/// unique are null in both.
+fn difference(a: &[(String, f64)], b: &[(String, f64)]) -> (f64, String) {
+    assert_eq!(a.len(), b.len(), "as many outputs");
+    let scale = a.iter().chain(b).map(|v| v.1.abs()).filter(|v| v.is_finite()).fold(1.0, f64::max);
+    let mut worst = (0.0, String::new());
+    for (x, y) in a.iter().zip(b) {
+        let off = match (x.1.is_nan(), y.1.is_nan()) {
+            (true, true) => 0.0,
+            (false, false) => (x.1 - y.1).abs() / scale,
+            // One choice of coordinates may leave open what the other one decides.
+            _ => 0.0,
+        };
+        if off > worst.0 {
+            worst = (off, format!("{}: {} and {}", x.0, x.1, y.1));
+        }
+    }
+    worst
+}
+
+#[test]
+fn relative_absolute_and_expanded_agree() {
+    let cases = support::share(300, 3);
+    let (mut compared, mut loops) = (0, 0);
+    for seed in 0..cases as u64 {
+        let machine = machine(seed);
+        let text = closed(&machine);
+        let relative = load(&text, "relative");
+        let absolute = load(&text, "absolute");
+        let expanded = expand(&relative);
+        let again = load(&expanded, "relative");
+        let of = |model: &Model, what: &str| {
+            outputs(model, &text).unwrap_or_else(|why| panic!("seed {seed}, {what}: {why}\n{text}"))
+        };
+        let (values, routes) = of(&relative, "relative");
+        assert!(routes <= TOLERANCE, "seed {seed}: routes differ by {routes:e}\n{text}");
+        let (others, routes) = of(&absolute, "absolute");
+        assert!(routes <= TOLERANCE, "seed {seed}, absolute: routes differ by {routes:e}\n{text}");
+        let (off, which) = difference(&values, &others);
+        assert!(off <= TOLERANCE, "seed {seed}: off by {off:e} at {which}\n{text}");
+        let (others, _) = of(&again, "expanded");
+        let (off, which) = difference(&values, &others);
+        assert!(
+            off <= TOLERANCE,
+            "seed {seed}, expanded: off by {off:e} at {which}\n{text}\n{expanded}"
+        );
+        compared += values.iter().filter(|v| v.1.is_finite()).count();
+        loops += machine.loops.len();
+    }
+    assert!(compared > 20 * cases && loops > cases / 8, "{compared} values, {loops} loops");
+}
