@@ -162,7 +162,7 @@ fn parts_are_worked_on_by_any_number_at_once() {
                 };
                 let crew = Crew { threads: 1, at_once: 3 };
                 let end = study::run(&mut own, &plan, crew, || (), |(), cases| all(cases), watch);
-                end.expect("files");
+                let _ = end.expect("files");
                 assert_eq!(own.counts().0, before + u64::from(taken));
                 computed.fetch_add(taken, Ordering::Relaxed);
             }
