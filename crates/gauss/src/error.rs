@@ -87,7 +87,7 @@ impl fmt::Display for SolveError {
             ),
             SolveError::TooLarge { size } => write!(
                 f,
-                "masses that couple more than a few of the {size} coordinates, coordinates without \
+                "masses that couple most of the {size} coordinates to each other, coordinates without \
                  mass and constraints that nearly depend on each other take a dense matrix, for \
                  which there are too many coordinates"
             ),

@@ -32,13 +32,15 @@ use dalembert_expr::ExprId;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A motion that leaves the others is served for so many steps at first, and twice as many each
-/// time it leaves again before it has gone far.
+/// A motion that leaves the others is served for so many steps at first.
 const SERVED: u64 = 8;
 /// One that leaves ahead of an event or a turn is back behind it.
 const MET: u64 = 1;
-/// But not for more than two to the power of this times as many.
-const MOST: u32 = 12;
+/// One that leaves again before it has gone far is served for this many times as many, as a power of
+/// two: what meets something every few steps is soon left to the driver.
+const LONGER: u32 = 3;
+/// That is done so often at most.
+const MOST: u32 = 8;
 /// After so many steps with the others it was worth while to come back: about as many cost the driver
 /// what it takes to serve a motion at all.
 const FAR: u64 = 16;
@@ -288,7 +290,8 @@ impl Traveller {
                 true => motion.stays.saturating_sub(1),
                 false => (motion.stays + 1).min(MOST),
             };
-            let steps = if motion.meets { MET } else { SERVED } << (motion.stays.max(1) - 1);
+            let longer = LONGER * motion.stays.saturating_sub(1);
+            let steps = if motion.meets { MET } else { SERVED } << longer;
             unmoved.iter().for_each(|field| service.driver.renew(field.clone()));
             match service.serve(&mut motion, steps) {
                 Some(end) => {

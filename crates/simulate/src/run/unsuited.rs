@@ -124,7 +124,7 @@ impl Unsuited {
                  restricted to a surface"
             ),
             Reason::TooMany(unknowns) => format!(
-                "`{name}` forms dense matrices, and there are {unknowns} unknowns: `dop853` and \
+                "`{name}` forms dense matrices here, and there are {unknowns} unknowns: `dop853` and \
                  `taylor` do not"
             ),
             Reason::Equations => format!("`{name}` does not apply to these equations"),

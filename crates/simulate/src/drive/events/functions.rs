@@ -481,6 +481,7 @@ impl EventFunctions {
         let values = self.values(field, t, x);
         let thresholds = self.thresholds(field, &values);
         self.sides_before.fill(0);
+        self.usual.fill(0.0);
         for (at, value) in values.iter().enumerate() {
             let threshold = thresholds[at];
             let is_zero = !(value.abs() > threshold);
