@@ -217,12 +217,12 @@ fn linkage(random: &mut Random) -> String {
 fn what_is_shown_of_random_linkages_has_the_values_of_what_is_computed() {
     let mut random = Random::new(11);
     let mut compared = 0;
-    for at in 0..24 {
+    for at in 0..6 {
         let text = linkage(&mut random);
         let model = dalembert::parse(&text).unwrap_or_else(|faults| panic!("{text}{faults:?}"));
         compared += check_all(&format!("linkage {at}\n{text}"), &model);
     }
-    assert!(compared > 1_000, "{compared}");
+    assert!(compared > 300, "{compared}");
 }
 
 #[test]

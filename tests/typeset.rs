@@ -92,6 +92,48 @@ fn braces_balance() {
     }
 }
 
+/// Matrices and right sides of systems that a document speaks of and does not explain, and
+/// how many it speaks of.
+fn unexplained(latex: &str) -> (Vec<String>, usize) {
+    let (mut missing, mut count) = (Vec::new(), 0);
+    for piece in latex.split("\\mathbf{K}_{").skip(1) {
+        let words: Vec<&str> = piece.split(['{', '}']).take(7).collect();
+        let &[k, "^", "-1", _, "r", _, r] = words.as_slice() else { continue };
+        // The sentence that explains them has letters.
+        if k.parse::<u32>().is_err() {
+            continue;
+        }
+        count += 1;
+        let has = |texts: [String; 2]| texts.iter().any(|text| latex.contains(text.as_str()));
+        let matrix = [format!("\\mathbf{{K}}_{{{k}}} ="), format!("(\\mathbf{{K}}_{{{k}}})_{{")];
+        let right = [format!("\\mathbf{{r}}_{{{r}}} ="), format!("(\\mathbf{{r}}_{{{r}}})_{{")];
+        if !has(matrix) || !has(right) {
+            missing.push(format!("K {k}, r {r}"));
+        }
+    }
+    (missing, count)
+}
+
+#[test]
+fn what_stands_behind_inverses_is_told() {
+    let bare = "\\left(\\mathbf{K}_{1}^{-1} \\mathbf{r}_{12}\\right)_{2}";
+    assert_eq!(unexplained(bare), (vec!["K 1, r 12".to_owned()], 1));
+    let mut spoken_of = 0;
+    for (page, formulation) in [
+        ("benchmarks/n-four-bar", "bracket"),
+        ("benchmarks/n-four-bar", "maggi"),
+        ("benchmarks/closed-chain", "hamilton"),
+        ("benchmarks/euler-top", "hamilton"),
+    ] {
+        let name = (page, Some(formulation));
+        let latex = derived(name, |derivation| derivation.to_latex()).expect("applies");
+        let (missing, count) = unexplained(&latex);
+        assert!(missing.is_empty(), "{name:?}: {missing:?}");
+        spoken_of += count;
+    }
+    assert!(spoken_of > 20, "{spoken_of}");
+}
+
 #[test]
 fn documents_typeset() {
     let Some(program) = std::env::var_os("DALEMBERT_LATEX") else { return };

@@ -1,6 +1,6 @@
 /** Puts the page together. */
 import { App } from './app.ts';
-import { documents } from './documents.ts';
+import { documents, isPassed } from './documents.ts';
 import { byId, h } from './dom.ts';
 import { short } from './numbers.ts';
 import type { Page } from './page.ts';
@@ -39,11 +39,12 @@ function heading(app: App): void {
 function origin(app: App, running: boolean): void {
   const place = byId('shown');
   const { verdict } = app.page.certificate;
-  const passed = verdict === 'pass';
+  const passed = isPassed(verdict);
+  const words = verdict === 'pass' ? 'certified' : passed ? 'its error not estimated' : `not certified: ${verdict.split(':')[0]}`;
   const [kind, name, more] =
     app.origin === 'live'
       ? ['live', 'live, computed in this page', app.words ? `not certified; ${app.words}` : 'not certified']
-      : [passed ? 'native' : 'doubtful', 'native run', passed ? 'certified' : `not certified: ${verdict.split(':')[0]}`];
+      : [passed ? 'native' : 'doubtful', 'native run', words];
   const key = [kind, name, more, running].join();
   if (place.dataset['key'] === key) return;
   place.dataset['key'] = key;

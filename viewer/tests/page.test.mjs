@@ -124,6 +124,17 @@ test('plots zoom by the mouse and by keys, and show other columns', async () => 
   await page.close();
 });
 
+test('the badge tells what was checked', async () => {
+  const words = async (name, ...options) => {
+    const page = await open(browser, makePage('gallery:heavy-top', name, '--t-end', '1', ...options));
+    const said = [await text(page, '#shown'), await page.$eval('#shown', (badge) => badge.dataset.kind)];
+    await page.close();
+    return said;
+  };
+  assert.deepEqual(await words('certified'), ['native run, certified', 'native']);
+  assert.deepEqual(await words('unverified', '--no-verify'), ['native run, its error not estimated', 'native']);
+});
+
 test('what a screen reader meets has names, and is not told every frame', async () => {
   const page = await open(browser, pendulum);
   await frames(page, 3);

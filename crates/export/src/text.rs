@@ -185,6 +185,10 @@ impl TextPage<'_, '_> {
     /// Γ if it fits; where it does not, the equations have said it.
     fn metric(&mut self, name: &str) {
         let metric = &self.of.shown().metric;
+        // Equations of momenta have no Γ on their left.
+        if self.of.shown().variables == Variables::Momenta {
+            return self.matrix(name, metric, entries(metric), true);
+        }
         if self.brackets(name, metric) {
             return;
         }

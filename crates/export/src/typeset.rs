@@ -283,8 +283,13 @@ impl Document<'_, '_> {
         let shown = of.shown();
         let Letters { metric, force, shows_force, .. } = of.latex_letters();
         if !metric.is_empty() && !self.matrix(metric, &shown.metric) {
-            let words = "its entries are the coefficients of the rates in the equations below";
-            self.text(format!("${metric}$ is too wide for a page; {words}."));
+            // Equations of momenta have no Γ on their left.
+            if shown.variables == Variables::Momenta {
+                self.entries(metric, &shown.metric);
+            } else {
+                let words = "its entries are the coefficients of the rates in the equations below";
+                self.text(format!("${metric}$ is too wide for a page; {words}."));
+            }
         }
         if shows_force {
             self.vector(force, &shown.force);
