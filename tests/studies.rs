@@ -83,7 +83,7 @@ fn parts_by_whoever_finds_the_folder_are_those_of_one_process() {
         }
         let found = Study::open(&shared).expect("a study");
         let last = Store::open(&shared, found.form().clone(), true).expect("a folder");
-        assert_eq!(last.left(), []);
+        assert!(last.left().is_empty());
         last.summary().expect("files");
         assert_eq!(files(&shared), files(&alone));
         assert_eq!(files(&alone).contains_key("table.parquet"), at == 1);

@@ -162,7 +162,7 @@ fn parts_are_worked_on_by_any_number_at_once() {
                 };
                 let crew = Crew { threads: 1, at_once: 3 };
                 let end = study::run(&mut own, &plan, crew, || (), |(), cases| all(cases), watch);
-                end.expect("files");
+                let _ = end.expect("files");
                 assert_eq!(own.counts().0, before + u64::from(taken));
                 computed.fetch_add(taken, Ordering::Relaxed);
             }
@@ -212,7 +212,8 @@ fn folders_are_refused_with_a_reason() {
     assert!(matches!(Store::open(&folder, form(&plan), true), Err(Refused::Busy)));
     drop(store);
     assert!(matches!(Store::open(&folder, form(&plan), false), Err(Refused::Taken)));
-    let other = Form { identity: json!({"seed": 6}), ..form(&plan) };
+    let identity = json!({"seed": 6, "count": plan.count()});
+    let other = Form { identity, ..form(&plan) };
     match Store::open(&folder, other, true) {
         Err(Refused::Other(keys)) => assert_eq!(keys, ["seed"]),
         _ => panic!("another study"),
