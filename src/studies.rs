@@ -23,6 +23,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+/// The most cases that a thread moves at once where nothing else is said; nothing depends on it.
+pub const LANES: usize = 8;
+
 /// What was asked for of a study.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
@@ -219,7 +222,6 @@ fn form(input: &Input, set: &[String], asked: &Asked, plan: &Plan, cases: &Cases
         "markdown": input.syntax == Syntax::Markdown,
         "folder": folder,
         "observe": asked.observe,
-        "lanes": asked.lanes,
     });
     let listed = plan.listed().map(|(names, values)| (names.to_vec(), values.to_vec()));
     Form {
@@ -278,7 +280,7 @@ fn of_known(known: &Value, folder: &Path) -> Result<(Input, Vec<String>, Asked),
         method: text(&known["method"]),
         formulation: text(&known["formulation"]),
         coordinates: text(&known["coordinates"]),
-        lanes: beside["lanes"].as_u64().ok_or_else(broken)? as usize,
+        lanes: LANES,
         part: known["part"].as_u64(),
     };
     Ok((input, list(&known["set"]).ok_or_else(broken)?, asked))

@@ -7,7 +7,7 @@
 
 use crate::arrays;
 use crate::door::{self, Guard, Trouble};
-use crate::model::Saved;
+use crate::value::Saved;
 use dalembert::{Compiled, Error, Work};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;

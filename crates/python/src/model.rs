@@ -4,6 +4,7 @@ use crate::door::{self, Guard, Trouble};
 use crate::function::{Function, Kind};
 use crate::motion::Motion;
 use crate::names;
+use crate::value::Saved;
 use crate::{arrays, sweep, value};
 use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
@@ -27,9 +28,6 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// All that a model is read from: name, text, whether that is Markdown, folder, overrides.
-pub(crate) type Saved = (String, String, bool, Option<PathBuf>, Vec<String>);
-
 /// A model without faults.
 #[pyclass(frozen, module = "dalembert._dalembert")]
 pub(crate) struct Model {
@@ -40,9 +38,6 @@ pub(crate) struct Model {
     /// Compiled when it is first asked for.
     compiled: OnceLock<Compiled>,
 }
-
-/// Cases that a thread of a study moves abreast, at most.
-const LANES: usize = 8;
 
 /// A state: a text such as `x=1, x'=0.2`, or names and numbers.
 #[derive(FromPyObject)]
@@ -422,7 +417,7 @@ impl Model {
                 method,
                 formulation,
                 coordinates: self.options.coordinates.clone(),
-                lanes: LANES,
+                lanes: studies::LANES,
                 part,
             };
             sweep::new(&self.input, &self.options.set, &asked)

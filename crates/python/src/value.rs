@@ -1,9 +1,13 @@
-//! JSON as Python's own objects.
+//! JSON as Python's own objects, and models as what they are read from.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
+use std::path::PathBuf;
+
+/// All that a model is read from: name, text, whether that is Markdown, folder, overrides.
+pub(crate) type Saved = (String, String, bool, Option<PathBuf>, Vec<String>);
 
 /// Objects become dictionaries, arrays lists.
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {

@@ -212,7 +212,8 @@ fn folders_are_refused_with_a_reason() {
     assert!(matches!(Store::open(&folder, form(&plan), true), Err(Refused::Busy)));
     drop(store);
     assert!(matches!(Store::open(&folder, form(&plan), false), Err(Refused::Taken)));
-    let other = Form { identity: json!({"seed": 6}), ..form(&plan) };
+    let identity = json!({"seed": 6, "count": plan.count()});
+    let other = Form { identity, ..form(&plan) };
     match Store::open(&folder, other, true) {
         Err(Refused::Other(keys)) => assert_eq!(keys, ["seed"]),
         _ => panic!("another study"),
