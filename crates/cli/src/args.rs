@@ -118,6 +118,10 @@ pub(crate) struct ModelArgs {
     /// Overrides parameters, constants and start values.
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
+
+    /// What a run takes for an input: a formula of t, or a CSV file of times and values.
+    #[arg(long, value_name = "NAME=FORMULA|FILE")]
+    pub input: Vec<String>,
 }
 
 #[derive(ClapArgs)]
@@ -417,7 +421,11 @@ pub(crate) struct View {
 impl View {
     /// The run that the page shows, with values that take the place of the model's.
     pub fn run(&self, values: &[(String, f64)]) -> Run {
-        let mut model = ModelArgs { model: self.model.model.clone(), set: self.model.set.clone() };
+        let mut model = ModelArgs {
+            model: self.model.model.clone(),
+            set: self.model.set.clone(),
+            input: self.model.input.clone(),
+        };
         // Rust writes a number so that it is read back as the same one.
         model.set.extend(values.iter().map(|(name, value)| format!("{name}={value:?}")));
         Run {

@@ -122,6 +122,17 @@ codes! {
     ForceWithoutEffect "force-without-effect",
     EventNever "event-never",
     GravityWithoutBody "gravity-without-body",
+    InputWithoutValue "input-without-value",
+    InputMoves "input-moves",
+    StateRate "state-rate",
+    StateInConstraint "state-in-constraint",
+    InputDerivative "input-derivative",
+    TableFile "table-file",
+    TableOrder "table-order",
+    TableRange "table-range",
+    TableSmoothness "table-smoothness",
+    UseModel "use-model",
+    ForeignWord "foreign-word",
 }
 
 impl Code {

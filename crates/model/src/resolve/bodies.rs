@@ -131,7 +131,7 @@ impl<'a> Resolver<'a, '_> {
         self.allow(
             mass_value,
             mass.value.span,
-            role::PARAMETER | role::TIME | role::POSITION,
+            role::PARAMETER | role::GIVEN | role::POSITION,
             place,
         )?;
         let position = self.eval(&at.value, cx)?;
@@ -156,7 +156,7 @@ impl<'a> Resolver<'a, '_> {
             );
         }
         for &id in r.iter() {
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(id, at.value.span, may, "a position")?;
         }
         let attitude = match (is_body, of("turning"), of("inertia")) {
@@ -189,7 +189,7 @@ impl<'a> Resolver<'a, '_> {
             (&moments, inertia.value.span, "an inertia"),
         ] {
             for &id in value.components() {
-                self.allow(id, span, role::PARAMETER | role::TIME | role::POSITION, place)?;
+                self.allow(id, span, role::PARAMETER | role::GIVEN | role::POSITION, place)?;
             }
         }
         if n == 2 {
@@ -405,7 +405,7 @@ impl<'a> Resolver<'a, '_> {
                 let cx = Cx { scope: at, env, locals: None, constant: false };
                 let value = self.eval(expr, cx)?;
                 for &id in value.components() {
-                    self.allow(id, expr.span, role::PARAMETER | role::TIME, "`gravity`")?;
+                    self.allow(id, expr.span, role::PARAMETER | role::GIVEN, "`gravity`")?;
                 }
                 return match &value {
                     Value::Vector(g) if g.len() == n => Ok(Some(g.to_vec())),

@@ -101,9 +101,13 @@ impl<'a> Resolver<'a, '_> {
                 self.setting_value(id, (value, own), place, count, cx)
             }
             DefKind::Row { left, right } => self.difference(left, right, cx),
+            DefKind::Rate { value, place, count } => self.rate_value(value, place, count, cx),
             DefKind::Const { value: None, .. }
             | DefKind::Param(_)
             | DefKind::Coord(_)
+            | DefKind::Input
+            | DefKind::State
+            | DefKind::Table(_)
             | DefKind::Body { .. }
             | DefKind::Part(_)
             | DefKind::Function(_) => Err(self.already(span)),
@@ -565,6 +569,7 @@ impl<'a> Resolver<'a, '_> {
         }
         self.spend(value.components().len() as u64, span)?;
         let rate = value.map(|e| self.exprs.time_derivative(e));
+        let rate = self.with_state_rates(rate)?;
         self.see_prime(value, &rate);
         Ok(rate)
     }

@@ -13,6 +13,7 @@ mod declare;
 mod enter;
 mod evaluate;
 mod finish;
+mod free_functions;
 mod labels;
 mod names;
 mod naming;
@@ -20,9 +21,11 @@ mod normalize;
 mod outputs;
 mod parts;
 mod places;
+mod quantities;
 mod reference;
 mod report;
 mod statements;
+pub(crate) mod tables;
 mod unvisited;
 mod value;
 
@@ -65,6 +68,8 @@ pub struct Beside<'a> {
     pub state: &'a [(Expr, Expr)],
     /// The names that a `run` may choose from.
     pub names: Names<'a>,
+    /// The texts of files that tables name.
+    pub tables: Option<&'a tables::TableFiles>,
 }
 
 /// Names of integrators, formulations and eliminations that a `run` may choose. They belong to
@@ -130,6 +135,10 @@ enum Kind {
     Let,
     Function,
     Speed,
+    Input,
+    Output,
+    State,
+    Table,
     Particle,
     Body,
     Part,
@@ -144,6 +153,10 @@ impl Kind {
             Kind::Let => "`let`",
             Kind::Function => "function",
             Kind::Speed => "speed",
+            Kind::Input => "input",
+            Kind::Output => "output",
+            Kind::State => "state",
+            Kind::Table => "table",
             Kind::Particle => "particle",
             Kind::Body => "body",
             Kind::Part => "part",
@@ -170,7 +183,19 @@ enum DefKind<'a> {
     },
     Param(usize),
     Coord(usize),
+    /// An input, by its place in the system.
+    Input,
+    /// A state, by its symbol.
+    State,
+    /// The rate of a state, at a place of the family it was declared with.
+    Rate {
+        value: &'a Expr,
+        place: usize,
+        count: usize,
+    },
     Let(&'a Expr),
+    /// A function given by data, by its statement.
+    Table(&'a Statement),
     Function(&'a tree::Define),
     /// A parameter of a part that the braces set, at a place of its family.
     Setting {
@@ -284,6 +309,10 @@ pub(crate) mod role {
     pub const MULTIPLIER: u16 = 1 << 7;
     pub const REACTION: u16 = 1 << 8;
     pub const ENERGY: u16 = 1 << 9;
+    pub const INPUT: u16 = 1 << 10;
+    pub const STATE: u16 = 1 << 11;
+    /// What changes with time by itself; where time may stand, these may.
+    pub const GIVEN: u16 = TIME | INPUT | STATE;
 }
 
 struct Resolver<'a, 'd> {
@@ -338,6 +367,11 @@ struct Resolver<'a, 'd> {
     /// Particles and bodies that were evaluated; `None` for faulty ones.
     bodies: FxHashMap<DefId, Option<Arc<bodies::Body>>>,
     body_defs: FxHashMap<(Span, ScopeId, EnvId), DefId>,
+    /// The definitions of the rates of states, by the symbols z′.
+    rate_defs: FxHashMap<Symbol, DefId>,
+    /// The columns of tables that were read; `None` for faulty ones.
+    tables: FxHashMap<DefId, Option<Arc<[dalembert_expr::TableId]>>>,
+    table_files: Option<&'a tables::TableFiles>,
     /// Full names of parameters that the braces of a part set.
     setting_names: FxHashMap<DefId, String>,
     /// Files that parts are built from, by where and as what they are named.
@@ -415,6 +449,9 @@ impl<'a, 'd> Resolver<'a, 'd> {
             constraints: Vec::new(),
             bodies: FxHashMap::default(),
             body_defs: FxHashMap::default(),
+            rate_defs: FxHashMap::default(),
+            tables: FxHashMap::default(),
+            table_files: beside.tables,
             setting_names: FxHashMap::default(),
             files,
             raw_overrides: beside.overrides,

@@ -149,7 +149,11 @@ impl Source for Watched {
                 return Made::Fault(format!("error[{}]: {}{hint}", error.code, error.message));
             }
         };
-        let options = Options { set: args.model.set.clone(), ..Options::default() };
+        let options = Options {
+            set: args.model.set.clone(),
+            inputs: args.model.input.clone(),
+            ..Options::default()
+        };
         let loaded = dalembert::load(&input, &options);
         self.remember(&loaded);
         if loaded.is_faulty() {
