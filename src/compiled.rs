@@ -243,10 +243,10 @@ impl Work {
         if !system.recombined.is_empty() {
             let mut table = Table::default();
             table.set(Symbol::TIME, t);
-            table.set_all(&system.positions(), q);
+            table.set_all(&system.configuration(), q);
             table.set_all(&system.velocities(), velocity);
             let number = |weight| self.setting.number(weight, &table);
-            system.write_rows(&mut own.jacobian, q.len(), &number);
+            system.write_rows(&mut own.jacobian, system.n_coordinates(), &number);
             system.write_rows(&mut own.bias, 1, &number);
         }
         Ok(own)
@@ -254,8 +254,9 @@ impl Work {
 
     /// Takes a state over, and brings the equations up to the parameters.
     fn take(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<(), Error> {
-        let expected = self.model.system.n_coordinates();
-        for (what, list) in [("positions", q), ("velocities", velocity)] {
+        let n = self.model.system.n_coordinates();
+        let places = n + self.model.system.states.len();
+        for (what, list, expected) in [("positions", q, places), ("velocities", velocity, n)] {
             if list.len() != expected {
                 let found = list.len();
                 let words = format!("{expected} {what} make a state, and there are {found}");
@@ -287,8 +288,8 @@ impl Work {
             self.driver = driver(own);
         }
         self.driver.t = t;
-        self.driver.x[..expected].copy_from_slice(q);
-        self.driver.x[expected..2 * expected].copy_from_slice(velocity);
+        self.driver.x[..places].copy_from_slice(q);
+        self.driver.x[places..places + n].copy_from_slice(velocity);
         Ok(())
     }
 }

@@ -67,6 +67,11 @@ pub enum ErrorKind {
         /// The names there are.
         known: Vec<String>,
     },
+    /// Samples that an input cannot be made of.
+    Samples {
+        /// The input.
+        input: String,
+    },
     /// A number that cannot be taken.
     NotANumber {
         /// What it was for.

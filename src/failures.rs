@@ -213,8 +213,55 @@ impl Scene<'_> {
         diagnostic
     }
 
+    /// A table whose data the motion leaves.
+    fn left_table(&self, t: f64) -> Option<Diagnostic> {
+        let exprs = &self.setting.model.exprs;
+        let forward = if t < self.report.start.state.t { -1.0 } else { 1.0 };
+        let mut tables = exprs.tables(&self.system.roots());
+        tables.extend(exprs.tables(&self.setting.model.system.roots()));
+        for (id, _, argument) in tables {
+            let Some(table) = id.table() else { continue };
+            let Some((first, end)) = table.range() else { continue };
+            // Where nothing can be observed any more, the motion is beyond the data itself.
+            let Some(last) = &self.report.last else {
+                let message = format!(
+                    "the motion leaves the data of table `{}`, which are from {first} to {end}",
+                    table.name()
+                );
+                return Some(
+                    Diagnostic::fault(Code::TableRange, self.whole(), message)
+                        .hint("say how it goes on: `hold`, `extend` or `repeat`"),
+                );
+            };
+            for power in [-14, -12, -10, -8, -6] {
+                let dt = forward * 10f64.powi(power) * t.abs().max(1.0);
+                let x = self.setting.number(argument, &advanced(last, dt).table(self.system));
+                if (first..=end).contains(&x) || x.is_nan() {
+                    continue;
+                }
+                let message = format!(
+                    "the motion leaves the data of table `{}` at t = {}: they are from {first} to {end}",
+                    table.name(),
+                    rounded(t)
+                );
+                return Some(
+                    Diagnostic::fault(Code::TableRange, self.whole(), message)
+                        .hint("say how it goes on: `hold`, `extend` or `repeat`"),
+                );
+            }
+        }
+        None
+    }
+
     fn cause(&self, failure: &Failure, t: f64) -> Diagnostic {
         let last = self.report.last.as_ref();
+        if matches!(
+            failure,
+            Failure::Field(FieldError::NotFinite { .. }) | Failure::StepTooSmall { .. }
+        ) && let Some(found) = self.left_table(t)
+        {
+            return found;
+        }
         match failure {
             Failure::RankLost { expected, found, constraints } => {
                 let is_lost = found < expected;
@@ -467,8 +514,10 @@ fn energy_span(file: &File, kinds: &[EnergyKind]) -> Option<Span> {
 /// Where a state is after a short time.
 fn advanced(last: &Observation, dt: f64) -> State {
     let State { t, q, velocity, momentum } = last.state.clone();
-    let step = |x: Vec<f64>, rate: &[f64]| -> Vec<f64> {
-        x.iter().zip(rate).map(|(x, rate)| x + dt * rate).collect()
+    // States have rates of their own; they stay.
+    let step = |mut x: Vec<f64>, rate: &[f64]| -> Vec<f64> {
+        x.iter_mut().zip(rate).for_each(|(x, rate)| *x += dt * rate);
+        x
     };
     State {
         t: t + dt,

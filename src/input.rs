@@ -25,6 +25,8 @@ pub struct Input {
 pub struct Options {
     /// Overrides, each a text such as `m=2, th[2]'=0`.
     pub set: Vec<String>,
+    /// What a run takes for inputs, each a text such as `F=sin(t)` or `F=drive.csv, cubic`.
+    pub inputs: Vec<String>,
     /// A state to evaluate at, such as `x=1, x'=0.2, t=0`; what it does not name
     /// is 0.
     pub at: Option<String>,

@@ -56,6 +56,8 @@ pub(crate) enum Place {
     Time,
     Energy,
     Position(usize),
+    /// A state, by its place behind the positions.
+    State(usize),
     Velocity(usize),
     Acceleration(usize),
     Momentum(usize),
@@ -92,6 +94,9 @@ impl Names {
             places.insert(name(coordinate.velocity), Place::Velocity(i));
             places.insert(coordinate.name.clone(), Place::Position(i));
             places.insert(format!("reaction({})", coordinate.name), Place::Reaction(i));
+        }
+        for (i, state) in system.states.iter().enumerate() {
+            places.insert(state.name.clone(), Place::State(system.n_coordinates() + i));
         }
         places.insert("t".to_owned(), Place::Time);
         places.insert("energy".to_owned(), Place::Energy);

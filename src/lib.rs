@@ -79,6 +79,7 @@ mod error;
 pub mod failures;
 pub mod gallery;
 mod input;
+mod inputs;
 mod key;
 mod mechanics;
 #[cfg(feature = "documents")]
@@ -114,6 +115,7 @@ pub use dalembert_model::resolve::Limits;
 pub use dalembert_model::system::{Model, System};
 pub use error::{Error, ErrorKind};
 pub use input::{Input, InputError, Options};
+pub use inputs::{Interpolation, with_function, with_samples};
 pub use key::Key;
 pub use mechanics::Mechanics;
 pub use sample::{Moment, Sample};
@@ -150,6 +152,7 @@ pub fn load(input: &Input, options: &Options) -> Loaded {
     let methods: Vec<&str> = simulate::run::method::names().collect();
     let beside = Beside {
         overrides: &options.set,
+        inputs: &options.inputs,
         at: options.at.as_deref(),
         observes: &options.observe,
         parameters: &options.parameters,

@@ -18,6 +18,11 @@ pub fn of_missing(missing: &MissingValues, model: &Model) -> Vec<Diagnostic> {
             let message = format!("`{}` has no value, and numbers are asked for", p.name);
             Diagnostic::fault(Code::ParameterWithoutValue, p.span, message)
         })
+        .chain(model.system.inputs.iter().filter(|u| u.value.is_none()).map(|u| {
+            let message = format!("input `{}` has no value, and numbers are asked for", u.name);
+            Diagnostic::fault(Code::InputWithoutValue, u.span, message)
+                .hint(format!("give it one here, or with `--input {}=…`", u.name))
+        }))
         .collect()
 }
 

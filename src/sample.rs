@@ -35,7 +35,7 @@ impl<'t> Sample<'t> {
         match place {
             Place::Time => &seen.state.t,
             Place::Energy => &seen.energy,
-            Place::Position(i) => &seen.state.q[i],
+            Place::Position(i) | Place::State(i) => &seen.state.q[i],
             Place::Velocity(i) => &seen.state.velocity[i],
             Place::Acceleration(i) => &seen.accelerations[i],
             Place::Momentum(i) => &seen.state.momentum[i],
@@ -144,7 +144,7 @@ impl Moment<'_> {
     fn value(&self, name: &str) -> Option<&f64> {
         match self.names.find(name)? {
             Place::Time => Some(&self.state.t),
-            Place::Position(i) => self.state.q.get(i),
+            Place::Position(i) | Place::State(i) => self.state.q.get(i),
             Place::Velocity(i) => self.state.velocity.get(i),
             Place::Momentum(i) => self.state.momentum.get(i),
             _ => None,

@@ -36,6 +36,8 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("sticks", "found by a run, tested with the program"),
     ("jump", "found by a run, tested with motions"),
     ("event-at-zero", "found by a run, tested with motions"),
+    ("input-without-value", "found when numbers are asked for, tested with quantities"),
+    ("table-range", "found by a run, tested with quantities"),
 ];
 
 /// Pages without a model that shows the fault, and why.
@@ -57,6 +59,8 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("sticks", "found by a run, tested with the program"),
     ("jump", "found by a run, tested with motions"),
     ("event-at-zero", "found by a run, tested with motions"),
+    ("input-without-value", "found when numbers are asked for, tested with quantities"),
+    ("table-range", "found by a run, tested with quantities"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 

@@ -168,6 +168,30 @@ const LINES: &[&str] = &[
     "let u = u + 1",
     "kinetic x'^2/2*(sin(y)^2 + cos(y)^2)",
     "let deep = sin(sin(sin(sin(x))))",
+    "input F = sin(t), u[1..2] = 0",
+    "input F = x",
+    "force x: F + u[1]'",
+    "constraint y = u[2]",
+    "output out = x + y, [x]",
+    "state z' = x - z, w' = z*x'",
+    "state z' = w', w' = z'",
+    "force y: -z - w",
+    "kinetic (2 + z)/2*x'^2",
+    "constraint x = z",
+    "start z = 1, w' = 0",
+    "event tick: every 0.1 -> z = x, y' = 0",
+    "event tock: every m -> stop",
+    "table f = [[0, 0], [1, 2], [2, 0]], cubic, repeat",
+    "table f = [[0, 0], [1, 2]], hold",
+    "potential f(x)",
+    "force x: f(t)",
+    "constraint y = f(x)",
+    "use \"dal:solids\"",
+    "let J = Raxis(rod(m, 1) + disk(m, x), y)",
+    "potential det([[x, y], [y, 1]]) + mod(x, 2)*30*deg",
+    "let inv = inverse([[1, x], [y, 2]])*r",
+    "coord pitch as theta",
+    "revolute knee: thigh, shank",
 ];
 
 /// splitmix64.
@@ -193,7 +217,8 @@ impl Random {
 
 /// The words of the language, and the other tokens.
 fn tokens() -> Vec<&'static str> {
-    let functions = lexicon::FUNCTIONS.iter().map(|function| function.0);
+    let functions = lexicon::FUNCTIONS.iter().chain(lexicon::FREE_FUNCTIONS);
+    let functions = functions.map(|function| function.0);
     let mut tokens: Vec<&str> = lexicon::STATEMENT_WORDS.into_iter().chain(functions).collect();
     for list in [
         lexicon::RESERVED,
@@ -206,6 +231,8 @@ fn tokens() -> Vec<&'static str> {
         lexicon::SPRING_MEMBERS,
         lexicon::RUN_OPTIONS,
         lexicon::SHAPES,
+        lexicon::TABLE_OPTIONS,
+        lexicon::FREE_NAMES,
         OTHER_TOKENS,
     ] {
         tokens.extend(list);

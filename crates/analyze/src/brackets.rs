@@ -78,8 +78,12 @@ pub fn refusal(
             return Some(format!("`{}` does not admit rest", name(row)));
         }
         let entries: Vec<ExprId> = form.iter().map(|e| e.1).collect();
-        if exprs.symbols_of(&entries).contains(&Symbol::TIME) {
+        let symbols = exprs.symbols_of(&entries);
+        if symbols.contains(&Symbol::TIME) {
             return Some(format!("`{}` depends on time", name(row)));
+        }
+        if let Some(state) = system.states.iter().find(|z| symbols.contains(&z.symbol)) {
+            return Some(format!("`{}` depends on state `{}`", name(row), state.name));
         }
     }
     (!regular_mass).then(|| "the mass matrix is singular".to_owned())
@@ -104,7 +108,8 @@ impl Bracket {
         let equations = bracket::FORMULATION.derive(exprs, system, &choices).ok()?;
         let equations = equations.on_constraints(exprs);
         let structure = equations.bracket.as_ref()?.structure.clone();
-        let variables: Vec<Symbol> = equations.q.iter().chain(&equations.v).copied().collect();
+        let variables: Vec<Symbol> =
+            equations.positions().iter().chain(&equations.v).copied().collect();
         let mut found = Bracket { equations, variables, structure, jacobiator: None };
         let entries: Vec<ExprId> = found.structure.rows.iter().flatten().map(|e| e.1).collect();
         if found.variables.len() <= LARGEST && exprs.count_nodes(&entries) <= WRITTEN {
@@ -128,7 +133,7 @@ impl Bracket {
 
     fn nonzero(&self, exprs: &Exprs) -> Vec<([usize; 3], ExprId)> {
         let size = self.variables.len();
-        let n = self.equations.q.len();
+        let n = self.equations.n_coordinates();
         let mut found = Vec::new();
         for a in 0..size {
             for b in a + 1..size {

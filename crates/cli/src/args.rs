@@ -126,6 +126,9 @@ pub(crate) struct ModelArgs {
     /// What the coordinates of joined bodies are, in place of what the model's `run` says.
     #[arg(long, value_name = "WHICH", value_parser = ["relative", "absolute"])]
     pub coordinates: Option<String>,
+    /// What a run takes for an input: a formula of t, or a CSV file of times and values.
+    #[arg(long, value_name = "NAME=FORMULA|FILE")]
+    pub input: Vec<String>,
 }
 
 #[derive(ClapArgs)]
@@ -435,6 +438,7 @@ impl View {
             model: self.model.model.clone(),
             set: self.model.set.clone(),
             coordinates: self.model.coordinates.clone(),
+            input: self.model.input.clone(),
         };
         // Rust writes a number so that it is read back as the same one.
         model.set.extend(values.iter().map(|(name, value)| format!("{name}={value:?}")));

@@ -60,8 +60,12 @@ pub(crate) fn load_with(args: &ModelArgs, options: Options, json: bool) -> Resul
     progress::stage("reading the model");
     match Input::open(&args.model) {
         Ok(input) => {
-            let options =
-                Options { set: args.set.clone(), coordinates: args.coordinates.clone(), ..options };
+            let options = Options {
+                set: args.set.clone(),
+                inputs: args.input.clone(),
+                coordinates: args.coordinates.clone(),
+                ..options
+            };
             let loaded = dalembert::load(&input, &options);
             progress::stage("computing");
             Ok(loaded)

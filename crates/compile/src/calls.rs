@@ -21,11 +21,20 @@ pub const ONE: &[Function] = &[
     Function::Sign,
     Function::Negative,
     Function::NotPositive,
+    Function::Floor,
 ];
 
 /// The functions of two; those that take more are chains of them.
-pub const TWO: &[Function] =
-    &[Function::Atan2, Function::Min, Function::Max, Function::And, Function::Or];
+pub const TWO: &[Function] = &[
+    Function::Atan2,
+    Function::Min,
+    Function::Max,
+    Function::And,
+    Function::Or,
+    Function::Table,
+    Function::Piece,
+    Function::Entry,
+];
 
 /// A function of one argument; NaN if there is none of that name.
 pub fn one(function: Function) -> fn(f64) -> f64 {
@@ -50,7 +59,11 @@ pub fn one(function: Function) -> fn(f64) -> f64 {
         | Function::Max
         | Function::If
         | Function::And
-        | Function::Or => |_| f64::NAN,
+        | Function::Or
+        | Function::Table
+        | Function::Piece
+        | Function::Entry => |_| f64::NAN,
+        Function::Floor => f64::floor,
     }
 }
 
@@ -62,6 +75,9 @@ pub fn two(function: Function) -> fn(f64, f64) -> f64 {
         Function::Max => |x, y| Doubles.call(Function::Max, &[x, y]),
         Function::And => |x, y| Doubles.call(Function::And, &[x, y]),
         Function::Or => |x, y| Doubles.call(Function::Or, &[x, y]),
+        Function::Table => |x, y| Doubles.call(Function::Table, &[x, y]),
+        Function::Piece => |x, y| Doubles.call(Function::Piece, &[x, y]),
+        Function::Entry => |x, y| Doubles.call(Function::Entry, &[x, y]),
         _ => |_, _| f64::NAN,
     }
 }

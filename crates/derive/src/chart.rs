@@ -142,7 +142,8 @@ impl Chart {
         }
         let mut entries: Vec<ExprId> = a.rows.iter().flatten().map(|e| e.1).collect();
         entries.extend(&a_t);
-        let timeless = !exprs.symbols_of(&entries).contains(&Symbol::TIME);
+        let found = exprs.symbols_of(&entries);
+        let timeless = picture.given.iter().all(|(symbol, _)| !found.contains(symbol));
         let is_stationary = timeless && exprs.all_zero(&a_t).is_zero();
         Some(Parametrised { chart: self, free, s, s0, levels, a_d, a, is_stationary })
     }

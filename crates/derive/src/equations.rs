@@ -19,8 +19,10 @@ pub struct EquationsOfMotion {
     pub formulation: &'static str,
     /// What v is.
     pub variables: Variables,
-    /// The coordinates q.
+    /// The coordinates q, then the states z.
     pub q: Vec<Symbol>,
+    /// How many of them are states: they have rates, and neither velocities nor displacements.
+    pub states: usize,
     /// The velocity-like unknowns v: q̇, s, p, u, p̃, or q̇ and β.
     pub v: Vec<Symbol>,
     /// v at a state, in terms of q, q̇, p and t.
@@ -31,7 +33,7 @@ pub struct EquationsOfMotion {
     /// and t: by how much it misses the velocity constraints that a chart solves.
     /// 0 on the constraints.
     pub levels: Vec<(Symbol, ExprId)>,
-    /// k: the rates of q in terms of (q, v, t).
+    /// k: the rates of q and z in terms of (q, z, v, t).
     pub kinematics: Vec<ExprId>,
     /// K of q̈ = K v̇ + κ.
     pub lift: Jacobian,
@@ -117,6 +119,16 @@ impl EquationsOfMotion {
         let mut copy = Vec::new();
         self.clone().each(&mut |list| copy.extend_from_slice(list));
         copy
+    }
+
+    /// How many coordinates there are.
+    pub fn n_coordinates(&self) -> usize {
+        self.q.len() - self.states
+    }
+
+    /// The coordinates, without the states.
+    pub fn positions(&self) -> &[Symbol] {
+        &self.q[..self.n_coordinates()]
     }
 
     /// How many distinct nodes they consist of.

@@ -45,6 +45,10 @@ pub struct Picture {
     pub multipliers: Vec<(usize, Symbol)>,
     /// Whether M is free of q̇: L is quadratic in q̇.
     pub quadratic: bool,
+    /// The rates of what changes by itself: t, states z, inputs where they are symbols.
+    pub given: Vec<(Symbol, ExprId)>,
+    /// The states z and their rates f.
+    pub states: Vec<(Symbol, ExprId)>,
 }
 
 impl Picture {
@@ -58,6 +62,21 @@ impl Picture {
                 of_hamiltonian(exprs, system, *hamiltonian, velocities)
             }
         }
+    }
+
+    /// The rates of q, and of what changes by itself, for velocities k.
+    pub fn rates(&self, k: &[ExprId]) -> Vec<(Symbol, ExprId)> {
+        rates(&self.q, k, &self.given)
+    }
+
+    /// q, then the states.
+    pub fn configuration(&self) -> Vec<Symbol> {
+        self.q.iter().copied().chain(self.states.iter().map(|z| z.0)).collect()
+    }
+
+    /// The rates of the states.
+    pub fn state_rates(&self) -> impl Iterator<Item = ExprId> + '_ {
+        self.states.iter().map(|z| z.1)
     }
 
     /// Whether a row restricts velocities in an affine way, a(q, t) q̇ + a_t = 0.
@@ -99,7 +118,8 @@ impl Picture {
         let mut equations = EquationsOfMotion {
             formulation,
             variables,
-            q: self.q.clone(),
+            q: self.configuration(),
+            states: self.states.len(),
             v,
             own,
             auxiliary: self.auxiliary.clone(),
@@ -122,7 +142,10 @@ impl Picture {
             bracket: None,
             configuration_residuals: self.rows.configuration_residuals.clone(),
             velocity_residuals: self.rows.velocity_residuals.clone(),
-            kinematics: self.velocities.iter().map(|&s| exprs.of_symbol(s)).collect(),
+            kinematics: {
+                let velocities = self.velocities.iter().map(|&s| exprs.of_symbol(s));
+                velocities.chain(self.state_rates()).collect()
+            },
             lift,
             lift_bias,
             intermediate: Vec::new(),
@@ -152,11 +175,10 @@ pub struct Velocities {
     pub lift_bias: Vec<ExprId>,
 }
 
-/// The rates of q and t for velocities k.
-pub fn rates(q: &[Symbol], k: &[ExprId]) -> Vec<(Symbol, ExprId)> {
-    let mut rates: Vec<(Symbol, ExprId)> = q.iter().copied().zip(k.iter().copied()).collect();
-    rates.push((Symbol::TIME, ExprId::ONE));
-    rates
+/// The rates of q for velocities k, and of what changes by itself
+/// ([`System::rates`]).
+pub fn rates(q: &[Symbol], k: &[ExprId], given: &[(Symbol, ExprId)]) -> Vec<(Symbol, ExprId)> {
+    q.iter().copied().zip(k.iter().copied()).chain(given.iter().copied()).collect()
 }
 
 /// Whether none of the symbols occurs in a matrix.
@@ -191,7 +213,8 @@ fn of_lagrangian(
     let n = system.n_coordinates();
     let (q, v, a) = (system.positions(), system.velocities(), system.accelerations());
     let k: Vec<ExprId> = v.iter().map(|&s| exprs.of_symbol(s)).collect();
-    let rates = rates(&q, &k);
+    let given = system.rates(exprs);
+    let rates = rates(&q, &k, &given);
     let metric = matrix::symmetric(exprs.jacobian(momenta, &v));
     // Q = L_q + Q′ − D p: docs/notation.md (2.1).
     let l_q = exprs.gradient(lagrangian, &q);
@@ -209,9 +232,15 @@ fn of_lagrangian(
         nonideal: kernel::total(exprs, n, &system.nonideal),
         rows: kernel::differentiate(exprs, system, &v, &a, &rates, None),
         multipliers: kernel::multipliers_in_forces(exprs, system),
+        states: states(system),
+        given,
         q,
         velocities: v,
     }
+}
+
+fn states(system: &System) -> Vec<(Symbol, ExprId)> {
+    system.states.iter().map(|z| (z.symbol, z.rate)).collect()
 }
 
 fn of_hamiltonian(
@@ -232,7 +261,8 @@ fn of_hamiltonian(
         ));
     };
     // H_p(q, p, t) = q̇ with q̇ frozen: H_pq q̇ + H_pt + H_pp D p = 0.
-    let mut rates = rates(&q, &k);
+    let given = system.rates(exprs);
+    let mut rates = rates(&q, &k, &given);
     let moved: Vec<ExprId> =
         exprs.directional(h_p, &rates).into_iter().map(|e| (-exprs.at(e)).id).collect();
     let momentum_bias = inverse.solve(exprs, &moved);
@@ -260,6 +290,8 @@ fn of_hamiltonian(
         velocities: v,
         quadratic,
         auxiliary: None,
+        states: states(system),
+        given,
     };
     if quadratic {
         // p = H_pp⁻¹(q̇ − H_p|p=0)
@@ -294,6 +326,7 @@ impl Picture {
         lists.extend(&mut self.rows.bias);
         lists.extend(self.rows.configuration_residuals.iter_mut().map(|e| &mut e.1));
         lists.extend(self.rows.velocity_residuals.iter_mut().map(|e| &mut e.1));
+        lists.extend(self.given.iter_mut().chain(&mut self.states).map(|e| &mut e.1));
         let old: Vec<ExprId> = lists.iter().map(|e| **e).collect();
         for (place, new) in lists.into_iter().zip(exprs.substitute(&old, replacements)) {
             *place = new;

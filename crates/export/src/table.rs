@@ -43,7 +43,7 @@ impl Columns {
         let name = |s| exprs.symbol_info(s).full_name();
         let momenta = canonical || matches!(system.energy, Energy::Hamiltonian { .. });
         let mut names = vec!["t".to_owned()];
-        names.extend(system.positions().into_iter().map(name));
+        names.extend(system.configuration().into_iter().map(name));
         names.extend(system.velocities().into_iter().map(name));
         if momenta {
             names.extend(system.momenta().into_iter().map(name));
@@ -60,6 +60,7 @@ impl Columns {
         let rates: Vec<Quantity> = of_coordinates.iter().map(|k| k.rate()).collect();
         let mut kinds = vec![Quantity::Time];
         kinds.extend(&of_coordinates);
+        kinds.extend(system.states.iter().map(|_| Quantity::Other));
         kinds.extend(&rates);
         if momenta {
             kinds.extend(rates.iter().map(|_| Quantity::Momentum));
@@ -89,8 +90,8 @@ impl Columns {
 
     /// The same with the estimated errors of positions, velocities and momenta.
     pub fn with_errors(mut self, setting: &Setting) -> Columns {
-        let n = setting.model.system.n_coordinates();
-        self.errors = if self.momenta { 3 * n } else { 2 * n };
+        let (n, states) = (setting.model.system.n_coordinates(), setting.model.system.states.len());
+        self.errors = states + if self.momenta { 3 * n } else { 2 * n };
         let names: Vec<String> =
             self.names[1..=self.errors].iter().map(|name| format!("error({name})")).collect();
         self.labels.extend(names.iter().cloned());

@@ -3,7 +3,7 @@
 use crate::derivation::{Derivation, Entry, Letters, dense, entries};
 use crate::names::Names;
 use dalembert_derive::{Shape, Variables};
-use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
+use dalembert_expr::{ExprId, Jacobian, Notation, Symbol, text_name};
 use dalembert_model::system::Energy;
 use std::fmt::Write;
 
@@ -161,8 +161,16 @@ impl TextPage<'_, '_> {
                 }
             }
         }
+        let coordinates = shown.kinematics.len() - shown.states;
         if kinematics {
-            self.vector("q̇", &shown.kinematics);
+            self.vector("q̇", &shown.kinematics[..coordinates]);
+        }
+        for (state, &rate) in shown.q[coordinates..].iter().zip(&shown.kinematics[coordinates..]) {
+            let name = self.of.model.exprs.symbol_info(*state).name;
+            let _ = writeln!(self.out, "{}′ = {}", text_name(&name, 0), self.show(rate));
+        }
+        if shown.states > 0 {
+            self.out.push('\n');
         }
         self.rows();
         self.parts(&force);

@@ -136,6 +136,14 @@ impl Document<'_, '_> {
         let system = self.of.system();
         let q = self.symbols(system.positions());
         self.text(format!("Generalized coordinates: {q}."));
+        if !system.states.is_empty() {
+            let states = self.symbols(system.state_symbols());
+            self.text(format!("States: {states}."));
+        }
+        if !system.inputs.is_empty() {
+            let inputs = self.symbols(system.inputs.iter().map(|u| u.symbol));
+            self.text(format!("Inputs: {inputs}."));
+        }
         if !system.parameters.is_empty() {
             let parameters: Vec<String> = system
                 .parameters
@@ -273,6 +281,17 @@ impl Document<'_, '_> {
             let rows =
                 rows.map(|(symbol, &value)| (self.symbol(symbol), self.formula(value))).collect();
             self.text("The velocities:");
+            self.equations(rows);
+        }
+        if shown.states > 0 {
+            let first = shown.kinematics.len() - shown.states;
+            let rows = shown.q[first..].iter().zip(&shown.kinematics[first..]);
+            let rows = rows
+                .map(|(&state, &rate)| {
+                    (format!("\\dot{{{}}}", self.symbol(state)), self.formula(rate))
+                })
+                .collect();
+            self.text("The rates of the states:");
             self.equations(rows);
         }
     }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Errors by the names that states have.
 fn named(error: &StateError, exprs: &Exprs, system: &System) -> Vec<(String, f64)> {
     let lists = [
-        (system.positions(), &error.q),
+        (system.configuration(), &error.q),
         (system.velocities(), &error.velocity),
         (system.momenta(), &error.momentum),
     ];

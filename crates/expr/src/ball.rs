@@ -178,6 +178,7 @@ impl<E: Enclose> Arithmetic for Balls<E> {
                 self.angle(y, x)
             }
             (_, [x]) => self.call_one(function, x.as_ref().map_err(|&gap| gap)?),
+            (Function::Table | Function::Piece | Function::Entry, _) => Err(Gap::Undecided),
             _ => Err(Gap::Undefined),
         }
     }
@@ -323,7 +324,15 @@ impl<E: Enclose> Balls<E> {
             | Function::Exp => self.0.elementary(function, x),
             // Of one argument, these are that argument.
             Function::Min | Function::Max => Ok(x.clone()),
-            Function::Atan2 | Function::If | Function::And | Function::Or => Err(Gap::Undefined),
+            // Steps, and what is made of data: nothing is proved of them.
+            Function::Floor => Err(Gap::Undecided),
+            Function::Atan2
+            | Function::If
+            | Function::And
+            | Function::Or
+            | Function::Table
+            | Function::Piece
+            | Function::Entry => Err(Gap::Undefined),
         }
     }
 

@@ -489,6 +489,7 @@ impl Arena {
                 }
                 Negative => truth(n.is_negative()),
                 NotPositive => truth(n.is_negative() || zero),
+                Floor => n.floor().map(|n| self.number(Number::integer(n))),
                 _ => None,
             };
         }

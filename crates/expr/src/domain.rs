@@ -5,6 +5,7 @@
 
 use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
+use crate::tables::TableId;
 
 impl Exprs {
     /// Functions that are 0 on the boundary of where an expression has a value, at its
@@ -47,6 +48,31 @@ impl Exprs {
         found.sort_unstable();
         found.dedup();
         found
+    }
+
+    /// Whether a function is called in expressions.
+    pub fn calls(&self, roots: &[ExprId], function: Function) -> bool {
+        let order = self.arena.lock().reachable(roots);
+        let arena = self.arena.lock();
+        let is_call =
+            |id: ExprId| matches!(arena.node(id), Node::Call { function: f, .. } if f == function);
+        order.into_iter().any(is_call)
+    }
+
+    /// The tables in expressions: which, the order of the derivative, and the argument.
+    pub fn tables(&self, roots: &[ExprId]) -> Vec<(TableId, u32, ExprId)> {
+        let order = self.arena.lock().reachable(roots);
+        let arena = self.arena.lock();
+        let table = |id: ExprId| match arena.node(id) {
+            Node::Call { function: Function::Table, start, len } => {
+                let items = arena.items(start, len);
+                let key = arena.as_number(items[0].expr).map_or(f64::NAN, |key| key.to_f64());
+                let (table, order) = TableId::of_key(key)?;
+                Some((table, order, items[1].expr))
+            }
+            _ => None,
+        };
+        order.into_iter().filter_map(table).collect()
     }
 
     /// The angles `atan2` in an expression.

@@ -215,6 +215,10 @@ impl Arithmetic for Doubles {
             Function::And | Function::Or if x.iter().any(|a| a.is_nan()) => f64::NAN,
             Function::And => 1.0,
             Function::Or => 0.0,
+            Function::Floor => x[0].floor(),
+            Function::Table | Function::Piece | Function::Entry => {
+                crate::tables::call(function, x[0], x[1])
+            }
         }
     }
 

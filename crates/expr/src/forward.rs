@@ -301,6 +301,22 @@ impl Arena {
             Function::Abs => self.call(Function::Sign, &[x]),
             // The argument that is chosen: it equals the result.
             Function::Min | Function::Max => self.chosen(function, arguments, at),
+            // By its argument; its number says which table it is.
+            Function::Table if at == 1 => self.next_table(arguments),
+            _ => ExprId::ZERO,
+        }
+    }
+
+    /// The derivative of a table.
+    fn next_table(&mut self, arguments: &[Item]) -> ExprId {
+        let (key, x) = (arguments[0].expr, arguments[1].expr);
+        let known = self.as_number(key).map_or(f64::NAN, Number::to_f64);
+        match crate::tables::TableId::of_key(known) {
+            // A cubic has three derivatives, and no more.
+            Some((id, order)) if order < 3 => {
+                let key = self.number(Number::integer(id.key(order + 1)));
+                self.call(Function::Table, &[key, x])
+            }
             _ => ExprId::ZERO,
         }
     }

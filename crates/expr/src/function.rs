@@ -47,6 +47,14 @@ pub enum Function {
     And,
     /// 1 where any argument is not 0.
     Or,
+    /// The largest integer that is not above x.
+    Floor,
+    /// A table, or a derivative of one, by its number: arguments k, x.
+    Table,
+    /// The piece of a table that x is on, by the number of the table: arguments k, x.
+    Piece,
+    /// A number of the piece m of a table: arguments k, m.
+    Entry,
 }
 
 /// Behavior under a change of the argument's sign.
@@ -85,6 +93,10 @@ impl Function {
             Function::NotPositive => "not-positive",
             Function::And => "and",
             Function::Or => "or",
+            Function::Floor => "floor",
+            Function::Table => "table",
+            Function::Piece => "piece",
+            Function::Entry => "entry",
         }
     }
 

@@ -50,6 +50,7 @@ mod simplify;
 mod substitute;
 mod switches;
 mod symbol;
+mod tables;
 mod terms;
 pub mod zero;
 
@@ -71,4 +72,5 @@ pub use restriction::Surface;
 pub use simplify::Effort;
 pub use switches::{Switch, SwitchKind};
 pub use symbol::{Symbol, SymbolInfo, SymbolKind};
+pub use tables::{Between, Outside, Table, TableId};
 pub use zero::{Zero, ZeroTest};

@@ -146,7 +146,19 @@ impl Exprs {
         arena.reachable(roots).into_iter().all(|id| match arena.node(id) {
             Node::Call { function, .. } => !matches!(
                 function,
-                Abs | Sign | Min | Max | If | Negative | NotPositive | And | Or | Atan2
+                Abs | Sign
+                    | Min
+                    | Max
+                    | If
+                    | Negative
+                    | NotPositive
+                    | And
+                    | Or
+                    | Atan2
+                    | Floor
+                    | Table
+                    | Piece
+                    | Entry
             ),
             _ => true,
         })

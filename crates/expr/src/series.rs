@@ -259,7 +259,25 @@ impl Arithmetic for Along {
             | Function::Negative
             | Function::NotPositive
             | Function::And
-            | Function::Or => Series::constant(value),
+            | Function::Or
+            | Function::Floor
+            | Function::Piece
+            | Function::Entry => Series::constant(value),
+            Function::Table => {
+                // f + f′ δ + f″ δ²/2 + f‴ δ³/6 on the piece that x is on.
+                let (key, mut delta) = (plain[0], x[1]);
+                (delta.coefficients[0], delta.sizes[0]) = (0.0, 0.0);
+                let order = |k: f64| Doubles.call(Function::Table, &[key + k, plain[1]]);
+                let most = 3.0 - (key % 8.0);
+                let mut sum = Series::constant(value);
+                let (mut power, mut factor) = (Series::constant(1.0), 1.0);
+                for k in 1..=most.max(0.0) as u32 {
+                    power = power.times(&delta);
+                    factor /= f64::from(k);
+                    sum = sum.plus(&power.scaled(factor * order(f64::from(k))));
+                }
+                sum
+            }
         }
     }
 

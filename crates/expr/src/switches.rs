@@ -1,5 +1,5 @@
-//! Where expressions bend or jump: `abs`, `sign`, `min`, `max`, the comparisons in `if`
-//! and the cut of `atan2`, each replaced by the branch it is on, with a symbol that says
+//! Where expressions bend or jump: `abs`, `sign`, `min`, `max`, the comparisons in `if`, the
+//! steps of `floor`, the breaks of tables and the cut of `atan2`, each replaced by the branch it is on, with a symbol that says
 //! which.
 //!
 //! With the branches frozen an expression is smooth, also a little beyond the place
@@ -21,13 +21,14 @@
 use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
 use crate::symbol::{Symbol, SymbolKind};
+use crate::tables::TableId;
 use rustc_hash::FxHashMap;
 
 /// A switch: something with branches.
 #[derive(Clone, Debug)]
 pub struct Switch {
     /// The symbol of its branch: 1 or −1 for the sign of the guard, 1 or 0 for a
-    /// condition or a choice.
+    /// condition or a choice, the number of a piece.
     pub mode: Symbol,
     /// Its kind.
     pub kind: SwitchKind,
@@ -50,6 +51,8 @@ pub enum SwitchKind {
     Sign,
     /// A condition on the guards: 1 or 0.
     Condition,
+    /// One of many pieces, by its number; the guards are 0 at the two ends of it.
+    Piece,
 }
 
 impl Exprs {
@@ -119,6 +122,50 @@ impl Exprs {
                     });
                     image.insert(id, self.of_symbol(mode));
                 }
+                Function::Floor => {
+                    let inside = inner()[0];
+                    let value = self.call(function, &[inside]);
+                    if self.as_number(value).is_some() {
+                        image.insert(id, value);
+                        continue;
+                    }
+                    let mode = *conditions.entry(value).or_insert_with(|| {
+                        let own = |mode: Symbol| self.at(self.of_symbol(mode));
+                        self.piece(&mut switches, value, id, &|mode| {
+                            let above = self.at(inside) - own(mode);
+                            vec![above.id, (above - self.integer(1)).id]
+                        })
+                    });
+                    image.insert(id, self.of_symbol(mode));
+                }
+                Function::Table => {
+                    let list = inner();
+                    let known = self.as_number(list[0]).map_or(f64::NAN, |key| key.to_f64());
+                    let Some((table, order)) = TableId::of_key(known) else { continue };
+                    let key = |k: i64| self.integer(k).id;
+                    let x = list[1];
+                    let value = self.call(Function::Piece, &[key(table.key(0)), x]);
+                    let [from, to, origin] = table.places().map(key);
+                    let entry = |place: ExprId, mode: Symbol| {
+                        self.at(self.call(Function::Entry, &[place, self.of_symbol(mode)]))
+                    };
+                    let mode = *conditions.entry(value).or_insert_with(|| {
+                        let plain = self.call(Function::Piece, &[key(table.key(0)), arguments[1]]);
+                        self.piece(&mut switches, value, plain, &|mode| {
+                            let end = |place| (self.at(x) - entry(place, mode)).id;
+                            vec![end(from), end(to)]
+                        })
+                    });
+                    // Σ_k k!/(k − d)! c_k s^(k − d)
+                    let s = self.at(x) - entry(origin, mode);
+                    let term = |k: u32| {
+                        let factor: u32 = (k - order + 1..=k).product();
+                        let c = entry(key(table.coefficient(k)), mode);
+                        (i64::from(factor) * c * s.powi(i64::from(k - order))).id
+                    };
+                    let terms: Vec<ExprId> = (order..4).map(term).collect();
+                    image.insert(id, self.sum(&terms));
+                }
                 Function::Atan2 => {
                     let list = inner();
                     let angle = self.call(function, &list);
@@ -131,6 +178,21 @@ impl Exprs {
             }
         }
         (self.replace_nodes(roots, &image), switches)
+    }
+
+    /// A switch with a branch for each integer: `guards` are 0 where the branch `mode` ends.
+    fn piece(
+        &self,
+        switches: &mut Vec<Switch>,
+        value: ExprId,
+        plain: ExprId,
+        guards: &dyn Fn(Symbol) -> Vec<ExprId>,
+    ) -> Symbol {
+        let mode = self.switch(switches, SwitchKind::Piece, Vec::new(), value, plain);
+        if let Some(switch) = switches.last_mut() {
+            switch.guards = guards(mode);
+        }
+        mode
     }
 
     fn switch(

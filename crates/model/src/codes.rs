@@ -134,6 +134,17 @@ codes! {
     CarriedMultiplier "carried-multiplier",
     ForceAcceleration "force-acceleration",
     GravityField "gravity-field",
+    InputWithoutValue "input-without-value",
+    InputMoves "input-moves",
+    StateRate "state-rate",
+    StateInConstraint "state-in-constraint",
+    InputDerivative "input-derivative",
+    TableFile "table-file",
+    TableOrder "table-order",
+    TableRange "table-range",
+    TableSmoothness "table-smoothness",
+    UseModel "use-model",
+    ForeignWord "foreign-word",
 }
 
 impl Code {

@@ -169,6 +169,33 @@ fn write_entry(out: &mut String, entry: &Entry) {
 }
 
 fn write_family(out: &mut String, family: &Family) {
+    write_indexed(out, family);
+    write_shown(out, family.shown.as_ref());
+}
+
+/// ` as name`, ` as "LaTeX"`.
+fn write_shown(out: &mut String, shown: Option<&Shown>) {
+    let _ = match shown {
+        Some(Shown::Name(name)) => write!(out, " as {}", name.text),
+        Some(Shown::Latex(name)) => write!(out, " as \"{}\"", name.text),
+        None => Ok(()),
+    };
+}
+
+/// A column of a table, in quotes where it is no name.
+fn write_column(out: &mut String, name: &str) {
+    let mut letters = name.chars();
+    let is_name = letters.next().is_some_and(char::is_alphabetic)
+        && letters.all(|c| c.is_alphanumeric() || c == '_');
+    let is_number = !name.is_empty() && name.chars().all(|c| c.is_ascii_digit());
+    let _ = match is_name || is_number {
+        true => write!(out, "{name}"),
+        false => write!(out, "\"{name}\""),
+    };
+}
+
+/// A name and its ranges.
+fn write_indexed(out: &mut String, family: &Family) {
     out.push_str(&family.name.text);
     if !family.spans.is_empty() {
         out.push('[');
@@ -211,8 +238,12 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
         StatementKind::System(title) => {
             let _ = write!(out, "system {title}");
         }
-        StatementKind::Param(list) | StatementKind::Const(list) => {
-            out.push_str(if matches!(kind, StatementKind::Param(_)) { "param " } else { "const " });
+        StatementKind::Param(list) | StatementKind::Const(list) | StatementKind::Input(list) => {
+            out.push_str(match kind {
+                StatementKind::Param(_) => "param ",
+                StatementKind::Const(_) => "const ",
+                _ => "input ",
+            });
             join(out, list, ", ", |out, (family, given)| {
                 write_family(out, family);
                 if let Some(given) = given {
@@ -225,8 +256,51 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
             out.push_str("coord ");
             join(out, list, ", ", write_family);
         }
-        StatementKind::Let(list) | StatementKind::Speed(list) => {
-            out.push_str(if matches!(kind, StatementKind::Let(_)) { "let " } else { "speed " });
+        StatementKind::State(list) => {
+            out.push_str("state ");
+            join(out, list, ", ", |out, rate| {
+                write_indexed(out, &rate.family);
+                out.push('\'');
+                write_shown(out, rate.family.shown.as_ref());
+                out.push_str(" = ");
+                value(out, &rate.value);
+            });
+        }
+        StatementKind::Table { name, source, options } => {
+            let _ = write!(out, "table {} = ", name.text);
+            match source {
+                TableSource::File(file) => {
+                    let _ = write!(out, "\"{}\"", file.text);
+                }
+                TableSource::List(rows) => value(out, rows),
+            }
+            for option in options {
+                match option {
+                    TableOption::Word(word) => {
+                        let _ = write!(out, ", {}", word.text);
+                    }
+                    TableOption::Columns(names) => {
+                        out.push_str(", columns [");
+                        join(out, names, ", ", |out, name| write_column(out, &name.text));
+                        out.push(']');
+                    }
+                }
+            }
+        }
+        // Reported, and nothing of the language.
+        StatementKind::Foreign(_) => {}
+        StatementKind::Use { file, name } => {
+            let _ = write!(out, "use \"{}\"", file.text);
+            if let Some(name) = name {
+                let _ = write!(out, " as {}", name.text);
+            }
+        }
+        StatementKind::Let(list) | StatementKind::Speed(list) | StatementKind::Output(list) => {
+            out.push_str(match kind {
+                StatementKind::Let(_) => "let ",
+                StatementKind::Speed(_) => "speed ",
+                _ => "output ",
+            });
             join(out, list, ", ", |out, define| {
                 write_entry(out, &define.entry);
                 if let Some(arguments) = &define.arguments {
@@ -234,6 +308,7 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
                     join(out, arguments, ", ", |out, name| out.push_str(&name.text));
                     out.push(')');
                 }
+                write_shown(out, define.shown.as_ref());
                 out.push_str(" = ");
                 value(out, &define.value);
             });
@@ -301,16 +376,24 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
                 value(out, &item.value);
             });
         }
-        StatementKind::Event { label, left, right, direction, action } => {
+        StatementKind::Event { label, trigger, action } => {
             out.push_str("event ");
             write_entry(out, label);
             out.push_str(": ");
-            write_equation(out, left, right);
-            out.push_str(match direction {
-                Direction::Both => "",
-                Direction::Rising => " rising",
-                Direction::Falling => " falling",
-            });
+            match trigger {
+                Trigger::Zero { left, right, direction } => {
+                    write_equation(out, left, right);
+                    out.push_str(match direction {
+                        Direction::Both => "",
+                        Direction::Rising => " rising",
+                        Direction::Falling => " falling",
+                    });
+                }
+                Trigger::Every(period) => {
+                    out.push_str("every ");
+                    value(out, period);
+                }
+            }
             match action {
                 Action::Record => {}
                 Action::Stop => out.push_str(" -> stop"),

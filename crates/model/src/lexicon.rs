@@ -2,13 +2,18 @@
 //! Lexer, parser and resolver ask here, and so does the test that the book names each.
 
 /// The words that begin a statement.
-pub const STATEMENT_WORDS: [&str; 33] = [
+pub const STATEMENT_WORDS: [&str; 38] = [
     "system",
     "param",
     "const",
     "coord",
     "let",
     "speed",
+    "input",
+    "output",
+    "state",
+    "table",
+    "use",
     "kinetic",
     "potential",
     "lagrangian",
@@ -78,6 +83,27 @@ pub const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("residual", 1, 1),
 ];
 
+/// Functions whose names a model may take for its own.
+pub const FREE_FUNCTIONS: &[(&str, usize, usize)] = &[
+    ("Raxis", 2, 2),
+    ("unit", 1, 1),
+    ("clamp", 3, 3),
+    ("diag", 1, 1),
+    ("identity", 1, 1),
+    ("det", 1, 1),
+    ("inverse", 1, 1),
+];
+
+/// Names of the language that a model may take for its own and that are no functions.
+pub const FREE_NAMES: &[&str] = &["deg"];
+
+/// The axes of a product of rotations, `Rzyx`: two to four of x, y, z.
+pub fn rotation_axes(name: &str) -> Option<&str> {
+    let axes = name.strip_prefix('R')?;
+    let is_axis = |c: char| matches!(c, 'x' | 'y' | 'z');
+    ((2..=4).contains(&axes.len()) && axes.chars().all(is_axis)).then_some(axes)
+}
+
 /// Names that belong to the language and are no functions.
 pub const RESERVED: &[&str] = &["t", "pi", "and", "or", "energy", "kinetic", "potential"];
 
@@ -127,15 +153,26 @@ pub const JOINT_FIELDS: &[&str] = &["axis", "pitch"];
 pub const RUN_OPTIONS: &[&str] =
     &["t", "every", "tol", "method", "formulation", "elimination", "coordinates"];
 
+/// The options of `table` that are one word.
+pub const TABLE_OPTIONS: &[&str] = &["linear", "monotone", "cubic", "hold", "extend", "repeat"];
+
 /// What `draw` can draw.
 pub const SHAPES: &[&str] = &["line", "point", "trace", "circle"];
 
 /// Whether a name is that of a function of the language.
 pub fn is_function(name: &str) -> bool {
-    FUNCTIONS.iter().any(|function| function.0 == name)
+    counts(name).is_some()
+}
+
+/// The least and the greatest number of arguments of a function.
+pub fn counts(name: &str) -> Option<(usize, usize)> {
+    let all = FUNCTIONS.iter().chain(FREE_FUNCTIONS);
+    let found = all.into_iter().find(|function| function.0 == name);
+    let by_axes = || rotation_axes(name).map(|axes| (axes.len(), axes.len()));
+    found.map(|function| (function.1, function.2)).or_else(by_axes)
 }
 
 /// Whether a name belongs to the language.
 pub fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || is_function(name)
+    RESERVED.contains(&name) || FUNCTIONS.iter().any(|function| function.0 == name)
 }

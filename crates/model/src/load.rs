@@ -2,10 +2,12 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::parser;
+use crate::resolve::tables::TableFiles;
 use crate::resolve::{self, Limits, PartFiles, resolve};
 use crate::span::{SourceId, Sources};
 use crate::system::Model;
-use crate::tree::{File, PartSource, Statement, StatementKind};
+use crate::tree::{File, PartSource, Statement, StatementKind, TableSource};
+use crate::uses;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -78,6 +80,8 @@ pub struct Beside<'a> {
     pub overrides: &'a [String],
     /// A state to evaluate at, such as `x=1, x'=0.2, t=0`.
     pub at: Option<&'a str>,
+    /// What a run takes for inputs, each a text such as `F=sin(t)` or `F=drive.csv, cubic`.
+    pub inputs: &'a [String],
     /// Further outputs, each what may stand after `observe`.
     pub observes: &'a [String],
     /// Further parameters and their values, for overrides to speak of.
@@ -101,6 +105,8 @@ pub fn load_with(
     let main = sources.add(name, text);
     let mut diagnostics = Vec::new();
     let mut file = parser::parse(main, text, syntax == Syntax::Markdown, &mut diagnostics);
+    let mut used = uses::Uses::new(reader);
+    used.splice(&mut file.statements, &mut sources, &mut diagnostics);
     let mut further = Vec::new();
     let known = output_names(&file.statements);
     for text in beside.observes {
@@ -127,14 +133,24 @@ pub fn load_with(
         let id: SourceId = sources.add("--set", text.clone());
         settings.extend(parser::parse_assignments(id, text, &mut diagnostics));
     }
+    for (at, text) in beside.inputs.iter().enumerate() {
+        let (statement, assignment) = input_text(at, text);
+        if let Some(text) = statement {
+            let id: SourceId = sources.add("--input", text.clone());
+            let mut more = parser::parse(id, &text, false, &mut diagnostics);
+            file.statements.append(&mut more.statements);
+        }
+        let id: SourceId = sources.add("--input", assignment.clone());
+        settings.extend(parser::parse_assignments(id, &assignment, &mut diagnostics));
+    }
     let mut state = Vec::new();
     if let Some(text) = beside.at {
         let id: SourceId = sources.add("--at", text);
         state = parser::parse_assignments(id, text, &mut diagnostics);
     }
-    let files = match reader {
-        Some(reader) => read_parts(&file, main, reader, &mut sources, &mut diagnostics),
-        None => PartFiles::default(),
+    let (files, tables) = match reader {
+        Some(reader) => read_files(&file, main, reader, &mut sources, &mut diagnostics),
+        None => Default::default(),
     };
     let sources = Arc::new(sources);
     let model = resolve(
@@ -144,6 +160,7 @@ pub fn load_with(
             state: &state,
             names: beside.names,
             coordinates: beside.coordinates,
+            tables: Some(&tables),
         },
         &files,
         sources.clone(),
@@ -155,15 +172,35 @@ pub fn load_with(
     Loaded { model, file, diagnostics, sources }
 }
 
+/// `F=drive.csv, cubic` as a table and what the input is by it; anything else as it stands.
+fn input_text(at: usize, text: &str) -> (Option<String>, String) {
+    let is_file = |value: &str| {
+        let path = value.split(',').next().unwrap_or("").trim().trim_matches('"');
+        path.to_ascii_lowercase().ends_with(".csv").then(|| path.to_owned())
+    };
+    let parts = text.split_once('=');
+    let Some((name, path, value)) =
+        parts.and_then(|(name, value)| Some((name, is_file(value)?, value)))
+    else {
+        return (None, text.to_owned());
+    };
+    let options = value.split_once(',').map_or(String::new(), |(_, rest)| format!(",{rest}"));
+    let options = options.replace(['\n', '\r', ';', '#', '"'], " ");
+    let table = format!("input_file_{}", at + 1);
+    let statement = format!("table {table} = \"{path}\"{options}");
+    (Some(statement), format!("{} = {table}(t)", name.trim()))
+}
+
 /// Reads the files that parts are built from, and those that these name.
-fn read_parts(
+fn read_files(
     file: &File,
     main: SourceId,
     reader: &Reader<'_>,
     sources: &mut Sources,
     diagnostics: &mut Vec<Diagnostic>,
-) -> PartFiles {
-    let mut files = PartFiles::default();
+) -> (PartFiles, TableFiles) {
+    let (mut files, mut tables) = (PartFiles::default(), TableFiles::default());
+    read_tables(&file.statements, reader, sources, &mut tables);
     // By full name, so that a file named twice is read once.
     let mut known: FxHashMap<String, (SourceId, Arc<File>)> = FxHashMap::default();
     let mut pending: Vec<(SourceId, Vec<String>)> = vec![(main, part_names(&file.statements))];
@@ -179,7 +216,10 @@ fn read_parts(
                         let id = sources.add(full.clone(), text.clone());
                         let mut part = parser::parse(id, &text, markdown, diagnostics);
                         part.checks.clear();
+                        let mut used = uses::Uses::new(Some(reader));
+                        used.splice(&mut part.statements, sources, diagnostics);
                         let part = Arc::new(part);
+                        read_tables(&part.statements, reader, sources, &mut tables);
                         pending.push((id, part_names(&part.statements)));
                         known.insert(full, (id, part.clone()));
                         part
@@ -189,7 +229,32 @@ fn read_parts(
             files.insert((from, name), found);
         }
     }
-    files
+    (files, tables)
+}
+
+/// Reads the files that tables name, each relative to the text that names it.
+fn read_tables(
+    statements: &[Statement],
+    reader: &Reader<'_>,
+    sources: &Sources,
+    tables: &mut TableFiles,
+) {
+    let mut pending: Vec<&Statement> = statements.iter().collect();
+    while let Some(statement) = pending.pop() {
+        match &statement.kind {
+            StatementKind::Table { source: TableSource::File(name), .. } => {
+                let key = (name.span.source, name.text.to_string());
+                tables.entry(key).or_insert_with(|| {
+                    let place = &sources.get(name.span.source).name;
+                    reader(place, &name.text).map(|found| found.1)
+                });
+            }
+            StatementKind::For { body, .. } | StatementKind::Model { body, .. } => {
+                pending.extend(body.iter())
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The names that `observe` gives, in parts too.
@@ -198,6 +263,9 @@ fn output_names(statements: &[Statement]) -> Vec<&str> {
     let mut pending: Vec<&Statement> = statements.iter().collect();
     while let Some(statement) = pending.pop() {
         match &statement.kind {
+            StatementKind::Output(list) => {
+                names.extend(list.iter().map(|define| &*define.entry.name.text));
+            }
             StatementKind::Observe(list) => {
                 let entries = list.iter().filter_map(|item| item.entry.as_ref());
                 names.extend(entries.map(|entry| &*entry.name.text));

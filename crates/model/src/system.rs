@@ -5,10 +5,16 @@
 //! and V (or L) that is q, q′, q″ and t: momenta `p_x` are replaced by ∂L/∂x′. In
 //! a model given by H it is q, p, p′ and t: velocities `x'` are replaced by
 //! ∂H/∂p_x. Multipliers and reactions stay symbols; they are solved for.
+//!
+//! Inputs are functions of time, and in the expressions of a system they are: each stands there
+//! as what a run takes for it. The same system with inputs as symbols is [`System::open`]; what
+//! speaks of inputs themselves (their columns of B, an unknown that serves a constraint) starts
+//! from there.
 
 use crate::span::{Sources, Span};
 use crate::tree;
 use dalembert_expr::{ExprId, Exprs, Symbol};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// A resolved model: the system and the arena its expressions live in. Threads may share it; a clone
@@ -24,6 +30,24 @@ pub struct Model {
 }
 
 impl Model {
+    /// The model with its inputs as symbols.
+    pub fn opened(&self) -> Model {
+        let system = match &self.system.open {
+            Some(open) => (**open).clone(),
+            None => self.system.clone(),
+        };
+        Model { exprs: self.exprs.share(), system, sources: Arc::clone(&self.sources) }
+    }
+
+    /// The model with another function of time and parameters for an input; `None` if there is
+    /// no input of this name.
+    pub fn with_input(&self, name: &str, value: ExprId) -> Option<Model> {
+        let Model { exprs, mut system, sources } = self.opened();
+        system.inputs.iter_mut().find(|u| u.name == name)?.value = Some(value);
+        let system = system.closed(&exprs);
+        Some(Model { exprs, system, sources })
+    }
+
     /// Another hold on the model: expressions added to one are in the other.
     pub fn share(&self) -> Model {
         Model {
@@ -74,6 +98,15 @@ pub struct System {
     pub nonideal: Vec<Force>,
     /// Constraint rows in order of declaration.
     pub constraints: Vec<Constraint>,
+    /// Quantities given from outside as functions of time, in order of declaration.
+    pub inputs: Vec<Input>,
+    /// The outputs of the outermost model; they are observed too.
+    pub outputs: Vec<Observe>,
+    /// Quantities with a rate and no mass, in order of declaration.
+    pub states: Vec<StateVariable>,
+    /// The system with inputs as symbols; `None` where there are no inputs, and in that system
+    /// itself.
+    pub open: Option<Arc<System>>,
     /// Quasi-velocities the user named; fewer than coordinates, perhaps.
     pub speeds: Vec<Speed>,
     /// What is known of the start.
@@ -234,6 +267,36 @@ pub struct Parameter {
     pub span: Span,
 }
 
+/// A quantity given from outside as a function of time.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its full name.
+    pub name: String,
+    /// u, in [`System::open`].
+    pub symbol: Symbol,
+    /// u′
+    pub rate: Symbol,
+    /// u″
+    pub second: Symbol,
+    /// What a run takes, of time and parameters; `None` until it is given.
+    pub value: Option<ExprId>,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+/// A quantity z with a rate and no mass, z′ = f. To virtual displacements it is what time is: δz = 0.
+#[derive(Clone, Debug)]
+pub struct StateVariable {
+    /// Its full name.
+    pub name: String,
+    /// z
+    pub symbol: Symbol,
+    /// f, in the variables of the system; it may hold what is solved for.
+    pub rate: ExprId,
+    /// Where it is declared.
+    pub span: Span,
+}
+
 /// An integer constant.
 #[derive(Clone, Debug)]
 pub struct Constant {
@@ -331,6 +394,19 @@ pub struct Constraint {
 }
 
 impl Constraint {
+    /// Its kind where functions of time have taken the place of inputs.
+    fn reclassify(&mut self, exprs: &Exprs, velocities: &[Symbol]) {
+        let is_zero = |id: ExprId| id == ExprId::ZERO || exprs.is_zero(id).is_zero();
+        self.scleronomic = is_zero(exprs.derivative(self.residual, Symbol::TIME));
+        if self.level == Level::Position {
+            self.catastatic = Some(self.scleronomic);
+        } else if self.level == Level::Velocity && !velocities.is_empty() {
+            let rest: Vec<(Symbol, ExprId)> =
+                velocities.iter().map(|&v| (v, ExprId::ZERO)).collect();
+            self.catastatic = Some(is_zero(exprs.substitute(&[self.residual], &rest)[0]));
+        }
+    }
+
     /// Its kind in words.
     pub fn kinds(&self) -> Vec<&'static str> {
         let mut kinds = match (self.level, self.affine) {
@@ -438,6 +514,9 @@ pub struct Event {
     pub function: ExprId,
     /// Which crossings count.
     pub direction: tree::Direction,
+    /// For an event that happens in time: at the start and after each of these. Its function
+    /// is no zero anywhere.
+    pub period: Option<ExprId>,
     /// What happens.
     pub action: Action,
     /// The statement.
@@ -572,6 +651,9 @@ pub enum Unknown {
     Share(usize, usize),
 }
 
+/// How often an input may be differentiated.
+const MOST_PRIMES: usize = 4;
+
 impl System {
     /// Takes multipliers of the rows that are held to those of the rows as written: λ = Wᵀλ'.
     /// `number` is asked for the weights.
@@ -628,6 +710,152 @@ impl System {
         self.coordinates.iter().map(|c| c.position).collect()
     }
 
+    /// The symbols of the states.
+    pub fn state_symbols(&self) -> Vec<Symbol> {
+        self.states.iter().map(|z| z.symbol).collect()
+    }
+
+    /// What a configuration is made of: the positions, then the states.
+    pub fn configuration(&self) -> Vec<Symbol> {
+        self.positions().into_iter().chain(self.state_symbols()).collect()
+    }
+
+    /// The rates of what changes with time by itself: t, states, and inputs where they are symbols.
+    pub fn rates(&self, exprs: &Exprs) -> Vec<(Symbol, ExprId)> {
+        let mut rates = vec![(Symbol::TIME, ExprId::ONE)];
+        rates.extend(self.states.iter().map(|z| (z.symbol, z.rate)));
+        if self.open.is_none() {
+            let inputs = self.inputs.iter().flat_map(|u| [(u.symbol, u.rate), (u.rate, u.second)]);
+            rates.extend(inputs.map(|(symbol, rate)| (symbol, exprs.of_symbol(rate))));
+        }
+        rates
+    }
+
+    /// How an expression changes by itself, with positions and velocities held: f_t, and f_z z′
+    /// and f_u u′ with it.
+    pub fn partial_rate(&self, exprs: &Exprs, id: ExprId) -> ExprId {
+        exprs.directional(&[id], &self.rates(exprs))[0]
+    }
+
+    /// The system with its inputs replaced by what a run takes for them; those without a value
+    /// stay symbols.
+    pub fn closed(self, exprs: &Exprs) -> System {
+        if self.inputs.is_empty() {
+            return self;
+        }
+        let mut system = self.clone();
+        let mut places: Vec<ExprId> = Vec::new();
+        system.each(&mut |id| places.push(*id));
+        // Inputs and their derivatives, of whatever order occurs.
+        let mut replacements: FxHashMap<Symbol, ExprId> = FxHashMap::default();
+        let found: FxHashSet<Symbol> = exprs.symbols_of(&places).into_iter().collect();
+        for input in &self.inputs {
+            let Some(mut value) = input.value else { continue };
+            let mut symbol = input.symbol;
+            for _ in 0..=MOST_PRIMES {
+                if found.contains(&symbol) {
+                    replacements.insert(symbol, value);
+                }
+                let Some(rate) = exprs.rate(symbol) else { break };
+                (symbol, value) = (rate, exprs.time_derivative(value));
+            }
+        }
+        let replaced = exprs.substitute_with(&places, |s| replacements.get(&s).copied());
+        let mut next = replaced.into_iter();
+        system.each(&mut |id| *id = next.next().unwrap_or(*id));
+        system.open = Some(Arc::new(self));
+        let velocities = match system.energy {
+            Energy::Lagrangian { .. } => system.velocities(),
+            Energy::Hamiltonian { .. } => Vec::new(),
+        };
+        for constraint in &mut system.constraints {
+            constraint.reclassify(exprs, &velocities);
+        }
+        system
+    }
+
+    /// Visits every expression of the system, but for the values of parameters and inputs.
+    fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
+        match &mut self.energy {
+            Energy::Lagrangian { kinetic, potential, rest, lagrangian, momenta } => {
+                [kinetic, potential, rest, lagrangian].into_iter().for_each(&mut *visit);
+                momenta.iter_mut().for_each(&mut *visit);
+            }
+            Energy::Hamiltonian { hamiltonian, velocities } => {
+                visit(hamiltonian);
+                velocities.iter_mut().for_each(&mut *visit);
+            }
+        }
+        self.energy_terms.iter_mut().for_each(|term| visit(&mut term.0));
+        visit(&mut self.dissipation);
+        let forces = self.forces.iter_mut().chain(&mut self.nonideal);
+        forces.flat_map(|f| &mut f.components).for_each(|c| visit(&mut c.1));
+        self.constraints.iter_mut().for_each(|c| visit(&mut c.residual));
+        self.states.iter_mut().for_each(|z| visit(&mut z.rate));
+        self.speeds.iter_mut().for_each(|s| visit(&mut s.value));
+        for start in &mut self.start {
+            visit(&mut start.left);
+            visit(&mut start.right);
+        }
+        visit(&mut self.run.from);
+        visit(&mut self.run.to);
+        self.run.every.iter_mut().for_each(&mut *visit);
+        self.run.tolerance.iter_mut().for_each(&mut *visit);
+        self.observes.iter_mut().chain(&mut self.outputs).for_each(|o| visit(&mut o.value));
+        for event in &mut self.events {
+            visit(&mut event.function);
+            event.period.iter_mut().for_each(&mut *visit);
+            if let Action::Reset(list) = &mut event.action {
+                for (quantity, value) in list {
+                    visit(quantity);
+                    visit(value);
+                }
+            }
+        }
+        for draw in &mut self.draws {
+            draw.points.iter_mut().flatten().for_each(&mut *visit);
+            draw.radius.iter_mut().for_each(&mut *visit);
+            draw.axis.iter_mut().flatten().for_each(&mut *visit);
+        }
+        for place in &mut self.places {
+            place.position.iter_mut().for_each(&mut *visit);
+            if let Some(extent) = &mut place.extent {
+                visit(&mut extent.mass);
+                extent.rotation.iter_mut().chain(&mut extent.inertia).for_each(&mut *visit);
+            }
+        }
+        self.gravity.iter_mut().flatten().for_each(&mut *visit);
+        for check in &mut self.checks {
+            match &mut check.kind {
+                CheckKind::Equal { left, right, within, at } => {
+                    left.iter_mut().chain(right).chain(within).for_each(&mut *visit);
+                    match at {
+                        CheckAt::Time(t) => visit(t),
+                        CheckAt::State(list) => list.iter_mut().for_each(|(a, b)| {
+                            visit(a);
+                            visit(b);
+                        }),
+                        CheckAt::Anywhere | CheckAt::Start | CheckAt::End => {}
+                    }
+                }
+                CheckKind::Agree { within } => within.iter_mut().for_each(&mut *visit),
+                CheckKind::Conserve { value, within } => {
+                    visit(value);
+                    within.iter_mut().for_each(&mut *visit);
+                }
+                CheckKind::Verdict(_)
+                | CheckKind::Analyze { .. }
+                | CheckKind::Fault(_)
+                | CheckKind::Warning(_) => {}
+            }
+        }
+        for (quantity, value) in &mut self.state {
+            visit(quantity);
+            visit(value);
+        }
+        self.determined.iter_mut().for_each(|d| visit(&mut d.residual));
+    }
+
     /// The velocity symbols.
     pub fn velocities(&self) -> Vec<Symbol> {
         self.coordinates.iter().map(|c| c.velocity).collect()
@@ -651,6 +879,8 @@ impl System {
     /// Every expression the system holds, parameter values included.
     pub fn roots(&self) -> Vec<ExprId> {
         let mut roots: Vec<ExprId> = self.parameters.iter().filter_map(|p| p.value).collect();
+        roots.extend(self.inputs.iter().filter_map(|u| u.value));
+        roots.extend(self.states.iter().map(|z| z.rate));
         match &self.energy {
             Energy::Lagrangian { lagrangian, .. } => roots.push(*lagrangian),
             Energy::Hamiltonian { hamiltonian, .. } => roots.push(*hamiltonian),
@@ -670,6 +900,7 @@ impl System {
         roots.extend(self.observes.iter().map(|o| o.value));
         for event in &self.events {
             roots.push(event.function);
+            roots.extend(event.period);
             if let Action::Reset(list) = &event.action {
                 roots.extend(list.iter().flat_map(|&(a, b)| [a, b]));
             }

@@ -132,8 +132,46 @@ pub struct Family {
     pub name: Name,
     /// One item an index; empty for a plain name.
     pub spans: Vec<IndexSpan>,
+    /// How documents print it: a name, or LaTeX that was given in quotes.
+    pub shown: Option<Shown>,
     /// Name and brackets.
     pub span: Span,
+}
+
+/// What stands after `as`: how documents print a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Like this name.
+    Name(Name),
+    /// By this LaTeX.
+    Latex(Name),
+}
+
+/// One item of a `state` statement, `z' = r - x`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rate {
+    /// The quantity, without its prime.
+    pub family: Family,
+    /// Its rate.
+    pub value: Expr,
+}
+
+/// Where the data of a `table` come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableSource {
+    /// A CSV file.
+    File(Name),
+    /// A list of rows, the argument first.
+    List(Expr),
+}
+
+/// One option of a `table` statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TableOption {
+    /// A word: `linear`, `monotone`, `cubic`, `hold`, `extend`, `repeat`.
+    Word(Name),
+    /// `columns [s, z]`: which columns of the file, by their headers or numbers.
+    Columns(Vec<Name>),
 }
 
 /// One index of a [`Family`]: a single value or a range.
@@ -163,6 +201,8 @@ pub struct Define {
     pub entry: Entry,
     /// The parameters of a function; `None` for a plain value.
     pub arguments: Option<Vec<Name>>,
+    /// How documents print it.
+    pub shown: Option<Shown>,
     /// The right side.
     pub value: Expr,
 }
@@ -224,6 +264,22 @@ pub enum Direction {
     Rising,
     /// From + to −.
     Falling,
+}
+
+/// When an event happens.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trigger {
+    /// `a = b falling`: at a zero of left − right.
+    Zero {
+        /// Left side.
+        left: Expr,
+        /// Right side.
+        right: Expr,
+        /// Which crossings count.
+        direction: Direction,
+    },
+    /// `every 0.01`: at t₀ + k·0.01.
+    Every(Expr),
 }
 
 /// What an event does.
@@ -355,6 +411,30 @@ pub enum StatementKind {
     Let(Vec<Define>),
     /// `speed w = …`
     Speed(Vec<Define>),
+    /// `input F = 0, u[1..4]`
+    Input(Vec<(Family, Option<Expr>)>),
+    /// `output y = …`
+    Output(Vec<Define>),
+    /// `state z' = …`
+    State(Vec<Rate>),
+    /// `table road = "road.csv", cubic, hold`
+    Table {
+        /// The name of the function.
+        name: Name,
+        /// Its data.
+        source: TableSource,
+        /// How they are read.
+        options: Vec<TableOption>,
+    },
+    /// A statement of another tool, which was reported: the names that it would have defined.
+    Foreign(Vec<Name>),
+    /// `use "legs.dal" as legs`
+    Use {
+        /// The file.
+        file: Name,
+        /// The name that its definitions stand behind.
+        name: Option<Name>,
+    },
     /// `kinetic …` and its kin.
     Energy(EnergyKind, Expr),
     /// `gravity g`
@@ -382,12 +462,8 @@ pub enum StatementKind {
     Event {
         /// The label.
         label: Entry,
-        /// Left side.
-        left: Expr,
-        /// Right side.
-        right: Expr,
-        /// Which crossings count.
-        direction: Direction,
+        /// When it happens.
+        trigger: Trigger,
         /// What it does.
         action: Action,
     },

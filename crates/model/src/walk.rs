@@ -3,7 +3,7 @@
 
 use crate::tree::{
     Action, Argument, CheckAt, CheckKind, Expr, ExprKind, Family, ForceForm, PostfixKind,
-    RunOption, Statement, StatementKind, Where,
+    RunOption, Statement, StatementKind, TableSource, Trigger, Where,
 };
 
 /// The expressions that stand in a statement itself, in the order of the text. Those of
@@ -11,20 +11,36 @@ use crate::tree::{
 pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
     let mut list = Vec::new();
     match &statement.kind {
-        StatementKind::System(_) | StatementKind::Model { .. } => {}
-        StatementKind::Param(families) | StatementKind::Const(families) => {
+        StatementKind::System(_) | StatementKind::Model { .. } | StatementKind::Foreign(_) => {}
+        StatementKind::Param(families)
+        | StatementKind::Const(families)
+        | StatementKind::Input(families) => {
             for (family, value) in families {
                 list.extend(of_family(family));
                 list.extend(value);
             }
         }
         StatementKind::Coord(families) => list.extend(families.iter().flat_map(of_family)),
-        StatementKind::Let(defines) | StatementKind::Speed(defines) => {
+        StatementKind::Let(defines)
+        | StatementKind::Speed(defines)
+        | StatementKind::Output(defines) => {
             for define in defines {
                 list.extend(&define.entry.indices);
                 list.push(&define.value);
             }
         }
+        StatementKind::State(rates) => {
+            for rate in rates {
+                list.extend(of_family(&rate.family));
+                list.push(&rate.value);
+            }
+        }
+        StatementKind::Table { source, .. } => {
+            if let TableSource::List(rows) = source {
+                list.push(rows);
+            }
+        }
+        StatementKind::Use { .. } => {}
         StatementKind::Energy(_, value) | StatementKind::Gravity(value) => list.push(value),
         StatementKind::Force(form) | StatementKind::Nonideal(form) => list.extend(match form {
             ForceForm::On { coordinate, value } => [coordinate, value],
@@ -56,9 +72,12 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
                 list.push(&item.value);
             }
         }
-        StatementKind::Event { label, left, right, action, .. } => {
+        StatementKind::Event { label, trigger, action } => {
             list.extend(&label.indices);
-            list.extend([left, right]);
+            match trigger {
+                Trigger::Zero { left, right, .. } => list.extend([left, right]),
+                Trigger::Every(period) => list.push(period),
+            }
             if let Action::Reset(resets) = action {
                 list.extend(resets.iter().flat_map(|(quantity, value)| [quantity, value]));
             }

@@ -110,7 +110,7 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
         let label = format!("residual of {}", constraint.name);
         push(name, label, "residual", plain, Source::Expression(constraint.residual));
     }
-    let states = system.positions().into_iter().chain(system.velocities());
+    let states = system.configuration().into_iter().chain(system.velocities());
     for (at, symbol) in states.enumerate() {
         let (name, label) = named(symbol);
         let (name, label) = (format!("error({name})"), format!("error of {label}"));

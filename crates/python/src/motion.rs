@@ -29,12 +29,13 @@ impl Motion {
         Ok(PyArray1::from_vec(py, column))
     }
 
-    /// Positions, then velocities, at all samples: a row for each.
+    /// Positions, then states, then velocities, at all samples: a row for each.
     fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-        let (n, count) =
-            (self.trajectory.model().system.n_coordinates(), self.trajectory.samples().len());
+        let system = &self.trajectory.model().system;
+        let rows = 2 * system.n_coordinates() + system.states.len();
+        let count = self.trajectory.samples().len();
         let values = door::enter(py, |_| {
-            let mut values = vec![0.0; 2 * n * count];
+            let mut values = vec![0.0; rows * count];
             for (k, sample) in self.trajectory.samples().enumerate() {
                 let state = &sample.observation().state;
                 for (i, &x) in state.q.iter().chain(&state.velocity).enumerate() {
@@ -43,7 +44,7 @@ impl Motion {
             }
             Ok(values)
         })?;
-        arrays::matrix(py, values, 2 * n, count)
+        arrays::matrix(py, values, rows, count)
     }
 
     /// The same at any times of the motion, from the integrator's own polynomials.
@@ -53,9 +54,10 @@ impl Motion {
         times: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let times: Vec<f64> = arrays::numbers(times)?.to_vec()?;
-        let (n, count) = (self.trajectory.model().system.n_coordinates(), times.len());
+        let system = &self.trajectory.model().system;
+        let (rows, count) = (2 * system.n_coordinates() + system.states.len(), times.len());
         let values = door::enter(py, |guard| {
-            let mut values = vec![0.0; 2 * n * count];
+            let mut values = vec![0.0; rows * count];
             for (k, &t) in times.iter().enumerate() {
                 let moment = self.trajectory.at(t)?;
                 let state = moment.state();
@@ -68,7 +70,7 @@ impl Motion {
             }
             Ok(values)
         })?;
-        arrays::matrix(py, values, 2 * n, count)
+        arrays::matrix(py, values, rows, count)
     }
 
     /// What the run tells of itself, as `dal run --json` does; beside it, `bounds` of the
@@ -124,7 +126,7 @@ impl Motion {
         let (exprs, system) = (&model.exprs, &model.system);
         let name = |symbol| exprs.symbol_info(symbol).full_name();
         let mut names = vec!["t".to_owned()];
-        names.extend(system.positions().into_iter().map(name));
+        names.extend(system.configuration().into_iter().map(name));
         names.extend(system.velocities().into_iter().map(name));
         let holds_momenta = self.trajectory.report().variables == Variables::Momenta;
         if holds_momenta || matches!(system.energy, Energy::Hamiltonian { .. }) {

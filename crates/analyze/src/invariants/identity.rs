@@ -71,7 +71,7 @@ pub struct Identity<'m> {
     pub momenta: Vec<ExprId>,
     /// L_q.
     pub l_q: Vec<ExprId>,
-    /// L_t.
+    /// L_t, with what states do to L.
     pub l_t: ExprId,
     /// Q′.
     pub impressed: Vec<ExprId>,
@@ -106,13 +106,13 @@ impl<'m> Identity<'m> {
                 let terms: Vec<ExprId> =
                     velocities.iter().zip(momenta).map(|(&v, &p)| (at(v) * at(p)).id).collect();
                 let energy = (at(exprs.sum(&terms)) - at(*lagrangian)).id;
-                let l_t = exprs.derivative(*lagrangian, Symbol::TIME);
+                let l_t = system.partial_rate(exprs, *lagrangian);
                 (system.velocities(), velocities, momenta.clone(), picture.l_q.clone(), l_t, energy)
             }
             Energy::Hamiltonian { hamiltonian, velocities } => {
                 let negative = |id: ExprId| (-at(id)).id;
                 let h_q = exprs.gradient(*hamiltonian, &q);
-                let l_t = negative(exprs.derivative(*hamiltonian, Symbol::TIME));
+                let l_t = negative(system.partial_rate(exprs, *hamiltonian));
                 let l_q = h_q.into_iter().map(negative).collect();
                 let momenta = symbols(&system.momenta());
                 (system.momenta(), velocities.clone(), momenta, l_q, l_t, *hamiltonian)
@@ -135,7 +135,8 @@ impl<'m> Identity<'m> {
             rows.map(|c| c.residual).collect()
         };
         let phi = of_level(Level::Position);
-        let phi_dot = exprs.directional(&phi, &picture::rates(&q, &velocities));
+        let given = system.rates(exprs);
+        let phi_dot = exprs.directional(&phi, &picture::rates(&q, &velocities, &given));
         let mut residuals: Vec<(Level, ExprId)> =
             phi.into_iter().map(|id| (Level::Position, id)).collect();
         let at_velocity = phi_dot.into_iter().chain(of_level(Level::Velocity));
@@ -186,7 +187,8 @@ impl<'m> Identity<'m> {
 
     /// Time derivatives along the motion of functions of q and t.
     pub fn rate(&self, functions: &[ExprId]) -> Vec<ExprId> {
-        self.exprs.directional(functions, &picture::rates(&self.q, &self.velocities))
+        let given = self.system.rates(self.exprs);
+        self.exprs.directional(functions, &picture::rates(&self.q, &self.velocities, &given))
     }
 
     /// What must vanish on the constraints.

@@ -57,6 +57,8 @@ use curved::{Along, Curved};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_gauss::linalg::{dot, largest, multiply, norm};
+use dalembert_model::codes::Code;
+use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
 use dalembert_simulate::points::random_states;
 use dalembert_simulate::start::{self, Guess, Start};
@@ -224,6 +226,14 @@ pub fn linearize_watched(
 /// The state to look from: the consistent start, or one near the state asked for.
 fn begin(setting: &Setting) -> Result<Start, LinearizeError> {
     let system = &setting.model.system;
+    if let Some(state) = system.states.first() {
+        let message = format!(
+            "the motion is linearized in positions and velocities, and there is a state `{}`",
+            state.name
+        );
+        let fault = Diagnostic::fault(Code::NotApplicable, state.span, message);
+        return Err(LinearizeError::Equations(vec![fault]));
+    }
     if system.state.is_empty() {
         return start::start(setting).map_err(LinearizeError::Start);
     }

@@ -32,6 +32,7 @@ pub use jet::{Jet, ORDER};
 
 use crate::tape::{Instruction, Register, Tape};
 use dalembert_expr::Function;
+use dalembert_expr::eval::{Arithmetic, Doubles};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -172,6 +173,7 @@ fn one<const N: usize>(function: Function, a: &Jet<N>) -> Jet<N> {
         Function::Sign => side(a.0[0]).map_or(Jet::value(Interval::new(-1.0, 1.0)), number),
         Function::Negative => condition(a.0[0].high < 0.0, a.0[0].low >= 0.0),
         Function::NotPositive => condition(a.0[0].high <= 0.0, a.0[0].low > 0.0),
+        Function::Floor => steps(a.0[0].low.floor(), a.0[0].high.floor()),
         _ => Jet::ALL,
     }
 }
@@ -191,7 +193,25 @@ fn two<const N: usize>(function: Function, a: &Jet<N>, b: &Jet<N>) -> Jet<N> {
         Function::Max => Jet::either(is_less, b, a),
         Function::And => condition(is_true(a) && is_true(b), is_false(a) || is_false(b)),
         Function::Or => condition(is_true(a) || is_true(b), is_false(a) && is_false(b)),
+        // Numbers of a piece that is known.
+        Function::Piece | Function::Entry => {
+            let (key, low, high) = (a.0[0].low, b.0[0].low, b.0[0].high);
+            let [low, high] = [low, high].map(|x| Doubles.call(function, &[key, x]));
+            match a.0[0].low == a.0[0].high && (low == high || function == Function::Piece) {
+                true => steps(low, high),
+                false => Jet::ALL,
+            }
+        }
         _ => Jet::ALL,
+    }
+}
+
+/// What rises by steps from one value to another.
+fn steps<const N: usize>(low: f64, high: f64) -> Jet<N> {
+    match (low, high) {
+        _ if !(low.is_finite() && high.is_finite()) => Jet::ALL,
+        _ if low == high => Jet::constant(Interval::of(low)),
+        _ => Jet::value(Interval { low, high }),
     }
 }
 

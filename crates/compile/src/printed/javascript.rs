@@ -246,7 +246,11 @@ fn one(function: Function, a: &str) -> String {
         | Function::Max
         | Function::If
         | Function::And
-        | Function::Or => return "NaN".to_owned(),
+        | Function::Or
+        | Function::Table
+        | Function::Piece
+        | Function::Entry => return "NaN".to_owned(),
+        Function::Floor => "Math.floor",
     };
     format!("{name}({a})")
 }

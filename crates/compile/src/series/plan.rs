@@ -489,7 +489,13 @@ fn is_constant(instruction: &Instruction) -> bool {
     matches!(
         instruction,
         Instruction::Factor(_)
-            | Instruction::Call1(Function::Sign | Function::Negative | Function::NotPositive, _)
-            | Instruction::Call2(Function::And | Function::Or, ..)
+            | Instruction::Call1(
+                Function::Sign | Function::Negative | Function::NotPositive | Function::Floor,
+                _
+            )
+            | Instruction::Call2(
+                Function::And | Function::Or | Function::Piece | Function::Entry,
+                ..
+            )
     )
 }

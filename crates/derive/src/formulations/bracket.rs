@@ -117,7 +117,7 @@ fn reduce(
     let u: Vec<Symbol> = parametrised.free.iter().map(|&i| picture.velocities[i]).collect();
     let of_u: Vec<ExprId> = u.iter().map(|&x| exprs.of_symbol(x)).collect();
     let k = parametrised.velocities(exprs, &of_u);
-    let rates = picture::rates(&picture.q, &k);
+    let rates = picture.rates(&k);
     let gamma = exprs.directional(&k, &rates);
     let metric = matrix::congruence(exprs, s, &picture.metric);
     let Some(inverse) = Inverse::new(&metric) else {
@@ -154,12 +154,13 @@ fn reduce(
     let mut equations = EquationsOfMotion {
         formulation: "bracket",
         variables: Variables::ReducedMomenta,
-        q: picture.q.clone(),
+        q: picture.configuration(),
+        states: picture.states.len(),
         v: names,
         own: matrix::times(exprs, &st, &p),
         auxiliary: None,
         levels: Vec::new(),
-        kinematics: k.clone(),
+        kinematics: k.iter().copied().chain(picture.state_rates()).collect(),
         lift: matrix::product(exprs, s, &inverse_matrix),
         lift_bias,
         metric: matrix::identity(u.len()),
@@ -246,7 +247,9 @@ fn structure(
     let turning = matrix::times(exprs, &b, &u);
     equations.force =
         along.iter().zip(&turning).map(|(&a, &b)| (exprs.at(a) + exprs.at(b)).id).collect();
+    let rates_of_states = equations.kinematics.split_off(n);
     equations.kinematics = matrix::times(exprs, s, &u);
+    equations.kinematics.extend(rates_of_states);
 
     let mut j_r = Jacobian { rows: vec![Vec::new(); n + free], columns: n + free };
     for (i, row) in s.rows.iter().enumerate() {

@@ -88,7 +88,7 @@ struct Terms {
 
 fn by_h(exprs: &Exprs, system: &System, h: ExprId, h_p: &[ExprId]) -> EquationsOfMotion {
     let (q, p, p_dot) = (system.positions(), system.momenta(), system.momentum_rates());
-    let rates = picture::rates(&q, h_p);
+    let rates = picture::rates(&q, h_p, &system.rates(exprs));
     let metric = matrix::symmetric(exprs.jacobian(h_p, &p));
     let h_q = exprs.gradient(h, &q);
     let impressed = kernel::total(exprs, q.len(), &system.forces);
@@ -132,7 +132,7 @@ fn by_l(
         ));
     };
     // With p frozen, 0 = p_q q̇ + p_t + M D q̇.
-    let mut rates = picture::rates(&q, &w);
+    let mut rates = picture::rates(&q, &w, &system.rates(exprs));
     let moved: Vec<ExprId> =
         exprs.directional(momenta, &rates).into_iter().map(|e| (-exprs.at(e)).id).collect();
     let bias = inverse.solve(exprs, &moved);
@@ -205,12 +205,13 @@ fn assemble(exprs: &Exprs, system: &System, terms: Terms) -> EquationsOfMotion {
     EquationsOfMotion {
         formulation: "hamilton",
         variables: Variables::Momenta,
-        q: system.positions(),
+        q: system.configuration(),
+        states: system.states.len(),
         own: p.iter().map(|&s| exprs.of_symbol(s)).collect(),
         v: p,
         auxiliary: None,
         levels: Vec::new(),
-        kinematics,
+        kinematics: kinematics.into_iter().chain(system.states.iter().map(|z| z.rate)).collect(),
         lift,
         lift_bias,
         force,

@@ -17,7 +17,7 @@ use crate::equations::{EquationsOfMotion, Source};
 use crate::kernel;
 use crate::matrix;
 use crate::parts::{ChartBasis, Variables};
-use crate::picture::{self, Picture, Velocities};
+use crate::picture::{Picture, Velocities};
 use dalembert_expr::{ExprId, Exprs, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::System;
@@ -68,7 +68,7 @@ impl Formulation for Maggi {
         let of_u: Vec<ExprId> = u.iter().map(|&s| exprs.of_symbol(s)).collect();
         // k = S u + s₀, κ = Ṡu + ṡ₀ with u frozen.
         let kinematics = parametrised.velocities(exprs, &of_u);
-        let lift_bias = exprs.directional(&kinematics, &picture::rates(&picture.q, &kinematics));
+        let lift_bias = exprs.directional(&kinematics, &picture.rates(&kinematics));
         let mut equations = picture.pull_back(
             exprs,
             Velocities {

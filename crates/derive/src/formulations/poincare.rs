@@ -64,7 +64,7 @@ impl Formulation for Poincare {
         // κ = −W Ġ q̇, where Ġ q̇ is the rate of G q̇ with q̇ frozen.
         let q_dot: Vec<ExprId> = picture.velocities.iter().map(|&v| exprs.of_symbol(v)).collect();
         let g_q_dot = matrix::times(exprs, &speeds.g, &q_dot);
-        let turned = exprs.directional(&g_q_dot, &picture::rates(&picture.q, &q_dot));
+        let turned = exprs.directional(&g_q_dot, &picture.rates(&q_dot));
         let turned: Vec<ExprId> = turned.into_iter().map(|e| (-exprs.at(e)).id).collect();
         let lift_bias = inverse.solve(exprs, &turned);
         let mut equations = picture.pull_back(

@@ -142,7 +142,7 @@ fn routhian(
 
     let kept: Vec<ExprId> = split.kept_velocities.iter().map(|&s| exprs.of_symbol(s)).collect();
     let kinematics = split.join(&kept, &w);
-    let rates = picture::rates(&picture.q, &kinematics);
+    let rates = picture.rates(&kinematics);
     let q_n: Vec<Symbol> = split.kept.iter().map(|&i| picture.q[i]).collect();
     let momenta = exprs.gradient(r, &split.kept_velocities);
     let r_q = exprs.gradient(r, &q_n);
@@ -171,14 +171,15 @@ fn routhian(
     let mut equations = EquationsOfMotion {
         formulation: "routh",
         variables: Variables::VelocitiesAndMomenta,
-        q: picture.q.clone(),
+        q: picture.configuration(),
+        states: picture.states.len(),
         own: v.iter().map(|&s| exprs.of_symbol(s)).collect(),
         auxiliary: None,
         levels: Vec::new(),
         lift: exprs.jacobian(&kinematics, &v),
         lift_bias: exprs.directional(&kinematics, &rates),
         v,
-        kinematics,
+        kinematics: kinematics.into_iter().chain(picture.state_rates()).collect(),
         metric,
         force,
         nonideal: c,
@@ -327,6 +328,9 @@ fn obstacle(exprs: &Exprs, system: &System, picture: &Picture, c: usize) -> Opti
         if depends(constraint.residual) {
             return Some(format!("constraint `{}` depends on it", constraint.name));
         }
+    }
+    if let Some(state) = system.states.iter().find(|z| depends(z.rate)) {
+        return Some(format!("the rate of state `{}` depends on it", state.name));
     }
     let outer = picture.impressed.iter().chain(&picture.nonideal);
     outer.copied().any(depends).then(|| "a force depends on it".to_owned())

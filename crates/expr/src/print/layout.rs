@@ -367,6 +367,16 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// What a table is called, with a prime for each derivative.
+    pub fn table_name(&self, key: ExprId) -> String {
+        let key = self.arena.as_number(key).map_or(f64::NAN, |n| n.to_f64());
+        let found = crate::tables::TableId::of_key(key);
+        match found.and_then(|(id, order)| Some((id.table()?, order))) {
+            Some((table, order)) => format!("{}{}", table.name(), "'".repeat(order as usize)),
+            None => "table".to_owned(),
+        }
+    }
+
     /// The arguments of a call in the order of writing.
     pub fn arguments(&self, id: ExprId) -> Vec<ExprId> {
         let mut arguments: Vec<ExprId> = self.arena.children(id).to_vec();

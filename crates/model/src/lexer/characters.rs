@@ -3,6 +3,7 @@
 //! signs that have a meaning on paper but none here.
 
 use unicode_ident::{is_xid_continue, is_xid_start};
+use unicode_normalization::UnicodeNormalization;
 
 /// Whether a name may begin with it: a letter of any script.
 pub(super) fn starts_name(c: char) -> bool {
@@ -53,6 +54,38 @@ pub(super) fn ascii_form(c: char) -> Option<&'static str> {
     })
 }
 
+/// Operators that our own documents print, and that are read back.
+pub(super) fn is_printed(c: char) -> bool {
+    matches!(c, '\u{b7}' | '\u{22c5}' | '\u{2212}' | '\u{d7}')
+}
+
+/// The fraction that a character is.
+pub(super) fn fraction(c: char) -> Option<(i64, i64)> {
+    Some(match c {
+        '\u{bc}' => (1, 4),
+        '\u{bd}' => (1, 2),
+        '\u{be}' => (3, 4),
+        '\u{2153}' => (1, 3),
+        '\u{2154}' => (2, 3),
+        _ => return None,
+    })
+}
+
+/// A name without the dots above its first letter, and how many derivatives they stand for:
+/// `θ̇₁` is the first derivative of `θ1`. Letters with two dots of their own are letters.
+pub(super) fn without_dots(spelled: &str) -> Option<(String, usize)> {
+    const LETTERS: &str = "aeiouyAEIOUY";
+    let plain: Vec<char> = spelled.nfd().collect();
+    let marks = plain.get(1..)?.iter().take_while(|c| matches!(c, '\u{307}' | '\u{308}')).count();
+    let primes: usize = plain[1..=marks].iter().map(|c| if *c == '\u{307}' { 1 } else { 2 }).sum();
+    let is_letter = LETTERS.contains(plain[0]) && plain.get(1) == Some(&'\u{308}');
+    if marks == 0 || is_letter {
+        return None;
+    }
+    let rest = std::iter::once(plain[0]).chain(plain[1 + marks..].iter().copied());
+    Some((rest.collect(), primes))
+}
+
 /// The ASCII character of a superscript digit or sign.
 pub(super) fn superscript(c: char) -> Option<char> {
     Some(match c {
@@ -91,13 +124,10 @@ pub(super) fn is_invisible(c: char) -> bool {
 /// What to write instead of a character that has no place in the language.
 pub(super) fn unexpected_hint(c: char) -> Option<&'static str> {
     Some(match c {
-        '\u{bc}' => "write `1/4`",
-        '\u{bd}' => "write `1/2`",
-        '\u{be}' => "write `3/4`",
         '\u{221a}' => "write `sqrt(…)`",
         '\u{2211}' => "write `sum(i in 1..N, …)`",
         '\u{220f}' => "write `product(i in 1..N, …)`",
-        '\u{b0}' => "angles are in radians: 30 degrees are `30*pi/180`",
+        '\u{b0}' => "angles are in radians: 30 degrees are `30*deg`",
         '\u{b1}' => "write two expressions, one with `+` and one with `-`",
         '\u{2202}' | '\u{2207}' | '\u{222b}' => {
             "derivatives are taken for you; a time derivative is written with a prime: `x'`"

@@ -150,6 +150,13 @@ impl Lexer<'_> {
             self.string();
         } else if superscript(c).is_some() {
             self.superscripts();
+        } else if let Some((n, d)) = fraction(c) {
+            self.at += c.len_utf8();
+            let value = Number::ratio(n, d).unwrap_or(Number::ONE);
+            self.push(TokenKind::Number(value), start);
+        } else if is_printed(c) {
+            // As our own documents write it.
+            self.as_if(ascii_form(c).unwrap_or("*"), c.len_utf8());
         } else if let Some(ascii) = ascii_form(c) {
             // `–>`: a program has made a dash of the arrow's line.
             let arrow = ascii == "-" && self.peek_second() == Some('>');
@@ -189,9 +196,6 @@ impl Lexer<'_> {
             exponent.push(ascii);
             self.at += c.len_utf8();
         }
-        let message = format!("`{}` is not ASCII", &self.text[start..self.at]);
-        let hint = format!("write `^{exponent}`");
-        self.report_at(start, Code::AsciiOperator, message, Some(&hint));
         self.push(TokenKind::Caret, start);
         let digits = exponent.trim_start_matches(['+', '-']);
         if exponent.starts_with('-') {

@@ -183,21 +183,19 @@ impl Lexer<'_> {
             if continues_name(c) {
                 spelled.push(c);
             } else if let Some(digit) = subscript(c) {
-                let place = Span::new(self.source, self.at, self.at + c.len_utf8());
-                let message = format!("{} cannot be part of a name", visible(c));
-                self.report(
-                    Diagnostic::fault(Code::AsciiOperator, place, message)
-                        .hint(format!("write `{spelled}{digit}` or `{spelled}[{digit}]`")),
-                );
                 spelled.push(digit);
             } else {
                 break;
             }
             self.at += c.len_utf8();
         }
+        // `θ̇` of a text that was printed.
+        let dotted = if spelled.is_ascii() { None } else { without_dots(&spelled) };
+        let (spelled, primes) = dotted.unwrap_or((spelled, 0));
         let name = self.intern(spelled);
         let is_system = &*name == "system" && self.mode == Mode::Statements;
         self.push(TokenKind::Name(name), start);
+        (0..primes).for_each(|_| self.push(TokenKind::Prime, start));
         if is_system && self.stands_first() {
             self.title();
         }

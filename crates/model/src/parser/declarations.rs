@@ -68,14 +68,15 @@ impl Parser<'_> {
     }
 
     /// `x`, `x[1..N]`
-    fn family(&mut self) -> Option<Family> {
+    pub(super) fn family(&mut self) -> Option<Family> {
         let name = self.name()?;
         let start = name.span;
         let mut spans = Vec::new();
         if *self.kind() == TokenKind::OpenBracket {
             spans = self.bracketed(Self::index_span, "an index or a range");
         }
-        Some(Family { name, spans, span: start.to(self.last_span()) })
+        let span = start.to(self.last_span());
+        Some(Family { name, spans, shown: self.shown(), span })
     }
 
     fn index_span(&mut self) -> IndexSpan {
@@ -100,7 +101,7 @@ impl Parser<'_> {
         if *self.kind() != TokenKind::Dots {
             return index;
         }
-        let hint = "only `param`, `const` and `coord` take a range; other entries are defined one by \
+        let hint = "only `param`, `const`, `coord`, `input` and `state` take a range; other entries are defined one by \
                     one: `for i in 1..N { let r[i] = … }`";
         self.expected("one index", hint);
         self.bump();
@@ -184,6 +185,7 @@ impl Parser<'_> {
             let names: Vec<Option<Name>> = self.bracketed(Self::name, "the name of an argument");
             arguments = Some(names.into_iter().flatten().collect());
         }
+        let shown = self.shown();
         let value = if self.eat(&TokenKind::Equals) {
             self.last_value()
         } else {
@@ -203,7 +205,7 @@ impl Parser<'_> {
             self.skip_item();
             self.missing()
         };
-        Some(Define { entry, arguments, value })
+        Some(Define { entry, arguments, shown, value })
     }
 
     pub(super) fn observed(&mut self) -> Vec<Observe> {

@@ -10,7 +10,7 @@ use crate::lexer::TokenKind;
 use crate::lexicon::{self, RUN_OPTIONS, SHAPES};
 use crate::tree::{
     Action, Direction, Entry, Expr, ExprKind, ForceForm, Name, RunOption, Shape, StartItem,
-    StartRelation, StatementKind,
+    StartRelation, StatementKind, Trigger,
 };
 
 const FORCE: Context =
@@ -255,19 +255,25 @@ impl Parser<'_> {
             let hint = "an event has a name: `event hit: y = 0 falling`";
             self.expected("a label and `:`", hint);
         }
-        let (left, right) = self.within(EVENT, |parser| parser.equation("an event"));
-        let direction = if self.eat_name("rising") {
-            Direction::Rising
-        } else if self.eat_name("falling") {
-            Direction::Falling
-        } else {
-            Direction::Both
+        let trigger = match self.period() {
+            Some(period) => Trigger::Every(period),
+            None => {
+                let (left, right) = self.within(EVENT, |parser| parser.equation("an event"));
+                let direction = if self.eat_name("rising") {
+                    Direction::Rising
+                } else if self.eat_name("falling") {
+                    Direction::Falling
+                } else {
+                    Direction::Both
+                };
+                Trigger::Zero { left, right, direction }
+            }
         };
         let action = match self.eat(&TokenKind::Arrow) {
             true => self.action(),
             false => Action::Record,
         };
-        Some(StatementKind::Event { label: label?, left, right, direction, action })
+        Some(StatementKind::Event { label: label?, trigger, action })
     }
 
     fn action(&mut self) -> Action {

@@ -21,8 +21,10 @@ mod checks;
 mod declarations;
 mod equations;
 mod expressions;
+mod foreign;
 mod machines;
 mod operands;
+mod quantities;
 mod statements;
 #[cfg(test)]
 mod tests;
@@ -51,6 +53,10 @@ pub fn parse(
         return File::default();
     }
     if !markdown {
+        if let Some(fault) = foreign_file(source, text, 0) {
+            diagnostics.push(fault);
+            return File::default();
+        }
         let whole = 0..text.len();
         let mut parser = Parser::new(Mode::Statements, source, text, &[whole], diagnostics);
         return File { statements: parser.file(), checks: Vec::new() };
@@ -63,9 +69,25 @@ pub fn parse(
                 .hint("a model stands in a fenced block that begins with ```dal"),
         );
     }
+    let whole: String = blocks.model.iter().filter_map(|range| text.get(range.clone())).collect();
+    let start = blocks.model.first().map_or(0, |range| range.start);
+    if let Some(fault) = foreign_file(source, &whole, start) {
+        diagnostics.push(fault);
+        return File::default();
+    }
     let statements = Parser::new(Mode::Statements, source, text, &blocks.model, diagnostics).file();
     let checks = Parser::new(Mode::Checks, source, text, &blocks.checks, diagnostics).checks();
     File { statements, checks }
+}
+
+/// The one thing to say about a whole file of another tool.
+fn foreign_file(source: SourceId, text: &str, start: usize) -> Option<Diagnostic> {
+    let (tool, hint) = foreign::file(text)?;
+    let skipped = text.len() - text.trim_start().len();
+    let length = text[skipped..].lines().next().map_or(0, str::len);
+    let place = Span::new(source, start + skipped, start + skipped + length);
+    let message = format!("this is {tool}, and not a model of this language");
+    Some(Diagnostic::fault(Code::ForeignWord, place, message).hint(hint))
 }
 
 /// Parses a text that is one expression.

@@ -2,6 +2,7 @@
 //! stand in a block. The forms of the single statements are in
 //! [`super::declarations`] and [`super::equations`].
 
+use super::foreign;
 use super::operands::RANGE;
 use super::words::meant_statement;
 use super::{Context, Parser};
@@ -9,7 +10,8 @@ use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::lexicon::{LATER_STATEMENTS, STATEMENT_WORDS};
-use crate::tree::{EnergyKind, Statement, StatementKind};
+use crate::span::Span;
+use crate::tree::{EnergyKind, Name, Statement, StatementKind};
 use std::sync::Arc;
 
 impl Parser<'_> {
@@ -53,6 +55,9 @@ impl Parser<'_> {
         };
         let word: &str = match STATEMENT_WORDS.contains(&&*word) {
             true => &word,
+            false if foreign::statement(&word).is_some() && !self.begins_assignment() => {
+                return Some(self.foreign_statement(&word, keyword));
+            }
             // Taken for what was meant, so that what it defines is known.
             false => self.unknown_statement(&word)?,
         };
@@ -86,6 +91,11 @@ impl Parser<'_> {
             "coord" => Coord(self.families()),
             "let" => Let(self.defines()),
             "speed" => Speed(self.defines()),
+            "input" => Input(self.inputs()),
+            "output" => Output(self.outputs()),
+            "state" => State(self.rates()),
+            "table" => self.table()?,
+            "use" => self.use_file()?,
             "kinetic" => Energy(EnergyKind::Kinetic, self.lone_value(word)),
             "potential" => Energy(EnergyKind::Potential, self.lone_value(word)),
             "lagrangian" => Energy(EnergyKind::Lagrangian, self.lone_value(word)),
@@ -169,6 +179,26 @@ impl Parser<'_> {
         meant
     }
 
+    /// A statement of another tool: one hint, and what it would have defined is known.
+    fn foreign_statement(&mut self, word: &str, keyword: Span) -> Statement {
+        let hint = foreign::statement(word).unwrap_or_default();
+        let message = format!("`{word}` is a word of other tools");
+        self.fault_here(Code::ForeignWord, message, hint);
+        self.bump();
+        let mut names: Vec<Name> = Vec::new();
+        while !matches!(self.kind(), TokenKind::End | TokenKind::Eof | TokenKind::CloseBrace) {
+            names.extend(self.take_name());
+            if !matches!(self.kind(), TokenKind::Name(_)) {
+                break;
+            }
+        }
+        self.quiet = true;
+        self.skip_statement();
+        let span = keyword.to(self.last_span());
+        self.end_of_statement();
+        Statement { kind: StatementKind::Foreign(names), span, keyword }
+    }
+
     fn meaning_of(&self, word: &str) -> (Option<&'static str>, String) {
         let next = self.kind_at(self.at + 1);
         if let Some(open) = self.value_at_time() {
@@ -224,8 +254,8 @@ impl Parser<'_> {
                 );
             }
             "end" | "endfor" | "done" => return (None, "a block ends with `}`".into()),
-            "table" | "data" | "input" => {
-                return (None, "write a function of `t`, made of `if`, `sin`, `exp`, …".into());
+            "data" | "interp" => {
+                return (None, "data are a table: `table road = \"road.csv\", cubic`".into());
             }
             _ => {}
         }

@@ -33,7 +33,7 @@ pub(super) fn declared(tokens: &[Token]) -> Declared {
             Name(name) if word.is_some() && is_item && depth == 0 => {
                 declared.names.insert(name.clone());
                 let called = tokens.get(at + 1).is_some_and(|next| next.kind == OpenParen);
-                if word == Some("let") && called {
+                if (word == Some("let") && called) || word == Some("table") {
                     declared.functions.insert(name.clone());
                 }
                 is_item = false;
@@ -46,7 +46,8 @@ pub(super) fn declared(tokens: &[Token]) -> Declared {
     declared
 }
 
-const DECLARING: [&str; 5] = ["param", "const", "coord", "let", "speed"];
+const DECLARING: [&str; 9] =
+    ["param", "const", "coord", "let", "speed", "input", "output", "state", "table"];
 
 /// Whether a name behind a number is probably a unit.
 pub(super) fn is_unit(name: &str) -> bool {
@@ -92,13 +93,14 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("initial", "start"),
     ("simulate", "run"),
     ("integrate", "run"),
-    ("output", "observe"),
     ("print", "observe"),
     ("plot", "observe"),
     ("when", "event"),
     ("animate", "draw"),
-    ("import", "part"),
-    ("include", "part"),
+    ("import", "use"),
+    ("include", "use"),
+    ("outputs", "output"),
+    ("inputs", "input"),
     ("mass", "particle"),
     ("rigid", "body"),
 ];

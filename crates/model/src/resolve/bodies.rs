@@ -231,7 +231,7 @@ impl<'a> Resolver<'a, '_> {
         if let Some(mass) = of("mass") {
             mass_value = self.eval_scalar(&mass.value, cx)?;
             let place = format!("the mass of a {}", what.word());
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(mass_value, mass.value.span, may, &place)?;
         }
         let pose = match footing {
@@ -359,7 +359,7 @@ impl<'a> Resolver<'a, '_> {
             );
         }
         for &id in r.iter() {
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(id, at.value.span, may, "a position")?;
         }
         Ok((r.to_vec(), velocity.components().to_vec()))
@@ -422,7 +422,7 @@ impl<'a> Resolver<'a, '_> {
     fn attitude(&mut self, n: usize, turning: &'a Field, cx: Cx<'_>) -> Eval<Turn> {
         let turn = self.eval(&turning.value, cx)?;
         for &id in turn.components() {
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(id, turning.value.span, may, "the attitude of a body")?;
         }
         if n == 2 {
@@ -462,7 +462,7 @@ impl<'a> Resolver<'a, '_> {
     fn moments(&mut self, n: usize, inertia: &'a Field, cx: Cx<'_>) -> Eval<Moments> {
         let moments = self.eval(&inertia.value, cx)?;
         for &id in moments.components() {
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(id, inertia.value.span, may, "an inertia")?;
         }
         if n == 2 {

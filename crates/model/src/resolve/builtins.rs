@@ -1,6 +1,6 @@
 //! Calls: the functions of the language and those of the user.
 
-use super::names::{FUNCTIONS, number_word};
+use super::names::number_word;
 use super::value::Value;
 use super::*;
 use crate::diagnostic::Label;
@@ -70,6 +70,12 @@ impl<'a> Resolver<'a, '_> {
                 Ok(self.quaternion_rotation([e[0], e[1], e[2], e[3]]))
             }
             "axial" => self.axial(&values[0], spans[0]),
+            "Raxis" | "unit" | "clamp" | "diag" | "identity" | "det" | "inverse" => {
+                self.free_function(name, &values, &spans)
+            }
+            _ if crate::lexicon::rotation_axes(name).is_some() => {
+                self.rotations(name, &values, &spans)
+            }
             _ => {
                 let mut ids = Vec::with_capacity(values.len());
                 for (value, &span) in values.iter().zip(&spans) {
@@ -87,7 +93,7 @@ impl<'a> Resolver<'a, '_> {
         arguments: &[Argument],
         call: Span,
     ) -> Eval<()> {
-        let Some(&(_, least, most)) = FUNCTIONS.iter().find(|f| f.0 == name) else { return Ok(()) };
+        let Some((least, most)) = crate::lexicon::counts(name) else { return Ok(()) };
         let n = arguments.len();
         if (least..=most).contains(&n) {
             return Ok(());
@@ -100,7 +106,9 @@ impl<'a> Resolver<'a, '_> {
         let usage = match name {
             "atan2" => "`atan2(y, x)` is the angle of the point (x, y)",
             "if" => "`if(condition, a, b)`",
-            "mod" => "`mod(i, n)` is the remainder of integers",
+            "mod" => "`mod(x, n)` is the remainder of a division",
+            "Raxis" => "`Raxis(n, a)` turns by a about n",
+            "clamp" => "`clamp(x, lo, hi)` keeps x between lo and hi",
             "sum" => "`sum(i in 1..N, x[i])`",
             "product" => "`product(i in 1..N, x[i])`",
             "min" | "max" => "list what is compared: `min(a, b)`, `max(a, b, c)`",
@@ -155,7 +163,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn scalar_of(&mut self, value: &Value, function: &str, span: Span) -> Eval<ExprId> {
+    pub(super) fn scalar_of(&mut self, value: &Value, function: &str, span: Span) -> Eval<ExprId> {
         match value.scalar() {
             Some(id) => Ok(id),
             None => {
@@ -169,7 +177,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn vector_of(&mut self, value: &Value, span: Span) -> Eval<Arc<[ExprId]>> {
+    pub(super) fn vector_of(&mut self, value: &Value, span: Span) -> Eval<Arc<[ExprId]>> {
         match value {
             Value::Vector(data) => Ok(data.clone()),
             other => {
@@ -183,7 +191,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn vector_of_length(
+    pub(super) fn vector_of_length(
         &mut self,
         value: &Value,
         n: usize,
@@ -234,32 +242,18 @@ impl<'a> Resolver<'a, '_> {
         Ok(Value::Scalar(id))
     }
 
+    /// x − n ⌊x/n⌋, of integers or not.
     fn remainder(&mut self, x: &[ExprId], spans: &[Span]) -> Eval<Value> {
-        let mut integers = [0i64; 2];
-        for at in 0..2 {
-            match self.exprs.as_number(x[at]).and_then(|n| n.as_integer()) {
-                Some(n) => integers[at] = n,
-                None => {
-                    return Err(self.report(
-                        Diagnostic::fault(
-                            Code::NotInteger,
-                            spans[at],
-                            "`mod` takes integers made of constants",
-                        )
-                        .hint("it serves ranges and indices, such as `x[mod(i, N) + 1]`"),
-                    ));
-                }
-            }
-        }
-        if integers[1] == 0 {
+        if x[1] == ExprId::ZERO {
             return self.fault(
                 Code::DivisionByZero,
                 spans[1],
                 "the remainder of a division by zero",
             );
         }
-        let value = integers[0].checked_rem_euclid(integers[1]).unwrap_or(0);
-        Ok(Value::Scalar(self.exprs.of_number(Number::integer(value))))
+        let (x, n) = (self.exprs.at(x[0]), self.exprs.at(x[1]));
+        let turns = self.exprs.call(Function::Floor, &[(x / n).id]);
+        Ok(Value::Scalar((x - n * self.exprs.at(turns)).id))
     }
 
     fn choice(&mut self, arguments: &'a [Argument], call: Span, cx: Cx<'_>) -> Eval<Value> {
@@ -517,7 +511,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Right-handed rotations taking body components to inertial ones.
-    fn rotation(&mut self, name: &str, angle: ExprId) -> Value {
+    pub(super) fn rotation(&mut self, name: &str, angle: ExprId) -> Value {
         let axis = match name {
             "Rx" => Axis::X,
             "Ry" => Axis::Y,
@@ -539,7 +533,7 @@ impl<'a> Resolver<'a, '_> {
 
     /// The time derivative of a function of position and time.
     fn rate_of(&mut self, id: ExprId) -> Option<ExprId> {
-        let known = role::PARAMETER | role::TIME | role::POSITION;
+        let known = role::PARAMETER | role::TIME | role::INPUT | role::POSITION;
         (self.mask(id) & !known == 0).then(|| self.exprs.time_derivative(id))
     }
 

@@ -47,7 +47,8 @@ impl<'a> Resolver<'a, '_> {
             let declared = override_name(left).and_then(|(base, full)| {
                 let kind = self.scopes[0].declared.get(&*base).map(|d| d.0);
                 // What a part holds is known only when it is built.
-                let number = matches!(kind, Some(Kind::Const | Kind::Param | Kind::Part));
+                let number =
+                    matches!(kind, Some(Kind::Const | Kind::Param | Kind::Part | Kind::Input));
                 number.then_some(full)
             });
             match declared {
@@ -67,6 +68,10 @@ impl<'a> Resolver<'a, '_> {
         for (name, kind, _) in declared_names(statement) {
             let declared = &mut self.scopes[scope.0 as usize].declared;
             declared.entry(name.text.clone()).or_insert((kind, name.span));
+            // What a statement of another tool defines is not reported again.
+            if matches!(statement.kind, StatementKind::Foreign(_)) {
+                self.mark_broken(scope, name);
+            }
             // The parser has said that a constant cannot stand in a loop.
             if in_loop && kind == Kind::Const {
                 self.mark_broken(scope, name);
@@ -274,6 +279,18 @@ pub(super) fn declared_names(statement: &Statement) -> Vec<(&Name, Kind, usize)>
         StatementKind::Speed(list) => {
             list.iter().map(|d| (&d.entry.name, Kind::Speed, d.entry.indices.len())).collect()
         }
+        StatementKind::Output(list) => {
+            list.iter().map(|d| (&d.entry.name, Kind::Output, d.entry.indices.len())).collect()
+        }
+        StatementKind::Input(list) => {
+            list.iter().map(|(f, _)| (&f.name, Kind::Input, f.spans.len())).collect()
+        }
+        StatementKind::State(list) => list
+            .iter()
+            .map(|rate| (&rate.family.name, Kind::State, rate.family.spans.len()))
+            .collect(),
+        StatementKind::Table { name, .. } => vec![(name, Kind::Table, 0)],
+        StatementKind::Foreign(names) => names.iter().map(|name| (name, Kind::Let, 0)).collect(),
         StatementKind::Particle { entry, .. } => {
             vec![(&entry.name, Kind::Particle, entry.indices.len())]
         }

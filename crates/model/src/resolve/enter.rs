@@ -58,6 +58,16 @@ impl<'a> Resolver<'a, '_> {
                     }
                 }
             }
+            StatementKind::Output(list) => {
+                for define in list {
+                    if self.enter_define(define, Kind::Output, scope, env).is_err() {
+                        self.mark_broken(scope, &define.entry.name);
+                    }
+                }
+            }
+            StatementKind::Input(list) => self.enter_inputs(list, instance),
+            StatementKind::State(list) => self.enter_states(list, instance),
+            StatementKind::Table { name, .. } => return self.enter_table(name, instance),
             StatementKind::Constraint { label, left, right } => {
                 return self.enter_constraint(label.as_ref(), left, right, instance);
             }
@@ -211,7 +221,8 @@ impl<'a> Resolver<'a, '_> {
         }
         let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
         // In a loop, a name without index belongs to the turn.
-        if env != EnvId(0) && indices.is_empty() && kind != Kind::Speed {
+        let is_local = !matches!(kind, Kind::Speed | Kind::Output);
+        if env != EnvId(0) && indices.is_empty() && is_local {
             if names::is_reserved(&entry.name.text) {
                 return self.reserved(&entry.name);
             }

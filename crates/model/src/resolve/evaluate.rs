@@ -103,9 +103,13 @@ impl<'a> Resolver<'a, '_> {
             DefKind::Row { left, right } => self.difference(left, right, cx),
             DefKind::Rows(joint) => self.joint_rows(joint),
             DefKind::Turns(joint) => self.turn_rows(joint),
+            DefKind::Rate { value, place, count } => self.rate_value(value, place, count, cx),
             DefKind::Const { value: None, .. }
             | DefKind::Param(_)
             | DefKind::Coord(_)
+            | DefKind::Input
+            | DefKind::State
+            | DefKind::Table(_)
             | DefKind::Body { .. }
             | DefKind::Joint(_)
             | DefKind::Spring(_)
@@ -570,6 +574,7 @@ impl<'a> Resolver<'a, '_> {
         }
         self.spend(value.components().len() as u64, span)?;
         let rate = value.map(|e| self.exprs.time_derivative(e));
+        let rate = self.with_state_rates(rate)?;
         self.see_prime(value, &rate);
         Ok(rate)
     }

@@ -41,6 +41,7 @@ impl<'a> Resolver<'a, '_> {
         };
         let faults_so_far = self.diagnostics.iter().any(|d| d.severity == Severity::Fault);
         self.prepare_replacements(&energy);
+        self.resolve_inputs();
         let (mut forces, added) = self.resolve_forces(false);
         if let Some((kinetic, force)) = added {
             self.add_kinetic(&mut energy, kinetic);
@@ -49,6 +50,7 @@ impl<'a> Resolver<'a, '_> {
             forces = self.resolve_forces(false).0;
             forces.push(force);
         }
+        self.resolve_states();
         let friction = self.dissipation_force(dissipation);
         let dissipation = self.normalize(dissipation);
         if !faults_so_far {
@@ -62,7 +64,8 @@ impl<'a> Resolver<'a, '_> {
         let speeds = self.resolve_speeds();
         let start = self.resolve_start(sources);
         let run = self.resolve_run();
-        let observes = self.resolve_observes(sources);
+        let outputs = self.resolve_outputs();
+        let observes = self.resolve_observes(sources, &outputs);
         let events = self.resolve_events();
         let draws = self.resolve_draws();
         let checks = self.resolve_checks(&file.checks);
@@ -90,6 +93,10 @@ impl<'a> Resolver<'a, '_> {
             forces,
             nonideal,
             constraints: std::mem::take(&mut self.constraints),
+            inputs: std::mem::take(&mut self.parts.inputs),
+            outputs,
+            states: std::mem::take(&mut self.parts.states),
+            open: None,
             speeds,
             start,
             run,
@@ -108,6 +115,10 @@ impl<'a> Resolver<'a, '_> {
         self.gravity_without_body();
         self.look_at_the_unvisited();
         self.unused_parameters(&system);
+        let system = system.closed(&self.exprs);
+        for fault in crate::smoothness::check(&self.exprs, &system) {
+            self.report(fault);
+        }
         dedup(self.diagnostics);
         Some(system)
     }
@@ -224,7 +235,10 @@ impl<'a> Resolver<'a, '_> {
             }
             if matches!(
                 self.defs[index].kind,
-                DefKind::Let(_) | DefKind::Const { .. } | DefKind::Setting { .. }
+                DefKind::Let(_)
+                    | DefKind::Const { .. }
+                    | DefKind::Setting { .. }
+                    | DefKind::Rate { .. }
             ) {
                 let _ = self.settle(|r| r.def_value(def));
             }
@@ -253,6 +267,8 @@ impl<'a> Resolver<'a, '_> {
                 matches!(
                     d.code,
                     Code::UnknownStatement
+                        | Code::ForeignWord
+                        | Code::UseModel
                         | Code::NoModelBlock
                         | Code::PartCycle
                         | Code::UnreadableFile

@@ -55,7 +55,7 @@ impl<'a> Resolver<'a, '_> {
             return Err(self.already(statement.span));
         };
         let what = if *is_damper { "a damper" } else { "a spring" };
-        let known = role::PARAMETER | role::TIME | role::POSITION;
+        let known = role::PARAMETER | role::GIVEN | role::POSITION;
         let k = self.eval_scalar(coefficient, cx)?;
         let rest_length = match rest {
             Some(rest) => Some(self.eval_scalar(rest, cx)?),
@@ -265,13 +265,13 @@ impl<'a> Resolver<'a, '_> {
                     .hint("`let Phi(r) = -GM/norm(r)`, the potential energy of a unit mass"),
                 ));
             };
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(potential, expr.span, may, "`gravity`")?;
             return Ok(Some((self.exprs.at(body.mass) * self.exprs.at(potential)).id));
         }
         let value = self.eval(expr, cx)?;
         for &id in value.components() {
-            self.allow(id, expr.span, role::PARAMETER | role::TIME, "`gravity`")?;
+            self.allow(id, expr.span, role::PARAMETER | role::GIVEN, "`gravity`")?;
         }
         match &value {
             Value::Vector(g) if g.len() == n => {
@@ -338,7 +338,7 @@ impl<'a> Resolver<'a, '_> {
                 if entry == ExprId::ZERO {
                     continue;
                 }
-                let known = role::PARAMETER | role::TIME | role::POSITION;
+                let known = role::PARAMETER | role::GIVEN | role::POSITION;
                 if self.mask(entry) & !known != 0 {
                     return Err(self.report(
                         Diagnostic::fault(

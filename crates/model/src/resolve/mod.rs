@@ -15,6 +15,7 @@ mod evaluate;
 mod finish;
 mod forces;
 mod joints;
+mod free_functions;
 mod labels;
 mod machines;
 mod members;
@@ -24,10 +25,12 @@ mod normalize;
 mod outputs;
 mod parts;
 mod places;
+mod quantities;
 mod reference;
 mod report;
 mod rigid;
 mod statements;
+pub(crate) mod tables;
 mod unvisited;
 mod value;
 
@@ -72,6 +75,8 @@ pub struct Beside<'a> {
     pub names: Names<'a>,
     /// `relative` or `absolute`, in place of what the `run` says.
     pub coordinates: Option<&'a str>,
+    /// The texts of files that tables name.
+    pub tables: Option<&'a tables::TableFiles>,
 }
 
 /// Names of integrators, formulations and eliminations that a `run` may choose. They belong to
@@ -137,6 +142,10 @@ enum Kind {
     Let,
     Function,
     Speed,
+    Input,
+    Output,
+    State,
+    Table,
     Particle,
     Body,
     Frame,
@@ -154,6 +163,10 @@ impl Kind {
             Kind::Let => "`let`",
             Kind::Function => "function",
             Kind::Speed => "speed",
+            Kind::Input => "input",
+            Kind::Output => "output",
+            Kind::State => "state",
+            Kind::Table => "table",
             Kind::Particle => "particle",
             Kind::Body => "body",
             Kind::Frame => "frame",
@@ -201,7 +214,19 @@ enum DefKind<'a> {
     },
     Param(usize),
     Coord(usize),
+    /// An input, by its place in the system.
+    Input,
+    /// A state, by its symbol.
+    State,
+    /// The rate of a state, at a place of the family it was declared with.
+    Rate {
+        value: &'a Expr,
+        place: usize,
+        count: usize,
+    },
     Let(&'a Expr),
+    /// A function given by data, by its statement.
+    Table(&'a Statement),
     Function(&'a tree::Define),
     /// A parameter of a part that the braces set, at a place of its family.
     Setting {
@@ -328,7 +353,11 @@ pub(crate) mod role {
     pub const REACTION: u16 = 1 << 8;
     pub const ENERGY: u16 = 1 << 9;
     /// What stands for a joint coordinate that is none, in guesses only.
-    pub const SHADOW: u16 = 1 << 10;
+    pub const SHADOW: u16 = 1 << 12;
+    pub const INPUT: u16 = 1 << 10;
+    pub const STATE: u16 = 1 << 11;
+    /// What changes with time by itself; where time may stand, these may.
+    pub const GIVEN: u16 = TIME | INPUT | STATE;
 }
 
 struct Resolver<'a, 'd> {
@@ -383,6 +412,11 @@ struct Resolver<'a, 'd> {
     /// Particles and bodies that were evaluated; `None` for faulty ones.
     bodies: FxHashMap<DefId, Option<Arc<bodies::Body>>>,
     body_defs: FxHashMap<(Span, ScopeId, EnvId), DefId>,
+    /// The definitions of the rates of states, by the symbols z′.
+    rate_defs: FxHashMap<Symbol, DefId>,
+    /// The columns of tables that were read; `None` for faulty ones.
+    tables: FxHashMap<DefId, Option<Arc<[dalembert_expr::TableId]>>>,
+    table_files: Option<&'a tables::TableFiles>,
     /// Full names of parameters that the braces of a part set.
     setting_names: FxHashMap<DefId, String>,
     /// Files that parts are built from, by where and as what they are named.
@@ -464,6 +498,9 @@ impl<'a, 'd> Resolver<'a, 'd> {
             constraints: Vec::new(),
             bodies: FxHashMap::default(),
             body_defs: FxHashMap::default(),
+            rate_defs: FxHashMap::default(),
+            tables: FxHashMap::default(),
+            table_files: beside.tables,
             setting_names: FxHashMap::default(),
             files,
             raw_overrides: beside.overrides,

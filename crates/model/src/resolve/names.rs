@@ -175,6 +175,20 @@ pub(super) fn other_notation(name: &str, kind: impl Fn(&str) -> Option<Kind>) ->
     })
 }
 
+/// What to write for a function of another tool.
+pub(super) fn foreign_function(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "der" => "a time derivative is a prime: `x'`",
+        "interp" | "interp1" | "interp1d" | "lookup" => {
+            "data are a table: `table f = [[0, 0], [1, 2]]`, called like a function"
+        }
+        "floor" => "write `x - mod(x, 1)`",
+        "ceil" => "write `x + mod(-x, 1)`",
+        "round" => "write `x + 1/2 - mod(x + 1/2, 1)`",
+        _ => return None,
+    })
+}
+
 /// Names that other tools give to things the language writes otherwise.
 fn foreign_name(name: &str) -> Option<&'static str> {
     Some(match name {

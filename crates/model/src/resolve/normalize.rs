@@ -2,13 +2,16 @@
 //! everywhere, the words `energy`, `kinetic`, `potential` by what they mean.
 
 use super::*;
-use crate::system::{Coordinate, Energy, Parameter};
+use crate::system::{Coordinate, Energy, Input, Parameter, StateVariable};
 
 /// What has been collected for the system so far.
 #[derive(Default)]
 pub(super) struct Parts {
     pub parameters: Vec<Parameter>,
     pub coordinates: Vec<Coordinate>,
+    pub inputs: Vec<Input>,
+    /// Their rates are known once the energies are.
+    pub states: Vec<StateVariable>,
     by_symbol: FxHashMap<Symbol, usize>,
     /// What symbols are replaced by, once the energies are known.
     replacements: FxHashMap<Symbol, ExprId>,
@@ -38,13 +41,18 @@ impl Parts {
 impl<'a> Resolver<'a, '_> {
     /// Sets what momenta, velocities and energies are replaced by.
     pub(super) fn prepare_replacements(&mut self, energy: &Energy) {
+        let rates = self.state_rates();
         let exprs = &self.exprs;
+        let in_time = |id: ExprId| {
+            let rate = exprs.time_derivative(id);
+            exprs.substitute_with(&[rate], |s| rates.get(&s).copied())[0]
+        };
         let mut map: FxHashMap<Symbol, ExprId> = FxHashMap::default();
         match energy {
             Energy::Lagrangian { kinetic, potential, lagrangian, momenta, .. } => {
                 for (coordinate, &p) in self.parts.coordinates.iter().zip(momenta) {
                     map.insert(coordinate.momentum, p);
-                    map.insert(coordinate.momentum_rate, exprs.time_derivative(p));
+                    map.insert(coordinate.momentum_rate, in_time(p));
                 }
                 // H = q′·∂L/∂q′ − L
                 let terms: Vec<ExprId> = self
@@ -66,7 +74,7 @@ impl<'a> Resolver<'a, '_> {
                 let velocity = map.clone();
                 for (coordinate, &v) in self.parts.coordinates.iter().zip(velocities) {
                     // q″ = d/dt ∂H/∂p, with q′ replaced in its turn.
-                    let rate = exprs.time_derivative(v);
+                    let rate = in_time(v);
                     let rate = exprs.substitute_with(&[rate], |s| velocity.get(&s).copied())[0];
                     map.insert(coordinate.acceleration, rate);
                 }
@@ -106,6 +114,8 @@ impl<'a> Resolver<'a, '_> {
         let what = match culprit.map(|s| self.role(s)).unwrap_or(extra) {
             role::PARAMETER => "a parameter",
             role::TIME => "time",
+            role::INPUT => "an input",
+            role::STATE => "a state",
             role::POSITION => "a coordinate",
             role::VELOCITY => "a velocity",
             role::ACCELERATION => "an acceleration",
@@ -141,7 +151,7 @@ impl<'a> Resolver<'a, '_> {
                 Some("accelerations follow from positions and velocities; give those")
             }
             ("what an event changes", _) => {
-                Some("an event changes positions, velocities or momenta")
+                Some("an event changes positions, velocities, momenta or states")
             }
             (_, e) if e & role::ACCELERATION != 0 => {
                 Some("accelerations may stand in constraints, events and outputs only")

@@ -6,7 +6,7 @@ use super::statements::STATE;
 use super::value::Value;
 use super::*;
 use crate::system::{Action, Check, CheckAt, CheckKind, Draw, Event, Level, Observe, Run, Start};
-use crate::tree::{RunOption, Shape, StartRelation, StatementKind};
+use crate::tree::{RunOption, Shape, StartRelation, StatementKind, Trigger};
 
 const ANY: u16 = u16::MAX;
 
@@ -139,7 +139,8 @@ impl<'a> Resolver<'a, '_> {
     /// Faults an override of what is neither a number of the model nor a part of
     /// its state.
     fn overridable(&mut self, left: &'a Expr, sources: &Sources, cx: Cx<'_>) -> Eval<()> {
-        const OF_STATE: u16 = role::POSITION | role::VELOCITY | role::MOMENTUM | role::ACCELERATION;
+        const OF_STATE: u16 =
+            role::POSITION | role::VELOCITY | role::MOMENTUM | role::ACCELERATION | role::STATE;
         let value = self.eval(left, cx)?;
         if value.components().iter().any(|&id| self.mask(id) & OF_STATE != 0) {
             return Ok(());
@@ -190,7 +191,8 @@ impl<'a> Resolver<'a, '_> {
             }
         }
         for &id in a.components() {
-            let is_state = |r: u16| r & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0;
+            let is_state =
+                |r: u16| r & (role::POSITION | role::VELOCITY | role::MOMENTUM | role::STATE) != 0;
             let symbol = self.exprs.as_symbol(id).filter(|&s| is_state(self.role(s)));
             let stands_for = self.machine.shadow_of.contains_key(&id);
             if relation == StartRelation::Near && symbol.is_none() && !stands_for {
@@ -204,7 +206,7 @@ impl<'a> Resolver<'a, '_> {
                 ));
             }
             if relation == StartRelation::Near {
-                let known = role::PARAMETER | role::TIME;
+                let known = role::PARAMETER | role::TIME | role::INPUT;
                 if b.components().iter().any(|&r| self.mask(r) & !known != 0) {
                     return Err(self.report(
                         Diagnostic::fault(
@@ -374,6 +376,7 @@ impl<'a> Resolver<'a, '_> {
                 )
                 .hint(match what {
                     "the tolerance" => "write for instance `tol 1e-9`",
+                    "the period of an event" => "write for instance `every 0.01`",
                     _ => "a run goes backwards if its end is before its start: `t = 10..0`",
                 }),
             )),
@@ -412,8 +415,12 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Further outputs.
-    pub(super) fn resolve_observes(&mut self, sources: &Sources) -> Vec<Observe> {
-        let mut observes = Vec::new();
+    pub(super) fn resolve_observes(
+        &mut self,
+        sources: &Sources,
+        outputs: &[Observe],
+    ) -> Vec<Observe> {
+        let mut observes = outputs.to_vec();
         let mut names: FxHashMap<String, Span> = FxHashMap::default();
         for instance in self.instances.clone() {
             let StatementKind::Observe(list) = &instance.statement.kind else { continue };
@@ -440,19 +447,25 @@ impl<'a> Resolver<'a, '_> {
                         format!("{prefix}{}", squeeze(sources.snippet(item.value.span)))
                     }
                 };
-                let columns = value.shape().get(1).copied();
-                for (at, &id) in value.components().iter().enumerate() {
-                    let name = match (value.scalar(), columns) {
-                        (Some(_), _) => base.clone(),
-                        (None, None) => format!("{base}[{}]", at + 1),
-                        (None, Some(c)) => format!("{base}[{},{}]", at / c + 1, at % c + 1),
-                    };
-                    let value = self.normalize(id);
-                    observes.push(Observe { name, value, span: item.value.span });
-                }
+                observes.extend(self.observed(&base, &value, item.value.span));
             }
         }
         self.distinct_outputs(observes)
+    }
+
+    /// The components of a value as outputs.
+    pub(super) fn observed(&mut self, base: &str, value: &Value, span: Span) -> Vec<Observe> {
+        let columns = value.shape().get(1).copied();
+        let mut list = Vec::with_capacity(value.components().len());
+        for (at, &id) in value.components().iter().enumerate() {
+            let name = match (value.scalar(), columns) {
+                (Some(_), _) => base.to_owned(),
+                (None, None) => format!("{base}[{}]", at + 1),
+                (None, Some(c)) => format!("{base}[{},{}]", at / c + 1, at % c + 1),
+            };
+            list.push(Observe { name, value: self.normalize(id), span });
+        }
+        list
     }
 
     /// Outputs by their final names: what is asked for twice stands once, and
@@ -507,35 +520,51 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn resolve_events(&mut self) -> Vec<Event> {
         let mut events = Vec::new();
         for instance in self.instances.clone() {
-            let StatementKind::Event { label, left, right, direction, action } =
-                &instance.statement.kind
-            else {
+            let StatementKind::Event { label, trigger, action } = &instance.statement.kind else {
                 continue;
             };
             let cx = self.scope_cx(&instance);
             let found = self.settle(|r| {
-                let (a, b) = (r.eval_scalar(left, cx), r.eval_scalar(right, cx));
-                let function = (r.exprs.at(a?) - r.exprs.at(b?)).id;
+                let (function, direction, period) = r.trigger(trigger, cx)?;
                 let action = match action {
                     tree::Action::Record => Action::Record,
                     tree::Action::Stop => Action::Stop,
                     tree::Action::Reset(list) => Action::Reset(r.resets(list, cx)?),
                 };
                 let indices = r.indices(&label.indices, cx)?;
-                Ok((function, action, indices))
+                Ok((function, direction, period, action, indices))
             });
-            let Some((function, action, indices)) = found else { continue };
+            let Some((function, direction, period, action, indices)) = found else { continue };
             let function = self.normalize(function);
             let name = self.full_name(instance.scope, &label.name.text, &indices);
             events.push(Event {
                 name,
                 function,
-                direction: *direction,
+                direction,
+                period,
                 action,
                 span: instance.statement.span,
             });
         }
         events
+    }
+
+    /// left − right of an event, and which of its zeros count; or how often it happens.
+    fn trigger(
+        &mut self,
+        trigger: &'a Trigger,
+        cx: Cx<'_>,
+    ) -> Eval<(ExprId, tree::Direction, Option<ExprId>)> {
+        match trigger {
+            Trigger::Zero { left, right, direction } => {
+                let (a, b) = (self.eval_scalar(left, cx), self.eval_scalar(right, cx));
+                Ok(((self.exprs.at(a?) - self.exprs.at(b?)).id, *direction, None))
+            }
+            Trigger::Every(period) => {
+                let period = self.positive(period, cx, "the period of an event")?;
+                Ok((ExprId::ONE, tree::Direction::Both, Some(period)))
+            }
+        }
     }
 
     fn resets(&mut self, list: &'a [(Expr, Expr)], cx: Cx<'_>) -> Eval<Vec<(ExprId, ExprId)>> {
@@ -575,19 +604,21 @@ impl<'a> Resolver<'a, '_> {
         }
         for &id in a.components() {
             let mask = self.mask(id);
-            let is_state = mask & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0;
-            let foreign = mask & !(STATE & !role::TIME);
-            if !is_state && foreign & !role::TIME == 0 {
+            let is_state =
+                mask & (role::POSITION | role::VELOCITY | role::MOMENTUM | role::STATE) != 0;
+            let settable = STATE & !(role::TIME | role::INPUT);
+            let foreign = mask & !settable;
+            if !is_state && foreign & !(role::TIME | role::INPUT) == 0 {
                 return Err(self.report(
                     Diagnostic::fault(
                         Code::EventReset,
                         quantity.span,
                         "this is no part of the state and cannot be reset",
                     )
-                    .hint("an event changes positions, velocities or momenta"),
+                    .hint("an event changes positions, velocities, momenta or states"),
                 ));
             }
-            self.allow(id, quantity.span, STATE & !role::TIME, "what an event changes")?;
+            self.allow(id, quantity.span, settable, "what an event changes")?;
         }
         let pairs = a.components().iter().zip(b.components());
         Ok(pairs.map(|(&x, &y)| (self.normalize(x), self.normalize(y))).collect())
@@ -763,12 +794,12 @@ impl<'a> Resolver<'a, '_> {
         let value = self.eval(left, cx)?;
         let is_known = value.components().iter().all(|&id| {
             let role = self.exprs.as_symbol(id).map_or(0, |symbol| self.role(symbol));
-            role & (role::POSITION | role::VELOCITY | role::MOMENTUM) != 0
+            role & (role::POSITION | role::VELOCITY | role::MOMENTUM | role::STATE) != 0
         });
         if is_known {
             return Ok(());
         }
-        let message = "a state is given by coordinates, velocities or momenta, and `t`";
+        let message = "a state is given by coordinates, velocities or momenta, states, and `t`";
         Err(self.report(
             Diagnostic::fault(Code::CheckSyntax, left.span, message)
                 .hint("write for instance `at x = 0.5, x' = 1, t = 0`"),

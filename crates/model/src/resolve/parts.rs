@@ -168,17 +168,19 @@ impl<'a> Resolver<'a, '_> {
             let known: Vec<String> = self.scopes[scope.0 as usize]
                 .declared
                 .iter()
-                .filter(|(_, (kind, _))| matches!(kind, Kind::Param | Kind::Const))
+                .filter(|(_, (kind, _))| matches!(kind, Kind::Param | Kind::Const | Kind::Input))
                 .map(|(name, _)| name.to_string())
                 .collect();
             let mut diagnostic = Diagnostic::fault(
                 Code::UnknownMember,
                 span,
-                format!("the part's model has no parameter `{name}` to set"),
+                format!("the part's model has no parameter or input `{name}` to set"),
             );
             diagnostic = match names::closest(&name, known.iter().map(String::as_str)) {
                 Some(meant) => diagnostic.hint(format!("did you mean `{meant}`?")),
-                None => diagnostic.hint("the braces set parameters and constants of the model"),
+                None => {
+                    diagnostic.hint("the braces set parameters, constants and inputs of the model")
+                }
             };
             self.report(diagnostic);
         }

@@ -105,7 +105,7 @@ impl<'a> Resolver<'a, '_> {
 
     /// Whether it is a function of positions, and of nothing that moves otherwise.
     fn is_place(&mut self, id: ExprId) -> bool {
-        self.mask(id) & !(role::POSITION | role::PARAMETER | role::TIME) == 0
+        self.mask(id) & !(role::POSITION | role::PARAMETER | role::GIVEN) == 0
     }
 
     /// What this is the rate (or the momentum) of.

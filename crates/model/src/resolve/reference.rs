@@ -24,6 +24,8 @@ enum Found {
     /// A single coordinate's momentum.
     Momentum(DefId),
     Function(DefId),
+    /// A function given by data.
+    Table(DefId),
     Builtin,
     /// A particle, a body or a frame.
     Body(DefId),
@@ -56,7 +58,7 @@ impl<'a> Resolver<'a, '_> {
                 self.family_value(scope, &name, momentum, span)
             }
             Found::Momentum(def) => self.momentum_value(def, span),
-            Found::Function(def) => {
+            Found::Function(def) | Found::Table(def) => {
                 let at = self.defs[def.0 as usize].span;
                 Err(self.report(
                     Diagnostic::fault(Code::FunctionValue, span, format!("`{name}` is a function"))
@@ -118,6 +120,10 @@ impl<'a> Resolver<'a, '_> {
         }
         let symbol = match &**name {
             "pi" => Some(Symbol::PI),
+            "deg" => {
+                let deg = self.exprs.pi() / self.exprs.integer(180);
+                return Ok(Found::Value(Value::Scalar(deg.id)));
+            }
             "t" if cx.constant => {
                 return Err(self.report(
                     Diagnostic::fault(
@@ -143,6 +149,12 @@ impl<'a> Resolver<'a, '_> {
         if &**name == "ground" && !called && !cx.constant {
             return Ok(Found::Ground);
         }
+        // `θ₁` of a text that was printed is `theta1` of the model.
+        if !name.is_ascii()
+            && let Some(other) = self.printed_alike(cx.scope, name)
+        {
+            return self.find(&other, span, cx, called);
+        }
         // Declared, but not entered: its own statement was reported already, or
         // it is used where only constants are known.
         if let Some(&(kind, _)) = self.scopes[cx.scope.0 as usize].declared.get(name) {
@@ -153,6 +165,13 @@ impl<'a> Resolver<'a, '_> {
             };
         }
         self.unknown(name, span, cx, called)
+    }
+
+    /// The name of a scope that prints like this one.
+    fn printed_alike(&self, scope: ScopeId, name: &str) -> Option<Arc<str>> {
+        let table = &self.scopes[scope.0 as usize];
+        let (other, _) = table.printed.get(&names::printed(name))?;
+        (**other != *name).then(|| other.clone())
     }
 
     /// Looks a name up in one scope: its definitions and its momenta.
@@ -194,6 +213,7 @@ impl<'a> Resolver<'a, '_> {
 
     fn found_definition(&self, def: DefId) -> Found {
         match self.defs[def.0 as usize].kind {
+            DefKind::Table(_) => Found::Table(def),
             DefKind::Body { .. } => Found::Body(def),
             DefKind::Joint(at) => Found::Joint(def, at),
             DefKind::Spring(_) => Found::Spring(def),
@@ -463,6 +483,10 @@ impl<'a> Resolver<'a, '_> {
             false => "declare it".to_owned(),
         };
         self.unknown_names.insert(name.clone(), self.diagnostics.len());
+        if let Some(hint) = names::foreign_function(name).filter(|_| called) {
+            let message = format!("`{name}` is a function of other tools");
+            return Err(self.report(Diagnostic::fault(Code::ForeignWord, span, message).hint(hint)));
+        }
         Err(self.report(
             Diagnostic::fault(Code::UnknownName, span, format!("{what} `{name}`")).hint(hint),
         ))
@@ -662,6 +686,7 @@ impl<'a> Resolver<'a, '_> {
                 Found::Function(def) => {
                     self.call_function(def, arguments, base.span.to(*call), cx)?
                 }
+                Found::Table(def) => self.call_table(def, arguments, base.span.to(*call), cx)?,
                 _ => {
                     return Err(self.report(
                         Diagnostic::fault(
@@ -695,6 +720,14 @@ impl<'a> Resolver<'a, '_> {
         ) = (&found, operations.first())
         {
             let value = self.call_function(*def, arguments, base.span.to(*call), cx)?;
+            return self.apply(value, base, &operations[1..], cx);
+        }
+        if let (
+            Found::Table(def),
+            Some(Postfix { kind: PostfixKind::Call(arguments), span: call }),
+        ) = (&found, operations.first())
+        {
+            let value = self.call_table(*def, arguments, base.span.to(*call), cx)?;
             return self.apply(value, base, &operations[1..], cx);
         }
         if let Found::Family { scope, name, momentum } = found {

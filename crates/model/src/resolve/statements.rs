@@ -9,7 +9,7 @@ use crate::tree::{EnergyKind, Family, ForceForm, StatementKind};
 const OTHER_FORMS: &str = "`force F at r` and `force F along v` act on anything that moves";
 
 pub(super) const STATE: u16 =
-    role::PARAMETER | role::TIME | role::POSITION | role::VELOCITY | role::MOMENTUM;
+    role::PARAMETER | role::GIVEN | role::POSITION | role::VELOCITY | role::MOMENTUM;
 
 impl<'a> Resolver<'a, '_> {
     /// Values of parameters; what they may be made of.
@@ -203,7 +203,7 @@ impl<'a> Resolver<'a, '_> {
             let (place, allowed) = match kind {
                 EnergyKind::Kinetic => ("`kinetic`", STATE & !role::MOMENTUM),
                 EnergyKind::Potential => {
-                    ("`potential`", role::PARAMETER | role::TIME | role::POSITION)
+                    ("`potential`", role::PARAMETER | role::GIVEN | role::POSITION)
                 }
                 EnergyKind::Lagrangian => ("`lagrangian`", STATE & !role::MOMENTUM),
                 EnergyKind::Hamiltonian => ("`hamiltonian`", STATE & !role::VELOCITY),
@@ -370,7 +370,7 @@ impl<'a> Resolver<'a, '_> {
                     return Ok(vec![(index, id)]);
                 }
                 // Any scalar of positions: Qᵢ = F ∂S/∂qᵢ.
-                let may = role::PARAMETER | role::TIME | role::POSITION;
+                let may = role::PARAMETER | role::GIVEN | role::POSITION;
                 match of.scalar() {
                     Some(of)
                         if self.mask(of) & role::POSITION != 0 && self.mask(of) & !may == 0 =>
@@ -388,7 +388,7 @@ impl<'a> Resolver<'a, '_> {
             ForceForm::At { value, position } => {
                 let (force, r) = self.pair(value, position, cx)?;
                 for &id in &r {
-                    let may = role::PARAMETER | role::TIME | role::POSITION;
+                    let may = role::PARAMETER | role::GIVEN | role::POSITION;
                     self.allow(id, position.span, may, "the place of a force")?;
                 }
                 // Qᵢ = F·∂r/∂qᵢ
@@ -564,8 +564,15 @@ impl<'a> Resolver<'a, '_> {
         if level == Level::Position && self.settle_constant(residual, &name, group)? {
             return Ok(None);
         }
-        let time = self.exprs.derivative(residual, Symbol::TIME);
-        let scleronomic = time == ExprId::ZERO || self.exprs.is_zero(time).is_zero();
+        self.state_in_constraint(residual, level, &name, span)?;
+        let by_itself: Vec<Symbol> = self
+            .exprs
+            .symbols_of(&[residual])
+            .into_iter()
+            .filter(|&s| self.role(s) & role::GIVEN != 0)
+            .collect();
+        let rates = self.exprs.gradient(residual, &by_itself);
+        let scleronomic = rates.iter().all(|&rate| self.exprs.is_zero(rate).is_zero());
         let catastatic = match level {
             Level::Acceleration => None,
             Level::Position => Some(scleronomic),

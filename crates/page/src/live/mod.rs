@@ -59,6 +59,12 @@ pub enum Why {
     Determined,
     /// Its start guesses momenta of a model in velocities, or the other way round.
     Guesses,
+    /// It has states, which the page does not move.
+    States,
+    /// It has tables, whose data the page does not have.
+    Tables,
+    /// Events happen in time.
+    Sampled,
     /// The motion that was made says it.
     Motion(&'static str),
 }
@@ -89,6 +95,9 @@ impl Why {
                  round"
                     .to_owned()
             }
+            Why::States => "it has states beside its coordinates".to_owned(),
+            Why::Tables => "it is made of data, which are not in the page".to_owned(),
+            Why::Sampled => "it has events that happen at given times".to_owned(),
             Why::Motion(words) => (*words).to_owned(),
         }
     }
@@ -146,6 +155,15 @@ pub fn program(request: &Request) -> Result<Value, Why> {
     }
     if !system.determined.is_empty() {
         return Err(Why::Determined);
+    }
+    if !system.states.is_empty() {
+        return Err(Why::States);
+    }
+    if exprs.calls(&system.roots(), dalembert_expr::Function::Table) {
+        return Err(Why::Tables);
+    }
+    if system.events.iter().any(|event| event.period.is_some()) {
+        return Err(Why::Sampled);
     }
     if switches_by_multipliers(exprs, picture) {
         return Err(Why::Switches);

@@ -179,12 +179,13 @@ fn residuals(reference: &Reference, state: &State) -> Vec<Residual> {
         |j: usize, x: &[f64]| -> f64 { terms.jacobian_row(j).map(|(i, a)| (a * x[i]).abs()).sum() };
     let mut list = Vec::new();
     let relative = |value: f64, size: f64| if value == 0.0 { 0.0 } else { value.abs() / size };
+    let positions = &state.q[..equations.n_coordinates()];
     // What is no more than the rounding of other coordinates is not there.
     let [of_q, of_velocity] =
-        [&state.q, &state.velocity].map(|x| dalembert_gauss::scale::reach(&terms, x));
+        [positions, &state.velocity].map(|x| dalembert_gauss::scale::reach(&terms, x));
     let rounding = |j: usize, reach: &[f64]| 16.0 * f64::EPSILON * row(j, reach);
     for (&(j, _), noisy) in equations.configuration_residuals.iter().zip(&numbers.configuration) {
-        let size = row(j, &state.q).max(noisy.noise / f64::EPSILON);
+        let size = row(j, positions).max(noisy.noise / f64::EPSILON);
         let value = beyond(noisy.value, rounding(j, &of_q));
         list.push(Residual {
             constraint: j,

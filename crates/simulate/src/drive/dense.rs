@@ -103,7 +103,7 @@ impl Dense {
             let found = legendre::solve(setting, &mut table, symbols, residuals, jacobian, None)?;
             table.set_all(symbols, &found);
         }
-        let velocity = setting.numbers(&equations.kinematics, &table);
+        let velocity = setting.numbers(&equations.kinematics[..equations.n_coordinates()], &table);
         if equations.variables == Variables::Momenta {
             return Ok(Some(State { t, q, velocity, momentum: v.to_vec() }));
         }

@@ -198,6 +198,8 @@ impl Scales {
         // cannot be faster, or is held.
         let by_force = |factor: f64| 0.5 * factor * (rates[n + i] * h * h).abs();
         let own = match self.is_rate {
+            // A state has no velocity.
+            _ if n + i + 1 >= x.len() => 0.0,
             true => by_force(1.0),
             false if self.components.len() == 2 * n => by_force(self.components[n + i].unit.g),
             false => 0.0,
@@ -222,7 +224,7 @@ impl Scales {
     fn at_rest(&self, i: usize, x: &[f64], h: f64, span: f64) -> f64 {
         let n = self.origin.len();
         let Some(&noise) = self.rest.get(if i < n { i } else { i - n }) else { return 0.0 };
-        let is_rate = self.rest.len() == n;
+        let is_rate = self.is_rate;
         let velocity = match (i < n, is_rate) {
             (false, _) => x[i],
             (true, true) => x[n + i],
@@ -307,11 +309,13 @@ impl Driver {
     /// See [`Field::rest_noise`](crate::program::field::Field::rest_noise), for q̈; 0 where the own
     /// velocities are others.
     pub fn rest_noise(&mut self, t: f64, x: &[f64]) -> Vec<f64> {
-        let n = self.field.n;
-        if (0..n).any(|i| self.own_is_rate(i) == 0.0) {
+        let (n, coordinates) = (self.field.n, self.field.equations.n_coordinates());
+        if (0..coordinates).any(|i| self.own_is_rate(i) == 0.0) {
             return vec![0.0; n];
         }
-        self.field.rest_noise(t, x)
+        let mut noise = self.field.rest_noise(t, x);
+        noise.resize(n, 0.0);
+        noise
     }
 
     /// The part that each coordinate belongs to, where that was found already.
@@ -439,7 +443,8 @@ impl Driver {
             allowed += shaken.min(SMALL * scales.own[i]);
             // A method that solves for positions has velocities as their differences.
             if is_residual {
-                let own = if self.field.size == n { self.x[j].abs() } else { 0.0 };
+                let is_own = self.field.size == self.field.equations.n_coordinates();
+                let own = if is_own { self.x[j].abs() } else { 0.0 };
                 allowed += DIGITS * own.max(joint.back(far)) / h.abs();
             }
             *weight = 1.0 / allowed;
@@ -466,6 +471,7 @@ impl Driver {
             self.scales.parts = crate::program::energy::parts(self.field.setting());
         }
         let (n, size) = (self.field.n, self.field.size);
+        let coordinates = self.field.equations.n_coordinates();
         // What a chart has solved joins them too.
         let is_charted = self.field.equations.chart.is_some();
         let mut held = vec![is_charted; size];
@@ -477,13 +483,17 @@ impl Driver {
         let component = |i: usize| {
             let (list, at) = if i < n { (&masses, i) } else { (&metric, i - n) };
             let unit = list.get(at).map_or_else(Unit::default, |g| Unit::of(*g));
-            // Velocities that are not those of the coordinates belong to all of them.
-            let has_part = i < n || size == n;
-            let is_held = is_joined && if i < n { size != n || held[at] } else { held[at] };
+            // Velocities that are not those of the coordinates belong to all of them; states
+            // stand alone.
+            let is_state = (coordinates..n).contains(&i);
+            let has_part = i < n || size == coordinates;
+            let is_held = is_joined
+                && !is_state
+                && if i < n { size != coordinates || held[at] } else { held[at] };
             Component {
                 unit,
                 joint: if is_held { unit } else { Unit::default() },
-                part: if has_part { parts[at] } else { 0 },
+                part: if has_part { parts.get(at).copied().unwrap_or(at) } else { 0 },
                 is_massless: at < list.len() && unit.g == 0.0 && (i < n || has_own),
             }
         };
@@ -495,7 +505,7 @@ impl Driver {
     /// 1/M_jj for momenta, where M is known.
     pub(super) fn metric_diagonal(&mut self, x: &[f64]) -> Option<Vec<f64>> {
         let size = self.field.size;
-        let (t, n) = (self.t, self.field.n);
+        let (t, n) = (self.t, self.field.equations.n_coordinates());
         self.field.matrices(t, x).ok()?;
         let mut diagonal: Vec<f64> = (0..size).map(|j| self.field.last_mass(j).abs()).collect();
         let momenta = self.field.model().system.momenta();
@@ -645,8 +655,9 @@ impl Driver {
         while length > LEAST * longest {
             let h = forward * length;
             let mut ahead: Vec<f64> = x.iter().zip(rates).map(|(x, d)| x + h * d).collect();
-            if self.field.size == n {
-                for i in 0..n {
+            let coordinates = self.field.equations.n_coordinates();
+            if self.field.size == coordinates {
+                for i in 0..coordinates {
                     ahead[i] += 0.5 * h * h * rates[n + i] * self.own_is_rate(i);
                 }
             }
@@ -684,7 +695,7 @@ impl Driver {
 
     /// ‖q̇‖ over ‖q‖ where masses are equal.
     pub(super) fn speed(&mut self, t: f64, x: &[f64], rates: &[f64]) -> f64 {
-        let n = self.field.n;
+        let n = self.field.equations.n_coordinates();
         let is_known = self.field.residuals(t, x).is_ok();
         let (mut moved, mut length) = (0.0, 0.0);
         for i in 0..n {

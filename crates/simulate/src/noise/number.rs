@@ -145,7 +145,16 @@ impl Arithmetic for Running {
             | Function::Negative
             | Function::NotPositive
             | Function::And
-            | Function::Or => return Noisy::exact(value),
+            | Function::Or
+            | Function::Floor
+            | Function::Piece
+            | Function::Entry => return Noisy::exact(value),
+            Function::Table => {
+                let argument = x.get(1).copied().unwrap_or_default();
+                let slope = Doubles.call(function, &[a + 1.0, argument.value]);
+                let noise = slope.abs() * argument.noise + 4.0 * f64::EPSILON * value.abs();
+                return Noisy::rounded(value, noise);
+            }
         };
         // Slopes of sine and cosine at a turning point still see the argument's
         // own rounding to second order; one ulp of slack covers it.

@@ -378,7 +378,7 @@ fn rate(
         (0..symbols.len()).map(|i| row.get(0, i)).collect()
     };
     let open = |i: &usize| accelerations[*i].is_none();
-    let (by_q, by_v) = (slopes(&equations.q), slopes(&equations.v));
+    let (by_q, by_v) = (slopes(equations.positions()), slopes(&equations.v));
     let is_zero = |e: ExprId| exprs.is_zero(e).is_zero();
     let coordinates: Vec<usize> =
         (0..by_q.len()).filter(open).filter(|&i| !is_zero(by_q[i])).collect();
@@ -386,7 +386,8 @@ fn rate(
         return None;
     }
     let k: Vec<ExprId> = equations.v.iter().map(|&s| exprs.of_symbol(s)).collect();
-    let mut rates = picture::rates(&equations.q, &k);
+    let given = setting.model.system.rates(exprs);
+    let mut rates = picture::rates(equations.positions(), &k, &given);
     rates.extend(equations.v.iter().zip(accelerations).filter_map(|(&v, a)| Some((v, (*a)?))));
     let rate = exprs.directional(&[new.residual], &rates)[0];
     Some((readable(exprs, rate), Determined { coordinates, residual: new.residual }))
@@ -548,7 +549,8 @@ fn holds_not(setting: &Setting, implied: &Implied, states: &[State]) -> bool {
     let mut claims = vec![implied.residual];
     if implied.level == Level::Position {
         let k: Vec<ExprId> = system.velocities().iter().map(|&s| exprs.of_symbol(s)).collect();
-        claims.extend(exprs.directional(&claims, &picture::rates(&system.positions(), &k)));
+        let rates = picture::rates(&system.positions(), &k, &system.rates(exprs));
+        claims.extend(exprs.directional(&claims, &rates));
     }
     fails(setting, &claims, states)
 }
@@ -567,7 +569,7 @@ fn append(model: &mut Model, implied: &Implied, number: usize) -> Result<(), Com
         "hamilton" => system.momenta(),
         _ => system.velocities(),
     };
-    let moving: Vec<Symbol> = system.positions().into_iter().chain(native.clone()).collect();
+    let moving: Vec<Symbol> = system.configuration().into_iter().chain(native.clone()).collect();
     let symbols = exprs.symbols_of(&[implied.residual]);
     if !symbols.iter().any(|s| moving.contains(s) || *s == Symbol::TIME) {
         let names: Vec<String> = match &implied.origin {
@@ -610,7 +612,7 @@ fn constraint(
         name = format!("implied_{name}");
     }
     let at_rest = picture::at_zero(exprs, &[residual], native)[0];
-    let by_time = exprs.derivative(residual, Symbol::TIME);
+    let by_time = system.partial_rate(exprs, residual);
     let scleronomic = exprs.is_zero(by_time).is_zero();
     Constraint {
         label: name.clone(),

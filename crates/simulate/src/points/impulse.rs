@@ -81,6 +81,7 @@ impl Impulses {
             let symbol = exprs.symbol("after", SymbolKind::Constant);
             let residual = (exprs.at(quantity) - exprs.at(exprs.of_symbol(symbol))).id;
             let symbols = exprs.symbols_of(&[quantity]);
+            // A state takes its value with the positions: neither sees an impulse.
             let is_position = !symbols.iter().any(|s| native.rates.contains(s));
             Reset { quantity, residual, symbol, value, is_position }
         };
@@ -139,7 +140,7 @@ impl Impulses {
         }
         let system = &self.setting.model.system;
         let exprs = &self.setting.model.exprs;
-        let all = system.positions();
+        let all = system.configuration();
         let mut q = state.q.clone();
         let mut table = wanted.table.clone();
         let rates = if self.native.by_momenta { &state.momentum } else { &state.velocity };
@@ -166,7 +167,13 @@ impl Impulses {
             .map(|(row, c)| (row, c.residual))
             .collect();
         equations.extend(laws.iter().map(|l| l.1));
-        let free: Vec<usize> = (0..all.len()).filter(|&i| is_free[i]).collect();
+        // States that are not listed stay.
+        let n = system.n_coordinates();
+        (n..all.len()).for_each(|i| table.set(all[i], q[i]));
+        let free: Vec<usize> = (0..n).filter(|&i| is_free[i]).collect();
+        if equations.is_empty() {
+            return Ok(q);
+        }
         let scales =
             self.native.position_scales(&self.native.geometry.at(&self.setting, &table)).of(&free);
         let metric = |table: &Table| Some(self.native.mass(&self.setting, table)?.square(&free));
@@ -194,7 +201,7 @@ impl Impulses {
         let system = &self.setting.model.system;
         let native = &self.native;
         let mut table = wanted.table.clone();
-        table.set_all(&system.positions(), &state.q);
+        table.set_all(&system.configuration(), &state.q);
         let table = table;
         let before = if native.by_momenta { &state.momentum } else { &state.velocity };
         let mut equations: Vec<ExprId> = wanted.list.iter().map(|r| r.residual).collect();

@@ -8,5 +8,6 @@ pub mod impulse;
 pub mod nearest;
 mod random;
 pub mod start;
+mod states;
 
 pub use random::{random_places, random_states};

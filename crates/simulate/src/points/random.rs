@@ -52,7 +52,7 @@ pub fn random_places(setting: &Setting, count: usize, seed: u64) -> Vec<State> {
         }
         let q: Vec<f64> =
             center.q.iter().map(|&q| q + 0.3 * q.abs().max(1.0) * random.signed()).collect();
-        let rate: Vec<f64> = q.iter().map(|_| random.signed()).collect();
+        let rate: Vec<f64> = center.rate.iter().map(|_| random.signed()).collect();
         if let Some(q) = start::place(setting, t, &q)
             && let Ok(state) = State::of_velocities(setting, t, q, rate)
         {

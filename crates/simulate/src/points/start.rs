@@ -10,6 +10,7 @@ use crate::normal_form::Matrix;
 use crate::normal_form::layout::is_large;
 use crate::points::balance;
 use crate::points::nearest::{NearestPoint, Scales, Unmet};
+use crate::points::states;
 use crate::setting::State;
 use crate::setting::extent::{Along, Geometry, velocity_extents};
 use crate::setting::legendre::NewtonError;
@@ -48,7 +49,7 @@ pub enum StartError {
 }
 
 /// Equations of one level: unknowns, guesses, equations of the user, laws.
-struct Stage<'a> {
+pub(super) struct Stage<'a> {
     what: &'static str,
     unknowns: Vec<Symbol>,
     guess: Vec<f64>,
@@ -93,7 +94,7 @@ fn guesses<'s>(setting: &'s Setting, table: &Table) -> impl Iterator<Item = (&'s
 /// What positions and velocities (or momenta) are guessed to be.
 #[derive(Clone, Debug)]
 pub struct Guess {
-    /// Positions.
+    /// Positions, then states.
     pub q: Vec<f64>,
     /// Velocities, or momenta.
     pub rate: Vec<f64>,
@@ -120,7 +121,7 @@ impl Guess {
             || (matches!(system.energy, Energy::Hamiltonian { .. })
                 && !system.coordinates.iter().any(|c| values.contains_key(&c.velocity)));
         Guess {
-            q: of(system.positions()),
+            q: of(system.configuration()),
             rate: of(if by_momenta { system.momenta() } else { system.velocities() }),
             by_momenta,
         }
@@ -133,6 +134,8 @@ pub fn from(setting: &Setting, t: f64, guess: &Guess, given: bool) -> Result<Sta
     balance::balanced(setting, guess, &|guess| level_by_level(setting, t, guess, given))
 }
 
+/// Where states are: those that an equation gives a value have it, the others are found beside the
+/// motion that goes with them, until neither changes any more.
 fn level_by_level(
     setting: &Setting,
     t: f64,
@@ -143,23 +146,50 @@ fn level_by_level(
         return found;
     }
     let system = &setting.model.system;
+    let n = system.n_coordinates();
+    let mut states = states::States::new(setting, t, &guess.q[n..], given);
+    loop {
+        let start = with_states(setting, t, guess, given, &states)?;
+        if states.settle(setting, &start.state)? {
+            return Ok(start);
+        }
+    }
+}
+
+fn with_states(
+    setting: &Setting,
+    t: f64,
+    guess: &Guess,
+    given: bool,
+    states: &states::States<'_>,
+) -> Result<Start, StartError> {
+    let system = &setting.model.system;
     let exprs = &setting.model.exprs;
     let equations = |level: Level| -> Vec<&Item> {
-        let items = system.start.iter();
-        items.filter(|s| given && s.relation == StartRelation::Equals && s.level == level).collect()
+        let items = system.start.iter().enumerate();
+        items
+            .filter(|(at, s)| {
+                let is_given = given && s.relation == StartRelation::Equals && s.level == level;
+                is_given && !states.takes(*at)
+            })
+            .map(|(_, s)| s)
+            .collect()
     };
     let mut table = Table::default();
     table.set(Symbol::TIME, t);
+    table.set_all(&system.state_symbols(), states.values());
     let rate_symbols = if guess.by_momenta { system.momenta() } else { system.velocities() };
     table.set_all(&rate_symbols, &guess.rate);
     let native = Native::new(exprs, system);
+    let n = system.n_coordinates();
+    let guessed_q = &guess.q[..n];
 
     let rows = system.constraints.iter().enumerate();
     let position_laws = rows
         .filter(|(_, c)| c.level == Level::Position)
         .map(|(row, c)| (row, c.residual))
         .collect();
-    table.set_all(&system.positions(), &guess.q);
+    table.set_all(&system.positions(), guessed_q);
     let at_guess = table.clone();
     let guessed = native.geometry.at(setting, &at_guess);
     let scales = native.position_scales(&guessed);
@@ -167,7 +197,7 @@ fn level_by_level(
     let positions = Stage {
         what: "positions",
         unknowns: system.positions(),
-        guess: guess.q.clone(),
+        guess: guessed_q.to_vec(),
         given: equations(Level::Position),
         laws: position_laws,
         nearest: given,
@@ -177,8 +207,9 @@ fn level_by_level(
     let (mut q, free_positions, held_positions) = positions.solve(setting, &table)?;
     clear(&mut q);
     table.set_all(&system.positions(), &q);
-    let moved = (q != guess.q).then(|| native.geometry.at(setting, &table));
+    let moved = (q != guessed_q).then(|| native.geometry.at(setting, &table));
     let along = moved.as_ref().unwrap_or(&guessed);
+    q.extend(states.values());
 
     // The guess in the model's own variables.
     let rate = if native.by_momenta == guess.by_momenta {
@@ -211,7 +242,7 @@ fn level_by_level(
         State::of_velocities(setting, t, q, found)
     }
     .map_err(StartError::Legendre)?;
-    let mut changed = changes(setting, &system.positions(), &guess.q, &state.q, &held_positions);
+    let mut changed = changes(setting, &system.positions(), guessed_q, &state.q, &held_positions);
     let moved = if native.by_momenta { &state.momentum } else { &state.velocity };
     changed.extend(changes(setting, &native.rates, &rate, moved, &held));
     Ok(Start { state, changed, free_positions, free_velocities })
@@ -234,7 +265,7 @@ fn assigned(
     table.set(Symbol::TIME, t);
     let rates = if by_momenta { system.momenta() } else { system.velocities() };
     table.set_all(&rates, &guess.rate);
-    let mut levels = [(system.positions(), guess.q.clone()), (rates, guess.rate.clone())];
+    let mut levels = [(system.configuration(), guess.q.clone()), (rates, guess.rate.clone())];
     let mut free = [0; 2];
     for (level, (symbols, values)) in [Level::Position, Level::Velocity].iter().zip(&mut levels) {
         table.set_all(symbols, values);
@@ -253,8 +284,9 @@ fn assigned(
         }
         clear(values);
         table.set_all(symbols, values);
+        let of_motion = &is_fixed[..system.n_coordinates()];
         free[usize::from(*level == Level::Velocity)] =
-            is_fixed.iter().filter(|fixed| !**fixed).count();
+            of_motion.iter().filter(|fixed| !**fixed).count();
     }
     let [(_, q), (_, rate)] = levels;
     let state = match by_momenta {
@@ -280,7 +312,9 @@ pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
     let mut table = Table::default();
     table.set(Symbol::TIME, t);
     table.set_all(&native.rates, &vec![0.0; native.rates.len()]);
-    table.set_all(&system.positions(), guess);
+    table.set_all(&system.configuration(), guess);
+    let states = guess.get(system.n_coordinates()..).unwrap_or(&[]);
+    let guess = &guess[..system.n_coordinates()];
     let scales = native.position_scales(&native.geometry.at(setting, &table));
     let rows = system.constraints.iter().enumerate();
     let laws = rows.filter(|(_, c)| c.level == Level::Position).map(|(row, c)| (row, c.residual));
@@ -294,7 +328,7 @@ pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
         metric: &|table: &Table| native.mass(setting, table),
         scales,
     };
-    stage.solve(setting, &table).ok().map(|found| found.0)
+    stage.solve(setting, &table).ok().map(|found| [&found.0, states].concat())
 }
 
 /// What a consistent start changed of its guesses; what an equation assigned was
@@ -331,7 +365,7 @@ impl Native {
         match &system.energy {
             Energy::Lagrangian { momenta, .. } => {
                 let k: Vec<ExprId> = v.iter().map(|&s| exprs.of_symbol(s)).collect();
-                let rates = picture::rates(&q, &k);
+                let rates = picture::rates(&q, &k, &system.rates(exprs));
                 let a = system.accelerations();
                 let rows = kernel::differentiate(exprs, system, &v, &a, &rates, None);
                 let metric = exprs.jacobian(momenta, &v);
@@ -346,7 +380,7 @@ impl Native {
             }
             Energy::Hamiltonian { velocities, .. } => {
                 let p = system.momenta();
-                let rates = picture::rates(&q, velocities);
+                let rates = picture::rates(&q, velocities, &system.rates(exprs));
                 let a = system.momentum_rates();
                 let rows = kernel::differentiate(exprs, system, &p, &a, &rates, None);
                 let metric = exprs.jacobian(velocities, &p);
@@ -612,7 +646,7 @@ impl Stage<'_> {
 }
 
 /// left − right.
-fn equation(exprs: &Exprs, item: &Item) -> ExprId {
+pub(super) fn equation(exprs: &Exprs, item: &Item) -> ExprId {
     (exprs.at(item.left) - exprs.at(item.right)).id
 }
 

@@ -13,7 +13,7 @@
 //! is left out, and energy that a part never meets hide nothing; and what is below the
 //! rounding errors of the energy itself is not counted.
 //!
-//! Resets may join parts, so with them there is one.
+//! Resets and states may join parts, so with them there is one.
 
 use crate::program::compiled::Compiled;
 use crate::program::field::Field;
@@ -43,7 +43,8 @@ fn parts_of(setting: &Setting, terms: &[ExprId]) -> Vec<usize> {
     let n = system.n_coordinates();
     let mut joined = Joined((0..n).collect());
     let resets = system.events.iter().any(|e| matches!(e.action, Action::Reset(_)));
-    if resets {
+    // What a state is made of it may bring anywhere.
+    if resets || !system.states.is_empty() {
         return vec![0; n];
     }
     let owners = Owners::new(system);
@@ -205,8 +206,7 @@ impl Energies {
             let symbols = exprs.symbols_of(&[term]);
             let owner = symbols.iter().find_map(|&s| owners.of(s));
             // Time alone: it belongs to what changes with time.
-            let by_time =
-                || symbols.contains(&Symbol::TIME).then(|| active.iter().position(|a| *a));
+            let by_time = || changes(system, &symbols).then(|| active.iter().position(|a| *a));
             owner.map(|i| groups[i].0).or_else(|| by_time().flatten())
         };
         let mut energies: Vec<Vec<ExprId>> = vec![Vec::new(); count];
@@ -359,9 +359,9 @@ fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: &[usize]) -> V
     let places = |list: &[Symbol]| -> FxHashMap<Symbol, usize> {
         list.iter().enumerate().map(|(at, &s)| (s, at)).collect()
     };
-    let (of_v, of_q) = (places(&equations.v), places(&equations.q));
+    let (of_v, of_q) = (places(&equations.v), places(equations.positions()));
     let mut owner: Vec<Option<usize>> = vec![None; equations.v.len()];
-    for (i, &rate) in equations.kinematics.iter().enumerate() {
+    for (i, &rate) in equations.kinematics[..parts.len()].iter().enumerate() {
         for symbol in exprs.symbols_of(&[rate]) {
             if let Some(&at) = of_v.get(&symbol) {
                 let first = *owner[at].get_or_insert(i);
@@ -373,6 +373,12 @@ fn mixed(setting: &Setting, equations: &EquationsOfMotion, parts: &[usize]) -> V
         }
     }
     joined.numbered()
+}
+
+/// Whether time or a state is among the symbols of an expression: it changes by itself.
+fn changes(system: &System, symbols: &[Symbol]) -> bool {
+    let is_state = |s: &Symbol| system.states.iter().any(|z| z.symbol == *s);
+    symbols.iter().any(|s| *s == Symbol::TIME || is_state(s))
 }
 
 /// For each coordinate its group, and whether work is done on that.
@@ -392,7 +398,7 @@ fn groups(setting: &Setting, terms: &[ExprId], parts: &[usize]) -> Vec<(usize, b
         }
     };
     for &term in terms {
-        if exprs.symbols_of(&[term]).contains(&Symbol::TIME) {
+        if changes(system, &exprs.symbols_of(&[term])) {
             mark(term);
         }
     }

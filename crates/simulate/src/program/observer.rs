@@ -61,7 +61,9 @@ pub struct Observer {
     branches: OnBranches,
     function: Compiled,
     input: Vec<f64>,
+    /// Coordinates and states.
     n: usize,
+    coordinates: usize,
     m: usize,
     size: usize,
     layout: Places,
@@ -127,7 +129,8 @@ impl Observer {
         let map: Vec<(Symbol, ExprId)> =
             picture.velocities.iter().copied().zip(equations.kinematics.iter().copied()).collect();
         outputs.roots = exprs.substitute(&outputs.roots, &map);
-        let velocity = outputs.list(equations.kinematics.iter().copied());
+        let coordinates = equations.n_coordinates();
+        let velocity = outputs.list(equations.kinematics[..coordinates].iter().copied());
         let lift = outputs.matrix(&equations.lift);
         let lift_bias = outputs.list(equations.lift_bias.iter().copied());
         let layout = Places { velocity, momentum, momentum_bias, energy, lift, lift_bias, normal };
@@ -143,6 +146,7 @@ impl Observer {
             input: vec![0.0; variables.len()],
             function: Compiled::new(setting, &roots, &variables),
             n: equations.q.len(),
+            coordinates,
             m: system.constraints.len(),
             size: equations.v.len(),
             layout,
@@ -202,7 +206,7 @@ impl Observer {
 
     /// What the last digits of a state do to its rows.
     fn blurred(&mut self, field: &Field, t: f64, x: &[f64]) -> Blurred {
-        let (n, m) = (self.n, self.m);
+        let (n, m) = (self.coordinates, self.m);
         let normal = &self.layout.normal;
         let (entries, length) = (normal.metric.length(), normal.jacobian.length());
         let pattern = normal.jacobian.pattern().cloned();
@@ -217,7 +221,8 @@ impl Observer {
             bias: vec![0.0; m],
         };
         let mut parts = vec![0.0; m];
-        let units = units(|i| masses[i], &field.noise().mass_inertia, n);
+        let inertia = &field.noise().mass_inertia;
+        let units = units(|i| masses[i], &inertia[..n.min(inertia.len())], n);
         for number in 0..TRIES {
             self.evaluate(field, t, &beside(x, &field.noise().extents, number));
             widen_rows(
@@ -255,10 +260,11 @@ impl Observer {
         let is_full = field.rows().len() + solved == self.m;
         let blurred = (!is_full).then(|| self.blurred(field, t, x));
         self.evaluate(field, t, x);
-        let (n, size, layout) = (self.n, self.size, &self.layout);
+        let (n, size, layout) = (self.coordinates, self.size, &self.layout);
         let output = &self.function.output;
         let lift = layout.lift.values(output);
-        let v_dot = &dx[n..n + size];
+        let (q, last) = (&x[..self.n], self.n + size);
+        let v_dot = &dx[self.n..last];
         let accelerations: Vec<f64> = (0..n)
             .map(|i| {
                 let own: f64 = layout.lift.row(&lift, i).map(|(k, a)| a * v_dot[k]).sum();
@@ -269,7 +275,7 @@ impl Observer {
             (layout.normal.metric.values(output), layout.normal.jacobian.values(output));
         let state = State {
             t,
-            q: x[..n].to_vec(),
+            q: q.to_vec(),
             velocity: output[layout.velocity.clone()].to_vec(),
             momentum: output[layout.momentum.clone()].to_vec(),
         };
@@ -281,8 +287,8 @@ impl Observer {
             return Ok(Observation {
                 state,
                 energy: output[layout.energy],
-                power: if field.follows_work() { dx[n + size] } else { f64::NAN },
-                work: if field.follows_work() { x[n + size] } else { f64::NAN },
+                power: if field.follows_work() { dx[last] } else { f64::NAN },
+                work: if field.follows_work() { x[last] } else { f64::NAN },
                 accelerations,
                 momentum_rates: v_dot.to_vec(),
                 constraint_force: vec![0.0; n],
@@ -294,6 +300,7 @@ impl Observer {
             });
         }
         let inertia = &field.noise().mass_inertia;
+        let inertia = &inertia[..n.min(inertia.len())];
         let terms = Terms { inertia, ..layout.normal.terms(output, &mass, &jacobian) };
         let moved = |i: usize| terms.metric_row(i).map(|(k, m)| m * accelerations[k]).sum::<f64>();
         let rates: Vec<f64> = (0..n).map(moved).collect();
@@ -334,8 +341,7 @@ impl Observer {
             self.units.set(&terms);
         }
         let velocity = &output[layout.velocity.clone()];
-        let natural =
-            natural_accelerations(&x[..n], velocity, &field.noise().extents, field.duration());
+        let natural = natural_accelerations(q, velocity, &field.noise().extents, field.duration());
         // Accelerations that were not solved for are no solution to be certified.
         let gauss = match field.known_rates {
             None => {
@@ -360,8 +366,8 @@ impl Observer {
         Ok(Observation {
             state,
             energy: output[layout.energy],
-            power: if field.follows_work() { dx[n + size] } else { f64::NAN },
-            work: if field.follows_work() { x[n + size] } else { f64::NAN },
+            power: if field.follows_work() { dx[last] } else { f64::NAN },
+            work: if field.follows_work() { x[last] } else { f64::NAN },
             accelerations,
             momentum_rates,
             constraint_force,

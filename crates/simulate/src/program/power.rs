@@ -1,7 +1,7 @@
 //! What changes the energy, in the variables of a formulation.
 //!
 //! ```text
-//! dE/dt = −L_t + q̇·(Q′ + C) + λᵀA q̇
+//! dE/dt = −L_t − L_z ż + q̇·(Q′ + C) + λᵀA q̇
 //! ```
 //!
 //! A q̇ vanishes with the constraint for rows that are catastatic and affine; what is
@@ -31,9 +31,9 @@ pub(crate) fn power_and_mass(
     let Some(picture) = picture else { return none() };
     let by_time = match &system.energy {
         Energy::Lagrangian { lagrangian, .. } => {
-            (-exprs.at(exprs.derivative(*lagrangian, Symbol::TIME))).id
+            (-exprs.at(system.partial_rate(exprs, *lagrangian))).id
         }
-        Energy::Hamiltonian { hamiltonian, .. } => exprs.derivative(*hamiltonian, Symbol::TIME),
+        Energy::Hamiltonian { hamiltonian, .. } => system.partial_rate(exprs, *hamiltonian),
     };
     let mut terms = vec![by_time];
     for i in 0..n {

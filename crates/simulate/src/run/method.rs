@@ -187,12 +187,12 @@ pub(crate) fn stiff_words(
     stiff: &Stiffness,
 ) -> String {
     let exprs = &setting.model.exprs;
-    let n = equations.q.len();
+    let (n, coordinates) = (equations.q.len(), equations.n_coordinates());
     let at = stiff.component;
     // An own velocity stands for its coordinate where there is one of each.
     let symbol: Option<Symbol> = match at {
         _ if at < n => equations.q.get(at).copied(),
-        _ if equations.v.len() == n => equations.q.get(at - n).copied(),
+        _ if equations.v.len() == coordinates => equations.q.get(at - n).copied(),
         _ => equations.v.get(at - n).copied(),
     };
     let name = symbol.map_or_else(String::new, |s| {
@@ -245,6 +245,9 @@ fn other_variables(needed: Variables, equations: &EquationsOfMotion) -> Reason {
 
 /// What does not come from an energy.
 fn forced(system: &System) -> Option<Reason> {
+    if !system.states.is_empty() {
+        return Some(Reason::State(0));
+    }
     if system.dissipation != ExprId::ZERO {
         return Some(Reason::Dissipation);
     }

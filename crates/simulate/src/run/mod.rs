@@ -9,6 +9,7 @@ mod prepared;
 mod report;
 mod setup;
 mod simulation;
+mod ticks;
 mod travel;
 mod unsuited;
 pub mod verify;

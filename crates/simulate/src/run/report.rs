@@ -98,7 +98,8 @@ impl Sizes {
         for (i, first) in first.iter().enumerate() {
             self.travel[i] = self.travel[i].max((x[i] - first).abs());
             self.position[i] = self.position[i].max(x[i].abs());
-            self.speed[i] = self.speed[i].max(rates[i].abs());
+            // Where velocities are given, states have none.
+            self.speed[i] = self.speed[i].max(rates.get(i).map_or(0.0, |rate| rate.abs()));
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::run::event_log::{Acting, EventRecord};
 use crate::run::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::run::options::control_of;
 use crate::run::report::{Seconds, Sizes, keep_largest};
+use crate::run::ticks::Ticks;
 use crate::run::{Program, Progress, RunError, RunOptions, derive};
 use crate::setting::Setting;
 use dalembert_derive::picture::Picture;
@@ -159,8 +160,9 @@ impl<'a> Simulation<'a> {
         let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
         let mut times_before = 0.0;
         let mut done = 0;
+        let ticks = Ticks::new(&self.setting, self.options.events, self.driver.t, end);
         let mut events = match self.driver.begin_events(end) {
-            Ok(events) => events,
+            Ok(events) => ticks.join(self.driver.t, events),
             Err(failure) => return Ok(End::Failed(failure)),
         };
         loop {
@@ -187,7 +189,8 @@ impl<'a> Simulation<'a> {
             let mut failure = None;
             let by_events = self.event_log.iter().fold(0.0, |sum, h| sum + h.energy);
             let by_switches = self.jumped;
-            let outcome = self.driver.run(end, &times[done..], &mut |field, sample| {
+            let stop = ticks.next(self.driver.t);
+            let outcome = self.driver.run(stop, &times[done..], &mut |field, sample| {
                 energies.jumps = by_events;
                 energies.switched = by_switches + sample.jumped;
                 if sample.is_output {
@@ -246,7 +249,8 @@ impl<'a> Simulation<'a> {
                     self.change_chart()?;
                 }
                 End::Stiff => self.change_method()?,
-                End::Events(list) => events = list,
+                End::Events(list) => events = ticks.join(self.driver.t, list),
+                End::Finished if stop != end => events = ticks.join(self.driver.t, Vec::new()),
                 End::PiledUp { event, t } => {
                     return Ok(End::PiledUp { event, t: self.accumulation.limit(event, t) });
                 }

@@ -35,6 +35,8 @@ pub enum Reason {
     Force(usize),
     /// It is for ideal constraints, and there is a non-ideal part on this coordinate.
     Nonideal(usize),
+    /// It is for systems that an energy moves, and there is a state, which none does.
+    State(usize),
     /// It conserves H_r and would drift off this constraint on positions.
     Drifts(usize),
     /// There is no J_r, since this constraint depends on time.
@@ -97,6 +99,10 @@ impl Unsuited {
             }
             Reason::Force(at) => forced("force", at),
             Reason::Nonideal(at) => forced("non-ideal part", at),
+            Reason::State(at) => format!(
+                "`{name}` moves by an energy alone; there is a state `{}`",
+                system.states[at].name
+            ),
             Reason::Drifts(row) => {
                 format!(
                     "{}; the formulation `hamilton` with `rattle` holds it",

@@ -625,11 +625,13 @@ impl Scale {
         };
         let (travel, speed) = (larger(&a.travel, &b.travel), larger(&a.speed, &b.speed));
         let position = larger(&a.position, &b.position);
-        let energy = |i: usize| speed[i] * a.mass[i].abs().sqrt();
+        // States have no mass.
+        let mass = |i: usize| a.mass.get(i).copied().unwrap_or(0.0);
+        let energy = |i: usize| speed[i] * mass(i).abs().sqrt();
         let fastest = (0..speed.len()).map(energy).fold(0f64, f64::max);
         let moves = (0..speed.len())
             .map(|i| {
-                let is_below = |part: f64| a.mass[i] > 0.0 && energy(i) <= part * fastest;
+                let is_below = |part: f64| mass(i) > 0.0 && energy(i) <= part * fastest;
                 let is_open = whole.velocity.get(i).is_some_and(|e| *e > UNRESOLVED.1 * speed[i]);
                 let is_noise = is_below(ROUNDING) || is_open && is_below(UNRESOLVED.0);
                 let is_rest = speed[i] <= span * a.rest[i].min(b.rest[i]);
@@ -666,8 +668,11 @@ impl Scale {
     /// The worst of each part.
     fn share(&self, error: &StateError, parts: &[usize], shared: &mut [f64]) {
         for (i, ratio) in self.ratios(error) {
-            let own = &mut shared[parts[i]];
-            *own = own.max(ratio);
+            // States belong to all parts.
+            match parts.get(i) {
+                Some(&part) => shared[part] = shared[part].max(ratio),
+                None => shared.iter_mut().for_each(|own| *own = own.max(ratio)),
+            }
         }
     }
 }

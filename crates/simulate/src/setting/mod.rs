@@ -50,7 +50,13 @@ pub struct MissingValues(pub Vec<String>);
 
 impl std::fmt::Display for MissingValues {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "no value for {}; give one with `--set`", self.0.join(", "))
+        let is_input = |name: &String| name.starts_with("input ");
+        let how = match (self.0.iter().any(is_input), self.0.iter().all(is_input)) {
+            (true, true) => "`--input F=…`",
+            (true, false) => "`--set` and `--input F=…`",
+            (false, _) => "`--set`",
+        };
+        write!(f, "no value for {}; give one with {how}", self.0.join(", "))
     }
 }
 
@@ -94,6 +100,13 @@ impl Setting {
             .iter()
             .filter(|p| !parameters.get(&p.symbol).is_some_and(|v| v.is_finite()))
             .map(|p| format!("`{}`", p.name))
+            .chain(
+                system
+                    .inputs
+                    .iter()
+                    .filter(|u| u.value.is_none())
+                    .map(|u| format!("input `{}`", u.name)),
+            )
             .collect();
         if missing.is_empty() {
             Ok(Setting::of(Arc::new(model.share()), parameters, Vec::new()))
@@ -181,7 +194,7 @@ impl Setting {
         let decide = || {
             let rows = Rows {
                 constraints: &equations.rows,
-                q: &equations.q,
+                q: equations.positions(),
                 v: &equations.v,
                 jacobian: &equations.jacobian,
                 phi: &equations.configuration_residuals,

@@ -55,7 +55,7 @@ pub(super) fn restricted(setting: &Setting) -> Option<System> {
     let residuals: Vec<ExprId> = phi.iter().map(|r| r.1).collect();
     let mut rates: Vec<(Symbol, ExprId)> =
         q.iter().zip(&v).map(|(&q, &v)| (q, exprs.of_symbol(v))).collect();
-    rates.push((Symbol::TIME, ExprId::ONE));
+    rates.extend(system.rates(exprs));
     let phi_dot = exprs.directional(&residuals, &rates);
     psi.extend(phi.iter().map(|r| r.0).zip(phi_dot));
     psi.sort_unstable_by_key(|r| r.0);
@@ -91,7 +91,7 @@ fn start(setting: &Setting) -> (f64, Table) {
     let t = if t.is_finite() { t } else { 0.0 };
     let mut table = Table::default();
     table.set(Symbol::TIME, t);
-    let all: Vec<Symbol> = system.positions().into_iter().chain(system.velocities()).collect();
+    let all: Vec<Symbol> = [system.configuration(), system.velocities()].concat();
     table.set_all(&all, &vec![0.0; all.len()]);
     for known in &system.start {
         let symbol = known.guess.or_else(|| setting.model.exprs.as_symbol(known.left));

@@ -10,7 +10,7 @@ use dalembert_model::system::{Energy, System};
 pub struct State {
     /// Time.
     pub t: f64,
-    /// Positions q.
+    /// Positions q, then states z.
     pub q: Vec<f64>,
     /// Velocities q̇.
     pub velocity: Vec<f64>,
@@ -77,11 +77,14 @@ impl State {
             }
         }
         table.set(Symbol::TIME, t);
-        let mut q = vec![0.0; n];
+        let mut q = vec![0.0; n + system.states.len()];
         let (mut velocity, mut momentum) = (vec![None; n], vec![None; n]);
         for &(left, right) in items {
             let Some(symbol) = exprs.as_symbol(left).filter(|_| !is_time(left)) else { continue };
             let value = setting.number(right, &table);
+            if let Some(at) = system.states.iter().position(|z| z.symbol == symbol) {
+                q[n + at] = value;
+            }
             for (at, coordinate) in system.coordinates.iter().enumerate() {
                 if symbol == coordinate.position {
                     q[at] = value;
@@ -105,7 +108,7 @@ impl State {
             (0..n).filter(|&i| own[i].is_none() && other[i].is_some()).collect();
         let mut rate: Vec<f64> = own.iter().map(|v| v.unwrap_or(0.0)).collect();
         if !unknown.is_empty() {
-            table.set_all(&system.positions(), &q);
+            table.set_all(&system.configuration(), &q);
             table.set_all(&native, &rate);
             let symbols: Vec<Symbol> = unknown.iter().map(|&i| native[i]).collect();
             let f: Vec<ExprId> = unknown.iter().map(|&i| relation[i]).collect();
@@ -124,18 +127,18 @@ impl State {
     pub fn table(&self, system: &System) -> Table {
         let mut table = Table::with_capacity(1 + 3 * self.q.len());
         table.set(Symbol::TIME, self.t);
-        table.set_all(&system.positions(), &self.q);
+        table.set_all(&system.configuration(), &self.q);
         table.set_all(&system.velocities(), &self.velocity);
         table.set_all(&system.momenta(), &self.momentum);
         table
     }
 
-    /// Names and values: `x`, `x'`, and in a model given by H `p_x`.
+    /// Names and values: `x` and the states, `x'`, and in a model given by H `p_x`.
     pub fn named(&self, exprs: &Exprs, system: &System) -> Vec<(String, f64)> {
         let name = |s: Symbol| exprs.symbol_info(s).full_name();
         let mut list = Vec::new();
-        for (at, coordinate) in system.coordinates.iter().enumerate() {
-            list.push((name(coordinate.position), self.q[at]));
+        for (at, symbol) in system.configuration().into_iter().enumerate() {
+            list.push((name(symbol), self.q[at]));
         }
         for (at, coordinate) in system.coordinates.iter().enumerate() {
             list.push((name(coordinate.velocity), self.velocity[at]));

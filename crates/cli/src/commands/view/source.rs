@@ -152,6 +152,7 @@ impl Source for Watched {
         let options = Options {
             set: args.model.set.clone(),
             coordinates: args.model.coordinates.clone(),
+            inputs: args.model.input.clone(),
             ..Options::default()
         };
         let loaded = dalembert::load(&input, &options);

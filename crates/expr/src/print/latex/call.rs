@@ -46,6 +46,19 @@ pub(super) fn call(
             return sheet.text(close);
         }
         If => return cases(page, slot, sheet),
+        Floor => {
+            sheet.text("\\lfloor ");
+            list(page, &arguments, slot, ", ", Level::Sum, sheet);
+            return sheet.text(" \\rfloor");
+        }
+        Table => {
+            let name = page.layout.table_name(arguments[0]);
+            sheet.text(format!("\\operatorname{{{}}}{power}(", name.replace('_', "\\_")));
+            list(page, &arguments[1..], slot, ", ", Level::Sum, sheet);
+            return sheet.text(")");
+        }
+        Piece => "\\operatorname{piece}",
+        Entry => "\\operatorname{entry}",
         Negative | NotPositive | And | Or => {
             return condition(page, slot, function, &arguments, sheet);
         }

@@ -35,6 +35,25 @@ impl Linear {
                 }
                 sheet.text(")");
             }
+            Function::Floor if self.unicode => {
+                self.arguments(page, slot, Level::Sum, "⌊", "⌋", sheet);
+            }
+            Function::Floor => {
+                // The language has no other form for it.
+                let x = page.layout.arguments(slot.id)[0];
+                let half = if slot.budget == u64::MAX { u64::MAX } else { slot.budget / 2 };
+                sheet.text("(");
+                sheet.expr(x, Level::Sum, half);
+                sheet.text(" - mod(");
+                sheet.expr(x, Level::Sum, half);
+                sheet.text(", 1))");
+            }
+            Function::Table => {
+                let arguments = page.layout.arguments(slot.id);
+                sheet.text(format!("{}{power}(", page.layout.table_name(arguments[0])));
+                sheet.expr(arguments[1], Level::Sum, slot.budget);
+                sheet.text(")");
+            }
             _ => {
                 let name = format!("{}{power}(", function.name());
                 self.arguments(page, slot, Level::Sum, name, ")", sheet);

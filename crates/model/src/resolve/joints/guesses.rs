@@ -168,7 +168,7 @@ impl<'a> Resolver<'a, '_> {
         let mut map: Vec<(Symbol, ExprId)> = Vec::new();
         for symbol in symbols {
             match self.role(symbol) {
-                role::PARAMETER | role::TIME => {}
+                role::PARAMETER | role::TIME | role::INPUT => {}
                 _ => {
                     let otherwise = self.machine.balls.contains(&symbol);
                     let otherwise = if otherwise { ExprId::ONE } else { ExprId::ZERO };
@@ -178,7 +178,7 @@ impl<'a> Resolver<'a, '_> {
             }
         }
         let values = self.exprs.substitute(ids, &map);
-        let known = role::PARAMETER | role::TIME;
+        let known = role::PARAMETER | role::TIME | role::INPUT;
         values.iter().all(|&id| self.mask(id) & !known == 0).then_some(values)
     }
 }

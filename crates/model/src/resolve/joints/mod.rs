@@ -121,7 +121,7 @@ impl<'a> Resolver<'a, '_> {
     ) -> Eval<Vec<ExprId>> {
         let value = self.eval(&field.value, cx)?;
         for &id in value.components() {
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(id, field.value.span, may, what)?;
         }
         match &value {
@@ -138,7 +138,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn turn_of(&mut self, field: &'a Field, n: usize, cx: Cx<'_>) -> Eval<Turn> {
         let value = self.eval(&field.value, cx)?;
         for &id in value.components() {
-            let may = role::PARAMETER | role::TIME | role::POSITION;
+            let may = role::PARAMETER | role::GIVEN | role::POSITION;
             self.allow(id, field.value.span, may, "a turn")?;
         }
         match (&value, n) {

@@ -147,7 +147,7 @@ impl EventFunctions {
         map.extend(foreign);
         let mut known = vec![Symbol::TIME];
         known.extend(system.parameters.iter().map(|p| p.symbol));
-        known.extend(system.positions());
+        known.extend(system.configuration());
         known.extend(system.velocities());
         known.extend(system.momenta());
         let mut variables = vec![Symbol::TIME];

@@ -84,6 +84,7 @@ impl Driver {
         if switches.len() > MOST {
             return Ok(Departure::Open);
         }
+        let before = self.field.modes().to_vec();
         let mut sides: Vec<Side> = Vec::new();
         let mut failure = None;
         for bits in 0..1usize << switches.len() {
@@ -96,7 +97,8 @@ impl Driver {
                         if other { -first } else { first }
                     }
                     SwitchKind::Condition if other => 1.0 - after[at],
-                    SwitchKind::Condition => after[at],
+                    SwitchKind::Piece if other => before[at],
+                    SwitchKind::Condition | SwitchKind::Piece => after[at],
                 };
             }
             match self.side(switches, modes) {
@@ -156,7 +158,7 @@ impl Driver {
                 let moved = |guard: usize| guards[guard] - before[guard];
                 match self.field.kind_of(at) {
                     SwitchKind::Sign => modes[at] * moved(range.start),
-                    SwitchKind::Condition => {
+                    SwitchKind::Condition | SwitchKind::Piece => {
                         // Beside a boundary a guard may come from infinity.
                         let size = range.fold(0f64, |m, guard| m.max(moved(guard).abs()));
                         let size = size.min(f64::MAX * dt.abs().min(1.0));

@@ -141,7 +141,9 @@ impl Field {
         let is_plain = self.coupling.is_none()
             && self.auxiliary.is_none()
             && self.equations.chart.is_none()
-            && self.windings.is_empty();
+            && self.windings.is_empty()
+            // States are moved one motion after the other.
+            && self.equations.states == 0;
         if !is_plain || !self.work.factored.is_decided() {
             return None;
         }

@@ -86,7 +86,12 @@ impl Field {
         let roots = roots.roots;
         let phi: Vec<ExprId> = equations.configuration_residuals.iter().map(|r| r.1).collect();
         let psi: Vec<ExprId> = equations.velocity_residuals.iter().map(|r| r.1).collect();
-        let phi_q = exprs.jacobian(&phi, &equations.q);
+        // Projection moves no state: nothing is by z, and its mass is any.
+        let mut phi_q = exprs.jacobian(&phi, equations.positions());
+        phi_q.columns = n;
+        let mut mass = mass;
+        mass.columns = n;
+        mass.rows.extend((mass.rows.len()..n).map(|i| vec![(i, ExprId::ONE)]));
         let whole_mass = mass.clone();
         let has_rows_of_positions = equations.v == system.velocities()
             && equations.metric.rows == whole_mass.rows
@@ -243,7 +248,8 @@ impl Field {
             twins: Vec::new(),
             rates_of_positions: {
                 let velocities = system.velocities();
-                let pairs = (0..n).map(|i| velocities.get(i) == equations.v.get(i));
+                let pairs =
+                    (0..n).map(|i| i < velocities.len() && velocities.get(i) == equations.v.get(i));
                 pairs.collect()
             },
             velocity_rows: {

@@ -113,7 +113,9 @@ impl Field {
         let mut roots: Vec<ExprId> =
             self.switchboard.switches.iter().filter_map(|switch| switch.angle).collect();
         roots.extend(&self.kept.residuals[..counts.0 + counts.1]);
-        roots.extend(&self.kept.terms[self.layout.kinematics.clone()]);
+        // The rates of states may jump.
+        let rates = &self.kept.terms[self.layout.kinematics.clone()];
+        roots.extend(&rates[..self.equations.n_coordinates()]);
         roots.extend(held);
         self.parts.continuity = Some(Continuity { function: self.compile(&roots, &[]), roots });
     }

@@ -182,7 +182,8 @@ impl Field {
             diagonal.iter_mut().for_each(|m| *m = m.abs());
             return diagonal.iter().all(|g| g.is_finite()).then_some(diagonal);
         }
-        let kinematics = exprs.jacobian(&self.equations.kinematics, &self.equations.v);
+        let of_coordinates = &self.equations.kinematics[..self.equations.n_coordinates()];
+        let kinematics = exprs.jacobian(of_coordinates, &self.equations.v);
         let entries = |m: &Jacobian| entries(m).collect::<Vec<_>>();
         let table = self.table(t, x);
         let (n, size) = (self.n, self.size);
