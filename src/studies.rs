@@ -55,6 +55,8 @@ pub struct Asked {
     pub formulation: Option<String>,
     /// What the coordinates of joined bodies are.
     pub coordinates: Option<String>,
+    /// What runs take for inputs.
+    pub inputs: Vec<String>,
     /// The most cases that a thread moves at once.
     pub lanes: usize,
     /// How many cases a part has.
@@ -128,6 +130,7 @@ pub fn load(input: &Input, set: &[String], asked: &Asked, plan: &Plan) -> Loaded
     let options = Options {
         set: set.to_vec(),
         coordinates: asked.coordinates.clone(),
+        inputs: asked.inputs.clone(),
         observe: asked.observe.clone(),
         ..Options::default()
     };
@@ -211,6 +214,7 @@ fn form(input: &Input, set: &[String], asked: &Asked, plan: &Plan, cases: &Cases
         "method": options.method,
         "formulation": options.formulation.name(),
         "coordinates": asked.coordinates,
+        "inputs": asked.inputs,
         "version": env!("CARGO_PKG_VERSION"),
     });
     // Others may have another folder to start from.
@@ -280,6 +284,7 @@ fn of_known(known: &Value, folder: &Path) -> Result<(Input, Vec<String>, Asked),
         method: text(&known["method"]),
         formulation: text(&known["formulation"]),
         coordinates: text(&known["coordinates"]),
+        inputs: list(&known["inputs"]).ok_or_else(broken)?,
         lanes: LANES,
         part: known["part"].as_u64(),
     };

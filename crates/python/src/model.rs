@@ -417,6 +417,7 @@ impl Model {
                 method,
                 formulation,
                 coordinates: self.options.coordinates.clone(),
+                inputs: self.options.inputs.clone(),
                 lanes: studies::LANES,
                 part,
             };

@@ -29,8 +29,12 @@ pub(crate) fn run(args: &Gallery, color: Color) -> Status {
 
 /// What the commands do with `gallery:NAME`, one after the other.
 fn run_page(name: &str, color: Color) -> Status {
-    let model =
-        || ModelArgs { model: format!("gallery:{name}"), set: Vec::new(), coordinates: None };
+    let model = || ModelArgs {
+        model: format!("gallery:{name}"),
+        set: Vec::new(),
+        coordinates: None,
+        input: Vec::new(),
+    };
     let checked = check::run(&Check { model: model(), json: false }, color);
     if checked != Status::Fine {
         return checked;

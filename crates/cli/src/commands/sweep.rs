@@ -104,6 +104,7 @@ fn asked(args: &Sweep) -> Result<Asked, String> {
         method: args.method.clone(),
         formulation: args.formulation.clone(),
         coordinates: args.model.coordinates.clone(),
+        inputs: args.model.input.clone(),
         lanes: args.lanes,
         part: None,
     })
