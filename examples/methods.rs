@@ -2,7 +2,7 @@
 //! `auto` takes, as a Markdown table; its last line is the worst of `auto` beside the best.
 //!
 //! ```text
-//! cargo run --release --example methods -- [NAME]
+//! cargo run --release --example methods -- [NAME] [--why]
 //! ```
 //!
 //! Times are of the way from the start to the end, compiled ahead, the least of many.
@@ -15,14 +15,15 @@ mod benchmark;
 use benchmark::{CASES, CORNERS, Case, Expected, SINGULAR, options, start_of};
 use dalembert::simulate::Setting;
 use dalembert::simulate::drive::End;
-use dalembert::simulate::run::{Program, RunReport};
+use dalembert::simulate::run::{Program, RunOptions, RunReport};
+use dalembert::simulate::start::Start;
 use dalembert::{Input, Model, Options};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 const METHODS: [&str; 4] = ["dop853", "taylor", "radau", "auto"];
 const TOLERANCES: [f64; 3] = [1e-6, 1e-9, 1e-12];
-/// How long a figure is looked for, and how long a run may take to be looked at.
+/// How long each figure of a row is looked for.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// The models beside those of the benchmarks, and their ends.
@@ -33,35 +34,68 @@ const PEERS: &[(&str, &str, f64)] = &[
     ("peers: whipple", "gallery:whipple-bicycle", 5.0),
 ];
 
-/// Seconds of a run by a method, the least of as many as there is patience for.
-fn time(model: &Model, end: f64, method: &str, tolerance: f64) -> Option<(f64, RunReport)> {
-    let setting = Setting::new(model).ok()?;
-    let mut options = options(&setting, end, tolerance);
-    options.method = method.to_owned();
-    // What takes longer than this is not the best.
-    options.most_steps = 200_000;
-    let start = start_of(&setting);
-    let program = Program::new(&setting, &options).ok()?;
-    let clock = Instant::now();
-    let mut least = f64::INFINITY;
-    let mut turns = 0;
-    loop {
-        let mut go = |_: &_| ControlFlow::Continue(());
-        let report = program.run_from(&setting, &options, start.clone(), &mut go).ok()?;
-        least = least.min(report.seconds.integrate);
-        turns += 1;
-        if report.end != End::Finished {
-            return None;
-        }
-        if turns >= 50 || clock.elapsed() > PATIENCE {
-            return Some((least, report));
-        }
+/// A method on its way through a figure: least seconds so far, and the last report.
+struct Timed {
+    program: Program,
+    options: RunOptions,
+    least: f64,
+    report: Option<RunReport>,
+}
+
+impl Timed {
+    /// None if the method is not for the model.
+    fn new(setting: &Setting, end: f64, method: &str, tolerance: f64) -> Option<Timed> {
+        let mut options = options(setting, end, tolerance);
+        options.method = method.to_owned();
+        // What takes longer than this is not the best.
+        options.most_steps = 200_000;
+        let program = Program::new(setting, &options).ok()?;
+        Some(Timed { program, options, least: f64::INFINITY, report: None })
     }
+
+    /// One more run; false if it does not come to its end.
+    fn run(&mut self, setting: &Setting, start: &Start) -> bool {
+        let mut go = |_: &_| ControlFlow::Continue(());
+        let run = self.program.run_from(setting, &self.options, start.clone(), &mut go);
+        let Ok(report) = run else { return false };
+        self.least = self.least.min(report.seconds.integrate);
+        let is_there = report.end == End::Finished;
+        self.report = Some(report);
+        is_there
+    }
+}
+
+/// Seconds of a run by each method, the least of as many as there is patience for. They run in turn, so
+/// that whatever else the machine does is there for all of them; one that is slower by far runs
+/// once.
+fn times(model: &Model, end: f64, tolerance: f64) -> [Option<(f64, RunReport)>; 4] {
+    let Ok(setting) = Setting::new(model) else { return [const { None }; 4] };
+    let start = start_of(&setting);
+    let mut all = METHODS.map(|method| Timed::new(&setting, end, method, tolerance));
+    let clock = Instant::now();
+    let mut turns = 0;
+    while turns < 50 && (turns < 2 || clock.elapsed() < 4 * PATIENCE) {
+        let best = all
+            .iter()
+            .flatten()
+            .map(|timed| timed.least)
+            .filter(|t| *t > 0.0)
+            .fold(f64::INFINITY, f64::min);
+        for timed in &mut all {
+            let is_slow =
+                timed.as_ref().is_some_and(|t| t.least.is_finite() && t.least > 3.0 * best);
+            if !is_slow && timed.as_mut().is_some_and(|t| !t.run(&setting, &start)) {
+                *timed = None;
+            }
+        }
+        turns += 1;
+    }
+    all.map(|timed| timed.and_then(|timed| Some((timed.least, timed.report?))))
 }
 
 /// A row of the table; the time of `auto` beside the best.
 fn row(name: &str, model: &Model, end: f64, tolerance: f64) -> Option<f64> {
-    let found = METHODS.map(|method| time(model, end, method, tolerance));
+    let found = times(model, end, tolerance);
     let seconds: Vec<f64> =
         found.iter().map(|f| f.as_ref().map_or(f64::INFINITY, |f| f.0)).collect();
     let best = seconds[..3].iter().copied().fold(f64::INFINITY, f64::min);
@@ -80,11 +114,24 @@ fn row(name: &str, model: &Model, end: f64, tolerance: f64) -> Option<f64> {
         shown(2),
         shown(3)
     );
+    if std::env::args().any(|a| a == "--why") {
+        let reason = found[3].as_ref().map_or("", |f| &f.1.choice.reason);
+        let a_step = |at: usize| {
+            let steps = |report: &RunReport| report.statistics.steps as f64;
+            found[at].as_ref().map_or(f64::NAN, |(s, report)| s / steps(report))
+        };
+        let steps = [0, 1].map(|at| seconds[at] / a_step(at));
+        println!(
+            "    a step costs {:.1} times one of dop853 and is {:.1} times as long; auto: {reason}",
+            a_step(1) / a_step(0),
+            steps[0] / steps[1]
+        );
+    }
     ratio.is_finite().then_some(ratio)
 }
 
 fn main() {
-    let word = std::env::args().nth(1).unwrap_or_default();
+    let word = std::env::args().skip(1).find(|a| !a.starts_with('-')).unwrap_or_default();
     println!("| motion | tolerance | dop853 | taylor | radau | auto | auto / best |");
     println!("|---|---|---|---|---|---|---|");
     let mut worst = (0.0, String::new());

@@ -3,10 +3,17 @@
 //! Never seconds. The numbers are those of this machine's arithmetic; a step more or less is no
 //! matter, an evaluation more in each is.
 
+// Others use more of it.
+#[allow(dead_code)]
+#[path = "support/benchmark.rs"]
+mod benchmark;
+
+use benchmark::CASES;
 use dalembert::compile::Tape;
 use dalembert::simulate::Setting;
-use dalembert::simulate::run::{RunOptions, run};
+use dalembert::simulate::run::{RunOptions, run, run_from};
 use dalembert::{Input, Options};
+use std::fmt::Write;
 use std::ops::ControlFlow;
 
 /// Evaluations and decisions a step, in tenths, rounded up.
@@ -133,4 +140,31 @@ fn tapes_are_no_longer_than_they_were() {
         found.push((*page, tape.instructions.len() - tape.prologue));
     }
     assert_eq!(found, TAPES, "instructions of a call");
+}
+
+/// What `auto` begins with on the benchmarks at 1e-6, 1e-9 and 1e-12, and why: how much dearer a step by
+/// series is counted to be, and how much longer. `examples/methods.rs` holds the choice against what
+/// each method takes.
+#[test]
+fn what_auto_begins_with() {
+    let mut table = String::new();
+    for case in CASES {
+        let model = case.model();
+        let setting = Setting::new(&model).expect("values");
+        let start = benchmark::start_of(&setting);
+        let _ = write!(table, "{:38}", case.name);
+        for tolerance in [1e-6, 1e-9, 1e-12] {
+            let mut options = benchmark::options(&setting, start.state.t + 1.0, tolerance);
+            options.most_steps = 1;
+            let go = &mut |_: &_| ControlFlow::Continue(());
+            let report = run_from(&setting, &options, start.clone(), go).expect("it begins");
+            let reason = &report.choice.reason;
+            let words = reason.split(' ').filter(|word| word.contains('.'));
+            let numbers = words.filter_map(|word| word.parse::<f64>().ok());
+            let numbers: Vec<String> = numbers.map(|x| format!("{x:4.1}")).collect();
+            let _ = write!(table, "  {:6} {:9}", report.choice.name, numbers.join(" "));
+        }
+        table.push('\n');
+    }
+    insta::assert_snapshot!(table);
 }

@@ -209,6 +209,66 @@ fn errors_go_with_the_tolerance() {
     assert!(slopes.len() > 20, "{}", slopes.len());
 }
 
+/// q and q̇ at 24 times of a case, one list after the other.
+fn along(case: &Case, method: &str, tolerance: f64) -> Vec<Vec<f64>> {
+    let model = case.model();
+    let setting = Setting::new(&model).expect("values");
+    let end = Expected::of(case).end;
+    let mut options = benchmark::options(&setting, end, tolerance);
+    options.method = method.to_owned();
+    options.times = (1..24).map(|k| end * f64::from(k) / 24.0).collect();
+    let mut found: Vec<Vec<f64>> = Vec::new();
+    let start = benchmark::start_of(&setting);
+    let report = run::run_from(&setting, &options, start, &mut |row| {
+        found.push(row.state.q.iter().chain(&row.state.velocity).copied().collect());
+        ControlFlow::Continue(())
+    });
+    assert_eq!(report.expect("a run").end, End::Finished, "{}", case.name);
+    found
+}
+
+/// How far apart motions are, at most, each component relative to how large it gets.
+fn farthest(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
+    let size = |i: usize| b.iter().fold(0f64, |m, x| m.max(x[i].abs()));
+    let sizes: Vec<f64> = (0..b[0].len()).map(size).collect();
+    let largest = sizes.iter().fold(0f64, |m, x| m.max(*x));
+    let mut most = 0f64;
+    for (a, b) in a.iter().zip(b) {
+        for (i, (a, b)) in a.iter().zip(b).enumerate() {
+            // What is 0 but for rounding has no size.
+            most = most.max((a - b).abs() / sizes[i].max(1e-6 * largest));
+        }
+    }
+    most
+}
+
+/// A tighter tolerance does not make the error of the whole motion larger, by more than a factor of
+/// three, down to a hundred times what rounding leaves: that in which two methods at their tightest
+/// differ.
+#[test]
+fn a_tighter_tolerance_is_not_worse_along_the_way() {
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for case in CASES.iter().filter(|case| is_fit(case)) {
+        let exact = along(case, "taylor", 1e-15);
+        let rounding = farthest(&along(case, "dop853", 1e-15), &exact).max(f64::EPSILON);
+        let mut before = f64::INFINITY;
+        for tolerance in (4..=12).map(|digits| 10f64.powi(-digits)) {
+            let error = farthest(&along(case, "taylor", tolerance), &exact);
+            if error < 100.0 * rounding {
+                break;
+            }
+            compared += 1;
+            if error > 3.0 * before {
+                wrong.push(format!("{} at {tolerance:e}: {before:e}, then {error:e}", case.name));
+            }
+            before = error;
+        }
+    }
+    println!("{compared} compared");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(compared > 200, "{compared}");
+}
+
 /// The slope of a line through points.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;

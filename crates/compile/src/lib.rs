@@ -36,6 +36,7 @@
 //! The crate knows no mechanics.
 
 pub mod backends;
+mod bound;
 pub mod calls;
 mod companions;
 pub mod conformance;
@@ -58,6 +59,7 @@ mod through;
 mod values;
 
 pub use backends::{Backend, Function, Scratch};
+pub use bound::Bound;
 pub use companions::Companions;
 pub use elimination::Problem;
 pub use joined::Given;

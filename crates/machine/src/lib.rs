@@ -40,6 +40,22 @@ use std::marker::PhantomData;
 pub use memory::Refused;
 pub use wide::{Wide, wide};
 
+/// The address of the platform's `sincos(x, &sin, &cos)`, an `extern "C"` function, where it has one: sin x
+/// and cos x, to the bit what [`f64::sin_cos`] gives.
+#[allow(unsafe_code)]
+pub fn sin_cos() -> Option<usize> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: the library that Rust's own library is linked with has it, declared so.
+        unsafe extern "C" {
+            fn sincos(x: f64, sin: *mut f64, cos: *mut f64);
+        }
+        Some(sincos as *const () as usize)
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    None
+}
+
 /// What code hands on to functions that it calls: the three lists of doubles, and a context.
 pub struct State<C> {
     frame: *mut f64,

@@ -34,6 +34,8 @@ const ORDERS: (f64, f64) = (4.0, 40.0);
 const PER_DIGIT: f64 = 0.7;
 /// What is left out is meant to be so much of the tolerance: errors of steps add up.
 pub(crate) const MEANT: f64 = 0.05;
+/// The same of series that are longer than the tolerance asks for: their errors are less regular.
+const MEANT_OF_LONGER: f64 = 0.002;
 /// A step is turned down if its rates at the end speak of an error of so many tolerances.
 pub(crate) const DEFECT: f64 = 30.0;
 /// Steps of e^{λt} are stable up to h|λ| a little above this part of the order.
@@ -51,6 +53,10 @@ pub(crate) const LONGER: f64 = 8.0;
 /// The method and its last step.
 pub struct Taylor {
     order: usize,
+    /// The order that was asked for; none if it goes by the tolerance.
+    asked: Option<usize>,
+    /// What is meant to be left out, in tolerances.
+    meant: f64,
     /// The tolerance that order and ratio go by.
     tolerance: f64,
     /// By what terms fall from one to the next in a step that is as long as is meant.
@@ -79,6 +85,8 @@ pub struct Taylor {
 pub fn new(size: usize) -> Taylor {
     Taylor {
         order: order_of(1e-9),
+        asked: None,
+        meant: MEANT,
         tolerance: f64::NAN,
         ratio: 0.0,
         coefficients: Fours::default(),
@@ -96,9 +104,29 @@ pub fn new(size: usize) -> Taylor {
     }
 }
 
+/// The same with series of one order, whatever the tolerance is.
+pub(crate) fn of_order(size: usize, order: usize) -> Taylor {
+    let order = order.clamp(ORDERS.0 as usize, ORDERS.1 as usize);
+    Taylor { order, asked: Some(order), meant: MEANT_OF_LONGER, ..new(size) }
+}
+
 /// The order that a tolerance asks for.
 pub(crate) fn order_of(tolerance: f64) -> usize {
     (1.0 - PER_DIGIT * tolerance.ln()).ceil().clamp(ORDERS.0, ORDERS.1) as usize
+}
+
+/// The order among some that is soonest at the end, by what a step costs: steps are as long as the
+/// radius of convergence times the root of the tolerance. Where only ends count, or that errors are
+/// small; that they go with the tolerance in all digits is not asked for.
+pub(crate) fn soonest(
+    tolerance: f64,
+    orders: std::ops::RangeInclusive<usize>,
+    cost: impl Fn(usize) -> f64,
+) -> usize {
+    let digits = -(MEANT * tolerance).ln();
+    let whole = |order: usize| cost(order) * (digits / order as f64).exp();
+    let first = *orders.start();
+    orders.min_by(|a, b| whole(*a).total_cmp(&whole(*b))).unwrap_or(first)
 }
 
 /// h to a power, by squares.
@@ -120,7 +148,7 @@ impl Taylor {
         };
         if self.tolerance != step.tolerance {
             self.tolerance = step.tolerance;
-            self.order = order_of(step.tolerance);
+            self.order = self.asked.unwrap_or_else(|| order_of(step.tolerance));
             self.ratio = step.tolerance.powf(1.0 / (self.order - 1) as f64).min(0.5);
         }
         let expanded = expansion.expand(step.t, step.x, self.order, &mut self.coefficients);
@@ -220,7 +248,7 @@ impl Integrator for Taylor {
             last = if own > last { own } else { last };
             before = if own_before > before { own_before } else { before };
         }
-        let meant = MEANT * (1.0 - self.ratio) / self.ratio;
+        let meant = self.meant * (1.0 - self.ratio) / self.ratio;
         // Relative to a step of about the length, so that units of time change nothing.
         let half = power(step.h.abs(), p / 2);
         let rest = half * if p % 2 == 1 { step.h.abs() } else { 1.0 };

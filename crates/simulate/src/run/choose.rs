@@ -34,6 +34,9 @@ const GUARDS: f64 = 150.0;
 /// in order to know.
 const AT_LEAST: (f64, f64) = (1000.0, 22.0);
 
+/// The highest order of series that are longer than the tolerance asks for: that of full precision.
+const LONGEST: usize = 26;
+
 /// A method and why it is taken.
 pub(crate) struct Chosen {
     pub(crate) name: &'static str,
@@ -91,7 +94,12 @@ pub(crate) fn choose(
     let series = SIDE_BY_SIDE * series + rates;
     let dearer = (series + STEP.1 + guards) / stages;
     if !(dearer < longer) {
-        return by_stages;
+        let reason = format!(
+            "explicit and of high order: a step by series of order {order} would cost about \
+             {dearer:.1} times as much and be about {longer:.1} times as long; a stiff motion would be \
+             handed to radau"
+        );
+        return Chosen { reason, ..by_stages };
     }
     Chosen {
         name: taylor::NAME,
@@ -101,4 +109,16 @@ pub(crate) fn choose(
         ),
         beside: Some(Beside { dearer, longer }),
     }
+}
+
+/// The order of series by which a run at a tolerance is done soonest, where its errors only have to be
+/// small: not below the one that the tolerance asks for.
+pub(crate) fn order_of_ends(field: &Field, tolerance: f64) -> Option<usize> {
+    let rates = field.cost_of_rates();
+    field.cost_of_series(1)?;
+    let cost = |order: usize| {
+        SIDE_BY_SIDE * field.cost_of_series(order).unwrap_or(f64::INFINITY) + rates + STEP.1
+    };
+    let least = taylor::order_of(tolerance);
+    Some(taylor::soonest(tolerance, least..=LONGEST.max(least), cost))
 }

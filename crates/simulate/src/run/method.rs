@@ -1,7 +1,7 @@
 //! Which integrator a run takes, why, and what it cannot be taken for.
 
 use crate::drive::Stabilize;
-use crate::integrators::{self, Integrator, Needs, Problem, Stiffness};
+use crate::integrators::{self, Integrator, Needs, Problem, Stiffness, taylor};
 use crate::normal_form::layout::is_large;
 use crate::program::field::Field;
 use crate::run::choose::{Beside, Chosen, choose};
@@ -125,8 +125,12 @@ pub(crate) fn integrator_for(
     name: &str,
     field: &mut Field,
 ) -> Result<Box<dyn Integrator>, RunError> {
-    let integrator = integrators::by_name(name, field.state_length())
-        .ok_or_else(|| RunError::Method(options.method.clone()))?;
+    let size = field.state_length();
+    let integrator: Box<dyn Integrator> = match options.order {
+        Some(order) if name == taylor::NAME => Box::new(taylor::of_order(size, order)),
+        _ => integrators::by_name(name, size)
+            .ok_or_else(|| RunError::Method(options.method.clone()))?,
+    };
     let unsuited = |reason| RunError::Unsuited(Unsuited { integrator: integrator.name(), reason });
     if let Some(reason) = refusal(setting, options, integrator.as_ref(), &field.equations) {
         return Err(unsuited(reason));

@@ -22,6 +22,9 @@ pub struct RunOptions {
     pub step: Option<f64>,
     /// The integrator's name.
     pub method: String,
+    /// The order of series, if it is not to go by the tolerance. Errors are then well below it, and do
+    /// not go with it as regularly.
+    pub order: Option<usize>,
     /// The formulation.
     pub formulation: &'static dyn Formulation,
     /// The elimination.
@@ -53,6 +56,7 @@ impl RunOptions {
             tolerance: run.tolerance.map_or(1e-9, number),
             step: None,
             method: run.method.clone().unwrap_or_else(|| "auto".to_owned()),
+            order: None,
             formulation: formulation.unwrap_or_else(|| for_system(&setting.model.system)),
             elimination: run
                 .elimination

@@ -4,8 +4,8 @@
 //! for large systems, half of the first one's at most), so that it meets what the first
 //! may have stepped over; at constant steps it has half of them. Where series show all there is to
 //! be met (terms of a low degree, without exponentials, branches and events) its steps are as long as they
-//! may be: nothing is derived or compiled again and nothing is shown, so it costs less than the
-//! first. Its error is far below that of the first, so their difference is the error of the
+//! may be, and its series as long as is soonest: nothing is derived or compiled again, fewer steps are
+//! taken and nothing is shown, so it costs less than the first. Its error is far below that of the first, so their difference is the error of the
 //! first, which is the run that is written. What is reported is twice the difference, at
 //! least a fifth of the worst of the coordinates that move together, since a difference may
 //! happen to vanish.
@@ -29,7 +29,7 @@ use crate::integrators::{dop853, taylor};
 use crate::points::start::{self, Start};
 use crate::program::energy;
 use crate::program::observer::Observation;
-use crate::run::choose::Beside;
+use crate::run::choose::{Beside, order_of_ends};
 use crate::run::{
     Program, Progress, RunError, RunOptions, RunReport, Sizes, output_times, setup, simulate_on,
 };
@@ -175,6 +175,12 @@ pub struct ErrorEstimate {
     pub differs: Option<String>,
     /// Whether steps were constant.
     pub constant: bool,
+    /// What the second run took: its steps,
+    pub steps: u64,
+    /// and evaluations of its rates.
+    pub evaluations: u64,
+    /// The order of its series, where these show all there is.
+    pub order: Option<usize>,
 }
 
 impl ErrorEstimate {
@@ -297,6 +303,10 @@ pub fn run_verified_from(
         if is_steady && !is_seen && choice.beside.is_some_and(is_slower) {
             second.method = dop853::NAME.to_owned();
         }
+        // Its errors are to be small, not to go with the tolerance.
+        if is_seen && run.report.certificate.rank_changes.is_empty() {
+            second.order = order_of_ends(&program.field, TIGHTER * options.tolerance);
+        }
         let mut words = String::new();
         let mut tries = Vec::new();
         match step {
@@ -340,7 +350,9 @@ pub fn run_verified_from(
         if before.is_some_and(|(e, t)| estimate.relative > ROUGH.0 * e * options.tolerance / t) {
             estimate.widen(ROUGH.1);
         }
-        estimate.method = words;
+        (estimate.method, estimate.order) = (words, second.order);
+        (estimate.steps, estimate.evaluations) =
+            (other.report.statistics.steps, other.report.evaluations);
         (estimate.asked, estimate.tolerance) = (asked, options.tolerance);
         (estimate.tightened, estimate.constant) = (tightened, step.is_some());
         let within = (WITHIN * asked).min(MOST_OFF);

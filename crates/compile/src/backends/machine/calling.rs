@@ -62,6 +62,20 @@ impl Emitter<'_> {
         }
     }
 
+    /// Calls a function of one number that writes two results to where it is told.
+    pub(super) fn call_into(&mut self, address: usize, read: Register, results: &[Register; 2]) {
+        self.read(read);
+        self.save(&[]);
+        self.pass(0, self.as_is(read));
+        self.registers.clear();
+        let to = self.places_for(results);
+        for (&place, register) in to.iter().zip([Address::Rdi, Address::Rsi]) {
+            self.code.address_of(register, self.memory(place));
+        }
+        self.code.call(address);
+        self.arrive(&[read], results, &to);
+    }
+
     fn pass(&mut self, register: u8, from: Operand) {
         if from != Operand::Register(register) {
             self.code.load(register, from);
@@ -95,7 +109,12 @@ impl Emitter<'_> {
         self.save(reads);
         self.registers.clear();
         let from = reads.iter().map(|&value| self.place_of(value)).collect();
-        let to = results.iter().map(|&value| {
+        (from, self.places_for(results))
+    }
+
+    /// The places that results are written to.
+    fn places_for(&mut self, results: &[Register]) -> Vec<Place> {
+        let place_for = |&value: &Register| {
             let next = self.next_use();
             self.registers.write(value, next);
             match self.layout.sink(self.part, value) {
@@ -105,8 +124,8 @@ impl Emitter<'_> {
                 }
                 None => self.registers.new_home(value),
             }
-        });
-        (from, to.collect())
+        };
+        results.iter().map(place_for).collect()
     }
 
     /// After it: results go to further outputs, and places are given back.

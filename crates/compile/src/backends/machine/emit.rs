@@ -317,9 +317,12 @@ impl Emitter<'_> {
                 _ => self.call(shims::two(f, self.is_wide()), &[a, b], &[into]),
             },
             Instruction::Pow(a, b) => self.call(shims::power(self.is_wide()), &[a, b], &[into]),
-            Instruction::SinCos(a) => {
-                self.call(shims::sin_cos(self.is_wide()), &[a], &[into, into + 1]);
-            }
+            Instruction::SinCos(a) => match dalembert_machine::sin_cos() {
+                Some(address) if !self.is_wide() => {
+                    self.call_into(address, a, &[into, into + 1]);
+                }
+                _ => self.call(shims::sin_cos(self.is_wide()), &[a], &[into, into + 1]),
+            },
             // Written with the instruction before.
             Instruction::Follow => {}
             Instruction::Factor(matrix) => {

@@ -59,11 +59,11 @@ struct Plan {
 }
 
 /// A function as machine code.
-pub(in crate::backends) struct Assembled(Arc<Plan>);
+pub(crate) struct Assembled(Arc<Plan>);
 
 /// What changes in a call.
 #[derive(Clone)]
-pub(in crate::backends) struct Work {
+pub(crate) struct Work {
     /// Whose work it is.
     plan: Arc<Plan>,
     context: Context<1>,
@@ -188,6 +188,27 @@ impl Wide {
     }
 }
 
+impl Work {
+    /// Sets the constants.
+    pub(crate) fn prepare(&mut self, constants: &[f64]) {
+        let Work { plan, context, frame, is_wide_prepared, .. } = self;
+        *is_wide_prepared = false;
+        let places = &mut frame[Layout::constants(&plan.tape)];
+        places.iter_mut().zip(constants).for_each(|(place, &constant)| *place = constant);
+        plan.single.code.call(PROLOGUE, context, frame, &[], &mut []);
+    }
+
+    /// A call of the function whose room it is.
+    #[inline]
+    pub(crate) fn call(&mut self, x: &[f64], y: &mut [f64]) {
+        let Work { plan, context, frame, .. } = self;
+        if !plan.single.code.call(BODY, context, frame, x, y) {
+            let plan = plan.clone();
+            plan.call_short(self, x, y);
+        }
+    }
+}
+
 impl Assembled {
     /// The code of a regular tape, for one double; the tape itself if there is none.
     pub(super) fn new(tape: Tape) -> Result<Assembled, Box<Tape>> {
@@ -207,7 +228,7 @@ impl Assembled {
     }
 
     /// Room for calls.
-    pub(in crate::backends) fn room(&self) -> Work {
+    pub(crate) fn room(&self) -> Work {
         let Plan { tape, layout, single, .. } = &*self.0;
         let factors = tape.matrices.iter().map(|m| [Lu::new(m.size)]).collect();
         Work {
@@ -222,28 +243,18 @@ impl Assembled {
     }
 
     /// Sets the constants of room of this function.
-    pub(in crate::backends) fn prepare_in(&self, work: &mut Work, constants: &[f64]) {
-        let Work { context, frame, is_wide_prepared, .. } = work;
-        *is_wide_prepared = false;
-        let places = &mut frame[Layout::constants(&self.0.tape)];
-        places.iter_mut().zip(constants).for_each(|(place, &constant)| *place = constant);
-        self.0.single.code.call(PROLOGUE, context, frame, &[], &mut []);
+    pub(crate) fn prepare_in(&self, work: &mut Work, constants: &[f64]) {
+        work.prepare(constants);
     }
 
     /// A call in room of this function.
     #[inline]
-    pub(in crate::backends) fn call_in(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
+    pub(crate) fn call_in(&self, work: &mut Work, x: &[f64], y: &mut [f64]) {
         self.0.call(work, x, y);
     }
 
     /// A call for many sets of variables in room of this function.
-    pub(in crate::backends) fn call_many_in(
-        &self,
-        work: &mut Work,
-        lanes: usize,
-        x: &[f64],
-        y: &mut [f64],
-    ) {
+    pub(crate) fn call_many_in(&self, work: &mut Work, lanes: usize, x: &[f64], y: &mut [f64]) {
         let plan = &*self.0;
         // One alone is faster by itself.
         let wide = if lanes > 1 { plan.wide() } else { None };

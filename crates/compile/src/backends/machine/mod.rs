@@ -35,7 +35,7 @@ mod shims;
 
 use super::{Backend, Function, interpreter};
 use crate::tape::Tape;
-pub(super) use function::{Assembled, Work};
+pub(crate) use function::{Assembled, Work};
 
 pub use function::LANES;
 
@@ -60,8 +60,8 @@ pub fn assemble(tape: Tape) -> Result<Box<dyn Function>, Box<Tape>> {
     assembled(tape).map(|function| Box::new(function) as Box<dyn Function>)
 }
 
-/// The same for another backend, which calls it by itself.
-pub(super) fn assembled(tape: Tape) -> Result<Assembled, Box<Tape>> {
+/// The same for those who call it by themselves.
+pub(crate) fn assembled(tape: Tape) -> Result<Assembled, Box<Tape>> {
     if !is_available() || !layout::is_regular(&tape) {
         return Err(Box::new(tape));
     }

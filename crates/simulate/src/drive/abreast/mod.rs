@@ -39,7 +39,7 @@ use self::engine::{Engine, Many, One};
 use self::group::Group;
 use super::{Accumulation, Driver, EventState, Stabilize};
 use crate::integrators::Needs;
-use crate::integrators::taylor::MEANT;
+use crate::integrators::taylor::{self, MEANT};
 use crate::program::field::{Abreast, FieldError};
 use crate::program::projection::Violation;
 use crate::setting::{Setting, State};
@@ -123,15 +123,10 @@ pub(crate) struct Traveling {
     pub(crate) guess: State,
 }
 
-/// The order that is soonest at the end, by counted operations: steps are as long as the radius of
-/// convergence times the root of the tolerance. Ends are all that is asked for here; that errors go
-/// with the tolerance in all digits, as those of runs do, is not.
+/// The order that is soonest at the end, by counted operations: ends are all that is asked for here.
 fn soonest(parts: &Abreast, tolerance: f64) -> usize {
-    let digits = -(MEANT * tolerance).ln();
     let fixed = STEP + 2.0 * parts.instructions as f64 + parts.series.cost_of_values();
-    let cost =
-        |order: usize| (fixed + parts.series.cost(order - 1)) * (digits / order as f64).exp();
-    ORDERS.min_by(|a, b| cost(*a).total_cmp(&cost(*b))).unwrap_or(20)
+    taylor::soonest(tolerance, ORDERS, |order| fixed + parts.series.cost(order - 1))
 }
 
 /// What is told of motions; it may give back one that left.

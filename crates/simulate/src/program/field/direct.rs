@@ -16,7 +16,7 @@
 use super::{Feedback, Field, FieldError, are_finite, copy, is_same};
 use dalembert_compile::backends::bulk::Staged;
 use dalembert_compile::{
-    Backend, Function, Problem, Scratch as Registers, SparseProblem, Tape, backends,
+    Bound, Function, Problem, Scratch as Registers, SparseProblem, Tape, backends,
 };
 use dalembert_expr::{ExprId, Jacobian};
 use dalembert_gauss::outcome::Verdict;
@@ -34,18 +34,9 @@ const LONGEST: u32 = 10;
 #[derive(Clone)]
 enum Code {
     /// All of it.
-    Whole(Arc<dyn Function>),
+    Whole(Bound),
     /// What is before and behind S λ = r, with S and r of the last call.
     Around(Staged, Vec<f64>),
-}
-
-impl Code {
-    fn function(&self) -> &dyn Function {
-        match self {
-            Code::Whole(function) => &**function,
-            Code::Around(staged, _) => staged,
-        }
-    }
 }
 
 /// The order of coordinates and the rows that code is made for.
@@ -86,11 +77,18 @@ impl Direct {
     /// Takes code that another run made for the same order.
     fn look_up(&mut self) -> bool {
         let Ok(known) = self.known.lock() else { return false };
-        if let Some((_, code)) = known.iter().find(|(order, _)| *order == self.order) {
-            self.registers = code.function().scratch();
-            self.code = Some(code.clone());
-        }
+        let code =
+            known.iter().find(|(order, _)| *order == self.order).map(|(_, code)| code.clone());
+        drop(known);
+        code.into_iter().for_each(|code| self.take(code));
         self.code.is_some()
+    }
+
+    fn take(&mut self, code: Code) {
+        if let Code::Around(staged, _) = &code {
+            self.registers = staged.scratch();
+        }
+        self.code = Some(code);
     }
 
     /// Notes that the terms were evaluated, for whatever reason.
@@ -142,7 +140,7 @@ impl Field {
         let is_found = match &mut direct.code {
             None => return Ok(false),
             Some(Code::Whole(function)) => {
-                function.call(&mut direct.registers, &work.input, dx);
+                function.call(&work.input, dx);
                 true
             }
             Some(Code::Around(staged, early)) => {
@@ -246,7 +244,10 @@ impl Field {
         if let Some(code) = code {
             constants.clear();
             constants.extend(self.constants.iter().chain(&*own));
-            code.function().prepare(registers, constants);
+            match code {
+                Code::Whole(function) => function.prepare(constants),
+                Code::Around(staged, _) => staged.prepare(registers, constants),
+            }
         }
     }
 
@@ -258,19 +259,16 @@ impl Field {
         }
         let code = match self.work.factored.reduced() {
             Some(_) => self.staged(),
-            None => self
-                .direct_tape()
-                .map(|tape| Code::Whole(backends::machine::BACKEND.compile(tape).into())),
+            None => self.direct_tape().map(|tape| Code::Whole(Bound::new(tape))),
         };
         let Some(code) = code else {
             (self.direct.made, self.direct.serves) = (u32::MAX, false);
             return;
         };
-        self.direct.registers = code.function().scratch();
         if let Ok(mut known) = self.direct.known.lock() {
             known.push((self.direct.order.clone(), code.clone()));
         }
-        self.direct.code = Some(code);
+        self.direct.take(code);
         self.prepare_direct();
     }
 
