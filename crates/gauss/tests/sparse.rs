@@ -318,6 +318,45 @@ fn a_large_metric_of_one_block_is_never_full() {
     compare("pairs", &own.v_dot, &pairs, 1e-12);
 }
 
+/// One row over all coordinates of such a metric fills in nothing else; a metric that joins each to
+/// many is told to be too large, at once.
+#[test]
+fn a_row_over_all_coordinates_stays_one_row() {
+    let n = 3000;
+    let band = |width: usize| {
+        let row = move |i: usize| i.saturating_sub(width)..(i + width + 1).min(n);
+        let pattern = Arc::new(Pattern::new(n, (0..n).map(row)));
+        let value = move |i: usize, j: usize| if i == j { 4.0 } else { 1.0 / width as f64 };
+        let entries = (0..n).flat_map(|i| row(i).map(move |j| value(i, j))).collect::<Vec<f64>>();
+        (pattern, entries)
+    };
+    let jacobian = Arc::new(Pattern::new(n, [0..n]));
+    let (rows, bias, none) = (vec![1.0; n], [3.0], vec![0.0; n]);
+    let force: Vec<f64> = (0..n).map(|i| (0.11 * i as f64).cos()).collect();
+    let (metric, entries) = band(1);
+    let terms = Terms {
+        n,
+        m: 1,
+        metric: &entries,
+        jacobian: &rows,
+        force: &force,
+        nonideal: &none,
+        bias: &bias,
+        inertia: &[],
+        noise: None,
+        patterns: Some(Patterns { metric: &metric, jacobian: &jacobian }),
+    };
+    let (_, own) = solve(&terms);
+    assert!(own.stationarity.max(own.feasibility) < 1e-12, "{own:?}");
+    assert!((own.v_dot.iter().sum::<f64>() - 3.0).abs() < 1e-9);
+    let (metric, entries) = band(700);
+    let patterns = Some(Patterns { metric: &metric, jacobian: &jacobian });
+    let terms = Terms { metric: &entries, patterns, ..terms };
+    let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
+    let solved = DEFAULT.solve(&mut scratch, &terms, &Tolerances::default(), &mut outcome);
+    assert!(solved.is_err(), "{:?}", outcome.rank);
+}
+
 #[test]
 fn what_sparse_factors_do_not_serve_is_solved_with_zeros() {
     // A coordinate without mass that a row holds.

@@ -16,6 +16,9 @@
 use super::structure::{fill_reducing, lower};
 use crate::pattern::Pattern;
 
+/// Rows with more entries than this many times √n do not count for the order.
+const DENSE: f64 = 10.0;
+
 /// The order of the unknowns and the pattern of L.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coupled {
@@ -41,8 +44,9 @@ pub(crate) struct CoupledFactors {
 }
 
 impl Coupled {
-    /// Finds an order for Γ and A.
-    pub(crate) fn new(metric: &Pattern, jacobian: &Pattern) -> Coupled {
+    /// Finds an order for Γ and A; `None` if L has more entries than `most` in those that are
+    /// tried.
+    pub(crate) fn new(metric: &Pattern, jacobian: &Pattern, most: usize) -> Option<Coupled> {
         let (n, m) = (metric.rows(), jacobian.rows());
         // Coordinates that meet in Γ or in a row.
         let mut meets: Vec<Vec<(usize, u32, u32)>> = vec![Vec::new(); n];
@@ -52,7 +56,9 @@ impl Coupled {
         for i in 0..n {
             metric.row(i).iter().for_each(|&j| meets[j].push((i, 0, 0)));
         }
-        for row in 0..m {
+        // Rows over many coordinates would join all of them, and say nothing.
+        let longest = (DENSE * (n as f64).sqrt()).max(16.0) as usize;
+        for row in (0..m).filter(|&row| jacobian.row(row).len() <= longest) {
             let own = jacobian.row(row);
             for &i in own {
                 meets[i].extend(own.iter().map(|&j| (j, 0, 0)));
@@ -62,13 +68,18 @@ impl Coupled {
             list.sort_unstable();
             list.dedup();
         });
-        let natural: Vec<usize> = (0..n).collect();
-        let orders = [with_multipliers(&natural, jacobian), {
-            with_multipliers(&fill_reducing(&meets), jacobian)
-        }];
-        let [first, second] = orders.map(|order| Coupled::in_order(metric, jacobian, order));
         // As coordinates come, if that fills in as little: what is near stays near.
-        if second.lower.entries() < first.lower.entries() { second } else { first }
+        let natural: Vec<usize> = (0..n).collect();
+        let in_order = |coordinates: &[usize]| {
+            let order = with_multipliers(coordinates, jacobian);
+            let own = Coupled::in_order(metric, jacobian, order);
+            let fill = fill(&own.matrix, most)?;
+            Some((fill, own))
+        };
+        let both = [in_order(&natural), in_order(&fill_reducing(&meets))];
+        let (_, mut found) = both.into_iter().flatten().min_by_key(|(fill, _)| *fill)?;
+        found.lower = lower(&found.matrix);
+        Some(found)
     }
 
     fn in_order(metric: &Pattern, jacobian: &Pattern, order: Vec<usize>) -> Coupled {
@@ -105,13 +116,7 @@ impl Coupled {
             }
             matrix.push(columns);
         }
-        let lower = lower(&matrix);
-        Coupled { n, order, position, matrix, sources, lower }
-    }
-
-    /// How many entries L has.
-    pub(crate) fn fill(&self) -> usize {
-        self.lower.entries()
+        Coupled { n, order, position, matrix, sources, lower: Pattern::default() }
     }
 
     /// Factors K. False if a pivot has not the sign that it should have, by a margin of `least` in
@@ -195,6 +200,33 @@ impl Coupled {
             x[unknown] = value;
         }
     }
+}
+
+/// How many entries L has below its diagonal; `None` if that is more than `most`. As
+/// [`lower`] finds them, without keeping any.
+fn fill(matrix: &Pattern, most: usize) -> Option<usize> {
+    const NONE: usize = usize::MAX;
+    let count = matrix.rows();
+    let (mut parent, mut seen) = (vec![NONE; count], vec![NONE; count]);
+    let mut entries = 0;
+    for k in 0..count {
+        seen[k] = k;
+        for &column in matrix.row(k).iter().filter(|column| **column < k) {
+            let mut i = column;
+            while seen[i] != k {
+                seen[i] = k;
+                entries += 1;
+                if parent[i] == NONE {
+                    parent[i] = k;
+                }
+                i = parent[i];
+            }
+        }
+        if entries > most {
+            return None;
+        }
+    }
+    Some(entries)
 }
 
 /// An order of coordinates with each multiplier behind the last coordinate of its row.

@@ -13,6 +13,8 @@ use std::sync::Arc;
 const LARGEST_BLOCK: usize = 32;
 /// Unit: part of a full triangle. A factor that fills in more than this is no sparse one.
 const FULL: f64 = 0.2;
+/// Nor is one with more entries than this.
+const MOST: usize = 1 << 24;
 
 /// Blocks, orders and patterns.
 #[derive(Clone, Debug)]
@@ -86,12 +88,12 @@ impl Structure {
         let mut coupled = None;
         if starts.windows(2).any(|w| w[1] - w[0] > LARGEST_BLOCK) {
             let none = Pattern::new(n, std::iter::empty::<Vec<usize>>());
-            let own = [jacobian, &none].map(|rows| Coupled::new(metric, rows));
-            let most = FULL * 0.5 * (n as f64) * (n as f64);
-            if own.iter().any(|own| own.fill() as f64 > most) {
-                return None;
-            }
-            coupled = Some(Box::new(own));
+            let most = (FULL * 0.5 * (n as f64) * (n as f64)) as usize;
+            let most = most.min(MOST);
+            coupled = Some(Box::new([
+                Coupled::new(metric, jacobian, most)?,
+                Coupled::new(metric, &none, most)?,
+            ]));
             block = (0..n).collect();
             (members, starts) = gather(&block);
         }
