@@ -24,7 +24,8 @@ struct View {
 
 impl View {
     fn new(name: &str, text: &str) -> View {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("view");
+        // A folder each: models that appear beside the one that is viewed have it run again.
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("viewed").join(name);
         std::fs::create_dir_all(&folder).expect("a folder");
         let file = folder.join(name);
         std::fs::write(&file, text).expect("a file");
