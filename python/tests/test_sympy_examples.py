@@ -262,3 +262,22 @@ def test_the_sign_of_multipliers() -> None:
     carried = (equations.A.T * ours).subs(point)
     assert np.allclose(np.array(left, dtype=float), np.array(carried, dtype=float))
     assert theirs == pytest.approx(-ours, rel=1e-9)
+
+
+def test_joints_before_their_equations_are_formed() -> None:
+    """A `JointsMethod` has bodies, joints and loads, and needs no equations of its own."""
+    from sympy.physics.mechanics import JointsMethod, PinJoint, RigidBody, inertia
+
+    q, u = dynamicsymbols("q u")
+    m, l, J, g = sp.symbols("m l J g")
+    wall, rod = RigidBody("wall"), RigidBody("rod", mass=m)
+    rod.central_inertia = inertia(rod.frame, J, J, J)
+    pin = PinJoint("pin", wall, rod, q, u, child_point=l / 2 * rod.y, joint_axis=wall.z)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        method = JointsMethod(wall, pin)
+    values = {m: 2.0, l: 1.5, J: 0.4}
+    system = dalembert.System.from_sympy(method, parameters=values)
+    assert system.coordinates == ["q"]
+    found = system.to_sympy()
+    assert sp.simplify(found.M[0] - (J + m * l**2 / 4)) == 0

@@ -22,6 +22,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Names of columns, a row for each case, and why cases failed.
 type Table<'py> = (Vec<String>, Bound<'py, PyArrayDyn<f64>>, Vec<(u64, String)>);
 
+/// The same before it is Python's.
+type Rows = (Vec<f64>, Vec<(u64, String)>);
+
 /// A study of a model that is ready to be computed.
 #[pyclass(frozen, module = "dalembert._dalembert")]
 pub(crate) struct Study {
@@ -185,11 +188,7 @@ impl Study {
         }
     }
 
-    fn all(
-        &self,
-        threads: Option<usize>,
-        guard: &mut Guard,
-    ) -> Result<(Vec<f64>, Vec<(u64, String)>), Trouble> {
+    fn all(&self, threads: Option<usize>, guard: &mut Guard) -> Result<Rows, Trouble> {
         let Own { plan, cases, .. } = &self.own;
         let (count, varied, width) = (plan.count(), plan.names.len(), self.own.columns().len());
         let size = usize::try_from(count).ok().and_then(|count| count.checked_mul(width));
