@@ -610,6 +610,11 @@ impl<'a> Resolver<'a, '_> {
         let zero = residual == ExprId::ZERO || self.exprs.is_zero(residual).is_zero();
         let value = self.parameter_value(residual);
         if zero || value == Some(0.0) {
+            // A joint says what it is, whether or not all of it is needed.
+            let def = self.constraint_rows[group].def;
+            if matches!(self.defs[def.0 as usize].kind, DefKind::Rows(_)) {
+                return Ok(true);
+            }
             self.n_notes += 1;
             if self.n_notes <= MAX_FAULTS {
                 let message = format!("constraint `{name}` always holds");
