@@ -337,12 +337,14 @@ impl<'a> Resolver<'a, '_> {
             let Some(components) = components else { continue };
             let components: Vec<(usize, ExprId)> =
                 components.into_iter().map(|(at, id)| (at, self.normalize(id))).collect();
-            let before = mass.len();
             let rest = self.settle(|r| r.take_added_mass(components.clone(), span, &mut mass));
-            if mass.len() > before {
+            let is_heavy =
+                components.iter().any(|&(_, id)| self.mask(id) & role::ACCELERATION != 0);
+            if is_heavy {
                 heavy.get_or_insert(span);
             }
-            if let Some(components) = rest {
+            // Of added mass alone no force is left.
+            if let Some(components) = rest.filter(|rest| !is_heavy || !rest.is_empty()) {
                 forces.push(Force { components, span });
             }
         }
