@@ -368,10 +368,13 @@ impl<'m> Expander<'m> {
 
     /// The turn about an axis of the frame, or of the quaternion with this axis.
     fn about(&self, axis: &[ExprId; 3], angle: ExprId) -> String {
-        let angle = self.source(angle);
+        let (angle, negative) = (self.source(angle), (-self.exprs.at(ExprId::ONE)).id);
         for (k, name) in ["Rx", "Ry", "Rz"].into_iter().enumerate() {
             if axis[k] == ExprId::ONE {
                 return format!("{name}({angle})");
+            }
+            if axis[k] == negative {
+                return format!("{name}(-({angle}))");
             }
         }
         let part = |k: usize| format!("({})*sin(({angle})/2)", self.source(axis[k]));
@@ -497,7 +500,14 @@ impl<'m> Expander<'m> {
                 .collect();
             put(&mut roots, &mut lines, format!("draw {word} {}", items.join(", ")), &ids);
         }
-        let prefix = self.names.fresh("w");
+        let mut prefix = "w".to_owned();
+        let clashes = |prefix: &str| {
+            let rest = self.names.taken.iter().filter_map(|name| name.strip_prefix(prefix));
+            rest.into_iter().any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        while clashes(&prefix) {
+            prefix.push('_');
+        }
         let roots = self.renamed(&roots);
         let (definitions, texts) = self.exprs.to_source_shared(&roots, &prefix);
         for (name, text) in definitions {

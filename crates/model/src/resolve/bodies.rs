@@ -157,7 +157,7 @@ impl<'a> Resolver<'a, '_> {
                 }
             };
         }
-        if self.calls.contains(&def) {
+        if self.calls.contains(&def) || !self.machine.planned {
             let span = self.defs[def.0 as usize].span;
             return self.fault(
                 Code::CircularDefinition,

@@ -48,7 +48,7 @@ impl<'a> Resolver<'a, '_> {
             self.prepare_replacements(&energy);
             // Momenta in forces are others now.
             forces = self.resolve_forces(false).0;
-            forces.push(force);
+            forces.extend(Some(force).filter(|force| !force.components.is_empty()));
         }
         self.resolve_states();
         let friction = self.dissipation_force(dissipation);

@@ -82,6 +82,8 @@ pub(super) struct Machine<'a> {
     pub settings: FxHashMap<DefId, (&'a Expr, ScopeId, EnvId)>,
     alias: FxHashMap<DefId, Target>,
     by_statement: FxHashMap<(Span, ScopeId, EnvId), usize>,
+    /// Whether everything is decided: before, nothing can be said of a pose.
+    pub planned: bool,
     /// How many symbols stand for coordinates that are none.
     shadows: usize,
     pub absolute: bool,
@@ -172,6 +174,7 @@ impl<'a> Resolver<'a, '_> {
         self.put_in_order();
         self.find_dimensions();
         self.machine_coordinates();
+        self.machine.planned = true;
     }
 
     /// `run …, coordinates absolute`.

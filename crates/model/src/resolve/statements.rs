@@ -337,12 +337,14 @@ impl<'a> Resolver<'a, '_> {
             let Some(components) = components else { continue };
             let components: Vec<(usize, ExprId)> =
                 components.into_iter().map(|(at, id)| (at, self.normalize(id))).collect();
-            let before = mass.len();
             let rest = self.settle(|r| r.take_added_mass(components.clone(), span, &mut mass));
-            if mass.len() > before {
+            let is_heavy =
+                components.iter().any(|&(_, id)| self.mask(id) & role::ACCELERATION != 0);
+            if is_heavy {
                 heavy.get_or_insert(span);
             }
-            if let Some(components) = rest {
+            // Of added mass alone no force is left.
+            if let Some(components) = rest.filter(|rest| !is_heavy || !rest.is_empty()) {
                 forces.push(Force { components, span });
             }
         }
@@ -617,6 +619,11 @@ impl<'a> Resolver<'a, '_> {
         let zero = residual == ExprId::ZERO || self.exprs.is_zero(residual).is_zero();
         let value = self.parameter_value(residual);
         if zero || value == Some(0.0) {
+            // A joint says what it is, whether or not all of it is needed.
+            let def = self.constraint_rows[group].def;
+            if matches!(self.defs[def.0 as usize].kind, DefKind::Rows(_)) {
+                return Ok(true);
+            }
             self.n_notes += 1;
             if self.n_notes <= MAX_FAULTS {
                 let message = format!("constraint `{name}` always holds");

@@ -53,6 +53,11 @@ impl<'a> Resolver<'a, '_> {
         if let Some(known) = &self.machine.joints[at].geometry {
             return Ok(known.clone());
         }
+        if !self.machine.planned {
+            let span = self.machine.joints[at].instance.statement.span;
+            let message = "what this joint joins depends on where it is";
+            return self.fault(Code::CircularDefinition, span, message);
+        }
         let joint = &self.machine.joints[at];
         let (instance, sides, fields, n) =
             (joint.instance, joint.sides, joint.fields, joint.dimension);
@@ -353,8 +358,8 @@ impl<'a> Resolver<'a, '_> {
 
     /// The frame of the first or of the second attachment.
     pub(super) fn attached(&mut self, at: usize, side: usize) -> Eval<Pose> {
-        let geometry = self.geometry(at)?;
         let target = self.targets(at)?[side];
+        let geometry = self.geometry(at)?;
         let pose = self.pose_of(target, self.machine.joints[at].dimension)?;
         let (u, turn) = &geometry.sides[side];
         Ok(pose.attach(&self.exprs, u, turn))
