@@ -35,6 +35,7 @@ pub(crate) fn run(args: &Sweep, color: Color) -> Status {
     plan.values(0, &mut first);
     let options = Options {
         set: args.model.set.clone(),
+        inputs: args.model.input.clone(),
         observe: args.observe.clone(),
         ..Options::default()
     };
@@ -172,6 +173,7 @@ fn form(args: &Sweep, input: &Input, plan: &Plan, cases: &Cases) -> Form {
         "format": 1,
         "model": input.text,
         "set": args.model.set,
+        "input": args.model.input,
         "vary": args.vary,
         "cases": table,
         "sampling": args.sampling,
