@@ -60,7 +60,7 @@ pub fn with_function(
     function: impl Fn(f64) -> f64,
 ) -> Result<Model, Error> {
     let count = ((to - from) / every).ceil();
-    if !(count >= 1.0 && count <= 1e7) {
+    if !(1.0..=1e7).contains(&count) {
         let words = format!("`{input}` is sampled {count} times from {from} to {to}");
         return Err(Error::plain(ErrorKind::Samples { input: input.to_owned() }, words));
     }

@@ -333,3 +333,34 @@ fn tables_end() {
     let error = found.simulate(0.0..5.0).run().map(|_| ()).expect_err("it leaves the data");
     assert_eq!(error.diagnostics()[0].code.name(), "table-range", "{error}");
 }
+
+/// `as` says how documents print a name, and changes nothing else.
+#[test]
+fn names_in_documents() {
+    let found = model(
+        "coord pitch as theta, x[1..2] as q\nparam k1 as \"k_{s}\" = 2\nstate z' as \"\\zeta\" = pitch\n\
+         kinetic pitch'^2/2 + dot(x', x')/2\npotential k1/2*pitch^2 + z*x[2]",
+    );
+    let latex: Vec<String> =
+        found.system.roots().iter().map(|&id| found.exprs.to_latex(id)).collect();
+    let latex = latex.join("\n");
+    for part in ["\\theta", "\\dot{\\theta}", "k_{s}", "\\zeta", "q_{2}"] {
+        assert!(latex.contains(part), "{part} in {latex}");
+    }
+    let source: Vec<String> =
+        found.system.roots().iter().map(|&id| found.exprs.to_source(id)).collect();
+    let source = source.join("\n");
+    assert!(source.contains("pitch'") && source.contains("k1") && !source.contains("theta"));
+}
+
+/// Definitions of a library, as if they were written here or behind a dot.
+#[test]
+fn libraries_are_used() {
+    let found = model(
+        "use \"dal:solids\"\nuse \"dal:solids\" as solids\ncoord x\nkinetic x'^2/2\n\
+         observe a = disk(2, 0.5)[3], b = solids.ball(5, 1)[1], c = rod(12, 1)[1]",
+    );
+    let run = found.simulate(0.0..0.1).run().unwrap_or_else(|error| panic!("{error}"));
+    let last = run.last().expect("an end");
+    assert_eq!((last["a"], last["b"], last["c"]), (0.25, 2.0, 0.0));
+}

@@ -17,7 +17,7 @@ pub(crate) use surface::{Restrictions, SurfaceData, SurfaceKey};
 
 use crate::function::Function;
 use crate::number::Number;
-use crate::symbol::{Symbol, SymbolInfo, SymbolKind};
+use crate::symbol::{Shown, Symbol, SymbolInfo, SymbolKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 use shared::Shared;
@@ -200,6 +200,16 @@ impl Exprs {
     /// The symbol of a variable's time derivative; `None` for constants and time.
     pub fn rate(&self, symbol: Symbol) -> Option<Symbol> {
         self.arena.lock().rate(symbol)
+    }
+
+    /// Says how documents print a symbol, and its derivatives.
+    pub fn show_symbol(&self, symbol: Symbol, shown: &Shown) {
+        let symbols = &mut self.arena.lock().symbols;
+        let mut next = Some(symbol);
+        while let Some(symbol) = next {
+            symbols[symbol.index()].shown = Some(shown.clone());
+            next = symbols[symbol.index()].rate;
+        }
     }
 
     /// What is known of a symbol.
@@ -402,7 +412,8 @@ impl Arena {
 
     pub fn new_symbol(&mut self, name: &str, primes: u8, kind: SymbolKind) -> Symbol {
         let symbol = Symbol(self.symbols.len() as u32);
-        self.symbols.push(SymbolInfo { name: name.to_owned(), primes, kind, rate: None });
+        let shown = None;
+        self.symbols.push(SymbolInfo { name: name.to_owned(), primes, kind, shown, rate: None });
         let id = self.intern(Node::Symbol(symbol), &[]);
         self.symbol_exprs.push(id);
         symbol
@@ -415,7 +426,9 @@ impl Arena {
         }
         if info.rate.is_none() {
             let (name, primes) = (info.name.clone(), info.primes);
+            let shown = info.shown.clone();
             let rate = self.new_symbol(&name, primes.saturating_add(1), SymbolKind::Variable);
+            self.symbols[rate.index()].shown = shown;
             self.symbols[symbol.index()].rate = Some(rate);
         }
         self.symbols[symbol.index()].rate

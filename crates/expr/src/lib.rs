@@ -71,6 +71,6 @@ pub use random::Random;
 pub use restriction::Surface;
 pub use simplify::Effort;
 pub use switches::{Switch, SwitchKind};
-pub use symbol::{Symbol, SymbolInfo, SymbolKind};
+pub use symbol::{Shown, Symbol, SymbolInfo, SymbolKind};
 pub use tables::{Between, Outside, Table, TableId};
 pub use zero::{Zero, ZeroTest};

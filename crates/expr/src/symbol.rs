@@ -28,6 +28,15 @@ pub enum SymbolKind {
     Variable,
 }
 
+/// How documents print a symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Like this name.
+    Name(String),
+    /// By this LaTeX; where there is none, by its own name.
+    Latex(String),
+}
+
 /// What is known of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SymbolInfo {
@@ -37,11 +46,21 @@ pub struct SymbolInfo {
     pub primes: u8,
     /// How it behaves in time.
     pub kind: SymbolKind,
+    /// How documents print it, if not by its name.
+    pub shown: Option<Shown>,
     /// The symbol of its time derivative, once asked for.
     pub(crate) rate: Option<Symbol>,
 }
 
 impl SymbolInfo {
+    /// The name that documents print, without LaTeX.
+    pub fn shown_name(&self) -> &str {
+        match &self.shown {
+            Some(Shown::Name(name)) => name,
+            _ => &self.name,
+        }
+    }
+
     /// The name as the language writes it, with its primes.
     pub fn full_name(&self) -> String {
         let mut name = self.name.clone();

@@ -336,6 +336,7 @@ pub(crate) fn call(what: crate::Function, key: f64, x: f64) -> f64 {
 
 /// Slopes at the points that keep what rises rising: the weighted harmonic mean of the secants,
 /// 0 where they differ in sign.
+#[allow(clippy::needless_range_loop)]
 fn monotone(h: &[f64], secants: &[f64], repeats: bool) -> Vec<f64> {
     let n = h.len();
     let inside = |i: usize, j: usize| {
@@ -375,6 +376,7 @@ fn end_slope(h: f64, next: f64, secant: f64, other: f64) -> f64 {
 }
 
 /// Slopes of the spline whose third derivative is continuous at the second and last but one point.
+#[allow(clippy::needless_range_loop)]
 fn not_a_knot(h: &[f64], secants: &[f64]) -> Vec<f64> {
     let n = h.len();
     match n {
@@ -442,6 +444,7 @@ fn periodic(h: &[f64], secants: &[f64]) -> Vec<f64> {
 }
 
 /// Solves a tridiagonal system; the solution takes the place of the right side.
+#[allow(clippy::needless_range_loop)]
 fn thomas(below: &[f64], middle: &mut [f64], above: &[f64], right: &mut [f64]) {
     let n = right.len();
     for i in 1..n {

@@ -34,5 +34,4 @@ pub mod span;
 pub mod system;
 mod tensor;
 pub mod tree;
-mod uses;
 pub mod walk;

@@ -1,5 +1,7 @@
 //! From text to model in one call.
 
+mod uses;
+
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::parser;
 use crate::resolve::tables::TableFiles;
@@ -7,7 +9,6 @@ use crate::resolve::{self, Limits, PartFiles, resolve};
 use crate::span::{SourceId, Sources};
 use crate::system::Model;
 use crate::tree::{File, PartSource, Statement, StatementKind, TableSource};
-use crate::uses;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use super::names::latex_name;
 use super::write::{Level, Measure, Page, Sheet, Slot, Style, Task, shares};
 use crate::arena::{ExprId, Node};
 use crate::function::Function;
-use crate::symbol::SymbolInfo;
+use crate::symbol::{Shown, SymbolInfo};
 use call::call;
 
 pub(super) struct Latex;
@@ -19,9 +19,22 @@ pub(super) struct Latex;
 /// fraction: 1/(2m) (…).
 const LONG_NUMERATOR: u64 = 140;
 
+/// A symbol as documents print it, with dots for primes.
+pub(super) fn symbol_latex(info: &SymbolInfo) -> String {
+    let Some(Shown::Latex(own)) = &info.shown else {
+        return latex_name(info.shown_name(), info.primes);
+    };
+    match info.primes {
+        0 => own.clone(),
+        1 => format!("\\dot{{{own}}}"),
+        2 => format!("\\ddot{{{own}}}"),
+        n => format!("{{{own}}}^{{({n})}}"),
+    }
+}
+
 impl Style for Latex {
     fn symbol(&self, info: &SymbolInfo) -> String {
-        latex_name(&info.name, info.primes)
+        symbol_latex(info)
     }
 
     fn ellipsis(&self) -> &'static str {

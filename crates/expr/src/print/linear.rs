@@ -20,7 +20,7 @@ pub(super) struct Linear {
 impl Style for Linear {
     fn symbol(&self, info: &SymbolInfo) -> String {
         if self.unicode {
-            text_name(&info.name, info.primes)
+            text_name(info.shown_name(), info.primes)
         } else {
             source_name(&info.name, info.primes)
         }

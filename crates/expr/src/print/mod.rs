@@ -89,7 +89,11 @@ impl Exprs {
     pub fn print_symbol(&self, symbol: Symbol, notation: Notation) -> String {
         let arena = self.arena.lock();
         let info = arena.symbol_info(symbol);
-        notation.name(&info.name, info.primes)
+        match notation {
+            Notation::Latex => latex::symbol_latex(info),
+            Notation::Text => notation.name(info.shown_name(), info.primes),
+            _ => notation.name(&info.name, info.primes),
+        }
     }
 
     /// A symbol as the language writes it: `th[2]'`.

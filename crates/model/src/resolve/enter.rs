@@ -24,12 +24,23 @@ impl<'a> Resolver<'a, '_> {
                     }
                     for (place, indices) in all.into_iter().enumerate() {
                         let at = (place, count);
+                        let known = self.parts.parameters.len();
                         if self
-                            .enter_param(&family.name, indices, value.as_ref(), at, instance)
+                            .enter_param(
+                                &family.name,
+                                indices.clone(),
+                                value.as_ref(),
+                                at,
+                                instance,
+                            )
                             .is_err()
                         {
                             self.mark_broken(scope, &family.name);
                             break;
+                        }
+                        if let Some(entered) = self.parts.parameters.get(known) {
+                            let symbol = entered.symbol;
+                            self.show(&[symbol], family.shown.as_ref(), &indices);
                         }
                     }
                 }
@@ -37,7 +48,13 @@ impl<'a> Resolver<'a, '_> {
             StatementKind::Coord(list) => {
                 for family in list {
                     let entered = self.each_entry(family, scope, env, |r, indices| {
-                        r.enter_coord(&family.name, indices, scope, env)
+                        let known = r.parts.coordinates.len();
+                        r.enter_coord(&family.name, indices.clone(), scope, env)?;
+                        if let Some(entered) = r.parts.coordinates.get(known) {
+                            let position = entered.position;
+                            r.show(&[position], family.shown.as_ref(), &indices);
+                        }
+                        Ok(())
                     });
                     if entered.is_err() {
                         self.mark_broken(scope, &family.name);

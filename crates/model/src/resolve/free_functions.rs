@@ -27,6 +27,7 @@ impl<'a> Resolver<'a, '_> {
         product.ok_or_else(|| self.already(spans.first().copied().unwrap_or_default()))
     }
 
+    #[allow(clippy::needless_range_loop)]
     pub(super) fn free_function(
         &mut self,
         name: &str,
@@ -58,7 +59,8 @@ impl<'a> Resolver<'a, '_> {
                 let v = self.vector_of(&values[0], spans[0])?;
                 let n = v.len();
                 self.spend((n * n) as u64, spans[0])?;
-                let entry = |k: usize| if k % (n + 1) == 0 { v[k / (n + 1)] } else { ExprId::ZERO };
+                let entry =
+                    |k: usize| if k.is_multiple_of(n + 1) { v[k / (n + 1)] } else { ExprId::ZERO };
                 Ok(Value::matrix(n, (0..n * n).map(entry).collect()))
             }
             "identity" => {
@@ -73,7 +75,8 @@ impl<'a> Resolver<'a, '_> {
                 };
                 let n = n as usize;
                 self.spend((n * n) as u64, spans[0])?;
-                let entry = |k: usize| if k % (n + 1) == 0 { ExprId::ONE } else { ExprId::ZERO };
+                let entry =
+                    |k: usize| if k.is_multiple_of(n + 1) { ExprId::ONE } else { ExprId::ZERO };
                 Ok(Value::matrix(n, (0..n * n).map(entry).collect()))
             }
             "det" => {
@@ -149,6 +152,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// cos a 1 + sin a [k]× + (1 − cos a) k kᵀ, with k the direction of the axis.
+    #[allow(clippy::needless_range_loop)]
     fn turn_about(&mut self, axis: [ExprId; 3], angle: ExprId, span: Span) -> Eval<Value> {
         // About an axis of coordinates it is the function of that name.
         let plain = [ExprId::ONE, ExprId::ZERO, ExprId::ZERO];

@@ -21,6 +21,7 @@ impl<'a> Resolver<'a, '_> {
     ) {
         let Instance { scope, env, .. } = instance;
         for (family, _) in list {
+            let shown = family.shown.as_ref();
             let Ok(all) = self.family_indices(family, self.constant_cx(scope, env)) else {
                 self.mark_broken(scope, &family.name);
                 continue;
@@ -30,9 +31,17 @@ impl<'a> Resolver<'a, '_> {
                 self.set_no_entries(&family.name, scope);
             }
             for (place, indices) in all.into_iter().enumerate() {
-                if self.enter_input(&family.name, indices, (place, count), instance).is_err() {
+                let known = self.parts.inputs.len();
+                if self
+                    .enter_input(&family.name, indices.clone(), (place, count), instance)
+                    .is_err()
+                {
                     self.mark_broken(scope, &family.name);
                     break;
+                }
+                if let Some(input) = self.parts.inputs.get(known) {
+                    let symbol = input.symbol;
+                    self.show(&[symbol], shown, &indices);
                 }
             }
         }
@@ -73,6 +82,29 @@ impl<'a> Resolver<'a, '_> {
         });
         self.defs[def.0 as usize].state = State::Done(Value::Scalar(self.exprs.of_symbol(symbol)));
         Ok(())
+    }
+
+    /// Says how documents print the symbols of a family, each with its indices.
+    pub(super) fn show(
+        &mut self,
+        symbols: &[Symbol],
+        shown: Option<&tree::Shown>,
+        indices: &[i64],
+    ) {
+        let Some(shown) = shown else { return };
+        let list: Vec<String> = indices.iter().map(i64::to_string).collect();
+        let own = match shown {
+            tree::Shown::Name(name) => {
+                dalembert_expr::Shown::Name(names::with_indices(&name.text, indices))
+            }
+            tree::Shown::Latex(text) if indices.is_empty() => {
+                dalembert_expr::Shown::Latex(text.text.to_string())
+            }
+            tree::Shown::Latex(text) => {
+                dalembert_expr::Shown::Latex(format!("{{{}}}_{{{}}}", text.text, list.join(",")))
+            }
+        };
+        symbols.iter().for_each(|&symbol| self.exprs.show_symbol(symbol, &own));
     }
 
     /// What a run takes for each input: of time, parameters, tables.
@@ -174,6 +206,7 @@ impl<'a> Resolver<'a, '_> {
     ) -> Eval<()> {
         let name = &rate.family.name;
         let full = self.full_name(scope, &name.text, &indices);
+        let shown_indices = indices.clone();
         let def = self.new_def(DefKind::State, scope, env, name.span);
         self.enter_name(name, indices, Kind::State, def, scope)?;
         let kind = DefKind::Rate { value: &rate.value, place, count };
@@ -181,6 +214,7 @@ impl<'a> Resolver<'a, '_> {
         let symbol = self.exprs.symbol(&full, SymbolKind::Variable);
         let in_time = self.exprs.rate(symbol).unwrap_or(symbol);
         self.set_role(symbol, role::STATE);
+        self.show(&[symbol], rate.family.shown.as_ref(), &shown_indices);
         self.rate_defs.insert(in_time, rate_def);
         self.parts.states.push(StateVariable {
             name: full,

@@ -300,7 +300,7 @@ impl<'a> Resolver<'a, '_> {
         if x.len() < 2 {
             return self.fault(Code::TableOrder, span, "a table has two points at least");
         }
-        let Some(at) = x.windows(2).position(|pair| !(pair[0] < pair[1])) else { return Ok(()) };
+        let Some(at) = x.windows(2).position(|pair| pair[0] >= pair[1]) else { return Ok(()) };
         let (line, before, after) = (columns.lines[at + 1], x[at], x[at + 1]);
         let message = format!(
             "the arguments of a table rise, and {after} follows {before} (line {line} of the data)"
