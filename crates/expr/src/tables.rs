@@ -157,6 +157,27 @@ impl Table {
         self.breaks.len()
     }
 
+    /// The values at its points.
+    pub fn values(&self) -> impl Iterator<Item = f64> {
+        self.pieces.iter().map(|piece| piece[0]).chain([self.last])
+    }
+
+    /// The words that make a table of its points what it is.
+    pub fn words(&self) -> impl Iterator<Item = &'static str> {
+        let between = match self.between {
+            Between::Linear | Between::Step => None,
+            Between::Monotone => Some("monotone"),
+            Between::Cubic => Some("cubic"),
+        };
+        let outside = match self.outside {
+            Outside::Ends => None,
+            Outside::Hold => Some("hold"),
+            Outside::Extend => Some("extend"),
+            Outside::Repeat => Some("repeat"),
+        };
+        between.into_iter().chain(outside)
+    }
+
     /// The arguments of its points.
     pub fn breaks(&self) -> &[f64] {
         &self.breaks

@@ -21,9 +21,10 @@ use dalembert_expr::{ExprId, Exprs, Symbol, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
-/// The text of a model without machine words.
+/// The text of a model without machine words. Inputs stay what they are, with what a run takes for
+/// them.
 pub fn expand(model: &Model) -> String {
-    Expander::new(model).text()
+    Expander::new(&model.opened()).text()
 }
 
 struct Expander<'m> {
@@ -75,9 +76,11 @@ impl<'m> Expander<'m> {
         let plain = |full: &&String| !full.contains('.');
         let parameters = system.parameters.iter().map(|p| &p.name);
         let coordinates = system.coordinates.iter().map(|c| &c.name);
+        let given = system.inputs.iter().map(|u| &u.name);
+        let states = system.states.iter().map(|z| &z.name);
         let speeds = system.speeds.iter().map(|s| &s.name);
-        let all: Vec<String> =
-            parameters.chain(coordinates).chain(speeds).filter(plain).cloned().collect();
+        let all = parameters.chain(coordinates).chain(given).chain(states).chain(speeds);
+        let all: Vec<String> = all.filter(plain).cloned().collect();
         for full in &all {
             names.of(full);
         }
@@ -101,6 +104,17 @@ impl<'m> Expander<'m> {
             ] {
                 symbols.push((old, exprs.of_symbol(new)));
             }
+        }
+        for input in &system.inputs {
+            let mut new = exprs.symbol(&names.of(&input.name), SymbolKind::Variable);
+            for old in [input.symbol, input.rate, input.second] {
+                symbols.push((old, exprs.of_symbol(new)));
+                new = exprs.rate(new).unwrap_or(new);
+            }
+        }
+        for state in &system.states {
+            let new = exprs.symbol(&names.of(&state.name), SymbolKind::Variable);
+            symbols.push((state.symbol, exprs.of_symbol(new)));
         }
         let mut expander = Expander { model, exprs, names, symbols, out: String::new() };
         for &(symbol, unknown) in &system.unknowns {
@@ -173,9 +187,35 @@ impl<'m> Expander<'m> {
             let name = self.names.of(&coordinate.name);
             self.line(&format!("coord {name}"));
         }
+        for input in &system.inputs {
+            let name = self.names.of(&input.name);
+            match input.value {
+                Some(value) => {
+                    let value = self.source(value);
+                    self.line(&format!("input {name} = {value}"));
+                }
+                None => self.line(&format!("input {name}")),
+            }
+        }
+        self.tables();
         let bodies = self.links();
         self.expressions(bodies);
         self.out
+    }
+
+    /// The tables that occur, by their points.
+    fn tables(&mut self) {
+        let mut seen = FxHashSet::default();
+        for (id, _, _) in self.exprs.tables(&self.model.system.roots()) {
+            let Some(table) = id.table().filter(|_| seen.insert(id)) else { continue };
+            let points = table.breaks().iter().zip(table.values());
+            let points: Vec<String> = points.map(|(x, y)| format!("[{x:?}, {y:?}]")).collect();
+            let mut line = format!("table {} = [{}]", table.name(), points.join(", "));
+            for word in table.words() {
+                let _ = write!(line, ", {word}");
+            }
+            self.line(&line);
+        }
     }
 
     /// The tree, and the kinetic energies of the bodies in it.
@@ -426,6 +466,10 @@ impl<'m> Expander<'m> {
             let line = format!("constraint {}: \u{1} = 0", label(&row.name));
             put(&mut roots, &mut lines, line, &[row.residual]);
         }
+        for state in &system.states {
+            let name = self.names.of(&state.name);
+            put(&mut roots, &mut lines, format!("state {name}' = \u{1}"), &[state.rate]);
+        }
         for speed in &system.speeds {
             let name = self.names.of(&speed.name);
             put(&mut roots, &mut lines, format!("speed {name} = \u{1}"), &[speed.value]);
@@ -457,12 +501,15 @@ impl<'m> Expander<'m> {
             put(&mut roots, &mut lines, line, &ids);
         }
         for observe in &system.observes {
+            let is_output = system.outputs.iter().any(|output| output.name == observe.name);
+            let word = if is_output { "output" } else { "observe" };
             let name = self.names.fresh(&identifier(&observe.name));
-            put(&mut roots, &mut lines, format!("observe {name} = \u{1}"), &[observe.value]);
+            put(&mut roots, &mut lines, format!("{word} {name} = \u{1}"), &[observe.value]);
         }
         for event in &system.events {
-            let mut line = format!("event {}: \u{1} = 0", label(&event.name));
-            let mut ids = vec![event.function];
+            let mut line = format!("event {}: ", label(&event.name));
+            line.push_str(if event.period.is_some() { "every \u{1}" } else { "\u{1} = 0" });
+            let mut ids = vec![event.period.unwrap_or(event.function)];
             line.push_str(match event.direction {
                 Direction::Both => "",
                 Direction::Rising => " rising",

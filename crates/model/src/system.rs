@@ -150,6 +150,37 @@ pub struct Tree {
     pub joints: Vec<Joint>,
 }
 
+impl Tree {
+    /// Visits every expression.
+    fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
+        for link in &mut self.links {
+            [&mut link.mass, &mut link.kinetic].into_iter().for_each(&mut *visit);
+            for list in [&mut link.center, &mut link.inertia, &mut link.origin, &mut link.rotation]
+            {
+                list.iter_mut().for_each(&mut *visit);
+            }
+        }
+        for joint in &mut self.joints {
+            joint.point.iter_mut().for_each(&mut *visit);
+            for attachment in &mut joint.attachments {
+                attachment.at.iter_mut().chain(&mut attachment.turning).for_each(&mut *visit);
+            }
+            let Some(motion) = &mut joint.motion else { continue };
+            motion.along.iter_mut().chain(&mut motion.displaced).for_each(&mut *visit);
+            for turn in &mut motion.turns {
+                match turn {
+                    JointTurn::Plane(by) => visit(by),
+                    JointTurn::About(axis, by) => {
+                        axis.iter_mut().for_each(&mut *visit);
+                        visit(by);
+                    }
+                    JointTurn::Quaternion(e) => e.iter_mut().for_each(&mut *visit),
+                }
+            }
+        }
+    }
+}
+
 /// A body, frame or particle of a [`Tree`].
 #[derive(Clone, Debug)]
 pub struct Link {
@@ -825,6 +856,7 @@ impl System {
             }
         }
         self.gravity.iter_mut().flatten().for_each(&mut *visit);
+        self.tree.each(visit);
         for check in &mut self.checks {
             match &mut check.kind {
                 CheckKind::Equal { left, right, within, at } => {
