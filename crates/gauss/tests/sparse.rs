@@ -330,7 +330,7 @@ fn a_row_over_all_coordinates_stays_one_row() {
         let entries = (0..n).flat_map(|i| row(i).map(move |j| value(i, j))).collect::<Vec<f64>>();
         (pattern, entries)
     };
-    let jacobian = Arc::new(Pattern::new(n, [0..n]));
+    let jacobian = Arc::new(Pattern::new(n, std::iter::once(0..n)));
     let (rows, bias, none) = (vec![1.0; n], [3.0], vec![0.0; n]);
     let force: Vec<f64> = (0..n).map(|i| (0.11 * i as f64).cos()).collect();
     let (metric, entries) = band(1);
