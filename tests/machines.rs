@@ -7,6 +7,7 @@ mod support;
 
 use dalembert::formulations::ALL as FORMULATIONS;
 use dalembert::model::expand::expand;
+use dalembert::prelude::*;
 use dalembert::simulate::program::observer::Solved;
 use dalembert::simulate::report::{self, Options as Routes};
 use dalembert::simulate::{ALL as ELIMINATIONS, Setting, start};
@@ -383,4 +384,32 @@ fn relative_absolute_and_expanded_agree() {
     assert!(failed.is_empty(), "{} failed:\n{}", failed.len(), failed.join("\n"));
     let enough = compared > 20 * cases as usize && loops > cases as usize / 8;
     assert!(only.is_some() || enough, "{compared} values, {loops} loops");
+}
+
+/// A pin and a screw that go around several times: where they close, angles go on over turns, and
+/// the thread does not lose its place.
+#[test]
+fn angles_go_on_over_turns() {
+    let text = "
+        body arm: mass 1, inertia [0.1, 0.2, 0.3], center [0.1, 0, 0]
+        body nut: mass 1, inertia [0.1, 0.2, 0.3], center [0.1, 0.2, 0]
+        joint base: pin ground, arm, axis [0, 1, 1]
+        joint thread: screw arm at [1, 0, 0], nut, axis [1, 0, 0], pitch 0.3
+        force base.angle: 0.2
+        force thread.angle: 0.4
+        gravity [0, 0, -2]
+        spring 0.3 at thread.angle
+        start base.angle' = 12, thread.angle' = -9
+    ";
+    let end = |coordinates: &str| {
+        let motion = load(text, coordinates).simulate(0.0..4.0).tolerance(1e-12).run();
+        let motion = motion.expect("it moves");
+        let last = motion.at(4.0).expect("its end");
+        [last["base.angle"], last["thread.angle"]]
+    };
+    let (relative, absolute) = (end("relative"), end("absolute"));
+    assert!(relative[0] > 8.0 * std::f64::consts::PI, "{relative:?}");
+    for (a, b) in relative.iter().zip(absolute) {
+        assert!((a - b).abs() < 1e-9 * a.abs(), "{relative:?} and {absolute:?}");
+    }
 }
