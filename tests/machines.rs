@@ -62,7 +62,7 @@ struct Machine {
 fn machine(seed: u64) -> Machine {
     let mut r = Random(seed);
     let n = if seed % 3 == 0 { 2 } else { 3 };
-    let bodies = 1 + r.below(if n == 2 { 4 } else { 3 });
+    let bodies = if n == 2 { 2 + r.below(3) } else { 1 + r.below(3) };
     let mut text = String::from("param g = 9.81\n");
     let gravity = if n == 2 { "[0, -g]" } else { "[0, 0, -g]" };
     let _ = writeln!(text, "gravity {gravity}");
@@ -145,24 +145,25 @@ fn machine(seed: u64) -> Machine {
     );
     let _ = writeln!(text, "damper 0.3 between {}, b1.position", r.vector(n, 2.0));
     let mut loops = Vec::new();
-    if bodies > 1 && r.below(3) > 0 {
-        let second = 2 + r.below(bodies - 1);
-        let first = r.below(second);
-        // What can move between them; a loop must leave some of it, or its rows are not
-        // independent by more than rounding.
-        let (moves, turns) = between(first, second, &parents, &joints);
-        let kinds: &[(&'static str, usize, usize)] = match n {
-            2 => &[("pin", 2, 0), ("slider", 1, 1)],
-            _ => &[("ball", 3, 0), ("universal", 3, 1), ("cylinder", 2, 2), ("planar", 1, 2)],
-        };
-        let fitting: Vec<&'static str> = kinds
-            .iter()
-            .filter(|kind| moves > kind.1 + kind.2 && (kind.2 == 0 || turns > kind.2))
-            .map(|kind| kind.0)
-            .collect();
-        if !fitting.is_empty() {
-            loops.push((fitting[r.below(fitting.len())], first, second, r.vector(n, 0.5)));
+    // What can move between two bodies; a loop must leave some of it, or its rows are not
+    // independent by more than rounding.
+    let kinds: &[(&'static str, usize, usize)] = match n {
+        2 => &[("pin", 2, 0), ("slider", 1, 1)],
+        _ => &[("ball", 3, 0), ("universal", 3, 1), ("cylinder", 2, 2), ("planar", 1, 2)],
+    };
+    let mut fitting = Vec::new();
+    for second in 2..=bodies {
+        for first in 0..second {
+            let (moves, turns) = between(first, second, &parents, &joints);
+            let fits = kinds
+                .iter()
+                .filter(|kind| moves > kind.1 + kind.2 && (kind.2 == 0 || turns > kind.2));
+            fitting.extend(fits.map(|kind| (kind.0, first, second)));
         }
+    }
+    if !fitting.is_empty() {
+        let (kind, first, second) = fitting[r.below(fitting.len())];
+        loops.push((kind, first, second, r.vector(n, 0.5)));
     }
     Machine { dimension: n, tree: text, joints, bodies, loops }
 }
