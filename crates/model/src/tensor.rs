@@ -337,7 +337,8 @@ mod tests {
             a,
             Some(exprs.time_derivative(a)),
         );
-        assert_eq!(about_z, turn(Axis::Z, "a"));
+        let rate = Some(exprs.time_derivative(a));
+        assert_eq!(about_z, Tensor::rotation(&exprs, Axis::Z, a, rate));
         let mixed_about = product(&[about, turn(Axis::X, "b")]);
         for rotation in [euler, quaternion, mixed, mixed_about] {
             let Tensor::Matrix { data, spin: Some(spin), .. } = &rotation else {

@@ -460,11 +460,11 @@ impl<'a> Resolver<'a, '_> {
     fn report_carry_cycle(&mut self, circle: &[DefId]) {
         let spans: Vec<Span> = circle
             .iter()
-            .filter_map(|def| match self.machine.footing.get(def) {
+            .map(|def| match self.machine.footing.get(def) {
                 Some(Footing::Carried(at) | Footing::Free(Some(at))) => {
-                    Some(self.machine.joints[*at].instance.statement.span)
+                    self.machine.joints[*at].instance.statement.span
                 }
-                _ => Some(self.defs[def.0 as usize].span),
+                _ => self.defs[def.0 as usize].span,
             })
             .collect();
         for def in circle {
@@ -529,7 +529,7 @@ impl<'a> Resolver<'a, '_> {
             let joint = &self.machine.joints[at];
             let Some(targets) = joint.targets else { continue };
             let axis = joint.fields.iter().find(|f| &*f.name.text == "axis").map(|f| &f.value);
-            let length = axis.and_then(|axis| literal_length(axis));
+            let length = axis.and_then(literal_length);
             for target in targets {
                 if let (Target::Def(def), Some(n @ 2..=3)) = (target, length) {
                     known.entry(lead(&leader, def)).or_insert(n);
