@@ -29,7 +29,8 @@ pub(crate) fn run(args: &Gallery, color: Color) -> Status {
 
 /// What the commands do with `gallery:NAME`, one after the other.
 fn run_page(name: &str, color: Color) -> Status {
-    let model = || ModelArgs { model: format!("gallery:{name}"), set: Vec::new() };
+    let model =
+        || ModelArgs { model: format!("gallery:{name}"), set: Vec::new(), input: Vec::new() };
     let checked = check::run(&Check { model: model(), json: false }, color);
     if checked != Status::Fine {
         return checked;
