@@ -154,7 +154,7 @@ impl Lexer<'_> {
             self.at += c.len_utf8();
             let value = Number::ratio(n, d).unwrap_or(Number::ONE);
             self.push(TokenKind::Number(value), start);
-        } else if is_printed(c) {
+        } else if is_printed(c) && self.peek_second() != Some('>') {
             // As our own documents write it.
             self.as_if(ascii_form(c).unwrap_or("*"), c.len_utf8());
         } else if let Some(ascii) = ascii_form(c) {

@@ -172,7 +172,9 @@ fn starts_runs_and_observations() {
 #[test]
 fn events() {
     let action = |text: &str| match statement(text) {
-        StatementKind::Event { direction, action, .. } => (direction, action),
+        StatementKind::Event { trigger: Trigger::Zero { direction, .. }, action, .. } => {
+            (direction, action)
+        }
         other => panic!("an event, not {other:?}"),
     };
     assert_eq!(action("event hit: y = 0"), (Direction::Both, Action::Record));
