@@ -61,7 +61,7 @@ struct Machine {
 
 fn machine(seed: u64) -> Machine {
     let mut r = Random(seed);
-    let n = if seed % 3 == 0 { 2 } else { 3 };
+    let n = if seed.is_multiple_of(3) { 2 } else { 3 };
     let bodies = if n == 2 { 2 + r.below(3) } else { 1 + r.below(3) };
     let mut text = String::from("param g = 9.81\n");
     let gravity = if n == 2 { "[0, -g]" } else { "[0, 0, -g]" };
