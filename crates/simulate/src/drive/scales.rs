@@ -22,13 +22,15 @@
 //! as long as it is no faster than they can have made it, δ h is allowed to velocities and δ h²
 //! to positions.
 //!
-//! The work done on the system, last in a state, moves nothing and has no size here.
+//! The work done on the system, last in a state, moves nothing. Series of a product fall later than
+//! those of its factors (e^{-2t} against e^{-t}), so where steps go by series, work that is followed
+//! is held to the tolerance by the kinetic energy; otherwise it has no size here.
 
 use super::Driver;
 use super::abreast::{Measure, Measures};
 use crate::drive::pass::Pass;
 use crate::drive::tolerances::scales::{
-    COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER,
+    COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER, WORK,
 };
 use crate::integrators::{Needs, Problem, Step};
 use crate::program::field::still;
@@ -449,6 +451,16 @@ impl Driver {
             }
             *weight = 1.0 / allowed;
         }
+        if self.integrator.needs() == Needs::Series && self.field.follows_work() {
+            let moved = |(j, c): (usize, &Component)| {
+                c.unit.root * larger(scales.own[n + j], (rates[n + j] * h).abs())
+            };
+            let fastest = velocities.iter().enumerate().map(moved).fold(0f64, f64::max);
+            let allowed = WORK * tolerance * fastest * fastest;
+            if let Some(weight) = weights.last_mut().filter(|_| allowed > 0.0) {
+                *weight = 1.0 / allowed;
+            }
+        }
     }
 
     /// Looks whether the motion begins at rest.
@@ -559,7 +571,7 @@ impl Driver {
         }
         let ratio = (short.0 / long.0).abs();
         let mut learned = false;
-        for i in 0..x.len() {
+        for i in 0..x.len() - 1 {
             let (before, error) = (long.1[i], short.1[i]);
             if !(before * pass.weights[i] > LOW) || error < FALLS * ratio * ratio * before {
                 continue;
@@ -620,7 +632,7 @@ impl Driver {
         let errors = pass.errors.iter().zip(&pass.weights).map(|(e, w)| e * w);
         let mut most = LOW;
         self.scales.suspected = None;
-        for (i, error) in errors.enumerate() {
+        for (i, error) in errors.enumerate().take(self.x.len() - 1) {
             if error > LOW && error >= most {
                 (self.scales.suspected, most) = (Some(i), error);
             }

@@ -45,6 +45,9 @@ pub(super) mod scales {
     pub(in crate::drive) const ALIKE: f64 = 1.25;
     /// Unit: part of the run. The shortest first step that is looked for.
     pub(in crate::drive) const LEAST: f64 = 1e-6;
+    /// Unit: part of the tolerance times the kinetic energy, twice and at most. What the work of a
+    /// step may be off by.
+    pub(in crate::drive) const WORK: f64 = 1.0;
     /// Unit: part of the tolerance times what the energy could do. What a component without a
     /// size may be off by.
     pub(in crate::drive) const SHARE: f64 = 1e-3;

@@ -189,7 +189,9 @@ impl Taylor {
             self.coefficients.sizes(k, &mut self.rates);
             let power = power(step.h.abs(), k);
             let mut most = (0, 0.0);
-            for (at, (size, weight)) in self.rates.iter().zip(step.weights).enumerate() {
+            // Work, the last one, is no motion.
+            let moving = self.rates.len().saturating_sub(1);
+            for (at, (size, weight)) in self.rates[..moving].iter().zip(step.weights).enumerate() {
                 let term = weight * size * power;
                 most = if term > most.1 { (at, term) } else { most };
             }
