@@ -138,13 +138,18 @@ fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> Result<usi
                 _ => &shown.force,
             };
             let x = values.evaluate(exprs, whole);
-            let mut y = vec![0.0; x.len()];
+            let (mut y, mut sizes) = (vec![0.0; x.len()], vec![1.0; x.len()]);
             for part in parts {
                 let part = values.evaluate(exprs, &part.values);
-                y.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+                y.iter_mut().zip(&part).for_each(|(sum, part)| *sum += part);
+                sizes.iter_mut().zip(&part).for_each(|(size, part)| *size += part.abs());
             }
-            if differ(&x, &y).is_some() {
-                return Err(format!("{name}: {parts:?} do not add up to F"));
+            // Parts may be far larger than what they add up to.
+            let relative = |list: &[f64]| -> Vec<f64> {
+                list.iter().zip(&sizes).map(|(value, size)| value / size).collect()
+            };
+            if differ(&relative(&x), &relative(&y)).is_some() {
+                return Err(format!("{name}: {x:?} is not the sum of its parts, {y:?}"));
             }
         }
         for (a, b) in model.system.constraints.iter().zip(&readable.model.system.constraints) {

@@ -763,7 +763,7 @@ impl<'a> Resolver<'a, '_> {
                 span,
             });
             self.machine.joints[at].group = Some(number);
-        } else if self.is_asked(at, &["force", "torque"]) {
+        } else if self.is_asked(at, &["force", "torque", "off"]) {
             self.release(at, scope, span)?;
         }
         Ok(())

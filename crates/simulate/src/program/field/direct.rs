@@ -54,6 +54,8 @@ pub(super) struct Direct {
     registers: Registers,
     /// What it is made for.
     order: Order,
+    /// The same of orders that were left: a motion may go to and fro between a few.
+    aside: Vec<(Order, Option<Code>, Registers)>,
     /// The decision at hand, and whether it can be gone by.
     decision: Option<u64>,
     serves: bool,
@@ -227,11 +229,21 @@ impl Field {
         }
         let rows = rows.iter().map(|&row| self.rows[row]);
         if direct.order.0 != columns || !rows.clone().eq(direct.order.1.iter().copied()) {
-            direct.order.0.clear();
-            direct.order.0.extend_from_slice(columns);
-            direct.order.1.clear();
-            direct.order.1.extend(rows);
-            direct.code = None;
+            let Direct { aside, order, code, registers, .. } = direct;
+            let is_it = |left: &Order| left.0 == columns && rows.clone().eq(left.1.iter().copied());
+            if let Some(left) = aside.iter_mut().find(|left| is_it(&left.0)) {
+                std::mem::swap(&mut left.0, order);
+                std::mem::swap(&mut left.1, code);
+                std::mem::swap(&mut left.2, registers);
+            } else {
+                if code.is_some() {
+                    aside.push((order.clone(), code.take(), std::mem::take(registers)));
+                }
+                order.0.clear();
+                order.0.extend_from_slice(columns);
+                order.1.clear();
+                order.1.extend(rows);
+            }
         }
         self.prepare_direct();
     }
