@@ -466,7 +466,7 @@ fn the_gallery_between_its_samples() -> Result<(), Error> {
                 assert!(q <= within, "{} at {}: {q:.1e}", page.name, s.t);
             }
             // States have no velocities.
-            for i in 0..speeds.len() {
+            for i in 0..there.velocity.len() {
                 let v = (there.velocity[i] - here.velocity[i]).abs() / speeds[i];
                 assert!(v <= within, "{} at {}: {v:.1e}", page.name, s.t);
             }

@@ -169,7 +169,11 @@ impl Document<'_, '_> {
                         StartRelation::Equals => "=",
                         StartRelation::Near => "\\approx",
                     };
-                    format!("${} {sign} {}$", self.formula(item.left), self.formula(item.right))
+                    let left = self.formula(item.left);
+                    match self.long_number(item.right) {
+                        Some(number) => format!("${left} \\approx {number}$"),
+                        None => format!("${left} {sign} {}$", self.formula(item.right)),
+                    }
                 })
                 .collect();
             self.text(format!("Start: {}.", start.join(", ")));
@@ -177,6 +181,31 @@ impl Document<'_, '_> {
         if let Some(words) = self.of.assumed(self.of.readable.assumptions(), Notation::Latex) {
             self.text(format!("What follows is {words}."));
         }
+    }
+
+    /// The value of a long expression of parameters, such as a part of the quaternion of a
+    /// rotation that was given; none of one that can be read.
+    fn long_number(&self, id: ExprId) -> Option<String> {
+        let exprs = self.of.exprs();
+        if width(&self.formula(id)) <= LINE / 2 {
+            return None;
+        }
+        let known: Vec<(Symbol, ExprId)> =
+            self.of.system().parameters.iter().filter_map(|p| Some((p.symbol, p.value?))).collect();
+        let mut value = id;
+        // Parameters may be given by others.
+        for _ in 0..=known.len() {
+            if exprs.symbols_of(&[value]).is_empty() {
+                break;
+            }
+            value = exprs.substitute(&[value], &known)[0];
+        }
+        let number = exprs.eval_f64(&[value], |_| f64::NAN)[0];
+        number.is_finite().then(|| match format!("{number:.5e}").split_once('e') {
+            Some((digits, "0")) => digits.to_owned(),
+            Some((digits, power)) => format!("{digits} \\cdot 10^{{{power}}}"),
+            None => number.to_string(),
+        })
     }
 
     /// The `let` statements of the model's text.

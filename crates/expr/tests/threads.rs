@@ -3,8 +3,8 @@
 use dalembert_expr::ball::{Balls, Doubles as DoubleBalls, Enclose};
 use dalembert_expr::eval::{Arithmetic, Doubles};
 use dalembert_expr::{
-    Effort, Explicit, Expr, ExprId, Exprs, Function, KeptValues, Notation, Number, Surface, Symbol,
-    SymbolKind, ZeroTest,
+    Effort, Explicit, Expr, ExprId, Exprs, Function, KeptValues, Notation, Number, Shown, Surface,
+    Symbol, SymbolKind, ZeroTest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -58,6 +58,9 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     print(exprs.at(branch));
     assumed.iter().for_each(|a| print(exprs.at(a.expr)));
     assert_eq!(exprs.as_call(vx.sin().id), Some(Function::Sin));
+    assert!(exprs.calls(&[vx.sin().id], Function::Sin) && exprs.tables(&all).is_empty());
+    assert_eq!(exprs.linear_systems(&[solved.id]).len(), 1);
+    exprs.show_symbol(y, &Shown::Name("y".to_owned()));
     print(exprs.at(exprs.without_solves(solved.id, 3)));
     let explicit = exprs.explicit(solved.id, 3, 10_000, &mut Explicit::default());
     print(exprs.at(explicit.expect("is short")));

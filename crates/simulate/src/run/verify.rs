@@ -322,11 +322,16 @@ pub fn run_verified_from(
                     let part = if tightened == 0 { 1.0 } else { SHORTER };
                     second.longest = if is_seen { None } else { Some(part * span / count) };
                     tries.push(second.clone());
+                    // Coefficients of long series may be beyond all numbers where times are short.
+                    if second.order.take().is_some() {
+                        tries.push(second.clone());
+                    }
                 }
             }
         }
-        let mut other = None;
+        let (mut other, mut order) = (None, None);
         for second in &tries {
+            order = second.order;
             let shown = if rows { Shown::Kept } else { Shown::Nothing };
             let found = trace(&program, second, &start, shown, sink)?;
             work += found.report.evaluations as f64;
@@ -350,7 +355,7 @@ pub fn run_verified_from(
         if before.is_some_and(|(e, t)| estimate.relative > ROUGH.0 * e * options.tolerance / t) {
             estimate.widen(ROUGH.1);
         }
-        (estimate.method, estimate.order) = (words, second.order);
+        (estimate.method, estimate.order) = (words, order);
         (estimate.steps, estimate.evaluations) =
             (other.report.statistics.steps, other.report.evaluations);
         (estimate.asked, estimate.tolerance) = (asked, options.tolerance);
