@@ -120,7 +120,7 @@ fn check(name: &str, model: &Model, equations: &EquationsOfMotion) -> Result<usi
         }
         let all: Vec<ExprId> = parts(&plain).into_iter().flat_map(|part| part.1).collect();
         // Where a matrix that is inverted is singular, no digit of it stands.
-        if values.evaluate(exprs, &all).iter().any(|x| x.abs() > 1e12) {
+        if values.evaluate(exprs, &all).iter().any(|x| x.is_nan() || x.abs() > 1e12) {
             continue;
         }
         for ((part, a), (_, b)) in parts(&plain).into_iter().zip(parts(shown)) {

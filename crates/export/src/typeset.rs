@@ -161,22 +161,25 @@ impl Document<'_, '_> {
             self.blocks.push(Block::Code(definitions));
         }
         if !system.start.is_empty() {
-            let start: Vec<String> = system
-                .start
-                .iter()
-                .map(|item| {
-                    let sign = match item.relation {
-                        StartRelation::Equals => "=",
-                        StartRelation::Near => "\\approx",
-                    };
-                    let left = self.formula(item.left);
-                    match self.long_number(item.right) {
-                        Some(number) => format!("${left} \\approx {number}$"),
-                        None => format!("${left} {sign} {}$", self.formula(item.right)),
-                    }
-                })
-                .collect();
-            self.text(format!("Start: {}.", start.join(", ")));
+            let (mut short, mut long) = (Vec::new(), Vec::new());
+            for item in &system.start {
+                let left = self.formula(item.left);
+                let number = self.long_number(item.right);
+                let sign = match (item.relation, &number) {
+                    (StartRelation::Equals, None) => "=",
+                    _ => "\\approx",
+                };
+                let right = number.unwrap_or_else(|| self.formula(item.right));
+                if width(&left) + width(&right) > LINE / 2 {
+                    long.push((left, right));
+                } else {
+                    short.push(format!("${left} {sign} {right}$"));
+                }
+            }
+            let short = short.join(", ");
+            let end = if long.is_empty() { "." } else { " and" };
+            self.text(format!("Start: {short}{end}").replace(":  and", ":"));
+            self.equations(long);
         }
         if let Some(words) = self.of.assumed(self.of.readable.assumptions(), Notation::Latex) {
             self.text(format!("What follows is {words}."));
