@@ -445,3 +445,22 @@ fn every_formulation_in_other_units() {
         }
     }
 }
+
+/// The work of forces falls off faster than the motion it is the product of, and is held to the
+/// tolerance all the same: overdamped, critical and weakly damped motions pass by series.
+#[test]
+fn damped_motions_pass_by_series() {
+    use dalembert::prelude::*;
+    for damping in ["0.2", "2", "6", "8.944", "12", "40"] {
+        for tolerance in ["1e-6", "1e-9", "1e-11"] {
+            let text = format!(
+                "coord x\nkinetic x'^2/2\nforce x: 20*(1 - x) - {damping}*x'\n\
+                 run t = 0..5, tol {tolerance}, method taylor"
+            );
+            let model = dalembert::parse(&text).expect("no faults");
+            let motion = model.simulate(..).run().expect("a motion");
+            let found = motion.certificate().check();
+            assert!(found.is_ok(), "damping {damping} at {tolerance}: {found:?}");
+        }
+    }
+}
