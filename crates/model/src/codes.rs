@@ -122,7 +122,6 @@ codes! {
     ForceWithoutEffect "force-without-effect",
     EventNever "event-never",
     GravityWithoutBody "gravity-without-body",
-    LaterStatement "later-statement",
     CarriedTwice "carried-twice",
     CarryCycle "carry-cycle",
     BodyWithoutPlace "body-without-place",
@@ -130,6 +129,7 @@ codes! {
     JointKind "joint-kind",
     JointField "joint-field",
     JointAxes "joint-axes",
+    SideShape "side-shape",
     InertiaImpossible "inertia-impossible",
     CarriedMultiplier "carried-multiplier",
     ForceAcceleration "force-acceleration",
@@ -145,6 +145,9 @@ codes! {
     TableSmoothness "table-smoothness",
     UseModel "use-model",
     ForeignWord "foreign-word",
+    FrictionNegative "friction-negative",
+    FrictionSlip "friction-slip",
+    ImpactGains "impact-gains",
 }
 
 impl Code {

@@ -14,7 +14,8 @@
 //! `w1`, `w2`, …. Names with dots become names with underscores: `knee.angle` is `knee_angle`.
 
 use crate::system::{
-    Action, Attachment, Energy, Joint, JointTurn, Link, Model, Motion, Stands, Unknown,
+    Action, Attachment, Change, Energy, Impacts, Joint, JointTurn, Link, Model, Motion, OfTouch,
+    Stands, Touched, Unknown,
 };
 use crate::tree::{Direction, Shape, StartRelation};
 use dalembert_expr::{ExprId, Exprs, Symbol, SymbolKind};
@@ -68,6 +69,27 @@ impl Names {
 }
 
 impl<'m> Expander<'m> {
+    /// What belongs to a contact or friction.
+    fn touch_text(&self, of: OfTouch) -> Option<String> {
+        let system = &self.model.system;
+        let friction = |at: usize| system.frictions.get(at);
+        let contact = |at: usize| system.contacts.get(at).map(|c| label(&c.name));
+        Some(match of {
+            OfTouch::Normal(at) | OfTouch::Impulse(at) => format!("multiplier({})", contact(at)?),
+            OfTouch::ContactMode(at) => format!("{}.mode", contact(at)?),
+            OfTouch::FrictionMode(at) => format!("{}.mode", label(&friction(at)?.name)),
+            OfTouch::Force(at, component) => {
+                let friction = friction(at)?;
+                match (friction.contact, friction.slip.len()) {
+                    // N comes first.
+                    (Some(of), _) => format!("{}.force[{}]", contact(of)?, component + 2),
+                    (None, 1) => format!("{}.force", label(&friction.name)),
+                    (None, _) => format!("{}.force[{}]", label(&friction.name), component + 1),
+                }
+            }
+        })
+    }
+
     fn new(model: &'m Model) -> Self {
         let exprs = model.exprs.clone();
         let system = &model.system;
@@ -128,6 +150,7 @@ impl<'m> Expander<'m> {
                     let mut coordinate = coordinate;
                     Some(format!("reaction({})", coordinate(at)))
                 }
+                Unknown::Touch(of) => expander.touch_text(of),
                 Unknown::Share(at, of) => {
                     let mut coordinate = coordinate;
                     let name = coordinate(at);
@@ -466,6 +489,56 @@ impl<'m> Expander<'m> {
             let line = format!("constraint {}: \u{1} = 0", label(&row.name));
             put(&mut roots, &mut lines, line, &[row.residual]);
         }
+        for (at, friction) in system.frictions.iter().enumerate() {
+            if friction.contact.is_some() {
+                continue;
+            }
+            let named = system.unknowns.iter().any(|(_, unknown)| match *unknown {
+                Unknown::Touch(OfTouch::FrictionMode(of) | OfTouch::Force(of, _)) => of == at,
+                _ => false,
+            }) || system
+                .events
+                .iter()
+                .any(|event| matches!(event.change, Some((Touched::Friction(of), _)) if of == at));
+            let mut line = "friction ".to_owned();
+            if named {
+                let _ = write!(line, "{}: ", label(&friction.name));
+            }
+            let mut ids = vec![friction.bound];
+            line.push_str("\u{1} along ");
+            line.push_str(&places(friction.slip.len()));
+            ids.extend(&friction.slip);
+            if let Some(holds) = friction.static_bound {
+                line.push_str(", static \u{1}");
+                ids.push(holds);
+            }
+            put(&mut roots, &mut lines, line, &ids);
+        }
+        for contact in &system.contacts {
+            let mut line = format!("contact {}: \u{1} >= 0", label(&contact.name));
+            let mut ids = vec![contact.gap()];
+            if contact.restitution != ExprId::ZERO {
+                line.push_str(", restitution \u{1}");
+                ids.push(contact.restitution);
+            }
+            if let Some(friction) = contact.friction.map(|at| &system.frictions[at]) {
+                let _ = write!(line, ", sliding {}", places(friction.slip.len()));
+                ids.extend(&friction.slip);
+                // The bound is the coefficient times N.
+                let coefficient = |bound: ExprId| self.exprs.gradient(bound, &[contact.normal])[0];
+                line.push_str(", friction \u{1}");
+                ids.push(coefficient(friction.bound));
+                if let Some(holds) = friction.static_bound {
+                    line.push_str(", static \u{1}");
+                    ids.push(coefficient(holds));
+                }
+            }
+            if let Some(condition) = contact.condition {
+                line.push_str(", while \u{1} >= 0");
+                ids.push(condition);
+            }
+            put(&mut roots, &mut lines, line, &ids);
+        }
         for state in &system.states {
             let name = self.names.of(&state.name);
             put(&mut roots, &mut lines, format!("state {name}' = \u{1}"), &[state.rate]);
@@ -489,6 +562,12 @@ impl<'m> Expander<'m> {
                     ids.push(id);
                 }
             }
+            if let Some(impacts) = run.impacts {
+                line.push_str(match impacts {
+                    Impacts::AtOnce => ", impacts at-once",
+                    Impacts::InTurn => ", impacts in-turn",
+                });
+            }
             for (word, name) in [
                 ("method", &run.method),
                 ("formulation", &run.formulation),
@@ -508,8 +587,25 @@ impl<'m> Expander<'m> {
         }
         for event in &system.events {
             let mut line = format!("event {}: ", label(&event.name));
-            line.push_str(if event.period.is_some() { "every \u{1}" } else { "\u{1} = 0" });
             let mut ids = vec![event.period.unwrap_or(event.function)];
+            match event.change {
+                Some((of, change)) => {
+                    let name = match of {
+                        Touched::Contact(at) => &system.contacts[at].name,
+                        Touched::Friction(at) => &system.frictions[at].name,
+                    };
+                    let word = match change {
+                        Change::Closes => "closes",
+                        Change::Opens => "opens",
+                        Change::Sticks => "sticks",
+                        Change::Slips => "slips",
+                    };
+                    let _ = write!(line, "{} {word}", label(name));
+                    ids.clear();
+                }
+                None if event.period.is_some() => line.push_str("every \u{1}"),
+                None => line.push_str("\u{1} = 0"),
+            }
             line.push_str(match event.direction {
                 Direction::Both => "",
                 Direction::Rising => " rising",
@@ -570,6 +666,14 @@ impl<'m> Expander<'m> {
             }
             self.line(&whole);
         }
+    }
+}
+
+/// Places for the components of a scalar or vector.
+fn places(count: usize) -> String {
+    match count {
+        1 => "\u{1}".to_owned(),
+        _ => format!("[{}]", vec!["\u{1}"; count].join(", ")),
     }
 }
 

@@ -364,6 +364,7 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
                 RunOption::Formulation(name) => out.push_str(&format!("formulation {}", name.text)),
                 RunOption::Elimination(name) => out.push_str(&format!("elimination {}", name.text)),
                 RunOption::Coordinates(name) => out.push_str(&format!("coordinates {}", name.text)),
+                RunOption::Impacts(name) => out.push_str(&format!("impacts {}", name.text)),
             });
         }
         StatementKind::Observe(list) => {
@@ -392,6 +393,10 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
                 Trigger::Every(period) => {
                     out.push_str("every ");
                     value(out, period);
+                }
+                Trigger::Change { of, change } => {
+                    value(out, of);
+                    let _ = write!(out, " {}", change.text);
                 }
             }
             match action {
@@ -465,13 +470,7 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
             out.push_str(if *is_loop { "loop " } else { "joint " });
             write_entry(out, entry);
             let _ = write!(out, ": {} ", kind.text);
-            join(out, &sides[..], ", ", |out, side| {
-                value(out, &side.of);
-                for field in &side.fields {
-                    out.push(' ');
-                    write_field(out, field);
-                }
-            });
+            join(out, &sides[..], ", ", write_side);
             for field in fields {
                 out.push_str(", ");
                 write_field(out, field);
@@ -510,6 +509,52 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
                     value(out, s);
                 }
             }
+        }
+        StatementKind::Friction { label, bound, along, holds } => {
+            out.push_str("friction ");
+            if let Some(label) = label {
+                write_entry(out, label);
+                out.push_str(": ");
+            }
+            value(out, bound);
+            out.push_str(" along ");
+            value(out, along);
+            if let Some(holds) = holds {
+                out.push_str(", static ");
+                value(out, holds);
+            }
+        }
+        StatementKind::Contact { entry, gap, fields, condition } => {
+            out.push_str("contact ");
+            write_entry(out, entry);
+            out.push_str(": ");
+            match gap {
+                Gap::Between(left, right) => {
+                    value(out, left);
+                    out.push_str(" >= ");
+                    value(out, right);
+                }
+                Gap::Sides(sides) => join(out, &sides[..], ", ", write_side),
+            }
+            for field in fields {
+                out.push_str(", ");
+                write_field(out, field);
+            }
+            if let Some(condition) = condition {
+                out.push_str(", while ");
+                write_expr(out, condition, Level::Or);
+            }
+        }
+    }
+}
+
+fn write_side(out: &mut String, side: &Side) {
+    write_expr(out, &side.of, Level::Sum);
+    for field in &side.fields {
+        out.push(' ');
+        write_field(out, field);
+        if let ("curve", Some(by)) = (&*field.name.text, &side.by) {
+            let _ = write!(out, " by {}", by.text);
         }
     }
 }

@@ -43,9 +43,6 @@ pub const STATEMENT_WORDS: [&str; 38] = [
     "contact",
 ];
 
-/// Statements that the grammar has a place for and that are not built yet.
-pub const LATER_STATEMENTS: &[&str] = &["friction", "contact"];
-
 /// The functions, each with its least and its greatest number of arguments.
 pub const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("sin", 1, 1),
@@ -127,6 +124,15 @@ pub const BODY_MEMBERS: &[&str] = &[
 /// What stands behind the dot of a joint, beside its coordinates.
 pub const JOINT_MEMBERS: &[&str] = &["omega", "point", "force", "torque"];
 
+/// What stands behind the dot of a contact.
+pub const CONTACT_MEMBERS: &[&str] = &["gap", "point", "slip", "force", "mode"];
+
+/// What stands behind the dot of a rolling joint.
+pub const ROLLING_MEMBERS: &[&str] = &["gap", "point", "slip", "force"];
+
+/// What stands behind the dot of a friction.
+pub const FRICTION_MEMBERS: &[&str] = &["force", "mode"];
+
 /// What stands behind the dot of a spring or damper.
 pub const SPRING_MEMBERS: &[&str] = &["length", "force"];
 
@@ -149,9 +155,18 @@ pub const SIDE_FIELDS: &[&str] = &["at", "turning", "radius", "axis", "normal", 
 /// The fields of a joint, behind its sides.
 pub const JOINT_FIELDS: &[&str] = &["axis", "pitch"];
 
+/// The fields of a contact, behind its sides or its gap.
+pub const CONTACT_FIELDS: &[&str] = &["restitution", "friction", "static", "sliding", "while"];
+
+/// What an event of a contact or friction waits for.
+pub const CHANGES: &[&str] = &["closes", "opens", "sticks", "slips"];
+
 /// The options of `run`.
 pub const RUN_OPTIONS: &[&str] =
-    &["t", "every", "tol", "method", "formulation", "elimination", "coordinates"];
+    &["t", "every", "tol", "method", "formulation", "elimination", "coordinates", "impacts"];
+
+/// Who takes part in an impact.
+pub const IMPACTS: &[&str] = &["at-once", "in-turn"];
 
 /// The options of `table` that are one word.
 pub const TABLE_OPTIONS: &[&str] = &["linear", "monotone", "cubic", "hold", "extend", "repeat"];

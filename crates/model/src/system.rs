@@ -11,6 +11,11 @@
 //! speaks of inputs themselves (their columns of B, an unknown that serves a constraint) starts
 //! from there.
 
+mod phase;
+mod touch;
+
+pub use touch::{Change, Contact, Friction, Impacts, Mode, OfTouch, Phase, Shape, Touch, Touched};
+
 use crate::span::{Sources, Span};
 use crate::tree;
 use dalembert_expr::{ExprId, Exprs, Symbol};
@@ -46,6 +51,13 @@ impl Model {
         system.inputs.iter_mut().find(|u| u.name == name)?.value = Some(value);
         let system = system.closed(&exprs);
         Some(Model { exprs, system, sources })
+    }
+
+    /// The part 1 model of a phase of contacts and frictions.
+    pub fn in_phase(&self, phase: &Phase) -> Model {
+        let exprs = self.exprs.share();
+        let system = self.system.in_phase(&exprs, phase);
+        Model { exprs, system, sources: Arc::clone(&self.sources) }
     }
 
     /// Another hold on the model: expressions added to one are in the other.
@@ -98,6 +110,14 @@ pub struct System {
     pub nonideal: Vec<Force>,
     /// Constraint rows in order of declaration.
     pub constraints: Vec<Constraint>,
+    /// Dry frictions: those of statements in their order, then those of contacts.
+    pub frictions: Vec<Friction>,
+    /// Contacts in order of declaration.
+    pub contacts: Vec<Contact>,
+    /// Joints that roll; their rows are among the constraints.
+    pub rolling: Vec<Touch>,
+    /// The phase of contacts and frictions that this system is the model of; `None` as read.
+    pub phase: Option<Phase>,
     /// Quantities given from outside as functions of time, in order of declaration.
     pub inputs: Vec<Input>,
     /// The outputs of the outermost model; they are observed too.
@@ -521,6 +541,8 @@ pub struct Run {
     pub formulation: Option<String>,
     /// Elimination.
     pub elimination: Option<String>,
+    /// Who takes part in impacts; a run passes those only on which all agree if that is not said.
+    pub impacts: Option<Impacts>,
     /// The statement, if there is one.
     pub span: Option<Span>,
 }
@@ -548,6 +570,8 @@ pub struct Event {
     /// For an event that happens in time: at the start and after each of these. Its function
     /// is no zero anywhere.
     pub period: Option<ExprId>,
+    /// For an event that is a change of a contact or friction; its function is no zero anywhere.
+    pub change: Option<(Touched, Change)>,
     /// What happens.
     pub action: Action,
     /// The statement.
@@ -680,6 +704,8 @@ pub enum Unknown {
     Reaction(usize),
     /// One constraint row's share of it: (coordinate, row).
     Share(usize, usize),
+    /// What belongs to a contact or friction; a phase turns it into one of the others, or a value.
+    Touch(OfTouch),
 }
 
 /// How often an input may be differentiated.
@@ -799,7 +825,9 @@ impl System {
             Energy::Lagrangian { .. } => system.velocities(),
             Energy::Hamiltonian { .. } => Vec::new(),
         };
-        for constraint in &mut system.constraints {
+        let contacts = system.contacts.iter_mut().map(|contact| &mut contact.row);
+        let frictions = system.frictions.iter_mut().flat_map(|friction| &mut friction.rows);
+        for constraint in system.constraints.iter_mut().chain(contacts).chain(frictions) {
             constraint.reclassify(exprs, &velocities);
         }
         system
@@ -822,6 +850,9 @@ impl System {
         let forces = self.forces.iter_mut().chain(&mut self.nonideal);
         forces.flat_map(|f| &mut f.components).for_each(|c| visit(&mut c.1));
         self.constraints.iter_mut().for_each(|c| visit(&mut c.residual));
+        self.frictions.iter_mut().for_each(|friction| friction.each(visit));
+        self.contacts.iter_mut().for_each(|contact| contact.each(visit));
+        self.rolling.iter_mut().for_each(|touch| touch.each(visit));
         self.states.iter_mut().for_each(|z| visit(&mut z.rate));
         self.speeds.iter_mut().for_each(|s| visit(&mut s.value));
         for start in &mut self.start {
@@ -921,6 +952,15 @@ impl System {
         let forces = self.forces.iter().chain(&self.nonideal);
         roots.extend(forces.flat_map(|f| f.components.iter().map(|c| c.1)));
         roots.extend(self.constraints.iter().map(|c| c.residual));
+        for contact in &self.contacts {
+            roots.extend([contact.gap(), contact.restitution]);
+            roots.extend(contact.condition);
+        }
+        for friction in &self.frictions {
+            roots.extend(
+                friction.slip.iter().chain([&friction.bound]).chain(&friction.static_bound),
+            );
+        }
         roots.extend(self.speeds.iter().map(|s| s.value));
         roots.extend(self.start.iter().flat_map(|s| [s.left, s.right]));
         roots.extend(

@@ -244,6 +244,8 @@ pub enum RunOption {
     Elimination(Name),
     /// `coordinates absolute`
     Coordinates(Name),
+    /// `impacts at-once`
+    Impacts(Name),
 }
 
 /// One output of an `observe` statement.
@@ -280,6 +282,13 @@ pub enum Trigger {
     },
     /// `every 0.01`: at t₀ + k·0.01.
     Every(Expr),
+    /// `c closes`: at a change of a contact or friction.
+    Change {
+        /// The contact or friction.
+        of: Expr,
+        /// `closes`, `opens`, `sticks` or `slips`.
+        change: Name,
+    },
 }
 
 /// What an event does.
@@ -365,6 +374,15 @@ pub enum Where {
     At(Expr),
 }
 
+/// What may touch in a contact.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Gap {
+    /// `1 >= x`: the left side is at least the right one.
+    Between(Expr, Expr),
+    /// Two sides with shapes.
+    Sides(Box<[Side; 2]>),
+}
+
 /// One side of a joint: `thigh at [0, 0, -l] turning R`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Side {
@@ -372,6 +390,8 @@ pub struct Side {
     pub of: Expr,
     /// Where the joint is attached to it, and with which shape.
     pub fields: Vec<Field>,
+    /// The name that runs along its `curve`.
+    pub by: Option<Name>,
     /// The whole side.
     pub span: Span,
 }
@@ -551,6 +571,28 @@ pub enum StatementKind {
         rest: Option<Expr>,
         /// Where it acts.
         place: Where,
+    },
+    /// `friction F along v, static Fs`
+    Friction {
+        /// Its name, if it has one.
+        label: Option<Entry>,
+        /// F.
+        bound: Expr,
+        /// v.
+        along: Expr,
+        /// F_s.
+        holds: Option<Expr>,
+    },
+    /// `contact c: ground normal [0, 1], ball radius r, restitution e, friction mu`
+    Contact {
+        /// Its name.
+        entry: Entry,
+        /// What may not become negative.
+        gap: Gap,
+        /// `restitution`, `friction`, `static`, `sliding`.
+        fields: Vec<Field>,
+        /// What stands after `while`.
+        condition: Option<Expr>,
     },
 }
 

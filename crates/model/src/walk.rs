@@ -2,8 +2,8 @@
 //! expression.
 
 use crate::tree::{
-    Action, Argument, CheckAt, CheckKind, Expr, ExprKind, Family, ForceForm, PostfixKind,
-    RunOption, Statement, StatementKind, TableSource, Trigger, Where,
+    Action, Argument, CheckAt, CheckKind, Expr, ExprKind, Family, ForceForm, Gap, PostfixKind,
+    RunOption, Side, Statement, StatementKind, TableSource, Trigger, Where,
 };
 
 /// The expressions that stand in a statement itself, in the order of the text. Those of
@@ -62,7 +62,8 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
                     RunOption::Method(_)
                     | RunOption::Formulation(_)
                     | RunOption::Elimination(_)
-                    | RunOption::Coordinates(_) => {}
+                    | RunOption::Coordinates(_)
+                    | RunOption::Impacts(_) => {}
                 }
             }
         }
@@ -77,6 +78,7 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
             match trigger {
                 Trigger::Zero { left, right, .. } => list.extend([left, right]),
                 Trigger::Every(period) => list.push(period),
+                Trigger::Change { of, .. } => list.push(of),
             }
             if let Action::Reset(resets) = action {
                 list.extend(resets.iter().flat_map(|(quantity, value)| [quantity, value]));
@@ -102,10 +104,7 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
         }
         StatementKind::Joint { entry, sides, fields, .. } => {
             list.extend(&entry.indices);
-            for side in sides.iter() {
-                list.push(&side.of);
-                list.extend(side.fields.iter().map(|field| &field.value));
-            }
+            list.extend(sides.iter().flat_map(of_side));
             list.extend(fields.iter().map(|field| &field.value));
         }
         StatementKind::Torque { value, on, from } => {
@@ -121,8 +120,40 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
                 Where::At(s) => list.push(s),
             }
         }
+        StatementKind::Friction { label, bound, along, holds } => {
+            list.extend(label.iter().flat_map(|entry| &entry.indices));
+            list.extend([bound, along]);
+            list.extend(holds);
+        }
+        StatementKind::Contact { entry, gap, fields, condition } => {
+            list.extend(&entry.indices);
+            match gap {
+                Gap::Between(left, right) => list.extend([left, right]),
+                Gap::Sides(sides) => list.extend(sides.iter().flat_map(of_side)),
+            }
+            list.extend(fields.iter().map(|field| &field.value));
+            list.extend(condition);
+        }
     }
     list
+}
+
+fn of_side(side: &Side) -> impl Iterator<Item = &Expr> {
+    std::iter::once(&side.of).chain(side.fields.iter().map(|field| &field.value))
+}
+
+/// The names that run in the expressions of a statement itself, and are known nowhere else.
+pub fn bound_names(statement: &Statement) -> Vec<&str> {
+    let sides = match &statement.kind {
+        StatementKind::Let(list) => {
+            let arguments = list.iter().filter_map(|define| define.arguments.as_ref());
+            return arguments.flatten().map(|argument| &*argument.text).collect();
+        }
+        StatementKind::Joint { sides, .. } => sides,
+        StatementKind::Contact { gap: Gap::Sides(sides), .. } => sides,
+        _ => return Vec::new(),
+    };
+    sides.iter().filter_map(|side| side.by.as_ref()).map(|name| &*name.text).collect()
 }
 
 /// The expressions of a check.

@@ -7,7 +7,7 @@ use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::lexicon::{self, RUN_OPTIONS, SHAPES};
+use crate::lexicon::{self, CHANGES, RUN_OPTIONS, SHAPES};
 use crate::tree::{
     Action, Direction, Entry, Expr, ExprKind, ForceForm, Name, RunOption, Shape, StartItem,
     StartRelation, StatementKind, Trigger,
@@ -132,8 +132,8 @@ impl Parser<'_> {
                         "write `a = b rising` for the moment when a becomes greater than b"
                     }
                     _ => {
-                        "inequalities are not in the language; an `event` can stop the motion or \
-                         reverse it where the limit is reached"
+                        "what may touch and leave again is a `contact`: `contact stop: 1 >= x`; an \
+                         `event` can stop the motion where a limit is reached"
                     }
                 };
                 self.fault_here(Code::Inequality, format!("{what} is an equation"), hint);
@@ -255,9 +255,12 @@ impl Parser<'_> {
             let hint = "an event has a name: `event hit: y = 0 falling`";
             self.expected("a label and `:`", hint);
         }
-        let trigger = match self.period() {
-            Some(period) => Trigger::Every(period),
-            None => {
+        let change = self.change();
+        let period = if change.is_some() { None } else { self.period() };
+        let trigger = match (change, period) {
+            (Some(change), _) => change,
+            (None, Some(period)) => Trigger::Every(period),
+            (None, None) => {
                 let (left, right) = self.within(EVENT, |parser| parser.equation("an event"));
                 let direction = if self.eat_name("rising") {
                     Direction::Rising
@@ -274,6 +277,31 @@ impl Parser<'_> {
             false => Action::Record,
         };
         Some(StatementKind::Event { label: label?, trigger, action })
+    }
+
+    /// `c closes`, if that stands here.
+    fn change(&mut self) -> Option<Trigger> {
+        let begin = self.at;
+        let mut at = begin;
+        loop {
+            // `a.c[2]`, and what stands behind it.
+            if self.kind_at(at).name().is_none() {
+                return None;
+            }
+            at += 1;
+            if *self.kind_at(at) == TokenKind::OpenBracket {
+                at = self.step_over(at);
+            }
+            if *self.kind_at(at) != TokenKind::Dot {
+                break;
+            }
+            at += 1;
+        }
+        if !self.kind_at(at).name().is_some_and(|word| CHANGES.contains(&word)) {
+            return None;
+        }
+        let of = self.postfix(false);
+        Some(Trigger::Change { of, change: self.take_name()? })
     }
 
     fn action(&mut self) -> Action {
@@ -346,6 +374,7 @@ impl Parser<'_> {
             "method" => RunOption::Method(self.word()?),
             "formulation" => RunOption::Formulation(self.word()?),
             "coordinates" => RunOption::Coordinates(self.word()?),
+            "impacts" => RunOption::Impacts(self.word()?),
             _ => RunOption::Elimination(self.word()?),
         })
     }

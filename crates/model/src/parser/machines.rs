@@ -1,5 +1,4 @@
-//! Statements that build machines: `frame joint loop torque spring damper`, and the words that
-//! have a place in the grammar and no meaning yet.
+//! Statements that build machines: `frame joint loop torque spring damper`.
 //!
 //! ```text
 //! "torque" expr "on" postfix ["from" postfix]
@@ -7,16 +6,16 @@
 //! "frame" entry ["on" postfix] [":" field { "," field }]
 //! ("joint" | "loop") label kind side "," side { "," ("axis" | "pitch") expr }
 //! where = "between" expr "," expr | "at" expr
-//! side  = postfix { ("at" | "turning" | "radius" | "axis" | "normal") expr | "curve" expr "by" NAME }
 //! ```
 
+use super::touch::SIDE;
 use super::words::{alternatives, nearest};
 use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::lexicon::{JOINT_FIELDS, JOINT_KINDS, SIDE_FIELDS};
-use crate::tree::{Entry, Field, Name, Side, StatementKind, Where};
+use crate::lexicon::{JOINT_FIELDS, JOINT_KINDS};
+use crate::tree::{Entry, Field, Name, StatementKind, Where};
 
 const fn stops(stops: &'static [&'static str]) -> Context {
     Context { stops, items: false, condition: false, inside: false }
@@ -25,7 +24,6 @@ const fn stops(stops: &'static [&'static str]) -> Context {
 const TORQUE: Context = stops(&["on", "from"]);
 const SPRING: Context = stops(&["between", "at"]);
 const FRAME: Context = stops(&["at", "turning", "on"]);
-const SIDE: Context = stops(&["at", "turning", "radius", "axis", "normal", "curve", "by", "pitch"]);
 
 impl Parser<'_> {
     pub(super) fn torque(&mut self) -> StatementKind {
@@ -151,25 +149,6 @@ impl Parser<'_> {
         None
     }
 
-    fn side(&mut self) -> Side {
-        let start = self.span();
-        let of = self.postfix(false);
-        let mut fields: Vec<Field> = Vec::new();
-        while self.kind().name().is_some_and(|word| SIDE_FIELDS.contains(&word)) {
-            let Some(name) = self.take_name() else { break };
-            let value = self.value();
-            if &*name.text == "curve" {
-                if self.eat_name("by") {
-                    self.take_name();
-                } else {
-                    self.expected("`by`", "write `curve P by s`");
-                }
-            }
-            fields.push(Field { name, value });
-        }
-        Side { of, fields, span: start.to(self.last_span()) }
-    }
-
     fn joint_field(&mut self) -> Option<Field> {
         let Some(name) = self.take_name() else {
             self.expected(&alternatives(JOINT_FIELDS), "write `axis [0, 0, 1]`");
@@ -190,26 +169,6 @@ impl Parser<'_> {
             }
         };
         self.report(Diagnostic::fault(Code::JointField, name.span, message).hint(hint));
-        None
-    }
-
-    /// A statement that has its place in the grammar and is not built yet.
-    pub(super) fn later(&mut self, word: &str) -> Option<StatementKind> {
-        let hint = match word {
-            "friction" => {
-                "dry friction that does not stick is a force: `force -F*sign(v) along v`, and \
-                 `multiplier(…)` may stand in F"
-            }
-            _ => {
-                "write `force max(0, -k*gap - c*gap') at gap` for a soft contact, or an `event` that \
-                 reverses or stops the motion"
-            }
-        };
-        let place = self.last_span();
-        let message = format!("`{word}` is not in this version of the language");
-        self.report(Diagnostic::fault(Code::LaterStatement, place, message).hint(hint));
-        self.quiet = true;
-        self.skip_statement();
         None
     }
 }

@@ -28,6 +28,7 @@ mod quantities;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod touch;
 mod words;
 
 use crate::codes::Code;

@@ -9,7 +9,7 @@ use super::{Context, Parser};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::TokenKind;
-use crate::lexicon::{LATER_STATEMENTS, STATEMENT_WORDS};
+use crate::lexicon::STATEMENT_WORDS;
 use crate::span::Span;
 use crate::tree::{EnergyKind, Name, Statement, StatementKind};
 use std::sync::Arc;
@@ -121,7 +121,8 @@ impl Parser<'_> {
             "joint" | "loop" => self.joint(word == "loop")?,
             "torque" => self.torque(),
             "spring" | "damper" => self.spring(word == "damper")?,
-            _ if LATER_STATEMENTS.contains(&word) => self.later(word)?,
+            "friction" => self.friction(),
+            "contact" => self.contact()?,
             _ => {
                 let (entry, fields) = self.fields()?;
                 Body { entry, fields }

@@ -300,6 +300,12 @@ pub(super) fn declared_names(statement: &Statement) -> Vec<(&Name, Kind, usize)>
         StatementKind::Spring { label: Some(entry), .. } => {
             vec![(&entry.name, Kind::Spring, entry.indices.len())]
         }
+        StatementKind::Friction { label: Some(entry), .. } => {
+            vec![(&entry.name, Kind::Friction, entry.indices.len())]
+        }
+        StatementKind::Contact { entry, .. } => {
+            vec![(&entry.name, Kind::Contact, entry.indices.len())]
+        }
         StatementKind::Part { entry, .. } => vec![(&entry.name, Kind::Part, entry.indices.len())],
         _ => Vec::new(),
     }

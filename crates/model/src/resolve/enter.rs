@@ -101,7 +101,12 @@ impl<'a> Resolver<'a, '_> {
             StatementKind::Frame { entry, on, fields } => {
                 return self.enter_body(entry, fields, What::Frame, on.as_ref(), instance);
             }
+            StatementKind::Joint { kind, .. } if &*kind.text == "rolling" => {
+                return self.enter_touch(instance);
+            }
             StatementKind::Joint { .. } => return self.enter_joint(instance),
+            StatementKind::Contact { .. } => return self.enter_touch(instance),
+            StatementKind::Friction { .. } => return self.enter_friction(instance),
             StatementKind::Spring { .. } => return self.enter_spring(instance),
             StatementKind::Part { entry, source, settings } => {
                 return self.enter_part(entry, source, settings, instance);
@@ -290,6 +295,7 @@ impl<'a> Resolver<'a, '_> {
             label: name,
             indexed,
             unnamed: label.is_none().then_some(scope),
+            contact: None,
             span: statement.span,
         });
         Ok(())

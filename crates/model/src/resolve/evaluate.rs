@@ -103,6 +103,8 @@ impl<'a> Resolver<'a, '_> {
             DefKind::Row { left, right } => self.difference(left, right, cx),
             DefKind::Rows(joint) => self.joint_rows(joint),
             DefKind::Turns(joint) => self.turn_rows(joint),
+            DefKind::TouchRows(at) => self.touch_rows(at),
+            DefKind::Foot(at) => self.foot_row(at),
             DefKind::Rate { value, place, count } => self.rate_value(value, place, count, cx),
             DefKind::Const { value: None, .. }
             | DefKind::Param(_)
@@ -113,6 +115,8 @@ impl<'a> Resolver<'a, '_> {
             | DefKind::Body { .. }
             | DefKind::Joint(_)
             | DefKind::Spring(_)
+            | DefKind::Touch(_)
+            | DefKind::Friction(..)
             | DefKind::Known
             | DefKind::Part(_)
             | DefKind::Function(_) => Err(self.already(span)),

@@ -59,6 +59,7 @@ impl<'a> Resolver<'a, '_> {
         } else {
             self.evaluate_constraints();
         }
+        let (frictions, contacts, rolling) = self.resolve_touch();
         forces.extend(friction);
         let nonideal = self.resolve_forces(true).0;
         let speeds = self.resolve_speeds();
@@ -93,6 +94,10 @@ impl<'a> Resolver<'a, '_> {
             forces,
             nonideal,
             constraints: std::mem::take(&mut self.constraints),
+            frictions,
+            contacts,
+            rolling,
+            phase: None,
             inputs: std::mem::take(&mut self.parts.inputs),
             outputs,
             states: std::mem::take(&mut self.parts.states),

@@ -3,6 +3,7 @@
 
 use super::value::Value;
 use super::*;
+use crate::system::OfTouch;
 use crate::tree::Argument;
 use dalembert_expr::SymbolKind;
 
@@ -202,8 +203,11 @@ impl<'a> Resolver<'a, '_> {
                     ),
                 ));
             }
+            let contact = row.contact;
             let residual = self.def_value(def)?;
-            values.push(if name == "residual" {
+            values.push(if let ("multiplier", Some(contact)) = (name, contact) {
+                Value::Scalar(self.normal_expr(contact))
+            } else if name == "residual" {
                 residual
             } else {
                 let rows = residual.components().len();
@@ -246,8 +250,15 @@ impl<'a> Resolver<'a, '_> {
             let Some(row) = self.constraint_rows.get(group) else {
                 return Err(self.already(label.span));
             };
-            let def = row.def;
+            let (def, contact) = (row.def, row.contact);
             let residual = self.def_value(def)?;
+            if let (Some(contact), Some(gap)) = (contact, residual.scalar()) {
+                let position = self.parts.coordinates[coordinate].position;
+                let along = self.exprs.gradient(gap, &[position])[0];
+                let normal = self.normal_expr(contact);
+                shares.push((self.exprs.at(normal) * self.exprs.at(along)).id);
+                continue;
+            }
             if let Some(at) = component {
                 // Faults a component that the statement does not have.
                 self.component(&residual, &[at as i64 + 1], label.span)?;
@@ -276,7 +287,8 @@ impl<'a> Resolver<'a, '_> {
             None => {
                 let symbol = self.exprs.symbol(&name, SymbolKind::Variable);
                 let role = match unknown {
-                    Unknown::Multiplier(_) => role::MULTIPLIER,
+                    Unknown::Multiplier(_)
+                    | Unknown::Touch(OfTouch::Normal(_) | OfTouch::Force(..)) => role::MULTIPLIER,
                     _ => role::REACTION,
                 };
                 self.set_role(symbol, role);

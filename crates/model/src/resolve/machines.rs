@@ -152,17 +152,10 @@ impl<'a> Resolver<'a, '_> {
             geometry: None,
         });
         self.enter_name(&entry.name, indices, Kind::Joint, def, scope)?;
-        if known.is_none() {
-            return Err(self.report(
-                Diagnostic::fault(
-                    Code::LaterStatement,
-                    kind.span,
-                    format!("`{}` joints are not in this version of the language", kind.text),
-                )
-                .hint("write the two rows: `constraint wheel.position[3] = r` and `constraint wheel.velocity_at(d) = 0`"),
-            ));
+        match known {
+            Some(_) => Ok(()),
+            None => Err(self.already(kind.span)),
         }
-        Ok(())
     }
 
     /// Decides what carries what, and enters the coordinates that follow.
@@ -606,7 +599,12 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// A scope for what stands behind the dot of a body or joint.
-    fn inner_scope(&mut self, def: DefId, name: &str, instance: Instance<'a>) -> ScopeId {
+    pub(super) fn inner_scope(
+        &mut self,
+        def: DefId,
+        name: &str,
+        instance: Instance<'a>,
+    ) -> ScopeId {
         if let Some(&scope) = self.machine.inner.get(&def) {
             return scope;
         }
@@ -624,7 +622,7 @@ impl<'a> Resolver<'a, '_> {
 
     /// Enters `name`, or `name[from]`, `name[from + 1]`, … in a scope; gives back their places among
     /// the coordinates.
-    fn inner_coordinates(
+    pub(super) fn inner_coordinates(
         &mut self,
         scope: ScopeId,
         name: &str,
@@ -649,7 +647,13 @@ impl<'a> Resolver<'a, '_> {
 
     /// Enters rows with a label of their own inside a scope. Their value is given, or evaluated
     /// when it is asked for.
-    fn inner_rows(&mut self, scope: ScopeId, label: &str, kind: DefKind<'a>, span: Span) -> usize {
+    pub(super) fn inner_rows(
+        &mut self,
+        scope: ScopeId,
+        label: &str,
+        kind: DefKind<'a>,
+        span: Span,
+    ) -> usize {
         let number = self.constraint_rows.len();
         let def = self.new_def(kind, scope, EnvId(0), span);
         let name = Name { text: label.into(), span };
@@ -659,6 +663,7 @@ impl<'a> Resolver<'a, '_> {
             label: self.full_name(scope, label, &[]),
             indexed: false,
             unnamed: None,
+            contact: None,
             span,
         });
         number
@@ -760,6 +765,7 @@ impl<'a> Resolver<'a, '_> {
                 label: name,
                 indexed,
                 unnamed: None,
+                contact: None,
                 span,
             });
             self.machine.joints[at].group = Some(number);

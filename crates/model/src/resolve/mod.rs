@@ -31,6 +31,7 @@ mod report;
 mod rigid;
 mod statements;
 pub(crate) mod tables;
+mod touch;
 mod unvisited;
 mod value;
 
@@ -151,6 +152,8 @@ enum Kind {
     Frame,
     Joint,
     Spring,
+    Friction,
+    Contact,
     Part,
 }
 
@@ -172,6 +175,8 @@ impl Kind {
             Kind::Frame => "frame",
             Kind::Joint => "joint",
             Kind::Spring => "spring or damper",
+            Kind::Friction => "friction",
+            Kind::Contact => "contact",
             Kind::Part => "part",
         }
     }
@@ -247,6 +252,14 @@ enum DefKind<'a> {
     Joint(usize),
     /// A spring or damper.
     Spring(&'a Statement),
+    /// A contact or rolling joint, by its place among those.
+    Touch(usize),
+    /// A friction, by its place among them.
+    Friction(usize, &'a Statement),
+    /// The rows of a contact or rolling joint.
+    TouchRows(usize),
+    /// The row of the foot point on a curve.
+    Foot(usize),
     /// The rows of a joint that closes.
     Rows(usize),
     /// The rows that determine the angles of a joint that closes.
@@ -427,6 +440,8 @@ struct Resolver<'a, 'd> {
     names: Names<'a>,
     /// Bodies without a place, frames and joints.
     machine: machines::Machine<'a>,
+    /// Contacts, frictions and rolling joints.
+    touches: touch::Touches<'a>,
     /// Whether coordinates are absolute, if that is said beside the model.
     absolute: Option<bool>,
 }
@@ -446,6 +461,8 @@ struct ConstraintGroup {
     indexed: bool,
     /// Whether the name was made up, and in which scope.
     unnamed: Option<ScopeId>,
+    /// The contact whose row it is: it holds in some phases only.
+    contact: Option<usize>,
     span: Span,
 }
 
@@ -507,6 +524,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             raw_state: beside.state,
             names: beside.names,
             machine: Default::default(),
+            touches: Default::default(),
             absolute: beside.coordinates.map(|word| word == "absolute"),
             specials,
         };

@@ -311,6 +311,7 @@ impl<'a> Resolver<'a, '_> {
             method: None,
             formulation: None,
             elimination: None,
+            impacts: None,
             span: None,
         };
         for instance in self.instances.clone() {
@@ -337,6 +338,7 @@ impl<'a> Resolver<'a, '_> {
                     }
                     // Chosen before anything was evaluated.
                     RunOption::Coordinates(_) => {}
+                    RunOption::Impacts(name) => run.impacts = self.impacts(name),
                     RunOption::Method(name) => {
                         run.method = self.choice_of(name, self.names.methods, "method")
                     }
@@ -526,15 +528,27 @@ impl<'a> Resolver<'a, '_> {
             let cx = self.scope_cx(&instance);
             let found = self.settle(|r| {
                 let (function, direction, period) = r.trigger(trigger, cx)?;
+                let change = match trigger {
+                    Trigger::Change { of, change } => Some(r.change(of, change, cx)?),
+                    _ => None,
+                };
                 let action = match action {
                     tree::Action::Record => Action::Record,
                     tree::Action::Stop => Action::Stop,
-                    tree::Action::Reset(list) => Action::Reset(r.resets(list, cx)?),
+                    tree::Action::Reset(list) => {
+                        let mut resets = r.resets(list, cx)?;
+                        if change.is_some() {
+                            r.with_impulses(&mut resets);
+                        }
+                        Action::Reset(resets)
+                    }
                 };
                 let indices = r.indices(&label.indices, cx)?;
-                Ok((function, direction, period, action, indices))
+                Ok((function, direction, (period, change), action, indices))
             });
-            let Some((function, direction, period, action, indices)) = found else { continue };
+            let Some((function, direction, (period, change), action, indices)) = found else {
+                continue;
+            };
             let function = self.normalize(function);
             let name = self.full_name(instance.scope, &label.name.text, &indices);
             events.push(Event {
@@ -542,6 +556,7 @@ impl<'a> Resolver<'a, '_> {
                 function,
                 direction,
                 period,
+                change,
                 action,
                 span: instance.statement.span,
             });
@@ -564,6 +579,7 @@ impl<'a> Resolver<'a, '_> {
                 let period = self.positive(period, cx, "the period of an event")?;
                 Ok((ExprId::ONE, tree::Direction::Both, Some(period)))
             }
+            Trigger::Change { .. } => Ok((ExprId::ONE, tree::Direction::Both, None)),
         }
     }
 

@@ -35,6 +35,10 @@ enum Found {
     Joint(DefId, usize),
     /// A spring or damper.
     Spring(DefId),
+    /// A contact or rolling joint.
+    Touch(DefId, usize),
+    /// A friction.
+    Friction(DefId),
     /// A part, by its scope.
     Part(ScopeId),
 }
@@ -66,9 +70,12 @@ impl<'a> Resolver<'a, '_> {
                         .hint(format!("give it its arguments: `{name}(…)`")),
                 ))
             }
-            found @ (Found::Body(_) | Found::Ground | Found::Joint(..) | Found::Spring(_)) => {
-                Ok(self.member(&found, name, span, &[], cx)?.0)
-            }
+            found @ (Found::Body(_)
+            | Found::Ground
+            | Found::Joint(..)
+            | Found::Spring(_)
+            | Found::Touch(..)
+            | Found::Friction(_)) => Ok(self.member(&found, name, span, &[], cx)?.0),
             found @ Found::Part(_) => {
                 let _ = self.follow(found, name.to_string(), &[], span, cx)?;
                 Err(self.already(span))
@@ -217,6 +224,8 @@ impl<'a> Resolver<'a, '_> {
             DefKind::Body { .. } => Found::Body(def),
             DefKind::Joint(at) => Found::Joint(def, at),
             DefKind::Spring(_) => Found::Spring(def),
+            DefKind::Touch(at) => Found::Touch(def, at),
+            DefKind::Friction(..) => Found::Friction(def),
             DefKind::Part(scope) => Found::Part(scope),
             _ => Found::Def(def),
         }
@@ -228,7 +237,14 @@ impl<'a> Resolver<'a, '_> {
         matches!(
             kind,
             Some(
-                Kind::Part | Kind::Particle | Kind::Body | Kind::Frame | Kind::Joint | Kind::Spring
+                Kind::Part
+                    | Kind::Particle
+                    | Kind::Body
+                    | Kind::Frame
+                    | Kind::Joint
+                    | Kind::Spring
+                    | Kind::Friction
+                    | Kind::Contact
             )
         )
     }
@@ -247,6 +263,8 @@ impl<'a> Resolver<'a, '_> {
             Found::Ground => self.body_member(Target::Ground, name, span, operations, cx),
             Found::Joint(_, at) => self.joint_member(at, name, span, operations, cx),
             Found::Spring(def) => self.spring_member(def, name, span, operations),
+            Found::Touch(_, at) => self.touch_member(at, name, span, operations),
+            Found::Friction(def) => self.friction_member(def, name, span, operations),
             _ => Err(self.already(span)),
         }
     }
@@ -277,6 +295,22 @@ impl<'a> Resolver<'a, '_> {
             )
             .hint("name it: `thigh`, `leg.foot`, `link[3]`"),
         ))
+    }
+
+    /// The contact, friction or joint that an expression names.
+    pub(super) fn definition_named(&mut self, expr: &'a Expr, cx: Cx<'_>) -> Eval<Option<DefId>> {
+        let (base, operations): (&Expr, &[Postfix]) = match &expr.kind {
+            ExprKind::Postfix(base, operations) => (base, operations),
+            ExprKind::Missing => return Err(self.already(expr.span)),
+            _ => (expr, &[]),
+        };
+        let ExprKind::Name(name) = &base.kind else { return Ok(None) };
+        let found = self.find(name, base.span, cx, false)?;
+        let (found, _, rest) = self.follow(found, name.to_string(), operations, base.span, cx)?;
+        Ok(match (found, rest) {
+            (Found::Touch(def, _) | Found::Friction(def) | Found::Joint(def, _), []) => Some(def),
+            _ => None,
+        })
     }
 
     /// The function of the model that a name stands for, if it is one.
@@ -365,7 +399,7 @@ impl<'a> Resolver<'a, '_> {
                     }
                 }
                 // Coordinates of bodies and joints stand in scopes of their own.
-                Found::Body(def) | Found::Joint(def, _) => {
+                Found::Body(def) | Found::Joint(def, _) | Found::Touch(def, _) => {
                     let inner = self.machine.inner.get(&def).copied();
                     let (
                         Some(inner),
@@ -710,7 +744,15 @@ impl<'a> Resolver<'a, '_> {
         let found = self.find(name, base.span, cx, false)?;
         let (found, shown, operations) =
             self.follow(found, name.to_string(), operations, base.span, cx)?;
-        if matches!(found, Found::Body(_) | Found::Ground | Found::Joint(..) | Found::Spring(_)) {
+        if matches!(
+            found,
+            Found::Body(_)
+                | Found::Ground
+                | Found::Joint(..)
+                | Found::Spring(_)
+                | Found::Touch(..)
+                | Found::Friction(_)
+        ) {
             let (value, used) = self.member(&found, &shown, base.span, operations, cx)?;
             return self.apply(value, base, &operations[used..], cx);
         }

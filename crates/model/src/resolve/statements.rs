@@ -476,6 +476,9 @@ impl<'a> Resolver<'a, '_> {
         for group in 0..self.constraint_rows.len() {
             let def = self.constraint_rows[group].def;
             let span = self.constraint_rows[group].span;
+            if self.constraint_rows[group].contact.is_some() {
+                continue;
+            }
             let Some(value) = self.settle(|r| r.def_value(def)) else { continue };
             for (at, &id) in value.components().iter().enumerate() {
                 let name = self.row_name(group, at, &value);
@@ -584,7 +587,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// Whether ψ(q, 0, t) = 0.
-    fn at_rest(&mut self, residual: ExprId, velocity: u16) -> Option<bool> {
+    pub(super) fn at_rest(&mut self, residual: ExprId, velocity: u16) -> Option<bool> {
         let roles = &self.roles;
         let is_velocity = |s: Symbol| roles.get(s.index()) == Some(&velocity);
         let rest =
@@ -621,7 +624,7 @@ impl<'a> Resolver<'a, '_> {
         if zero || value == Some(0.0) {
             // A joint says what it is, whether or not all of it is needed.
             let def = self.constraint_rows[group].def;
-            if matches!(self.defs[def.0 as usize].kind, DefKind::Rows(_)) {
+            if matches!(self.defs[def.0 as usize].kind, DefKind::Rows(_) | DefKind::TouchRows(_)) {
                 return Ok(true);
             }
             self.n_notes += 1;

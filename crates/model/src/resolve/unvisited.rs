@@ -135,10 +135,7 @@ impl<'a> Resolver<'a, '_> {
             for expr in walk::of_statement(statement) {
                 // The arguments of a function; harmless beside a plain `let`.
                 let outer = bound.len();
-                if let StatementKind::Let(list) = &statement.kind {
-                    let arguments = list.iter().filter_map(|define| define.arguments.as_ref());
-                    bound.extend(arguments.flatten().map(|argument| &*argument.text));
-                }
+                bound.extend(walk::bound_names(statement));
                 self.names_exist(expr, &mut bound, cx);
                 bound.truncate(outer);
             }

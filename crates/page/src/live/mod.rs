@@ -230,6 +230,8 @@ pub fn program(request: &Request) -> Result<Value, Why> {
         Unknown::Multiplier(row) => json!({"multiplier": row}),
         Unknown::Reaction(i) => json!({"reaction": i}),
         Unknown::Share(i, row) => json!({"share": [i, row]}),
+        // A phase has none of these left.
+        Unknown::Touch(_) => json!(null),
     };
     let names = |symbols: &[Symbol]| -> Vec<String> {
         symbols.iter().map(|&s| exprs.symbol_info(s).full_name()).collect()

@@ -59,7 +59,7 @@ fn parts_of(setting: &Setting, terms: &[ExprId]) -> Vec<usize> {
                     list.extend(exprs.symbols_of(&[residual]).iter().filter_map(|&s| owners.of(s)));
                 }
                 Some(Unknown::Reaction(i)) => list.push(i),
-                None => {}
+                Some(Unknown::Touch(_)) | None => {}
             }
         }
         list

@@ -448,6 +448,8 @@ impl Solved<'_> {
                 }
                 Unknown::Multiplier(row) => self.multipliers[row],
                 Unknown::Reaction(i) => self.constraint_force[i],
+                // A phase has none of these left.
+                Unknown::Touch(_) => f64::NAN,
                 Unknown::Share(i, row) => self.jacobian.entry(row, i) * self.multipliers[row],
             };
             table.set(symbol, value);

@@ -103,7 +103,7 @@ pub(in crate::resolve) struct JointKind {
 use Axis::{N, T1, T2};
 use Held::{Along, Attitude, Normal, Point};
 
-/// All kinds that are built; `rolling` has its place in the grammar only.
+/// All kinds with coordinates; `rolling` never carries, and is in the room of what touches.
 pub(in crate::resolve) const KINDS: &[JointKind] = &[
     JointKind {
         word: "fixed",

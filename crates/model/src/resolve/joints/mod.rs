@@ -309,7 +309,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// A vector scaled to 1.
-    fn unit_axis(&mut self, axis: &[ExprId], span: Span) -> Eval<Vec<ExprId>> {
+    pub(super) fn unit_axis(&mut self, axis: &[ExprId], span: Span) -> Eval<Vec<ExprId>> {
         let square = Tensor::dot(&self.exprs, axis, axis);
         if self.exprs.is_zero(square).is_zero() || self.number_now(square) == Some(0.0) {
             return self.fault(Code::JointAxes, span, "this axis is zero and has no direction");

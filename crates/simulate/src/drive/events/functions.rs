@@ -446,7 +446,7 @@ impl EventFunctions {
                 Some(Unknown::Multiplier(row)) => multiplier(row),
                 Some(Unknown::Share(i, row)) => seen.jacobian.entry(row, i).abs() * multiplier(row),
                 Some(Unknown::Reaction(i)) => force(i),
-                None => table.get(symbol).unwrap_or(0.0).abs(),
+                Some(Unknown::Touch(_)) | None => table.get(symbol).unwrap_or(0.0).abs(),
             }
         };
         let symbols = exprs.symbols_of(&[function]);

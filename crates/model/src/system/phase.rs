@@ -1,0 +1,219 @@
+//! The part 1 model of a phase.
+//!
+//! ```text
+//! open      N = 0, no friction
+//! closed    row gap = 0, with N its multiplier
+//! sticks    rows v = 0, with f their multipliers
+//! slips     nonideal force −wᵀF d, f = −F d;  d = v/|v|, ±1 or given
+//! ```
+//!
+//! Rows come behind those that are written: first of contacts, then of frictions, each in the order
+//! of the text, so that numbers of rows and multipliers as written stay what they are. What speaks
+//! of N, of f or of modes anywhere in the model (forces, outputs, events, checks) speaks of
+//! multipliers, forces and numbers of part 1 afterwards; nothing downstream knows of contacts.
+
+use super::{Force, Mode, OfTouch, Parameter, Phase, System, Unknown};
+use dalembert_expr::{ExprId, Exprs, Function, Symbol, SymbolKind};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+impl Phase {
+    /// Everything open, everything that acts always slipping.
+    pub fn free(system: &System) -> Phase {
+        Phase {
+            closed: vec![false; system.contacts.len()],
+            modes: vec![Mode::Slip; system.frictions.len()],
+        }
+    }
+
+    /// Whether a friction acts in this phase: that of an open contact does not.
+    pub fn acts(&self, system: &System, friction: usize) -> bool {
+        match system.frictions[friction].contact {
+            Some(contact) => self.closed.get(contact).copied().unwrap_or(false),
+            None => true,
+        }
+    }
+
+    /// The mode of a friction, if it acts.
+    pub fn mode(&self, system: &System, friction: usize) -> Option<Mode> {
+        let mode = self.modes.get(friction).copied().unwrap_or(Mode::Slip);
+        self.acts(system, friction).then_some(mode)
+    }
+
+    /// The same phase with what counts for nothing set to one value, so that equal phases compare
+    /// equal.
+    pub fn canonical(mut self, system: &System) -> Phase {
+        self.closed.resize(system.contacts.len(), false);
+        self.modes.resize(system.frictions.len(), Mode::Slip);
+        for friction in 0..self.modes.len() {
+            if !self.acts(system, friction) {
+                self.modes[friction] = Mode::Slip;
+            }
+        }
+        self
+    }
+
+    /// In words: `left closed, right open, rub sticks`.
+    pub fn describe(&self, system: &System) -> String {
+        let mut words: Vec<String> = Vec::new();
+        for (contact, &closed) in system.contacts.iter().zip(&self.closed) {
+            words.push(format!("{} {}", contact.name, if closed { "closed" } else { "open" }));
+        }
+        for (at, friction) in system.frictions.iter().enumerate() {
+            if let Some(mode) = self.mode(system, at) {
+                let word = if mode == Mode::Stick { "sticks" } else { "slips" };
+                let name = match friction.contact {
+                    Some(contact) => &system.contacts[contact].name,
+                    None => &friction.name,
+                };
+                words.push(format!("{name} {word}"));
+            }
+        }
+        words.join(", ")
+    }
+}
+
+impl System {
+    /// Whether there are contacts or frictions that no phase was chosen for: then the system is no
+    /// model of part 1 as it stands.
+    pub fn wants_phase(&self) -> bool {
+        self.phase.is_none() && !(self.contacts.is_empty() && self.frictions.is_empty())
+    }
+
+    /// The part 1 model of a phase. Its contacts and frictions stay, as what speaks of guards, with
+    /// the unknowns of the phase in them.
+    pub fn in_phase(&self, exprs: &Exprs, phase: &Phase) -> System {
+        let mut system = self.clone();
+        let phase = phase.clone().canonical(self);
+        system.open = self.open.as_ref().map(|open| Arc::new(open.in_phase(exprs, &phase)));
+        let mut rows = system.constraints.len();
+        for (contact, &closed) in system.contacts.iter_mut().zip(&phase.closed) {
+            if closed {
+                system.constraints.push(contact.row.clone());
+                contact.held = Some(rows);
+                rows += 1;
+            }
+        }
+        for at in 0..system.frictions.len() {
+            match phase.mode(self, at) {
+                Some(Mode::Stick) => {
+                    let friction = &mut system.frictions[at];
+                    system.constraints.extend(friction.rows.iter().cloned());
+                    friction.held = Some(rows..rows + friction.rows.len());
+                    rows += friction.rows.len();
+                }
+                Some(Mode::Toward) => system.toward(exprs, at),
+                _ => {}
+            }
+        }
+        // N as it is in this phase; bounds hold it.
+        let mut values: FxHashMap<Symbol, ExprId> = FxHashMap::default();
+        let mut unknowns: Vec<(Symbol, Unknown)> = Vec::new();
+        for &(symbol, unknown) in &self.unknowns {
+            match unknown {
+                Unknown::Touch(OfTouch::Normal(at)) => match system.contacts[at].held {
+                    Some(row) => unknowns.push((symbol, Unknown::Multiplier(row))),
+                    None => drop(values.insert(symbol, ExprId::ZERO)),
+                },
+                Unknown::Touch(OfTouch::ContactMode(at)) => {
+                    let mode = match (phase.closed[at], system.contacts[at].friction) {
+                        (false, _) => 0,
+                        (true, Some(friction)) if phase.modes[friction] == Mode::Stick => 2,
+                        (true, _) => 1,
+                    };
+                    values.insert(symbol, exprs.integer(mode).id);
+                }
+                Unknown::Touch(OfTouch::FrictionMode(at)) => {
+                    let mode = match phase.mode(self, at) {
+                        None => 0,
+                        Some(Mode::Stick) => 2,
+                        Some(_) => 1,
+                    };
+                    values.insert(symbol, exprs.integer(mode).id);
+                }
+                other => unknowns.push((symbol, other)),
+            }
+        }
+        let bounds: Vec<ExprId> = system.frictions.iter().map(|f| f.bound).collect();
+        let bounds = exprs.substitute_with(&bounds, |s| values.get(&s).copied());
+        for (at, &bound) in bounds.iter().enumerate() {
+            let Some(mode) = phase.mode(self, at).filter(|&mode| mode != Mode::Stick) else {
+                continue;
+            };
+            let forces = system.slip_force(exprs, at, mode, bound);
+            let friction = &system.frictions[at];
+            let mut components: FxHashMap<usize, Vec<ExprId>> = FxHashMap::default();
+            for (direction, &force) in friction.directions.iter().zip(&forces) {
+                for &(coordinate, entry) in direction {
+                    let term = (exprs.at(force) * exprs.at(entry)).id;
+                    components.entry(coordinate).or_default().push(term);
+                }
+            }
+            let mut components: Vec<(usize, ExprId)> =
+                components.into_iter().map(|(at, terms)| (at, exprs.sum(&terms))).collect();
+            components.retain(|c| c.1 != ExprId::ZERO);
+            components.sort_unstable_by_key(|c| c.0);
+            let span = friction.span;
+            system.nonideal.push(Force { components, span });
+        }
+        // f where it is asked for.
+        for &(symbol, unknown) in &self.unknowns {
+            let Unknown::Touch(OfTouch::Force(at, component)) = unknown else { continue };
+            unknowns.retain(|u| u.0 != symbol);
+            match (phase.mode(self, at), &system.frictions[at].held) {
+                (None, _) => drop(values.insert(symbol, ExprId::ZERO)),
+                (_, Some(held)) => {
+                    unknowns.push((symbol, Unknown::Multiplier(held.start + component)));
+                }
+                (Some(mode), None) => {
+                    let force = system.slip_force(exprs, at, mode, bounds[at])[component];
+                    values.insert(symbol, force);
+                }
+            }
+        }
+        system.unknowns = unknowns;
+        let mut places: Vec<ExprId> = Vec::new();
+        system.each(&mut |id| places.push(*id));
+        let replaced = exprs.substitute_with(&places, |s| values.get(&s).copied());
+        let mut next = replaced.into_iter();
+        system.each(&mut |id| *id = next.next().unwrap_or(*id));
+        system.phase = Some(phase);
+        system
+    }
+
+    /// f = −F d by components.
+    fn slip_force(&self, exprs: &Exprs, at: usize, mode: Mode, bound: ExprId) -> Vec<ExprId> {
+        let friction = &self.frictions[at];
+        let bound = exprs.at(bound);
+        let slip = &friction.slip;
+        match (mode, slip.as_slice()) {
+            (Mode::Forward, [_]) => vec![(-bound).id],
+            (Mode::Backward, [_]) => vec![bound.id],
+            (Mode::Toward, _) => {
+                let toward = friction.toward.iter();
+                toward.map(|&s| (-bound * exprs.at(exprs.of_symbol(s))).id).collect()
+            }
+            (_, [v]) => vec![(-bound * exprs.at(exprs.call(Function::Sign, &[*v]))).id],
+            _ => {
+                let squares: Vec<ExprId> = slip.iter().map(|&v| exprs.at(v).powi(2).id).collect();
+                let speed = exprs.at(exprs.sum(&squares)).sqrt();
+                slip.iter().map(|&v| (-bound * exprs.at(v) / speed).id).collect()
+            }
+        }
+    }
+
+    /// The parameters that give the direction of a friction which begins to slip.
+    fn toward(&mut self, exprs: &Exprs, at: usize) {
+        let friction = &mut self.frictions[at];
+        for component in 1..=friction.slip.len() {
+            let name = format!("{}.toward[{component}]", friction.name);
+            let symbol = exprs.symbol(&name, SymbolKind::Constant);
+            friction.toward.push(symbol);
+            let known = self.parameters.iter().any(|p| p.symbol == symbol);
+            if !known {
+                let (value, span) = (Some(ExprId::ZERO), friction.span);
+                self.parameters.push(Parameter { name, symbol, value, span });
+            }
+        }
+    }
+}
