@@ -40,6 +40,7 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 pub mod certificate;
+pub mod contact;
 pub mod coupled;
 pub mod eliminations;
 pub mod error;
