@@ -214,7 +214,7 @@ pub fn attempt(space: &Space, touches: &[Touch], modes: &[Mode]) -> Option<Found
                 Mode::Forwards | Mode::Backwards => {
                     let way = if mode == Mode::Forwards { 1.0 } else { -1.0 };
                     fixed[slip] -= way * bound;
-                    if touch.moves == Slip::None {
+                    if touch.moves == Slip::None && bound > 0.0 {
                         wanted.push((slip, Some(way)));
                     }
                 }
