@@ -58,6 +58,7 @@ mod tape;
 mod through;
 mod values;
 
+pub use backends::machine::LaneList;
 pub use backends::{Backend, Function, Scratch};
 pub use bound::Bound;
 pub use companions::Companions;

@@ -38,7 +38,7 @@ use memory::Memory;
 use std::marker::PhantomData;
 
 pub use memory::Refused;
-pub use wide::{Wide, wide};
+pub use wide::{Wide, wide, widest};
 
 /// The address of the platform's `sincos(x, &sin, &cos)`, an `extern "C"` function, where it has one: sin x
 /// and cos x, to the bit what [`f64::sin_cos`] gives.

@@ -197,14 +197,15 @@ impl Emit<'_> {
             return self.leave();
         }
         let next = (self.lanes * NEXT) as i32;
+        let next_beside = (8 * self.beside.copies) as i32;
         self.code.number(Address::Rax, 1);
         self.code.copy_address(STAGE, Address::Rax);
         self.code.address_of(HERE, Memory { base: ALL, displacement: next });
-        self.code.address_of(BESIDE_HERE, Memory { base: BESIDE, displacement: NEXT as i32 });
+        self.code.address_of(BESIDE_HERE, Memory { base: BESIDE, displacement: next_beside });
         let again = self.code.bytes.len();
         self.stage(closing);
         self.code.address_of(HERE, Memory { base: HERE, displacement: next });
-        self.code.add_number(BESIDE_HERE, NEXT as i8);
+        self.code.add_number(BESIDE_HERE, next_beside as i8);
         self.code.add_number(STAGE, 1);
         self.code.compare_number(STAGE, stages as i32);
         self.code.jump_back(When::NotGreater, again);
@@ -346,7 +347,7 @@ impl Emit<'_> {
     /// Integrals one by one, of what is not as much ahead.
     pub(super) fn integrals(&mut self, first: usize, of: &[Jet], ahead: usize) {
         for (at, &of) in of.iter().enumerate() {
-            self.fours(&mut |this| {
+            self.for_each_group(&mut |this| {
                 this.load(0, this.at(of, ahead - 1));
                 this.does(Operation::Mul, 0, 0, this.inverse(ahead));
                 let to = this.here(this.series.variables[first + at], ahead);
@@ -378,7 +379,7 @@ impl Emit<'_> {
         }
         let is_read = |jet: Jet| reads_change(phase, jet);
         for &(jet, ahead) in phase.unknowns.iter().filter(|(jet, _)| is_read(*jet)) {
-            self.fours(&mut |this| {
+            self.for_each_group(&mut |this| {
                 this.load(0, this.at(jet, ahead as usize));
                 let to = this.change(jet);
                 this.code.store(to, 0);
@@ -387,7 +388,7 @@ impl Emit<'_> {
         let before = series.corrections_before(number);
         let first = self.stage.unwrap_or(1);
         for (at, correction) in phase.corrections.iter().enumerate() {
-            self.fours(&mut |this| this.correction(before + at, correction, &is_read));
+            self.for_each_group(&mut |this| this.correction(before + at, correction, &is_read));
         }
         for &Node { step, ahead } in &phase.again {
             if let Step::Pack { to, from, .. } = step

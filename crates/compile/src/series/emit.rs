@@ -38,8 +38,8 @@ pub(super) struct Products {
     pub(super) b: Factor,
     pub(super) ends: Ends,
     pub(super) are_squares: bool,
-    /// Of which four motions.
-    pub(super) four: usize,
+    /// Of which group of motions.
+    pub(super) group: usize,
 }
 
 pub(super) struct Emit<'a> {
@@ -49,15 +49,17 @@ pub(super) struct Emit<'a> {
     pub(super) beside: Beside,
     /// The stage that the code is for, if it is for one.
     pub(super) stage: Option<usize>,
-    /// Coefficients that are in registers, how much ahead, and of which four: the last few that were
+    /// Coefficients that are in registers, how much ahead, and of which group: the last few that were
     /// found.
     pub(super) held: VecDeque<((Jet, usize, usize), u8)>,
     /// The register for the next.
     pub(super) next: u8,
     /// How many motions are side by side: every coefficient is there so many times. Of more than
-    /// four an instruction is there for each four, and the one for these is at hand.
+    /// a register has room for an instruction is there for each that are together, and the one for
+    /// these is at hand.
     pub(super) lanes: usize,
-    pub(super) four: usize,
+    pub(super) together: usize,
+    pub(super) group: usize,
     /// The unknowns of the phase at hand, and how much ahead they are, where the newest coefficients
     /// of them are not there as 0.
     pub(super) unknowns: Vec<(Jet, u32)>,
@@ -77,7 +79,7 @@ pub(super) fn register(at: u8) -> Operand {
 impl<'a> Emit<'a> {
     /// No code yet, for so many motions side by side.
     pub(super) fn new(series: &'a Series, shape: Shape, beside: Beside, lanes: usize) -> Emit<'a> {
-        let width = if lanes == 1 { Width::One } else { Width::Four };
+        let width = Width::widest_of(lanes);
         let (mut originals, mut is_read) = (Vec::new(), Vec::new());
         if lanes > 1 {
             originals = series.originals();
@@ -92,7 +94,8 @@ impl<'a> Emit<'a> {
             held: VecDeque::new(),
             next: HELD.start,
             lanes,
-            four: 0,
+            together: width.doubles(),
+            group: 0,
             unknowns: Vec::new(),
             originals,
             is_read,
@@ -108,21 +111,26 @@ impl Emit<'_> {
 
     /// A place of which there is one for each motion.
     pub(super) fn own(&self, base: Address, place: usize) -> Memory {
-        memory(base, self.lanes * place + LANES * self.four)
+        memory(base, self.lanes * place + self.together * self.group)
     }
 
-    /// Emits the same for each four motions: these do not wait for each other.
-    pub(super) fn fours(&mut self, emit: &mut dyn FnMut(&mut Self)) {
-        for four in 0..self.lanes.div_ceil(LANES) {
-            self.four = four;
+    /// How many groups of motions there are.
+    pub(super) fn groups(&self) -> usize {
+        self.lanes / self.together
+    }
+
+    /// Emits the same for each group of motions: these do not wait for each other.
+    pub(super) fn for_each_group(&mut self, emit: &mut dyn FnMut(&mut Self)) {
+        for group in 0..self.groups() {
+            self.group = group;
             emit(self);
         }
-        self.four = 0;
+        self.group = 0;
     }
 
     /// The same in the list of what is beside coefficients, from a place on.
     pub(super) fn beside(&self, first: usize, place: usize) -> Memory {
-        memory(BESIDE, first + self.lanes * place + LANES * self.four)
+        memory(BESIDE, first + self.lanes * place + self.together * self.group)
     }
 
     /// The place of a coefficient at the order of the stage, so much ahead.
@@ -137,8 +145,8 @@ impl Emit<'_> {
     /// A place in a table by orders.
     pub(super) fn table(&self, first: usize, ahead: usize) -> Memory {
         match self.stage {
-            Some(stage) => memory(BESIDE, first + LANES * (stage + ahead)),
-            None => memory(BESIDE_HERE, first + LANES * ahead),
+            Some(stage) => memory(BESIDE, first + self.beside.copies * (stage + ahead)),
+            None => memory(BESIDE_HERE, first + self.beside.copies * ahead),
         }
     }
 
@@ -201,7 +209,7 @@ impl Emit<'_> {
                         together.clear();
                     }
                     level = ahead;
-                    together.push(Products { y, a, b, ends, are_squares: a == b, four: 0 });
+                    together.push(Products { y, a, b, ends, are_squares: a == b, group: 0 });
                 }
                 Step::Pack { to, from, before } => {
                     if from.iter().any(|&jet| is_made(&together, jet)) {
@@ -213,7 +221,7 @@ impl Emit<'_> {
                 Step::Last(last, y) => {
                     self.products(&together, level);
                     together.clear();
-                    self.fours(&mut |this| this.last(last, y, ahead));
+                    self.for_each_group(&mut |this| this.last(last, y, ahead));
                 }
             }
         }
@@ -246,8 +254,10 @@ impl Emit<'_> {
         self.vectors(|code| code.store(to, 14));
     }
 
+    /// Instructions on whole registers: of four series, or of several motions.
     pub(super) fn vectors(&mut self, emit: impl FnOnce(&mut Encoder)) {
-        let width = std::mem::replace(&mut self.code.width, Width::Four);
+        let whole = if self.lanes == 1 { Width::Four } else { self.code.width };
+        let width = std::mem::replace(&mut self.code.width, whole);
         emit(&mut self.code);
         self.code.width = width;
     }
@@ -360,9 +370,9 @@ impl Emit<'_> {
                 self.code.land(none);
             }
         }
-        for (number, &Products { a, b, ends, are_squares, four, .. }) in together.iter().enumerate()
+        for (number, &Products { a, b, ends, are_squares, group, .. }) in together.iter().enumerate()
         {
-            self.four = four;
+            self.group = group;
             let (low, high) = sums(number);
             if ends == Ends::Both {
                 self.add_newest(low, a, b, ahead);
@@ -377,19 +387,19 @@ impl Emit<'_> {
             });
         }
         for (number, products) in together.iter().enumerate() {
-            self.four = products.four;
+            self.group = products.group;
             let to = self.here(products.y, ahead);
             self.vectors(|code| code.store(to, 2 * number as u8 + 1));
         }
-        self.four = 0;
+        self.group = 0;
     }
 
     /// The products at two orders.
     fn pairs(&mut self, together: &[Products], low: (Address, usize), high: (Address, usize)) {
         // Side by side, factors that are those of the product before are in registers.
         let mut loaded = None;
-        for (number, &Products { a, b, are_squares, four, .. }) in together.iter().enumerate() {
-            self.four = four;
+        for (number, &Products { a, b, are_squares, group, .. }) in together.iter().enumerate() {
+            self.group = group;
             let at = |factor: Factor, (base, order)| (factor, self.factor(factor, base, order));
             let (a_low, b_high, a_high, b_low) = (at(a, low), at(b, high), at(a, high), at(b, low));
             let (first, second) = (2 * number as u8, 2 * number as u8 + 1);
@@ -401,8 +411,8 @@ impl Emit<'_> {
                 continue;
             }
             let (x, y) = (12, 13);
-            let is_there = loaded == Some((a, four, true));
-            if !is_there && loaded != Some((a, four, false)) {
+            let is_there = loaded == Some((a, group, true));
+            if !is_there && loaded != Some((a, group, false)) {
                 self.load_factor(x, a_low);
             }
             self.code.fused(Fused::Plus231, first, x, Operand::Memory(b_high.1));
@@ -412,18 +422,18 @@ impl Emit<'_> {
                 }
                 self.code.fused(Fused::Plus231, second, y, Operand::Memory(b_low.1));
             }
-            loaded = Some((a, four, is_there || !are_squares));
+            loaded = Some((a, group, is_there || !are_squares));
         }
-        self.four = 0;
+        self.group = 0;
     }
 
     fn middle(&mut self, together: &[Products], (base, order): (Address, usize)) {
-        for (number, &Products { a, b, four, .. }) in together.iter().enumerate() {
-            self.four = four;
+        for (number, &Products { a, b, group, .. }) in together.iter().enumerate() {
+            self.group = group;
             let (a, b) = ((a, self.factor(a, base, order)), (b, self.factor(b, base, order)));
             self.add_product(2 * number as u8 + 1, a, b);
         }
-        self.four = 0;
+        self.group = 0;
     }
 
     /// A coefficient, in a register if it was among the last.
@@ -431,7 +441,7 @@ impl Emit<'_> {
         if self.unknowns.contains(&(jet, ahead as u32)) {
             return Operand::Memory(self.own(ALL, STILL as usize));
         }
-        let held = self.held.iter().find(|(of, _)| *of == (jet, ahead, self.four));
+        let held = self.held.iter().find(|(of, _)| *of == (jet, ahead, self.group));
         held.map_or(self.at(jet, ahead), |(_, at)| register(*at))
     }
 
@@ -529,7 +539,7 @@ impl Emit<'_> {
         let to = self.here(y, ahead);
         self.code.store(to, d);
         self.held.retain(|(_, at)| *at != d);
-        self.held.push_back(((y, ahead, self.four), d));
+        self.held.push_back(((y, ahead, self.group), d));
         self.next = if d + 1 == HELD.end { HELD.start } else { d + 1 };
     }
 

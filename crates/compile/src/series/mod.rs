@@ -66,6 +66,7 @@ pub use wide::{Wide, WideJets};
 
 use crate::backends::Scratch;
 use crate::backends::machine::aligned::Aligned;
+use crate::backends::machine::encoder::Width;
 use crate::lu::Lu;
 use crate::tape::Tape;
 use node::{Jet, Op, Pick, Step};
@@ -191,9 +192,11 @@ pub struct Jets {
 }
 
 /// Where things are in a list of what runs read beside coefficients and values. What belongs to
-/// an order is there four times.
+/// an order is there for each double of a register.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
+    /// How often: four times, or eight.
+    copies: usize,
     /// −0, 2, 1 and ½, once for each lane.
     sign: usize,
     two: usize,
@@ -277,13 +280,14 @@ impl Series {
     /// The same for so many motions side by side.
     fn beside_lanes(&self, room: usize, lanes: usize) -> Beside {
         let corrections: usize = self.phases.iter().map(|phase| phase.corrections.len()).sum();
-        let of_orders = LANES * room;
-        let [sign, two, one, half] = [0, 1, 2, 3].map(|at| at * LANES);
-        let orders = half + LANES;
+        let copies = Width::widest_of(lanes).doubles().max(LANES);
+        let of_orders = copies * room;
+        let [sign, two, one, half] = [0, 1, 2, 3].map(|at| at * copies);
+        let orders = half + copies;
         let inverses = orders + of_orders;
         let levels = [1, 2, 3].map(|level| inverses + level * of_orders);
         let stage = levels[2] + of_orders;
-        let matrix = stage + LANES;
+        let matrix = stage + copies;
         let closing = self.closing.as_ref();
         let rights = matrix + lanes * closing.map_or(0, |closing| closing.room());
         let changes =
@@ -292,6 +296,7 @@ impl Series {
         let picks = slopes + lanes * 3 * corrections;
         let length = picks + lanes * 2 * self.picks.len();
         Beside {
+            copies,
             sign,
             two,
             one,
@@ -343,7 +348,7 @@ impl Beside {
         for (first, value) in
             [(self.sign, -0.0), (self.two, 2.0), (self.one, 1.0), (self.half, 0.5)]
         {
-            list[first..first + LANES].fill(value);
+            list[first..first + self.copies].fill(value);
         }
         for order in 0..room {
             let k = order as f64;
@@ -355,7 +360,7 @@ impl Beside {
                 (self.levels[2], -(k + 1.0) * (k + 2.0)),
             ];
             for (first, value) in of_order {
-                list[first + LANES * order..][..LANES].fill(value);
+                list[first + self.copies * order..][..self.copies].fill(value);
             }
         }
         beside

@@ -253,8 +253,8 @@ impl Emit<'_> {
             read.map(|((a, b), y)| Products { y, a: original(a), b: original(b), ..*of }).collect();
         // Products with a factor in common follow on each other.
         one.sort_by_key(|products| products.a.lanes()[0]);
-        let fours = 0..self.lanes / LANES;
-        fours.flat_map(|four| one.iter().map(move |p| Products { four, ..*p })).collect()
+        let groups = 0..self.groups();
+        groups.flat_map(|group| one.iter().map(move |p| Products { group, ..*p })).collect()
     }
 
     /// x[k] = S r, and the integrals of x, each by itself.
@@ -264,7 +264,7 @@ impl Emit<'_> {
         let count = closing.equations;
         for equation in 0..count {
             let ahead = self.series.when.1[equation].ahead;
-            self.fours(&mut |this| {
+            self.for_each_group(&mut |this| {
                 this.load(0, this.newest(this.series.outputs[equation], ahead));
                 let level = Operand::Memory(this.table(this.beside.levels[ahead], 0));
                 this.does(Operation::Mul, 0, 0, level);
@@ -275,9 +275,9 @@ impl Emit<'_> {
         self.unknowns.clear();
         let sums = closing.sums() as u8;
         for unknown in 0..count {
-            self.fours(&mut |this| {
+            self.for_each_group(&mut |this| {
                 // Those of the next one need not wait.
-                let first = 2 * ((unknown * (this.lanes / LANES) + this.four) % 4) as u8;
+                let first = 2 * ((unknown * this.groups() + this.group) % 4) as u8;
                 (first..first + sums).for_each(|d| {
                     this.code.bits(Bits::Xor, d, d, Operand::Register(d));
                 });
@@ -306,7 +306,7 @@ impl Emit<'_> {
     pub(super) fn begin(&mut self) {
         let series = self.series;
         for &(jet, register) in &series.begins {
-            self.fours(&mut |this| {
+            self.for_each_group(&mut |this| {
                 this.load(0, Operand::Memory(this.own(VALUES, register as usize)));
                 let to = this.own(ALL, place(jet, 0, this.shape));
                 this.code.store(to, 0);
@@ -315,7 +315,7 @@ impl Emit<'_> {
         let corrections = series.phases.iter().flat_map(|phase| &phase.corrections);
         for (number, correction) in corrections.enumerate() {
             if let Correction::Linear { y, op, .. } = *correction {
-                self.fours(&mut |this| this.slopes(number, op, y));
+                self.for_each_group(&mut |this| this.slopes(number, op, y));
             }
         }
     }

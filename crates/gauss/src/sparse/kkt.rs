@@ -14,7 +14,9 @@
 //! (SPEC: K4; for the inertia of such orders: Vanderbei 1995, Forsgren, Gill & Shinnerl 1996.)
 
 use super::structure::{fill_reducing, lower};
+use super::uplooking;
 use crate::pattern::Pattern;
+use dalembert_machine::{Wide, wide};
 
 /// Rows with more entries than this many times √n do not count for the order.
 const DENSE: f64 = 10.0;
@@ -127,52 +129,7 @@ impl Coupled {
         least: f64,
         factors: &mut CoupledFactors,
     ) -> bool {
-        let count = self.order.len();
-        let CoupledFactors { lower, inverse, pivots, work } = factors;
-        for list in [&mut *inverse, &mut *pivots, &mut *work] {
-            list.clear();
-            list.resize(count, 0.0);
-        }
-        lower.resize(self.lower.entries(), 0.0);
-        // Of two entries of Γ that mirror each other, the mean; of the diagonal, itself.
-        let value = |at: usize, is_diagonal: bool| -> f64 {
-            let part = |&from: &u32| match (from as usize).checked_sub(metric.len()) {
-                None if is_diagonal => metric[from as usize],
-                None => 0.5 * metric[from as usize],
-                Some(at) => jacobian[at],
-            };
-            self.sources[at].iter().map(part).sum()
-        };
-        let mut is_regular = true;
-        for k in 0..count {
-            let places = self.matrix.range(k);
-            let (columns, last) = (self.matrix.row(k), places.end - 1);
-            for (column, at) in columns.iter().zip(places.start..last) {
-                work[*column] = value(at, false);
-            }
-            let whole = value(last, true);
-            let mut pivot = whole;
-            let (row, first) = (self.lower.row(k), self.lower.range(k).start);
-            for (at, &i) in row.iter().enumerate() {
-                let mut y = work[i];
-                let before = self.lower.range(i);
-                for (j, l) in self.lower.row(i).iter().zip(&lower[before]) {
-                    y = (-l).mul_add(work[*j], y);
-                }
-                work[i] = y;
-                let l = y * inverse[i];
-                pivot = (-l).mul_add(y, pivot);
-                lower[first + at] = l;
-            }
-            row.iter().for_each(|&i| work[i] = 0.0);
-            (pivots[k], inverse[k]) = (pivot, 1.0 / pivot);
-            is_regular &= pivot.is_finite()
-                && match self.order[k] < self.n {
-                    true => pivot > least * whole && whole > 0.0,
-                    false => pivot < 0.0,
-                };
-        }
-        is_regular
+        wide(Factor { own: self, metric, jacobian, least, factors })
     }
 
     /// The squares of the distances of the rows from those before them.
@@ -182,23 +139,75 @@ impl Coupled {
 
     /// v̇ and −λ for F and b, one after the other, in place.
     pub(crate) fn solve(&self, factors: &mut CoupledFactors, x: &mut [f64]) {
+        wide(Solve { own: self, factors, x });
+    }
+}
+
+struct Factor<'a> {
+    own: &'a Coupled,
+    metric: &'a [f64],
+    jacobian: &'a [f64],
+    least: f64,
+    factors: &'a mut CoupledFactors,
+}
+
+impl Wide for Factor<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run(self) -> bool {
+        let Factor { own, metric, jacobian, least, factors } = self;
+        let count = own.order.len();
+        let CoupledFactors { lower, inverse, pivots, work } = factors;
+        for list in [&mut *inverse, &mut *pivots, &mut *work] {
+            list.clear();
+            list.resize(count, 0.0);
+        }
+        lower.resize(own.lower.entries(), 0.0);
+        // Of two entries of Γ that mirror each other, the mean; of the diagonal, itself.
+        let value = |at: usize, is_diagonal: bool| -> f64 {
+            let part = |&from: &u32| match (from as usize).checked_sub(metric.len()) {
+                None if is_diagonal => metric[from as usize],
+                None => 0.5 * metric[from as usize],
+                Some(at) => jacobian[at],
+            };
+            own.sources[at].iter().map(part).sum()
+        };
+        let mut is_regular = true;
+        for k in 0..count {
+            let places = own.matrix.range(k);
+            let (columns, last) = (own.matrix.row(k), places.end - 1);
+            for (column, at) in columns.iter().zip(places.start..last) {
+                work[*column] = value(at, false);
+            }
+            let whole = value(last, true);
+            let pivot = uplooking::row(&own.lower, k, whole, (lower, inverse, work));
+            (pivots[k], inverse[k]) = (pivot, 1.0 / pivot);
+            is_regular &= pivot.is_finite()
+                && match own.order[k] < own.n {
+                    true => pivot > least * whole && whole > 0.0,
+                    false => pivot < 0.0,
+                };
+        }
+        is_regular
+    }
+}
+
+struct Solve<'a> {
+    own: &'a Coupled,
+    factors: &'a mut CoupledFactors,
+    x: &'a mut [f64],
+}
+
+impl Wide for Solve<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Solve { own, factors, x } = self;
         let CoupledFactors { lower, inverse, work, .. } = factors;
-        work.iter_mut().zip(&self.order).for_each(|(own, &unknown)| *own = x[unknown]);
-        for k in 0..self.order.len() {
-            let mut value = work[k];
-            for (&i, l) in self.lower.row(k).iter().zip(&lower[self.lower.range(k)]) {
-                value = (-l).mul_add(work[i], value);
-            }
-            work[k] = value;
-        }
-        work.iter_mut().zip(&*inverse).for_each(|(x, d)| *x *= d);
-        for (k, &unknown) in self.order.iter().enumerate().rev() {
-            let value = work[k];
-            for (&i, l) in self.lower.row(k).iter().zip(&lower[self.lower.range(k)]) {
-                work[i] = (-l).mul_add(value, work[i]);
-            }
-            x[unknown] = value;
-        }
+        work.iter_mut().zip(&own.order).for_each(|(place, &unknown)| *place = x[unknown]);
+        uplooking::solve((&own.lower, &own.order), (lower, inverse, work), x);
     }
 }
 

@@ -1,10 +1,11 @@
 //! S = L D Lᵀ in the order of a structure, and S x = r with it.
 //!
-//! Row by row, each entry of L from those before it (the up-looking method: Davis 2005). Where L has
+//! Row by row ([`uplooking`]). Where L has
 //! one entry a column, as of chains and trees, a column gives what it changes to the only one that it
 //! changes; columns of other branches do not wait for it.
 
 use super::structure::{NOWHERE, Structure};
+use super::uplooking;
 use dalembert_machine::{Wide, wide};
 
 /// Factors of S, and room for solutions.
@@ -114,20 +115,7 @@ impl Wide for Factor<'_> {
                 work[*column] = *value;
             }
             let whole = schur[last];
-            let mut pivot = whole;
-            let (row, first) = (s.lower.row(k), s.lower.range(k).start);
-            for (at, &i) in row.iter().enumerate() {
-                let mut y = work[i];
-                let before = s.lower.range(i);
-                for (j, l) in s.lower.row(i).iter().zip(&lower[before]) {
-                    y = (-l).mul_add(work[*j], y);
-                }
-                work[i] = y;
-                let l = y * inverse[i];
-                pivot = (-l).mul_add(y, pivot);
-                lower[first + at] = l;
-            }
-            row.iter().for_each(|&i| work[i] = 0.0);
+            let pivot = uplooking::row(&s.lower, k, whole, (lower, inverse, work));
             (pivots[k], sizes[k], inverse[k]) = (pivot, whole, 1.0 / pivot);
             is_positive &= pivot > 0.0 && pivot.is_finite();
         }
@@ -159,21 +147,7 @@ impl Wide for Solve<'_> {
             return own.descend(s, x);
         }
         let Triangle { lower, inverse, work, .. } = own;
-        for k in 0..s.order.len() {
-            let mut value = work[k];
-            for (&i, l) in s.lower.row(k).iter().zip(&lower[s.lower.range(k)]) {
-                value = (-l).mul_add(work[i], value);
-            }
-            work[k] = value;
-        }
-        work.iter_mut().zip(&*inverse).for_each(|(x, d)| *x *= d);
-        for (k, &row) in s.order.iter().enumerate().rev() {
-            let value = work[k];
-            for (&i, l) in s.lower.row(k).iter().zip(&lower[s.lower.range(k)]) {
-                work[i] = (-l).mul_add(value, work[i]);
-            }
-            x[row] = value;
-        }
+        uplooking::solve((&s.lower, &s.order), (lower, inverse, work), x);
     }
 }
 

@@ -19,6 +19,7 @@ mod numeric;
 mod sets;
 mod solve;
 mod structure;
+mod uplooking;
 
 pub use factored::Reduced;
 pub use lu::{Ordered, Scalar, SparseLu};

@@ -1,7 +1,7 @@
 //! Calls from the code: of functions on numbers, and out of it.
 //!
 //! A call may change every vector register. What is read later is stored before it; one number
-//! goes in and out by register, four by their places in memory.
+//! goes in and out by register, several by their places in memory.
 
 use super::emit::Emitter;
 use super::encoder::{Address, Operand};
@@ -98,7 +98,7 @@ impl Emitter<'_> {
         if self.is_wide() {
             self.code.clear_upper();
         }
-        self.code.call(outs::address(self.is_wide()));
+        self.code.call(outs::address(self.code.width));
         self.arrive(reads, results, &to);
         (from, to)
     }

@@ -156,7 +156,7 @@ impl Emitter<'_> {
         if self.part == Part::Body {
             self.pass_on();
         }
-        if self.code.width == Width::Four {
+        if self.is_wide() {
             self.code.clear_upper();
         }
         if !self.is_leaf {
@@ -308,20 +308,20 @@ impl Emitter<'_> {
                 Function::Sign | Function::Negative | Function::NotPositive => {
                     self.condition(f, a, into);
                 }
-                _ => self.call(shims::one(f, self.is_wide()), &[a], &[into]),
+                _ => self.call(shims::one(f, self.code.width), &[a], &[into]),
             },
             Instruction::Call2(f, a, b) => match f {
                 Function::Min => self.extreme(Operation::Min, a, b, into),
                 Function::Max => self.extreme(Operation::Max, a, b, into),
                 Function::And | Function::Or => self.logic(f, a, b, into),
-                _ => self.call(shims::two(f, self.is_wide()), &[a, b], &[into]),
+                _ => self.call(shims::two(f, self.code.width), &[a, b], &[into]),
             },
-            Instruction::Pow(a, b) => self.call(shims::power(self.is_wide()), &[a, b], &[into]),
+            Instruction::Pow(a, b) => self.call(shims::power(self.code.width), &[a, b], &[into]),
             Instruction::SinCos(a) => match dalembert_machine::sin_cos() {
                 Some(address) if !self.is_wide() => {
                     self.call_into(address, a, &[into, into + 1]);
                 }
-                _ => self.call(shims::sin_cos(self.is_wide()), &[a], &[into, into + 1]),
+                _ => self.call(shims::sin_cos(self.code.width), &[a], &[into, into + 1]),
             },
             // Written with the instruction before.
             Instruction::Follow => {}
@@ -352,6 +352,6 @@ impl Emitter<'_> {
     }
 
     pub(super) fn is_wide(&self) -> bool {
-        self.code.width == Width::Four
+        self.code.width != Width::One
     }
 }

@@ -10,7 +10,14 @@
 //! ```
 //!
 //! with the destination in ModR/M's reg, the first source in v (complemented) and the last one,
-//! a register or memory, in r/m.
+//! a register or memory, in r/m. On eight doubles it is in EVEX encoding (section 2.7),
+//!
+//! ```text
+//! 62  R̄X̄B̄R̄'0mmm  Wvvvv1pp  zL'LbV̄'aaa  opcode  ModR/M  [displacement, in units of 64]
+//! ```
+//!
+//! of which only the registers below 16 are used. Comparisons have their result in a mask of bits
+//! there; it is made bits of a vector, and back, so that code is the same for every width.
 
 /// How many doubles an instruction works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +26,27 @@ pub(crate) enum Width {
     One,
     /// Four, in a register of 256 bits.
     Four,
+    /// Eight, in a register of 512 bits, where the processor has them.
+    Eight,
 }
 
 impl Width {
     /// How many doubles.
     pub(crate) fn doubles(self) -> usize {
-        if self == Width::One { 1 } else { 4 }
+        match self {
+            Width::One => 1,
+            Width::Four => 4,
+            Width::Eight => 8,
+        }
+    }
+
+    /// The widest that goes into so many doubles a whole number of times and that the processor has.
+    pub(crate) fn widest_of(doubles: usize) -> Width {
+        match doubles {
+            _ if doubles.is_multiple_of(8) && super::has_eight() => Width::Eight,
+            _ if doubles.is_multiple_of(4) => Width::Four,
+            _ => Width::One,
+        }
     }
 }
 
@@ -130,7 +152,13 @@ const MAP_0F: u8 = 1;
 const MAP_0F38: u8 = 2;
 const MAP_0F3A: u8 = 3;
 const PACKED: u8 = 1;
+const MASKS: u8 = 2;
 const SCALAR: u8 = 3;
+
+/// The register of bits that comparisons and choices go through.
+const MASK: u8 = 1;
+/// Bytes of a register of eight doubles.
+const WIDEST: i32 = 64;
 
 /// Bytes of code, one instruction after the other.
 #[derive(Clone, Debug)]
@@ -154,6 +182,9 @@ impl Encoder {
     }
 
     fn vex(&mut self, what: Vex, reg: Vector, v: Vector, last: Operand, immediate: Option<u8>) {
+        if self.width == Width::Eight {
+            return self.evex(what, (reg, v, last), 0, immediate);
+        }
         // Put together here and appended at once: this is most of the time of a compilation.
         let mut out = [0u8; 16];
         let long = u8::from(self.width == Width::Four) << 2;
@@ -189,6 +220,41 @@ impl Encoder {
         self.bytes.truncate(end);
     }
 
+    /// The same on eight doubles, in places that a mask chooses; 0 is none.
+    fn evex(
+        &mut self,
+        what: Vex,
+        (reg, v, last): (Vector, Vector, Operand),
+        mask: u8,
+        immediate: Option<u8>,
+    ) {
+        let mut out = [0u8; 16];
+        let far = match last {
+            Operand::Register(r) => r >= 8,
+            Operand::Memory(memory) => memory.base as u8 >= 8,
+        };
+        let first = u8::from(reg < 8) << 7 | 0x40 | u8::from(!far) << 5 | 0x10 | what.map;
+        let second = 0x84 | (!v & 15) << 3 | what.prefix;
+        out[..5].copy_from_slice(&[0x62, first, second, 0x48 | mask, what.opcode]);
+        let mut at = 5;
+        match last {
+            Operand::Register(r) => {
+                out[at] = 0xc0 | (reg & 7) << 3 | (r & 7);
+                at += 1;
+            }
+            Operand::Memory(memory) => {
+                let whole = memory.displacement % WIDEST == 0;
+                let near = i8::try_from(memory.displacement / WIDEST).ok().filter(|_| whole);
+                at += mod_rm_by(&mut out[at..], reg, memory, near);
+            }
+        }
+        if let Some(immediate) = immediate {
+            out[at] = immediate;
+            at += 1;
+        }
+        self.bytes.extend_from_slice(&out[..at]);
+    }
+
     /// The prefix of arithmetic on this many doubles.
     fn arithmetic(&self) -> u8 {
         if self.width == Width::One { SCALAR } else { PACKED }
@@ -216,7 +282,7 @@ impl Encoder {
         let v = match (self.width, b) {
             (Width::One, Operand::Register(r)) => r,
             (Width::One, Operand::Memory(_)) => d,
-            (Width::Four, _) => 0,
+            (Width::Four | Width::Eight, _) => 0,
         };
         self.vex(Vex { map: MAP_0F, prefix, wide: false, opcode: 0x51 }, d, v, b, None);
     }
@@ -236,13 +302,24 @@ impl Encoder {
     /// All bits of d where a comparison of a and b holds, else none.
     pub(crate) fn compare(&mut self, what: Compare, d: Vector, a: Vector, b: Operand) {
         let vex = Vex { map: MAP_0F, prefix: self.arithmetic(), wide: false, opcode: 0xc2 };
-        self.vex(vex, d, a, b, Some(what as u8));
+        if self.width != Width::Eight {
+            return self.vex(vex, d, a, b, Some(what as u8));
+        }
+        self.evex(vex, (MASK, a, b), 0, Some(what as u8));
+        let spread = Vex { map: MAP_0F38, prefix: MASKS, wide: true, opcode: 0x38 };
+        self.evex(spread, (d, 0, Operand::Register(MASK)), 0, None);
     }
 
     /// d = b where the mask's bits are set, else a.
     pub(crate) fn blend(&mut self, d: Vector, a: Vector, b: Vector, mask: Vector) {
-        let vex = Vex { map: MAP_0F3A, prefix: PACKED, wide: false, opcode: 0x4b };
-        self.vex(vex, d, a, Operand::Register(b), Some(mask << 4));
+        if self.width != Width::Eight {
+            let vex = Vex { map: MAP_0F3A, prefix: PACKED, wide: false, opcode: 0x4b };
+            return self.vex(vex, d, a, Operand::Register(b), Some(mask << 4));
+        }
+        let signs = Vex { map: MAP_0F38, prefix: MASKS, wide: true, opcode: 0x39 };
+        self.evex(signs, (MASK, 0, Operand::Register(mask)), 0, None);
+        let choose = Vex { map: MAP_0F38, prefix: PACKED, wide: true, opcode: 0x65 };
+        self.evex(choose, (d, a, Operand::Register(b)), MASK, None);
     }
 
     /// d = b
@@ -419,13 +496,18 @@ impl Encoder {
 
 /// Writes ModR/M and displacement; how many bytes they are.
 fn mod_rm(out: &mut [u8], reg: u8, memory: Memory) -> usize {
+    mod_rm_by(out, reg, memory, i8::try_from(memory.displacement).ok())
+}
+
+/// The same with what stands for the displacement in one byte, if that can be.
+fn mod_rm_by(out: &mut [u8], reg: u8, memory: Memory, short: Option<i8>) -> usize {
     let low = (reg & 7) << 3 | (memory.base as u8 & 7);
-    match i8::try_from(memory.displacement) {
-        Ok(short) => {
+    match short {
+        Some(short) => {
             out[..2].copy_from_slice(&[0x40 | low, short as u8]);
             2
         }
-        Err(_) => {
+        None => {
             out[0] = 0x80 | low;
             out[1..5].copy_from_slice(&memory.displacement.to_le_bytes());
             5
@@ -454,6 +536,26 @@ mod tests {
         };
         let one = |bytes: &str, emit: fn(&mut Encoder)| expect(Width::One, bytes, emit);
         let four = |bytes: &str, emit: fn(&mut Encoder)| expect(Width::Four, bytes, emit);
+        let eight = |bytes: &str, emit: fn(&mut Encoder)| expect(Width::Eight, bytes, emit);
+        eight("62 f1 ed 48 58 cb", |e| e.operation(Operation::Add, 1, 2, Register(3)));
+        eight("62 51 ed 48 5c cb", |e| e.operation(Operation::Sub, 9, 2, Register(11)));
+        eight("62 f1 9d 48 59 4b fe", |e| e.operation(Operation::Mul, 1, 12, at(Rbx, -128)));
+        eight("62 51 8d 48 5e 7e 08", |e| e.operation(Operation::Div, 15, 14, at(R14, 512)));
+        // What is not a whole number of registers away is told in four bytes.
+        eight("62 f1 f5 48 5f 86 28 00 00 00", |e| e.operation(Operation::Max, 0, 1, at(Rsi, 40)));
+        eight("62 f1 fd 48 51 5e 01", |e| e.sqrt(3, at(Rsi, 64)));
+        eight("62 f1 dd 48 57 9e 00 20 00 00", |e| e.bits(Bits::Xor, 3, 4, at(Rsi, 8192)));
+        eight("62 51 b5 48 55 c2", |e| e.bits(Bits::AndNot, 8, 9, Register(10)));
+        eight("62 72 ed 48 a8 cb", |e| e.fused(Fused::Times213, 9, 2, Register(3)));
+        eight("62 d2 ed 48 98 cb", |e| e.fused(Fused::Times132, 1, 2, Register(11)));
+        eight("62 d2 ed 48 b8 49 01", |e| e.fused(Fused::Plus231, 1, 2, at(R9, 64)));
+        eight("62 71 fd 48 28 c9", |e| e.load(9, Register(1)));
+        eight("62 71 fd 48 10 4a 01", |e| e.load(9, at(Rdx, 64)));
+        eight("62 f1 fd 48 11 59 40", |e| e.store(Memory { base: Rcx, displacement: 4096 }, 3));
+        eight("62 d1 ad 48 c2 cb 03 62 72 fe 48 38 c9", |e| {
+            e.compare(Compare::Unordered, 9, 10, Register(11));
+        });
+        eight("62 d2 fe 48 39 cc 62 f2 ed 49 65 cb", |e| e.blend(1, 2, 3, 12));
         one("c5 eb 58 cb", |e| e.operation(Operation::Add, 1, 2, Register(3)));
         one("c4 41 6b 5c cb", |e| e.operation(Operation::Sub, 9, 2, Register(11)));
         // Sums and products turn their operands for the shorter form.

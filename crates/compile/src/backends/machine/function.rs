@@ -3,6 +3,7 @@
 use super::aligned::Aligned;
 use super::emit::{self, Reach};
 use super::encoder::{Encoder, Width};
+use super::has_eight;
 use super::layout::{Layout, Part};
 use super::outs::{Context, Out};
 use crate::backends::{Function, Scratch};
@@ -11,8 +12,10 @@ use crate::tape::Tape;
 use dalembert_machine::{Code, Entry};
 use std::sync::{Arc, OnceLock};
 
-/// Sets of variables computed side by side.
+/// Sets of variables computed side by side everywhere.
 pub const LANES: usize = 4;
+/// So many are where the processor has registers for them.
+const MANY: usize = 8;
 
 /// Code for `N` doubles at once.
 struct Compiled<const N: usize> {
@@ -55,7 +58,8 @@ struct Plan {
     layout: Layout,
     single: Compiled<1>,
     /// Made when lanes are first asked for; none if there is no memory for it.
-    wide: OnceLock<Option<Compiled<LANES>>>,
+    four: OnceLock<Option<Compiled<LANES>>>,
+    eight: OnceLock<Option<Compiled<MANY>>>,
 }
 
 /// A function as machine code.
@@ -71,23 +75,31 @@ pub(crate) struct Work {
     /// Variables and outputs for a call that has too few of them.
     x: Vec<f64>,
     y: Vec<f64>,
-    wide: Option<Wide>,
-    /// Whether the lanes know the constants.
-    is_wide_prepared: bool,
+    four: Option<Wide<LANES>>,
+    eight: Option<Wide<MANY>>,
 }
 
 /// What changes in a call of lanes, with the lanes of each value side by side.
 #[derive(Clone)]
-struct Wide {
-    context: Context<LANES>,
+struct Wide<const N: usize> {
+    context: Context<N>,
     frame: Aligned,
     x: Aligned,
     y: Aligned,
+    /// Whether it knows the constants.
+    is_prepared: bool,
 }
 
 impl Plan {
-    fn wide(&self) -> Option<&Compiled<LANES>> {
-        self.wide.get_or_init(|| Compiled::new(&self.tape, &self.layout, Width::Four)).as_ref()
+    fn four(&self) -> Option<&Compiled<LANES>> {
+        self.four.get_or_init(|| Compiled::new(&self.tape, &self.layout, Width::Four)).as_ref()
+    }
+
+    fn eight(&self) -> Option<&Compiled<MANY>> {
+        if !has_eight() {
+            return None;
+        }
+        self.eight.get_or_init(|| Compiled::new(&self.tape, &self.layout, Width::Eight)).as_ref()
     }
 
     #[inline]
@@ -120,17 +132,17 @@ impl Plan {
     }
 }
 
-impl Wide {
+impl<const N: usize> Wide<N> {
     /// The lanes from one on, as many as there are.
     fn call(
         &mut self,
-        compiled: &Compiled<LANES>,
+        compiled: &Compiled<N>,
         start: usize,
         lanes: usize,
         x: &[f64],
         y: &mut [f64],
     ) {
-        if lanes == LANES
+        if lanes == N
             && x.len() == self.x.as_slice().len()
             && y.len() == self.y.as_slice().len()
         {
@@ -139,60 +151,77 @@ impl Wide {
             compiled.code.call(BODY, &mut self.context, frame, x, y);
             return;
         }
-        let width = LANES.min(lanes - start);
+        let width = N.min(lanes - start);
         let mut given = x.chunks_exact(lanes);
-        for place in self.x.as_mut_slice().as_chunks_mut::<LANES>().0 {
+        for place in self.x.as_mut_slice().as_chunks_mut::<N>().0 {
             let Some(all) = given.next() else {
-                *place = [f64::NAN; LANES];
+                *place = [f64::NAN; N];
                 continue;
             };
             match all[start..].first_chunk() {
-                Some(four) => *place = *four,
+                Some(whole) => *place = *whole,
                 None => {
                     // Lanes that are not asked for repeat the last one.
-                    *place = [all[start + width - 1]; LANES];
+                    *place = [all[start + width - 1]; N];
                     place[..width].copy_from_slice(&all[start..]);
                 }
             }
         }
-        let Wide { context, frame, x, y: output } = self;
+        let Wide { context, frame, x, y: output, .. } = self;
         let frame = frame.as_mut_slice();
         compiled.code.call(BODY, context, frame, x.as_slice(), output.as_mut_slice());
-        let values = output.as_slice().as_chunks::<LANES>().0;
+        let values = output.as_slice().as_chunks::<N>().0;
         for (to, value) in y.chunks_exact_mut(lanes).zip(values) {
             match to[start..].first_chunk_mut() {
-                Some(four) => *four = *value,
+                Some(whole) => *whole = *value,
                 None => to[start..].copy_from_slice(&value[..width]),
             }
         }
     }
 
-    fn new(plan: &Plan, compiled: &Compiled<LANES>) -> Wide {
+    fn new(plan: &Plan, compiled: &Compiled<N>) -> Wide<N> {
         let factors = plan.tape.matrices.iter().map(|m| std::array::from_fn(|_| Lu::new(m.size)));
         Wide {
             context: Context { outs: compiled.outs.clone(), factors: factors.collect() },
             frame: Aligned::new(compiled.frame),
-            x: Aligned::new(LANES * plan.tape.variables),
-            y: Aligned::new(LANES * plan.tape.outputs.len()),
+            x: Aligned::new(N * plan.tape.variables),
+            y: Aligned::new(N * plan.tape.outputs.len()),
+            is_prepared: false,
         }
     }
 
     /// What does not depend on the variables is the same in every lane.
     fn prepare(&mut self, plan: &Plan, frame: &[f64], context: &Context<1>) {
         let fixed = &frame[..plan.layout.fixed];
-        let places = self.frame.as_mut_slice().as_chunks_mut::<LANES>().0;
-        places.iter_mut().zip(fixed).for_each(|(place, &value)| *place = [value; LANES]);
+        let places = self.frame.as_mut_slice().as_chunks_mut::<N>().0;
+        places.iter_mut().zip(fixed).for_each(|(place, &value)| *place = [value; N]);
         for (lanes, [lu]) in self.context.factors.iter_mut().zip(&context.factors) {
             lanes.iter_mut().for_each(|lane| lane.clone_from(lu));
         }
+        self.is_prepared = true;
     }
+}
+
+/// Room for lanes that knows the constants.
+fn ready<'a, const N: usize>(
+    room: &'a mut Option<Wide<N>>,
+    plan: &Plan,
+    compiled: &Compiled<N>,
+    (frame, context): (&[f64], &Context<1>),
+) -> &'a mut Wide<N> {
+    let wide = room.get_or_insert_with(|| Wide::new(plan, compiled));
+    if !wide.is_prepared {
+        wide.prepare(plan, frame, context);
+    }
+    wide
 }
 
 impl Work {
     /// Sets the constants.
     pub(crate) fn prepare(&mut self, constants: &[f64]) {
-        let Work { plan, context, frame, is_wide_prepared, .. } = self;
-        *is_wide_prepared = false;
+        let Work { plan, context, frame, four, eight, .. } = self;
+        four.iter_mut().for_each(|wide| wide.is_prepared = false);
+        eight.iter_mut().for_each(|wide| wide.is_prepared = false);
         let places = &mut frame[Layout::constants(&plan.tape)];
         places.iter_mut().zip(constants).for_each(|(place, &constant)| *place = constant);
         plan.single.code.call(PROLOGUE, context, frame, &[], &mut []);
@@ -215,8 +244,8 @@ impl Assembled {
         let layout = Layout::new(&tape);
         match Compiled::new(&tape, &layout, Width::One) {
             Some(single) => {
-                let wide = OnceLock::new();
-                Ok(Assembled(Arc::new(Plan { tape, layout, single, wide })))
+                let (four, eight) = (OnceLock::new(), OnceLock::new());
+                Ok(Assembled(Arc::new(Plan { tape, layout, single, four, eight })))
             }
             None => Err(Box::new(tape)),
         }
@@ -237,8 +266,8 @@ impl Assembled {
             frame: layout.frame(tape, single.frame),
             x: vec![0.0; tape.variables],
             y: vec![0.0; tape.outputs.len()],
-            wide: None,
-            is_wide_prepared: false,
+            four: None,
+            eight: None,
         }
     }
 
@@ -256,24 +285,26 @@ impl Assembled {
     /// A call for many sets of variables in room of this function.
     pub(crate) fn call_many_in(&self, work: &mut Work, lanes: usize, x: &[f64], y: &mut [f64]) {
         let plan = &*self.0;
-        // One alone is faster by itself.
-        let wide = if lanes > 1 { plan.wide() } else { None };
-        let together = match wide {
-            Some(_) if lanes % LANES == 1 => lanes - 1,
-            Some(_) => lanes,
-            None => 0,
-        };
-        if let Some(compiled) = wide {
-            let wide = work.wide.get_or_insert_with(|| Wide::new(plan, compiled));
-            if !work.is_wide_prepared {
-                wide.prepare(plan, &work.frame, &work.context);
-                work.is_wide_prepared = true;
-            }
-            for start in (0..together).step_by(LANES) {
-                wide.call(compiled, start, lanes, x, y);
-            }
+        let Work { context, frame, four, eight, .. } = &mut *work;
+        let mut done = 0;
+        if lanes >= MANY
+            && let Some(compiled) = plan.eight()
+        {
+            let wide = ready(eight, plan, compiled, (frame, context));
+            done = lanes / MANY * MANY;
+            (0..done).step_by(MANY).for_each(|start| wide.call(compiled, start, lanes, x, y));
         }
-        for lane in together..lanes {
+        // One alone is faster by itself.
+        let left = lanes - done;
+        if left > 1
+            && let Some(compiled) = plan.four()
+        {
+            let wide = ready(four, plan, compiled, (frame, context));
+            let end = if left % LANES == 1 { lanes - 1 } else { lanes };
+            (done..end).step_by(LANES).for_each(|start| wide.call(compiled, start, lanes, x, y));
+            done = end;
+        }
+        for lane in done..lanes {
             plan.call_lane(work, lane, lanes, x, y);
         }
     }

@@ -14,8 +14,8 @@
 //! and the call into it, is the crate `dalembert_machine`.
 //!
 //! Results are those of the interpreter, to the bit: the same operations in the same order, and the
-//! same functions. Lanes are the same code on four doubles at once, compiled when lanes are first
-//! asked for.
+//! same functions. Lanes are the same code on four doubles at once, or on eight where the processor
+//! has registers for it, compiled when so many lanes are first asked for.
 //!
 //! It applies to x86-64 with AVX2 and FMA, on systems that let memory be executed after it was
 //! written. Elsewhere, and for tapes that are not as the lowering makes them, it is the
@@ -37,6 +37,7 @@ use super::{Backend, Function, interpreter};
 use crate::tape::Tape;
 pub(crate) use function::{Assembled, Work};
 
+pub use aligned::LaneList;
 pub use function::LANES;
 
 /// Machine code.
@@ -72,6 +73,16 @@ pub(crate) fn assembled(tape: Tape) -> Result<Assembled, Box<Tape>> {
 pub(crate) fn is_available() -> bool {
     #[cfg(target_arch = "x86_64")]
     return is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Whether it has those on eight doubles.
+pub(crate) fn has_eight() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_available()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq");
     #[cfg(not(target_arch = "x86_64"))]
     false
 }

@@ -5,6 +5,7 @@
 //! of the call, and goes on with the results in memory. A new kind of such a call is a variant of
 //! [`Out`], and an arm where it is emitted and where it is done.
 
+use super::encoder::Width;
 use super::registers::{Base, Place};
 use crate::lu::Lu;
 use crate::tape::Matrix;
@@ -52,8 +53,12 @@ pub(super) struct Context<const N: usize> {
 }
 
 /// The address of the function that the code calls.
-pub(super) fn address(is_wide: bool) -> usize {
-    if is_wide { call_out::<4> as *const () as usize } else { call_out::<1> as *const () as usize }
+pub(super) fn address(width: Width) -> usize {
+    match width {
+        Width::One => call_out::<1> as *const () as usize,
+        Width::Four => call_out::<4> as *const () as usize,
+        Width::Eight => call_out::<8> as *const () as usize,
+    }
 }
 
 extern "C" fn call_out<const N: usize>(state: &mut State<Context<N>>, number: u64) {

@@ -34,8 +34,8 @@ impl Place {
     /// No place.
     pub(super) const NONE: Place = Place(u32::MAX);
     /// The largest number of places in a list. It leaves room in 32 bits for the list's own
-    /// number, and in the displacement of an instruction for 32 bytes a place.
-    pub(super) const LIMIT: usize = 1 << 25;
+    /// number, and in the displacement of an instruction for 64 bytes a place.
+    pub(super) const LIMIT: usize = 1 << 24;
 
     /// The place of a number in a list.
     pub(super) fn new(base: Base, index: usize) -> Place {

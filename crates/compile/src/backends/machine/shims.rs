@@ -1,11 +1,9 @@
 //! The functions that code calls, with the platform's calling convention: the very ones that the
 //! interpreter calls, so that the bits are the same.
 
+use super::encoder::Width;
 use crate::calls;
 use dalembert_expr::Function;
-
-/// Four doubles side by side.
-pub(super) type Four = [f64; 4];
 
 /// sin x and cos x, which come back in two registers.
 #[repr(C)]
@@ -16,8 +14,12 @@ extern "C" fn sin_cos_one(x: f64) -> Pair {
     Pair(sin, cos)
 }
 
-extern "C" fn sin_cos_four(x: &Four, sin: &mut Four, cos: &mut Four) {
-    for lane in 0..4 {
+extern "C" fn sin_cos_all<const N: usize>(
+    x: &[f64; N],
+    sin: &mut [f64; N],
+    cos: &mut [f64; N],
+) {
+    for lane in 0..N {
         (sin[lane], cos[lane]) = x[lane].sin_cos();
     }
 }
@@ -26,20 +28,28 @@ extern "C" fn power_one(x: f64, y: f64) -> f64 {
     x.powf(y)
 }
 
-extern "C" fn power_four(x: &Four, y: &Four, value: &mut Four) {
-    for lane in 0..4 {
+extern "C" fn power_all<const N: usize>(x: &[f64; N], y: &[f64; N], value: &mut [f64; N]) {
+    for lane in 0..N {
         value[lane] = x[lane].powf(y[lane]);
     }
 }
 
-/// The address of sin and cos, of one double or of four.
-pub(super) fn sin_cos(is_wide: bool) -> usize {
-    if is_wide { sin_cos_four as *const () as usize } else { sin_cos_one as *const () as usize }
+/// The address of sin and cos, of so many doubles.
+pub(super) fn sin_cos(width: Width) -> usize {
+    match width {
+        Width::One => sin_cos_one as *const () as usize,
+        Width::Four => sin_cos_all::<4> as *const () as usize,
+        Width::Eight => sin_cos_all::<8> as *const () as usize,
+    }
 }
 
 /// The address of the power.
-pub(super) fn power(is_wide: bool) -> usize {
-    if is_wide { power_four as *const () as usize } else { power_one as *const () as usize }
+pub(super) fn power(width: Width) -> usize {
+    match width {
+        Width::One => power_one as *const () as usize,
+        Width::Four => power_all::<4> as *const () as usize,
+        Width::Eight => power_all::<8> as *const () as usize,
+    }
 }
 
 /// For each function, one that is compiled for it alone: a pointer in the middle would be a
@@ -47,32 +57,44 @@ pub(super) fn power(is_wide: bool) -> usize {
 macro_rules! shims {
     ($($function:ident),*) => {
         /// The address of a function of one argument.
-        pub(super) fn one(function: Function, is_wide: bool) -> usize {
+        pub(super) fn one(function: Function, width: Width) -> usize {
             match function {
                 $(Function::$function => {
                     extern "C" fn one(x: f64) -> f64 {
                         calls::one(Function::$function)(x)
                     }
-                    extern "C" fn four(x: &Four, value: &mut Four) {
+                    extern "C" fn all<const N: usize>(x: &[f64; N], value: &mut [f64; N]) {
                         *value = x.map(calls::one(Function::$function));
                     }
-                    if is_wide { four as *const () as usize } else { one as *const () as usize }
+                    match width {
+                        Width::One => one as *const () as usize,
+                        Width::Four => all::<4> as *const () as usize,
+                        Width::Eight => all::<8> as *const () as usize,
+                    }
                 })*
             }
         }
 
         /// The address of a function of two arguments.
-        pub(super) fn two(function: Function, is_wide: bool) -> usize {
+        pub(super) fn two(function: Function, width: Width) -> usize {
             match function {
                 $(Function::$function => {
                     extern "C" fn one(x: f64, y: f64) -> f64 {
                         calls::two(Function::$function)(x, y)
                     }
-                    extern "C" fn four(x: &Four, y: &Four, value: &mut Four) {
+                    extern "C" fn all<const N: usize>(
+                        x: &[f64; N],
+                        y: &[f64; N],
+                        value: &mut [f64; N],
+                    ) {
                         let function = calls::two(Function::$function);
                         *value = std::array::from_fn(|lane| function(x[lane], y[lane]));
                     }
-                    if is_wide { four as *const () as usize } else { one as *const () as usize }
+                    match width {
+                        Width::One => one as *const () as usize,
+                        Width::Four => all::<4> as *const () as usize,
+                        Width::Eight => all::<8> as *const () as usize,
+                    }
                 })*
             }
         }

@@ -9,8 +9,8 @@ use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
 use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
 use crate::program::field::Abreast;
-use dalembert_compile::backends::interpreter::{Loops, fastest};
-use dalembert_compile::{Function, Scratch};
+use dalembert_compile::{Function, LaneList, Scratch};
+use dalembert_machine::{Wide, widest};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -52,23 +52,23 @@ pub(super) struct Group<const W: usize, E> {
     /// How many steps were tried since the motion came.
     tried: [u32; W],
     /// q and v at hand, and at the end of the step.
-    x: Vec<Lane<W>>,
-    next: Vec<Lane<W>>,
+    x: LaneList<W>,
+    next: LaneList<W>,
     /// Rates there: by the terms, and by the series.
-    rates: Vec<Lane<W>>,
-    ends: Vec<Lane<W>>,
+    rates: LaneList<W>,
+    ends: LaneList<W>,
     /// t, q, v and parameters.
-    input: Vec<Lane<W>>,
-    variables: Vec<Lane<W>>,
+    input: LaneList<W>,
+    variables: LaneList<W>,
     /// The terms at hand, and at the end.
-    here: Vec<Lane<W>>,
-    there: Vec<Lane<W>>,
-    held: Vec<Lane<W>>,
-    residuals: Vec<Lane<W>>,
-    column: Vec<Lane<W>>,
-    weights: Vec<Lane<W>>,
-    errors: Vec<Lane<W>>,
-    last: [Vec<Lane<W>>; 2],
+    here: LaneList<W>,
+    there: LaneList<W>,
+    held: LaneList<W>,
+    residuals: LaneList<W>,
+    column: LaneList<W>,
+    weights: LaneList<W>,
+    errors: LaneList<W>,
+    last: [LaneList<W>; 2],
     sizes: Sizes<W>,
     verdict: [Verdict; W],
     /// What is not to be zero, where there is something.
@@ -96,7 +96,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
     pub(super) fn new(ready: &Ready, engine: E) -> Group<W, E> {
         let parts = &*ready.parts;
         let components = parts.n + parts.size;
-        let list = |length: usize| vec![[0.0; W]; length];
+        let list = LaneList::new;
         let [phi, psi] = parts.residual_counts;
         let prepared = |function: Option<&Arc<dyn Function>>| {
             let Some(function) = function else { return Scratch::default() };
@@ -160,7 +160,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             if !fresh.contains(&true) {
                 return;
             }
-            fastest(Begin { group: self, fresh });
+            widest(Begin { group: self, fresh });
             for lane in (0..W).filter(|lane| fresh[*lane]) {
                 if self.verdict[lane] != Verdict::Taken
                     && let Some(motion) = self.who[lane].take()
@@ -652,7 +652,7 @@ impl<const W: usize, E: Engine<W> + Send> Moves for Group<W, E> {
             if self.who.iter().all(Option::is_none) {
                 return;
             }
-            fastest(Advance { group: self });
+            widest(Advance { group: self });
             for lane in 0..W {
                 self.settle(lane, took);
             }
@@ -690,7 +690,9 @@ struct Advance<'a, const W: usize, E> {
     group: &'a mut Group<W, E>,
 }
 
-impl<const W: usize, E: Engine<W>> Loops for Advance<'_, W, E> {
+impl<const W: usize, E: Engine<W>> Wide for Advance<'_, W, E> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         self.group.advance();
@@ -702,7 +704,9 @@ struct Begin<'a, const W: usize, E> {
     fresh: [bool; W],
 }
 
-impl<const W: usize, E: Engine<W>> Loops for Begin<'_, W, E> {
+impl<const W: usize, E: Engine<W>> Wide for Begin<'_, W, E> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         self.group.begin(self.fresh);
