@@ -370,7 +370,8 @@ impl Emit<'_> {
                 self.code.land(none);
             }
         }
-        for (number, &Products { a, b, ends, are_squares, group, .. }) in together.iter().enumerate()
+        for (number, &Products { a, b, ends, are_squares, group, .. }) in
+            together.iter().enumerate()
         {
             self.group = group;
             let (low, high) = sums(number);

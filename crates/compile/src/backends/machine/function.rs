@@ -142,10 +142,7 @@ impl<const N: usize> Wide<N> {
         x: &[f64],
         y: &mut [f64],
     ) {
-        if lanes == N
-            && x.len() == self.x.as_slice().len()
-            && y.len() == self.y.as_slice().len()
-        {
+        if lanes == N && x.len() == self.x.as_slice().len() && y.len() == self.y.as_slice().len() {
             // They lie as they are wanted.
             let frame = self.frame.as_mut_slice();
             compiled.code.call(BODY, &mut self.context, frame, x, y);

@@ -14,11 +14,7 @@ extern "C" fn sin_cos_one(x: f64) -> Pair {
     Pair(sin, cos)
 }
 
-extern "C" fn sin_cos_all<const N: usize>(
-    x: &[f64; N],
-    sin: &mut [f64; N],
-    cos: &mut [f64; N],
-) {
+extern "C" fn sin_cos_all<const N: usize>(x: &[f64; N], sin: &mut [f64; N], cos: &mut [f64; N]) {
     for lane in 0..N {
         (sin[lane], cos[lane]) = x[lane].sin_cos();
     }
