@@ -1,6 +1,6 @@
 //! The command line.
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args as ClapArgs, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Equations of motion of constrained mechanical systems.
@@ -47,69 +47,101 @@ pub(crate) enum Command {
         dal run pendulum.dal --t-end 100 --tol 1e-12\n  \
         dal run gallery:double-pendulum --plot fig.svg --show \"theta1, theta2\" --show energy\n  \
         dal run gallery:knife-edge --formulation bracket --json")]
-    Run(Run),
+    Run(Named<Run>),
     /// The page of a model in the browser: it is run anew when its file is saved.
     #[command(after_help = "Examples:\n  dal view pendulum.dal\n  \
         dal view gallery:rolling-disk --open\n  dal view pendulum.dal --port 8000 --t-end 20")]
-    View(View),
+    View(Named<View>),
     /// Runs many cases of a model: parameters and start values varied.
     #[command(
         after_help = "Examples:\n  dal sweep gallery:double-pendulum --vary \"theta1 = 0..pi:pi/50\" --out fan\n  \
         dal sweep cart.dal --vary \"m = 1..2, x' ~ normal(0, 0.1)\" --samples 10000 --sampling sobol \\\n    \
         --observe x --statistics --out study\n  dal sweep cart.dal --cases cases.csv --out study --resume"
     )]
-    Sweep(Sweep),
+    Sweep(Named<Sweep>),
     /// Faults and warnings of a model, and what it consists of.
     #[command(
         after_help = "Examples:\n  dal check pendulum.dal\n  dal check gallery:double-pendulum --json\n  \
         echo 'coord x; kinetic x_dot^2' | dal check -"
     )]
-    Check(Check),
+    Check(Named<Check>),
     /// The equations of motion: T, V, L or H, M, Q, A and b.
     #[command(after_help = "Examples:\n  dal derive gallery:double-pendulum\n  \
         dal derive gallery:spherical-pendulum --formulation hamilton --solved\n  \
         dal derive cart.dal --format latex > cart.tex\n  dal derive chain.dal --set N=5")]
-    Derive(Derive),
+    Derive(Named<Derive>),
     /// Numbers at one state: accelerations, constraint forces, multipliers.
     #[command(after_help = "Examples:\n  dal eval gallery:two-wheels-on-an-axle\n  \
         dal eval pendulum.dal --at \"x=0.6, y=-0.8, x'=0.4, y'=0.3\"\n  \
         dal eval gallery:knife-edge --formulation all --elimination all")]
-    Eval(Eval),
+    Eval(Named<Eval>),
     /// What is true of a model: freedom, redundancy, kinds of constraint, brackets.
     #[command(after_help = "Examples:\n  dal analyze gallery:two-wheels-on-an-axle\n  \
         dal analyze gallery:bracket-particle --bracket \"x, p_x + y*p_z\"\n  \
         dal analyze pendulum.dal --json")]
-    Analyze(Analyze),
+    Analyze(Named<Analyze>),
     /// Equilibrium or steady motion near the start: modes, stability, matrices.
     #[command(after_help = "Examples:\n  dal linearize gallery:double-pendulum\n  \
         dal linearize gallery:whipple-bicycle --set \"x'=5\"\n  \
         dal linearize gallery:knife-edge --at \"x'=1.5\" --json")]
-    Linearize(Linearize),
+    Linearize(Named<Linearize>),
     /// Equations, analysis, motion, figure and certificate as one HTML document.
     #[command(
         after_help = "Examples:\n  dal report gallery:spherical-pendulum --out pendulum.html\n  \
         dal report cart.dal --solved --t-end 20 > cart.html"
     )]
-    Report(Report),
+    Report(Named<Report>),
     /// What joints, springs and their like stand for, as a model without them.
     #[command(after_help = "Examples:\n  dal expand robot.dal\n  \
         dal expand robot.dal --coordinates absolute | dal derive -")]
-    Expand(Expand),
+    Expand(Named<Expand>),
     /// Lists the built-in examples, or prints or runs one.
-    Gallery(Gallery),
+    Gallery(Named<Gallery>),
     /// A diagnostic at length.
     #[command(after_help = "Example:\n  dal explain unknown-name")]
-    Explain(Explain),
+    Explain(Named<Explain>),
     /// The language on a page, or what a command is for.
     #[command(after_help = "Examples:\n  dal help language\n  dal help run")]
-    Help(Help),
+    Help(Named<Help>),
     /// Writes a commented model to start from.
-    New(New),
+    New(Named<New>),
     /// Shell completions, on standard output.
     #[command(
         after_help = "Example:\n  dal completions bash > ~/.local/share/bash-completion/completions/dal"
     )]
-    Completions(Completions),
+    Completions(Named<Completions>),
+}
+
+/// The options of a command, which are described to the parser when the command is named: those of
+/// all others would be a part of the time that a small model takes.
+pub(crate) struct Named<T>(pub T);
+
+impl<T: ClapArgs> ClapArgs for Named<T> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.defer(T::augment_args)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        command.defer(T::augment_args_for_update)
+    }
+}
+
+impl<T: FromArgMatches> FromArgMatches for Named<T> {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches(matches).map(Named)
+    }
+
+    fn from_arg_matches_mut(matches: &mut ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches_mut(matches).map(Named)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+
+    fn update_from_arg_matches_mut(&mut self, matches: &mut ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches_mut(matches)
+    }
 }
 
 /// The model and its overrides.

@@ -16,7 +16,7 @@ mod recorder;
 mod report;
 mod show;
 
-use args::{Args, Command};
+use args::{Args, Command, Named};
 use clap::Parser;
 use std::io::Write;
 use std::process::ExitCode;
@@ -50,21 +50,21 @@ fn main() -> ExitCode {
     progress::watch();
     let color = report::Color::of(args.color);
     let status = match args.command {
-        Command::Run(options) => commands::run::run(&options, color),
-        Command::View(options) => commands::view::run(options, color),
-        Command::Sweep(options) => commands::sweep::run(&options, color),
-        Command::Check(options) => commands::check::run(&options, color),
-        Command::Derive(options) => commands::derive::run(&options, color),
-        Command::Eval(options) => commands::eval::run(&options, color),
-        Command::Analyze(options) => commands::analyze::run(&options, color),
-        Command::Linearize(options) => commands::linearize::run(&options, color),
-        Command::Report(options) => commands::report::run(&options, color),
-        Command::Gallery(options) => commands::gallery::run(&options, color),
-        Command::Expand(options) => commands::expand::run(&options, color),
-        Command::Explain(options) => commands::explain::run(&options),
-        Command::Help(options) => commands::help::run(&options),
-        Command::New(options) => commands::new::run(&options),
-        Command::Completions(options) => commands::completions::run(&options),
+        Command::Run(Named(options)) => commands::run::run(&options, color),
+        Command::View(Named(options)) => commands::view::run(options, color),
+        Command::Sweep(Named(options)) => commands::sweep::run(&options, color),
+        Command::Check(Named(options)) => commands::check::run(&options, color),
+        Command::Derive(Named(options)) => commands::derive::run(&options, color),
+        Command::Eval(Named(options)) => commands::eval::run(&options, color),
+        Command::Analyze(Named(options)) => commands::analyze::run(&options, color),
+        Command::Linearize(Named(options)) => commands::linearize::run(&options, color),
+        Command::Report(Named(options)) => commands::report::run(&options, color),
+        Command::Gallery(Named(options)) => commands::gallery::run(&options, color),
+        Command::Expand(Named(options)) => commands::expand::run(&options, color),
+        Command::Explain(Named(options)) => commands::explain::run(&options),
+        Command::Help(Named(options)) => commands::help::run(&options),
+        Command::New(Named(options)) => commands::new::run(&options),
+        Command::Completions(Named(options)) => commands::completions::run(&options),
     };
     end(ExitCode::from(status), status != Status::Fine)
 }

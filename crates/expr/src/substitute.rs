@@ -33,9 +33,15 @@ impl Exprs {
     /// The expressions with each named symbol replaced, all at once (what is
     /// put in is not replaced again).
     pub fn substitute(&self, roots: &[ExprId], replacements: &[(Symbol, ExprId)]) -> Vec<ExprId> {
-        let map: FxHashMap<Symbol, ExprId> = replacements.iter().copied().collect();
+        let arena = &mut *self.arena.lock();
+        let mut map: FxHashMap<Symbol, ExprId> = replacements.iter().copied().collect();
+        // A symbol that stands for itself changes nothing.
+        map.retain(|symbol, new| arena.node(*new) != Node::Symbol(*symbol));
+        if map.is_empty() {
+            return roots.to_vec();
+        }
         let image = |symbol: Symbol| map.get(&symbol).copied();
-        self.arena.lock().substitute(roots, &image, &FxHashMap::default())
+        arena.substitute(roots, &image, &FxHashMap::default())
     }
 
     /// The same, asking for each symbol's replacement.
@@ -60,6 +66,9 @@ impl Exprs {
         roots: &[ExprId],
         nodes: &FxHashMap<ExprId, ExprId>,
     ) -> Vec<ExprId> {
+        if nodes.is_empty() {
+            return roots.to_vec();
+        }
         self.arena.lock().substitute(roots, &|_| None, nodes)
     }
 

@@ -28,7 +28,13 @@ const TO: u32 = 5;
 /// Beyond all arguments, and yet a number.
 const FAR: f64 = 1e300;
 
-static TABLES: [OnceLock<Table>; MOST] = [const { OnceLock::new() }; MOST];
+/// Tables are kept in rooms of so many, each made when the one before is full.
+const ROOM: usize = 1 << 8;
+
+/// Places of tables, filled one after the other.
+type Room = Box<[OnceLock<Table>]>;
+
+static ROOMS: [OnceLock<Room>; MOST / ROOM] = [const { OnceLock::new() }; MOST / ROOM];
 static COUNT: Mutex<(usize, Vec<u64>)> = Mutex::new((0, Vec::new()));
 
 /// How a table goes on outside of its data.
@@ -285,7 +291,7 @@ impl Table {
         let hash = self.fingerprint();
         let (count, hashes) = &mut *COUNT.lock().unwrap_or_else(|e| e.into_inner());
         let same = (0..*count)
-            .find(|&at| hashes[at] == hash && TABLES[at].get().is_some_and(|own| *own == self));
+            .find(|&at| hashes[at] == hash && table_at(at).is_some_and(|own| *own == self));
         if let Some(at) = same {
             return Some(TableId(at as u32));
         }
@@ -293,7 +299,8 @@ impl Table {
             return None;
         }
         let at = *count;
-        let _ = TABLES[at].set(self);
+        let room = ROOMS[at / ROOM].get_or_init(|| (0..ROOM).map(|_| OnceLock::new()).collect());
+        let _ = room[at % ROOM].set(self);
         hashes.push(hash);
         *count += 1;
         Some(TableId(at as u32))
@@ -309,13 +316,18 @@ impl Table {
     }
 }
 
+/// The table at a place, if there is one yet.
+fn table_at(at: usize) -> Option<&'static Table> {
+    ROOMS.get(at / ROOM)?.get()?.get(at % ROOM)?.get()
+}
+
 /// The column of where s is counted from.
 const ORIGIN: u32 = 6;
 
 impl TableId {
     /// The table.
     pub fn table(self) -> Option<&'static Table> {
-        TABLES.get(self.0 as usize)?.get()
+        table_at(self.0 as usize)
     }
 
     /// The number of a derivative, for expressions.

@@ -45,6 +45,9 @@ impl<'a> Resolver<'a, '_> {
         let exprs = &self.exprs;
         let in_time = |id: ExprId| {
             let rate = exprs.time_derivative(id);
+            if rates.is_empty() {
+                return rate;
+            }
             exprs.substitute_with(&[rate], |s| rates.get(&s).copied())[0]
         };
         let mut map: FxHashMap<Symbol, ExprId> = FxHashMap::default();

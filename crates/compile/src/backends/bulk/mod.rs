@@ -51,9 +51,8 @@ pub(super) fn if_it_pays(tape: &Tape) -> Option<Staged> {
     if tape.instructions.len() < LONG {
         return None;
     }
-    let staged = Staged::new(tape, tape.variables, 0)?;
-    let is_worth = BEGUN * staged.0.runs.list.len() <= tape.instructions.len();
-    (is_worth && staged.pays()).then_some(staged)
+    let most = tape.instructions.len() / BEGUN;
+    Staged::within(tape, tape.variables, 0, most).filter(Staged::pays)
 }
 
 /// Copies to outputs that follow each other.
@@ -94,8 +93,13 @@ impl Staged {
     /// A tape whose first variables are known at first, when the first `early` outputs are wanted.
     /// None if it has linear solves, or these outputs need the others.
     pub fn new(tape: &Tape, variables: usize, early: usize) -> Option<Staged> {
+        Staged::within(tape, variables, early, usize::MAX)
+    }
+
+    /// The same of so many runs at most.
+    fn within(tape: &Tape, variables: usize, early: usize, most: usize) -> Option<Staged> {
         let variables = variables.min(tape.variables);
-        let runs = Runs::new(tape, variables)?;
+        let runs = Runs::new(tape, variables, most)?;
         let begin = |stage: Stage| runs.list.partition_point(|run| run.stage < stage);
         let (first, rest) = (begin(Stage::First), begin(Stage::Rest));
         let ready = runs.list.get(rest).map_or(tape.registers(), |run| run.into);

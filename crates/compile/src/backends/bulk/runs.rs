@@ -7,14 +7,14 @@
 //! stay where they are instead. Its results are then neighbors again. What is in no run is a list of places.
 
 use crate::tape::{Instruction, Tape};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// A shorter run is no gain over a list.
 const SHORTEST: usize = 8;
 
 /// When something can be computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Stage {
     /// Before any variable is known.
     Prologue,
@@ -67,8 +67,8 @@ struct Group {
 
 impl Runs {
     /// Arranges a tape of which so many variables are known first. None if it has instructions that
-    /// do not come in runs.
-    pub(super) fn new(tape: &Tape, first_variables: usize) -> Option<Runs> {
+    /// do not come in runs, or would be more than `most` of them.
+    pub(super) fn new(tape: &Tape, first_variables: usize, most: usize) -> Option<Runs> {
         let first = tape.first_instruction();
         let late = tape.first_variable() + first_variables..first;
         let mut runs = Runs {
@@ -80,11 +80,14 @@ impl Runs {
         let mut next = first;
         let variables = tape.first_variable()..first;
         let mut kept = first;
-        for group in groups(tape, &late)? {
+        for group in groups(tape, &late, most)? {
             let group = group.placed(tape, &runs.of);
             runs.take(&group, &variables, &mut next, kept);
             if group.stage == Stage::Prologue {
                 kept = next;
+            }
+            if runs.list.len() > most {
+                return None;
             }
         }
         Some(runs)
@@ -178,8 +181,9 @@ impl Group {
     }
 }
 
-/// The instructions by stage, distance from the inputs, and kind.
-fn groups(tape: &Tape, late: &Range<usize>) -> Option<impl Iterator<Item = Group>> {
+/// The instructions by stage, distance from the inputs, and kind. None if these are more than `most`:
+/// each is a run at least.
+fn groups(tape: &Tape, late: &Range<usize>, most: usize) -> Option<impl Iterator<Item = Group>> {
     let first = tape.first_instruction();
     let mut reached: Vec<(Stage, u32)> = (0..first)
         .map(|r| match r {
@@ -189,6 +193,7 @@ fn groups(tape: &Tape, late: &Range<usize>) -> Option<impl Iterator<Item = Group
         })
         .collect();
     let mut order = Vec::with_capacity(tape.instructions.len());
+    let mut kinds = FxHashSet::default();
     for (at, instruction) in tape.instructions.iter().enumerate() {
         match instruction {
             Instruction::Factor(_) | Instruction::Solve(_) | Instruction::Restricted(_) => {
@@ -212,6 +217,10 @@ fn groups(tape: &Tape, late: &Range<usize>) -> Option<impl Iterator<Item = Group
         }
         reached.push(own);
         order.push((own, instruction.kind(), at));
+        kinds.insert((own, instruction.kind()));
+        if kinds.len() > most {
+            return None;
+        }
     }
     order.sort_unstable();
     let same = |a: &((Stage, u32), (u8, u8), usize), b: &((Stage, u32), (u8, u8), usize)| {
