@@ -25,7 +25,9 @@ pub fn check(exprs: &Exprs, system: &System) -> Vec<Diagnostic> {
             faults.push(fault(system, exprs, id, (total, allowed), span, what));
         }
     };
-    for constraint in &system.constraints {
+    let touching = system.contacts.iter().map(|contact| &contact.row);
+    let sliding = system.frictions.iter().flat_map(|friction| &friction.rows);
+    for constraint in system.constraints.iter().chain(touching).chain(sliding) {
         let further = match constraint.level {
             Level::Position => 2,
             Level::Velocity => 1,

@@ -116,6 +116,13 @@ fn is_alone(subject: &Subject, sampled: &Sampled, i: usize) -> bool {
             || subject.system.positions().contains(s)
             || subject.system.velocities().contains(s)
     };
+    let position = subject.system.coordinates[i].position;
+    let contacts = subject.system.contacts.iter();
+    let touches = contacts.map(|c| c.gap()).any(|gap| exprs.symbols_of(&[gap]).contains(&position));
+    let frictions = subject.system.frictions.iter().flat_map(|f| &f.directions);
+    if touches || frictions.flatten().any(|entry| entry.0 == i) {
+        return false;
+    }
     let untouched = (0..subject.system.constraints.len())
         .all(|r| picture.rows.jacobian.get(r, i) == ExprId::ZERO);
     let force = exprs.at(picture.force[i]) + exprs.at(picture.nonideal[i]);

@@ -20,7 +20,7 @@ pub(super) fn findings(model: &Model) -> Vec<Diagnostic> {
         }
     }
     let parameters: Vec<Symbol> = system.parameters.iter().map(|p| p.symbol).collect();
-    for event in system.events.iter().filter(|event| event.period.is_none()) {
+    for event in system.events.iter().filter(|e| e.period.is_none() && e.change.is_none()) {
         let symbols = exprs.symbols_of(&[event.function]);
         let fixed = symbols.iter().all(|s| parameters.contains(s));
         let zero = exprs.is_zero(event.function);

@@ -11,6 +11,7 @@ mod angles;
 mod down;
 mod places;
 mod rods;
+mod touch;
 
 pub use angles::Kinds;
 

@@ -6,7 +6,7 @@
 //! J_x about a diameter, and one in the plane a disk of radius √(2J/m), with a spoke.
 
 use super::angles::{Kinds, PLACES, stem};
-use super::{Build, Scene, Shape, rods};
+use super::{Build, Scene, Shape, rods, touch};
 use dalembert_expr::{ExprId, Exprs, Symbol};
 use dalembert_model::system::{Coordinate, Extent, Model, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -23,7 +23,8 @@ pub(super) struct Thing<'a> {
 pub(super) fn scene(model: &Model) -> Scene {
     let (exprs, system) = (&model.exprs, &model.system);
     let things = things(model);
-    let dimension = things.iter().map(|t| t.position.len()).max().unwrap_or(2);
+    let placed = things.iter().map(|t| t.position.len());
+    let dimension = placed.chain(touch::dimension(system)).max().unwrap_or(2);
     let mut build = Build::new(dimension);
     let first = if things.len() > TRACES { things.len() - 1 } else { 0 };
     for thing in &things[first..] {
@@ -48,6 +49,7 @@ pub(super) fn scene(model: &Model) -> Scene {
             }
         }
     }
+    touch::draw(exprs, system, &mut build);
     build.finish()
 }
 

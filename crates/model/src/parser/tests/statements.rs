@@ -134,6 +134,41 @@ fn the_three_forms_of_a_force() {
 }
 
 #[test]
+fn what_sticks_and_touches() {
+    // What is printed parses to what prints the same.
+    for text in [
+        "friction 0.4 along x'",
+        "friction rub[2]: mu*N along [x', y' - v], static 2*F",
+        "contact stop: 1 >= x",
+        "contact c[1]: norm(r) - 1 >= 0, restitution e, sliding x', friction 0.3, static 0.4",
+        "contact c: y >= 0, while abs(x) <= w/2 and y > -1 or x < 0",
+        "contact c: ground normal [0, 0, 1], ball at [0, 1, 0] radius r, friction 0.3",
+        "contact c: ground curve [s, sin(s)] by s, ball radius -r",
+        "joint c: rolling ground normal [0, 0, 1], wheel radius r axis [0, 1, 0]",
+        "event hit: c closes",
+        "event hit[1]: a.c[2] opens -> stop",
+        "event slip: rub slips -> x' = 0",
+        "run t = 0..1, impacts at-once",
+    ] {
+        let file = File { statements: statements(text), checks: Vec::new() };
+        let printed = crate::format::format(&file);
+        assert_eq!(printed.trim_end(), text);
+    }
+    // The words count in their place only.
+    let StatementKind::Event { trigger: Trigger::Zero { .. }, .. } =
+        statement("event e: closes = opens")
+    else {
+        panic!("a zero")
+    };
+    let StatementKind::Contact { gap: Gap::Sides(sides), condition: None, .. } =
+        statement("contact radius: normal radius 2, axis")
+    else {
+        panic!("two sides")
+    };
+    assert_eq!((show(&sides[0].of), show(&sides[1].of)), ("normal".into(), "axis".into()));
+}
+
+#[test]
 fn constraints_with_and_without_label() {
     let shown = |text: &str| match statement(text) {
         StatementKind::Constraint { label, left, right } => {
