@@ -71,6 +71,14 @@ fn visible(subject: &Subject) -> Vec<ExprId> {
     roots.extend(system.run.every.iter().chain(&system.run.tolerance));
     roots.extend(system.observes.iter().map(|o| o.value));
     roots.extend(system.speeds.iter().map(|s| s.value));
+    // What sticks and touches acts in some phases, and not in the law as it is looked at here.
+    for contact in &system.contacts {
+        roots.extend([contact.gap(), contact.restitution]);
+        roots.extend(contact.condition);
+    }
+    for friction in &system.frictions {
+        roots.extend(friction.slip.iter().chain([&friction.bound]).chain(&friction.static_bound));
+    }
     for event in &system.events {
         roots.push(event.function);
         if let Action::Reset(list) = &event.action {

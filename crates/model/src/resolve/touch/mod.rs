@@ -560,10 +560,16 @@ impl<'a> Resolver<'a, '_> {
             }
             ExprKind::And(list) => (Function::Min, list),
             ExprKind::Or(list) => (Function::Max, list),
-            // Says what is wrong.
+            ExprKind::Missing => return Err(self.already(expr.span)),
             _ => {
-                self.eval_condition(expr, cx)?;
-                return Err(self.already(expr.span));
+                return Err(self.report(
+                    Diagnostic::fault(
+                        Code::ArgumentKind,
+                        expr.span,
+                        "the condition of a contact is made of comparisons, and this is none",
+                    )
+                    .hint("write for instance `while abs(x) <= w/2`"),
+                ));
             }
         };
         let mut parts = Vec::with_capacity(list.len());

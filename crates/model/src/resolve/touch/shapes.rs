@@ -187,8 +187,8 @@ impl<'a> Resolver<'a, '_> {
             None => Turn::none(n),
         };
         let pose = self.pose_of(target, n)?.attach(&self.exprs, &place, &turn);
-        let shapes: Vec<&'a Field> =
-            ["radius", "normal", "curve"].iter().filter_map(|w| of(w)).collect();
+        let is_shape = |f: &&'a Field| matches!(&*f.name.text, "radius" | "normal" | "curve");
+        let shapes: Vec<&'a Field> = side.fields.iter().filter(is_shape).collect();
         if let [_, second, ..] = shapes.as_slice() {
             return Err(self.report(
                 Diagnostic::fault(
