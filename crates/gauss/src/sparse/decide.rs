@@ -7,11 +7,16 @@
 //! Whether an entry is small is asked of the tolerance and of the noise of the rows, weighted as
 //! they combine to give it. Rows may depend on each other without a small entry; that shows in the
 //! smallest singular value, which is estimated by inverse iteration.
+//!
+//! Rows that repeat others, as they do where constraints were written twice, are seen beforehand: they
+//! are no part of the triangle.
 
 use super::structure::Structure;
 use crate::tolerances::rank::WEAK;
 use crate::tolerances::sparse::{ROUNDING, SUSPECT};
+use rustc_hash::FxHashMap;
 use std::collections::BinaryHeap;
+use std::hash::{Hash, Hasher};
 
 /// Steps of the inverse iteration.
 const ITERATIONS: usize = 3;
@@ -58,7 +63,10 @@ pub(crate) fn independent(
     tau: f64,
     rounding: f64,
 ) -> Independent {
-    let mut triangle = Triangle::new(s, rows, live);
+    let repeats = repeats(s, rows, live);
+    let is_new: Vec<bool> =
+        repeats.iter().zip(live).map(|(other, live)| *live && other.is_none()).collect();
+    let mut triangle = Triangle::new(s, rows, &is_new);
     let mut found = Independent { least: 1.0, ..Independent::default() };
     let m = s.order.len();
     let mut weights = vec![0.0; m];
@@ -66,6 +74,9 @@ pub(crate) fn independent(
         let row = s.order[k];
         if !live[row] {
             found.dependent.push((row, Vec::new()));
+            continue;
+        }
+        if !is_new[row] {
             continue;
         }
         let own = triangle.diagonal(k);
@@ -89,7 +100,53 @@ pub(crate) fn independent(
     }
     found.least = triangle.least();
     found.rows.sort_unstable();
+    follow(&repeats, &mut found);
     found
+}
+
+/// Of each row, one ahead of it in the order that it repeats, and with which sign.
+fn repeats(s: &Structure, rows: &Rows, live: &[bool]) -> Vec<Option<(usize, f64)>> {
+    let mut found = vec![None; live.len()];
+    let mut known: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    let sign = |row: usize| {
+        let lead = rows.entries[s.wide.range(row)].iter().find(|x| **x != 0.0);
+        lead.map_or(1.0, |x| x.signum())
+    };
+    let part = |row: usize| {
+        let by = sign(row) * rows.lengths[row];
+        rows.entries[s.wide.range(row)].iter().map(move |x| x / by)
+    };
+    for &row in s.order.iter().filter(|row| live[**row]) {
+        let mut hasher = rustc_hash::FxHasher::default();
+        s.wide.row(row).hash(&mut hasher);
+        part(row).for_each(|x| x.to_bits().hash(&mut hasher));
+        let alike = known.entry(hasher.finish()).or_default();
+        let is_same =
+            |other: &usize| s.wide.row(*other) == s.wide.row(row) && part(*other).eq(part(row));
+        match alike.iter().copied().find(is_same) {
+            Some(other) => found[row] = Some((other, sign(row) * sign(other))),
+            None => alike.push(row),
+        }
+    }
+    found
+}
+
+/// What repeats a row follows as that does.
+fn follow(repeats: &[Option<(usize, f64)>], found: &mut Independent) {
+    let repeated = repeats.iter().enumerate().filter_map(|(row, other)| Some((row, (*other)?)));
+    let mut repeated = repeated.peekable();
+    if repeated.peek().is_none() {
+        return;
+    }
+    let places: FxHashMap<usize, usize> =
+        found.dependent.iter().enumerate().map(|(at, (row, _))| (*row, at)).collect();
+    for (row, (other, sign)) in repeated {
+        let weights = match places.get(&other) {
+            Some(&at) => found.dependent[at].1.iter().map(|&(k, w)| (k, sign * w)).collect(),
+            None => vec![(other, sign)],
+        };
+        found.dependent.push((row, weights));
+    }
 }
 
 impl Triangle {

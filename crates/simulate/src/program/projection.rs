@@ -9,8 +9,8 @@
 //! the same rank-aware solve serves: dependent rows and a singular metric do no
 //! harm. The projections in q̇, s and p are the same motion back.
 //!
-//! Where q̇ itself is projected and all constraints are on positions, A is φ_q and Γ is M. They are
-//! factored once then, for both: next to the constraints they are the same before and after
+//! Where q̇ itself is projected and all constraints are on positions, A is φ_q and Γ is M. Rows are
+//! chosen by the decision on the motion then, and factored once for both: next to the constraints they are the same before and after
 //! positions were corrected, up to a part of a correction that is measured and repeated like any
 //! other.
 
@@ -79,8 +79,8 @@ impl Projection {
         // What was decided of the same rows in the same metric is not asked again.
         if let Some(decision) = field.decision().filter(|_| field.has_rows_of_positions()) {
             self.positions.factored.clone_from(decision);
-            self.positions.decided = (0..m).collect();
-            self.use_positions(Some((0..m).collect()));
+            self.positions.decided = field.rows().to_vec();
+            self.use_positions(Some(field.rows().to_vec()));
             return Ok(());
         }
         let (n, level) = (field.n, &mut self.positions);
@@ -433,8 +433,7 @@ impl Level {
     /// The shortest correction of the velocities by the factors of the positions. False if these
     /// do not serve.
     fn correct_beside(&mut self, positions: &mut Level) -> bool {
-        let is_same = positions.has_all || positions.used == self.used;
-        if !is_same || !(positions.has_factors || positions.factor()) {
+        if positions.used != self.used || !(positions.has_factors || positions.factor()) {
             return false;
         }
         self.picked_right.clear();

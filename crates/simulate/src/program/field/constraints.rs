@@ -56,9 +56,9 @@ impl Field {
     }
 
     /// Whether velocities are held by φ_q in the metric M as positions are: q̇ are the own
-    /// velocities, all constraints are on positions, and all of them are in use.
+    /// velocities, and all constraints are on positions, in the order of the rows.
     pub fn has_rows_of_positions(&self) -> bool {
-        self.has_rows_of_positions && self.rows.len() == self.residuals.positions
+        self.has_rows_of_positions
     }
 
     /// φ_q at the state of the last [`residuals`](Field::residuals): dense, or the entries of a

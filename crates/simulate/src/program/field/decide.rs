@@ -202,9 +202,10 @@ impl Field {
         (self.work.is_settled && own.is_decided()).then_some(own)
     }
 
-    /// Whether all rows are independent by far where that was decided last.
+    /// Whether all rows are independent by far where that was decided last, but those that repeat
+    /// others.
     pub fn has_firm_rows(&self) -> bool {
-        self.rows.len() == self.equations.rows.len()
+        self.rows.len() + self.twins.len() == self.equations.rows.len()
             && self.decision().is_some_and(|decision| decision.holds())
     }
 
