@@ -309,7 +309,8 @@ impl Worker<'_> {
         for arrived in ends {
             let Some((setting, start, motion)) = begun[arrived.id].take() else { continue };
             let id = arrived.id;
-            let seen = match matches!(arrived.end, End::Finished | End::Stopped { .. }) {
+            let is_there = matches!(arrived.end, End::Finished | End::Stopped { .. });
+            let seen = match is_there && own.may_be(&motion, &arrived) {
                 true => traveller.look(&motion, &arrived).and_then(Result::ok),
                 false => None,
             };
@@ -336,10 +337,23 @@ impl Cases {
     fn departs(&self, id: usize, setting: &Setting, start: &Start) -> Option<Departure> {
         let mut motion = Departure::new(id, start.state.clone());
         if self.are_other_motions {
-            self.program.with(setting)?.check(&start.state).ok()?;
+            if !self.program.has_rows_of(setting) {
+                return None;
+            }
             motion.setting = Some(setting.clone());
         }
         Some(motion)
+    }
+
+    /// Whether a motion with its own parameters is one of the model. All of whose steps were taken
+    /// with the others is: there pivots were watched, from those of the model's own start on, so that
+    /// the masses are regular and the rows independent.
+    fn may_be(&self, motion: &Departure, arrived: &Arrived) -> bool {
+        let Some(setting) = motion.setting.as_ref().filter(|_| arrived.served > 0) else {
+            return true;
+        };
+        let program = self.program.with(setting);
+        program.is_some_and(|program| program.check(&motion.state).is_ok())
     }
 }
 

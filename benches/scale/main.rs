@@ -23,6 +23,8 @@ use std::time::{Duration, Instant};
 
 /// How long a figure is looked for.
 const PATIENCE: Duration = Duration::from_millis(600);
+/// How often a motion is timed.
+const TURNS: usize = 7;
 /// Sizes of the growth.
 const SIZES: [usize; 4] = [100, 300, 1000, 10_000];
 
@@ -146,9 +148,9 @@ fn travel(text: &str, asked: f64) -> Value {
             (arrived.x[..state.q.len()].to_vec(), arrived.statistics.steps, seconds)
         };
         let (q, steps, _) = end(());
-        let mut times: Vec<f64> = (0..3).map(|_| end(()).2).collect();
+        let mut times: Vec<f64> = (0..TURNS).map(|_| end(()).2).collect();
         times.sort_by(f64::total_cmp);
-        (q, steps, times[1])
+        (q, steps, times[TURNS / 2])
     };
     let right = way("taylor", 1e-13).0;
     let mut best = Value::Null;

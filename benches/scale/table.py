@@ -1,8 +1,10 @@
 """How cost grows with size, beside C by hand: writes the table and the figure of docs/scale.md.
 
-    python3 benches/scale/table.py [--long]
+    python3 benches/scale/table.py [--long] [ROW …]
 
-Builds the benchmark and the C program, runs them in turn, and draws seconds against N.
+Builds the benchmark and the C program, runs them in turn, and draws seconds against N. With rows named,
+as `cargo bench --bench scale` has them (`travel-1000`, `travel`, `limit` for C), the others are what was
+measured last, which is kept beside what is built.
 """
 
 import json
@@ -19,6 +21,8 @@ ROOT = HERE.parent.parent
 SIZES = [100, 300, 1000, 10000]
 PAGE = ROOT / "docs" / "scale.md"
 FIGURE = ROOT / "docs" / "scale.svg"
+BUILD = ROOT / "target" / "scale"
+KEPT = BUILD / "measured.json"
 ROWS = [
     ("first", "text to first acceleration", {10000: "5 s"}),
     ("evaluate", "one acceleration", {1000: "25 µs"}),
@@ -84,22 +88,26 @@ def draw(found, limit):
 
 
 def main():
-    build = ROOT / "target" / "scale"
-    build.mkdir(parents=True, exist_ok=True)
-    limit = {}
-    flags = ["-O3", "-march=native", "-ffast-math"]
-    made = subprocess.run(["cc", *flags, HERE / "limit.c", "-lm", "-o", build / "limit"])
-    if made.returncode == 0:
-        for line in lines([build / "limit", *map(str, SIZES)]):
-            limit[line["row"]] = line["seconds"]
-    else:
-        print("no C compiler: its column is left out", file=sys.stderr)
-    found, how = {}, {}
-    for line in lines(["cargo", "bench", "--bench", "scale", "--", *sys.argv[1:]]):
-        result = line["result"] or {}
-        found[line["row"]] = result.get("seconds")
-        if result.get("method"):
-            how[line["row"]] = f"{result['method']}, {result['steps']} steps, {result['error']:.1e}"
+    BUILD.mkdir(parents=True, exist_ok=True)
+    words = [word for word in sys.argv[1:] if not word.startswith("-")]
+    kept = json.loads(KEPT.read_text()) if words and KEPT.exists() else {}
+    found, how, limit = (kept.get(part, {}) for part in ("found", "how", "limit"))
+    if not words or "limit" in words:
+        flags = ["-O3", "-march=native", "-ffast-math"]
+        made = subprocess.run(["cc", *flags, HERE / "limit.c", "-lm", "-o", BUILD / "limit"])
+        if made.returncode == 0:
+            for line in lines([BUILD / "limit", *map(str, SIZES)]):
+                limit[line["row"]] = line["seconds"]
+        else:
+            print("no C compiler: its column is left out", file=sys.stderr)
+    if words != ["limit"]:
+        for line in lines(["cargo", "bench", "--bench", "scale", "--", *sys.argv[1:]]):
+            result = line["result"] or {}
+            found[line["row"]] = result.get("seconds")
+            if result.get("method"):
+                steps, error = result["steps"], result["error"]
+                how[line["row"]] = f"{result['method']}, {steps} steps, {error:.1e}"
+    KEPT.write_text(json.dumps({"found": found, "how": how, "limit": limit}))
     table = ["| | N | dalembert | how, error | C by hand | to reach |", "|---|---|---|---|---|---|"]
     for name, words, asked in ROWS:
         for n in SIZES:

@@ -375,6 +375,7 @@ fn stages_are_closed_in_code_as_by_the_interpreter() {
         }
         side_by_side::<4>(&series, order, is_rate, &all);
         side_by_side::<8>(&series, order, is_rate, &all);
+        side_by_side::<16>(&series, order, is_rate, &all);
         whole += 1;
     }
     println!("{whole} tapes, {checked} coefficients");

@@ -19,7 +19,7 @@ use crate::backends::{Backend, Function, Scratch};
 use dalembert_machine::{Code, Entry};
 use std::sync::Arc;
 
-/// Closed series of so many motions, a multiple of four, up to an order.
+/// Closed series of so many motions, a power of two from four on, up to an order.
 pub struct Wide<const W: usize> {
     series: Arc<Series>,
     code: Code<()>,
@@ -50,8 +50,8 @@ impl<const W: usize> Wide<W> {
         let beside = series.beside_lanes(room, W);
         let shape = Shape { room, passing: series.passing };
         let closing = series.closing.as_ref()?;
-        if W == 0
-            || !W.is_multiple_of(LANES)
+        if !W.is_power_of_two()
+            || W < LANES
             || !series.has_code(stages)
             || !series.has_room(&series.jets(order), stages)
         {

@@ -155,15 +155,20 @@ impl Program {
         run::simulate_on(program, options, start, record, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The program with other values of the parameters; `None` if these make other rows of those
-    /// that nearly depend on each other.
-    pub fn with(&self, setting: &Setting) -> Option<Program> {
+    /// Whether other values of the parameters leave the rows as they are, of those that nearly depend
+    /// on each other.
+    pub fn has_rows_of(&self, setting: &Setting) -> bool {
         let (old, new) = (&self.setting.model.system, &setting.model.system);
         let rows = old.constraints.iter().zip(&new.constraints);
-        let is_same = old.recombined == new.recombined
+        old.recombined == new.recombined
             && old.constraints.len() == new.constraints.len()
-            && rows.into_iter().all(|(a, b)| a.residual == b.residual);
-        if !is_same {
+            && rows.into_iter().all(|(a, b)| a.residual == b.residual)
+    }
+
+    /// The program with other values of the parameters; `None` if these make
+    /// [other rows](Program::has_rows_of).
+    pub fn with(&self, setting: &Setting) -> Option<Program> {
+        if !self.has_rows_of(setting) {
             return None;
         }
         let mut program = self.clone();
