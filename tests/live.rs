@@ -25,9 +25,15 @@ const UNTIL: &[(&str, f64)] = &[
 const WITHIN: f64 = 1e-6;
 
 /// The page of an example with values that take the place of its own, its run until some time.
-fn page(name: &str, set: &[String], end: Option<f64>, tolerance: f64) -> Option<Made> {
+fn page(
+    name: &str,
+    set: &[String],
+    inputs: &[String],
+    end: Option<f64>,
+    tolerance: f64,
+) -> Option<Made> {
     let input = dalembert::Input::open(&format!("gallery:{name}")).ok()?;
-    let options = dalembert::Options { set: set.to_vec(), ..Default::default() };
+    let options = dalembert::Options { set: set.to_vec(), inputs: inputs.to_vec(), ..Default::default() };
     let mut loaded = dalembert::load(&input, &options);
     if loaded.is_faulty() {
         return None;
@@ -57,7 +63,7 @@ fn is_alive(made: &Made) -> bool {
 fn four_of_five_pages_of_the_gallery_move_without_a_server() {
     let (mut alive, mut all) = (0, 0);
     for name in names() {
-        let Some(made) = page(name, &[], None, 1e-9) else { continue };
+        let Some(made) = page(name, &[], &[], None, 1e-9) else { continue };
         all += 1;
         alive += usize::from(is_alive(&made));
         let why = made.data["live"]["why"].as_str().unwrap_or("");
@@ -133,7 +139,7 @@ fn difference(native: &Made, live: &Value) -> (f64, String) {
     let samples = &native.samples;
     let size = |at: usize| samples.values(at).fold(0.0, |m: f64, x| m.max(x.abs()));
     let mut worst = (0.0, String::new());
-    for group in ["coordinate", "velocity"] {
+    for group in ["coordinate", "velocity", "state"] {
         let places = (0..samples.columns.len()).filter(|&at| samples.columns[at].group == group);
         let places: Vec<usize> = places.collect();
         let largest = places.iter().map(|&at| size(at)).fold(0.0, f64::max);
@@ -191,7 +197,7 @@ fn what_moves_in_the_page_is_the_motion() {
     }
     let mut trials = Vec::new();
     for name in names() {
-        let Some(made) = page(name, &[], until(name), 1e-12) else { continue };
+        let Some(made) = page(name, &[], &[], until(name), 1e-12) else { continue };
         if is_alive(&made) {
             let (data, end) = (made.data.clone(), until(name));
             trials.push(Trial { name, data, values: json!({}), end, native: Some(made) });
@@ -209,18 +215,22 @@ fn sliders_move_it_as_set_does() {
     }
     let mut trials = Vec::new();
     for name in names() {
-        let Some(made) = page(name, &[], until(name), 1e-9) else { continue };
+        let Some(made) = page(name, &[], &[], until(name), 1e-9) else { continue };
         let times = &made.data["live"]["times"];
         let (Some(from), Some(to)) = (times[0].as_f64(), times[1].as_f64()) else { continue };
         let end = Some(from + 0.2 * (to - from));
-        for kind in ["parameters", "starts"] {
+        for kind in ["parameters", "inputs", "starts"] {
             let Some(slider) = made.data[kind].as_array().and_then(|list| list.last()) else {
                 continue;
             };
             let number = |key: &str| slider[key].as_f64().unwrap_or(0.0);
             let value = number("value") + 0.05 * (number("max") - number("value"));
             let slider = slider["name"].as_str().unwrap_or("");
-            let native = page(name, &[format!("{slider}={value:?}")], end, 1e-12);
+            let asked = [format!("{slider}={value:?}")];
+            let native = match kind {
+                "inputs" => page(name, &[], &asked, end, 1e-12),
+                _ => page(name, &asked, &[], end, 1e-12),
+            };
             let values = json!({slider: value});
             trials.push(Trial { name, data: made.data.clone(), values, end, native });
         }
@@ -235,12 +245,12 @@ fn no_value_of_a_slider_breaks_a_page() {
     let Ok(program) = std::env::var("DALEMBERT_NODE") else { return };
     let mut trials = Vec::new();
     for name in names() {
-        let Some(made) = page(name, &[], until(name), 1e-9) else { continue };
+        let Some(made) = page(name, &[], &[], until(name), 1e-9) else { continue };
         if !is_alive(&made) {
             continue;
         }
         let sliders = |kind: &str| made.data[kind].as_array().cloned().unwrap_or_default();
-        let all = [sliders("parameters"), sliders("starts")].concat();
+        let all = [sliders("parameters"), sliders("inputs"), sliders("starts")].concat();
         for slider in all.iter().step_by(1 + all.len() / 3) {
             let key = slider["name"].as_str().unwrap_or("");
             for value in [&slider["min"], &slider["max"], &json!(0), &json!(-1e6)] {

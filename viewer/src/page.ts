@@ -16,6 +16,8 @@ export interface Page {
   /** HTML with MathML. */
   equations: string;
   parameters: Slider[];
+  /** Inputs that are numbers. */
+  inputs: Slider[];
   starts: Slider[];
   live: { code: string; [more: string]: unknown } | { why: string };
   /** By `dal view`: released sliders are sent to the server. */
@@ -38,6 +40,8 @@ export interface PageEvent {
 export type Group =
   | 'coordinate'
   | 'velocity'
+  | 'state'
+  | 'input'
   | 'multiplier'
   | 'force'
   | 'energy'

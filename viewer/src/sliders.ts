@@ -56,13 +56,14 @@ export class Sliders {
     const { page } = this.app;
     const fresh = live(page);
     this.engine = fresh;
-    const key = JSON.stringify([page.parameters, page.starts].map((list) => list.map((s) => s.name)));
+    const key = JSON.stringify([page.parameters, page.inputs, page.starts].map((list) => list.map((s) => s.name)));
     this.note.textContent = this.words();
     if (key === this.known) return this.adopt();
     this.known = key;
     this.rows = [];
     const groups = [
       this.group('Parameters', page.parameters),
+      this.group('Inputs', page.inputs),
       this.group('Start', page.starts),
     ].filter((group) => group !== null);
     this.place.replaceChildren();
@@ -89,7 +90,8 @@ export class Sliders {
 
   /** The same sliders with the values of a new run; one that is held keeps its own. */
   private adopt(): void {
-    const all = [...this.app.page.parameters, ...this.app.page.starts];
+    const { page } = this.app;
+    const all = [...page.parameters, ...page.inputs, ...page.starts];
     for (const row of this.rows) {
       row.slider = all.find((slider) => slider.name === row.slider.name) ?? row.slider;
       if (row.range.matches(':active')) continue;

@@ -465,7 +465,8 @@ pub(crate) struct View {
 
 impl View {
     /// The run that the page shows, with values that take the place of the model's.
-    pub fn run(&self, values: &[(String, f64)]) -> Run {
+    /// Those of inputs are told by `is_input`.
+    pub fn run(&self, values: &[(String, f64)], is_input: &dyn Fn(&str) -> bool) -> Run {
         let mut model = ModelArgs {
             model: self.model.model.clone(),
             set: self.model.set.clone(),
@@ -473,7 +474,17 @@ impl View {
             input: self.model.input.clone(),
         };
         // Rust writes a number so that it is read back as the same one.
-        model.set.extend(values.iter().map(|(name, value)| format!("{name}={value:?}")));
+        for (name, value) in values {
+            let text = format!("{name}={value:?}");
+            match is_input(name) {
+                true => {
+                    let other = |given: &String| given.split('=').next().map(str::trim) != Some(name);
+                    model.input.retain(other);
+                    model.input.push(text);
+                }
+                false => model.set.push(text),
+            }
+        }
         Run {
             t_end: self.t_end,
             every: self.every,

@@ -8,7 +8,7 @@ use dalembert_compile::conformance::{
 };
 use dalembert_compile::printed::{NotPrinted, javascript, unfused};
 use dalembert_compile::{Instruction, Tape};
-use dalembert_expr::{Exprs, Function, Random};
+use dalembert_expr::{Between, Exprs, Function, Outside, Random, Table};
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
@@ -262,11 +262,44 @@ fn long_tapes_are_cut() {
     }
 }
 
+/// Tables of every kind, their derivatives, and the pieces and numbers of frozen ones.
+#[test]
+fn tables_are_data_of_the_module() {
+    let Some(program) = program() else { return };
+    let exprs = Exprs::new();
+    let x = exprs.variable("x");
+    let mut trials = Vec::new();
+    let (breaks, values) = ([-1.0, 0.25, 0.5, 2.0, 2.125], [3.0, -0.1, 0.7, 0.2, 3.0]);
+    for between in [Between::Linear, Between::Monotone, Between::Cubic, Between::Step] {
+        for outside in [Outside::Ends, Outside::Hold, Outside::Extend, Outside::Repeat] {
+            let table = Table::new("f", &breaks, &values, between, outside).expect("a table");
+            let id = table.register().expect("room");
+            let call = |function, key: i64| exprs.call(function, &[exprs.integer(key).id, x.id]);
+            let mut roots: Vec<_> = (0..5).map(|d| call(Function::Table, id.key(d))).collect();
+            roots.extend((0..7).map(|k| call(Function::Entry, id.key(k))));
+            roots.push(call(Function::Piece, id.key(0)));
+            let tape = Tape::lower(&exprs, &roots, &[], &[x.symbol().expect("a symbol")]);
+            let mut sets: Vec<Vec<f64>> = breaks.iter().map(|&x| vec![x]).collect();
+            sets.extend((-40..40).map(|k| vec![0.37 * f64::from(k)]));
+            sets.extend([f64::NAN, f64::INFINITY, -1e300, -0.0].map(|x| vec![x]));
+            trials.push(Trial { tape, constants: Vec::new(), sets });
+        }
+    }
+    for (trial, found) in trials.iter().zip(node(&trials, &program, "tables")) {
+        let expected = expected(trial, unfused(&trial.tape));
+        for ((x, found), expected) in trial.sets.iter().zip(found).zip(expected) {
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!(same(found, expected), "{x:?}: {found:e} {expected:e}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_found_by_a_search_is_refused() {
     let mut seen = 0;
     for graph in graphs(400).filter(|graph| !graph.tape.restricted.is_empty()) {
-        assert_eq!(javascript::print(&graph.tape), Err(NotPrinted::Restricted));
+        assert_eq!(javascript::module(&[("f", &graph.tape)]), Err(NotPrinted::Restricted));
         seen += 1;
     }
     assert!(seen > 0);

@@ -168,6 +168,16 @@ impl Table {
         self.pieces.iter().map(|piece| piece[0]).chain([self.last])
     }
 
+    /// The coefficients of its pieces.
+    pub fn pieces(&self) -> &[[f64; 4]] {
+        &self.pieces
+    }
+
+    /// How it goes on outside of its data.
+    pub fn outside(&self) -> Outside {
+        self.outside
+    }
+
     /// The words that make a table of its points what it is.
     pub fn words(&self) -> impl Iterator<Item = &'static str> {
         let between = match self.between {

@@ -388,8 +388,10 @@ var Model = class {
   constructor(program) {
     this.program = program;
     const { n, m, terms, rows } = program;
-    [this.n, this.m] = [n, m];
+    const k = program.states.length;
+    [this.n, this.m, this.k, this.size] = [n, m, k, 2 * n + k];
     this.functions = tapes(program);
+    this.stateRates = new Float64Array(k);
     const size = Math.max(m, 1);
     this.metric = new Float64Array(n * n);
     this.a = new Float64Array(size * n);
@@ -403,7 +405,7 @@ var Model = class {
     const hidden = program.behind ? n : 0;
     this.behind = new Float64Array(hidden);
     this.coupled = new Float64Array(program.coupled.length);
-    this.input = new Float64Array(1 + 2 * n + hidden + program.coupled.length);
+    this.input = new Float64Array(1 + this.size + hidden + program.coupled.length);
     this.output = new Float64Array(terms.metric.length + 4 * n + terms.jacobian.length + m + terms.slopes.length);
     this.residuals = new Float64Array(rows.phi.length + rows.psi.length + rows.jacobian.length);
     this.phiQ = new Float64Array(rows.phi.length * n);
@@ -413,6 +415,10 @@ var Model = class {
   program;
   n;
   m;
+  /** How many states. */
+  k;
+  /** How many numbers a state of the motion has: q, q̇, z. */
+  size;
   functions;
   /** Why the last thing asked for is not there. */
   trouble = "";
@@ -433,6 +439,7 @@ var Model = class {
   phiQ;
   psiV;
   right;
+  stateRates;
   isDecided = false;
   /** Takes the values of the parameters; those that are defined by others follow. */
   set(values) {
@@ -446,13 +453,13 @@ var Model = class {
     this.behind.fill(0);
     this.coupled.fill(0);
   }
-  /** Sets t, q, q̇ and finds what stands behind them. */
+  /** Sets t, q, q̇, z and finds what stands behind them. */
   load(t, x) {
-    const { n, input } = this;
+    const { size, input } = this;
     input[0] = t;
-    for (let i = 0; i < 2 * n; i++) input[1 + i] = x[i];
+    for (let i = 0; i < size; i++) input[1 + i] = x[i];
     if (this.program.behind) {
-      const first2 = 1 + 2 * n;
+      const first2 = 1 + size;
       const found = newton(this.functions[this.program.behind.tape], this.program.behind, input, first2, this.behind);
       if (!found) {
         this.trouble = "velocities do not determine momenta here";
@@ -548,13 +555,17 @@ var Model = class {
     this.trouble = "friction and the force it goes by do not settle here: it may stick";
     return false;
   }
-  /** The rates of (q, q̇). */
+  /** The rates of (q, q̇, z). */
   rates(t, x, into) {
     if (!this.solve(t, x, false)) return false;
     const { n } = this;
     for (let i = 0; i < n; i++) {
       into[i] = x[n + i];
       into[n + i] = this.gauss.v[i];
+    }
+    if (this.k > 0) {
+      this.functions["states"].call(this.input, this.stateRates);
+      into.set(this.stateRates, 2 * n);
     }
     return true;
   }
@@ -616,12 +627,12 @@ var Model = class {
   }
   /** Everything at a state on the constraints. */
   see(t, x) {
-    const { n, m, program, gauss, output } = this;
+    const { n, m, k, program, gauss, output } = this;
     if (!this.solve(t, x, true)) return null;
     const { lambda, open } = gauss.multipliers();
     const a = gauss.v.slice();
     const force = new Float64Array(n);
-    const input = new Float64Array(1 + 5 * n + program.unknowns.length);
+    const input = new Float64Array(this.seen);
     const momenta = program.terms.metric.length + 2 * n + program.terms.jacobian.length + m;
     input[0] = t;
     for (let i = 0; i < n; i++) {
@@ -634,6 +645,7 @@ var Model = class {
       input[1 + 3 * n + i] = a[i];
       input[1 + 4 * n + i] = moved2 + output[momenta + n + i];
     }
+    for (let j = 0; j < k; j++) input[1 + 5 * n + j] = x[2 * n + j];
     program.unknowns.forEach((unknown, at) => {
       let value;
       if ("multiplier" in unknown) value = open[unknown.multiplier] ? NaN : lambda[unknown.multiplier];
@@ -642,16 +654,21 @@ var Model = class {
         const [i, row] = unknown.share;
         value = open[row] ? NaN : this.a[row * n + i] * lambda[row];
       }
-      input[1 + 5 * n + at] = value;
+      input[1 + 5 * n + k + at] = value;
     });
     return { a, lambda, open, force, input };
   }
-  /** t, q, q̇ and p at a state, as events that speak of no more need them. */
+  /** How many inputs there are of what is seen. */
+  get seen() {
+    return 1 + 5 * this.n + this.k + this.program.unknowns.length;
+  }
+  /** t, q, q̇, p and z at a state, as events that speak of no more need them. */
   plain(t, x, into) {
     const { n, program } = this;
     into.fill(NaN);
     into[0] = t;
     for (let i = 0; i < 2 * n; i++) into[1 + i] = x[i];
+    for (let j = 0; j < this.k; j++) into[1 + 5 * n + j] = x[2 * n + j];
     if (!program.momenta && !program.behind) return true;
     if (!this.load(t, x)) return false;
     this.terms();
@@ -732,13 +749,13 @@ var PLACES = 8;
 var Events = class {
   constructor(model) {
     this.model = model;
-    const { events, n, unknowns } = model.program;
+    const { events } = model.program;
     this.sides = new Int8Array(events.length);
     this.thresholds = new Float64Array(events.length);
     this.usual = new Float64Array(events.length);
     this.values = new Float64Array(events.length);
-    this.input = new Float64Array(1 + 5 * n + unknowns.length);
-    this.x = new Float64Array(2 * n);
+    this.input = new Float64Array(model.seen);
+    this.x = new Float64Array(model.size);
     this.hasObserved = events.some((event) => event.observed);
   }
   model;
@@ -1338,6 +1355,7 @@ function moved(guess, attempt) {
 }
 
 // src/live/start.ts
+var MOST_TURNS = 60;
 var Level = class {
   constructor(model, level, free, state, relations) {
     this.model = model;
@@ -1397,21 +1415,71 @@ var Level = class {
     return into.every(Number.isFinite);
   }
 };
+var OpenStates = class {
+  constructor(model, state) {
+    this.model = model;
+    const { open, relation } = model.program.start.states;
+    [this.unknowns, this.count] = [open.length, relation.count];
+    this.input = state.slice();
+    this.y = new Float64Array(relation.count + relation.places.length);
+  }
+  model;
+  unknowns;
+  count;
+  input;
+  y;
+  evaluate(x, residuals, rows) {
+    const { open, relation } = this.model.program.start.states;
+    open.forEach((j, at) => this.input[1 + 2 * this.model.n + j] = x[at]);
+    this.model.functions[relation.tape].call(this.input, this.y);
+    residuals.set(this.y.subarray(0, this.count));
+    rows.fill(0);
+    relation.places.forEach((place, at) => rows[place] = this.y[this.count + at]);
+    return this.y.every(Number.isFinite);
+  }
+  metric(_, into) {
+    into.fill(0);
+    for (let i = 0; i < this.unknowns; i++) into[i * this.unknowns + i] = 1;
+    return true;
+  }
+};
 function start(model, values) {
   const { n, program, functions } = model;
-  const { items, relations } = program.start;
+  const { states } = program.start;
   const given = new Float64Array(program.start.values);
   const times = new Float64Array(2);
   functions["times"].call(new Float64Array(0), times);
   const t = times[0];
-  const state = new Float64Array(1 + 2 * n);
+  const state = new Float64Array(1 + model.size);
   state[0] = t;
   functions["startValues"].call(state, given);
-  const names = [program.coordinates, program.rates];
   const taken = (name) => {
     const value = values[name];
     return value !== void 0 && Number.isFinite(value) ? value : void 0;
   };
+  const first = 1 + 2 * n;
+  for (const holds of [false, true]) for (const item of states.given) if (item.holds === holds) state[first + item.state] = given[item.at];
+  program.states.forEach((name, j) => state[first + j] = taken(name) ?? state[first + j]);
+  for (let turn = 0; ; turn++) {
+    state.fill(0, 1, first);
+    const words = motion(model, state, given, taken);
+    if (words) return { words };
+    if (states.open.length === 0) break;
+    const found = new Nearest(new OpenStates(model, state)).find(Float64Array.from(states.open, (j) => state[first + j]), true);
+    if (!found || turn >= MOST_TURNS) return { words: `no value of ${states.open.map((j) => program.states[j]).join(", ")} goes with the rest of the start` };
+    let isSettled = true;
+    states.open.forEach((j, at) => {
+      if (!(Math.abs(found[at] - state[first + j]) <= 4 * Number.EPSILON * Math.abs(found[at]))) isSettled = false;
+      state[first + j] = found[at];
+    });
+    if (isSettled) break;
+  }
+  return { x: rates(model, state) };
+}
+function motion(model, state, given, taken) {
+  const { n, program, functions } = model;
+  const { items, relations } = program.start;
+  const names = [program.coordinates, program.rates];
   for (const item of items) {
     if (item.unknown !== null && !item.holds) state[1 + item.level * n + item.unknown] = given[item.at];
   }
@@ -1440,16 +1508,16 @@ function start(model, values) {
     const found = search.find(Float64Array.from(free, (i) => state[first + i]), true);
     if (!found) {
       const what = ["positions", program.momenta ? "momenta" : "velocities"][level];
-      return { words: `no ${what} satisfy these values and the constraints together` };
+      return `no ${what} satisfy these values and the constraints together`;
     }
     free.forEach((i, at) => state[first + i] = found[at]);
   }
-  return { x: rates(model, state) };
+  return "";
 }
 function rates(model, state) {
   const { n, program } = model;
   const x = state.slice(1);
-  if (program.momenta) model.functions["velocities"].call(state, x.subarray(n));
+  if (program.momenta) model.functions["velocities"].call(state, x.subarray(n, 2 * n));
   return x;
 }
 function reset(model, event, seen) {
@@ -1459,8 +1527,9 @@ function reset(model, event, seen) {
   const values = new Float64Array(own.count);
   model.functions[own.values].call(seen, values);
   if (!values.every(Number.isFinite)) return { words };
-  const state = new Float64Array(1 + 2 * n);
+  const state = new Float64Array(1 + model.size);
   state[0] = seen[0];
+  for (let j = 0; j < model.k; j++) state[1 + 2 * n + j] = seen[1 + 5 * n + j];
   for (let i = 0; i < n; i++) {
     state[1 + i] = seen[1 + i];
     state[1 + n + i] = seen[1 + (program.momenta ? 2 : 1) * n + i];
@@ -1474,8 +1543,8 @@ function reset(model, event, seen) {
       which.forEach((value, at) => {
         const unknown = unknowns[at];
         if (unknown === null || unknown === void 0) return;
-        state[first + unknown] = values[value];
-        isFixed[unknown] = true;
+        if (unknown >= n) state[1 + n + unknown] = values[value];
+        else [state[1 + unknown], isFixed[unknown]] = [values[value], true];
       });
     }
     const free = isFixed.flatMap((fixed, i) => fixed ? [] : [i]);
@@ -1492,13 +1561,54 @@ function reset(model, event, seen) {
   return { x: rates(model, state) };
 }
 
+// src/live/ticks.ts
+var Ticks = class {
+  constructor(model, from, end) {
+    this.from = from;
+    this.end = end;
+    const { events } = model.program;
+    const periods = new Float64Array(events.length);
+    model.functions["periods"].call(new Float64Array(0), periods);
+    events.forEach(({ period: place }, event) => {
+      const period = place === null ? NaN : periods[place];
+      if (period > 0 && Number.isFinite(period)) this.list.push({ event, period });
+    });
+  }
+  from;
+  end;
+  list = [];
+  /** The time of a tick next to a time, and of the one after it. */
+  times(period, t) {
+    const forward = this.end >= this.from ? 1 : -1;
+    const count = Math.round(forward * (t - this.from) / period);
+    return [this.from + forward * count * period, this.from + forward * (count + 1) * period];
+  }
+  /** Where the motion stops next: at a tick, or at its end. */
+  next(t) {
+    const forward = this.end >= this.from ? 1 : -1;
+    let first = this.end;
+    for (const { period } of this.list) for (const time of this.times(period, t)) if (forward * (time - t) > 0 && forward * (first - time) > 0) first = time;
+    return first;
+  }
+  /** Whether an event happens in time. */
+  has(event) {
+    return this.list.some((tick) => tick.event === event);
+  }
+  /** Events, and those that happen at this very time, in order of declaration. */
+  join(t, events) {
+    if (this.list.length === 0 || t === this.end) return events;
+    const now2 = this.list.filter(({ period }) => this.times(period, t)[0] === t).map(({ event }) => event);
+    return [.../* @__PURE__ */ new Set([...events, ...now2])].sort((a, b) => a - b);
+  }
+};
+
 // src/live/simulate.ts
 var CROWD = 12;
 var CROWDED = 1e-3;
 var MOST_EVENTS = 2e3;
 function simulate(model, parameters, values, tEnd, bounds) {
   const { program, n } = model;
-  const motion = {
+  const motion2 = {
     t: [],
     values: program.columns.map(() => []),
     scene: Array.from({ length: program.scene }, () => []),
@@ -1512,44 +1622,46 @@ function simulate(model, parameters, values, tEnd, bounds) {
   model.functions["times"].call(new Float64Array(0), times);
   const from = times[0];
   const end = tEnd ?? times[1];
-  if (!Number.isFinite(from) || !Number.isFinite(end)) return { ...motion, words: "the times of the run are no numbers with these values" };
+  if (!Number.isFinite(from) || !Number.isFinite(end)) return { ...motion2, words: "the times of the run are no numbers with these values" };
   const begun = start(model, values);
-  if ("words" in begun) return { ...motion, words: begun.words };
+  if ("words" in begun) return { ...motion2, words: begun.words };
   const x = begun.x;
-  if (!x.every(Number.isFinite)) return { ...motion, words: "the start is no number with these values" };
+  if (!x.every(Number.isFinite)) return { ...motion2, words: "the start is no number with these values" };
   const output = new Float64Array(program.seen);
   const record = (t2, state) => {
     const seen = model.see(t2, state);
     if (!seen) return false;
     model.functions["see"].call(seen.input, output);
-    motion.t.push(t2);
+    motion2.t.push(t2);
     program.columns.forEach((source, column) => {
       let value;
       if ("see" in source) value = output[source.see];
       else if ("multiplier" in source) value = seen.open[source.multiplier] ? NaN : seen.lambda[source.multiplier];
       else if ("reaction" in source) value = seen.force[source.reaction];
       else value = NaN;
-      motion.values[column].push(Number.isFinite(value) ? value : null);
+      motion2.values[column].push(Number.isFinite(value) ? value : null);
     });
     const first = program.seen - program.scene;
     for (let k = 0; k < program.scene; k++) {
       const value = output[first + k];
-      motion.scene[k].push(Number.isFinite(value) ? value : null);
+      motion2.scene[k].push(Number.isFinite(value) ? value : null);
     }
     return true;
   };
-  const stop = (t2, why) => ({ ...motion, words: `stopped at t = ${short(t2)}: ${why}` });
-  const size = 2 * n;
+  const stop = (t2, why) => ({ ...motion2, words: `stopped at t = ${short(t2)}: ${why}` });
+  const { size } = model;
   const step = new RungeKutta(size, (t2, state, into) => model.rates(t2, state, into));
   const events = new Events(model);
+  const ticks = new Ticks(model, from, end);
   const largest = new Float64Array(size);
+  const fastest = new Float64Array(model.k);
   const allowed = new Float64Array(size);
   const trial = new Float64Array(size);
   const direction = end < from ? -1 : 1;
   const span = Math.abs(end - from);
   let t = from;
   if (!model.decide(t, x) || !record(t, x)) return stop(t, model.trouble);
-  if (span === 0) return motion;
+  if (span === 0) return motion2;
   events.begin(t, x, []);
   const sampleAt = (k) => from + (end - from) * k / bounds.samples;
   let sample = 1;
@@ -1578,14 +1690,58 @@ function simulate(model, parameters, values, tEnd, bounds) {
       allowed[i] = bounds.tolerance * Math.max(largest[i], own(place, smallPlace));
       allowed[n + i] = bounds.tolerance * Math.max(largest[n + i], own(speed, smallSpeed));
     }
+    for (let j = 0; j < model.k; j++) {
+      const i = 2 * n + j;
+      largest[i] = Math.max(largest[i], Math.abs(x[i]));
+      fastest[j] = Math.max(fastest[j], Math.abs(step.first[i]));
+      allowed[i] = bounds.tolerance * (Math.max(largest[i], 1e-3 * fastest[j] * span) || 1);
+    }
   };
+  const act = (list) => {
+    for (const event of list) {
+      const item = program.events[event];
+      motion2.events.push({ t, name: item.name });
+      if (motion2.events.length > MOST_EVENTS) return stop(t, `\`${item.name}\` and others happen too often`);
+      if (item.action === "stop") {
+        record(t, x);
+        return { ...motion2, words: `\`${item.name}\` ends the run at t = ${short(t)}` };
+      }
+      if (item.action === "record") continue;
+      if (motion2.t[motion2.t.length - 1] !== t) record(t, x);
+      const inTime = ticks.has(event);
+      const before = inTime ? 0 : events.slope(event, t, x);
+      const seen = model.see(t, x);
+      if (!seen) return stop(t, model.trouble);
+      const after = reset(model, item, seen.input);
+      if ("words" in after) return stop(t, after.words);
+      x.set(after.x);
+      if (!model.decide(t, x)) return stop(t, model.trouble);
+      record(t, x);
+      if (inTime) continue;
+      h = 0;
+      resets.push(t);
+      if (resets.length > CROWD && Math.abs(t - resets[resets.length - 1 - CROWD]) < CROWDED * span) {
+        return stop(t, `\`${item.name}\` happens ever more often`);
+      }
+      if (Math.abs(events.slope(event, t, x)) <= 1e-7 * Math.abs(before)) {
+        return stop(t, `\`${item.name}\` would happen again at once`);
+      }
+    }
+    return null;
+  };
+  const begins = ticks.join(t, []);
+  const ended = act(begins);
+  if (ended) return ended;
+  if (begins.length > 0) events.begin(t, x, []);
   while ((end - t) * direction > 0) {
     if (now() - began > bounds.milliseconds) return stop(t, `this takes longer than ${bounds.milliseconds} ms`);
     if (!model.decide(t, x)) return stop(t, model.trouble);
     if (!model.rates(t, x, step.first)) return stop(t, model.trouble);
     weigh();
     if (h === 0) h = firstStep(step.first, x, allowed, span) * direction;
-    if (Math.abs(h) > Math.abs(end - t)) h = end - t;
+    const goal = ticks.next(t);
+    const usual = h;
+    if (Math.abs(h) > Math.abs(goal - t)) h = goal - t;
     let error = step.step(t, h, x, allowed);
     while (!(error <= 1)) {
       h *= Number.isFinite(error) ? Math.max(0.2, 0.9 * error ** -0.125) : 0.2;
@@ -1596,8 +1752,8 @@ function simulate(model, parameters, values, tEnd, bounds) {
       model.trouble = "";
       error = step.step(t, h, x, allowed);
     }
-    const isLast = Math.abs(t + h - end) <= 1e-12 * span;
-    let reached = isLast ? end : t + h;
+    const isLast = Math.abs(t + h - goal) <= 1e-12 * span;
+    let reached = isLast ? goal : t + h;
     let happened = [];
     let needsDense = sample <= bounds.samples && (sampleAt(sample) - reached) * direction < 0;
     if (events.count > 0) {
@@ -1623,37 +1779,14 @@ function simulate(model, parameters, values, tEnd, bounds) {
     if (!model.project(t, x)) return stop(t, model.trouble || "the constraints cannot be met");
     if (!x.every(Number.isFinite)) return stop(t, "the state is no number any more");
     h *= Math.min(6, error === 0 ? 6 : 0.9 * error ** -0.125);
-    for (const event of happened) {
-      const item = program.events[event];
-      motion.events.push({ t, name: item.name });
-      if (motion.events.length > MOST_EVENTS) return stop(t, `\`${item.name}\` and others happen too often`);
-      if (item.action === "stop") {
-        record(t, x);
-        return { ...motion, words: `\`${item.name}\` ends the run at t = ${short(t)}` };
-      }
-      if (item.action === "record") continue;
-      record(t, x);
-      const before = events.slope(event, t, x);
-      const seen = model.see(t, x);
-      if (!seen) return stop(t, model.trouble);
-      const after = reset(model, item, seen.input);
-      if ("words" in after) return stop(t, after.words);
-      x.set(after.x);
-      if (!model.decide(t, x)) return stop(t, model.trouble);
-      record(t, x);
-      h = 0;
-      resets.push(t);
-      if (resets.length > CROWD && Math.abs(t - resets[resets.length - 1 - CROWD]) < CROWDED * span) {
-        return stop(t, `\`${item.name}\` happens ever more often`);
-      }
-      if (Math.abs(events.slope(event, t, x)) <= 1e-7 * Math.abs(before)) {
-        return stop(t, `\`${item.name}\` would happen again at once`);
-      }
-    }
+    if (isLast && Math.abs(h) < Math.abs(usual)) h = usual;
+    happened = ticks.join(t, happened);
+    const over = act(happened);
+    if (over) return over;
     if (happened.length > 0) events.begin(t, x, happened);
   }
-  if (motion.t[motion.t.length - 1] !== t && !record(t, x)) return stop(t, model.trouble);
-  return motion;
+  if (motion2.t[motion2.t.length - 1] !== t && !record(t, x)) return stop(t, model.trouble);
+  return motion2;
 }
 function firstStep(rates2, x, allowed, span) {
   let [position, rate] = [0, 0];
@@ -1676,7 +1809,7 @@ var MILLISECONDS = 250;
 function live(page) {
   if (!("code" in page.live)) return null;
   const program = page.live;
-  const usual = new Map([...page.parameters, ...page.starts].map((slider) => [slider.name, slider.value]));
+  const usual = new Map([...page.parameters, ...page.inputs, ...page.starts].map((slider) => [slider.name, slider.value]));
   let model = null;
   return {
     simulate(values, tEnd, bounds = {}) {

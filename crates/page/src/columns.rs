@@ -59,16 +59,23 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
             list.push(Column { name, label, group, length, angle, source });
         }
     };
-    let named = |symbol: Symbol| {
-        let info = exprs.symbol_info(symbol);
-        (info.full_name(), text_name(&info.name, info.primes))
-    };
+    let named =
+        |symbol: Symbol| (exprs.symbol_info(symbol).full_name(), exprs.symbol_text(symbol));
     let plain = (false, false);
     for coordinate in &system.coordinates {
         let (name, label) = named(coordinate.position);
         let position = coordinate.position;
         let kind = (kinds.is_length(position), kinds.is_angle(position));
         push(name, label, "coordinate", kind, Source::Expression(exprs.of_symbol(position)));
+    }
+    for state in &system.states {
+        let (name, label) = named(state.symbol);
+        push(name, label, "state", plain, Source::Expression(exprs.of_symbol(state.symbol)));
+    }
+    for input in &system.inputs {
+        let Some(value) = input.value else { continue };
+        let label = exprs.symbol_text(input.symbol);
+        push(input.name.clone(), label, "input", plain, Source::Expression(value));
     }
     let is_hamiltonian = matches!(system.energy, Energy::Hamiltonian { .. });
     let momenta = if is_hamiltonian { system.momenta() } else { Vec::new() };
@@ -100,7 +107,7 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
     }
     if !system.constraints.is_empty() {
         for (i, coordinate) in system.coordinates.iter().enumerate() {
-            let label = format!("Qᶜ({})", text_name(&coordinate.name, 0));
+            let label = format!("Qᶜ({})", exprs.symbol_text(coordinate.position));
             let name = format!("reaction({})", coordinate.name);
             push(name, label, "force", plain, Source::Reaction(i));
         }

@@ -13,11 +13,13 @@
 //! ([`live`]), so that both are shown by the same plots.
 
 pub mod columns;
+mod dials;
 pub mod live;
 mod samples;
 mod sliders;
 
 pub use columns::{Column, Source, columns};
+use dials::Dials;
 pub use live::{Unknowns, Why};
 pub use samples::Samples;
 
@@ -73,16 +75,15 @@ impl Page<'_> {
         let Page { model, setting, report, samples, .. } = *self;
         let system = &model.system;
         let picture = Picture::new(&model.exprs, system).ok();
-        let request = live::Request {
-            model,
-            setting,
-            picture: picture.as_ref(),
-            columns: &samples.columns,
-            scene: &samples.scene,
-            end: self.end,
-            samples: samples.len(),
-        };
-        let live = match self.motion().map_or_else(|| live::program(&request), Err) {
+        let (end, count) = (self.end, samples.len());
+        let (columns, scene) = (&samples.columns[..], &samples.scene);
+        let picture = picture.as_ref();
+        let plain =
+            live::Request { model, setting, picture, columns, scene, end, samples: count };
+        // With its inputs as parameters, where they are numbers.
+        let dials = Dials::new(&plain);
+        let asked = dials.as_ref().map_or(plain, |dials| dials.request(&plain));
+        let live = match self.motion().map_or_else(|| live::program(&asked), Err) {
             Ok(program) => program,
             Err(why) => json!({"why": why.words()}),
         };
@@ -106,6 +107,7 @@ impl Page<'_> {
             "doctor": self.doctor(),
             "equations": self.equations(),
             "parameters": sliders::parameters(model, setting),
+            "inputs": sliders::inputs(model, setting),
             "starts": starts,
             "live": live,
         })

@@ -102,6 +102,14 @@ impl Samples {
         self.rows.iter().map(move |row| row[at])
     }
 
+    /// How far a quantity of this name goes from a value, or the value from 0; 1 if neither does.
+    pub(crate) fn reach(&self, name: &str, value: f64) -> f64 {
+        let column = self.columns.iter().position(|column| column.name == name);
+        let finite = column.into_iter().flat_map(|at| self.values(at)).filter(|x| x.is_finite());
+        let reach = finite.fold(value.abs(), |most, x| most.max((x - value).abs()));
+        if reach > 0.0 { reach } else { 1.0 }
+    }
+
     /// The run of a page.
     pub(crate) fn to_json(&self) -> Value {
         let width = self.columns.len() + self.scene.numbers.len();

@@ -1,10 +1,12 @@
 //! What a page lets its reader move: parameters that are numbers, and values of the start.
 
+use crate::dials;
 use crate::live::Unknowns;
 use crate::samples::Samples;
 use dalembert_export::scene::Kinds;
+use dalembert_expr::Symbol;
 use dalembert_model::system::Model;
-use dalembert_simulate::{Setting, State};
+use dalembert_simulate::{Setting, State, Table};
 use serde_json::{Value, json};
 
 /// More than this are no help.
@@ -36,14 +38,52 @@ pub fn parameters(model: &Model, setting: &Setting) -> Vec<Value> {
     list.filter_map(|parameter| {
         let value = values[symbols.iter().position(|s| *s == parameter.symbol)?];
         let label = model.exprs.symbol_text(parameter.symbol);
-        let names = (parameter.name.as_str(), label.as_str());
-        Some(match value {
-            0.0 => slider(names, 0.0, -1.0, 1.0),
-            value => slider(names, value, value / 5.0, 3.0 * value),
-        })
+        Some(about((parameter.name.as_str(), label.as_str()), value))
     })
     .take(MOST)
     .collect()
+}
+
+/// Sliders of inputs that are numbers.
+pub fn inputs(model: &Model, setting: &Setting) -> Vec<Value> {
+    let exprs = &model.exprs;
+    let held = model.system.inputs.iter().filter_map(|input| {
+        let value = setting.number(dials::held(exprs, input)?, &Table::default());
+        let label = exprs.symbol_text(input.symbol);
+        value.is_finite().then(|| match input.name.as_str() {
+            // What comes from outside has any sign.
+            name if value != 0.0 => slider((name, &label), value, -3.0 * value, 3.0 * value),
+            name => about((name, &label), value),
+        })
+    });
+    held.take(MOST).collect()
+}
+
+/// A slider of a number of which nothing else is known.
+fn about(names: (&str, &str), value: f64) -> Value {
+    match value {
+        0.0 => slider(names, 0.0, -1.0, 1.0),
+        value => slider(names, value, value / 5.0, 3.0 * value),
+    }
+}
+
+/// Sliders of states that no equation determines.
+fn states(model: &Model, state: &State, samples: &Samples) -> Vec<Value> {
+    let (exprs, system) = (&model.exprs, &model.system);
+    let n = system.n_coordinates();
+    let is_free = |symbol: Symbol| {
+        system.start.iter().all(|item| match exprs.as_symbol(item.left) == Some(symbol) {
+            true => exprs.symbols_of(&[item.right]).is_empty(),
+            false => !exprs.symbols_of(&[item.left, item.right]).contains(&symbol),
+        })
+    };
+    let all = system.states.iter().zip(&state.q[n..]);
+    let free = all.filter(|(z, _)| is_free(z.symbol)).map(|(z, &value)| {
+        let label = exprs.symbol_text(z.symbol);
+        let reach = samples.reach(&z.name, value);
+        slider((&z.name, &label), value, value - reach, value + reach)
+    });
+    free.collect()
 }
 
 /// Sliders of the start: what the model says of it, and, where nothing constrains them, what it does
@@ -64,23 +104,18 @@ pub fn starts(model: &Model, unknowns: &Unknowns, state: &State, samples: &Sampl
             let name = exprs.symbol_info(symbol).full_name();
             let label = exprs.symbol_text(symbol);
             let names = (name.as_str(), label.as_str());
-            let column = samples.columns.iter().position(|column| column.name == name);
-            let reach = column.map_or(0.0, |at| {
-                let finite = samples.values(at).filter(|x| x.is_finite());
-                finite.fold(0.0, |most: f64, x| most.max((x - value).abs()))
-            });
             let pi = std::f64::consts::PI;
             list.push(match kinds.is_angle(system.coordinates[i].position) && level == 0 {
                 true if value.abs() <= pi => slider(names, value, -pi, pi),
                 true => slider(names, value, value - pi, value + pi),
                 false => {
-                    let reach = reach.max(value.abs());
-                    let reach = if reach > 0.0 { reach } else { 1.0 };
+                    let reach = samples.reach(&name, value);
                     slider(names, value, value - reach, value + reach)
                 }
             });
         }
     }
+    list.extend(states(model, state, samples));
     list.truncate(MOST);
     list
 }

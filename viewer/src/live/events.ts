@@ -23,13 +23,13 @@ export class Events {
   private readonly hasObserved: boolean;
 
   constructor(private readonly model: Model) {
-    const { events, n, unknowns } = model.program;
+    const { events } = model.program;
     this.sides = new Int8Array(events.length);
     this.thresholds = new Float64Array(events.length);
     this.usual = new Float64Array(events.length);
     this.values = new Float64Array(events.length);
-    this.input = new Float64Array(1 + 5 * n + unknowns.length);
-    this.x = new Float64Array(2 * n);
+    this.input = new Float64Array(model.seen);
+    this.x = new Float64Array(model.size);
     this.hasObserved = events.some((event) => event.observed);
   }
 

@@ -27,7 +27,7 @@ export interface Live {
 export function live(page: Page): Live | null {
   if (!('code' in page.live)) return null;
   const program = page.live as unknown as Program;
-  const usual = new Map([...page.parameters, ...page.starts].map((slider) => [slider.name, slider.value]));
+  const usual = new Map([...page.parameters, ...page.inputs, ...page.starts].map((slider) => [slider.name, slider.value]));
   let model: Model | null = null;
   return {
     simulate(values, tEnd, bounds = {}) {

@@ -22,6 +22,10 @@ export interface Seen {
 export class Model {
   readonly n: number;
   readonly m: number;
+  /** How many states. */
+  readonly k: number;
+  /** How many numbers a state of the motion has: q, q̇, z. */
+  readonly size: number;
   readonly functions: Record<string, Tape>;
   /** Why the last thing asked for is not there. */
   trouble = '';
@@ -42,12 +46,15 @@ export class Model {
   private readonly phiQ: Float64Array;
   private readonly psiV: Float64Array;
   private readonly right: Float64Array;
+  private readonly stateRates: Float64Array;
   private isDecided = false;
 
   constructor(readonly program: Program) {
     const { n, m, terms, rows } = program;
-    [this.n, this.m] = [n, m];
+    const k = program.states.length;
+    [this.n, this.m, this.k, this.size] = [n, m, k, 2 * n + k];
     this.functions = tapes(program);
+    this.stateRates = new Float64Array(k);
     const size = Math.max(m, 1);
     this.metric = new Float64Array(n * n);
     this.a = new Float64Array(size * n);
@@ -61,7 +68,7 @@ export class Model {
     const hidden = program.behind ? n : 0;
     this.behind = new Float64Array(hidden);
     this.coupled = new Float64Array(program.coupled.length);
-    this.input = new Float64Array(1 + 2 * n + hidden + program.coupled.length);
+    this.input = new Float64Array(1 + this.size + hidden + program.coupled.length);
     this.output = new Float64Array(terms.metric.length + 4 * n + terms.jacobian.length + m + terms.slopes.length);
     this.residuals = new Float64Array(rows.phi.length + rows.psi.length + rows.jacobian.length);
     this.phiQ = new Float64Array(rows.phi.length * n);
@@ -82,13 +89,13 @@ export class Model {
     this.coupled.fill(0);
   }
 
-  /** Sets t, q, q̇ and finds what stands behind them. */
+  /** Sets t, q, q̇, z and finds what stands behind them. */
   private load(t: number, x: Float64Array): boolean {
-    const { n, input } = this;
+    const { size, input } = this;
     input[0] = t;
-    for (let i = 0; i < 2 * n; i++) input[1 + i] = x[i]!;
+    for (let i = 0; i < size; i++) input[1 + i] = x[i]!;
     if (this.program.behind) {
-      const first = 1 + 2 * n;
+      const first = 1 + size;
       const found = newton(this.functions[this.program.behind.tape]!, this.program.behind, input, first, this.behind);
       if (!found) {
         this.trouble = 'velocities do not determine momenta here';
@@ -191,13 +198,17 @@ export class Model {
     return false;
   }
 
-  /** The rates of (q, q̇). */
+  /** The rates of (q, q̇, z). */
   rates(t: number, x: Float64Array, into: Float64Array): boolean {
     if (!this.solve(t, x, false)) return false;
     const { n } = this;
     for (let i = 0; i < n; i++) {
       into[i] = x[n + i]!;
       into[n + i] = this.gauss.v[i]!;
+    }
+    if (this.k > 0) {
+      this.functions['states']!.call(this.input, this.stateRates);
+      into.set(this.stateRates, 2 * n);
     }
     return true;
   }
@@ -264,12 +275,12 @@ export class Model {
 
   /** Everything at a state on the constraints. */
   see(t: number, x: Float64Array): Seen | null {
-    const { n, m, program, gauss, output } = this;
+    const { n, m, k, program, gauss, output } = this;
     if (!this.solve(t, x, true)) return null;
     const { lambda, open } = gauss.multipliers();
     const a = gauss.v.slice();
     const force = new Float64Array(n);
-    const input = new Float64Array(1 + 5 * n + program.unknowns.length);
+    const input = new Float64Array(this.seen);
     const momenta = program.terms.metric.length + 2 * n + program.terms.jacobian.length + m;
     input[0] = t;
     for (let i = 0; i < n; i++) {
@@ -282,6 +293,7 @@ export class Model {
       input[1 + 3 * n + i] = a[i]!;
       input[1 + 4 * n + i] = moved + output[momenta + n + i]!;
     }
+    for (let j = 0; j < k; j++) input[1 + 5 * n + j] = x[2 * n + j]!;
     program.unknowns.forEach((unknown, at) => {
       let value: number;
       if ('multiplier' in unknown) value = open[unknown.multiplier] ? NaN : lambda[unknown.multiplier]!;
@@ -290,17 +302,23 @@ export class Model {
         const [i, row] = unknown.share;
         value = open[row] ? NaN : this.a[row * n + i]! * lambda[row]!;
       }
-      input[1 + 5 * n + at] = value;
+      input[1 + 5 * n + k + at] = value;
     });
     return { a, lambda, open, force, input };
   }
 
-  /** t, q, q̇ and p at a state, as events that speak of no more need them. */
+  /** How many inputs there are of what is seen. */
+  get seen(): number {
+    return 1 + 5 * this.n + this.k + this.program.unknowns.length;
+  }
+
+  /** t, q, q̇, p and z at a state, as events that speak of no more need them. */
   plain(t: number, x: Float64Array, into: Float64Array): boolean {
     const { n, program } = this;
     into.fill(NaN);
     into[0] = t;
     for (let i = 0; i < 2 * n; i++) into[1 + i] = x[i]!;
+    for (let j = 0; j < this.k; j++) into[1 + 5 * n + j] = x[2 * n + j]!;
     if (!program.momenta && !program.behind) return true;
     if (!this.load(t, x)) return false;
     this.terms();

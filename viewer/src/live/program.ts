@@ -2,9 +2,9 @@
  * The program of a model, as `crates/page/` writes it: printed tapes, and where what lies among their
  * inputs and outputs. Everything is in q, q̇ and t:
  *
- *     Γ q̈ = F + C + Aᵀλ,   A q̈ = b.
+ *     Γ q̈ = F + C + Aᵀλ,   A q̈ = b,   ż = f.
  *
- * `n` coordinates, `m` constraint rows. Matrices are lists of places in the dense one, row by row.
+ * `n` coordinates, `m` constraint rows; states z stand behind velocities. Matrices are lists of places in the dense one, row by row.
  */
 
 export interface Tape {
@@ -33,12 +33,21 @@ export interface StartItem {
   at: number;
 }
 
+/** States: those with a value, and equations for the open ones. */
+export interface StartStates {
+  given: { state: number; at: number; holds: boolean }[];
+  open: number[];
+  relation: Relation;
+}
+
 export interface EventItem {
   name: string;
   direction: 'both' | 'rising' | 'falling';
   action: 'record' | 'stop' | 'reset';
   /** Whether it speaks of accelerations, multipliers or reactions. */
   observed: boolean;
+  /** For an event that happens in time: its place among the periods. */
+  period: number | null;
   /** How many values its reset has, and which quantities get them, level by level. */
   reset?: { values: string; count: number; levels: [ResetLevel, ResetLevel] };
 }
@@ -46,7 +55,7 @@ export interface EventItem {
 export interface ResetLevel {
   /** Which of the values, in order. */
   values: number[];
-  /** Coordinates that get a value by themselves; null for other quantities. */
+  /** Coordinates that get a value by themselves, states counted on; null for other quantities. */
   unknowns: (number | null)[];
   relation: Relation;
 }
@@ -64,10 +73,11 @@ export interface Program {
   coordinates: string[];
   /** Names of the model's own rates: `x'`, or `p_x`. */
   rates: string[];
+  states: string[];
   constraints: string[];
   /** The statement that each row is of. */
   groups: number[];
-  /** Outputs of `terms`: Γ, F, C, A, b, p, D p, ∂(F + C)/∂λ. Inputs: t, q, q̇, what stands behind, λ in forces. */
+  /** Outputs of `terms`: Γ, F, C, A, b, p, D p, ∂(F + C)/∂λ. Inputs: t, q, q̇, z, what stands behind, λ in forces. */
   terms: { metric: number[]; jacobian: number[]; slopes: number[] };
   /** Rows whose multipliers the forces depend on. */
   coupled: number[];
@@ -77,11 +87,11 @@ export interface Program {
   behind: Relation | null;
   /** Whether the model's own rates are momenta. */
   momenta: boolean;
-  /** Starts and resets: constraints of both levels in (t, q, rates), and the metrics. */
+  /** Starts and resets: constraints of both levels in (t, q, rates, z), and the metrics. */
   laws: [Relation, Relation];
   metrics: [number[], number[]];
-  start: { items: StartItem[]; values: number; relations: [Relation, Relation] };
-  /** Inputs of what is seen: t, q, q̇, p, q̈, ṗ, then these. */
+  start: { items: StartItem[]; values: number; relations: [Relation, Relation]; states: StartStates };
+  /** Inputs of what is seen: t, q, q̇, p, q̈, ṗ, z, then these. */
   unknowns: Unknown[];
   /** Of `see`: how many numbers there are, where columns come from, how many numbers the scene has. */
   columns: Source[];

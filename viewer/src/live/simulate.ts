@@ -5,6 +5,7 @@ import { Events } from './events.ts';
 import type { Model } from './model.ts';
 import { RungeKutta } from './runge-kutta.ts';
 import { reset, start } from './start.ts';
+import { Ticks } from './ticks.ts';
 
 /** The same layout as a page's run. */
 export interface Motion {
@@ -75,10 +76,12 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
   };
 
   const stop = (t: number, why: string): Motion => ({ ...motion, words: `stopped at t = ${short(t)}: ${why}` });
-  const size = 2 * n;
+  const { size } = model;
   const step = new RungeKutta(size, (t, state, into) => model.rates(t, state, into));
   const events = new Events(model);
+  const ticks = new Ticks(model, from, end);
   const largest = new Float64Array(size);
+  const fastest = new Float64Array(model.k);
   const allowed = new Float64Array(size);
   const trial = new Float64Array(size);
   const direction = end < from ? -1 : 1;
@@ -119,7 +122,55 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
       allowed[i] = bounds.tolerance * Math.max(largest[i]!, own(place, smallPlace));
       allowed[n + i] = bounds.tolerance * Math.max(largest[n + i]!, own(speed, smallSpeed));
     }
+    // A state has no mass: it is measured by itself, and by where its rate would bring it.
+    for (let j = 0; j < model.k; j++) {
+      const i = 2 * n + j;
+      largest[i] = Math.max(largest[i]!, Math.abs(x[i]!));
+      fastest[j] = Math.max(fastest[j]!, Math.abs(step.first[i]!));
+      allowed[i] = bounds.tolerance * (Math.max(largest[i]!, 1e-3 * fastest[j]! * span) || 1);
+    }
   };
+
+  /** Lets events act at the state; the motion where it ends here. */
+  const act = (list: number[]): Motion | null => {
+    for (const event of list) {
+      const item = program.events[event]!;
+      motion.events.push({ t, name: item.name });
+      if (motion.events.length > MOST_EVENTS) return stop(t, `\`${item.name}\` and others happen too often`);
+      if (item.action === 'stop') {
+        record(t, x);
+        return { ...motion, words: `\`${item.name}\` ends the run at t = ${short(t)}` };
+      }
+      if (item.action === 'record') continue;
+      if (motion.t[motion.t.length - 1] !== t) record(t, x);
+      const inTime = ticks.has(event);
+      const before = inTime ? 0 : events.slope(event, t, x);
+      const seen = model.see(t, x);
+      if (!seen) return stop(t, model.trouble);
+      const after = reset(model, item, seen.input);
+      if ('words' in after) return stop(t, after.words);
+      x.set(after.x);
+      if (!model.decide(t, x)) return stop(t, model.trouble);
+      record(t, x);
+      // What happens in time leaves the motion as fast as it was.
+      if (inTime) continue;
+      h = 0;
+      resets.push(t);
+      if (resets.length > CROWD && Math.abs(t - resets[resets.length - 1 - CROWD]!) < CROWDED * span) {
+        return stop(t, `\`${item.name}\` happens ever more often`);
+      }
+      // What comes to rest at zero would happen again at once, and for ever.
+      if (Math.abs(events.slope(event, t, x)) <= 1e-7 * Math.abs(before)) {
+        return stop(t, `\`${item.name}\` would happen again at once`);
+      }
+    }
+    return null;
+  };
+
+  const begins = ticks.join(t, []);
+  const ended = act(begins);
+  if (ended) return ended;
+  if (begins.length > 0) events.begin(t, x, []);
 
   while ((end - t) * direction > 0) {
     if (now() - began > bounds.milliseconds) return stop(t, `this takes longer than ${bounds.milliseconds} ms`);
@@ -128,7 +179,10 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
     if (!model.rates(t, x, step.first)) return stop(t, model.trouble);
     weigh();
     if (h === 0) h = firstStep(step.first, x, allowed, span) * direction;
-    if (Math.abs(h) > Math.abs(end - t)) h = end - t;
+    // A step that is cut short says nothing of how long the next one may be.
+    const goal = ticks.next(t);
+    const usual = h;
+    if (Math.abs(h) > Math.abs(goal - t)) h = goal - t;
     let error = step.step(t, h, x, allowed);
     while (!(error <= 1)) {
       h *= Number.isFinite(error) ? Math.max(0.2, 0.9 * error ** -0.125) : 0.2;
@@ -139,8 +193,8 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
       model.trouble = '';
       error = step.step(t, h, x, allowed);
     }
-    const isLast = Math.abs(t + h - end) <= 1e-12 * span;
-    let reached = isLast ? end : t + h;
+    const isLast = Math.abs(t + h - goal) <= 1e-12 * span;
+    let reached = isLast ? goal : t + h;
     let happened: number[] = [];
     let needsDense = sample <= bounds.samples && (sampleAt(sample) - reached) * direction < 0;
     if (events.count > 0) {
@@ -166,34 +220,10 @@ export function simulate(model: Model, parameters: Float64Array, values: Record<
     if (!model.project(t, x)) return stop(t, model.trouble || 'the constraints cannot be met');
     if (!x.every(Number.isFinite)) return stop(t, 'the state is no number any more');
     h *= Math.min(6, error === 0 ? 6 : 0.9 * error ** -0.125);
-    for (const event of happened) {
-      const item = program.events[event]!;
-      motion.events.push({ t, name: item.name });
-      if (motion.events.length > MOST_EVENTS) return stop(t, `\`${item.name}\` and others happen too often`);
-      if (item.action === 'stop') {
-        record(t, x);
-        return { ...motion, words: `\`${item.name}\` ends the run at t = ${short(t)}` };
-      }
-      if (item.action === 'record') continue;
-      record(t, x);
-      const before = events.slope(event, t, x);
-      const seen = model.see(t, x);
-      if (!seen) return stop(t, model.trouble);
-      const after = reset(model, item, seen.input);
-      if ('words' in after) return stop(t, after.words);
-      x.set(after.x);
-      if (!model.decide(t, x)) return stop(t, model.trouble);
-      record(t, x);
-      h = 0;
-      resets.push(t);
-      if (resets.length > CROWD && Math.abs(t - resets[resets.length - 1 - CROWD]!) < CROWDED * span) {
-        return stop(t, `\`${item.name}\` happens ever more often`);
-      }
-      // What comes to rest at zero would happen again at once, and for ever.
-      if (Math.abs(events.slope(event, t, x)) <= 1e-7 * Math.abs(before)) {
-        return stop(t, `\`${item.name}\` would happen again at once`);
-      }
-    }
+    if (isLast && Math.abs(h) < Math.abs(usual)) h = usual;
+    happened = ticks.join(t, happened);
+    const over = act(happened);
+    if (over) return over;
     if (happened.length > 0) events.begin(t, x, happened);
   }
   if (motion.t[motion.t.length - 1] !== t && !record(t, x)) return stop(t, model.trouble);

@@ -4,6 +4,9 @@ import { Model } from './model.ts';
 import { Nearest, type Equations } from './nearest.ts';
 import type { EventItem, Relation } from './program.ts';
 
+/** Most turns between states and motion. */
+const MOST_TURNS = 60;
+
 /** A state, or words on why there is none. */
 export type State = { x: Float64Array } | { words: string };
 
@@ -72,22 +75,82 @@ class Level implements Equations {
   }
 }
 
+/** The equations of open states, with the motion held. */
+class OpenStates implements Equations {
+  readonly unknowns: number;
+  readonly count: number;
+  private readonly input: Float64Array;
+  private readonly y: Float64Array;
+
+  constructor(
+    private readonly model: Model,
+    state: Float64Array,
+  ) {
+    const { open, relation } = model.program.start.states;
+    [this.unknowns, this.count] = [open.length, relation.count];
+    this.input = state.slice();
+    this.y = new Float64Array(relation.count + relation.places.length);
+  }
+
+  evaluate(x: Float64Array, residuals: Float64Array, rows: Float64Array): boolean {
+    const { open, relation } = this.model.program.start.states;
+    open.forEach((j, at) => (this.input[1 + 2 * this.model.n + j] = x[at]!));
+    this.model.functions[relation.tape]!.call(this.input, this.y);
+    residuals.set(this.y.subarray(0, this.count));
+    rows.fill(0);
+    relation.places.forEach((place, at) => (rows[place] = this.y[this.count + at]!));
+    return this.y.every(Number.isFinite);
+  }
+
+  metric(_: Float64Array, into: Float64Array): boolean {
+    into.fill(0);
+    for (let i = 0; i < this.unknowns; i++) into[i * this.unknowns + i] = 1;
+    return true;
+  }
+}
+
 /** The consistent start, with values that take the place of those of the model. */
 export function start(model: Model, values: Record<string, number>): State {
   const { n, program, functions } = model;
-  const { items, relations } = program.start;
+  const { states } = program.start;
   const given = new Float64Array(program.start.values);
   const times = new Float64Array(2);
   functions['times']!.call(new Float64Array(0), times);
   const t = times[0]!;
-  const state = new Float64Array(1 + 2 * n);
+  const state = new Float64Array(1 + model.size);
   state[0] = t;
   functions['startValues']!.call(state, given);
-  const names = [program.coordinates, program.rates];
   const taken = (name: string): number | undefined => {
     const value = values[name];
     return value !== undefined && Number.isFinite(value) ? value : undefined;
   };
+  const first = 1 + 2 * n;
+  // What holds comes behind what is guessed.
+  for (const holds of [false, true]) for (const item of states.given) if (item.holds === holds) state[first + item.state] = given[item.at]!;
+  program.states.forEach((name, j) => (state[first + j] = taken(name) ?? state[first + j]!));
+  // Positions and velocities are found with the states held, then open states with the motion held.
+  for (let turn = 0; ; turn++) {
+    state.fill(0, 1, first);
+    const words = motion(model, state, given, taken);
+    if (words) return { words };
+    if (states.open.length === 0) break;
+    const found = new Nearest(new OpenStates(model, state)).find(Float64Array.from(states.open, (j) => state[first + j]!), true);
+    if (!found || turn >= MOST_TURNS) return { words: `no value of ${states.open.map((j) => program.states[j]).join(', ')} goes with the rest of the start` };
+    let isSettled = true;
+    states.open.forEach((j, at) => {
+      if (!(Math.abs(found[at]! - state[first + j]!) <= 4 * Number.EPSILON * Math.abs(found[at]!))) isSettled = false;
+      state[first + j] = found[at]!;
+    });
+    if (isSettled) break;
+  }
+  return { x: rates(model, state) };
+}
+
+/** Positions and rates of a start, with its states held: words where there are none. */
+function motion(model: Model, state: Float64Array, given: Float64Array, taken: (name: string) => number | undefined): string {
+  const { n, program, functions } = model;
+  const { items, relations } = program.start;
+  const names = [program.coordinates, program.rates];
   for (const item of items) {
     if (item.unknown !== null && !item.holds) state[1 + item.level * n + item.unknown] = given[item.at]!;
   }
@@ -117,18 +180,18 @@ export function start(model: Model, values: Record<string, number>): State {
     const found = search.find(Float64Array.from(free, (i) => state[first + i]!), true);
     if (!found) {
       const what = ['positions', program.momenta ? 'momenta' : 'velocities'][level]!;
-      return { words: `no ${what} satisfy these values and the constraints together` };
+      return `no ${what} satisfy these values and the constraints together`;
     }
     free.forEach((i, at) => (state[first + i] = found[at]!));
   }
-  return { x: rates(model, state) };
+  return '';
 }
 
-/** (q, q̇) of a state in the model's own rates. */
+/** (q, q̇, z) of a state in the model's own rates. */
 function rates(model: Model, state: Float64Array): Float64Array {
   const { n, program } = model;
   const x = state.slice(1);
-  if (program.momenta) model.functions['velocities']!.call(state, x.subarray(n));
+  if (program.momenta) model.functions['velocities']!.call(state, x.subarray(n, 2 * n));
   return x;
 }
 
@@ -140,8 +203,9 @@ export function reset(model: Model, event: EventItem, seen: Float64Array): State
   const values = new Float64Array(own.count);
   model.functions[own.values]!.call(seen, values);
   if (!values.every(Number.isFinite)) return { words };
-  const state = new Float64Array(1 + 2 * n);
+  const state = new Float64Array(1 + model.size);
   state[0] = seen[0]!;
+  for (let j = 0; j < model.k; j++) state[1 + 2 * n + j] = seen[1 + 5 * n + j]!;
   for (let i = 0; i < n; i++) {
     state[1 + i] = seen[1 + i]!;
     state[1 + n + i] = seen[1 + (program.momenta ? 2 : 1) * n + i]!;
@@ -156,8 +220,9 @@ export function reset(model: Model, event: EventItem, seen: Float64Array): State
       which.forEach((value, at) => {
         const unknown = unknowns[at];
         if (unknown === null || unknown === undefined) return;
-        state[first + unknown] = values[value]!;
-        isFixed[unknown] = true;
+        // States stand behind the rates.
+        if (unknown >= n) state[1 + n + unknown] = values[value]!;
+        else [state[1 + unknown], isFixed[unknown]] = [values[value]!, true];
       });
     }
     const free = isFixed.flatMap((fixed, i) => (fixed ? [] : [i]));

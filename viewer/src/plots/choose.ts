@@ -24,6 +24,8 @@ const APART = 25;
 const TITLES: Record<Group, string> = {
   coordinate: 'Coordinates',
   velocity: 'Velocities',
+  state: 'States',
+  input: 'Inputs',
   multiplier: 'Multipliers',
   force: 'Forces',
   energy: 'Energy',
@@ -32,7 +34,7 @@ const TITLES: Record<Group, string> = {
   observable: 'Observed',
 };
 
-const ORDER: Group[] = ['coordinate', 'observable', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
+const ORDER: Group[] = ['coordinate', 'observable', 'state', 'input', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
 
 export function choose(columns: Column[], run: Run): Choice[] {
   return ORDER.flatMap((group) => {

@@ -12,10 +12,12 @@
 //! Short tapes are one function with a name for each register. Compilers of browsers give up on
 //! long functions, so that long tapes are cut into functions of some hundred instructions with all
 //! registers in one array.
+//!
+//! Tables that a tape looks up are data of the module, written once each.
 
 use super::{NotPrinted, kept};
 use crate::tape::{Instruction, Register, Right, Tape};
-use dalembert_expr::Function;
+use dalembert_expr::{Function, Outside, Table, TableId};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -27,29 +29,88 @@ const PIECE: usize = 400;
 /// What printed tapes call.
 const SUPPORT: &str = include_str!("javascript.js");
 
+/// What looks up tables.
+const TABLES: &str = include_str!("tables.js");
+
 /// The body of a function that returns an object of printed tapes.
 pub fn module(tapes: &[(&str, &Tape)]) -> Result<String, NotPrinted> {
-    let mut text = format!("\"use strict\";\n{SUPPORT}return {{\n");
+    let mut text = format!("\"use strict\";\n{SUPPORT}");
+    let tables = tables(tapes.iter().map(|(_, tape)| *tape));
+    if !tables.is_empty() {
+        text.push_str(TABLES);
+        for (at, id) in tables.iter().enumerate() {
+            if let Some(table) = id.table() {
+                let _ = writeln!(text, "const d{at} = {};", data(table));
+            }
+        }
+    }
+    text.push_str("return {\n");
     for (name, tape) in tapes {
-        let _ = writeln!(text, "{name}: {},", print(tape)?);
+        let _ = writeln!(text, "{name}: {},", print(tape, &tables)?);
     }
     text.push_str("};\n");
     Ok(text)
 }
 
-/// A tape as an expression. It calls functions of the text that a [`module`] begins with.
-pub fn print(tape: &Tape) -> Result<String, NotPrinted> {
+/// The tables that tapes look up, in the order in which they do.
+fn tables<'t>(tapes: impl Iterator<Item = &'t Tape>) -> Vec<TableId> {
+    let mut list = Vec::new();
+    for tape in tapes {
+        for instruction in &tape.instructions {
+            if let Some((id, _)) = looked_up(tape, instruction)
+                && !list.contains(&id)
+            {
+                list.push(id);
+            }
+        }
+    }
+    list
+}
+
+/// The table that an instruction looks up, and the order of the derivative or the column.
+fn looked_up(tape: &Tape, instruction: &Instruction) -> Option<(TableId, u32)> {
+    let &Instruction::Call2(Function::Table | Function::Piece | Function::Entry, key, _) =
+        instruction
+    else {
+        return None;
+    };
+    TableId::of_key(*tape.numbers.get(key as usize)?)
+}
+
+/// A table as an object: breaks, coefficients of the pieces in a row, the last value.
+fn data(table: &Table) -> String {
+    let list = |numbers: &mut dyn Iterator<Item = f64>| -> String {
+        numbers.map(number).collect::<Vec<_>>().join(", ")
+    };
+    let outside = match table.outside() {
+        Outside::Ends => "ends",
+        Outside::Hold => "hold",
+        Outside::Extend => "extend",
+        Outside::Repeat => "repeat",
+    };
+    format!(
+        "{{ b: [{}], c: [{}], last: {}, outside: '{outside}' }}",
+        list(&mut table.breaks().iter().copied()),
+        list(&mut table.pieces().iter().flatten().copied()),
+        number(table.values().last().unwrap_or(f64::NAN)),
+    )
+}
+
+/// A tape as an expression. It calls functions of the text that a [`module`] begins with, which has
+/// these tables.
+fn print(tape: &Tape, tables: &[TableId]) -> Result<String, NotPrinted> {
     if !tape.restricted.is_empty() {
         return Err(NotPrinted::Restricted);
     }
     let is_short = tape.instructions.len() <= SHORT;
-    let mut printer = Printer { tape, is_short, kept: kept(tape), text: String::new() };
+    let mut printer = Printer { tape, tables, is_short, kept: kept(tape), text: String::new() };
     printer.print();
     Ok(printer.text)
 }
 
 struct Printer<'t> {
     tape: &'t Tape,
+    tables: &'t [TableId],
     is_short: bool,
     /// Registers of the prologue that are read behind it.
     kept: Vec<Register>,
@@ -151,6 +212,18 @@ impl Printer<'_> {
         }
     }
 
+    /// A table at an argument: a value, a piece, or a number of a piece.
+    fn look_up(&self, function: Function, id: TableId, order: u32, x: &str) -> String {
+        let Some(at) = self.tables.iter().position(|own| *own == id) else {
+            return "NaN".to_owned();
+        };
+        match function {
+            Function::Table => format!("table(d{at}, {order}, {x})"),
+            Function::Piece => format!("piece(d{at}, {x})"),
+            _ => format!("entry(d{at}, {order}, {x})"),
+        }
+    }
+
     /// What the instruction at a place does, with a line end; what follows another is written
     /// where that stands in the tape's own order, so it is read from where the other left it.
     fn statement(&self, at: usize, ahead: bool) -> String {
@@ -172,7 +245,10 @@ impl Printer<'_> {
             Instruction::Pow(a, b) => own(format!("pow({}, {})", name(a), name(b))),
             Instruction::SinCos(a) => own(format!("Math.sin({})", name(a))),
             Instruction::Call1(function, a) => own(one(function, &name(a))),
-            Instruction::Call2(function, a, b) => own(two(function, &name(a), &name(b))),
+            Instruction::Call2(function, a, b) => match looked_up(tape, &tape.instructions[at]) {
+                Some((id, order)) => own(self.look_up(function, id, order, &name(b))),
+                None => own(two(function, &name(a), &name(b))),
+            },
             Instruction::Select(c, a, b) => {
                 own(format!("select({}, {}, {})", name(c), name(a), name(b)))
             }

@@ -12,13 +12,18 @@ pub(crate) fn events(tapes: &mut Tapes, model: &Model, own: &Own, seen: &[Symbol
     let (exprs, system) = (&model.exprs, &model.system);
     let functions: Vec<ExprId> = system.events.iter().map(|event| event.function).collect();
     tapes.add("events", &functions, seen);
+    let periods: Vec<ExprId> = system.events.iter().filter_map(|event| event.period).collect();
+    tapes.add("periods", &periods, &[]);
     let n = system.n_coordinates();
     // t, q, q̇ and p come first among what is seen.
     let mut known: Vec<Symbol> = seen[..=3 * n].to_vec();
+    known.extend(system.state_symbols());
     known.extend(system.parameters.iter().map(|p| p.symbol));
     let variables = variables(model, own);
-    let unknowns = [system.positions(), own.rates.clone()];
+    // A state takes its value with the positions: neither sees an impulse.
+    let unknowns = [system.configuration(), own.rates.clone()];
     let mut list = Vec::new();
+    let mut ticks = 0..;
     for (number, event) in system.events.iter().enumerate() {
         let is_plain = exprs.symbols_of(&[event.function]).iter().all(|s| known.contains(s));
         let direction = match event.direction {
@@ -28,6 +33,7 @@ pub(crate) fn events(tapes: &mut Tapes, model: &Model, own: &Own, seen: &[Symbol
         };
         let mut item = json!({
             "name": event.name, "direction": direction, "observed": !is_plain, "action": "record",
+            "period": event.period.and_then(|_| ticks.next()),
         });
         match &event.action {
             Action::Record => {}
@@ -62,7 +68,7 @@ pub(crate) fn events(tapes: &mut Tapes, model: &Model, own: &Own, seen: &[Symbol
                         };
                         let name = format!("reset{number}level{level}");
                         let relation =
-                            tapes.relation(&name, &equations, &unknowns[level], &variables);
+                            tapes.relation(&name, &equations, &unknowns[level][..n], &variables);
                         json!({
                             "values": chosen.iter().map(|pair| pair.0).collect::<Vec<_>>(),
                             "unknowns": quantities.iter().map(place).collect::<Vec<_>>(),

@@ -59,12 +59,8 @@ pub enum Why {
     Determined,
     /// Its start guesses momenta of a model in velocities, or the other way round.
     Guesses,
-    /// It has states, which the page does not move.
+    /// Rates of its states hold what is solved for.
     States,
-    /// It has tables, whose data the page does not have.
-    Tables,
-    /// Events happen in time.
-    Sampled,
     /// The motion that was made says it.
     Motion(&'static str),
 }
@@ -95,9 +91,9 @@ impl Why {
                  round"
                     .to_owned()
             }
-            Why::States => "it has states beside its coordinates".to_owned(),
-            Why::Tables => "it is made of data, which are not in the page".to_owned(),
-            Why::Sampled => "it has events that happen at given times".to_owned(),
+            Why::States => "the rates of its states hold accelerations or forces of constraints, \
+                            which are known only with them"
+                .to_owned(),
             Why::Motion(words) => (*words).to_owned(),
         }
     }
@@ -127,6 +123,7 @@ impl Unknowns {
 }
 
 /// What a program is made for.
+#[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The model, rows as written.
     pub model: &'a Model,
@@ -156,15 +153,6 @@ pub fn program(request: &Request) -> Result<Value, Why> {
     if !system.determined.is_empty() {
         return Err(Why::Determined);
     }
-    if !system.states.is_empty() {
-        return Err(Why::States);
-    }
-    if exprs.calls(&system.roots(), dalembert_expr::Function::Table) {
-        return Err(Why::Tables);
-    }
-    if system.events.iter().any(|event| event.period.is_some()) {
-        return Err(Why::Sampled);
-    }
     if switches_by_multipliers(exprs, picture) {
         return Err(Why::Switches);
     }
@@ -180,12 +168,19 @@ pub fn program(request: &Request) -> Result<Value, Why> {
     let mut variables = vec![Symbol::TIME];
     variables.extend(&picture.q);
     variables.extend(&picture.velocities);
+    variables.extend(system.state_symbols());
     let behind = picture.auxiliary.as_ref();
     variables.extend(behind.iter().flat_map(|a| &a.symbols));
     let listing = Listing::new(exprs, picture);
     let mut with_multipliers = variables.clone();
     with_multipliers.extend(picture.multipliers.iter().map(|m| m.1));
     tapes.add("terms", &listing.roots, &with_multipliers);
+    let state_rates: Vec<ExprId> = picture.state_rates().collect();
+    let is_known = |s: &Symbol| variables.contains(s) || symbols.contains(s);
+    if !exprs.symbols_of(&state_rates).iter().all(is_known) {
+        return Err(Why::States);
+    }
+    tapes.add("states", &state_rates, &variables);
     let phi: Vec<ExprId> = picture.rows.configuration_residuals.iter().map(|r| r.1).collect();
     let psi: Vec<ExprId> = picture.rows.velocity_residuals.iter().map(|r| r.1).collect();
     let phi_q = exprs.jacobian(&phi, &picture.q);
@@ -205,6 +200,7 @@ pub fn program(request: &Request) -> Result<Value, Why> {
     seen.extend(system.momenta());
     seen.extend(system.accelerations());
     seen.extend(system.momentum_rates());
+    seen.extend(system.state_symbols());
     seen.extend(system.unknowns.iter().map(|u| u.0));
     let mut roots = Vec::new();
     let source = |column: &Column| match column.source {
@@ -248,6 +244,7 @@ pub fn program(request: &Request) -> Result<Value, Why> {
         },
         "coordinates": names(&system.positions()),
         "rates": names(&own.rates),
+        "states": names(&system.state_symbols()),
         "constraints": system.constraints.iter().map(|c| &c.name).collect::<Vec<_>>(),
         "groups": groups(model),
         "terms": {

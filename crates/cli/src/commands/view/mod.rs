@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 const PORT: u16 = 8245;
 
 pub(crate) fn run(args: View, color: Color) -> Status {
-    if let Err(words) = options::validate(&args.run(&[])) {
+    if let Err(words) = options::validate(&args.run(&[], &|_| false)) {
         return wrong_usage(&words);
     }
     if args.model.model == "-" {

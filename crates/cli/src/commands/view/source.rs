@@ -33,6 +33,8 @@ pub(super) struct Watched {
 struct Files {
     paths: BTreeSet<PathBuf>,
     folder: Option<PathBuf>,
+    /// The inputs of the model as it was read last.
+    inputs: BTreeSet<String>,
 }
 
 impl Watched {
@@ -55,6 +57,9 @@ impl Watched {
     /// From now on these files are looked at too.
     fn remember(&self, loaded: &Loaded) {
         let mut files = self.files();
+        if let Some(model) = &loaded.model {
+            files.inputs = model.system.inputs.iter().map(|input| input.name.clone()).collect();
+        }
         if files.folder.is_some() {
             let parts = loaded.sources.iter().map(|source| PathBuf::from(&source.name));
             files.paths.extend(parts.filter(|path| path.is_file()));
@@ -119,7 +124,7 @@ impl Watched {
             report::say(&format!("verdict: {verdict}"));
         }
         data["served"] = Value::Bool(true);
-        let names = ["parameters", "starts"].iter().flat_map(|list| names(&data[*list])).collect();
+        let names = ["parameters", "inputs", "starts"].iter().flat_map(|list| names(&data[*list])).collect();
         Made::Page { html: page::fill(&data), data: data.to_string(), names, trouble }
     }
 }
@@ -141,7 +146,8 @@ impl Source for Watched {
     }
 
     fn make(&self, values: &[(String, f64)], stop: &dyn Fn() -> bool) -> Made {
-        let args = self.args.run(values);
+        let inputs = self.files().inputs.clone();
+        let args = self.args.run(values, &|name| inputs.contains(name));
         let input = match Input::open(&args.model.model) {
             Ok(input) => input,
             Err(error) => {
