@@ -33,7 +33,8 @@ fn page(
     tolerance: f64,
 ) -> Option<Made> {
     let input = dalembert::Input::open(&format!("gallery:{name}")).ok()?;
-    let options = dalembert::Options { set: set.to_vec(), inputs: inputs.to_vec(), ..Default::default() };
+    let options =
+        dalembert::Options { set: set.to_vec(), inputs: inputs.to_vec(), ..Default::default() };
     let mut loaded = dalembert::load(&input, &options);
     if loaded.is_faulty() {
         return None;

@@ -46,7 +46,7 @@ fn derived(name: Name, write: impl Fn(&Derivation) -> String) -> Option<String> 
         (Err(_), Some(_)) => return None,
         (Err(faults), None) => panic!("{}: {faults:?}", name.0),
     };
-    let extras = Extras { solved: true, parts: true };
+    let extras = Extras { solved: true, parts: true, exact: false };
     Some(write(&Derivation::with(&model, &equations, extras)))
 }
 

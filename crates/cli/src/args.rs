@@ -478,7 +478,8 @@ impl View {
             let text = format!("{name}={value:?}");
             match is_input(name) {
                 true => {
-                    let other = |given: &String| given.split('=').next().map(str::trim) != Some(name);
+                    let other =
+                        |given: &String| given.split('=').next().map(str::trim) != Some(name);
                     model.input.retain(other);
                     model.input.push(text);
                 }

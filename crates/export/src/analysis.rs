@@ -1,14 +1,15 @@
 //! What is true of a system, as text for a terminal and as JSON.
 
+use crate::readable::start::Numbers;
 use crate::text::{list, width};
 use crate::{invariants, lint};
 use dalembert_analyze::Shown;
 use dalembert_analyze::analysis::Analysis;
 use dalembert_analyze::brackets::Bracket;
 use dalembert_analyze::places::shown_words;
-use dalembert_expr::{ExprId, Notation, Symbol};
+use dalembert_expr::{Assumption, ExprId, Notation, Symbol};
 use dalembert_model::system::Model;
-use dalembert_simulate::Verdict;
+use dalembert_simulate::{Setting, Verdict};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -70,6 +71,22 @@ impl AnalysisPage<'_> {
 
     fn text(&self, id: ExprId) -> String {
         self.model.exprs.print_limited(id, Notation::Text, LONGEST)
+    }
+
+    /// An expression as it is where the motion begins; what was assumed for that is added to a list.
+    fn on_branch(&self, id: ExprId, assumed: &mut Vec<Assumption>) -> ExprId {
+        let exprs = &self.model.exprs;
+        if exprs.on_branch(id, |_| Some(true)).1.is_empty() {
+            return id;
+        }
+        let Ok(setting) = Setting::new(self.model) else { return id };
+        let numbers = Numbers::of_state(&setting, &self.analysis.start.state);
+        let (found, new) = numbers.on_branch(exprs, id);
+        if new.is_empty() {
+            return id;
+        }
+        assumed.extend(new.into_iter().filter(|one| !assumed.contains(one)).collect::<Vec<_>>());
+        self.analysis.readable(exprs, found)
     }
 
     fn symbol(&self, symbol: Symbol) -> String {
@@ -208,11 +225,19 @@ impl AnalysisPage<'_> {
         }
         self.text_motion(&mut page);
         self.text_freedom(&mut page);
+        let mut assumed = Vec::new();
         if !system.constraints.is_empty() {
             self.text_kinds(&mut page);
-            self.text_integrability(&mut page);
+            self.text_integrability(&mut page, &mut assumed);
         }
-        self.text_bracket(&mut page);
+        self.text_bracket(&mut page, &mut assumed);
+        for one in &assumed {
+            let sign = if one.positive { '>' } else { '<' };
+            let _ = writeln!(page, "Written for {} {sign} 0, as at the start", self.text(one.expr));
+        }
+        if !assumed.is_empty() {
+            page.push('\n');
+        }
         self.text_invariants(&mut page);
         if !self.analysis.left_out.is_empty() {
             page.push_str("Not looked at\n");
@@ -358,7 +383,7 @@ impl AnalysisPage<'_> {
         page.push('\n');
     }
 
-    fn text_integrability(&self, page: &mut String) {
+    fn text_integrability(&self, page: &mut String, assumed: &mut Vec<Assumption>) {
         let found = &self.analysis.integrability;
         let verdict = match found.holonomic {
             Some(true) if found.rows.iter().all(Option::is_none) => {
@@ -404,7 +429,7 @@ impl AnalysisPage<'_> {
                 "  {} {} {} = {}   [{}]",
                 list(self.rows(&potential.rows), NAMES),
                 if potential.rows.len() == 1 { "says" } else { "together say" },
-                self.text(potential.expression),
+                self.text(self.on_branch(potential.expression, assumed)),
                 dalembert_analyze::names::short(potential.value),
                 shown_words(&potential.shown)
             );
@@ -412,7 +437,7 @@ impl AnalysisPage<'_> {
         page.push('\n');
     }
 
-    fn text_bracket(&self, page: &mut String) {
+    fn text_bracket(&self, page: &mut String, assumed: &mut Vec<Assumption>) {
         let found = self.analysis;
         match (&found.bracket, found.jacobi_defect) {
             (Ok(bracket), Some(defect)) => {
@@ -425,7 +450,7 @@ impl AnalysisPage<'_> {
                     page,
                     "The reduced bracket {verdict}   [van der Schaft & Maschke (1994), theorem 2.1]"
                 );
-                self.text_structure(page, bracket);
+                self.text_structure(page, bracket, assumed);
             }
             (Err(why), _) if found.freedom.constraints > 0 => {
                 let _ = writeln!(page, "No reduced bracket: {why}");
@@ -438,7 +463,7 @@ impl AnalysisPage<'_> {
                 "  {{{}, {}}} = {}",
                 self.text(value.arguments[0]),
                 self.text(value.arguments[1]),
-                self.text(value.bracket)
+                self.text(self.on_branch(value.bracket, assumed))
             );
             if let Some(x) = at_start {
                 let _ = writeln!(page, "    = {x} at the start");
@@ -447,12 +472,13 @@ impl AnalysisPage<'_> {
         page.push('\n');
     }
 
-    fn text_structure(&self, page: &mut String, bracket: &Bracket) {
+    fn text_structure(&self, page: &mut String, bracket: &Bracket, assumed: &mut Vec<Assumption>) {
         let name = |at: usize| self.model.exprs.symbol_text(bracket.variables[at]);
         let mut lines = Vec::new();
         for (row, entries) in bracket.structure.rows.iter().enumerate() {
             for &(column, value) in entries.iter().filter(|e| e.0 > row) {
                 let value = self.analysis.readable(&self.model.exprs, value);
+                let value = self.on_branch(value, assumed);
                 if value != ExprId::ZERO {
                     lines.push(format!(
                         "{{{}, {}}} = {}",
@@ -466,7 +492,10 @@ impl AnalysisPage<'_> {
         if let Some(list) = &bracket.jacobiator {
             for ([a, b, c], value) in list {
                 let names = [name(*a), name(*b), name(*c)].join(", ");
-                lines.push(format!("Jacobiator ({names}) = {}", self.text(*value)));
+                lines.push(format!(
+                    "Jacobiator ({names}) = {}",
+                    self.text(self.on_branch(*value, assumed))
+                ));
             }
         }
         let more = lines.len().saturating_sub(LINES);

@@ -13,6 +13,12 @@ pub struct Derivation<'m> {
     pub equations: &'m EquationsOfMotion,
     /// Both as a reader wants them.
     pub readable: Readable,
+    /// The energies by their letters.
+    energies: Vec<(&'static str, ExprId)>,
+    /// Rayleigh's dissipation function.
+    pub(crate) dissipation: ExprId,
+    /// The residuals of the constraints.
+    pub(crate) residuals: Vec<ExprId>,
     /// The equations of motion, one for each unknown.
     pub(crate) rows: Vec<Row>,
     /// A v̇ = b, one for each constraint that is left.
@@ -34,6 +40,8 @@ pub struct Extras {
     pub solved: bool,
     /// What F is made of.
     pub parts: bool,
+    /// Expressions with the values of the model's own everywhere, not only on the constraints.
+    pub exact: bool,
 }
 
 /// What the parts of the normal form are called.
@@ -65,7 +73,7 @@ impl<'m> Derivation<'m> {
 
     /// The derivation with more than the equations.
     pub fn with(model: &'m Model, equations: &'m EquationsOfMotion, extras: Extras) -> Self {
-        let mut readable = Readable::new(model, equations);
+        let mut readable = Readable::new(model, equations, extras.exact);
         let mut remarks = Vec::new();
         let mut solved = None;
         if extras.solved {
@@ -81,10 +89,16 @@ impl<'m> Derivation<'m> {
         }
         let (rows, constraint_rows) = (readable.rows(), readable.constraint_rows());
         let systems = Vec::new();
+        let energies = energies(&readable);
+        let dissipation = readable.energy(readable.model.system.dissipation);
+        let residuals = residuals(&readable);
         let mut derivation = Derivation {
             model,
             equations,
             readable,
+            energies,
+            dissipation,
+            residuals,
             rows,
             constraint_rows,
             parts,
@@ -129,20 +143,8 @@ impl<'m> Derivation<'m> {
     }
 
     /// The energies by their letters.
-    pub(crate) fn energies(&self) -> Vec<(&'static str, ExprId)> {
-        match &self.system().energy {
-            Energy::Lagrangian { kinetic, potential, rest, lagrangian, .. } => {
-                let mut list = Vec::new();
-                if *rest == ExprId::ZERO {
-                    list.push(("T", *kinetic));
-                    list.push(("V", *potential));
-                } else {
-                    list.push(("L", *lagrangian));
-                }
-                list
-            }
-            Energy::Hamiltonian { hamiltonian, .. } => vec![("H", *hamiltonian)],
-        }
+    pub(crate) fn energies(&self) -> &[(&'static str, ExprId)] {
+        &self.energies
     }
 
     /// What a reader must know of a closed form.
@@ -164,6 +166,11 @@ impl<'m> Derivation<'m> {
         }
         words.extend(self.assumed(&solved.assumptions, notation));
         words
+    }
+
+    /// What was used of the constraints, in words.
+    pub(crate) fn held(&self, notation: Notation) -> Option<String> {
+        self.readable.held.words(self.exprs(), self.system(), notation)
     }
 
     /// Assumptions in words.
@@ -289,6 +296,28 @@ impl<'m> Derivation<'m> {
             },
         }
     }
+}
+
+/// The energies by their letters.
+fn energies(readable: &Readable) -> Vec<(&'static str, ExprId)> {
+    let list = match &readable.model.system.energy {
+        Energy::Lagrangian { kinetic, potential, rest: ExprId::ZERO, .. } => {
+            vec![("T", *kinetic), ("V", *potential)]
+        }
+        Energy::Lagrangian { lagrangian, .. } => vec![("L", *lagrangian)],
+        Energy::Hamiltonian { hamiltonian, .. } => vec![("H", *hamiltonian)],
+    };
+    list.into_iter().map(|(letter, value)| (letter, readable.energy(value))).collect()
+}
+
+/// The residuals of the constraints; those that hold a coordinate stay.
+fn residuals(readable: &Readable) -> Vec<ExprId> {
+    let constraints = readable.model.system.constraints.iter().enumerate();
+    let list = constraints.map(|(row, constraint)| match readable.held.is_row(row) {
+        true => constraint.residual,
+        false => readable.energy(constraint.residual),
+    });
+    list.collect()
 }
 
 /// The entries of a matrix that are not literally 0.

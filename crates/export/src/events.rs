@@ -35,16 +35,18 @@ pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
         let all = report.event_log.iter().filter(|h| h.event == at);
         let times: Vec<f64> = all.map(|h| h.t).collect();
         let pad = " ".repeat(widest - width(&event.name));
+        let time = |t: f64| if event.period.is_some() { short(t) } else { t.to_string() };
         let words = match times.len() {
             0 => "never".to_owned(),
-            1 => format!("at t = {}", times[0]),
+            1 => format!("at t = {}", time(times[0])),
             n => {
                 let shown: Vec<String> = match n > MOST {
-                    false => times.iter().map(f64::to_string).collect(),
+                    false => times.iter().copied().map(time).collect(),
                     true => times[..MOST - 1]
                         .iter()
-                        .map(f64::to_string)
-                        .chain([format!("…, {}", times[n - 1])])
+                        .copied()
+                        .map(time)
+                        .chain([format!("…, {}", time(times[n - 1]))])
                         .collect(),
                 };
                 format!("{n} times: t = {}", shown.join(", "))
@@ -54,9 +56,17 @@ pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
     }
     let is_reset = |h: &EventRecord| h.change.is_some();
     if report.event_log.iter().any(is_reset) {
-        let energy = report.energy_of_events();
-        let _ = writeln!(page, "  their resets changed the energy by {energy:.6e}");
+        let words = match report.energy_of_events() {
+            0.0 => "left the energy as it was".to_owned(),
+            energy => format!("changed the energy by {energy:.6e}"),
+        };
+        let _ = writeln!(page, "  their resets {words}");
     }
+}
+
+/// A time without the last of its sixteen digits, which is rounding of a multiple of the period.
+fn short(t: f64) -> String {
+    format!("{t:.14e}").parse::<f64>().map_or_else(|_| t.to_string(), |short| short.to_string())
 }
 
 /// All that happened, in order.

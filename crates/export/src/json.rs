@@ -18,8 +18,8 @@ impl Derivation<'_> {
         let name = |&s: &Symbol| self.exprs().symbol_info(s).full_name();
         let energies: Map<String, Value> = self
             .energies()
-            .into_iter()
-            .map(|(letter, value)| (letter.to_owned(), self.source_form(value)))
+            .iter()
+            .map(|&(letter, value)| (letter.to_owned(), self.source_form(value)))
             .collect();
         let constraints: Vec<Value> = system
             .constraints

@@ -37,6 +37,7 @@ pub use derivation::{Derivation, Extras};
 pub use evaluation::EvaluationPage;
 pub use events::end_words;
 pub use linearization::LinearizationPage;
+pub use readable::Held;
 pub use readable::{Part, Readable, Row, Solved};
 pub use report::ReportPage;
 pub use summary::RunPage;

@@ -26,10 +26,9 @@ impl Derivation<'_> {
     /// Every expression that a document shows.
     pub(crate) fn shown_expressions(&self) -> Vec<ExprId> {
         let shown = self.shown();
-        let system = self.system();
         let mut all: Vec<ExprId> = self.energies().iter().map(|e| e.1).collect();
-        all.push(system.dissipation);
-        all.extend(system.constraints.iter().map(|c| c.residual));
+        all.push(self.dissipation);
+        all.extend(&self.residuals);
         all.extend(&shown.kinematics);
         all.extend(shown.metric.rows.iter().flatten().map(|e| e.1));
         all.extend(shown.force.iter().chain(&shown.nonideal).chain(&shown.bias));
@@ -82,24 +81,48 @@ impl Derivation<'_> {
         let coordinates = system.coordinates.iter().map(|c| c.name.as_str());
         let parameters = system.parameters.iter().map(|p| p.name.as_str());
         let speeds = system.speeds.iter().map(|s| s.name.as_str());
-        coordinates.chain(parameters).chain(speeds).collect()
+        let inputs = system.inputs.iter().map(|u| u.name.as_str());
+        let states = system.states.iter().map(|z| z.name.as_str());
+        coordinates.chain(parameters).chain(speeds).chain(inputs).chain(states).collect()
+    }
+
+    /// Whether the model has a letter for its own, alone or with an index.
+    fn is_taken(&self, letter: char) -> bool {
+        self.model_names().iter().any(|name| {
+            let rest = name.strip_prefix(letter);
+            rest.is_some_and(|rest| rest.chars().all(|c| !c.is_alphabetic()))
+        })
+    }
+
+    /// The letter of an energy: in script where the model has it for its own.
+    pub(crate) fn energy_letter(&self, letter: &str, notation: Notation) -> String {
+        let is_taken = letter.chars().next().is_some_and(|letter| self.is_taken(letter));
+        match (is_taken, notation) {
+            (false, _) => letter.to_owned(),
+            (true, Notation::Latex) => format!("\\mathcal{{{letter}}}"),
+            (true, _) => letter.chars().map(script).collect(),
+        }
     }
 
     /// A letter of the theory in text: bold where the model has it for its own.
     pub(crate) fn letter(&self, letter: &str) -> String {
-        let used = self.model_names();
-        let taken = |l: char| {
-            used.iter().any(|name| {
-                let rest = name.strip_prefix(l);
-                rest.is_some_and(|rest| rest.chars().all(|c| !c.is_alphabetic()))
-            })
-        };
         let bold = |c: char| match c {
             'A'..='Z' => char::from_u32(0x1D400 + (c as u32 - 'A' as u32)).unwrap_or(c),
             'a'..='z' => char::from_u32(0x1D41A + (c as u32 - 'a' as u32)).unwrap_or(c),
             c => c,
         };
-        let plain = letter.chars().next().is_none_or(|first| !taken(first));
+        let plain = letter.chars().next().is_none_or(|first| !self.is_taken(first));
         if plain { letter.to_owned() } else { letter.chars().map(bold).collect() }
+    }
+}
+
+/// A capital in script. Some stand among the letterlike symbols.
+fn script(letter: char) -> char {
+    match letter {
+        'H' => 'ℋ',
+        'L' => 'ℒ',
+        'R' => 'ℛ',
+        'A'..='Z' => char::from_u32(0x1D49C + (letter as u32 - 'A' as u32)).unwrap_or(letter),
+        letter => letter,
     }
 }

@@ -3,7 +3,7 @@
 use crate::derivation::{Derivation, Entry, Letters, dense, entries};
 use crate::names::Names;
 use dalembert_derive::{Shape, Variables};
-use dalembert_expr::{ExprId, Jacobian, Notation, Symbol, text_name};
+use dalembert_expr::{ExprId, Jacobian, Notation, Symbol};
 use dalembert_model::system::Energy;
 use std::fmt::Write;
 
@@ -103,6 +103,9 @@ impl TextPage<'_, '_> {
                 .collect();
             let _ = writeln!(self.out, "parameters   {}", list(parameters, 16));
         }
+        if let Some(words) = self.of.held(Notation::Text) {
+            let _ = writeln!(self.out, "{words}");
+        }
         if let Some(words) = self.of.assumed(self.of.readable.assumptions(), Notation::Text) {
             let _ = writeln!(self.out, "{words}");
         }
@@ -110,16 +113,17 @@ impl TextPage<'_, '_> {
     }
 
     fn energy(&mut self) {
-        for (letter, value) in self.of.energies() {
-            let _ = writeln!(self.out, "{letter} = {}", self.show(value));
+        let letter = |letter| self.of.energy_letter(letter, Notation::Text);
+        for &(name, value) in self.of.energies() {
+            let _ = writeln!(self.out, "{} = {}", letter(name), self.show(value));
         }
         if let Energy::Lagrangian { rest, .. } = &self.of.system().energy
             && *rest == ExprId::ZERO
         {
-            self.out.push_str("L = T − V\n");
+            let _ = writeln!(self.out, "{} = {} − {}", letter("L"), letter("T"), letter("V"));
         }
-        if self.of.system().dissipation != ExprId::ZERO {
-            let _ = writeln!(self.out, "R = {}", self.show(self.of.system().dissipation));
+        if self.of.dissipation != ExprId::ZERO {
+            let _ = writeln!(self.out, "{} = {}", letter("R"), self.show(self.of.dissipation));
         }
         self.out.push('\n');
     }
@@ -166,8 +170,8 @@ impl TextPage<'_, '_> {
             self.vector("q̇", &shown.kinematics[..coordinates]);
         }
         for (state, &rate) in shown.q[coordinates..].iter().zip(&shown.kinematics[coordinates..]) {
-            let name = self.of.model.exprs.symbol_info(*state).name;
-            let _ = writeln!(self.out, "{}′ = {}", text_name(&name, 0), self.show(rate));
+            let name = self.of.exprs().symbol_text(*state);
+            let _ = writeln!(self.out, "{name}′ = {}", self.show(rate));
         }
         if shown.states > 0 {
             self.out.push('\n');
@@ -201,9 +205,11 @@ impl TextPage<'_, '_> {
             return;
         }
         let (n, count) = (metric.rows.len(), metric.nonzeros());
+        let rests = (0..n).any(|at| self.of.readable.rests(at));
+        let held = if rests { ", and those of rates that are 0" } else { "" };
         let _ = writeln!(
             self.out,
-            "{name}: {n}×{n}, symmetric, {count} entries not 0: the coefficients on the left above\n"
+            "{name}: {n}×{n}, symmetric, {count} entries not 0: the coefficients on the left above{held}\n"
         );
     }
 
@@ -265,11 +271,11 @@ impl TextPage<'_, '_> {
         }
         self.out.push_str("constraints\n");
         let names = system.constraints.iter().map(|c| width(&c.name)).max().unwrap_or(0);
-        for constraint in system.constraints.iter().take(MOST) {
+        for (row, constraint) in system.constraints.iter().enumerate().take(MOST) {
             let pad = " ".repeat(names - width(&constraint.name));
             let kinds = constraint.kinds().join(", ");
             let _ = writeln!(self.out, "  {}{pad}  {kinds}", constraint.name);
-            let residual = self.show(constraint.residual);
+            let residual = self.show(self.of.residuals[row]);
             let _ = writeln!(self.out, "  {}  {residual} = 0", " ".repeat(names));
         }
         self.more(system.constraints.len());
@@ -307,13 +313,13 @@ impl TextPage<'_, '_> {
         if of.systems.is_empty() {
             return;
         }
-        self.out.push_str("\n(Kₖ⁻¹·rᵢ)ⱼ is component j of the x that solves Kₖ x = rᵢ, with\n\n");
+        self.out.push_str("\n(𝐊ₖ⁻¹·𝐫ᵢ)ⱼ is component j of the x that solves 𝐊ₖ x = 𝐫ᵢ, with\n\n");
         for (number, matrix) in of.system_matrices() {
-            let name = format!("K{}", subscripts(&[number], 9));
+            let name = format!("𝐊{}", subscripts(&[number], 9));
             self.matrix(&name, &matrix, entries(&matrix), false);
         }
         for system in of.systems.iter().take(MOST) {
-            let name = format!("r{}", subscripts(&[system.number], 9));
+            let name = format!("𝐫{}", subscripts(&[system.number], 9));
             self.column(&name, &system.r);
         }
         self.more(of.systems.len());

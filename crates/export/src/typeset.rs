@@ -181,6 +181,9 @@ impl Document<'_, '_> {
             self.text(format!("Start: {short}{end}").replace(":  and", ":"));
             self.equations(long);
         }
+        if let Some(words) = self.of.held(Notation::Latex) {
+            self.text(format!("What follows is written for states {words}."));
+        }
         if let Some(words) = self.of.assumed(self.of.readable.assumptions(), Notation::Latex) {
             self.text(format!("What follows is {words}."));
         }
@@ -230,19 +233,20 @@ impl Document<'_, '_> {
 
     fn energy(&mut self) {
         let system = self.of.system();
+        let letter = |letter| self.of.energy_letter(letter, Notation::Latex);
         let mut rows: Vec<(String, String)> = self
             .of
             .energies()
             .iter()
-            .map(|(letter, value)| ((*letter).to_owned(), self.formula(*value)))
+            .map(|&(name, value)| (letter(name), self.formula(value)))
             .collect();
         if let Energy::Lagrangian { rest, .. } = &system.energy
             && *rest == ExprId::ZERO
         {
-            rows.push(("L".to_owned(), "T - V".to_owned()));
+            rows.push((letter("L"), format!("{} - {}", letter("T"), letter("V"))));
         }
-        if system.dissipation != ExprId::ZERO {
-            rows.push(("R".to_owned(), self.formula(system.dissipation)));
+        if self.of.dissipation != ExprId::ZERO {
+            rows.push((letter("R"), self.formula(self.of.dissipation)));
         }
         self.equations(rows);
     }
@@ -338,7 +342,14 @@ impl Document<'_, '_> {
             if shown.variables == Variables::Momenta {
                 self.entries(metric, &shown.metric);
             } else {
-                let words = "its entries are the coefficients of the rates in the equations below";
+                let rests = (0..shown.v.len()).any(|at| of.readable.rests(at));
+                let words = match rests {
+                    false => "its entries are the coefficients of the rates in the equations below",
+                    true => {
+                        "its entries are the coefficients of the rates in the equations below, and \
+                         those of rates that are 0"
+                    }
+                };
                 self.text(format!("${metric}$ is too wide for a page; {words}."));
             }
         }
@@ -354,9 +365,9 @@ impl Document<'_, '_> {
     fn constraints(&mut self) {
         let of = self.of;
         self.section("2. Constraints");
-        for constraint in &of.system().constraints {
+        for (constraint, &residual) in of.system().constraints.iter().zip(&of.residuals) {
             self.blocks.push(Block::Label(constraint.name.clone(), constraint.kinds().join(", ")));
-            self.equations(vec![(self.formula(constraint.residual), "0".to_owned())]);
+            self.equations(vec![(self.formula(residual), "0".to_owned())]);
         }
         let shown = of.shown();
         if shown.rows.is_empty() {
@@ -457,7 +468,10 @@ impl Document<'_, '_> {
         let mut add = |symbol: &str, meaning| rows.push((format!("${symbol}$"), meaning));
         add("q", "generalized coordinates");
         if shown.variables == Variables::Velocities {
-            add("\\mathbf{M}", "mass matrix, $L_{\\dot{q}\\dot{q}}$");
+            add(
+                "\\mathbf{M}",
+                "mass matrix, the second derivatives of the Lagrangian in $\\dot{q}$",
+            );
             add("\\mathbf{Q}", "impressed forces and all velocity terms");
         } else {
             if !metric.is_empty() {
@@ -477,8 +491,9 @@ impl Document<'_, '_> {
                 $\\mathbf{A}^{\\mathsf{T}} \\lambda$",
             );
         }
-        if self.of.system().dissipation != ExprId::ZERO {
-            add("R", "Rayleigh's dissipation function");
+        if self.of.dissipation != ExprId::ZERO {
+            let letter = self.of.energy_letter("R", Notation::Latex);
+            add(&letter, "Rayleigh's dissipation function");
         }
         self.section("Symbols");
         self.blocks.push(Block::Legend(rows));

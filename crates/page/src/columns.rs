@@ -59,8 +59,7 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
             list.push(Column { name, label, group, length, angle, source });
         }
     };
-    let named =
-        |symbol: Symbol| (exprs.symbol_info(symbol).full_name(), exprs.symbol_text(symbol));
+    let named = |symbol: Symbol| (exprs.symbol_info(symbol).full_name(), exprs.symbol_text(symbol));
     let plain = (false, false);
     for coordinate in &system.coordinates {
         let (name, label) = named(coordinate.position);

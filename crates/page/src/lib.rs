@@ -78,8 +78,7 @@ impl Page<'_> {
         let (end, count) = (self.end, samples.len());
         let (columns, scene) = (&samples.columns[..], &samples.scene);
         let picture = picture.as_ref();
-        let plain =
-            live::Request { model, setting, picture, columns, scene, end, samples: count };
+        let plain = live::Request { model, setting, picture, columns, scene, end, samples: count };
         // With its inputs as parameters, where they are numbers.
         let dials = Dials::new(&plain);
         let asked = dials.as_ref().map_or(plain, |dials| dials.request(&plain));
@@ -184,6 +183,8 @@ impl Page<'_> {
         if model.system.n_coordinates() > LARGEST {
             return "<p>A large system: <code>dal derive</code> has its equations.</p>".to_owned();
         }
+        // Inputs are shown as what they are called.
+        let model = &model.opened();
         match self.formulation.derive(&model.exprs, &model.system, &Choices::default()) {
             Ok(equations) => match Derivation::new(model, &equations).to_html_fragment() {
                 text if text.len() > LONGEST => "<p>These equations are too long for a page: \

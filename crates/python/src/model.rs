@@ -9,7 +9,9 @@ use crate::{arrays, sweep, value};
 use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
 use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
 use dalembert::export::linearization::failure_words;
-use dalembert::export::{AnalysisPage, Derivation, EvaluationPage, LinearizationPage, diagnostics};
+use dalembert::export::{
+    AnalysisPage, Derivation, EvaluationPage, Extras, LinearizationPage, diagnostics,
+};
 use dalembert::expr::{Number, Symbol};
 use dalembert::model::load::Syntax;
 use dalembert::model::parameters;
@@ -188,7 +190,7 @@ impl Model {
     /// Its equations of motion as a document: `text`, `latex`, `html`.
     fn document(&self, py: Python<'_>, kind: &str, formulation: Option<&str>) -> PyResult<String> {
         door::enter(py, |_| {
-            self.derived(formulation, |derivation| match kind {
+            self.derived(formulation, false, |derivation| match kind {
                 "text" => Ok(derivation.to_text()),
                 "latex" => Ok(derivation.to_latex_fragment()),
                 "html" => Ok(derivation.to_html_fragment()),
@@ -205,8 +207,9 @@ impl Model {
         py: Python<'py>,
         formulation: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let object =
-            door::enter(py, |_| self.derived(formulation, |derivation| Ok(derivation.to_json())))?;
+        let object = door::enter(py, |_| {
+            self.derived(formulation, true, |derivation| Ok(derivation.to_json()))
+        })?;
         value::to_python(py, &object)
     }
 
@@ -430,6 +433,7 @@ impl Model {
     fn derived<T>(
         &self,
         formulation: Option<&str>,
+        exact: bool,
         show: impl FnOnce(&Derivation<'_>) -> Result<T, Trouble>,
     ) -> Result<T, Trouble> {
         if let Some(name) = formulation {
@@ -437,7 +441,7 @@ impl Model {
         }
         let equations = dalembert::derive(&self.model, formulation)
             .map_err(|faults| Error::of_faults(faults, &self.model))?;
-        show(&Derivation::new(&self.model, &equations))
+        show(&Derivation::with(&self.model, &equations, Extras { exact, ..Extras::default() }))
     }
 
     /// With the model as it is, or with a state beside it. Numbers of positions and velocities

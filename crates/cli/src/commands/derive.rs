@@ -38,7 +38,9 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         }
     };
     progress::stage("writing the equations");
-    let extras = Extras { solved: args.solved, parts: args.parts };
+    // What programs read has its values beside the constraints too.
+    let exact = args.format == Format::Json;
+    let extras = Extras { solved: args.solved, parts: args.parts, exact };
     let derivation = Derivation::with(model, &equations, extras);
     let document = match args.format {
         Format::Text => derivation.to_text(),

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Report, color: Color) -> Status {
             return Status::ModelFaults;
         }
     };
-    let extras = Extras { solved: args.solved, parts: args.parts };
+    let extras = Extras { solved: args.solved, parts: args.parts, exact: false };
     let derivation = Derivation::with(model, &equations, extras);
     progress::stage("looking at the model");
     let mut findings: Vec<String> = loaded.diagnostics.iter().map(|d| d.message.clone()).collect();

@@ -10,11 +10,13 @@
 //! Every expression has the value of the one it stands for; `tests/readable.rs`
 //! compares both over the whole gallery.
 
+mod held;
 mod parts;
 mod rows;
 mod solved;
-mod start;
+pub(crate) mod start;
 
+pub use held::Held;
 pub use parts::Part;
 pub use rows::Row;
 pub use solved::Solved;
@@ -49,6 +51,8 @@ pub struct Readable {
     /// What is 0 on the constraints: those that v does not satisfy by itself, and
     /// their rates.
     relations: Vec<ExprId>,
+    /// What constraints hold, where documents are for readers.
+    pub held: Held,
     /// Signs at the start that were used.
     assumptions: Vec<Assumption>,
     /// Numbers at the start, once they are needed.
@@ -63,8 +67,9 @@ struct Work {
 }
 
 impl Readable {
-    /// The readable form of a model's equations.
-    pub fn new(model: &Model, equations: &EquationsOfMotion) -> Readable {
+    /// The readable form of a model's equations, which has their values everywhere, if it is to be
+    /// exact, and else on what constraints [hold](Held).
+    pub fn new(model: &Model, equations: &EquationsOfMotion, exact: bool) -> Readable {
         let mut effort = Effort::new(EFFORT);
         let mut copy = model.clone();
         // Levels are of use to numbers only; a reader is on the constraints.
@@ -99,6 +104,10 @@ impl Readable {
         collected.extend(copy.system.velocities());
         collected.extend(copy.system.momenta());
         collected.extend(copy.system.accelerations());
+        let held = match exact || !small {
+            true => Held::default(),
+            false => Held::new(&copy.exprs, &copy.system),
+        };
         let work = RefCell::new(Work { effort, explicit: Explicit::default() });
         let relations = shown.configuration_residuals.iter().chain(&shown.velocity_residuals);
         let relations = relations.map(|r| r.1).collect();
@@ -109,6 +118,7 @@ impl Readable {
             multipliers,
             collected,
             relations,
+            held,
             assumptions,
             start,
             work,
@@ -153,6 +163,20 @@ impl Readable {
     /// An expression as a reader wants it.
     pub fn readable(&self, id: ExprId) -> ExprId {
         let exprs = self.exprs();
+        let by_velocities = self.equations.variables == Variables::Velocities;
+        self.simplified(self.held.on(exprs, id, by_velocities))
+    }
+
+    /// An energy as a reader wants it.
+    pub(crate) fn energy(&self, id: ExprId) -> ExprId {
+        match self.held.energy(self.exprs(), id) {
+            same if same == id => id,
+            held => self.simplified(held),
+        }
+    }
+
+    fn simplified(&self, id: ExprId) -> ExprId {
+        let exprs = self.exprs();
         let Work { effort, explicit } = &mut *self.work.borrow_mut();
         if exprs.count_tree_size(id) > READABLE {
             effort.refuse();
@@ -187,6 +211,7 @@ impl Readable {
             }
         }
         self.relations = self.relations.iter().map(|&e| self.readable(e)).collect();
+        self.relations.retain(|&e| e != ExprId::ZERO);
         if let Some(canonical) = &mut equations.canonical {
             canonical.force.iter_mut().for_each(|e| *e = self.readable(*e));
         }

@@ -51,6 +51,7 @@ impl Readable {
         let left = equations.metric.rows.iter().map(|row| {
             let terms: Vec<ExprId> = row
                 .iter()
+                .filter(|entry| !self.rests(entry.0))
                 .map(|&(j, entry)| exprs.product(&[entry, exprs.of_symbol(rates[j])]))
                 .collect();
             exprs.sum(&terms)
@@ -62,15 +63,23 @@ impl Readable {
     pub fn constraint_rows(&self) -> Vec<Row> {
         let exprs = self.exprs();
         let rates = self.rates();
-        let rows = self.equations.jacobian.rows.iter().zip(&self.equations.bias);
-        rows.map(|(row, &right)| {
+        let rows = self.equations.jacobian.rows.iter().zip(&self.equations.bias).enumerate();
+        rows.map(|(at, (row, &right))| {
+            // What holds a coordinate says that its rate is 0; others need not say it again.
+            let is_own = self.held.is_row(self.equations.rows[at]);
             let terms: Vec<ExprId> = row
                 .iter()
+                .filter(|entry| is_own || !self.rests(entry.0))
                 .map(|&(j, entry)| exprs.product(&[entry, exprs.of_symbol(rates[j])]))
                 .collect();
             Row { left: exprs.sum(&terms), right }
         })
         .collect()
+    }
+
+    /// Whether the rate of an unknown is 0 on the constraints.
+    pub(crate) fn rests(&self, unknown: usize) -> bool {
+        self.equations.variables == Variables::Velocities && self.held.is_zero(unknown)
     }
 
     fn forces(&self, force: &[ExprId], nonideal: &[ExprId], jacobian: &Jacobian) -> Vec<ExprId> {

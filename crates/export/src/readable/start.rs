@@ -4,34 +4,39 @@
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::{Assumption, ExprId, Exprs, Symbol};
 use dalembert_model::system::Model;
-use dalembert_simulate::Setting;
 use dalembert_simulate::points::start;
+use dalembert_simulate::{Setting, State};
 use std::collections::BTreeMap;
 
 /// The values of symbols at the consistent start.
 #[derive(Clone, Default)]
-pub(super) struct Numbers(BTreeMap<Symbol, f64>);
+pub(crate) struct Numbers(BTreeMap<Symbol, f64>);
 
 impl Numbers {
     /// Those of a model's start; `None` where it has none.
     pub fn new(model: &Model, equations: &EquationsOfMotion) -> Option<Numbers> {
         let setting = Setting::new(model).ok()?;
         let state = start::start(&setting).ok()?.state;
-        let system = &model.system;
+        let mut numbers = Numbers::of_state(&setting, &state);
+        let own = setting.numbers(&equations.own, &state.table(&model.system));
+        numbers.0.extend(equations.v.iter().copied().zip(own));
+        Some(numbers)
+    }
+
+    /// Those of parameters and of a state.
+    pub fn of_state(setting: &Setting, state: &State) -> Numbers {
+        let system = &setting.model.system;
         let table = state.table(system);
         let (symbols, values) = setting.constants();
         let mut known: BTreeMap<Symbol, f64> = symbols.into_iter().zip(values).collect();
         known.insert(Symbol::TIME, state.t);
-        for c in &system.coordinates {
-            for symbol in [c.position, c.velocity, c.momentum] {
-                if let Some(value) = table.get(symbol) {
-                    known.insert(symbol, value);
-                }
+        let moving = system.coordinates.iter().flat_map(|c| [c.position, c.velocity, c.momentum]);
+        for symbol in moving.chain(system.state_symbols()) {
+            if let Some(value) = table.get(symbol) {
+                known.insert(symbol, value);
             }
         }
-        let own = setting.numbers(&equations.own, &table);
-        known.extend(equations.v.iter().copied().zip(own));
-        Some(Numbers(known))
+        Numbers(known)
     }
 
     /// Gives symbols the values of others.

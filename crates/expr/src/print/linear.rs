@@ -61,7 +61,7 @@ impl Style for Linear {
                 let (k, r, i) = (matrix as u64 + 1, solve as u64 + 1, index as u64 + 1);
                 if self.unicode {
                     let name = |letter: &str, n| text_name(&format!("{letter}[{n}]"), 0);
-                    sheet.text(format!("({}⁻¹·{}){}", name("K", k), name("r", r), name("", i)));
+                    sheet.text(format!("({}⁻¹·{}){}", name("𝐊", k), name("𝐫", r), name("", i)));
                 } else {
                     sheet.text(format!("solve(K[{k}], r[{r}])[{i}]"));
                 }

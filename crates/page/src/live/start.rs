@@ -75,9 +75,12 @@ pub(crate) fn start(
     ];
     let symbols = system.state_symbols();
     let open: Vec<Symbol> = states.open.iter().map(|&i| symbols[i]).collect();
-    let given: Vec<Value> = states.values.iter().enumerate().map(|(at, &(state, _, holds))| {
-        json!({"state": state, "at": at, "holds": holds})
-    }).collect();
+    let given: Vec<Value> = states
+        .values
+        .iter()
+        .enumerate()
+        .map(|(at, &(state, _, holds))| json!({"state": state, "at": at, "holds": holds}))
+        .collect();
     let start = json!({
         "items": items, "values": values.len(), "relations": relations,
         "states": {

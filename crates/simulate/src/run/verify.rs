@@ -538,17 +538,24 @@ fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Err
         estimate.differs = Some("a second run ends in another way".to_owned());
     }
     estimate.relative = SAFETY * scale.relative(&whole);
+    let states = setting.model.system.states.len();
     let zero = StateError {
-        q: vec![0.0; parts.len()],
+        q: vec![0.0; parts.len() + states],
         velocity: vec![0.0; parts.len()],
         momentum: vec![0.0; parts.len()],
     };
     whole.widen(&zero);
     end.widen(&zero);
     let last = a.last.as_ref().map(|last| &last.state);
+    let digits = |value: Option<f64>| 2.0 * f64::EPSILON * value.unwrap_or(0.0).abs();
+    // States belong to all parts.
+    let largest = shared.iter().fold(0f64, |m, share| m.max(*share));
+    for i in parts.len()..parts.len() + states {
+        let own = SHARED * largest * scale.own[0].get(i).copied().unwrap_or(0.0);
+        end.q[i] = SAFETY * end.q[i].max(own) + digits(last.map(|s| s.q[i]));
+    }
     for (i, part) in parts.iter().enumerate() {
         let own = SHARED * shared[*part];
-        let digits = |value: Option<f64>| 2.0 * f64::EPSILON * value.unwrap_or(0.0).abs();
         let q = digits(last.map(|s| s.q[i]));
         let v = digits(last.map(|s| s.velocity[i]));
         let p = last.map(|s| s.momentum[i]);

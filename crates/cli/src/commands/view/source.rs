@@ -124,7 +124,10 @@ impl Watched {
             report::say(&format!("verdict: {verdict}"));
         }
         data["served"] = Value::Bool(true);
-        let names = ["parameters", "inputs", "starts"].iter().flat_map(|list| names(&data[*list])).collect();
+        let names = ["parameters", "inputs", "starts"]
+            .iter()
+            .flat_map(|list| names(&data[*list]))
+            .collect();
         Made::Page { html: page::fill(&data), data: data.to_string(), names, trouble }
     }
 }
