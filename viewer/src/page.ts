@@ -42,6 +42,7 @@ export type Group =
   | 'velocity'
   | 'state'
   | 'input'
+  | 'held'
   | 'multiplier'
   | 'force'
   | 'energy'

@@ -106,7 +106,11 @@ export class Sliders {
     if (sliders.length === 0) return null;
     const rows = sliders.map((slider) => this.row(slider));
     const folded = sliders.length > MANY || (title === 'Start' && matchMedia('(max-width: 700px)').matches);
-    return h('details', { class: 'group', open: !folded }, h('summary', {}, `${title} (${sliders.length})`), h('div', { class: 'rows' }, ...rows));
+    // As wide as the longest name, as far as there is room.
+    const longest = Math.max(...sliders.map((slider) => slider.label.length));
+    const list = h('div', { class: 'rows' }, ...rows);
+    list.style.setProperty('--label', `${Math.min(Math.max(0.55 * longest + 0.6, 3.8), 9)}rem`);
+    return h('details', { class: 'group', open: !folded }, h('summary', {}, `${title} (${sliders.length})`), list);
   }
 
   private row(slider: Slider): HTMLElement {

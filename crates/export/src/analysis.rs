@@ -475,11 +475,15 @@ impl AnalysisPage<'_> {
     fn text_structure(&self, page: &mut String, bracket: &Bracket, assumed: &mut Vec<Assumption>) {
         let name = |at: usize| self.model.exprs.symbol_text(bracket.variables[at]);
         let mut lines = Vec::new();
+        // What stands behind K⁻¹ r would have to be told too.
+        let mut systems = 0;
         for (row, entries) in bracket.structure.rows.iter().enumerate() {
             for &(column, value) in entries.iter().filter(|e| e.0 > row) {
                 let value = self.analysis.readable(&self.model.exprs, value);
                 let value = self.on_branch(value, assumed);
-                if value != ExprId::ZERO {
+                if !self.model.exprs.linear_systems(&[value]).is_empty() {
+                    systems += 1;
+                } else if value != ExprId::ZERO {
                     lines.push(format!(
                         "{{{}, {}}} = {}",
                         name(row),
@@ -504,6 +508,13 @@ impl AnalysisPage<'_> {
         }
         if more > 0 {
             let _ = writeln!(page, "  … and {more} more entries (--json has all)");
+        }
+        if systems > 0 {
+            let words = match systems {
+                1 => "1 entry more is a solution of a linear system".to_owned(),
+                _ => format!("{systems} entries more are solutions of linear systems"),
+            };
+            let _ = writeln!(page, "  {words} (dal derive --formulation bracket has all)");
         }
         if let Some(canonical) = self.analysis.canonical(self.model) {
             let s = if canonical.s.is_empty() {

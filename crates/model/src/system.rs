@@ -772,6 +772,12 @@ impl System {
         self.states.iter().map(|z| z.symbol).collect()
     }
 
+    /// Whether a coordinate is a displacement of a released joint, held at 0 so that its reaction
+    /// can be told.
+    pub fn is_released(&self, coordinate: usize) -> bool {
+        self.tree.joints.iter().any(|joint| joint.released.contains(&coordinate))
+    }
+
     /// What a configuration is made of: the positions, then the states.
     pub fn configuration(&self) -> Vec<Symbol> {
         self.positions().into_iter().chain(self.state_symbols()).collect()

@@ -61,11 +61,17 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
     };
     let named = |symbol: Symbol| (exprs.symbol_info(symbol).full_name(), exprs.symbol_text(symbol));
     let plain = (false, false);
-    for coordinate in &system.coordinates {
+    // What a released joint holds at 0 has its place in lists, and no panel of its own.
+    let group = |coordinate: usize, group| match system.is_released(coordinate) {
+        true => "held",
+        false => group,
+    };
+    for (at, coordinate) in system.coordinates.iter().enumerate() {
         let (name, label) = named(coordinate.position);
         let position = coordinate.position;
         let kind = (kinds.is_length(position), kinds.is_angle(position));
-        push(name, label, "coordinate", kind, Source::Expression(exprs.of_symbol(position)));
+        let source = Source::Expression(exprs.of_symbol(position));
+        push(name, label, group(at, "coordinate"), kind, source);
     }
     for state in &system.states {
         let (name, label) = named(state.symbol);
@@ -78,9 +84,11 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
     }
     let is_hamiltonian = matches!(system.energy, Energy::Hamiltonian { .. });
     let momenta = if is_hamiltonian { system.momenta() } else { Vec::new() };
-    for symbol in system.velocities().into_iter().chain(momenta) {
+    let n = system.n_coordinates();
+    for (at, symbol) in system.velocities().into_iter().chain(momenta).enumerate() {
         let (name, label) = named(symbol);
-        push(name, label, "velocity", plain, Source::Expression(exprs.of_symbol(symbol)));
+        let source = Source::Expression(exprs.of_symbol(symbol));
+        push(name, label, group(at % n.max(1), "velocity"), plain, source);
     }
     for observe in &system.observes {
         let is_length = scene.numbers.contains(&observe.value);
@@ -120,7 +128,9 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
     for (at, symbol) in states.enumerate() {
         let (name, label) = named(symbol);
         let (name, label) = (format!("error({name})"), format!("error of {label}"));
-        push(name, label, "error", plain, Source::Error(at));
+        let configuration = n + system.states.len();
+        let coordinate = if at < configuration { at } else { at - configuration };
+        push(name, label, group(coordinate, "error"), plain, Source::Error(at));
     }
     list
 }

@@ -26,6 +26,7 @@ const TITLES: Record<Group, string> = {
   velocity: 'Velocities',
   state: 'States',
   input: 'Inputs',
+  held: 'Held',
   multiplier: 'Multipliers',
   force: 'Forces',
   energy: 'Energy',

@@ -134,8 +134,10 @@ fn simulate_model(
         columns = columns.with_errors(&setting);
     }
     if shown.is_empty() && args.frames.is_none() {
-        let names = setting.model.system.coordinates.iter().map(|c| c.name.clone());
-        shown.push(Shown::coordinates(names));
+        let system = &setting.model.system;
+        let moving =
+            system.coordinates.iter().enumerate().filter(|(at, _)| !system.is_released(*at));
+        shown.push(Shown::coordinates(moving.map(|(_, c)| c.name.clone())));
     }
     let mut options = options;
     let samples = args.html.as_ref().map(|_| page::samples(model));

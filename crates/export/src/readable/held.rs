@@ -33,7 +33,7 @@ impl Held {
     /// What the constraints of a system hold.
     pub fn new(exprs: &Exprs, system: &System) -> Held {
         let mut held = Held::default();
-        let released = |at: &usize| system.tree.joints.iter().any(|j| j.released.contains(at));
+        let released = |at: &usize| system.is_released(*at);
         let place = |symbol: Symbol| system.coordinates.iter().position(|c| c.position == symbol);
         let rows = system.constraints.iter().enumerate();
         for (row, constraint) in rows.filter(|(_, c)| c.level == Level::Position) {

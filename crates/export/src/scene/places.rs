@@ -3,7 +3,8 @@
 //! A body's size is told by its inertia. In body axes ∫x² dm = (J_y + J_z − J_x)/2, so a uniform rod
 //! along x reaches √(3(J_y + J_z − J_x)/2m) to both sides, and that is how long each axis is drawn;
 //! a body without thickness along one axis and round about it is a disk of radius √(4J_x/m), with
-//! J_x about a diameter, and one in the plane a disk of radius √(2J/m), with a spoke.
+//! J_x about a diameter, and one in the plane a disk of radius √(2J/m), with a spoke. Where joints
+//! stand beside the mass center of a body in the plane, lines from them to it are the body.
 
 use super::angles::{Kinds, PLACES, stem};
 use super::{Build, Scene, Shape, rods, touch};
@@ -35,12 +36,14 @@ pub(super) fn scene(model: &Model) -> Scene {
     for (a, b) in rods::rods(exprs, system, &points) {
         build.line(&[&a, &b]);
     }
-    for (a, b) in links(system) {
-        build.line(&[&a, &b]);
+    let links = links(system);
+    for (a, b) in &links {
+        build.line(&[a, b]);
     }
     for thing in &things {
+        let is_linked = dimension == 2 && links.iter().any(|link| link.1 == thing.position);
         match thing.extent {
-            Some(extent) if extent.mass != ExprId::ZERO => {
+            Some(extent) if extent.mass != ExprId::ZERO && !is_linked => {
                 extended(exprs, thing, extent, &mut build);
             }
             _ => {
