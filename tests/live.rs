@@ -240,6 +240,96 @@ fn sliders_move_it_as_set_does() {
     compare(&trials, "sliders");
 }
 
+/// Models of quantities beside coordinates, and the value of a slider with the text it stands for.
+const QUANTITIES: &[(&str, &str, &str, f64, &str)] = &[
+    (
+        "a state that rests at the start",
+        "coord x\nstate z' = x - z\nkinetic x'^2/2\npotential 2*x^2\nforce x: z\n\
+         start x = 1, z' = 0\nrun t = 0..3",
+        "x",
+        1.25,
+        "x = 1 -> x = 1.25",
+    ),
+    (
+        "states that rest by equations",
+        "coord x\nstate z' = x - z^3 - w, w' = z - 2*w\nkinetic x'^2/2\npotential 2*x^2\n\
+         force x: z\nstart x = 1, z' = 0, w' = 0, z ~ 1\nrun t = 0..3",
+        "x",
+        0.5,
+        "x = 1 -> x = 0.5",
+    ),
+    (
+        "a circuit, data and a counter",
+        "param L = 0.5\ninput V = 1\ntable f = [[-2, 1], [0, 0], [1, -2], [3, -1]], monotone, hold\n\
+         coord x\nstate i' = (V - i - x')/L, n' = 0\nkinetic x'^2/2\npotential x^2/2\n\
+         force x: i + f(x)\nevent hit: x = -0.2 falling -> x' = -0.9*x', n = n + 1\n\
+         start x = 1, i = 0.3\nrun t = 0..6",
+        "V",
+        1.2,
+        "V = 1 -> V = 1.2",
+    ),
+    (
+        "by H",
+        "coord x, y\nstate z' = -x\nhamiltonian (p_x^2 + p_y^2)/2 + (x^2 + 3*y^2)/2\nforce x: z\n\
+         start x = 1, p_y = 0.5, z = 0.2\nrun t = 0..4",
+        "z",
+        0.3,
+        "z = 0.2 -> z = 0.3",
+    ),
+    (
+        "a constraint that holds a state",
+        "param a = 0.7\ncoord x, y\nstate s' = 1 - s\nkinetic (x'^2 + y'^2)/2\npotential 9.81*y\n\
+         constraint wire: y = a*s*x^2\nstart x = 1, s = 0.5\nrun t = 0..2",
+        "a",
+        0.8,
+        "a = 0.7 -> a = 0.8",
+    ),
+    (
+        "data repeated, and a controller",
+        "table r = [[0, 0], [0.7, 0.4], [1.5, -0.3], [2, 0]], cubic, repeat\ncoord x\n\
+         state u' = 0, e' = r(t) - x\nkinetic x'^2\nforce x: u + 2*e\n\
+         event tick: every 0.05 -> u = 30*(r(t) - x) - 6*x'\nstart e = 0.1\nrun t = 0..3",
+        "e",
+        0.0,
+        "e = 0.1 -> e = 0",
+    ),
+];
+
+#[test]
+fn states_data_and_inputs_move_as_they_do_here() {
+    let made = |text: &str| {
+        let model = dalembert::parse(text).unwrap_or_else(|faults| panic!("{text}\n{faults:?}"));
+        let setting = Setting::new(&model).expect("all has values");
+        let mut options = RunOptions::of_model(&setting);
+        options.tolerance = 1e-12;
+        let origin = Origin { model: &model, name: "", text, command: "", end: None };
+        make(origin, (&setting, &options), false, &mut |_| ControlFlow::Continue(())).expect("runs")
+    };
+    let mut trials = Vec::new();
+    for &(name, text, slider, value, change) in QUANTITIES {
+        let page = made(text);
+        let why = page.data["live"]["why"].as_str().unwrap_or("");
+        assert!(is_alive(&page), "{name}: {why}");
+        let (from, to) = change.split_once(" -> ").expect("a change");
+        assert!(text.contains(from), "{name}");
+        let other = made(&text.replacen(from, to, 1));
+        let sliders = ["parameters", "inputs", "starts"];
+        let all = sliders.iter().flat_map(|kind| page.data[*kind].as_array().expect("a list"));
+        assert!(all.clone().any(|one| one["name"] == slider), "{name} has no slider {slider}");
+        let data = page.data.clone();
+        trials.push(Trial {
+            name,
+            data: data.clone(),
+            values: json!({}),
+            end: None,
+            native: Some(page),
+        });
+        let values = json!({slider: value});
+        trials.push(Trial { name, data, values, end: None, native: Some(other) });
+    }
+    compare(&trials, "quantities");
+}
+
 /// Whatever sliders say, the page shows numbers or says in words why there are none.
 #[test]
 fn no_value_of_a_slider_breaks_a_page() {

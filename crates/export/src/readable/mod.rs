@@ -245,6 +245,10 @@ fn derived(model: &Model, equations: &EquationsOfMotion) -> Option<EquationsOfMo
 /// T, V, L or H, and the forces, as short as they get.
 fn simplify_energy(exprs: &Exprs, system: &mut System, effort: &mut Effort) {
     let (velocities, p) = (system.velocities(), system.momenta());
+    // Constraints come first: they are short, and what energies take may be all there is.
+    for constraint in &mut system.constraints {
+        constraint.residual = exprs.simplify_in(constraint.residual, &velocities, effort);
+    }
     match &mut system.energy {
         Energy::Lagrangian { kinetic, potential, rest, lagrangian, momenta } => {
             *kinetic = exprs.simplify_in(*kinetic, &velocities, effort);
@@ -269,9 +273,6 @@ fn simplify_energy(exprs: &Exprs, system: &mut System, effort: &mut Effort) {
         for component in &mut force.components {
             component.1 = exprs.simplify_in(component.1, &velocities, effort);
         }
-    }
-    for constraint in &mut system.constraints {
-        constraint.residual = exprs.simplify_in(constraint.residual, &velocities, effort);
     }
 }
 

@@ -59,6 +59,8 @@ pub enum Why {
     Determined,
     /// Its start guesses momenta of a model in velocities, or the other way round.
     Guesses,
+    /// It may stick or touch.
+    Touches,
     /// Rates of its states hold what is solved for.
     States,
     /// The motion that was made says it.
@@ -91,6 +93,7 @@ impl Why {
                  round"
                     .to_owned()
             }
+            Why::Touches => "it may stick or touch, which a page does not decide".to_owned(),
             Why::States => "the rates of its states hold accelerations or forces of constraints, \
                             which are known only with them"
                 .to_owned(),
@@ -152,6 +155,9 @@ pub fn program(request: &Request) -> Result<Value, Why> {
     }
     if !system.determined.is_empty() {
         return Err(Why::Determined);
+    }
+    if !system.frictions.is_empty() || !system.contacts.is_empty() {
+        return Err(Why::Touches);
     }
     if switches_by_multipliers(exprs, picture) {
         return Err(Why::Switches);
