@@ -163,13 +163,14 @@ impl Document<'_, '_> {
         if !system.start.is_empty() {
             let (mut short, mut long) = (Vec::new(), Vec::new());
             for item in &system.start {
-                let left = self.formula(item.left);
-                let number = self.long_number(item.right);
+                let [left, right] = [item.left, item.right].map(|e| self.of.readable.energy(e));
+                let left = self.formula(left);
+                let number = self.long_number(right);
                 let sign = match (item.relation, &number) {
                     (StartRelation::Equals, None) => "=",
                     _ => "\\approx",
                 };
-                let right = number.unwrap_or_else(|| self.formula(item.right));
+                let right = number.unwrap_or_else(|| self.formula(right));
                 if width(&left) + width(&right) > LINE / 2 {
                     long.push((left, right));
                 } else {
@@ -468,9 +469,13 @@ impl Document<'_, '_> {
         let mut add = |symbol: &str, meaning| rows.push((format!("${symbol}$"), meaning));
         add("q", "generalized coordinates");
         if shown.variables == Variables::Velocities {
+            let is_own = self.of.energy_letter("L", Notation::Latex) == "L";
             add(
                 "\\mathbf{M}",
-                "mass matrix, the second derivatives of the Lagrangian in $\\dot{q}$",
+                match is_own {
+                    true => "mass matrix, $L_{\\dot{q}\\dot{q}}$",
+                    false => "mass matrix, $\\mathcal{L}_{\\dot{q}\\dot{q}}$",
+                },
             );
             add("\\mathbf{Q}", "impressed forces and all velocity terms");
         } else {

@@ -129,11 +129,21 @@ pub(crate) fn break_lines(formula: &str, limit: u64) -> Vec<String> {
                 false => pieces(&piece, Cut::Inside(i32::MAX)),
             };
             for inner in outer.flat_map(deeper) {
-                if width(&line) > limit / 4 && width(&line) + width(&inner) > limit {
-                    lines.push(std::mem::take(&mut line));
-                    line.push_str("\\quad ");
+                // A term in there may be a product that is too wide itself.
+                let parts = match width(&inner) > limit / 2 {
+                    true => pieces(&inner, Cut::Products),
+                    false => vec![inner],
+                };
+                for (at, part) in parts.into_iter().enumerate() {
+                    if width(&line) > limit / 4 && width(&line) + width(&part) > limit {
+                        if at > 0 {
+                            line.push_str(" \\cdot{}");
+                        }
+                        lines.push(std::mem::take(&mut line));
+                        line.push_str("\\quad ");
+                    }
+                    line.push_str(&part);
                 }
-                line.push_str(&inner);
             }
         }
     }
@@ -150,6 +160,8 @@ enum Cut {
     Factors,
     /// Before + and − inside of so many brackets, but not of braces.
     Inside(i32),
+    /// Before factors in brackets, inside of any.
+    Products,
 }
 
 /// The formula in pieces.
@@ -174,6 +186,7 @@ fn pieces(formula: &str, cut: Cut) -> Vec<String> {
                 c == ' ' && brackets == 0 && may_end_factor(&piece) && may_begin_factor(rest)
             }
             Cut::Inside(depth) => operator && brackets <= depth,
+            Cut::Products => c == ' ' && may_end_factor(&piece) && begins_with_bracket(rest),
         };
         if braces == 0 && is_place && !piece.trim().is_empty() {
             pieces.push(std::mem::take(&mut piece));
@@ -191,6 +204,11 @@ fn may_end_factor(piece: &str) -> bool {
 fn may_begin_factor(rest: &str) -> bool {
     let rest = rest.trim_start();
     !rest.starts_with("\\right") && !rest.starts_with(['^', '_', '+', '-', '=', '&'])
+}
+
+fn begins_with_bracket(rest: &str) -> bool {
+    let rest = rest.trim_start();
+    ["(", "[", "\\left", "\\bigl", "\\Bigl", "\\biggl"].iter().any(|open| rest.starts_with(open))
 }
 
 #[cfg(test)]
@@ -222,6 +240,15 @@ mod tests {
         let lines = break_lines(&formula, 200);
         assert!(lines.len() > 2 && lines.iter().all(|l| width(l) <= 215), "{lines:?}");
         assert!(!lines.join(" ").contains("\\left"));
+    }
+
+    #[test]
+    fn a_product_in_brackets_that_is_too_wide_breaks_before_a_bracket() {
+        let sum = ["a b^{2}"; 9].join(" + ");
+        let formula = format!("\\frac{{1}}{{z}} \\left[\\frac{{y}}{{{sum}}} ({sum}) - c\\right]");
+        let lines = break_lines(&formula, 330);
+        assert!(lines.iter().all(|l| width(l) <= 345), "{lines:?}");
+        assert!(lines.iter().any(|l| l.ends_with("\\cdot{}")), "{lines:?}");
     }
 
     #[test]
