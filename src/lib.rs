@@ -115,7 +115,9 @@ pub use dalembert_model::resolve::Limits;
 pub use dalembert_model::system::{Model, System};
 pub use error::{Error, ErrorKind};
 pub use input::{Input, InputError, Options};
-pub use inputs::{Interpolation, with_function, with_samples};
+pub use inputs::{
+    Closure, Interpolation, with_callback, with_derivatives, with_function, with_samples,
+};
 pub use key::Key;
 pub use mechanics::Mechanics;
 pub use sample::{Moment, Sample};

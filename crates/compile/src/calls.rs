@@ -34,6 +34,7 @@ pub const TWO: &[Function] = &[
     Function::Table,
     Function::Piece,
     Function::Entry,
+    Function::Given,
 ];
 
 /// A function of one argument; NaN if there is none of that name.
@@ -62,7 +63,8 @@ pub fn one(function: Function) -> fn(f64) -> f64 {
         | Function::Or
         | Function::Table
         | Function::Piece
-        | Function::Entry => |_| f64::NAN,
+        | Function::Entry
+        | Function::Given => |_| f64::NAN,
         Function::Floor => f64::floor,
     }
 }
@@ -78,6 +80,7 @@ pub fn two(function: Function) -> fn(f64, f64) -> f64 {
         Function::Table => |x, y| Doubles.call(Function::Table, &[x, y]),
         Function::Piece => |x, y| Doubles.call(Function::Piece, &[x, y]),
         Function::Entry => |x, y| Doubles.call(Function::Entry, &[x, y]),
+        Function::Given => |x, y| Doubles.call(Function::Given, &[x, y]),
         _ => |_, _| f64::NAN,
     }
 }

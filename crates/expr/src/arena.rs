@@ -116,6 +116,8 @@ pub(crate) struct Arena {
     symbol_exprs: Vec<ExprId>,
     pub(crate) solves: solve::Solves,
     pub(crate) restrictions: Restrictions,
+    /// The functions of programs that expressions speak of.
+    pub(crate) kept: Vec<Arc<crate::Given>>,
     /// Memo of the total time derivative, by id.
     pub(crate) rates: FxHashMap<ExprId, ExprId>,
     /// Memo of single derivatives.
@@ -358,6 +360,7 @@ impl Arena {
             symbol_exprs: Vec::new(),
             solves: Default::default(),
             restrictions: Default::default(),
+            kept: Vec::new(),
             rates: FxHashMap::default(),
             partials: FxHashMap::default(),
             primitives: FxHashMap::default(),

@@ -178,7 +178,9 @@ impl<E: Enclose> Arithmetic for Balls<E> {
                 self.angle(y, x)
             }
             (_, [x]) => self.call_one(function, x.as_ref().map_err(|&gap| gap)?),
-            (Function::Table | Function::Piece | Function::Entry, _) => Err(Gap::Undecided),
+            (Function::Table | Function::Piece | Function::Entry | Function::Given, _) => {
+                Err(Gap::Undecided)
+            }
             _ => Err(Gap::Undefined),
         }
     }
@@ -332,7 +334,8 @@ impl<E: Enclose> Balls<E> {
             | Function::Or
             | Function::Table
             | Function::Piece
-            | Function::Entry => Err(Gap::Undefined),
+            | Function::Entry
+            | Function::Given => Err(Gap::Undefined),
         }
     }
 

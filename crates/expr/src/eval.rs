@@ -219,6 +219,7 @@ impl Arithmetic for Doubles {
             Function::Table | Function::Piece | Function::Entry => {
                 crate::tables::call(function, x[0], x[1])
             }
+            Function::Given => crate::given::call(x[0], x[1]),
         }
     }
 

@@ -303,6 +303,7 @@ impl Arena {
             Function::Min | Function::Max => self.chosen(function, arguments, at),
             // By its argument; its number says which table it is.
             Function::Table if at == 1 => self.next_table(arguments),
+            Function::Given if at == 1 => self.next_given(arguments),
             _ => ExprId::ZERO,
         }
     }
@@ -318,6 +319,19 @@ impl Arena {
                 self.call(Function::Table, &[key, x])
             }
             _ => ExprId::ZERO,
+        }
+    }
+
+    /// The derivative of a function that a program gives; one that it came without is NaN.
+    fn next_given(&mut self, arguments: &[Item]) -> ExprId {
+        let (key, x) = (arguments[0].expr, arguments[1].expr);
+        let known = self.as_number(key).map_or(f64::NAN, Number::to_f64);
+        match crate::given::next(known) {
+            Some(key) => {
+                let key = self.number(Number::integer(key));
+                self.call(Function::Given, &[key, x])
+            }
+            None => ExprId::ZERO,
         }
     }
 

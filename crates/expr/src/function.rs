@@ -55,6 +55,8 @@ pub enum Function {
     Piece,
     /// A number of the piece m of a table: arguments k, m.
     Entry,
+    /// A function that a program gives, or a derivative of one, by its number: arguments k, x.
+    Given,
 }
 
 /// Behavior under a change of the argument's sign.
@@ -97,6 +99,7 @@ impl Function {
             Function::Table => "table",
             Function::Piece => "piece",
             Function::Entry => "entry",
+            Function::Given => "given",
         }
     }
 

@@ -263,11 +263,11 @@ impl Arithmetic for Along {
             | Function::Floor
             | Function::Piece
             | Function::Entry => Series::constant(value),
-            Function::Table => {
+            Function::Table | Function::Given => {
                 // f + f′ δ + f″ δ²/2 + f‴ δ³/6 on the piece that x is on.
                 let (key, mut delta) = (plain[0], x[1]);
                 (delta.coefficients[0], delta.sizes[0]) = (0.0, 0.0);
-                let order = |k: f64| Doubles.call(Function::Table, &[key + k, plain[1]]);
+                let order = |k: f64| Doubles.call(function, &[key + k, plain[1]]);
                 let most = 3.0 - (key % 8.0);
                 let mut sum = Series::constant(value);
                 let (mut power, mut factor) = (Series::constant(1.0), 1.0);

@@ -1,14 +1,15 @@
-//! How often tables are differentiated on the way to equations of motion.
+//! How often tables, and functions that a program gives, are differentiated on the way to equations of motion.
 //!
 //! A table with k continuous derivatives may be differentiated k + 1 times: the last one jumps at
 //! the points, where an integrator stops and goes on. Energies are differentiated once, constraints
-//! as often as it takes to reach accelerations, forces not at all.
+//! as often as it takes to reach accelerations, forces not at all. A function that a program gives may
+//! be differentiated as often as it comes with derivatives.
 
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::system::{Energy, Level, System};
-use dalembert_expr::{ExprId, Exprs, TableId};
+use dalembert_expr::{ExprId, Exprs, Given, TableId};
 
 /// Faults of tables that are differentiated too often.
 pub fn check(exprs: &Exprs, system: &System) -> Vec<Diagnostic> {
@@ -23,6 +24,12 @@ pub fn check(exprs: &Exprs, system: &System) -> Vec<Diagnostic> {
                 continue;
             }
             faults.push(fault(system, exprs, id, (total, allowed), span, what));
+        }
+        for (given, order, argument) in exprs.given(&[root]) {
+            let (total, allowed) = (order + further, given.derivatives());
+            if exprs.as_number(argument).is_none() && total > allowed {
+                faults.push(beyond(system, exprs, &given, (total, allowed), span, what));
+            }
         }
     };
     let touching = system.contacts.iter().map(|contact| &contact.row);
@@ -56,6 +63,45 @@ pub fn check(exprs: &Exprs, system: &System) -> Vec<Diagnostic> {
     faults
 }
 
+/// How often, in words.
+fn times(n: i64) -> String {
+    match n {
+        0 => "not at all".to_owned(),
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        n => format!("{n} times"),
+    }
+}
+
+/// The message about one function of a program, which is an input.
+fn beyond(
+    system: &System,
+    exprs: &Exprs,
+    given: &Given,
+    (total, allowed): (u32, u32),
+    span: Span,
+    what: &str,
+) -> Diagnostic {
+    let (name, wanted) = (given.name(), times(i64::from(total)));
+    let known = match allowed {
+        0 => "comes without derivatives".to_owned(),
+        n => format!("can be differentiated {} only", times(i64::from(n))),
+    };
+    let message =
+        format!("{what} differentiates input `{name}` {wanted}, and its function {known}");
+    let is_own = |id: ExprId| exprs.given(&[id]).iter().any(|found| found.0.name() == name);
+    let input = system.inputs.iter().find(|u| u.value.is_some_and(is_own));
+    let fault = Diagnostic::fault(Code::InputDerivative, span, message);
+    let fault = match input {
+        Some(input) => fault.with(input.span, "the input"),
+        None => fault,
+    };
+    fault.hint(
+        "give its derivatives beside it, or a formula, or let states have the place: \
+         `state X' = V, V' = a`",
+    )
+}
+
 /// The message about one table.
 fn fault(
     system: &System,
@@ -65,12 +111,6 @@ fn fault(
     span: Span,
     what: &str,
 ) -> Diagnostic {
-    let times = |n: i64| match n {
-        0 => "not at all".to_owned(),
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        n => format!("{n} times"),
-    };
     let name = id.table().map_or("", |table| table.name());
     // An input that is this table is what the model speaks of.
     let input = system

@@ -4,19 +4,23 @@
 //! Python run; turns what went wrong into one of the exceptions of `dalembert.errors`, with the
 //! text that points at the line of the model; and lets no panic through, which would be our own
 //! fault and is said to be. Long work asks its [`Guard`] now and then: it looks whether Ctrl-C
-//! was pressed, and ends the work if so. [`brief`] is the same for calls of microseconds, which
+//! was pressed, and ends the work if so. Work on expressions asks by itself, wherever it is
+//! (`dalembert::expr::interrupt`). [`brief`] is the same for calls of microseconds, which
 //! are not worth giving up the lock.
 
 use crate::value;
 use dalembert::export::diagnostics;
+use dalembert::expr::interrupt::{Ask, interruptible};
 use dalembert::{Error, ErrorKind};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// How often Python is asked. Asking takes its lock, which others may hold for a while.
@@ -91,11 +95,35 @@ pub(crate) fn enter_with<T: Send>(
 ) -> PyResult<T> {
     let mut guard = Guard { asked: Instant::now(), listener, raised: None };
     let held = &mut guard;
-    let done = py.detach(|| catch_unwind(AssertUnwindSafe(|| work(held))));
-    match guard.raised {
+    let (done, raised) = py.detach(|| {
+        let raised = Rc::new(RefCell::new(None));
+        let ask = signals(&raised);
+        let done = catch_unwind(AssertUnwindSafe(|| interruptible(ask, || work(held))));
+        (done, raised.take())
+    });
+    match guard.raised.or(raised) {
         Some(raised) => Err(raised),
         None => leave(py, done),
     }
+}
+
+/// Looks for Ctrl-C, no more often than every [`INTERVAL`], and keeps what it raises.
+fn signals(raised: &Rc<RefCell<Option<PyErr>>>) -> Ask {
+    let (asked, raised) = (Cell::new(Instant::now()), Rc::clone(raised));
+    Rc::new(move || {
+        if asked.get().elapsed() < INTERVAL {
+            return ControlFlow::Continue(());
+        }
+        let found = Python::attach(|py| py.check_signals());
+        asked.set(Instant::now());
+        match found {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                raised.replace(Some(error));
+                ControlFlow::Break(())
+            }
+        }
+    })
 }
 
 /// Passes the door for a call of microseconds: the lock is kept.

@@ -325,7 +325,8 @@ fn one(function: Function, a: &str) -> String {
         | Function::Or
         | Function::Table
         | Function::Piece
-        | Function::Entry => return "NaN".to_owned(),
+        | Function::Entry
+        | Function::Given => return "NaN".to_owned(),
         Function::Floor => "Math.floor",
     };
     format!("{name}({a})")

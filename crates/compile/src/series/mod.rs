@@ -104,6 +104,8 @@ pub struct Wanted {
 pub enum NoSeries {
     /// It has functions restricted to a surface, which are found by a search.
     Restricted,
+    /// It has functions that a program gives, of which nothing but values is known.
+    Given,
     /// Something is wanted before what it depends on is known.
     TooEarly,
 }

@@ -26,6 +26,10 @@ pub(super) fn series(
     if tape.instructions.iter().any(|i| matches!(i, Instruction::Restricted(_))) {
         return Err(NoSeries::Restricted);
     }
+    let is_given = |i: &Instruction| matches!(i, Instruction::Call2(Function::Given, ..));
+    if tape.instructions.iter().any(is_given) {
+        return Err(NoSeries::Given);
+    }
     let Companions { tape, of } = Companions::new(tape);
     let mut plan = Plan::new(&tape, variables);
     for (at, instruction) in tape.instructions.iter().enumerate() {

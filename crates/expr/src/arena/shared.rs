@@ -47,6 +47,7 @@ impl Shared {
     /// # Panics
     /// If the thread has it already.
     pub fn lock(&self) -> Held<'_> {
+        crate::interrupt::pause();
         let me = here();
         assert!(
             self.owner.load(Ordering::Relaxed) != me,

@@ -367,9 +367,17 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// What a table is called, with a prime for each derivative.
-    pub fn table_name(&self, key: ExprId) -> String {
+    /// What a table, or a function of a program, is called, with a prime for each derivative.
+    pub fn table_name(&self, function: Function, key: ExprId) -> String {
         let key = self.arena.as_number(key).map_or(f64::NAN, |n| n.to_f64());
+        if function == Function::Given {
+            return match crate::Given::of_key(key) {
+                Some((given, order)) => {
+                    format!("{}{}", given.name(), "'".repeat(order as usize))
+                }
+                None => function.name().to_owned(),
+            };
+        }
         let found = crate::tables::TableId::of_key(key);
         match found.and_then(|(id, order)| Some((id.table()?, order))) {
             Some((table, order)) => format!("{}{}", table.name(), "'".repeat(order as usize)),

@@ -63,6 +63,8 @@ pub enum Why {
     Touches,
     /// Rates of its states hold what is solved for.
     States,
+    /// It has functions of the program that ran it.
+    Given,
     /// The motion that was made says it.
     Motion(&'static str),
 }
@@ -97,6 +99,7 @@ impl Why {
             Why::States => "the rates of its states hold accelerations or forces of constraints, \
                             which are known only with them"
                 .to_owned(),
+            Why::Given => "its inputs are functions of the program that ran it".to_owned(),
             Why::Motion(words) => (*words).to_owned(),
         }
     }
@@ -158,6 +161,9 @@ pub fn program(request: &Request) -> Result<Value, Why> {
     }
     if !system.frictions.is_empty() || !system.contacts.is_empty() {
         return Err(Why::Touches);
+    }
+    if exprs.calls(&system.roots(), dalembert_expr::Function::Given) {
+        return Err(Why::Given);
     }
     if switches_by_multipliers(exprs, picture) {
         return Err(Why::Switches);

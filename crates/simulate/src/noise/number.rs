@@ -149,6 +149,15 @@ impl Arithmetic for Running {
             | Function::Floor
             | Function::Piece
             | Function::Entry => return Noisy::exact(value),
+            Function::Given => {
+                // Its slope may not be known: what the argument's noise makes of it is seen.
+                let argument = x.get(1).copied().unwrap_or_default();
+                let moved = match argument.noise {
+                    0.0 => 0.0,
+                    by => Doubles.call(function, &[a, argument.value + by]) - value,
+                };
+                return Noisy::rounded(value, moved.abs() + 4.0 * f64::EPSILON * value.abs());
+            }
             Function::Table => {
                 let argument = x.get(1).copied().unwrap_or_default();
                 let slope = Doubles.call(function, &[a + 1.0, argument.value]);

@@ -127,7 +127,7 @@ impl Unsuited {
             ),
             Reason::NoSeries => format!(
                 "`{name}` needs Taylor series of the equations, and these have functions that are \
-                 restricted to a surface"
+                 restricted to a surface, or that a program gives"
             ),
             Reason::TooMany(unknowns) => format!(
                 "`{name}` forms dense matrices here, and there are {unknowns} unknowns: `dop853` and \

@@ -51,8 +51,8 @@ pub(super) fn call(
             list(page, &arguments, slot, ", ", Level::Sum, sheet);
             return sheet.text(" \\rfloor");
         }
-        Table => {
-            let name = page.layout.table_name(arguments[0]);
+        Table | Given => {
+            let name = page.layout.table_name(function, arguments[0]);
             sheet.text(format!("\\operatorname{{{}}}{power}(", name.replace('_', "\\_")));
             list(page, &arguments[1..], slot, ", ", Level::Sum, sheet);
             return sheet.text(")");

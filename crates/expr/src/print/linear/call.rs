@@ -48,9 +48,9 @@ impl Linear {
                 sheet.expr(x, Level::Sum, half);
                 sheet.text(", 1))");
             }
-            Function::Table => {
+            Function::Table | Function::Given => {
                 let arguments = page.layout.arguments(slot.id);
-                sheet.text(format!("{}{power}(", page.layout.table_name(arguments[0])));
+                sheet.text(format!("{}{power}(", page.layout.table_name(function, arguments[0])));
                 sheet.expr(arguments[1], Level::Sum, slot.budget);
                 sheet.text(")");
             }
