@@ -76,6 +76,11 @@ impl Compiled {
         self.shared.model.system.coordinates.iter().map(|c| c.name.as_str())
     }
 
+    /// The names of the states, which stand behind the coordinates in positions.
+    pub fn states(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.shared.model.system.states.iter().map(|z| z.name.as_str())
+    }
+
     /// The names of the constraint rows, in the order in which terms have them.
     pub fn constraints(&self) -> impl ExactSizeIterator<Item = &str> {
         self.shared.model.system.constraints.iter().map(|c| c.name.as_str())
@@ -192,10 +197,16 @@ impl Work {
     /// nothing is allocated, unless parameters were set, constraints depend on each other, or
     /// the model has branches (`abs`, `if`, …).
     pub fn accelerations(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&[f64], Error> {
+        let rates = self.rates(t, q, velocity)?;
+        Ok(&rates[q.len()..])
+    }
+
+    /// The rates of all that a state is made of: of positions, of states, of velocities, in this
+    /// order.
+    pub fn rates(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&[f64], Error> {
         self.take(t, q, velocity)?;
-        let n = q.len();
         match self.solve() {
-            Ok(()) => Ok(&self.rates[n..2 * n]),
+            Ok(()) => Ok(&self.rates[..q.len() + velocity.len()]),
             Err(failure) => Err(Error::of_state(failure, t, &self.model)),
         }
     }

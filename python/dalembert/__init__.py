@@ -23,6 +23,7 @@ from __future__ import annotations
 from ._answers import Answer, Diagnostics
 from ._dalembert import Function, __version__
 from ._result import Certificate, Moment, Result
+from ._scipy import solve_ivp
 from ._sweep import Study, work
 from ._symbols import Builder, Symbol, cos, exp, log, sin, sqrt, tan
 from ._system import System, check, gallery
@@ -48,6 +49,7 @@ __all__ = [
     "gallery",
     "log",
     "sin",
+    "solve_ivp",
     "sqrt",
     "tan",
     "work",

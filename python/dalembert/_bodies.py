@@ -146,6 +146,13 @@ class _Numbers:
     def __init__(self, matrices: list[Any], q: list[Any], time: Any):
         slots = {x.diff(time): sp.Dummy() for x in q} | {x: sp.Dummy() for x in q}
         plain = [m.xreplace(slots) for m in matrices]
+        # What is given from outside is any function of time.
+        driven = {f for m in plain for f in m.atoms(sp.core.function.AppliedUndef)}
+        if driven:
+            generator = random.Random(2)
+            some = lambda: sp.Rational(generator.randint(100, 900), 1000)
+            taken = {f: some() + some() * time + some() * time**2 for f in driven if f.args == (time,)}
+            plain = [m.subs(taken).doit() for m in plain]
         own = [*slots.values(), time]
         free = sorted({s for m in plain for s in m.free_symbols} - set(own), key=str)
         undone = {f for m in plain for f in m.atoms(sp.core.function.AppliedUndef)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,16 @@ __all__ = [
 
 __version__: str
 
+_Saved: TypeAlias = tuple[
+    str,
+    str,
+    bool,
+    Path | None,
+    list[str],
+    list[str],
+    list[tuple[str, list[Callable[[float], float]]]],
+]
+
 def diagnose(text: str, *, name: str = "model", markdown: bool = False) -> tuple[list[dict[str, Any]], str]: ...
 def gallery() -> list[tuple[str, str]]: ...
 def typeset(text: str, names: Sequence[str]) -> str: ...
@@ -37,12 +47,16 @@ class Model:
     @staticmethod
     def open(place: str) -> Model: ...
     @staticmethod
-    def restored(
-        name: str, text: str, markdown: bool, folder: str | Path | None, overrides: Sequence[str]
-    ) -> Model: ...
-    def saved(self) -> tuple[str, str, bool, Path | None, list[str]]: ...
+    def restored(saved: _Saved) -> Model: ...
+    def saved(self) -> _Saved: ...
     def with_set(self, overrides: Sequence[str]) -> Model: ...
     def with_statements(self, statements: str) -> Model: ...
+    def with_inputs(
+        self,
+        texts: Sequence[str],
+        statements: str,
+        functions: Sequence[tuple[str, Sequence[Callable[[float], float]]]],
+    ) -> Model: ...
     @property
     def text(self) -> str: ...
     @property
@@ -155,6 +169,8 @@ class Function:
     def shape(self) -> list[int]: ...
     @property
     def size(self) -> int: ...
+    @property
+    def places(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __call__(
         self,

@@ -30,19 +30,19 @@ def call(function: _dalembert.Function, t: Any, q: Any, v: Any, out: Any) -> Any
 def _shape(function: _dalembert.Function, given: list[Any]) -> tuple[int, ...]:
     """The shape of the answer; the shapes of the states are checked as the function does it."""
     t, *states = (np.shape(x) for x in given)
-    n, joined = function.size, len(given) == 2
-    rows = 2 * n if joined else n
-    if not 1 <= len(states[0]) <= 2 or states[0][0] != rows or set(states) != {states[0]}:
-        what = "y = (q, v)" if joined else "q and v"
-        found = " and ".join(str(list(shape)) for shape in states)
-        raise ArgumentError(
-            f"{what} must have shape ({rows},), or ({rows}, k) for k states, and has {found}"
-        )
+    n, places, joined = function.size, function.places, len(given) == 2
+    rows = (n + places,) if joined else (places, n)
     columns = states[0][1:]
+    if len(columns) > 1 or states != [(count, *columns) for count in rows]:
+        what = "y = (q, v)" if joined else "q and v"
+        shapes = " and ".join(dict.fromkeys(f"({count},)" for count in rows))
+        wide = " and ".join(dict.fromkeys(f"({count}, k)" for count in rows))
+        found = " and ".join(str(list(shape)) for shape in states)
+        raise ArgumentError(f"{what} must have shape {shapes}, or {wide} for k states, and has {found}")
     if t not in ((), columns) or (t and not columns):
         raise ArgumentError(f"times of shape {list(t)} do not fit states of {list(states[0])}")
     is_rate = joined and function.name == "acceleration"
-    return (2 * n, *columns) if is_rate else (*function.shape, *columns)
+    return (n + places, *columns) if is_rate else (*function.shape, *columns)
 
 
 def _jax(function: _dalembert.Function, given: list[Any]) -> Any:

@@ -144,12 +144,12 @@ class _Kept:
 
 
 class Moment(Mapping[str, "Numbers"]):
-    """States between samples: positions and velocities by name, of the shape of the times."""
+    """States between samples: positions, states and velocities by name, of the shape of the times."""
 
     def __init__(self, names: list[str], t: Numbers, y: Numbers) -> None:
         self._names = names
         self.t = t
-        #: Positions, then velocities, along the first axis.
+        #: Positions, then states, then velocities, along the first axis.
         self.y = y
 
     def __getitem__(self, name: str) -> Numbers:
@@ -182,6 +182,8 @@ class Dense:
         self._result = result
         whole = result._motion.column("t")
         self.t_min, self.t_max = float(whole.min()), float(whole.max())
+        #: Where the motion begins and ends, which is the other way round if it goes back in time.
+        self.t_first, self.t_last = float(whole[0]), float(whole[-1])
 
     def __call__(self, t: ArrayLike) -> Numbers:
         times = np.asarray(t, dtype=float)
@@ -246,6 +248,8 @@ class Result:
         self._times = times
         self._parameters = parameters
         self._columns: dict[str, Numbers] = {}
+        #: Times of functions that were watched from outside, and whether one of them is the end.
+        self._watched: tuple[list[Numbers], bool] | None = None
         #: The samples that were asked for; ``None`` if all were.
         self._kept: Any = None
         if times is not None:
@@ -279,7 +283,8 @@ class Result:
 
     @cached_property
     def y(self) -> Numbers:
-        """Positions, then velocities: shape (2n, samples)."""
+        """Positions, then states, then velocities, as ``system.state_names`` names them: shape
+        (2n, samples) where there are no states."""
         states = self._motion.states()
         return states if self._kept is None else states[:, self._kept]
 
@@ -296,9 +301,9 @@ class Result:
 
     @cached_property
     def _jacobian(self) -> Numbers:
-        n = len(self.system.coordinates)
         jacobian = self.system.function("jacobian", self._parameters)
-        return jacobian(self.t, self.y[:n], self.y[n:])
+        places = jacobian.places
+        return jacobian(self.t, self.y[:places], self.y[places:])
 
     @cached_property
     def _multipliers(self) -> Numbers:
@@ -312,8 +317,7 @@ class Result:
     def __call__(self, t: ArrayLike) -> Moment:
         """The states at times of the motion, by name."""
         times = np.asarray(t, dtype=float)
-        names = self.system.coordinates + self.system.velocities
-        return Moment(names, times, self.sol(times))
+        return Moment(self.system.state_names, times, self.sol(times))
 
     @cached_property
     def report(self) -> Answer:
@@ -343,7 +347,10 @@ class Result:
 
     @property
     def t_events(self) -> list[Numbers]:
-        """The times of each event of the model."""
+        """The times of each event of the model; of each function, where `solve_ivp` was given
+        some."""
+        if self._watched is not None:
+            return self._watched[0]
         log = self.report["events"]
         return [
             np.array([event["t"] for event in log if event["name"] == name])
@@ -351,14 +358,26 @@ class Result:
         ]
 
     @property
+    def y_events(self) -> list[Numbers]:
+        """The states at these times, a row for each; before the event, if it changes them."""
+        return [self.sol(times).T for times in self.t_events]
+
+    def _happened(self, times: list[Numbers], ends: bool) -> None:
+        self._watched = (times, ends)
+
+    @property
     def status(self) -> int:
         """0: it came to its time; 1: an event or friction was its end; −1: it could not go on."""
+        if self._watched is not None and self._watched[1]:
+            return 1
         how = self.report["end"]["how"]
         return {"finished": 0, "failed": -1, "interrupted": -1}.get(how, 1)
 
     @property
     def message(self) -> str:
         """The same in words."""
+        if self._watched is not None and self._watched[1]:
+            return _ENDS["event"]
         report = self.report
         how: str = report["end"]["how"]
         words: str | None = report.get("stopped") or report["end_words"]
@@ -392,7 +411,8 @@ class Result:
 
     def __reduce__(self) -> tuple[Any, ...]:
         kept = _Kept.of(self._motion, self.system, self._asked)
-        return (Result, (kept, self.system, self._asked, self._times, self._parameters))
+        made = (kept, self.system, self._asked, self._times, self._parameters)
+        return (Result, made, {"_watched": self._watched})
 
     def __repr__(self) -> str:
         verdict = self.report["verdict"]
@@ -421,7 +441,11 @@ class Result:
         return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0"></iframe>'
 
 
-_ENDS = {"finished": "the motion came to its time", "sticks": "the motion sticks"}
+_ENDS = {
+    "event": "an event is its end",
+    "finished": "the motion came to its time",
+    "sticks": "the motion sticks",
+}
 
 
 def _unknown(name: str, known: list[str]) -> UnknownNameError:

@@ -79,6 +79,8 @@ class _Printer(StrPrinter):
         self.names, self.coordinates, self.time = names, coordinates, time
         #: What stands for something else, by its text.
         self.stands: dict[Any, str] = {}
+        #: Functions of time that are no coordinates.
+        self.inputs: list[Any] = []
 
     def _print_Symbol(self, expr: Any) -> str:
         if expr in self.stands:
@@ -97,10 +99,7 @@ class _Printer(StrPrinter):
             if isinstance(expr, kind):
                 return str(self._print(expr.rewrite(target)))
         if isinstance(expr, sp.core.function.AppliedUndef):
-            raise ArgumentError(
-                f"{expr} is none of the coordinates; `parameters` may say what function of time "
-                "it is"
-            )
+            return self._input(expr)
         raise ArgumentError(f"the language has no function {expr.func.__name__}")
 
     _print_Abs = _print_sign = _print_Min = _print_Max = _print_Function
@@ -117,10 +116,22 @@ class _Printer(StrPrinter):
         left, right = (self._print(a) for a in expr.args)
         return f"{left} < {right} or {left} > {right}"
 
+    def _input(self, expr: Any) -> str:
+        if expr.args != (self.time,):
+            raise ArgumentError(
+                f"{expr} is none of the coordinates, and no function of {self.time}, which would be "
+                "an input"
+            )
+        if expr not in self.inputs:
+            self.inputs.append(expr)
+        return self.names.of(expr)
+
     def _print_Derivative(self, expr: Any) -> str:
-        if expr.expr not in self.coordinates or expr.variables != (self.time,) * len(expr.variables):
+        of = expr.expr
+        is_rate = of in self.coordinates or isinstance(of, sp.core.function.AppliedUndef)
+        if not is_rate or expr.variables != (self.time,) * len(expr.variables):
             raise ArgumentError(f"{expr} is no rate of a coordinate; `.doit()` may help")
-        return self.names.of(expr.expr) + "'" * len(expr.variables)
+        return str(self._print(of)) + "'" * len(expr.variables)
 
     def _print_Pow(self, expr: Any, rational: bool = False) -> str:
         if expr.exp == sp.S.Half:
@@ -168,6 +179,9 @@ def to_text(
 ) -> str:
     """The text of a model that SymPy's expressions are."""
     is_long = False
+    kinetic, potential, lagrangian = (_scalar(x) for x in (kinetic, potential, lagrangian))
+    if isinstance(constraints, sp.Basic) and not isinstance(constraints, sp.MatrixBase):
+        constraints = [constraints]  # One, that is.
     if isinstance(coordinates, LagrangesMethod):
         coordinates, lagrangian, constraints, forces = _pieces(coordinates)
     elif isinstance(coordinates, (KanesMethod, Assembly, _JOINTS)):
@@ -184,16 +198,18 @@ def to_text(
     time = coordinates[0].args[0]
     names = _Names()
     printer = _Printer(names, coordinates, time)
-    # A function of time that is no coordinate, a motor's torque say, is what it is said to be.
-    inputs = {
+    # A function of time that is no coordinate, a motor's torque say, is an input. It is what it is
+    # said to be; what depends on the motion (a control) takes its place.
+    said = {
         atom: sp.sympify(value)
         for atom, value in parameters.items()
         if isinstance(atom, sp.core.function.AppliedUndef) and atom not in coordinates
     }
-    parameters = {atom: value for atom, value in parameters.items() if atom not in inputs}
+    moved = {atom: value for atom, value in said.items() if value.atoms(sp.core.function.AppliedUndef)}
+    parameters = {atom: value for atom, value in parameters.items() if atom not in said}
 
     def whole(expr: Any) -> Any:
-        return sp.sympify(expr).xreplace(inputs).doit()
+        return sp.sympify(expr).xreplace(moved).doit()
 
     def text(expr: Any) -> str:
         return str(printer.doprint(whole(expr)))
@@ -223,27 +239,44 @@ def to_text(
         pairs = forces.items() if isinstance(forces, Mapping) else zip(coordinates, forces)
         lines += [f"force {text(q)}: {text(f)}" for q, f in pairs if sp.sympify(f) != 0]
     lines += [f"start {_left(q, text)} = {text(value)}" for q, value in start.items()]
+    given = {atom: text(value) for atom, value in said.items() if atom not in moved}
+    driven = [
+        f"input {names.of(u)} = {given[u]}" if u in given else f"input {names.of(u)}"
+        for u in printer.inputs
+    ]
     values = {names.of(sp.Symbol(k) if isinstance(k, str) else k): v for k, v in parameters.items()}
-    others = {*coordinates, *printer.stands}
+    others = {*coordinates, *printer.stands, *printer.inputs, *said}
     symbols = {n: a for a, n in names.by_atom.items() if a not in others}
     header = [
         f"param {name} = {text(values[name])}" if name in values else f"param {name}"
         for name in symbols
     ]
-    return "\n".join([*header, coord_line, *lines]) + "\n"
+    return "\n".join([*header, *driven, coord_line, *lines]) + "\n"
 
 
 def _shared(expressions: list[Any], printer: _Printer, time: Any) -> tuple[Any, Any]:
-    """What occurs more than once, under names, and the expressions in terms of it. A coordinate
-    and its rate are one word each, as `let` may name part of neither."""
+    """What occurs more than once, under names, and the expressions in terms of it. Functions of
+    time and their rates are one word each, as `let` may name part of none."""
     slots: dict[Any, Any] = {}
-    for q in printer.coordinates:
-        for atom in (q.diff(time), q):
-            slots[atom] = sp.Dummy()
-            printer.stands[slots[atom]] = printer.names.of(q) + ("'" if atom != q else "")
+    known = {atom for q in printer.coordinates for atom in (q.diff(time), q)}
+    kinds = (sp.Derivative, sp.core.function.AppliedUndef)
+    found = {atom for expr in expressions for atom in expr.atoms(*kinds)} - known
+    # Rates before what they are rates of.
+    for atom in sorted(known | found, key=lambda x: (not isinstance(x, sp.Derivative), str(x))):
+        slots[atom] = sp.Dummy()
+        printer.stands[slots[atom]] = str(printer.doprint(atom))
     plain = [expr.xreplace(slots) for expr in expressions]
     shared, rest = sp.cse(plain, symbols=sp.numbered_symbols("w", cls=sp.Dummy))
     return shared, rest
+
+
+def _scalar(energy: Any) -> Any:
+    """An energy; vᵀM v is a matrix of one entry to SymPy."""
+    if isinstance(energy, sp.MatrixBase):
+        if energy.shape != (1, 1):
+            raise ArgumentError(f"an energy is one expression, not a matrix of {energy.shape}")
+        return energy[0]
+    return energy
 
 
 def _left(quantity: Any, text: Any) -> str:

@@ -20,6 +20,7 @@ from .errors import ArgumentError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from ._inputs import Drive
     from ._sweep import Study, Values
 
 __all__ = ["System", "check", "gallery"]
@@ -188,6 +189,32 @@ class System:
         return list(self._parts["velocities"])
 
     @property
+    def states(self) -> list[str]:
+        """The names of the states, quantities with a rate and no mass."""
+        return list(self._parts["states"])
+
+    @property
+    def state_names(self) -> list[str]:
+        """The names of all that a state is made of, in the order of ``Result.y``: positions, then
+        states, then velocities."""
+        return self.coordinates + self.states + self.velocities
+
+    @property
+    def inputs(self) -> dict[str, str | None]:
+        """The inputs, and what a run takes for them; ``None`` where nothing is said.
+
+        >>> s = dalembert.System("input F = sin(t); coord x; kinetic x'^2/2; force x: F")
+        >>> s.inputs
+        {'F': 'sin(t)'}
+        """
+        return dict(self._parts["inputs"])
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the outputs; results have them as columns."""
+        return list(self._parts["outputs"])
+
+    @property
     def parameters(self) -> dict[str, float | None]:
         """The parameters and their values; ``None`` where one has none."""
         return dict(self._parts["parameters"])
@@ -222,6 +249,33 @@ class System:
         given = {**(values or {}), **more}
         return System._of(self._model.with_set([f"{name}={_value(v)}" for name, v in given.items()]))
 
+    def with_inputs(
+        self, values: Mapping[str, Drive] | None = None, /, **more: Drive
+    ) -> System:
+        """The same system with other values for its inputs.
+
+        An input is a formula (``"2*sin(t)"``), a number, samples ``(times, values)``, with words of
+        a table behind them if lines between the points are not meant (``(times, values, "cubic")``),
+        or a function of time. A function is called wherever a run is, with times in any order, and
+        nothing but its values is known: where it would have to be differentiated, in a constraint
+        on positions say, its derivatives go with it, ``(f, df, ddf)``. What it raises comes out of
+        the call into the library.
+
+        >>> s = dalembert.System("input F; coord x; kinetic x'^2/2; force x: F")
+        >>> s.with_inputs(F="cos(t)").inputs
+        {'F': 'cos(t)'}
+        >>> by_function = s.with_inputs(F=np.cos).simulate(1)
+        >>> bool(abs(by_function["x"][-1] - (1 - np.cos(1))) < 1e-9)
+        True
+        """
+        from . import _inputs
+
+        given = {**(values or {}), **more}
+        return System._of(_inputs.driven(self._model, given, list(self._parts["inputs"])))
+
+    def _driven(self, inputs: Mapping[str, Drive] | None) -> System:
+        return self.with_inputs(inputs) if inputs else self
+
     def check(self) -> Diagnostics:
         """Warnings and notes; an empty list if there is nothing to say."""
         return Diagnostics(*self._model.check())
@@ -240,6 +294,7 @@ class System:
         *,
         formulation: str | None = None,
         elimination: str | None = None,
+        inputs: Mapping[str, Drive] | None = None,
     ) -> Answer:
         """Accelerations, constraint forces, multipliers and verdict at a state.
 
@@ -247,6 +302,7 @@ class System:
         velocities; without one it is the start. ``"all"`` evaluates by every formulation or
         elimination. The answer has the shape of ``dal eval --json``, with arrays as its
         ``terms``; with one formulation its ``results[0]`` are attributes of the answer too.
+        ``inputs`` are as in :meth:`with_inputs`.
 
         >>> s = dalembert.System("coord x, y; kinetic (x'^2 + y'^2)/2; potential 9.81*y;"
         ...                      "constraint line: y = x")
@@ -256,7 +312,7 @@ class System:
         """
         at = None if state is None else self._state(state)
         return Answer(
-            self._model.evaluate(at, formulation=formulation, elimination=elimination)
+            self._driven(inputs)._model.evaluate(at, formulation=formulation, elimination=elimination)
         )
 
     def _state(
@@ -264,7 +320,7 @@ class System:
     ) -> str | list[tuple[str, float]]:
         if not isinstance(state, Mapping):
             numbers = np.asarray(state, dtype=float)
-            names = self.coordinates + self.velocities
+            names = self.state_names
             if numbers.shape != (len(names),):
                 raise ArgumentError(
                     f"a state has shape ({len(names)},): {', '.join(names)}; "
@@ -285,7 +341,12 @@ class System:
         """
         return Answer(self._model.analyze())
 
-    def linearize(self, state: Mapping[str, float | str] | ArrayLike | None = None) -> Answer:
+    def linearize(
+        self,
+        state: Mapping[str, float | str] | ArrayLike | None = None,
+        *,
+        inputs: Mapping[str, Drive] | None = None,
+    ) -> Answer:
         """The equilibrium or steady motion near a state or the start, and the linear equations
         about it, in the shape of ``dal linearize --json``; ``eigenvalues`` and ``matrices`` are
         arrays.
@@ -295,7 +356,7 @@ class System:
         array([0.+2.j, 0.-2.j])
         """
         at = None if state is None else self._state(state)
-        found = Answer(self._model.linearize(at))
+        found = Answer(self._driven(inputs)._model.linearize(at))
         found["eigenvalues"] = np.array([complex(*pair) for pair in found["eigenvalues"]])
         found["matrices"] = Answer(
             {
@@ -309,13 +370,17 @@ class System:
         self,
         name: str = "acceleration",
         parameters: Mapping[str, float] | None = None,
+        *,
+        inputs: Mapping[str, Drive] | None = None,
     ) -> _dalembert.Function:
         """A term of the equations as a fast function of time and state.
 
         ``acceleration``, ``mass``, ``force``, ``nonideal``, ``jacobian`` or ``bias``:
         ``f(t, q, v)`` or ``f(t, y)`` with y = (q, v); k states are columns, of shape (n, k).
         ``out=`` takes the answer without a new array. The accelerations of a y are its rates
-        (v, q̈), so that the function is what ``solve_ivp`` and its like want.
+        (v, q̈), so that the function is what ``solve_ivp`` and its like want. Where a system has
+        states they stand behind the positions, in q as in y. ``inputs`` are as in
+        :meth:`with_inputs`.
 
         >>> s = dalembert.System("coord x; kinetic x'^2/2; potential 2*x^2")
         >>> f = s.function("acceleration")
@@ -324,7 +389,7 @@ class System:
         >>> f(0, [1.0, 0.0])
         array([ 0., -4.])
         """
-        return self._model.function(name, _numbers(parameters))
+        return self._driven(inputs)._model.function(name, _numbers(parameters))
 
     def simulate(
         self,
@@ -339,6 +404,7 @@ class System:
         verify: bool = True,
         start: Mapping[str, float] | None = None,
         parameters: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Drive] | None = None,
         step: float | None = None,
         max_step: float | None = None,
         max_steps: int | None = None,
@@ -355,7 +421,8 @@ class System:
         the first is compared with (``verify``).
 
         ``t_eval`` are the times of the samples, ``every`` the interval between them. ``start``
-        and ``parameters`` are other numbers than the model's. ``events`` are further ones, as
+        and ``parameters`` are other numbers than the model's, ``inputs`` what is taken for its
+        inputs, as in :meth:`with_inputs`. ``events`` are further ones, as
         the language writes them behind the word (``"low: y = 0 falling -> stop"``); with
         ``False`` none happen. A run that cannot go on raises; with ``partial`` it is given up to
         there. ``progress(done, of)`` is called a few times a second. Ctrl-C ends the run.
@@ -365,11 +432,11 @@ class System:
         >>> bool(abs(r["x"] - np.cos(r.t)).max() < 1e-8)
         True
         """
-        system = self
+        system = self._driven(inputs)
         events = [events] if isinstance(events, str) else events
         if not isinstance(events, bool):
             system = System._of(
-                self._model.with_statements("\n".join(f"event {event}" for event in events))
+                system._model.with_statements("\n".join(f"event {event}" for event in events))
             )
         first: float | None = None
         last: Any = t_end
@@ -424,6 +491,7 @@ class System:
         trajectories: bool = False,
         every: float | None = None,
         compute: bool = True,
+        inputs: Mapping[str, Drive] | None = None,
     ) -> Study:
         """Runs many cases on all cores: parameters and start values varied, the end of each kept.
 
@@ -437,7 +505,8 @@ class System:
         ``part`` cases in a file and with ``trajectories`` at times ``every`` so far apart if they
         are asked for. What is finished is kept whatever happens (Ctrl-C, a killed process), and
         ``resume=True`` goes on with what is left. ``compute=False`` only makes the folder, for
-        :func:`dalembert.work` to compute its parts on a cluster.
+        :func:`dalembert.work` to compute its parts on a cluster. ``inputs`` are as in
+        :meth:`with_inputs`, but for functions.
 
         >>> s = dalembert.System("param k = 1; coord x; kinetic x'^2/2; potential k*x^2/2;"
         ...                      "start x = 1")
@@ -451,7 +520,7 @@ class System:
         if t_end is not None:
             _finite("`t_end`", t_end)
         return _sweep.run(
-            self._model,
+            self._driven(inputs)._model,
             vary,
             end_time=t_end,
             tolerance=tol,
@@ -477,7 +546,7 @@ class System:
         return f"<dalembert.System {title}coordinates {', '.join(self.coordinates)}{rows}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, self._model.saved())
+        return (_restored, (self._model.saved(),))
 
     def _repr_html_(self) -> str:
         return self._model.document("html", None)
@@ -487,14 +556,14 @@ class System:
         return "\n".join(_DISPLAYED.findall(self._model.document("latex", None)))
 
 
-def _restored(*saved: Any) -> System:
-    return System._of(_dalembert.Model.restored(*saved))
+def _restored(saved: Any) -> System:
+    return System._of(_dalembert.Model.restored(saved))
 
 
 def _restored_function(
     saved: Any, name: str, parameters: list[tuple[str, float]]
 ) -> _dalembert.Function:
-    return _dalembert.Model.restored(*saved).function(name, parameters)
+    return _dalembert.Model.restored(saved).function(name, parameters)
 
 
 def _value(value: float | str) -> str:

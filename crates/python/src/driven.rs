@@ -57,6 +57,17 @@ impl Recipe {
         Recipe { input, options: Options::default(), driven: Vec::new() }
     }
 
+    /// Takes these inputs, in place of what was said of the same ones before.
+    pub fn replace(&mut self, texts: Vec<String>, functions: Vec<(String, Vec<Py<PyAny>>)>) {
+        let name_of = |text: &str| text.split('=').next().unwrap_or("").trim().to_owned();
+        let mut names: Vec<String> = texts.iter().map(|text| name_of(text)).collect();
+        names.extend(functions.iter().map(|own| own.0.clone()));
+        self.options.inputs.retain(|text| !names.contains(&name_of(text)));
+        self.driven.retain(|own| !names.contains(&own.name));
+        self.options.inputs.extend(texts);
+        self.driven.extend(functions.into_iter().map(|(name, list)| Driven::new(name, list)));
+    }
+
     /// The model with its inputs, as far as they are functions.
     pub fn drive(&self, model: system::Model) -> Result<system::Model, Error> {
         self.driven.iter().try_fold(model, |model, own| {

@@ -7,6 +7,7 @@
 
 use crate::arrays;
 use crate::door::{self, Guard, Trouble};
+use crate::driven::Recipe;
 use crate::value::Saved;
 use dalembert::{Compiled, Error, Work};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
@@ -49,8 +50,18 @@ impl Kind {
         }
     }
 
-    fn value<'w>(self, work: &'w mut Work, t: f64, x: &[f64]) -> Result<&'w [f64], Error> {
-        let (q, velocity) = x.split_at(x.len() / 2);
+    /// Its value at x, positions and states up to `places`; `joined` are the rates of x.
+    fn value<'w>(
+        self,
+        work: &'w mut Work,
+        t: f64,
+        (x, places): (&[f64], usize),
+        joined: bool,
+    ) -> Result<&'w [f64], Error> {
+        let (q, velocity) = x.split_at(places);
+        if joined {
+            return work.rates(t, q, velocity);
+        }
         if self == Kind::Acceleration {
             return work.accelerations(t, q, velocity);
         }
@@ -88,7 +99,8 @@ impl Idle {
         for (name, value) in &self.parameters {
             work.set(name, *value)?;
         }
-        Ok(Box::new(Room { work, x: vec![0.0; 2 * self.compiled.coordinates().len()] }))
+        let n = self.compiled.coordinates().len();
+        Ok(Box::new(Room { work, x: vec![0.0; 2 * n + self.compiled.states().len()] }))
     }
 
     fn give(&self, room: Box<Room>) {
@@ -101,10 +113,12 @@ impl Idle {
 pub(crate) struct Function {
     kind: Kind,
     n: usize,
+    /// Positions and states.
+    places: usize,
     axes: Vec<usize>,
     idle: Idle,
     /// What the model is read from, for other processes.
-    saved: Saved,
+    recipe: Recipe,
 }
 
 impl Function {
@@ -112,14 +126,15 @@ impl Function {
         kind: Kind,
         compiled: Compiled,
         parameters: Vec<(String, f64)>,
-        saved: Saved,
+        recipe: Recipe,
     ) -> Result<Function, Trouble> {
         let (n, m) = (compiled.coordinates().len(), compiled.constraints().len());
+        let places = n + compiled.states().len();
         let idle = Idle { compiled, parameters, list: Mutex::new(Vec::new()) };
         // A parameter that is not there is said now, not at the first state.
         let room = idle.take()?;
         idle.give(room);
-        Ok(Function { kind, n, axes: kind.axes(n, m), idle, saved })
+        Ok(Function { kind, n, places, axes: kind.axes(n, m), idle, recipe })
     }
 
     /// One value; `takes` has it while the place is there.
@@ -127,7 +142,8 @@ impl Function {
         &self,
         t: f64,
         given: &[&[f64]],
-        takes: impl FnOnce(&[f64], &[f64]) -> T,
+        joined: bool,
+        takes: impl FnOnce(&[f64]) -> T,
     ) -> Result<T, Trouble> {
         let mut room = self.idle.take()?;
         let mut at = 0;
@@ -136,8 +152,8 @@ impl Function {
             at += list.len();
         }
         let Room { work, x } = &mut *room;
-        let taken = match self.kind.value(work, t, x) {
-            Ok(value) => Ok(takes(value, x)),
+        let taken = match self.kind.value(work, t, (x, self.places), joined) {
+            Ok(value) => Ok(takes(value)),
             Err(error) => Err(error.into()),
         };
         self.idle.give(room);
@@ -155,9 +171,8 @@ impl Function {
                 *x = job.x[i * job.count + k];
             }
             let t = if job.t.len() == 1 { job.t[0] } else { job.t[k] };
-            let value = self.kind.value(work, t, x)?;
-            let head = if job.joined { &x[self.n..] } else { &[] };
-            for (i, &y) in head.iter().chain(value).enumerate() {
+            let value = self.kind.value(work, t, (x, self.places), job.joined)?;
+            for (i, &y) in value.iter().enumerate() {
                 values[i * job.count + k] = y;
             }
             if k % 256 == 255 && guard.check(k as f64, job.count as f64).is_break() {
@@ -169,7 +184,7 @@ impl Function {
     }
 
     fn rows(&self, joined: bool) -> usize {
-        self.axes.iter().product::<usize>() + if joined { self.n } else { 0 }
+        self.axes.iter().product::<usize>() + if joined { self.places } else { 0 }
     }
 }
 
@@ -179,7 +194,7 @@ struct Job {
     /// (q, v), a row for each.
     x: Vec<f64>,
     count: usize,
-    /// Whether the answer is (v, q̈): the rates of y.
+    /// Whether the answer are the rates of y.
     joined: bool,
 }
 
@@ -210,7 +225,8 @@ impl Function {
                 }
             },
         };
-        Ok(slf.get().call(py, t, q, v, out)?.into_any())
+        let own = slf.get();
+        Ok(own.recipe.told(own.call(py, t, q, v, out))?.into_any())
     }
 
     /// What it is the term of, as `System.function` names it.
@@ -232,13 +248,19 @@ impl Function {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Restored<'py>> {
         let restore = py.import("dalembert._system")?.getattr("_restored_function")?;
-        Ok((restore, (self.saved.clone(), self.name(), self.idle.parameters.clone())))
+        Ok((restore, (self.recipe.saved(py), self.name(), self.idle.parameters.clone())))
     }
 
-    /// How many coordinates states have.
+    /// How many coordinates there are.
     #[getter]
     fn size(&self) -> usize {
         self.n
+    }
+
+    /// How many positions and states there are: what q has.
+    #[getter]
+    fn places(&self) -> usize {
+        self.places
     }
 }
 
@@ -267,13 +289,15 @@ impl Function {
         let q = arrays::numbers(q)?;
         let v = v.map(arrays::numbers).transpose()?;
         let joined = v.is_none() && self.kind == Kind::Acceleration;
-        let expected = if v.is_none() { 2 * self.n } else { self.n };
+        let (places, expected) = (self.places, self.n + self.places);
         let shape = q.shape();
         let count = match (shape, &v) {
             ([rows], None) if *rows == expected => None,
-            ([rows], Some(v)) if *rows == expected && v.shape() == shape => None,
+            ([rows], Some(v)) if *rows == places && v.shape() == [self.n] => None,
             ([rows, count], None) if *rows == expected => Some(*count),
-            ([rows, count], Some(v)) if *rows == expected && v.shape() == shape => Some(*count),
+            ([rows, count], Some(v)) if *rows == places && v.shape() == [self.n, *count] => {
+                Some(*count)
+            }
             _ => {
                 return door::brief(py, || {
                     Err(self.misshapen(shape, v.as_ref().map(|v| v.shape())))
@@ -294,21 +318,16 @@ impl Function {
             let held = (q.try_readonly()?, v.as_ref().map(|v| v.try_readonly()).transpose()?);
             let (q, v) = (held.0.as_slice()?, held.1.as_ref().map(|v| v.as_slice()).transpose()?);
             let given = [q, v.unwrap_or(&[])];
-            let head = |x: &[f64]| if joined { x[self.n..].to_vec() } else { Vec::new() };
             if let Some(out) = out {
                 let mut room = self.writable(py, out)?;
                 let place = room.as_slice_mut()?;
                 door::brief(py, || {
-                    self.one(t, &given, |value, x| {
-                        let split = if joined { self.n } else { 0 };
-                        place[..split].copy_from_slice(&x[x.len() - split..]);
-                        place[split..].copy_from_slice(value);
-                    })
+                    self.one(t, &given, joined, |value| place.copy_from_slice(value))
                 })?;
                 return Ok(out.clone());
             }
             let value = door::brief(py, || {
-                self.one(t, &given, |value, x| [head(x).as_slice(), value].concat())
+                self.one(t, &given, joined, <[f64]>::to_vec)
             })?;
             return self.shaped(value, py, joined, None);
         };
@@ -351,7 +370,7 @@ impl Function {
     }
 
     fn shape_of(&self, joined: bool, count: Option<usize>) -> Vec<usize> {
-        let mut shape = if joined { vec![2 * self.n] } else { self.axes.clone() };
+        let mut shape = if joined { vec![self.n + self.places] } else { self.axes.clone() };
         shape.extend(count);
         shape
     }
@@ -391,15 +410,19 @@ impl Function {
     }
 
     fn misshapen(&self, q: &[usize], v: Option<&[usize]>) -> Trouble {
-        let n = self.n;
+        let (n, places) = (self.n, self.places);
         Trouble::Argument(match v {
-            Some(v) => format!(
+            Some(v) if n == places => format!(
                 "q and v must have shape ({n},), or ({n}, k) for k states, and have {q:?} and {v:?}"
             ),
-            None => format!(
-                "y = (q, v) must have shape ({},), or ({0}, k) for k states, and has {q:?}",
-                2 * n
+            Some(v) => format!(
+                "q, with states behind the positions, must have shape ({places},) and v ({n},), or \
+                 k columns of that, and they have {q:?} and {v:?}"
             ),
+            None => {
+                let (y, rows) = (if n == places { "(q, v)" } else { "(q, z, v)" }, n + places);
+                format!("y = {y} must have shape ({rows},), or ({rows}, k) for k states, and has {q:?}")
+            }
         })
     }
 }

@@ -7,6 +7,7 @@
 
 mod arrays;
 mod door;
+mod driven;
 mod function;
 mod model;
 mod motion;

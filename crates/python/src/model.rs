@@ -1,6 +1,7 @@
 //! A model: read, looked at, asked for numbers.
 
 use crate::door::{self, Guard, Trouble};
+use crate::driven::Recipe;
 use crate::function::{Function, Kind};
 use crate::motion::Motion;
 use crate::names;
@@ -20,7 +21,9 @@ use dalembert::model::system;
 use dalembert::prelude::{Mechanics, Stabilize};
 use dalembert::simulate::report::{EvalError, Options as EvalOptions, report};
 use dalembert::simulate::{Setting, StartError};
-use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies};
+use dalembert::{
+    Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies,
+};
 use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
@@ -33,8 +36,7 @@ use std::sync::OnceLock;
 /// A model without faults.
 #[pyclass(frozen, module = "dalembert._dalembert")]
 pub(crate) struct Model {
-    pub input: Input,
-    pub options: Options,
+    pub recipe: Recipe,
     pub loaded: Loaded,
     pub model: system::Model,
     /// Compiled when it is first asked for.
@@ -50,11 +52,12 @@ pub(crate) enum At {
 }
 
 /// Reads a text; one that has faults is an error.
-fn read(input: Input, options: Options) -> Result<Model, Error> {
-    let mut loaded = dalembert::load(&input, &options);
+fn read(recipe: Recipe) -> Result<Model, Error> {
+    let mut loaded = dalembert::load(&recipe.input, &recipe.options);
     match loaded.model.take() {
         Some(model) if !loaded.diagnostics.iter().any(|d| d.severity == Severity::Fault) => {
-            Ok(Model { input, options, loaded, model, compiled: OnceLock::new() })
+            let model = recipe.drive(model)?;
+            Ok(Model { recipe, loaded, model, compiled: OnceLock::new() })
         }
         _ => Err(loaded.into()),
     }
@@ -87,6 +90,13 @@ fn said(loaded: &Loaded, lint: Vec<dalembert::Diagnostic>) -> (Value, String) {
     (diagnostics::to_json(&all, &loaded.sources), words)
 }
 
+fn append(input: &mut Input, statements: &str) {
+    input.text += &match input.syntax {
+        Syntax::Plain => format!("\n{statements}\n"),
+        Syntax::Markdown => format!("\n\n```dal\n{statements}\n```\n"),
+    };
+}
+
 fn listed(given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(arrays::numbers(given)?.to_vec()?)
 }
@@ -110,61 +120,67 @@ impl Model {
         markdown: bool,
         folder: Option<PathBuf>,
     ) -> PyResult<Model> {
-        let input = input(name, text, markdown, folder);
-        door::enter(py, |_| Ok(read(input, Options::default())?))
+        let recipe = Recipe::new(input(name, text, markdown, folder));
+        door::enter(py, |_| Ok(read(recipe)?))
     }
 
     /// The model of a file, or of the gallery (`gallery:NAME`).
     #[staticmethod]
     fn open(py: Python<'_>, place: &str) -> PyResult<Model> {
-        door::enter(py, |_| Ok(read(Input::open(place).map_err(Error::from)?, Options::default())?))
+        door::enter(py, |_| Ok(read(Recipe::new(Input::open(place).map_err(Error::from)?))?))
     }
 
     /// The same with further overrides, each a text such as `m=2, x'=0`.
     fn with_set(&self, py: Python<'_>, overrides: Vec<String>) -> PyResult<Model> {
         door::enter(py, |_| {
-            let mut options = self.options.clone();
-            options.set.extend(overrides);
-            Ok(read(self.input.clone(), options)?)
+            let mut recipe = self.recipe.clone();
+            recipe.options.set.extend(overrides);
+            Ok(read(recipe)?)
         })
     }
 
     /// The same with further statements at its end.
     fn with_statements(&self, py: Python<'_>, statements: &str) -> PyResult<Model> {
         door::enter(py, |_| {
-            let mut input = self.input.clone();
-            input.text += &match input.syntax {
-                Syntax::Plain => format!("\n{statements}\n"),
-                Syntax::Markdown => format!("\n\n```dal\n{statements}\n```\n"),
-            };
-            Ok(read(input, self.options.clone())?)
+            let mut recipe = self.recipe.clone();
+            append(&mut recipe.input, statements);
+            Ok(read(recipe)?)
         })
     }
 
+    /// The same with other values for its inputs: texts such as `F=sin(t)`, of what `statements`
+    /// declare too, or functions with derivatives behind them.
+    fn with_inputs(
+        &self,
+        py: Python<'_>,
+        texts: Vec<String>,
+        statements: &str,
+        functions: Vec<(String, Vec<Py<PyAny>>)>,
+    ) -> PyResult<Model> {
+        let mut recipe = self.recipe.clone();
+        if !statements.is_empty() {
+            append(&mut recipe.input, statements);
+        }
+        recipe.replace(texts, functions);
+        door::enter(py, |_| Ok(read(recipe)?))
+    }
+
     /// All that it is read from, for [`restored`](Model::restored).
-    fn saved(&self) -> Saved {
-        let Input { name, text, syntax, folder } = self.input.clone();
-        (name, text, syntax == Syntax::Markdown, folder, self.options.set.clone())
+    fn saved(&self, py: Python<'_>) -> Saved {
+        self.recipe.saved(py)
     }
 
     /// The model that was saved.
     #[staticmethod]
-    fn restored(
-        py: Python<'_>,
-        name: &str,
-        text: &str,
-        markdown: bool,
-        folder: Option<PathBuf>,
-        overrides: Vec<String>,
-    ) -> PyResult<Model> {
-        let input = input(name, text, markdown, folder);
-        door::enter(py, |_| Ok(read(input, Options { set: overrides, ..Options::default() })?))
+    fn restored(py: Python<'_>, saved: Saved) -> PyResult<Model> {
+        let recipe = Recipe::restored(saved);
+        door::enter(py, |_| Ok(read(recipe)?))
     }
 
     /// Its text.
     #[getter]
     fn text(&self) -> &str {
-        &self.input.text
+        &self.recipe.input.text
     }
 
     /// Its title, heading or name.
@@ -223,7 +239,7 @@ impl Model {
         formulation: Option<&str>,
         elimination: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut object = door::enter(py, |_| {
+        let mut object = self.recipe.told(door::enter(py, |_| {
             let mut options = EvalOptions::of_model(&self.model);
             match formulation {
                 Some("all") => options.formulations = dalembert::formulations::ALL.to_vec(),
@@ -244,7 +260,7 @@ impl Model {
                 let found = report(model, &options).map_err(|e| refused(&e, model))?;
                 Ok(EvaluationPage { model, report: &found }.to_json())
             })
-        })?;
+        }))?;
         let terms = object.get_mut("terms").map(Value::take);
         let answer = value::to_python(py, &object)?;
         if let Some(Value::Object(terms)) = terms {
@@ -270,7 +286,7 @@ impl Model {
     /// about it, as `dal linearize --json` has them.
     #[pyo3(signature = (at = None))]
     fn linearize<'py>(&self, py: Python<'py>, at: Option<At>) -> PyResult<Bound<'py, PyAny>> {
-        let object = door::enter(py, |guard| {
+        let object = self.recipe.told(door::enter(py, |guard| {
             self.at_state(at, |model| {
                 let setting = Setting::new(model).map_err(|m| Error::of_missing(m, model))?;
                 match watched(guard, |watch| linearize_watched(&setting, watch)) {
@@ -282,7 +298,7 @@ impl Model {
                     Err(error) => Err(Trouble::Failed(failure_words(&error, model))),
                 }
             })
-        })?;
+        }))?;
         value::to_python(py, &object)
     }
 
@@ -308,7 +324,7 @@ impl Model {
                     self.compiled.get_or_init(|| made)
                 }
             };
-            Function::new(kind, compiled.clone(), parameters, self.saved())
+            Function::new(kind, compiled.clone(), parameters, self.recipe.clone())
         })
     }
 
@@ -344,7 +360,8 @@ impl Model {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Motion> {
         let times = times.map(listed).transpose()?.unwrap_or_default();
-        door::enter_with(py, progress, |guard| {
+        let is_driven = !self.recipe.driven.is_empty();
+        self.recipe.told(door::enter_with(py, progress, |guard| {
             let from = start_time.map_or(End::Unbounded, End::Included);
             let to = end_time.map_or(End::Unbounded, End::Included);
             let mut run = self.model.simulate((from, to)).at(times);
@@ -370,10 +387,14 @@ impl Model {
             }
             run = parameters.iter().fold(run, |run, (name, value)| run.set(name, *value));
             run = start.iter().fold(run, |run, (name, value)| run.start(name, *value));
-            let trajectory: Trajectory =
-                run.run_watched(&mut |p| guard.check(p.t - p.start, p.end - p.start))?;
+            let trajectory: Trajectory = run.run_watched(&mut |p| {
+                if is_driven && self.recipe.is_ended() {
+                    return ControlFlow::Break(());
+                }
+                guard.check(p.t - p.start, p.end - p.start)
+            })?;
             Ok(Motion { trajectory })
-        })
+        }))
     }
 
     /// Many cases of it: what is varied, how each is run, what is kept of it.
@@ -403,6 +424,7 @@ impl Model {
     ) -> PyResult<sweep::Study> {
         let values = listed(values)?;
         door::enter(py, |_| {
+            self.recipe.without_functions()?;
             if let Some(name) = &formulation {
                 names::formulation(name)?;
             }
@@ -419,12 +441,12 @@ impl Model {
                 tolerance,
                 method,
                 formulation,
-                coordinates: self.options.coordinates.clone(),
-                inputs: self.options.inputs.clone(),
+                coordinates: self.recipe.options.coordinates.clone(),
+                inputs: self.recipe.options.inputs.clone(),
                 lanes: studies::LANES,
                 part,
             };
-            sweep::new(&self.input, &self.options.set, &asked)
+            sweep::new(&self.recipe.input, &self.recipe.options.set, &asked)
         })
     }
 }
@@ -463,8 +485,9 @@ impl Model {
             }
             Some(At::Text(text)) => text,
         };
-        let options = Options { at: Some(text), ..self.options.clone() };
-        work(&read(self.input.clone(), options)?.model)
+        let mut recipe = self.recipe.clone();
+        recipe.options.at = Some(text);
+        work(&read(recipe)?.model)
     }
 
     fn with_state(&self, list: &[(String, f64)]) -> Option<system::Model> {
@@ -505,8 +528,16 @@ fn parts(model: &system::Model) -> Value {
             json!({"name": c.name, "label": c.label, "kinds": c.kinds(), "residual": residual})
         })
         .collect();
+    let inputs: Map<String, Value> = system
+        .inputs
+        .iter()
+        .map(|u| (u.name.clone(), json!(u.value.map(|value| exprs.to_source(value)))))
+        .collect();
     json!({
         "positions": names(system.positions()),
+        "states": system.states.iter().map(|z| &z.name).collect::<Vec<_>>(),
+        "inputs": inputs,
+        "outputs": system.outputs.iter().map(|o| &o.name).collect::<Vec<_>>(),
         "velocities": names(system.velocities()),
         "momenta": names(system.momenta()),
         "parameters": parameters,

@@ -6,8 +6,10 @@ use pyo3::types::{PyDict, PyList};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// All that a model is read from: name, text, whether that is Markdown, folder, overrides.
-pub(crate) type Saved = (String, String, bool, Option<PathBuf>, Vec<String>);
+/// All that a model is read from: name, text, whether that is Markdown, folder, overrides, inputs
+/// as texts, and those that are functions of Python.
+pub(crate) type Saved =
+    (String, String, bool, Option<PathBuf>, Vec<String>, Vec<String>, Vec<(String, Vec<Py<PyAny>>)>);
 
 /// Objects become dictionaries, arrays lists.
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {

@@ -99,5 +99,5 @@ macro_rules! shims {
 
 shims! {
     Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Exp, Log, Abs, Sign, Min, Max, If,
-    Negative, NotPositive, And, Or, Floor, Table, Piece, Entry
+    Negative, NotPositive, And, Or, Floor, Table, Piece, Entry, Given
 }
