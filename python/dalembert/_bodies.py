@@ -149,9 +149,11 @@ class _Numbers:
         # What is given from outside is any function of time.
         driven = {f for m in plain for f in m.atoms(sp.core.function.AppliedUndef)}
         if driven:
-            generator = random.Random(2)
-            some = lambda: sp.Rational(generator.randint(100, 900), 1000)
-            taken = {f: some() + some() * time + some() * time**2 for f in driven if f.args == (time,)}
+            taken = {
+                f: _some_function(at, time)
+                for at, f in enumerate(sorted(driven, key=str))
+                if f.args == (time,)
+            }
             plain = [m.subs(taken).doit() for m in plain]
         own = [*slots.values(), time]
         free = sorted({s for m in plain for s in m.free_symbols} - set(own), key=str)
@@ -165,6 +167,12 @@ class _Numbers:
 
     def __call__(self, q: list[Any], dots: list[Any], t: Any) -> list[Any]:
         return [mpmath.matrix(m) for m in self.function(*q, *dots, t, *self.values)]
+
+
+def _some_function(at: int, time: Any) -> Any:
+    """A function of time that nothing else is."""
+    generator = random.Random(at)
+    return sum(sp.Rational(generator.randint(100, 900), 1000) * time**k for k in range(3))
 
 
 def _is_right(w: Any, weight: Any, q: list[Any], time: Any, *, turns: bool) -> bool:

@@ -200,8 +200,10 @@ def test_names_of_the_language_are_stepped_around() -> None:
 
 def test_what_cannot_be_brought_is_said() -> None:
     x, u = dynamicsymbols("x u")
-    with pytest.raises(errors.ArgumentError, match="is none of the coordinates"):
-        dalembert.System.from_sympy([x], T=x.diff(t) ** 2 / 2 + u)
+    with pytest.raises(errors.ArgumentError, match="is none of the coordinates, and no function of t"):
+        dalembert.System.from_sympy([x], T=x.diff(t) ** 2 / 2 + sp.Function("f")(x))
+    with pytest.raises(errors.ArgumentError, match="an energy is one expression"):
+        dalembert.System.from_sympy([x, u], T=sp.Matrix([x, u]))
     with pytest.raises(errors.ArgumentError, match="no function of time"):
         dalembert.System.from_sympy([sp.Symbol("x")], T=1)
     with pytest.raises(errors.ArgumentError, match="no function gamma"):
@@ -253,3 +255,47 @@ def test_the_reduced_bracket_comes_back() -> None:
     right = sp.Matrix([*found.kinematics, *found.Q])
     assert sp.simplify(rates - right) == sp.zeros(5, 1)
     assert found.J_r + found.J_r.T == sp.zeros(5)
+
+
+def test_functions_of_time_are_inputs() -> None:
+    """A motor's torque, and a track that moves as somebody says."""
+    x, y = dynamicsymbols("x y")
+    F, h = sp.Function("F")(t), sp.Function("h")(t)
+    m, k = sp.symbols("m k")
+    system = dalembert.System.from_sympy(
+        [x, y],
+        T=m * (x.diff(t) ** 2 + y.diff(t) ** 2) / 2,
+        V=k * x**2 / 2,
+        constraints={"track": y - h},
+        forces={x: F - 0.3 * h.diff(t)},
+        parameters={m: 1, k: 2, h: sp.sin(t) / 2},
+        start={x: 1},
+    )
+    assert system.inputs == {"F": None, "h": "1/2*sin(t)"}
+    by_formula = system.simulate(2, inputs={"F": "cos(3*t)"}, tol=1e-11)
+    by_function = system.simulate(2, inputs={"F": lambda t: np.cos(3 * t)}, tol=1e-11)
+    assert np.allclose(by_formula.y, by_function.y, atol=1e-8)
+    assert np.allclose(by_formula["y"], np.sin(by_formula.t) / 2, atol=1e-10)
+    # What depends on the motion takes the place of the function.
+    closed = dalembert.System.from_sympy(
+        [x], T=x.diff(t) ** 2 / 2, forces=[F], parameters={F: -3 * x - x.diff(t)}, start={x: 1}
+    )
+    assert closed.inputs == {} and closed.evaluate().accelerations == {"x": -3.0}
+
+
+def test_what_is_usual_in_sympy_is_taken() -> None:
+    """Matrices of coordinates, constraints and forces, an energy that is a matrix of one entry, one
+    constraint without a list."""
+    q = sp.Matrix(dynamicsymbols("q1:3"))
+    m = sp.Symbol("m", positive=True)
+    v = q.diff(t)
+    row = q[0] ** 2 + q[1] ** 2 - 1
+    plain = dalembert.System.from_sympy(
+        list(q), T=m * (v[0] ** 2 + v[1] ** 2) / 2, constraints=[row], forces=[0, -m], parameters={m: 2}
+    )
+    for constraints in (sp.Matrix([row]), row, sp.Eq(q[0] ** 2 + q[1] ** 2, 1), {"c1": row}):
+        system = dalembert.System.from_sympy(
+            q, T=v.T * (m / 2) * v, constraints=constraints, forces=sp.Matrix([0, -m]), parameters={m: 2}
+        )
+        at = [0.6, 0.8, 0.8, -0.6]
+        assert system.evaluate(at).accelerations == pytest.approx(plain.evaluate(at).accelerations)

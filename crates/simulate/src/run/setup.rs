@@ -24,6 +24,8 @@ pub enum OptionError {
     },
     /// A step that is not positive and finite.
     Step(f64),
+    /// A longest step that is not positive.
+    Longest(f64),
     /// More steps than are allowed.
     Steps {
         /// The step.
@@ -59,6 +61,9 @@ impl std::fmt::Display for OptionError {
                 f,
                 "the step must be a positive finite number, and it is {step}; {backwards}"
             ),
+            OptionError::Longest(step) => {
+                write!(f, "the longest step must be positive, and it is {step}; {backwards}")
+            }
             OptionError::Steps { step, count, most } => {
                 write!(f, "a step of {step:e} takes {count:.0e} steps, and {most:.0e} is the most")
             }
@@ -85,6 +90,12 @@ pub fn validate(options: &RunOptions, start: f64) -> Result<(), OptionError> {
         if count > MOST_OUTPUTS {
             return Err(OptionError::Outputs { every, count });
         }
+    }
+    if let Some(step) = options.longest
+        && length > 0.0
+        && !(step > 0.0)
+    {
+        return Err(OptionError::Longest(step));
     }
     if let Some(step) = options.step {
         if !(step > 0.0) || !step.is_finite() {
