@@ -63,8 +63,9 @@ class _Names:
     def of(self, atom: Any) -> str:
         if atom not in self.by_atom:
             wanted = atom.func.__name__ if isinstance(atom, sp.Function) else atom.name
-            name = re.sub(r"\W", "_", wanted) or "_"
-            name = name if not name[0].isdigit() else f"_{name}"
+            name = re.sub(r"\W", "_", wanted)
+            # A name begins with a letter.
+            name = name if name[:1].isalpha() else f"s_{name.lstrip('_')}"
             while name in _TAKEN or name in self.by_atom.values():
                 name += "_"
             self.by_atom[atom] = name
