@@ -57,7 +57,9 @@ def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any]]:
 
     positions, rates = [sp.sympify(row) for row in positions], [*map(in_rates, rates), *left]
     held = _Held(positions, rates, time)
-    kinetic, added, tied = sp.S.Zero, [], []
+    kinetic = sp.S.Zero
+    added: list[Any] = []
+    tied: list[Any] = []
     base: Any = None
     for body in bodies:
         center = body.masscenter
@@ -321,7 +323,8 @@ def _on(
 
 def _least(rows: list[list[Any]], rest: Any) -> tuple[list[Any], list[list[Any]]]:
     """The shortest step that takes the rest away, and unit vectors that span the rows."""
-    step, units = [mpmath.mpf(0)] * len(rows[0]), []
+    step = [mpmath.mpf(0)] * len(rows[0])
+    units: list[list[Any]] = []
     for row, off in zip(rows, rest):
         off = -off - mpmath.fdot(row, step)
         for e in units:

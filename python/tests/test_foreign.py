@@ -86,3 +86,26 @@ def test_torch_tensors(pendulum: dalembert.System) -> None:
         f(0.0, q.requires_grad_(), v)
     with torch.no_grad():
         assert np.array_equal(f(0.0, q, v).numpy(), found.numpy())
+    # One state, y = (q, v), integers, times of their own, a time beside NumPy's arrays.
+    assert torch.equal(f(0.0, q[:, 0].detach(), v[:, 0]), found[:, 0])
+    y = torch.cat([q.detach(), v])
+    assert torch.equal(f(0.0, y)[2:], found) and torch.equal(f(0.0, y)[:2], v)
+    whole = f(0, torch.tensor([2, 0]), torch.tensor([0, 1]))
+    assert whole.dtype == torch.get_default_dtype() and np.allclose(whole.numpy(), [-0.5, -9.81])
+    driven = dalembert.System("coord x, y; kinetic x'^2/2 + y'^2/2; force x: t*y; force y: t^2")
+    g, times = driven.function(), torch.linspace(0, 1, 7, dtype=torch.float64)
+    assert np.array_equal(g(times, q.detach(), v).numpy(), g(times.numpy(), Q, V))
+    assert isinstance(g(torch.tensor(0.5), Q, V), torch.Tensor)
+    assert pendulum.function("jacobian")(0.0, q.detach(), v).shape == (1, 2, 7)
+    with pytest.raises(errors.ArgumentError, match=r"q and v must have shape \(2,\)"):
+        f(0.0, q.detach()[:1], v[:1])
+    with pytest.raises(errors.ArgumentError, match="`out` is for NumPy"):
+        f(0.0, q.detach(), v, out=np.empty((2, 7)))
+    # A solver made of tensors comes to where ours comes.
+    h, z = 0.001, torch.tensor([2.0, 0.0, 0.0, 0.0], dtype=torch.float64)
+    for _ in range(500):
+        a = f(0.0, z)
+        b = f(0.0, z + h / 2 * a)
+        c = f(0.0, z + h / 2 * b)
+        z = z + h / 6 * (a + 2 * b + 2 * c + f(0.0, z + h * c))
+    assert np.allclose(z.numpy(), pendulum.simulate(0.5, tol=1e-12).y[:, -1], atol=1e-9)

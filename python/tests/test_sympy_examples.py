@@ -283,3 +283,94 @@ def test_joints_before_their_equations_are_formed() -> None:
     assert system.coordinates == ["q"]
     found = system.to_sympy()
     assert sp.simplify(found.M[0] - (J + m * l**2 / 4)) == 0
+
+
+def test_more_kinematic_equations_than_speeds() -> None:
+    """Exercises 8.12 and 8.17 of Kane and Levinson, as SymPy has them: two wheels on an axle, whose
+    rolling is told by the kinematic equations. What is left of these is a constraint."""
+    kane = example("test_kane2.test_sub_qdot")
+    names = "R M g e f theta a b mA mB IA J K IA22 IA23 IA33 Q1 Q2 Q3".split()
+    random = np.random.default_rng(1)
+    values = {sp.Symbol(name): float(x) for name, x in zip(names, random.uniform(0.5, 1.5, 19))}
+    system = dalembert.System.from_sympy(kane, parameters=values)
+    q, u, unseen = list(kane.q), list(kane.u), {x: 0 for x in kane._uaux}
+    point = dict(zip(q + u, [0.3, 0.4, 0.5, 0.6, 0.7]))
+    at = lambda expr: sp.Matrix(expr).subs(unseen).subs(point).subs(values).evalf()
+    u_dot = at(kane.mass_matrix).LUsolve(at(kane.forcing))
+    rates = sp.Matrix([kane.kindiffdict()[x.diff(t)] for x in q])
+    v = np.array(at(rates), dtype=float).ravel()
+    further = dict(zip([x.diff(t) for x in u], u_dot)) | dict(zip([x.diff(t) for x in q], v))
+    right = np.array(at(rates.diff(t).subs({x.diff(t): 0 for x in kane._uaux}).subs(further)), dtype=float)
+    n = len(system.coordinates)
+    place, rate = np.zeros((2, n))
+    place[:3], rate[:3] = [0.3, 0.4, 0.5], v
+    a = system.function("jacobian")(0, place, rate)
+    rate[3:] = np.linalg.lstsq(a[:, 3:], -a[:, :3] @ v)[0]
+    assert system.function()(0, place, rate)[:3] == pytest.approx(right.ravel(), rel=1e-10)
+
+
+def test_a_body_by_a_quaternion() -> None:
+    """Four rates and three speeds: T is that of the body where the quaternion is a unit, which is
+    all that counts. It turns as Euler's equations say."""
+    from sympy.physics.mechanics import Point, ReferenceFrame, RigidBody, inertia
+
+    e, w = list(dynamicsymbols("e0:4")), list(dynamicsymbols("w1:4"))
+    A, B, C = sp.symbols("A B C")
+    N, O = ReferenceFrame("N"), Point("O")
+    R = N.orientnew("R", "Quaternion", e)
+    omega = R.ang_vel_in(N)
+    R.set_ang_vel(N, w[0] * R.x + w[1] * R.y + w[2] * R.z)
+    O.set_vel(N, 0)
+    kinematics = [omega.dot(axis) - speed for axis, speed in zip(R, w)]
+    kinematics.append(sum(x * x.diff(t) for x in e))
+    body = RigidBody("stone", O, R, sp.Symbol("m"), (inertia(R, A, B, C), O))
+    kane = KanesMethod(
+        N, e[1:], w, q_dependent=e[:1], kd_eqs=kinematics, bodies=[body],
+        configuration_constraints=[sum(x * x for x in e) - 1], explicit_kinematics=False,
+    )
+    values = {A: 0.5, B: 0.8, C: 1.1, sp.Symbol("m"): 1.0}
+    start = {"e0": 1, "e1'": 0.3, "e2'": 0.5, "e3'": 0.2}  # ω = 2 ė there.
+    system = dalembert.System.from_sympy(kane, parameters=values, start=start)
+    motion = system.simulate(3, tol=1e-10)
+    assert motion.certificate.holds
+    euler = dalembert.System(
+        "param A = 0.5, B = 0.8, C = 1.1; coord x; state w1' = (B - C)*w2*w3/A, w2' = (C - A)*w3*w1/B,"
+        "w3' = (A - B)*w1*w2/C; kinetic x'^2/2; start w1 = 0.6, w2 = 1, w3 = 0.4"
+    ).simulate(3, tol=1e-10)
+    q = {k: motion[f"e{k}"] for k in range(4)}
+    v = {k: motion[f"e{k}'"] for k in range(4)}
+    w1 = 2 * (q[0] * v[1] - q[1] * v[0] - q[2] * v[3] + q[3] * v[2])
+    w3 = 2 * (q[0] * v[3] - q[3] * v[0] - q[1] * v[2] + q[2] * v[1])
+    assert max(np.abs(euler["w1"] - w1).max(), np.abs(euler["w3"] - w3).max()) < 1e-7
+
+
+def test_a_disc_with_a_wrong_acceleration() -> None:
+    """SymPy's `test_aux` has the rolling disc with speeds of its contact point. The acceleration of
+    the center is there that of a point fixed in the disc, as if the contact were one, and the
+    equations are not those of `test_rolling_disc`. Brought over, both are the same disc."""
+    found: list[Any] = []
+    own = KanesMethod.kanes_equations
+
+    def hook(self: Any, *arguments: Any, **more: Any) -> Any:
+        result = own(self, *arguments, **more)
+        found.append(self)
+        return result
+
+    KanesMethod.kanes_equations = hook  # type: ignore[method-assign]
+    try:
+        test_kane = importlib.import_module("sympy.physics.mechanics.tests.test_kane")
+        test_kane.test_aux()
+    finally:
+        KanesMethod.kanes_equations = own  # type: ignore[method-assign]
+    r, m, g = sp.symbols("r m g")
+    values = {r: 0.7, m: 1.2, g: 9.81}
+    disc = dalembert.System.from_sympy(example("test_kane.test_rolling_disc"), parameters=values)
+    unseen = dalembert.System.from_sympy(found[1], parameters=values)
+    lines = lambda system: sorted(line for line in system.text.splitlines() if "param" not in line)
+    assert lines(unseen) == lines(disc)
+    still = {x: 0 for x in found[1]._uaux}
+    q, u = list(found[1].q), list(found[1].u)
+    point = dict(zip(q + u, [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]))
+    at = lambda expr: expr.subs({x.diff(t): 0 for x in still}).subs(still).subs(point).subs(values)
+    right = example("test_kane.test_rolling_disc")
+    assert abs(float((at(found[1].forcing) - at(right.forcing))[0].evalf())) > 0.1
