@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -431,7 +430,8 @@ class Result:
         """
         text = self._motion.page(self.system.title or "model", self.system.text)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
         return text
 
     def _repr_html_(self) -> str:

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -23,6 +22,8 @@ from ._answers import Answer
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
@@ -58,7 +59,7 @@ class Study:
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Study:
         """The study that a folder has, be it finished or not; whoever computes it may go on."""
-        place = Path(folder).absolute()
+        place = _path(folder)
         found = _opened(place, _mark(place))
         return cls(found.names, folder=place, count=len(found))
 
@@ -182,8 +183,14 @@ def work(
     ...     [dalembert.work(folder, part).computed for part in study.parts]
     [2, 1]
     """
-    place = Path(folder).absolute()
+    place = _path(folder)
     return Answer(_opened(place, _mark(place)).work(place, part, threads=threads, progress=progress))
+
+
+def _path(folder: str | os.PathLike[str]) -> Path:
+    from pathlib import Path  # It takes longer to import than all of this package.
+
+    return Path(folder).absolute()
 
 
 @lru_cache(maxsize=8)
@@ -255,7 +262,7 @@ def run(
         if out is None:
             names, table, failures = study.compute(threads=threads, progress=listener)
             return Study(names, table, dict(failures))
-        place = Path(out).absolute()
+        place = _path(out)
         if compute:
             study.run(place, resume=resume, threads=threads, progress=listener)
         else:

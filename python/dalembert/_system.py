@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +82,7 @@ class System:
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> System:
         """The model of a file: ``.dal``, or Markdown."""
-        return cls._of(_dalembert.Model.open(str(Path(path))))
+        return cls._of(_dalembert.Model.open(os.fspath(path)))
 
     @classmethod
     def from_gallery(cls, name: str) -> System:
