@@ -70,7 +70,8 @@ fn series_are_refused_and_not_chosen() {
 
 #[test]
 fn constraints_take_functions_with_derivatives() {
-    let track = model("input u = sin(t)\ncoord x, y\nkinetic (x'^2 + y'^2)/2\nconstraint lift: y = u");
+    let track =
+        model("input u = sin(t)\ncoord x, y\nkinetic (x'^2 + y'^2)/2\nconstraint lift: y = u");
     let refused = dalembert::with_callback(&track, "u", f64::sin).map(|_| ());
     let error = refused.expect_err("two derivatives are needed");
     assert_eq!(error.diagnostics()[0].code.name(), "input-derivative");

@@ -5,7 +5,10 @@
 
 use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
+use crate::given::Given;
+use crate::number::Number;
 use crate::tables::TableId;
+use std::sync::Arc;
 
 impl Exprs {
     /// Functions that are 0 on the boundary of where an expression has a value, at its
@@ -73,6 +76,30 @@ impl Exprs {
             _ => None,
         };
         order.into_iter().filter_map(table).collect()
+    }
+
+    /// A function of an argument. The arena keeps it.
+    pub fn give(&self, given: &Arc<Given>, argument: ExprId) -> ExprId {
+        self.arena.lock().kept.push(Arc::clone(given));
+        let key = self.of_number(Number::integer(given.key(0)));
+        self.call(Function::Given, &[key, argument])
+    }
+
+    /// The functions of programs in expressions: which, the order of the derivative, and the
+    /// argument.
+    pub fn given(&self, roots: &[ExprId]) -> Vec<(Arc<Given>, u32, ExprId)> {
+        let order = self.arena.lock().reachable(roots);
+        let arena = self.arena.lock();
+        let given = |id: ExprId| match arena.node(id) {
+            Node::Call { function: Function::Given, start, len } => {
+                let items = arena.items(start, len);
+                let key = arena.as_number(items[0].expr).map_or(f64::NAN, |key| key.to_f64());
+                let (given, order) = Given::of_key(key)?;
+                Some((given, order, items[1].expr))
+            }
+            _ => None,
+        };
+        order.into_iter().filter_map(given).collect()
     }
 
     /// The angles `atan2` in an expression.

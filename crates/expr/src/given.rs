@@ -7,9 +7,6 @@
 //! An arena that speaks of a function keeps it, and so does whatever keeps the arena. When the last
 //! of them is gone the function is dropped, and its number is never used again.
 
-use crate::arena::{ExprId, Exprs, Node};
-use crate::function::Function;
-use crate::number::Number;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, PoisonError, RwLock, Weak};
@@ -71,7 +68,8 @@ impl Given {
         self.orders.len() as u32 - 1
     }
 
-    fn key(&self, order: u32) -> i64 {
+    /// The number of a derivative, for expressions.
+    pub(crate) fn key(&self, order: u32) -> i64 {
         (self.id * ORDERS + u64::from(order).min(ORDERS - 1)) as i64
     }
 
@@ -107,37 +105,11 @@ pub(crate) fn next(key: f64) -> Option<i64> {
     Some(given.key(order + 1))
 }
 
-impl Exprs {
-    /// A function of an argument. The arena keeps it.
-    pub fn give(&self, given: &Arc<Given>, argument: ExprId) -> ExprId {
-        self.arena.lock().kept.push(Arc::clone(given));
-        let key = self.of_number(Number::integer(given.key(0)));
-        self.call(Function::Given, &[key, argument])
-    }
-
-    /// The functions of programs in expressions: which, the order of the derivative, and the
-    /// argument.
-    pub fn given(&self, roots: &[ExprId]) -> Vec<(Arc<Given>, u32, ExprId)> {
-        let order = self.arena.lock().reachable(roots);
-        let arena = self.arena.lock();
-        let given = |id: ExprId| match arena.node(id) {
-            Node::Call { function: Function::Given, start, len } => {
-                let items = arena.items(start, len);
-                let key = arena.as_number(items[0].expr).map_or(f64::NAN, |key| key.to_f64());
-                let (given, order) = Given::of_key(key)?;
-                Some((given, order, items[1].expr))
-            }
-            _ => None,
-        };
-        order.into_iter().filter_map(given).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Symbol;
     use crate::eval::Doubles;
+    use crate::{ExprId, Exprs, Number, Symbol};
 
     #[test]
     fn functions_have_derivatives_as_far_as_they_are_given() {

@@ -326,9 +326,7 @@ impl Function {
                 })?;
                 return Ok(out.clone());
             }
-            let value = door::brief(py, || {
-                self.one(t, &given, joined, <[f64]>::to_vec)
-            })?;
+            let value = door::brief(py, || self.one(t, &given, joined, <[f64]>::to_vec))?;
             return self.shaped(value, py, joined, None);
         };
         let t: Vec<f64> = match t.extract::<f64>() {
@@ -421,7 +419,9 @@ impl Function {
             ),
             None => {
                 let (y, rows) = (if n == places { "(q, v)" } else { "(q, z, v)" }, n + places);
-                format!("y = {y} must have shape ({rows},), or ({rows}, k) for k states, and has {q:?}")
+                format!(
+                    "y = {y} must have shape ({rows},), or ({rows}, k) for k states, and has {q:?}"
+                )
             }
         })
     }

@@ -21,9 +21,7 @@ use dalembert::model::system;
 use dalembert::prelude::{Mechanics, Stabilize};
 use dalembert::simulate::report::{EvalError, Options as EvalOptions, report};
 use dalembert::simulate::{Setting, StartError};
-use dalembert::{
-    Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies,
-};
+use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies};
 use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};

@@ -8,8 +8,15 @@ use std::path::PathBuf;
 
 /// All that a model is read from: name, text, whether that is Markdown, folder, overrides, inputs
 /// as texts, and those that are functions of Python.
-pub(crate) type Saved =
-    (String, String, bool, Option<PathBuf>, Vec<String>, Vec<String>, Vec<(String, Vec<Py<PyAny>>)>);
+pub(crate) type Saved = (
+    String,
+    String,
+    bool,
+    Option<PathBuf>,
+    Vec<String>,
+    Vec<String>,
+    Vec<(String, Vec<Py<PyAny>>)>,
+);
 
 /// Objects become dictionaries, arrays lists.
 pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
