@@ -44,8 +44,9 @@ _STEP, _AGREE = mpmath.mpf(10) ** -15, mpmath.mpf(10) ** -12
 _ON, _TURNS, _FOLLOWS = mpmath.mpf(10) ** -25, 40, mpmath.mpf(10) ** -9
 
 
-def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any]]:
-    """Coordinates, T, constraints and generalized forces of any of them."""
+def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any], dict[Any, Any]]:
+    """Coordinates, T, constraints and generalized forces of any of them, and what their speeds are
+    in terms of rates."""
     time = dynamicsymbols._t
     frame, bodies, loads, speeds_of, positions, rates = _parts(method, time)
     q, of_rates, left = _speeds(list(method.q), list(method.u), speeds_of, time)
@@ -87,7 +88,7 @@ def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any]]:
         partial = in_rates(moves.to_matrix(frame)).jacobian(dots)
         forces += partial.T * in_rates(vector.to_matrix(frame))
     rows = [row for row in positions + rates + tied if row != 0]
-    return q + added, kinetic, rows, [*forces, *(sp.S.Zero for _ in added)]
+    return q + added, kinetic, rows, [*forces, *(sp.S.Zero for _ in added)], of_rates
 
 
 def _parts(method: Any, time: Any) -> tuple[Any, list[Any], list[Any], Any, list[Any], list[Any]]:

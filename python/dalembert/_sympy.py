@@ -180,6 +180,8 @@ def to_text(
 ) -> str:
     """The text of a model that SymPy's expressions are."""
     is_long = False
+    #: Speeds that are no rates of coordinates, in terms of these.
+    speeds: dict[Any, Any] = {}
     kinetic, potential, lagrangian = (_scalar(x) for x in (kinetic, potential, lagrangian))
     if isinstance(constraints, sp.Basic) and not isinstance(constraints, sp.MatrixBase):
         constraints = [constraints]  # One, that is.
@@ -188,7 +190,7 @@ def to_text(
     elif isinstance(coordinates, (KanesMethod, Assembly, _JOINTS)):
         from . import _bodies
 
-        coordinates, kinetic, constraints, forces = _bodies.pieces(coordinates)
+        coordinates, kinetic, constraints, forces, speeds = _bodies.pieces(coordinates)
         is_long = True
     coordinates = [sp.sympify(q) for q in coordinates]
     for q in coordinates:
@@ -202,7 +204,7 @@ def to_text(
     # A function of time that is no coordinate, a motor's torque say, is an input. It is what it is
     # said to be; what depends on the motion (a control) takes its place.
     said = {
-        atom: sp.sympify(value)
+        atom: sp.sympify(value).xreplace(speeds)
         for atom, value in parameters.items()
         if isinstance(atom, sp.core.function.AppliedUndef) and atom not in coordinates
     }
@@ -239,7 +241,9 @@ def to_text(
     if forces is not None:
         pairs = forces.items() if isinstance(forces, Mapping) else zip(coordinates, forces)
         lines += [f"force {text(q)}: {text(f)}" for q, f in pairs if sp.sympify(f) != 0]
-    lines += [f"start {_left(q, text)} = {text(value)}" for q, value in start.items()]
+    for quantity, value in start.items():
+        left = quantity if isinstance(quantity, str) else text(sp.sympify(quantity).xreplace(speeds))
+        lines.append(f"start {left} = {text(value)}")
     given = {atom: text(value) for atom, value in said.items() if atom not in moved}
     driven = [
         f"input {names.of(u)} = {given[u]}" if u in given else f"input {names.of(u)}"
@@ -278,10 +282,6 @@ def _scalar(energy: Any) -> Any:
             raise ArgumentError(f"an energy is one expression, not a matrix of {energy.shape}")
         return energy[0]
     return energy
-
-
-def _left(quantity: Any, text: Any) -> str:
-    return quantity if isinstance(quantity, str) else text(quantity)
 
 
 def _pieces(method: Any) -> tuple[Any, Any, Any, Any]:

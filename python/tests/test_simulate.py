@@ -184,6 +184,37 @@ def test_ctrl_c_ends_a_run(pendulum: dalembert.System) -> None:
     assert time.perf_counter() - began < 5
 
 
+#: Pendulums on each other, of which some things take minutes; and how many.
+LONG = """
+param g = 9.81
+coord th[1..N]
+kinetic sum(i in 1..N, (sum(j in 1..i, cos(th[j])*th[j]')^2 + sum(j in 1..i, sin(th[j])*th[j]')^2)/2)
+potential -g*sum(i in 1..N, sum(j in 1..i, cos(th[j])))
+constraint c: sum(j in 1..N, sin(th[j])) = 0
+start th[1] = 0.1
+"""
+
+
+@pytest.mark.parametrize(
+    "count, work",
+    [
+        (2000, lambda text: dalembert.System(text)),
+        (150, lambda text: dalembert.System(text).equations("bracket")),
+        (150, lambda text: dalembert.System(text).latex("hamilton")),
+        (150, lambda text: dalembert.System(text).analyze()),
+    ],
+    ids=["reading", "deriving", "documents", "analysis"],
+)
+def test_ctrl_c_ends_work_on_expressions(count: int, work) -> None:  # type: ignore[no-untyped-def]
+    timer = threading.Timer(0.5, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        work(LONG.replace("N", str(count)))
+    # What was interrupted leaves nothing behind.
+    small = dalembert.System(LONG.replace("N", "3"))
+    assert "J_r" in small.equations("bracket") and small.analyze().rank == 1
+
+
 def test_other_threads_run_meanwhile(pendulum: dalembert.System) -> None:
     count, over = 0, threading.Event()
 

@@ -299,3 +299,29 @@ def test_what_is_usual_in_sympy_is_taken() -> None:
         )
         at = [0.6, 0.8, 0.8, -0.6]
         assert system.evaluate(at).accelerations == pytest.approx(plain.evaluate(at).accelerations)
+
+
+def test_speeds_in_controls_and_starts() -> None:
+    """Speeds that are sums of rates: a control by them, and a start by them."""
+    q1, q2, u1, u2, F = dynamicsymbols("q1 q2 u1 u2 F")
+    m = sp.Symbol("m")
+    N, O, A, B = ReferenceFrame("N"), Point("O"), Point("A"), Point("B")
+    O.set_vel(N, 0)
+    A.set_pos(O, q1 * N.x)
+    B.set_pos(O, (q1 + q2) * N.x)
+    A.set_vel(N, u1 * N.x)
+    B.set_vel(N, u2 * N.x)
+    kane = KanesMethod(
+        N, [q1, q2], [u1, u2], kd_eqs=[q1.diff(t) - u1, q1.diff(t) + q2.diff(t) - u2]
+    )
+    kane.kanes_equations([Particle("a", A, m), Particle("b", B, m)], [(A, F * N.x), (B, -F * N.x)])
+    system = dalembert.System.from_sympy(
+        kane, parameters={m: 2, F: u2 - u1 + 3 * q2}, start={q2: 0.1, u1: 0.5, u2: -0.25}
+    )
+    assert system.inputs == {}
+    state = system.evaluate().state
+    assert (state["q1'"], state["q2'"]) == (0.5, -0.75)
+    # ü₁ = F/m, ü₂ = −F/m
+    force = -0.75 + 0.3
+    found = system.evaluate().accelerations
+    assert (found["q1"], found["q1"] + found["q2"]) == pytest.approx((force / 2, -force / 2))
