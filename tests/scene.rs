@@ -255,3 +255,24 @@ fn down_is_where_things_fall_to() {
     let body = "gravity [0, -g, 0]\nparticle bob: mass m, at [x, y, z]";
     assert_eq!(found(body).as_deref(), Some("0 -g 0"));
 }
+
+/// Balls, disks and the ground under them, and the point where they touch.
+#[test]
+fn what_touches_is_drawn() {
+    let text = "body ball: mass 1, inertia 0.1, free\n\
+        contact c: ground normal [0, 1], ball radius 0.5\nstart ball.r = [0, 1]";
+    let found = shapes(text);
+    assert!(found.contains(&"circle (ball.r[1], ball.r[2]) 1/2".to_owned()), "{found:?}");
+    assert!(found.contains(&"line (ball.r[1] - 2, 0) (ball.r[1] + 2, 0)".to_owned()), "{found:?}");
+    assert!(found.contains(&"point (ball.r[1], ball.r[2] - 1/2)".to_owned()), "{found:?}");
+    let text = "body disk: mass 1, inertia [1, 2, 1], free\n\
+        joint c: rolling ground normal [0, 0, 1], disk radius 0.5 axis [0, 1, 0]";
+    let found = shapes(text);
+    let circles = found.iter().filter(|s| s.starts_with("circle")).count();
+    assert!(circles >= 2, "{found:?}");
+    // What the model says is drawn, and nothing else.
+    let text = "body ball: mass 1, inertia 0.1, free\n\
+        contact c: ground normal [0, 1], ball radius 0.5\nstart ball.r = [0, 1]\n\
+        draw point ball.position";
+    assert_eq!(shapes(text), ["point (ball.r[1], ball.r[2])"]);
+}

@@ -65,6 +65,30 @@ pub(crate) struct Entry {
     pub value: ExprId,
 }
 
+/// What is said of contacts and frictions of the phase that is shown.
+fn phase_words(system: &System) -> Vec<String> {
+    let Some(phase) = &system.phase else { return Vec::new() };
+    let mut words: Vec<String> = Vec::new();
+    if !system.contacts.is_empty() || !system.frictions.is_empty() {
+        words.push(format!("these are the equations of one phase: {}", phase.describe(system)));
+    }
+    for contact in &system.contacts {
+        let name = &contact.name;
+        words.push(format!(
+            "{name} is an inequality: its gap and its multiplier are not negative, and one of them is 0; \
+             where it is open its row and what holds its multiplier are not there"
+        ));
+    }
+    for friction in &system.frictions {
+        let name = &friction.name;
+        words.push(format!(
+            "{name} sticks where its slip is 0 and the force that keeps it so is within its bound: then \
+             it is a row for velocities"
+        ));
+    }
+    words
+}
+
 impl<'m> Derivation<'m> {
     /// The derivation of a model.
     pub fn new(model: &'m Model, equations: &'m EquationsOfMotion) -> Self {
@@ -74,7 +98,7 @@ impl<'m> Derivation<'m> {
     /// The derivation with more than the equations.
     pub fn with(model: &'m Model, equations: &'m EquationsOfMotion, extras: Extras) -> Self {
         let mut readable = Readable::new(model, equations, extras.exact);
-        let mut remarks = Vec::new();
+        let mut remarks = phase_words(&model.system);
         let mut solved = None;
         if extras.solved {
             readable.look_at_start(model, equations);

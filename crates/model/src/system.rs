@@ -60,6 +60,15 @@ impl Model {
         Model { exprs, system, sources: Arc::clone(&self.sources) }
     }
 
+    /// The model as documents show it: a model of part 1 as it is; of one with contacts and
+    /// frictions the phase in which all are closed and slip.
+    pub fn shown(&self) -> Model {
+        match self.system.wants_phase() {
+            true => self.in_phase(&Phase::shown(&self.system)),
+            false => self.share(),
+        }
+    }
+
     /// Another hold on the model: expressions added to one are in the other.
     pub fn share(&self) -> Model {
         Model {

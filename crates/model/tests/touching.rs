@@ -371,3 +371,76 @@ fn a_curve_is_touched_at_the_foot_of_the_perpendicular() {
         }
     }
 }
+
+/// What is expanded reads back as the same system, without sides and shapes.
+#[test]
+fn what_is_expanded_reads_back() {
+    let text = "
+        param mu = 0.3
+        coord x
+        kinetic x'^2/2
+        body a: mass 1, inertia 1, free
+        contact c: ground normal [0, 1], a radius 0.2, friction mu, static 2*mu, restitution 0.5, while a.r[1] > -1 and x < 2
+        contact stop: 1 >= x
+        friction rub: 2 along x' - 1, static 3
+        friction mu*abs(multiplier(c)) along x'
+        joint roll: rolling ground at [0, -1] normal [0, 1], a radius 0.1
+        event e: c closes -> x' = multiplier(c)
+        event f: rub slips
+        observe c.gap, c.mode, c.force, c.slip, rub.force, rub.mode, roll.force, roll.gap
+        start c.gap = 0
+        run t = 0..1, impacts in-turn
+    ";
+    let written = model(text);
+    let expanded = dalembert_model::expand::expand(&written);
+    for word in ["radius", "normal", "joint", "rolling"] {
+        assert!(!expanded.contains(&format!("{word} ")), "{expanded}");
+    }
+    let again = model(&expanded);
+    let (a, b) = (&written.system, &again.system);
+    assert_eq!(a.contacts.len(), b.contacts.len());
+    assert_eq!(a.frictions.len(), b.frictions.len());
+    assert_eq!(a.constraints.len(), b.constraints.len());
+    assert_eq!(a.run.impacts, b.run.impacts);
+    assert_eq!(
+        a.events.iter().map(|e| e.change).collect::<Vec<_>>(),
+        b.events.iter().map(|e| e.change).collect::<Vec<_>>()
+    );
+    for (x, y) in a.contacts.iter().zip(&b.contacts) {
+        assert_eq!((&x.name, x.friction), (&y.name, y.friction));
+        assert_eq!(x.condition.is_some(), y.condition.is_some());
+    }
+    // The same numbers in the same state.
+    let at = Point::random(&written, &mut Random(5));
+    let of = |name: &str| {
+        let flat = |name: &str| name.replace('.', "_");
+        let place = written.system.coordinates.iter().position(|c| flat(&c.name) == name);
+        place.map(|at| &written.system.coordinates[at])
+    };
+    let mut other = Point { values: Vec::new() };
+    for c in &b.coordinates {
+        let own = of(&c.name).expect("the same coordinates");
+        other.values.push((c.position, at.one(&written, written.exprs.of_symbol(own.position))));
+        other.values.push((c.velocity, at.one(&written, written.exprs.of_symbol(own.velocity))));
+    }
+    for (p, q) in a.parameters.iter().zip(&b.parameters) {
+        other.values.push((q.symbol, at.one(&written, written.exprs.of_symbol(p.symbol))));
+    }
+    for &(symbol, unknown) in &b.unknowns {
+        let own = a.unknowns.iter().find(|u| u.1 == unknown).expect("the same unknowns").0;
+        other.values.push((symbol, at.one(&written, written.exprs.of_symbol(own))));
+    }
+    let pairs = a.contacts.iter().zip(&b.contacts).flat_map(|(x, y)| {
+        [(x.gap(), y.gap()), (x.restitution, y.restitution)]
+            .into_iter()
+            .chain(x.condition.zip(y.condition))
+    });
+    let frictions = a.frictions.iter().zip(&b.frictions).flat_map(|(x, y)| {
+        let slips = x.slip.iter().copied().zip(y.slip.iter().copied());
+        slips.chain([(x.bound, y.bound)]).chain(x.static_bound.zip(y.static_bound))
+    });
+    for (x, y) in pairs.chain(frictions) {
+        let (u, v) = (at.one(&written, x), other.one(&again, y));
+        assert!(u.is_finite() && close(u, v, 1e-12), "{u} {v}\n{expanded}");
+    }
+}

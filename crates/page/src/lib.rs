@@ -164,7 +164,7 @@ impl Page<'_> {
 
     /// What is true of the model, as `dal analyze` says it without its searches.
     fn doctor(&self) -> String {
-        let model = self.model;
+        let model = &self.model.shown();
         if model.system.n_coordinates() > LARGEST {
             return "<p>A large system: <code>dal analyze</code> says what is true of it.</p>"
                 .to_owned();

@@ -459,9 +459,10 @@ impl Model {
         if let Some(name) = formulation {
             names::formulation(name)?;
         }
-        let equations = dalembert::derive(&self.model, formulation)
+        let model = self.model.shown();
+        let equations = dalembert::derive(&model, formulation)
             .map_err(|faults| Error::of_faults(faults, &self.model))?;
-        show(&Derivation::with(&self.model, &equations, Extras { exact, ..Extras::default() }))
+        show(&Derivation::with(&model, &equations, Extras { exact, ..Extras::default() }))
     }
 
     /// With the model as it is, or with a state beside it. Numbers of positions and velocities

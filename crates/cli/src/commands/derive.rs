@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
     progress::stage("deriving the equations");
     let choices = dalembert::Choices { ignored, ..Default::default() };
     // Inputs are shown as what they are called.
-    let model = &model.opened();
+    let model = &model.opened().shown();
     let equations = match dalembert::derive_with(model, args.formulation.as_deref(), &choices) {
         Ok(equations) => equations,
         Err(faults) => {

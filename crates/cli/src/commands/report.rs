@@ -47,7 +47,8 @@ pub(crate) fn run(args: &Report, color: Color) -> Status {
         return Status::ModelFaults;
     };
     progress::stage("deriving the equations");
-    let equations = match dalembert::derive(model, args.formulation.as_deref()) {
+    let in_phase = model.shown();
+    let equations = match dalembert::derive(&in_phase, args.formulation.as_deref()) {
         Ok(equations) => equations,
         Err(faults) => {
             report::diagnostics(&faults, &loaded, color);
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &Report, color: Color) -> Status {
         }
     };
     let extras = Extras { solved: args.solved, parts: args.parts, exact: false };
-    let derivation = Derivation::with(model, &equations, extras);
+    let derivation = Derivation::with(&in_phase, &equations, extras);
     progress::stage("looking at the model");
     let mut findings: Vec<String> = loaded.diagnostics.iter().map(|d| d.message.clone()).collect();
     findings.extend(dalembert::lint(&loaded).into_iter().map(|d| d.message));

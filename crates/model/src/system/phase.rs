@@ -26,6 +26,11 @@ impl Phase {
         }
     }
 
+    /// Everything closed and slipping: the phase that documents show, with all that can act in it.
+    pub fn shown(system: &System) -> Phase {
+        Phase { closed: vec![true; system.contacts.len()], ..Phase::free(system) }
+    }
+
     /// Whether a friction acts in this phase: that of an open contact does not.
     pub fn acts(&self, system: &System, friction: usize) -> bool {
         match system.frictions[friction].contact {
