@@ -325,6 +325,18 @@ impl Driver {
         self.scales.parts = parts.to_vec();
     }
 
+    /// Takes over all sizes from a motion in the same variables, if they are.
+    pub(crate) fn inherit_all_scales(&mut self, before: &Driver) {
+        let (own, other) = (&self.field.equations, &before.field.equations);
+        let (is_same, is_all) = (own.q == other.q, own.own == other.own);
+        if is_same {
+            self.inherit_scales(before);
+        }
+        if is_same && is_all {
+            self.scales.own.clone_from(&before.scales.own);
+        }
+    }
+
     /// Takes over the sizes of positions from a motion in other velocities.
     pub fn inherit_scales(&mut self, before: &Driver) {
         self.scales.inherit(&before.scales);
