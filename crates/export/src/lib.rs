@@ -4,6 +4,7 @@
 //! kind of document; all of them read one [`Derivation`].
 
 pub mod analysis;
+pub mod control;
 mod derivation;
 pub mod diagnostics;
 pub mod evaluation;
@@ -33,6 +34,7 @@ pub mod verified;
 mod width;
 
 pub use analysis::AnalysisPage;
+pub use control::{AlongPage, LocalPage};
 pub use derivation::{Derivation, Extras};
 pub use evaluation::EvaluationPage;
 pub use events::end_words;

@@ -1,5 +1,6 @@
 //! An equilibrium or steady motion and its linear equations, as text for a terminal and as JSON.
 
+use crate::control::{Driven, free_names, matrix};
 use crate::evaluation::columns;
 use crate::text::{list, width};
 use crate::values::{full, number};
@@ -7,6 +8,8 @@ use dalembert_analyze::linearize::{
     Complex, Kind, Linearization, LinearizeError, Mode, NotFound, Stability, Symmetry, Undecided,
 };
 use dalembert_model::system::Model;
+use dalembert_simulate::report::EvalError;
+use dalembert_simulate::run::RunError;
 use dalembert_simulate::{StartError, Verdict};
 use serde_json::{Map, Value, json};
 use std::f64::consts::PI;
@@ -44,7 +47,8 @@ impl LinearizationPage<'_> {
             Some(k) => json!(k),
             None => Value::Null,
         };
-        let all: Vec<Value> = spectrum.all().iter().map(pair).collect();
+        let all_values = spectrum.all();
+        let all: Vec<Value> = all_values.iter().map(pair).collect();
         json!({
             "format": 1,
             "system": system.title,
@@ -71,6 +75,7 @@ impl LinearizationPage<'_> {
             "resonant": spectrum.resonant.iter().map(|&w| number(w)).collect::<Vec<_>>(),
             "reason": self.reason(),
             "matrices": self.matrices_json(),
+            "control": self.driven(&self.names(), &all_values).json(),
         })
     }
 
@@ -110,42 +115,35 @@ impl LinearizationPage<'_> {
 
     fn matrices_json(&self) -> Value {
         let reduced = &self.found.reduced;
-        let (z, u) = self.free_names();
-        let matrix = |entries: &[f64], columns: usize| -> Value {
-            let row = |r: &[f64]| Value::Array(r.iter().map(|&x| number(x)).collect());
-            Value::Array(entries.chunks(columns.max(1)).map(row).collect())
-        };
+        let [z, u, states] = free_names(self.model, reduced);
         let d = reduced.dimension();
         let second = self.found.second_order.as_ref();
-        json!({
-            "names": z.iter().chain(&u).collect::<Vec<_>>(),
-            "positions": z, "velocities": u,
-            "state": matrix(&reduced.matrix, d),
-            "mass": second.map(|s| matrix(&s.mass, u.len())),
-            "damping": second.map(|s| matrix(&s.damping, u.len())),
-            "stiffness": second.map(|s| matrix(&s.stiffness, z.len())),
-        })
+        let mut object = Map::new();
+        let mut insert = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        insert("names", json!(self.names()));
+        insert("positions", json!(z));
+        insert("velocities", json!(u));
+        insert("states", json!(states));
+        insert("state", matrix(&reduced.matrix, d));
+        insert("mass", json!(second.map(|s| matrix(&s.mass, u.len()))));
+        insert("damping", json!(second.map(|s| matrix(&s.damping, u.len()))));
+        insert("stiffness", json!(second.map(|s| matrix(&s.stiffness, z.len()))));
+        self.driven(&self.names(), &[]).matrices(&mut object);
+        Value::Object(object)
+    }
+
+    /// The names of x.
+    fn names(&self) -> Vec<String> {
+        free_names(self.model, &self.found.reduced).concat()
+    }
+
+    fn driven<'a>(&'a self, names: &'a [String], poles: &'a [Complex]) -> Driven<'a> {
+        let Linearization { reduced, io, control, .. } = self.found;
+        Driven { names, reduced, io, control, poles }
     }
 
     fn coordinates(&self) -> Vec<String> {
         self.model.system.coordinates.iter().map(|c| c.name.clone()).collect()
-    }
-
-    /// The names of z and u.
-    fn free_names(&self) -> (Vec<String>, Vec<String>) {
-        let (exprs, system) = (&self.model.exprs, &self.model.system);
-        let by_momenta =
-            matches!(system.energy, dalembert_model::system::Energy::Hamiltonian { .. });
-        let name = |s| exprs.symbol_info(s).full_name();
-        let rate = |i: usize| {
-            let c = &system.coordinates[i];
-            if by_momenta { c.momentum } else { c.velocity }
-        };
-        let reduced = &self.found.reduced;
-        (
-            reduced.positions.iter().map(|&i| name(system.coordinates[i].position)).collect(),
-            reduced.velocities.iter().map(|&i| name(rate(i))).collect(),
-        )
     }
 
     /// Why the verdict is what it is.
@@ -297,6 +295,7 @@ impl LinearizationPage<'_> {
         self.text_modes(&mut page);
         self.text_zeros(&mut page);
         self.text_matrices(&mut page);
+        self.driven(&self.names(), &[]).text(&mut page);
         page
     }
 
@@ -425,10 +424,19 @@ impl LinearizationPage<'_> {
     }
 
     fn text_matrices(&self, page: &mut String) {
-        let (z, u) = self.free_names();
+        let [z, u, states] = free_names(self.model, &self.found.reduced);
         let reduced = &self.found.reduced;
         if reduced.dimension() == 0 {
             let _ = writeln!(page, "\nthe constraints leave nothing free");
+            return;
+        }
+        if !states.is_empty() {
+            // A x says it all.
+            if self.found.io.columns.is_empty() && self.found.io.outputs.is_empty() {
+                let names = self.names();
+                let _ = writeln!(page, "\nx = ({})\nẋ = A x", names.join(", "));
+                block(page, "A", &reduced.matrix, names.len());
+            }
             return;
         }
         let _ = writeln!(page, "\nz = ({})   u = ({})", z.join(", "), u.join(", "));
@@ -448,7 +456,7 @@ impl LinearizationPage<'_> {
 }
 
 /// A matrix, its columns aligned; what is rounding beside the largest entry is 0.
-fn block(page: &mut String, name: &str, entries: &[f64], columns: usize) {
+pub(crate) fn block(page: &mut String, name: &str, entries: &[f64], columns: usize) {
     let largest = entries.iter().fold(0f64, |m, x| m.max(x.abs()));
     let shown = |x: f64| if x.abs() <= 1e-14 * largest { "0".to_owned() } else { short(x) };
     if largest == 0.0 {
@@ -472,7 +480,7 @@ fn block(page: &mut String, name: &str, entries: &[f64], columns: usize) {
 }
 
 /// Six digits, without a tail of zeros.
-fn short(x: f64) -> String {
+pub(crate) fn short(x: f64) -> String {
     if x == 0.0 {
         return "0".to_owned();
     }
@@ -548,6 +556,16 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
             coordinate(i),
             at(state)
         ),
+        LinearizeError::Run(error) => match &**error {
+            RunError::Eval(EvalError::Refused(refusal)) | RunError::Refused(refusal) => {
+                format!("the run did not begin: {refusal}")
+            }
+            RunError::Formulation(faults) => {
+                let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
+                words.join("; ")
+            }
+            _ => "the run did not begin; `dal run` says why".to_owned(),
+        },
         LinearizeError::Interrupted => "interrupted".to_owned(),
         LinearizeError::NoEigenvalues => "the eigenvalues did not settle".to_owned(),
     }

@@ -674,6 +674,17 @@ pub enum CheckKind {
         /// What it must be, as JSON.
         value: String,
     },
+    /// A field of the linear equations.
+    Linearize {
+        /// Its name, or that of a matrix.
+        field: String,
+        /// What it must be, row by row, where it is made of numbers.
+        values: Option<Vec<ExprId>>,
+        /// What it must be as JSON, where it is a word or nothing.
+        word: String,
+        /// Tolerance.
+        within: Option<ExprId>,
+    },
     /// The model yields this fault.
     Fault(String),
     /// The model yields this warning.
@@ -912,6 +923,9 @@ impl System {
                     visit(value);
                     within.iter_mut().for_each(&mut *visit);
                 }
+                CheckKind::Linearize { values, within, .. } => {
+                    values.iter_mut().flatten().chain(within).for_each(&mut *visit);
+                }
                 CheckKind::Verdict(_)
                 | CheckKind::Analyze { .. }
                 | CheckKind::Fault(_)
@@ -992,6 +1006,7 @@ impl System {
             match &check.kind {
                 CheckKind::Equal { left, right, .. } => roots.extend(left.iter().chain(right)),
                 CheckKind::Conserve { value, .. } => roots.push(*value),
+                CheckKind::Linearize { values, .. } => roots.extend(values.iter().flatten()),
                 _ => {}
             }
         }

@@ -655,6 +655,17 @@ pub enum CheckKind {
         /// What it must be, as written.
         value: String,
     },
+    /// `linearize B = [[0], [1/M]]`: a field of `dal linearize --json`.
+    Linearize {
+        /// The field, or the name of a matrix.
+        field: String,
+        /// What it must be, where it is made of numbers.
+        value: Option<Expr>,
+        /// What it must be as JSON, where it is a word or nothing.
+        word: String,
+        /// The tolerance, if given.
+        within: Option<Expr>,
+    },
     /// `fault NAME`
     Fault(Name),
     /// `warning NAME`

@@ -171,6 +171,7 @@ pub fn of_check(kind: &CheckKind) -> Vec<&Expr> {
         }
         CheckKind::Agree { within } => within.iter().collect(),
         CheckKind::Conserve { value, within } => std::iter::once(value).chain(within).collect(),
+        CheckKind::Linearize { value, within, .. } => value.iter().chain(within).collect(),
         CheckKind::Verdict(_)
         | CheckKind::Analyze { .. }
         | CheckKind::Fault(_)

@@ -3,6 +3,7 @@
 use crate::watch::Interrupted;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_simulate::setting::legendre::NewtonError;
+use dalembert_simulate::run::RunError;
 use dalembert_simulate::{SolveError, StartError, State, Verdict};
 
 /// Why there is no linearisation.
@@ -62,6 +63,8 @@ pub enum LinearizeError {
     },
     /// The eigenvalues did not settle.
     NoEigenvalues,
+    /// The run along which to go did not begin.
+    Run(Box<RunError>),
     /// The caller ended the work.
     Interrupted,
 }

@@ -6,12 +6,14 @@ use crate::commands::eval::explain;
 use crate::progress;
 use crate::report::{self, Color};
 use dalembert::analyze::Watch;
-use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
-use dalembert::export::LinearizationPage;
+use dalembert::analyze::linearize::{
+    LinearizeError, linearize_along, linearize_here, linearize_watched,
+};
 use dalembert::export::linearization::failure_words;
+use dalembert::export::{AlongPage, LinearizationPage, LocalPage};
 use dalembert::simulate::points::hidden::complete;
 use dalembert::simulate::report::EvalError;
-use dalembert::simulate::{Setting, StartError, Tolerances};
+use dalembert::simulate::{Setting, StartError, Table, Tolerances};
 use dalembert::{Loaded, Model};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -48,14 +50,25 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
         progress::stage(words);
         ControlFlow::Continue(())
     };
-    match linearize_watched(&setting, &Watch::by(&stage)) {
-        Ok(found) => {
-            let page = LinearizationPage { model: &model, found: &found };
-            if args.json {
-                report::data(&page.to_json().to_string());
-            } else {
-                report::data(page.to_text().trim_end());
-            }
+    let watch = Watch::by(&stage);
+    let model_of = &model;
+    let pages = match &args.along {
+        _ if args.here => linearize_here(&setting, &watch).map(|found| {
+            let page = LocalPage { model: model_of, found: &found };
+            if args.json { page.to_json().to_string() } else { page.to_text() }
+        }),
+        Some(times) => linearize_along(&setting, &chosen(&setting, times), &watch).map(|found| {
+            let page = AlongPage { model: model_of, found: &found };
+            if args.json { page.to_json().to_string() } else { page.to_text() }
+        }),
+        None => linearize_watched(&setting, &watch).map(|found| {
+            let page = LinearizationPage { model: model_of, found: &found };
+            if args.json { page.to_json().to_string() } else { page.to_text() }
+        }),
+    };
+    match pages {
+        Ok(page) => {
+            report::data(page.trim_end());
             Status::Fine
         }
         Err(
@@ -66,6 +79,16 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
             Status::NumbersFailed
         }
     }
+}
+
+/// The times asked for, or eleven of the run.
+fn chosen(setting: &Setting, times: &[f64]) -> Vec<f64> {
+    if !times.is_empty() {
+        return times.to_vec();
+    }
+    let run = &setting.model.system.run;
+    let ends = setting.numbers(&[run.from, run.to], &Table::default());
+    (0..=10).map(|k| ends[0] + (ends[1] - ends[0]) * f64::from(k) / 10.0).collect()
 }
 
 fn failed(
