@@ -22,13 +22,20 @@
 //! positive the solution is not the one that friction leads to as it grows from nothing:
 //! Painlevé's paradox (1895), in which a rigid body that slides has no acceleration, or
 //! more than one.
+//!
+//! Where a constraint is held in another direction than its own (by inputs, by what slides), D is
+//! B − Aᵀ and J = −L B: its determinant may have any sign and any size, and no friction grew to it. A
+//! regular J there is all that is asked; what friction adds is then measured by the determinant
+//! beside that of these multipliers alone. A singular one says that nothing pushes along some
+//! combination of the rows ([`CoupledError::Servo`]).
 
 use crate::error::SolveError;
 use crate::linalg::lu;
+use crate::linalg::svd::Svd;
 use crate::outcome::Outcome;
 use crate::solver::Solver;
 use crate::terms::Terms;
-use crate::tolerances::coupling::{LARGE, SINGULAR, SMALL};
+use crate::tolerances::coupling::{DIRECTED, LARGE, SINGULAR, SMALL};
 
 /// Why forces and multipliers were not found together. Rows are constraints of the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,6 +58,13 @@ pub enum CoupledError {
     NotUnique {
         /// The constraint.
         row: usize,
+    },
+    /// Directions given for the forces of some constraints do not push along all of them.
+    Servo {
+        /// How many combinations of them are pushed along.
+        rank: usize,
+        /// How many constraints there are of the kind.
+        count: usize,
     },
     /// The problem with the forces held could not be solved.
     Solve(SolveError),
@@ -77,6 +91,10 @@ impl std::fmt::Display for CoupledError {
                 f,
                 "a force depends on the multiplier of constraint {}, which is not unique: constraints depend on each other here",
                 row + 1
+            ),
+            CoupledError::Servo { rank, count } => write!(
+                f,
+                "inputs push along {rank} of {count} combinations of the constraints they hold: along the others the model implies a constraint that it does not have"
             ),
             CoupledError::Solve(error) => error.fmt(f),
         }
@@ -141,6 +159,10 @@ pub struct Coupled {
     spare: Vec<f64>,
     zero: Vec<f64>,
     column: Outcome,
+    /// Which multipliers act in another direction than that of their row.
+    directed: Vec<bool>,
+    /// det J of these alone.
+    directed_determinant: f64,
 }
 
 impl Coupled {
@@ -163,6 +185,15 @@ impl Coupled {
             zero: vec![0.0; n.max(m)],
             ..Coupled::default()
         }
+    }
+
+    /// The same where some multipliers act in another direction than that of their row.
+    pub fn directed(mut self, directed: Vec<bool>) -> Coupled {
+        if directed.contains(&true) {
+            self.directed = directed;
+        }
+        self.directed_determinant = 1.0;
+        self
     }
 
     /// Forgets the guess: the next solution starts from the forces without multipliers.
@@ -373,6 +404,9 @@ impl Coupled {
                 self.matrix[k * count + c] = f64::from(u8::from(k == c)) - moved;
             }
         }
+        if !self.directed.is_empty() {
+            self.look_at_directions(terms, places)?;
+        }
         for ((s, l), f) in self.step.iter_mut().zip(&self.lambda).zip(&self.found) {
             *s = l - f;
         }
@@ -385,23 +419,73 @@ impl Coupled {
         Ok(self.step.iter().all(|s| s.is_finite()))
     }
 
+    /// The part of J that belongs to directed multipliers: its determinant, and an error if it is
+    /// singular. Rows are measured by what their own direction does, columns by what the given
+    /// directions do, both by the masses alone.
+    fn look_at_directions(
+        &mut self,
+        terms: &Terms,
+        places: &[Option<usize>],
+    ) -> Result<(), CoupledError> {
+        let (n, count) = (terms.n, places.len());
+        let own: Vec<usize> = (0..count).filter(|&c| self.directed[c]).collect();
+        let k = own.len();
+        let length = |x: &[f64]| -> f64 {
+            let squares = x.iter().enumerate().map(|(i, x)| (x, terms.mass(i)));
+            let squares = squares.filter(|s| s.1 > 0.0).map(|(x, mass)| x * x / mass);
+            let length = squares.sum::<f64>().sqrt();
+            if length > 0.0 { length } else { 1.0 }
+        };
+        let row = |c: usize| -> Vec<f64> {
+            let mut dense = vec![0.0; n];
+            let entries = places[c].into_iter().flat_map(|row| terms.jacobian_row(row));
+            entries.for_each(|(i, a)| dense[i] = a);
+            dense
+        };
+        let along: Vec<f64> = own.iter().map(|&c| length(&row(c))).collect();
+        let pushed: Vec<f64> = own
+            .iter()
+            .map(|&c| {
+                let slopes = &self.forces.slopes[c * n..(c + 1) * n];
+                length(&slopes.iter().zip(row(c)).map(|(d, a)| d + a).collect::<Vec<_>>())
+            })
+            .collect();
+        let mut block = vec![0.0; k * k];
+        let mut scaled = vec![0.0; k * k];
+        for (a, &i) in own.iter().enumerate() {
+            for (b, &j) in own.iter().enumerate() {
+                block[a * k + b] = self.matrix[i * count + j];
+                scaled[a * k + b] = block[a * k + b] * along[a] / pushed[b];
+            }
+        }
+        let mut svd = Svd::default();
+        svd.decompose(&scaled, k, k);
+        let top = svd.sigma.first().copied().unwrap_or(0.0).max(1.0);
+        let rank = svd.sigma.iter().take_while(|&&s| s > DIRECTED * top).count();
+        if rank < k {
+            self.forget();
+            return Err(CoupledError::Servo { rank, count: k });
+        }
+        let mut order = vec![0; k];
+        let is_regular = lu::factor(&mut block, k, &mut order);
+        self.directed_determinant =
+            if is_regular { signed_product(&block, &order, k) } else { 0.0 };
+        Ok(())
+    }
+
     /// det J from its factors.
     fn signed_product(&self, count: usize) -> f64 {
-        let inversions = (0..count)
-            .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
-            .filter(|&(i, j)| self.order[i] > self.order[j])
-            .count();
-        let product: f64 = (0..count).map(|i| self.matrix[i * count + i]).product();
-        if inversions % 2 == 0 { product } else { -product }
+        signed_product(&self.matrix, &self.order, count)
     }
 
     /// Whether the solution is the one that friction leads to as it grows from nothing.
     pub fn check(&self) -> Result<(), CoupledError> {
-        if self.determinant > SINGULAR {
-            Ok(())
-        } else {
-            Err(CoupledError::Paradox { determinant: self.determinant })
-        }
+        let determinant = match self.directed.is_empty() {
+            true => self.determinant,
+            // Without friction the two are the same to rounding.
+            false => self.determinant / self.directed_determinant,
+        };
+        if determinant > SINGULAR { Ok(()) } else { Err(CoupledError::Paradox { determinant }) }
     }
 
     /// Whether the forces depend on unique multipliers only, or on a combination that is
@@ -440,4 +524,14 @@ impl Coupled {
         }
         None
     }
+}
+
+/// A determinant from factors with their order of rows.
+fn signed_product(factors: &[f64], order: &[usize], count: usize) -> f64 {
+    let inversions = (0..count)
+        .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
+        .filter(|&(i, j)| order[i] > order[j])
+        .count();
+    let product: f64 = (0..count).map(|i| factors[i * count + i]).product();
+    if inversions % 2 == 0 { product } else { -product }
 }

@@ -467,6 +467,10 @@ pub enum StatementKind {
     Constraint {
         /// The label, if there is one.
         label: Option<Entry>,
+        /// The inputs that hold it, where it is no ideal constraint.
+        by: Vec<Expr>,
+        /// How they share the work.
+        weight: Option<Expr>,
         /// Left side.
         left: Expr,
         /// Right side.

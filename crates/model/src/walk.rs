@@ -47,8 +47,9 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
             ForceForm::At { value, position } => [value, position],
             ForceForm::Along { value, velocity } => [value, velocity],
         }),
-        StatementKind::Constraint { label, left, right } => {
+        StatementKind::Constraint { label, by, weight, left, right } => {
             list.extend(label.iter().flat_map(|entry| &entry.indices));
+            list.extend(by.iter().chain(weight));
             list.extend([left, right]);
         }
         StatementKind::Start(items) => {

@@ -4,6 +4,7 @@
 
 mod balance;
 pub mod hidden;
+mod servo;
 pub mod impulse;
 pub mod nearest;
 mod random;
