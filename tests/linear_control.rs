@@ -3,7 +3,8 @@
 
 use dalembert::analyze::Watch;
 use dalembert::analyze::linearize::{
-    Complex, Kind, Linearization, Local, Stability, linearize, linearize_along, linearize_here,
+    Complex, Kind, Linearization, Local, Orbit, Side, Stability, equilibria_within, floquet,
+    linearize, linearize_along, linearize_here,
 };
 use dalembert::simulate::report;
 use dalembert::simulate::{Setting, State};
@@ -279,4 +280,90 @@ fn what_does_not_go_along_with_a_steady_motion_is_told() {
         start x = 1, y = 0, y' = 2");
     assert_eq!(found.kind, Kind::SteadyMotion);
     assert_eq!(found.io.varying, ["F", "px"]);
+}
+
+/// Mathieu's equation ẍ + (a − 2 q cos 2t) x = 0: μ + 1/μ is known to be twice the value at π of the
+/// even solution, here by Taylor steps of its own.
+#[test]
+fn multipliers_of_mathieu_s_equation() {
+    for (a, q) in [(1.3, 0.4), (1.0, 0.5), (3.9, 1.1)] {
+        let text = format!(
+            "coord x; kinetic x'^2/2; potential ({a} - 2*{q}*cos(2*t))*x^2/2; start x = 0; run t = 0..4"
+        );
+        let model = model(&text);
+        let setting = Setting::new(&model).expect("values");
+        let found = floquet(&setting, std::f64::consts::PI, &Watch::nobody()).expect("multipliers");
+        // Classical Runge–Kutta, fine enough.
+        let rate = |t: f64, y: [f64; 2]| [y[1], -(a - 2.0 * q * (2.0 * t).cos()) * y[0]];
+        let (mut y, steps) = ([1.0, 0.0], 20_000);
+        let h = std::f64::consts::PI / steps as f64;
+        for k in 0..steps {
+            let t = k as f64 * h;
+            let plus = |y: [f64; 2], s: f64, d: [f64; 2]| [y[0] + s * d[0], y[1] + s * d[1]];
+            let k1 = rate(t, y);
+            let k2 = rate(t + h / 2.0, plus(y, h / 2.0, k1));
+            let k3 = rate(t + h / 2.0, plus(y, h / 2.0, k2));
+            let k4 = rate(t + h, plus(y, h, k3));
+            for i in 0..2 {
+                y[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
+            }
+        }
+        let trace = found.monodromy[0] + found.monodromy[3];
+        assert!((trace - 2.0 * y[0]).abs() < 1e-9, "{a} {q} {trace} {}", 2.0 * y[0]);
+        let det = found.monodromy[0] * found.monodromy[3] - found.monodromy[1] * found.monodromy[2];
+        assert!((det - 1.0).abs() < 1e-10, "{det}");
+        let grows = y[0].abs() > 1.0;
+        assert_eq!(found.orbit() == Orbit::Unstable, grows, "{a} {q} {:?}", found.multipliers);
+    }
+}
+
+/// A pendulum that swings widely: both multipliers are 1, in a chain. In Cartesian coordinates too.
+#[test]
+fn a_swinging_pendulum_has_multipliers_one() {
+    // Period of the amplitude 1 by the arithmetic–geometric mean.
+    let (mut a, mut b) = (1.0f64, (0.5f64).cos());
+    for _ in 0..6 {
+        (a, b) = ((a + b) / 2.0, (a * b).sqrt());
+    }
+    let period = std::f64::consts::TAU / a;
+    for text in [
+        "coord th; kinetic th'^2/2; potential -cos(th); start th = 1; run t = 0..8",
+        "coord x, y; kinetic (x'^2 + y'^2)/2; potential y; constraint rod: x^2 + y^2 = 1
+         start x = sin(1), y = -cos(1); run t = 0..8",
+    ] {
+        let model = model(text);
+        let setting = Setting::new(&model).expect("values");
+        let found = floquet(&setting, period, &Watch::nobody()).expect("multipliers");
+        let m = &found.monodromy;
+        assert_eq!(found.reduced.dimension(), 2);
+        assert!((m[0] + m[3] - 2.0).abs() < 1e-8, "{m:?}");
+        assert!((m[0] * m[3] - m[1] * m[2] - 1.0).abs() < 1e-9, "{m:?}");
+        assert_eq!(found.orbit(), Orbit::Undecided);
+    }
+    let model = model("coord th; kinetic th'^2/2; potential -cos(th); start th = 1; run t = 0..8");
+    let setting = Setting::new(&model).expect("values");
+    assert!(floquet(&setting, 0.9 * period, &Watch::nobody()).is_err());
+}
+
+/// A double pendulum rests in four positions; a bead on a fast hoop in three up to turns.
+#[test]
+fn all_equilibria_of_a_box_are_found() {
+    let model = model(
+        "coord a, b
+        kinetic a'^2 + b'^2/2 + a'*b'*cos(a - b)
+        potential -2*cos(a) - cos(b)",
+    );
+    let setting = Setting::new(&model).expect("values");
+    let sides = [Side { place: 0, ends: [-1.0, 4.0] }, Side { place: 1, ends: [-1.0, 4.0] }];
+    let within = equilibria_within(&setting, &sides, 60, &Watch::nobody()).expect("equilibria");
+    assert!(within.failed.is_empty() && !within.more);
+    let found: Vec<Vec<f64>> = within.found.iter().map(|f| f.state.q.clone()).collect();
+    let pi = std::f64::consts::PI;
+    let wanted = [[0.0, 0.0], [0.0, pi], [pi, 0.0], [pi, pi]];
+    assert_eq!(found.len(), 4, "{found:?}");
+    for (a, b) in found.iter().zip(wanted) {
+        near(a, &b, 1e-9);
+    }
+    let stable = within.found.iter().filter(|f| f.stability == Stability::Stable).count();
+    assert_eq!(stable, 1);
 }

@@ -201,9 +201,8 @@ fn all_routes_solve_the_unsymmetric_system() {
 fn the_constraint_force_is_what_the_inputs_do() {
     let known = known(77, 4, 2, 2, 0, "");
     let (_, inputs) = known.exact();
-    let push: Vec<f64> = (0..4)
-        .map(|i| known.columns.iter().zip(&inputs).map(|(b, u)| b[i] * u).sum())
-        .collect();
+    let push: Vec<f64> =
+        (0..4).map(|i| known.columns.iter().zip(&inputs).map(|(b, u)| b[i] * u).sum()).collect();
     for (name, _, _, force) in answers(&known.text) {
         assert!(close(&force, &push, 1e-9), "{name} {force:?} {push:?}");
     }
@@ -252,7 +251,7 @@ fn with_the_inverse_mass_as_weight_it_is_the_ideal_force() {
     let body = "coord x, y, z
         kinetic x'^2 + y'^2/2 + (1 + x^2)*z'^2 + x'*y'/2
         potential x*y + z^2
-        start x = 0.3, y = 0.9, z = 0.2, x' ~ 0.1, y' = 0.4, z' = -0.7\n";
+        start x = 0.3, y = 0.9, z = 0.2, x' ~ 0.1, y' ~ 0.4, z' ~ -0.7\n";
     let rows = "[x^2 + y*z, x' - z*y'] = [0.27, -0.2]";
     let ideal = answers(&format!("{body} constraint c: {rows}"));
     let text = format!(

@@ -84,7 +84,8 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  dal linearize gallery:double-pendulum\n  \
         dal linearize gallery:whipple-bicycle --set \"x'=5\"\n  \
         dal linearize gallery:knife-edge --at \"x'=1.5\" --json\n  \
-        dal linearize gallery:cart-pole --here\n  \
+        dal linearize gallery:cart-pole-linear --here\n  \
+        dal linearize gallery:double-pendulum --within \"th[1]=-1..4, th[2]=-1..4\"\n  \
         dal linearize gallery:spherical-pendulum --along 0,1,2")]
     Linearize(Named<Linearize>),
     /// Equations, analysis, motion, figure and certificate as one HTML document.
@@ -594,6 +595,19 @@ pub(crate) struct Linearize {
     #[arg(long, value_name = "TIME,…", num_args = 0..=1, value_delimiter = ',',
         allow_negative_numbers = true, conflicts_with_all = ["here", "at"])]
     pub along: Option<Vec<f64>>,
+
+    /// The Floquet multipliers of the motion from the start, or the state of --at, which has
+    /// this period.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["here", "along"])]
+    pub period: Option<f64>,
+
+    /// All equilibria that are found with these coordinates between these ends.
+    #[arg(long, value_name = "NAME=LOW..HIGH,…", conflicts_with_all = ["here", "along", "period"])]
+    pub within: Option<String>,
+
+    /// From so many guesses in the box of --within.
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "within")]
+    pub guesses: usize,
 
     /// Appends the constraints that the model implies.
     #[arg(long)]

@@ -36,7 +36,7 @@ fn pair(c: &Complex) -> Value {
     json!([number(c[0]), number(c[1])])
 }
 
-fn pairs(list: &[Complex]) -> Value {
+pub(crate) fn pairs(list: &[Complex]) -> Value {
     Value::Array(list.iter().map(pair).collect())
 }
 
@@ -200,7 +200,7 @@ impl Driven<'_> {
     }
 }
 
-fn complex(c: &Complex) -> String {
+pub(crate) fn complex(c: &Complex) -> String {
     match (c[0], c[1]) {
         (re, 0.0) => short(re),
         (0.0, im) => format!("{} i", short(im)),

@@ -556,6 +556,11 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
             coordinate(i),
             at(state)
         ),
+        LinearizeError::NotPeriodic { closure } if closure.is_finite() => format!(
+            "the motion is not periodic with this period: the linear equations differ by {} of themselves after it",
+            short(*closure)
+        ),
+        LinearizeError::NotPeriodic { .. } => "the motion ends before the period does".to_owned(),
         LinearizeError::Run(error) => match &**error {
             RunError::Eval(EvalError::Refused(refusal)) | RunError::Refused(refusal) => {
                 format!("the run did not begin: {refusal}")

@@ -500,8 +500,7 @@ impl<'m> Expander<'m> {
                     put(&mut roots, &mut lines, format!("force {name}: (\u{1})*{input}"), &[id]);
                 }
             }
-            let inputs: Vec<String> =
-                servo.inputs.iter().map(|u| self.names.of(&u.name)).collect();
+            let inputs: Vec<String> = servo.inputs.iter().map(|u| self.names.of(&u.name)).collect();
             let mut head = format!("constraint {} by {}", label(&servo.label), inputs.join(", "));
             let mut ids = Vec::new();
             if !servo.weight.is_empty() {
@@ -614,9 +613,8 @@ impl<'m> Expander<'m> {
             }
             put(&mut roots, &mut lines, line, &ids);
         }
-        let demanded = |name: &String| {
-            system.servos.iter().flat_map(|s| &s.inputs).any(|u| u.name == *name)
-        };
+        let demanded =
+            |name: &String| system.servos.iter().flat_map(|s| &s.inputs).any(|u| u.name == *name);
         for observe in system.observes.iter().filter(|o| !demanded(&o.name)) {
             let is_output = system.outputs.iter().any(|output| output.name == observe.name);
             let word = if is_output { "output" } else { "observe" };

@@ -129,8 +129,7 @@ fn steady(reduced: &Reduced, io: &InputOutput, input: &str, output: usize) -> Op
     if !lu::factor(&mut a, n, &mut order) {
         return None;
     }
-    let mut x: Vec<f64> =
-        (0..n).map(|i| -io.b[i * width + column] / reduced.scales[i]).collect();
+    let mut x: Vec<f64> = (0..n).map(|i| -io.b[i * width + column] / reduced.scales[i]).collect();
     lu::solve(&a, n, &order, &mut x, &mut vec![0.0; n]);
     let own: f64 = (0..n).map(|j| io.c[output * n + j] * reduced.scales[j] * x[j]).sum();
     Some(own + io.d[output * width + column])
@@ -161,7 +160,8 @@ fn scaled(
     let size = if size > 0.0 { size } else { 1.0 };
     let width = io.columns.len();
     let place = |input: usize, order: usize| -> Option<usize> {
-        let is_own = |c: &(String, usize)| c.1 == order && c.0.trim_end_matches('\'') == names[input];
+        let is_own =
+            |c: &(String, usize)| c.1 == order && c.0.trim_end_matches('\'') == names[input];
         io.columns.iter().position(is_own)
     };
     let highest = |input: usize| (0..3).rev().find(|&o| place(input, o).is_some()).unwrap_or(0);
@@ -266,11 +266,9 @@ impl Scaled {
         // The derivatives of inputs are not to be seen.
         let dim = reduced.dimension();
         let own: Vec<f64> = (0..dim * dim).map(|k| self.a[k / dim * self.n + k % dim]).collect();
-        let shown: Vec<f64> = (0..dim * self.p)
-            .map(|k| self.c[k % self.p * self.n + k / self.p])
-            .collect();
-        let rest =
-            unreached(&transposed(&own, dim, dim), dim, &shown, self.p, RANK * self.size);
+        let shown: Vec<f64> =
+            (0..dim * self.p).map(|k| self.c[k % self.p * self.n + k / self.p]).collect();
+        let rest = unreached(&transposed(&own, dim, dim), dim, &shown, self.p, RANK * self.size);
         let block = eigen::project(&own, dim, &rest);
         self.parts(&block, &rest, |x| {
             (0..dim).map(|i| x[i].map(|e| e * reduced.scales[i])).collect()
@@ -535,7 +533,10 @@ mod tests {
         let a = [0.0, 1.0, 0.0, 0.0, 0.0, 1.0, -7.0, -1.0, -4.0];
         let one = pencil(3, 1, 1, [&a, &[0.0, 0.0, 1.0], &[-10.0, 3.0, 1.0], &[0.0]]);
         let zeros = one.zeros().expect("a transfer function");
-        assert!((zeros[0][0] - 2.0).abs() < 1e-12 && (zeros[1][0] + 5.0).abs() < 1e-12, "{zeros:?}");
+        assert!(
+            (zeros[0][0] - 2.0).abs() < 1e-12 && (zeros[1][0] + 5.0).abs() < 1e-12,
+            "{zeros:?}"
+        );
         let channel = one.channel("u".into(), "y".into(), None);
         assert!((channel.gain - 1.0).abs() < 1e-10, "{channel:?}");
         assert!((one.transfer(0.0).expect("no pole at 0") + 10.0 / 7.0).abs() < 1e-12);
@@ -551,9 +552,8 @@ mod tests {
     fn zeros_of_two_by_two_are_where_the_determinant_vanishes() {
         // G = [1/(s+1), 2/(s+1); 1/(s+2), 1/(s+2) ] has det ∝ −1: no finite zeros; with
         // [1/(s+1), 2/(s+3); 1/(s+2), 1/(s+1)]: det = 1/(s+1)² − 2/((s+2)(s+3)).
-        let a = [
-            -1.0, 0.0, 0.0, 0.0, 0.0, -3.0, 0.0, 0.0, 0.0, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, -1.0,
-        ];
+        let a =
+            [-1.0, 0.0, 0.0, 0.0, 0.0, -3.0, 0.0, 0.0, 0.0, 0.0, -2.0, 0.0, 0.0, 0.0, 0.0, -1.0];
         let b = [1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0];
         let c = [1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0];
         let zeros = pencil(4, 2, 2, [&a, &b, &c, &[0.0; 4]]).zeros().expect("zeros");

@@ -265,10 +265,8 @@ fn carried(
 fn coefficients() -> ([[f64; 4]; 4], [f64; 4]) {
     // Σ_j a_ij c_jᵏ = c_iᵏ⁺¹/(k+1).
     let row = |c: f64| -> [f64; 4] {
-        let mut matrix: Vec<f64> =
-            (0..16).map(|p| NODES[p % 4].powi((p / 4) as i32)).collect();
-        let mut right: Vec<f64> =
-            (0..4).map(|k| c.powi(k + 1) / f64::from(k + 1)).collect();
+        let mut matrix: Vec<f64> = (0..16).map(|p| NODES[p % 4].powi((p / 4) as i32)).collect();
+        let mut right: Vec<f64> = (0..4).map(|k| c.powi(k + 1) / f64::from(k + 1)).collect();
         let mut order = vec![0; 4];
         lu::factor(&mut matrix, 4, &mut order);
         lu::solve(&matrix, 4, &order, &mut right, &mut [0.0; 4]);

@@ -60,7 +60,8 @@ pub fn linearize_along(
     let last = times.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     options.end = last;
     // No other outputs but the end.
-    options.every = Some((last - setting.number(setting.model.system.run.from, &Table::default())).abs());
+    options.every =
+        Some((last - setting.number(setting.model.system.run.from, &Table::default())).abs());
     options.times = times.to_vec();
     let mut states: Vec<State> = Vec::new();
     let report = run::run(setting, &options, &mut |seen| {
@@ -94,7 +95,8 @@ pub(crate) fn about(setting: &Setting, state: &State) -> Result<Local, Linearize
     let outputs = Outputs::new(&rates);
     let io = InputOutput::new(&rates, &outputs, &point, &tangents, &reduced)?;
     let d = reduced.dimension();
-    let eigenvalues = eigen::eigenvalues(&reduced.matrix, d).ok_or(LinearizeError::NoEigenvalues)?;
+    let eigenvalues =
+        eigen::eigenvalues(&reduced.matrix, d).ok_or(LinearizeError::NoEigenvalues)?;
     let mut rate = point.numbers.kinematics.clone();
     rate.extend(&point.outcome.v_dot);
     let rates = reduced.free(&rate);

@@ -10,7 +10,8 @@
 //! with its spectrum, the zeros told apart from the modes, and what follows for stability. The
 //! equations are in `rates`, the steady motions that symmetries make possible in [`symmetry`],
 //! the reduction in [`reduce`], inputs and outputs in [`outputs`] and [`control`], any other state
-//! than a steady one in [`local`], the spectrum in [`spectrum`], the verdict in [`verdict`].
+//! than a steady one in [`local`], periodic motions in [`floquet`], all equilibria of a box in
+//! [`within`], the spectrum in [`spectrum`], the verdict in [`verdict`].
 //!
 //! ```
 //! use dalembert_analyze::linearize::{Kind, Stability, linearize};
@@ -38,6 +39,7 @@ pub mod control;
 mod curved;
 pub mod eigen;
 pub mod error;
+pub mod floquet;
 pub mod local;
 mod operating;
 pub mod outputs;
@@ -49,16 +51,19 @@ pub mod spectrum;
 mod steady;
 pub mod symmetry;
 pub mod verdict;
+pub mod within;
 
 pub use control::{Channel, Control, Part};
 pub use eigen::Complex;
 pub use error::{LinearizeError, NotFound};
+pub use floquet::{Floquet, Orbit, floquet};
 pub use local::{Local, linearize_along, linearize_here};
 pub use outputs::InputOutput;
 pub use reduce::Reduced;
 pub use spectrum::{Mode, Spectrum};
 pub use symmetry::{Symmetries, Symmetry};
 pub use verdict::{Stability, Undecided};
+pub use within::{Side, Within, equilibria_within};
 
 use crate::watch::Watch;
 use curved::{Along, Curved};

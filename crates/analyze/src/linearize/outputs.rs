@@ -16,10 +16,10 @@
 //! forces go along with the symmetry. Those that do not are told: the numbers are then those of
 //! this one state.
 
+use super::LinearizeError;
 use super::rates::{Driver, Point, Rates};
 use super::reduce::{Reduced, Tangents};
 use super::symmetry::Symmetry;
-use super::LinearizeError;
 use dalembert_derive::Variables;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_gauss::linalg::{dot, largest};
@@ -125,7 +125,8 @@ fn unknowns(exprs: &Exprs, rates: &Rates) -> Vec<(Symbol, ExprId)> {
     // model in momenta is not that of its coordinates.
     let plain = system.recombined.is_empty();
     let place = |row: usize| e.rows.iter().position(|&own| own == row);
-    let share = |i: usize, at: usize| times(e.jacobian.get(at, i), symbol(residual.multipliers[at]));
+    let share =
+        |i: usize, at: usize| times(e.jacobian.get(at, i), symbol(residual.multipliers[at]));
     for &(own, unknown) in system.unknowns.iter().filter(|_| plain) {
         let value = match unknown {
             Unknown::Multiplier(row) => place(row).map(|at| symbol(residual.multipliers[at])),
@@ -234,7 +235,8 @@ impl InputOutput {
             let y = here.change(&full, &[a, la].concat());
             let other = farther.change(&other, &[b, lb].concat());
             for (i, varies) in varying.iter_mut().enumerate() {
-                *varies |= differs(&y[i..=i], &other[i..=i]) && y[i].abs().max(other[i].abs()) > 1e-9;
+                *varies |=
+                    differs(&y[i..=i], &other[i..=i]) && y[i].abs().max(other[i].abs()) > 1e-9;
             }
         }
         let names = outputs.names.iter().zip(varying).filter(|o| o.1).map(|o| o.0.clone());
@@ -253,9 +255,7 @@ impl Carried {
     /// The flow by its series, over a time in which it turns by less than a radian.
     fn new(along: &Symmetry, q: &[f64]) -> Option<Carried> {
         let n = q.len();
-        let fast = largest(&along.turn).max(
-            largest(&along.shift) / largest(q).max(1.0),
-        );
+        let fast = largest(&along.turn).max(largest(&along.shift) / largest(q).max(1.0));
         let time = 0.37 / fast;
         if !time.is_finite() {
             return None;

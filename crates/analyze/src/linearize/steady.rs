@@ -189,11 +189,7 @@ fn fit_with(
 
 /// The sizes of the terms that velocities, accelerations and the rates of states are made of, so
 /// that a deviation can be told from rounding whatever the units.
-pub(crate) fn sizes(
-    rates: &Rates,
-    point: &Point,
-    start: &State,
-) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+pub(crate) fn sizes(rates: &Rates, point: &Point, start: &State) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let (n, wide) = (rates.n, rates.wide);
     let blocks = rates.blocks();
     let terms = point.numbers.terms();
@@ -205,9 +201,8 @@ pub(crate) fn sizes(
     let own = if by_momenta(rates.setting) { &start.momentum } else { &start.velocity };
     let long_q = length(&point.state.q, &of_q).max(length(&start.q, &of_q));
     let long_v = length(&point.v, &of_v).max(length(own, &of_v));
-    let by_states = |row: &[f64]| -> f64 {
-        (n..wide).map(|k| (row[k] * point.state.q[k]).abs()).sum()
-    };
+    let by_states =
+        |row: &[f64]| -> f64 { (n..wide).map(|k| (row[k] * point.state.q[k]).abs()).sum() };
     let mut force = 0f64;
     for i in 0..n {
         let mut sum = terms.force[i].abs() + terms.nonideal[i].abs();

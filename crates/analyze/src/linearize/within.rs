@@ -11,7 +11,7 @@ use super::rates::Rates;
 use super::search::Search;
 use super::steady;
 use super::symmetry::{self, Symmetry};
-use super::{LinearizeError, Linearization, begin, linearize_watched, sample};
+use super::{Linearization, LinearizeError, begin, linearize_watched, sample};
 use crate::watch::Watch;
 use dalembert_expr::{ExprId, Number, Symbol};
 use dalembert_model::system::Model;

@@ -19,8 +19,7 @@ const EVENT: Context =
     Context { stops: &["rising", "falling"], items: false, condition: false, inside: false };
 const RUN: Context = Context { stops: RUN_OPTIONS, items: false, condition: false, inside: false };
 
-const BY: Context =
-    Context { stops: &["weight"], items: false, condition: false, inside: false };
+const BY: Context = Context { stops: &["weight"], items: false, condition: false, inside: false };
 
 impl Parser<'_> {
     /// Whether a `:` stands in this statement, outside all brackets.

@@ -55,7 +55,9 @@ impl<'a> Resolver<'a, '_> {
         for group in 0..self.constraint_rows.len() {
             let Some(by) = self.constraint_rows[group].by.clone() else { continue };
             let taken: Vec<usize> = list.iter().flat_map(|p| p.inputs.clone()).collect();
-            let Some(inputs) = self.settle(|r| r.servo_inputs(group, &by, &taken)) else { continue };
+            let Some(inputs) = self.settle(|r| r.servo_inputs(group, &by, &taken)) else {
+                continue;
+            };
             let def = self.constraint_rows[group].def;
             let Some(value) = self.settle(|r| r.def_value(def)) else { continue };
             let multipliers = (0..value.components().len())
@@ -85,8 +87,9 @@ impl<'a> Resolver<'a, '_> {
                 let Some(place) = place else {
                     let message = format!("`{label}` is to be held by something that is no input");
                     return Err(self.report(
-                        Diagnostic::fault(Code::ServoLinear, expr.span, message)
-                            .hint("declare it: `input F`, without a value, and let a force hold it"),
+                        Diagnostic::fault(Code::ServoLinear, expr.span, message).hint(
+                            "declare it: `input F`, without a value, and let a force hold it",
+                        ),
                     ));
                 };
                 let Input { name, value, span, .. } = self.parts.inputs[place].clone();
@@ -117,11 +120,8 @@ impl<'a> Resolver<'a, '_> {
     /// Puts the servo constraints into a system: non-ideal forces by multipliers in the place of
     /// the forces that hold their inputs.
     pub(super) fn apply_servos(&mut self, system: &mut System, planned: Vec<Planned<'a>>) {
-        let symbols: Vec<Symbol> = planned
-            .iter()
-            .flat_map(|p| &p.inputs)
-            .map(|&at| system.inputs[at].symbol)
-            .collect();
+        let symbols: Vec<Symbol> =
+            planned.iter().flat_map(|p| &p.inputs).map(|&at| system.inputs[at].symbol).collect();
         if symbols.is_empty() {
             return;
         }
@@ -241,7 +241,9 @@ impl<'a> Resolver<'a, '_> {
                     }
                     if self.exprs.symbols_of(&[slope]).iter().any(|s| all.contains(s)) {
                         let name = self.exprs.symbol_info(own[at]).full_name();
-                        let message = format!("a force is not linear in `{name}`, which a constraint is to find");
+                        let message = format!(
+                            "a force is not linear in `{name}`, which a constraint is to find"
+                        );
                         return Err(self.report(
                             Diagnostic::fault(Code::ServoLinear, force.span, message)
                                 .with(span, "this constraint")
@@ -250,8 +252,7 @@ impl<'a> Resolver<'a, '_> {
                     }
                     columns[at][*coordinate].push(slope);
                 }
-                let zero: Vec<(Symbol, ExprId)> =
-                    own.iter().map(|&s| (s, ExprId::ZERO)).collect();
+                let zero: Vec<(Symbol, ExprId)> = own.iter().map(|&s| (s, ExprId::ZERO)).collect();
                 *value = self.exprs.substitute(&[*value], &zero)[0];
             }
             force.components.retain(|c| c.1 != ExprId::ZERO);
@@ -282,7 +283,8 @@ impl<'a> Resolver<'a, '_> {
             }
             if columns[at].iter().all(Vec::is_empty) {
                 let name = name(system, at);
-                let message = format!("no force holds the input `{name}`, so that it pushes nothing");
+                let message =
+                    format!("no force holds the input `{name}`, so that it pushes nothing");
                 return Err(self.report(
                     Diagnostic::fault(Code::ServoRank, span, message)
                         .hint(format!("let a force hold it: `force x: {name}`")),
@@ -330,7 +332,9 @@ fn count(inputs: usize) -> String {
 /// Aₛ: how rows restrict q̈, by coordinate.
 fn gradients(exprs: &Exprs, system: &System, rows: &[usize]) -> Vec<Vec<(usize, ExprId)>> {
     let by_momenta = match &system.energy {
-        Energy::Hamiltonian { velocities, .. } => Some(exprs.jacobian(velocities, &system.momenta())),
+        Energy::Hamiltonian { velocities, .. } => {
+            Some(exprs.jacobian(velocities, &system.momenta()))
+        }
         Energy::Lagrangian { .. } => None,
     };
     let n = system.n_coordinates();
@@ -348,8 +352,7 @@ fn gradients(exprs: &Exprs, system: &System, rows: &[usize]) -> Vec<Vec<(usize, 
             let own = match (&by_momenta, constraint.level) {
                 // ∂/∂q̇ = H_pp⁻¹ ∂/∂p.
                 (Some(h_pp), Level::Velocity | Level::Acceleration) => {
-                    let entries: Vec<ExprId> =
-                        (0..n * n).map(|p| h_pp.get(p / n, p % n)).collect();
+                    let entries: Vec<ExprId> = (0..n * n).map(|p| h_pp.get(p / n, p % n)).collect();
                     exprs.solve(&entries, &own)
                 }
                 _ => own,

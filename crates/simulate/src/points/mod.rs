@@ -4,10 +4,10 @@
 
 mod balance;
 pub mod hidden;
-mod servo;
 pub mod impulse;
 pub mod nearest;
 mod random;
+mod servo;
 pub mod start;
 mod states;
 

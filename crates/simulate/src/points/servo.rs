@@ -171,8 +171,10 @@ fn independent(
         .map(|(row, i)| equations.jacobian.get(row, i))
         .collect();
     let numbers = setting.evaluate(&entries, &table);
-    let numbers: Vec<f64> =
-        numbers.iter().map(|x| if x.value.abs() <= 16.0 * x.noise { 0.0 } else { x.value }).collect();
+    let numbers: Vec<f64> = numbers
+        .iter()
+        .map(|x| if x.value.abs() <= 16.0 * x.noise { 0.0 } else { x.value })
+        .collect();
     let (mut rows, _) = lu::pivots(&numbers, chosen.len(), n, RANK);
     rows.sort_unstable();
     rows.into_iter().map(|at| chosen[at]).collect()
