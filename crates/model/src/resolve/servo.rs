@@ -232,6 +232,7 @@ impl<'a> Resolver<'a, '_> {
         let own: Vec<Symbol> = inputs.iter().map(|&at| system.inputs[at].symbol).collect();
         let name = |system: &System, at: usize| system.inputs[inputs[at]].name.clone();
         let mut columns = vec![vec![Vec::<ExprId>::new(); system.n_coordinates()]; own.len()];
+        let mut held: Vec<Span> = Vec::new();
         for force in system.forces.iter_mut().chain(&mut system.nonideal) {
             for (coordinate, value) in &mut force.components {
                 let slopes = self.exprs.gradient(*value, &own);
@@ -251,12 +252,16 @@ impl<'a> Resolver<'a, '_> {
                         ));
                     }
                     columns[at][*coordinate].push(slope);
+                    held.push(force.span);
                 }
                 let zero: Vec<(Symbol, ExprId)> = own.iter().map(|&s| (s, ExprId::ZERO)).collect();
                 *value = self.exprs.substitute(&[*value], &zero)[0];
             }
             force.components.retain(|c| c.1 != ExprId::ZERO);
         }
+        // Forces that were nothing but inputs are those of the constraint now.
+        let emptied = |force: &Force| force.components.is_empty() && held.contains(&force.span);
+        system.forces.retain(|force| !emptied(force));
         // What is found with the motion may stand in nothing else that makes the motion.
         let mut others: Vec<(ExprId, Span)> = system.energy_terms.clone();
         others.extend(system.constraints.iter().map(|c| (c.residual, c.span)));
