@@ -136,6 +136,7 @@ codes! {
     GravityField "gravity-field",
     InputWithoutValue "input-without-value",
     InputMoves "input-moves",
+    LooksLikeDegrees "looks-like-degrees",
     InputTaken "input-taken",
     ServoLinear "servo-linear",
     ServoRank "servo-rank",
