@@ -4,7 +4,7 @@
 use dalembert::analyze::Watch;
 use dalembert::analyze::linearize::{
     Complex, Kind, Linearization, Local, Orbit, Side, Stability, equilibria_within, floquet,
-    linearize, linearize_along, linearize_here,
+    linearize, linearize_along, linearize_here, symbolic,
 };
 use dalembert::simulate::report;
 use dalembert::simulate::{Setting, State};
@@ -366,4 +366,47 @@ fn all_equilibria_of_a_box_are_found() {
     }
     let stable = within.found.iter().filter(|f| f.stability == Stability::Stable).count();
     assert_eq!(stable, 1);
+}
+
+/// Formulas in the parameters have the values of the numbers, whatever these are.
+#[test]
+fn matrices_in_the_parameters_have_the_values_of_the_numbers() {
+    let led = "param l = 0.4, g = 9.81, m = 2
+        coord X, x, y
+        input u = 0
+        kinetic m*(x'^2 + y'^2)/2 + X'^2/2; potential m*g*y
+        constraint pivot: X = u
+        constraint rod: (x - X)^2 + y^2 = l^2
+        start X = 0, x = 0, y = -l
+        output px = x, load = multiplier(pivot)";
+    let loop_text = "param m = 2, k = 8, kp = 3, ki = 5, kd = 4
+        coord x
+        input r = 0
+        kinetic m/2*x'^2; potential k/2*x^2
+        state e' = r - x
+        force x: kp*(r - x) + ki*e - kd*x'
+        output px = x";
+    for text in [CART, led, loop_text] {
+        let model = model(text);
+        let setting = Setting::new(&model).expect("values");
+        let found = linearize(&setting).expect("linear");
+        let symbols = symbolic(&setting, &found).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
+        let numbers = |list: &[dalembert::expr::ExprId]| setting.numbers(list, &Default::default());
+        near(&numbers(&symbols.a), &found.reduced.matrix, 1e-12);
+        near(&numbers(&symbols.b), &found.io.b, 1e-12);
+        near(&numbers(&symbols.c), &found.io.c, 1e-12);
+        near(&numbers(&symbols.d), &found.io.d, 1e-12);
+        // They stay formulas: other values, the same agreement.
+        for (k, parameter) in model.system.parameters.iter().enumerate() {
+            let other = setting.with(parameter.symbol, 1.7 + 0.3 * k as f64);
+            let found = linearize(&other).expect("linear");
+            let list = other.numbers(&symbols.a, &Default::default());
+            near(&list, &found.reduced.matrix, 1e-11);
+        }
+    }
+    let cart = model(CART);
+    let setting = Setting::new(&cart).expect("values");
+    let found = linearize(&setting).expect("linear");
+    let symbols = symbolic(&setting, &found).expect("formulas");
+    assert_eq!(cart.exprs.to_source(symbols.b[2]), "1/M");
 }

@@ -605,6 +605,10 @@ pub(crate) struct Linearize {
     #[arg(long, value_name = "NAME=LOW..HIGH,…", conflicts_with_all = ["here", "along", "period"])]
     pub within: Option<String>,
 
+    /// A, B, C and D in the parameters too, where the state is known in them.
+    #[arg(long, conflicts_with_all = ["here", "along", "period", "within"])]
+    pub symbolic: bool,
+
     /// From so many guesses in the box of --within.
     #[arg(long, value_name = "N", default_value_t = 200, requires = "within")]
     pub guesses: usize,

@@ -2,9 +2,8 @@
 //! equations about states that are not steady.
 
 use crate::evaluation::columns;
-use crate::linearization::{block, short};
 use crate::text::{list, width};
-use crate::values::{full, number};
+use crate::values::{block, full, number, short};
 use dalembert_analyze::linearize::{Complex, Control, InputOutput, Local, Part, Reduced};
 use dalembert_model::system::{Energy, Model};
 use serde_json::{Map, Value, json};

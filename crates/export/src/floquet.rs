@@ -2,9 +2,9 @@
 
 use crate::control::{complex, free_names, matrix, pairs};
 use crate::evaluation::columns;
-use crate::linearization::{LinearizationPage, block, failure_words, short};
+use crate::linearization::{LinearizationPage, failure_words};
 use crate::text::width;
-use crate::values::{full, number};
+use crate::values::{block, full, number, short};
 use dalembert_analyze::linearize::{Floquet, Orbit, Within};
 use dalembert_model::system::Model;
 use dalembert_simulate::State;

@@ -3,10 +3,12 @@
 use crate::control::{Driven, free_names, matrix};
 use crate::evaluation::columns;
 use crate::text::{list, width};
-use crate::values::{full, number};
+use crate::values::{block, full, number, short};
 use dalembert_analyze::linearize::{
-    Complex, Kind, Linearization, LinearizeError, Mode, NotFound, Stability, Symmetry, Undecided,
+    Complex, Kind, Linearization, LinearizeError, Mode, NotFound, NotSymbolic, Stability, Symbolic,
+    Symmetry, Undecided,
 };
+use dalembert_expr::ExprId;
 use dalembert_model::system::Model;
 use dalembert_simulate::report::EvalError;
 use dalembert_simulate::run::RunError;
@@ -455,44 +457,79 @@ impl LinearizationPage<'_> {
     }
 }
 
-/// A matrix, its columns aligned; what is rounding beside the largest entry is 0.
-pub(crate) fn block(page: &mut String, name: &str, entries: &[f64], columns: usize) {
-    let largest = entries.iter().fold(0f64, |m, x| m.max(x.abs()));
-    let shown = |x: f64| if x.abs() <= 1e-14 * largest { "0".to_owned() } else { short(x) };
-    if largest == 0.0 {
-        let _ = writeln!(page, "  {name} = 0");
-        return;
+/// Matrices in the parameters as text, or why there are none.
+pub fn symbolic_text(
+    found: &Result<Symbolic, NotSymbolic>,
+    about: &Linearization,
+    model: &Model,
+) -> String {
+    let symbols = match found {
+        Ok(symbols) => symbols,
+        Err(why) => return format!("\nno matrices in the parameters: {}\n", why_not(why, model)),
+    };
+    let mut page = String::new();
+    let state = symbols.state.iter();
+    let state: Vec<String> =
+        state.map(|(name, value)| format!("{name} = {}", model.exprs.to_text(*value))).collect();
+    let _ = writeln!(page, "\nin the parameters, at {}", list(state, 12));
+    let (d, k) = (about.reduced.dimension(), about.io.columns.len());
+    for (name, entries, columns) in
+        [("A", &symbols.a, d), ("B", &symbols.b, k), ("C", &symbols.c, d), ("D", &symbols.d, k)]
+    {
+        if entries.is_empty() || columns == 0 {
+            continue;
+        }
+        for (i, row) in entries.chunks(columns).enumerate() {
+            let cells: Vec<String> = row.iter().map(|&e| model.exprs.to_text(e)).collect();
+            let front = if i == 0 { format!("{name} = ") } else { "    ".to_owned() };
+            let _ = writeln!(page, "  {front}[{}]", cells.join(", "));
+        }
     }
-    let rows: Vec<Vec<String>> =
-        entries.chunks(columns).map(|r| r.iter().map(|&x| shown(x)).collect()).collect();
-    let widths: Vec<usize> =
-        (0..columns).map(|j| rows.iter().map(|r| width(&r[j])).max().unwrap_or(0)).collect();
-    let letter = width(name);
-    for (i, row) in rows.iter().enumerate() {
-        let front = if i == 0 { format!("{name} = ") } else { " ".repeat(letter + 3) };
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &w)| format!("{}{cell}", " ".repeat(w - width(cell))))
-            .collect();
-        let _ = writeln!(page, "  {front}[{}]", cells.join("  "));
-    }
+    page
 }
 
-/// Six digits, without a tail of zeros.
-pub(crate) fn short(x: f64) -> String {
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-4..1e6).contains(&x.abs()) {
-        return format!("{x:.5e}");
-    }
-    let digits = (5 - x.abs().log10().floor() as i32).max(0) as usize;
-    let text = format!("{x:.digits$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
+/// The same for JSON: rows of formulas as the language writes them.
+pub fn symbolic_json(
+    found: &Result<Symbolic, NotSymbolic>,
+    about: &Linearization,
+    model: &Model,
+) -> Value {
+    let symbols = match found {
+        Ok(symbols) => symbols,
+        Err(why) => return json!({"error": why_not(why, model)}),
+    };
+    let source = |e: &ExprId| model.exprs.to_source(*e);
+    let rows = |entries: &[ExprId], columns: usize| -> Value {
+        entries
+            .chunks(columns.max(1))
+            .map(|row| row.iter().map(source).collect::<Value>())
+            .collect()
+    };
+    let (d, k) = (about.reduced.dimension(), about.io.columns.len());
+    let state: Map<String, Value> =
+        symbols.state.iter().map(|(name, e)| (name.clone(), json!(source(e)))).collect();
+    json!({
+        "state": state,
+        "A": rows(&symbols.a, d), "B": rows(&symbols.b, k),
+        "C": rows(&symbols.c, d), "D": rows(&symbols.d, k),
+    })
+}
+
+fn why_not(why: &NotSymbolic, model: &Model) -> String {
+    match why {
+        NotSymbolic::Moves => "the state moves, and they are made for equilibria".to_owned(),
+        NotSymbolic::Known { name, value } => format!(
+            "`{name}` is known as the number {} only; say in `start` what it is in parameters",
+            full(*value)
+        ),
+        NotSymbolic::Balance => {
+            "this is an equilibrium for these values of the parameters, and not shown to be one for all"
+                .to_owned()
+        }
+        NotSymbolic::Large { unknowns } => {
+            format!("{unknowns} accelerations and multipliers are too many to be written down")
+        }
+        NotSymbolic::Equations(error) => failure_words(error, model),
     }
 }
 

@@ -29,13 +29,13 @@
 //! beside that of these multipliers alone. A singular one says that nothing pushes along some
 //! combination of the rows ([`CoupledError::Servo`]).
 
+use crate::directed::{Directed, signed_product};
 use crate::error::SolveError;
 use crate::linalg::lu;
-use crate::linalg::svd::Svd;
 use crate::outcome::Outcome;
 use crate::solver::Solver;
 use crate::terms::Terms;
-use crate::tolerances::coupling::{DIRECTED, LARGE, SINGULAR, SMALL};
+use crate::tolerances::coupling::{LARGE, SINGULAR, SMALL};
 
 /// Why forces and multipliers were not found together. Rows are constraints of the system.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,10 +159,8 @@ pub struct Coupled {
     spare: Vec<f64>,
     zero: Vec<f64>,
     column: Outcome,
-    /// Which multipliers act in another direction than that of their row.
-    directed: Vec<bool>,
-    /// det J of these alone.
-    directed_determinant: f64,
+    /// The multipliers that act in another direction than that of their row.
+    pub directed: Directed,
 }
 
 impl Coupled {
@@ -188,11 +186,8 @@ impl Coupled {
     }
 
     /// The same where some multipliers act in another direction than that of their row.
-    pub fn directed(mut self, directed: Vec<bool>) -> Coupled {
-        if directed.contains(&true) {
-            self.directed = directed;
-        }
-        self.directed_determinant = 1.0;
+    pub fn directed(mut self, marked: &[bool]) -> Coupled {
+        self.directed = Directed::new(marked);
         self
     }
 
@@ -405,7 +400,12 @@ impl Coupled {
             }
         }
         if !self.directed.is_empty() {
-            self.look_at_directions(terms, places)?;
+            let slopes = &self.forces.slopes;
+            let looked = self.directed.look_at(&self.matrix, count, slopes, terms, places);
+            if let Err((rank, count)) = looked {
+                self.forget();
+                return Err(CoupledError::Servo { rank, count });
+            }
         }
         for ((s, l), f) in self.step.iter_mut().zip(&self.lambda).zip(&self.found) {
             *s = l - f;
@@ -419,60 +419,6 @@ impl Coupled {
         Ok(self.step.iter().all(|s| s.is_finite()))
     }
 
-    /// The part of J that belongs to directed multipliers: its determinant, and an error if it is
-    /// singular. Rows are measured by what their own direction does, columns by what the given
-    /// directions do, both by the masses alone.
-    fn look_at_directions(
-        &mut self,
-        terms: &Terms,
-        places: &[Option<usize>],
-    ) -> Result<(), CoupledError> {
-        let (n, count) = (terms.n, places.len());
-        let own: Vec<usize> = (0..count).filter(|&c| self.directed[c]).collect();
-        let k = own.len();
-        let length = |x: &[f64]| -> f64 {
-            let squares = x.iter().enumerate().map(|(i, x)| (x, terms.mass(i)));
-            let squares = squares.filter(|s| s.1 > 0.0).map(|(x, mass)| x * x / mass);
-            let length = squares.sum::<f64>().sqrt();
-            if length > 0.0 { length } else { 1.0 }
-        };
-        let row = |c: usize| -> Vec<f64> {
-            let mut dense = vec![0.0; n];
-            let entries = places[c].into_iter().flat_map(|row| terms.jacobian_row(row));
-            entries.for_each(|(i, a)| dense[i] = a);
-            dense
-        };
-        let along: Vec<f64> = own.iter().map(|&c| length(&row(c))).collect();
-        let pushed: Vec<f64> = own
-            .iter()
-            .map(|&c| {
-                let slopes = &self.forces.slopes[c * n..(c + 1) * n];
-                length(&slopes.iter().zip(row(c)).map(|(d, a)| d + a).collect::<Vec<_>>())
-            })
-            .collect();
-        let mut block = vec![0.0; k * k];
-        let mut scaled = vec![0.0; k * k];
-        for (a, &i) in own.iter().enumerate() {
-            for (b, &j) in own.iter().enumerate() {
-                block[a * k + b] = self.matrix[i * count + j];
-                scaled[a * k + b] = block[a * k + b] * along[a] / pushed[b];
-            }
-        }
-        let mut svd = Svd::default();
-        svd.decompose(&scaled, k, k);
-        let top = svd.sigma.first().copied().unwrap_or(0.0).max(1.0);
-        let rank = svd.sigma.iter().take_while(|&&s| s > DIRECTED * top).count();
-        if rank < k {
-            self.forget();
-            return Err(CoupledError::Servo { rank, count: k });
-        }
-        let mut order = vec![0; k];
-        let is_regular = lu::factor(&mut block, k, &mut order);
-        self.directed_determinant =
-            if is_regular { signed_product(&block, &order, k) } else { 0.0 };
-        Ok(())
-    }
-
     /// det J from its factors.
     fn signed_product(&self, count: usize) -> f64 {
         signed_product(&self.matrix, &self.order, count)
@@ -483,7 +429,7 @@ impl Coupled {
         let determinant = match self.directed.is_empty() {
             true => self.determinant,
             // Without friction the two are the same to rounding.
-            false => self.determinant / self.directed_determinant,
+            false => self.determinant / self.directed.determinant,
         };
         if determinant > SINGULAR { Ok(()) } else { Err(CoupledError::Paradox { determinant }) }
     }
@@ -524,14 +470,4 @@ impl Coupled {
         }
         None
     }
-}
-
-/// A determinant from factors with their order of rows.
-fn signed_product(factors: &[f64], order: &[usize], count: usize) -> f64 {
-    let inversions = (0..count)
-        .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
-        .filter(|&(i, j)| order[i] > order[j])
-        .count();
-    let product: f64 = (0..count).map(|i| factors[i * count + i]).product();
-    if inversions % 2 == 0 { product } else { -product }
 }

@@ -10,7 +10,8 @@
 //! with its spectrum, the zeros told apart from the modes, and what follows for stability. The
 //! equations are in `rates`, the steady motions that symmetries make possible in [`symmetry`],
 //! the reduction in [`reduce`], inputs and outputs in [`outputs`] and [`control`], any other state
-//! than a steady one in [`local`], periodic motions in [`floquet`], all equilibria of a box in
+//! than a steady one in [`local`], periodic motions in [`floquet`], the matrices as
+//! expressions in [`symbolic`], all equilibria of a box in
 //! [`within`], the spectrum in [`spectrum`], the verdict in [`verdict`].
 //!
 //! ```
@@ -49,6 +50,7 @@ mod search;
 mod solve;
 pub mod spectrum;
 mod steady;
+pub mod symbolic;
 pub mod symmetry;
 pub mod verdict;
 pub mod within;
@@ -61,6 +63,7 @@ pub use local::{Local, linearize_along, linearize_here};
 pub use outputs::InputOutput;
 pub use reduce::Reduced;
 pub use spectrum::{Mode, Spectrum};
+pub use symbolic::{NotSymbolic, Symbolic, symbolic};
 pub use symmetry::{Symmetries, Symmetry};
 pub use verdict::{Stability, Undecided};
 pub use within::{Side, Within, equilibria_within};

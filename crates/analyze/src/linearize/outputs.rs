@@ -72,6 +72,11 @@ impl Outputs {
         }
     }
 
+    /// ∂y/∂(q, z, v, t, u) and ∂y/∂(v̇, λ).
+    pub fn slopes(&self) -> (&Jacobian, &Jacobian) {
+        (&self.by_state, &self.by_unknowns)
+    }
+
     /// The slopes at a point.
     fn at(&self, rates: &Rates, point: &Point) -> Slopes {
         let table = rates.table(&point.state, &point.v, &point.outcome);

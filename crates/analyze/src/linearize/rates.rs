@@ -160,6 +160,11 @@ impl<'s> Rates<'s> {
         Blocks { balance: self.wide, binding, configuration, velocity, end }
     }
 
+    /// k, R, S, φ and ψ by (q, z, v, t, u).
+    pub fn slopes(&self) -> &Jacobian {
+        &self.slopes
+    }
+
     /// The slopes at a state, which must have one motion.
     pub fn at(&self, state: &State) -> Result<Point, LinearizeError> {
         let numbers =

@@ -8,9 +8,9 @@ use crate::report::{self, Color};
 use dalembert::analyze::Watch;
 use dalembert::analyze::linearize::{
     LinearizeError, Side, equilibria_within, floquet, linearize_along, linearize_here,
-    linearize_watched,
+    linearize_watched, symbolic,
 };
-use dalembert::export::linearization::failure_words;
+use dalembert::export::linearization::{failure_words, symbolic_json, symbolic_text};
 use dalembert::export::{AlongPage, FloquetPage, LinearizationPage, LocalPage, WithinPage};
 use dalembert::simulate::points::hidden::complete;
 use dalembert::simulate::report::EvalError;
@@ -89,7 +89,16 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
         }),
         None => linearize_watched(&setting, &watch).map(|found| {
             let page = LinearizationPage { model: model_of, found: &found };
-            if args.json { page.to_json().to_string() } else { page.to_text() }
+            let symbols = args.symbolic.then(|| symbolic(&setting, &found));
+            if args.json {
+                let mut object = page.to_json();
+                if let Some(symbols) = &symbols {
+                    object["symbols"] = symbolic_json(symbols, &found, model_of);
+                }
+                return object.to_string();
+            }
+            let more = symbols.map(|s| symbolic_text(&s, &found, model_of)).unwrap_or_default();
+            page.to_text() + &more
         }),
     };
     match pages {

@@ -176,7 +176,7 @@ impl Frozen {
         let kinds: Vec<SwitchKind> =
             self.dependent.iter().map(|&at| self.switches[at].kind).collect();
         let mut coupled = Coupled::new(self.symbols.len(), terms.n, terms.m)
-            .directed(directed(&setting.model.system, &self.constraints));
+            .directed(&directed(&setting.model.system, &self.constraints));
         let mut scratch = Scratch::default();
         let mut on = |modes: &[f64], table: &mut Table, coupled: &mut Coupled| {
             for (&at, &mode) in self.dependent.iter().zip(modes) {
