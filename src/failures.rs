@@ -1,6 +1,7 @@
 //! Why a run ended before its time, said at the line of the model that caused it.
 
 use dalembert_expr::{ExprId, Notation};
+use dalembert_gauss::coupled::CoupledError;
 use dalembert_gauss::outcome::Verdict;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
@@ -108,6 +109,14 @@ pub fn explain_coupled(model: &Model, words: impl Into<String>) -> Diagnostic {
         .next();
     Diagnostic::fault(Code::NoCommonSolution, span.unwrap_or_default(), words)
         .at("this force depends on a multiplier")
+}
+
+/// What is said about servo constraints along which their inputs do not push.
+pub fn explain_servo(model: &Model, words: impl Into<String>) -> Diagnostic {
+    let span = model.system.servos.first().map(|servo| servo.span);
+    Diagnostic::fault(Code::ServoHidden, span.unwrap_or_default(), words)
+        .at("held by inputs")
+        .hint("`--complete` appends what is implied, differentiated as often as it takes")
 }
 
 /// What is said about rows that nearly depend on each other.
@@ -401,7 +410,10 @@ impl Scene<'_> {
             Failure::Field(FieldError::Coupled(error)) => {
                 let words = error.named(|row| &self.system.constraints[row].name);
                 let message = format!("at t = {} {words}", rounded(t));
-                explain_coupled(&self.setting.model, message)
+                match error {
+                    CoupledError::Servo { .. } => explain_servo(&self.setting.model, message),
+                    _ => explain_coupled(&self.setting.model, message),
+                }
             }
             other => {
                 let why = other.words(&self.setting.model);

@@ -2,6 +2,7 @@
 //! at the lines of the model. What stopped a run on its way is told in [`failures`].
 
 use crate::failures;
+use dalembert_gauss::coupled::CoupledError;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Model;
@@ -54,6 +55,9 @@ pub fn of_evaluation(error: &EvalError, model: &Model) -> Vec<Diagnostic> {
 pub fn of_refusal(refusal: &Refusal, model: &Model) -> Vec<Diagnostic> {
     match refusal {
         Refusal::Formulation(faults) => faults.clone(),
+        Refusal::Coupled { error: CoupledError::Servo { .. }, .. } => {
+            vec![failures::explain_servo(model, refusal.to_string())]
+        }
         Refusal::Coupled { .. } => vec![failures::explain_coupled(model, refusal.to_string())],
         Refusal::NearlyDependent { ratio, constraints } => {
             vec![failures::explain_nearly(model, constraints, *ratio)]

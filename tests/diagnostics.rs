@@ -43,6 +43,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("event-at-zero", "found by a run, tested with motions"),
     ("input-without-value", "found when numbers are asked for, tested with quantities"),
     ("table-range", "found by a run, tested with quantities"),
+    ("servo-hidden", "found by numbers, tested with servo constraints"),
 ];
 
 /// Pages without a model that shows the fault, and why.
@@ -71,6 +72,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("event-at-zero", "found by a run, tested with motions"),
     ("input-without-value", "found when numbers are asked for, tested with quantities"),
     ("table-range", "found by a run, tested with quantities"),
+    ("servo-hidden", "found by numbers, tested with servo constraints"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 

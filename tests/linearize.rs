@@ -266,7 +266,7 @@ fn by_differences(model: &Model, found: &Linearization) -> Vec<f64> {
         let less = |x: &[f64], of: &[f64]| -> Vec<f64> {
             x.iter().zip(found.along.turned(of)).map(|(a, b)| a - b).collect()
         };
-        let free = found.reduced.free(&less(q, &column[..n]), &less(v, &column[n..]));
+        let free = found.reduced.free(&[less(q, &column[..n]), less(v, &column[n..])].concat());
         free.iter().enumerate().for_each(|(i, x)| matrix[i * d + j] = *x);
     }
     matrix

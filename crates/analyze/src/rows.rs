@@ -222,7 +222,11 @@ pub fn kinds(
         Some(false) => words.push("acatastatic"),
         None => {}
     }
-    words.push(if ideal { "ideal" } else { "non-ideal" });
+    words.push(match (constraint.servo, ideal) {
+        (true, _) => "servo",
+        (false, true) => "ideal",
+        (false, false) => "non-ideal",
+    });
     words
 }
 

@@ -83,7 +83,10 @@ pub(crate) enum Command {
     /// Equilibrium or steady motion near the start: modes, stability, matrices.
     #[command(after_help = "Examples:\n  dal linearize gallery:double-pendulum\n  \
         dal linearize gallery:whipple-bicycle --set \"x'=5\"\n  \
-        dal linearize gallery:knife-edge --at \"x'=1.5\" --json")]
+        dal linearize gallery:knife-edge --at \"x'=1.5\" --json\n  \
+        dal linearize gallery:cart-pole-linear --here\n  \
+        dal linearize gallery:double-pendulum --within \"th[1]=-1..4, th[2]=-1..4\"\n  \
+        dal linearize gallery:spherical-pendulum --along 0,1,2")]
     Linearize(Named<Linearize>),
     /// Equations, analysis, motion, figure and certificate as one HTML document.
     #[command(
@@ -582,6 +585,33 @@ pub(crate) struct Linearize {
     /// names is kept if it can be.
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub at: Option<String>,
+
+    /// About the start, or the state of --at, itself, whether it is steady or not.
+    #[arg(long)]
+    pub here: bool,
+
+    /// About the states that the run passes at these times; without a list, at eleven
+    /// from its start to its end.
+    #[arg(long, value_name = "TIME,…", num_args = 0..=1, value_delimiter = ',',
+        allow_negative_numbers = true, conflicts_with_all = ["here", "at"])]
+    pub along: Option<Vec<f64>>,
+
+    /// The Floquet multipliers of the motion from the start, or the state of --at, which has
+    /// this period.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["here", "along"])]
+    pub period: Option<f64>,
+
+    /// All equilibria that are found with these coordinates between these ends.
+    #[arg(long, value_name = "NAME=LOW..HIGH,…", conflicts_with_all = ["here", "along", "period"])]
+    pub within: Option<String>,
+
+    /// A, B, C and D in the parameters too, where the state is known in them.
+    #[arg(long, conflicts_with_all = ["here", "along", "period", "within"])]
+    pub symbolic: bool,
+
+    /// From so many guesses in the box of --within.
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "within")]
+    pub guesses: usize,
 
     /// Appends the constraints that the model implies.
     #[arg(long)]

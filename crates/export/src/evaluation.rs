@@ -163,7 +163,7 @@ impl EvaluationPage<'_> {
             Origin::Massless(list) => {
                 list.iter().map(|&i| self.model.system.coordinates[i].name.as_str()).collect()
             }
-            Origin::Rows(list) => {
+            Origin::Rows(list) | Origin::Servo(list) => {
                 list.iter().map(|&i| self.model.system.constraints[i].name.as_str()).collect()
             }
         };
@@ -233,12 +233,15 @@ impl EvaluationPage<'_> {
                     list.iter().map(|&i| self.model.system.coordinates[i].name.as_str()).collect();
                 format!("nothing has mass along {}", names.join(", "))
             }
-            Origin::Rows(list) => {
+            Origin::Rows(list) | Origin::Servo(list) => {
                 let names: Vec<String> = list
                     .iter()
                     .map(|&i| format!("`{}`", self.model.system.constraints[i].name))
                     .collect();
-                format!("implied by {}", names.join(", "))
+                match &implied.origin {
+                    Origin::Servo(_) => format!("no input pushes along {}", names.join(", ")),
+                    _ => format!("implied by {}", names.join(", ")),
+                }
             }
         }
     }

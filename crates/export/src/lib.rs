@@ -4,10 +4,12 @@
 //! kind of document; all of them read one [`Derivation`].
 
 pub mod analysis;
+pub mod control;
 mod derivation;
 pub mod diagnostics;
 pub mod evaluation;
 mod events;
+pub mod floquet;
 pub mod html;
 pub mod invariants;
 pub mod json;
@@ -33,9 +35,11 @@ pub mod verified;
 mod width;
 
 pub use analysis::AnalysisPage;
+pub use control::{AlongPage, LocalPage};
 pub use derivation::{Derivation, Extras};
 pub use evaluation::EvaluationPage;
 pub use events::end_words;
+pub use floquet::{FloquetPage, WithinPage};
 pub use linearization::LinearizationPage;
 pub use readable::Held;
 pub use readable::{Part, Readable, Row, Solved};

@@ -1,12 +1,17 @@
 //! An equilibrium or steady motion and its linear equations, as text for a terminal and as JSON.
 
+use crate::control::{Driven, free_names, matrix};
 use crate::evaluation::columns;
 use crate::text::{list, width};
-use crate::values::{full, number};
+use crate::values::{block, full, number, short};
 use dalembert_analyze::linearize::{
-    Complex, Kind, Linearization, LinearizeError, Mode, NotFound, Stability, Symmetry, Undecided,
+    Complex, Kind, Linearization, LinearizeError, Mode, NotFound, NotSymbolic, Stability, Symbolic,
+    Symmetry, Undecided,
 };
+use dalembert_expr::ExprId;
 use dalembert_model::system::Model;
+use dalembert_simulate::report::EvalError;
+use dalembert_simulate::run::RunError;
 use dalembert_simulate::{StartError, Verdict};
 use serde_json::{Map, Value, json};
 use std::f64::consts::PI;
@@ -44,7 +49,8 @@ impl LinearizationPage<'_> {
             Some(k) => json!(k),
             None => Value::Null,
         };
-        let all: Vec<Value> = spectrum.all().iter().map(pair).collect();
+        let all_values = spectrum.all();
+        let all: Vec<Value> = all_values.iter().map(pair).collect();
         json!({
             "format": 1,
             "system": system.title,
@@ -71,6 +77,7 @@ impl LinearizationPage<'_> {
             "resonant": spectrum.resonant.iter().map(|&w| number(w)).collect::<Vec<_>>(),
             "reason": self.reason(),
             "matrices": self.matrices_json(),
+            "control": self.driven(&self.names(), &all_values).json(),
         })
     }
 
@@ -110,42 +117,35 @@ impl LinearizationPage<'_> {
 
     fn matrices_json(&self) -> Value {
         let reduced = &self.found.reduced;
-        let (z, u) = self.free_names();
-        let matrix = |entries: &[f64], columns: usize| -> Value {
-            let row = |r: &[f64]| Value::Array(r.iter().map(|&x| number(x)).collect());
-            Value::Array(entries.chunks(columns.max(1)).map(row).collect())
-        };
+        let [z, u, states] = free_names(self.model, reduced);
         let d = reduced.dimension();
         let second = self.found.second_order.as_ref();
-        json!({
-            "names": z.iter().chain(&u).collect::<Vec<_>>(),
-            "positions": z, "velocities": u,
-            "state": matrix(&reduced.matrix, d),
-            "mass": second.map(|s| matrix(&s.mass, u.len())),
-            "damping": second.map(|s| matrix(&s.damping, u.len())),
-            "stiffness": second.map(|s| matrix(&s.stiffness, z.len())),
-        })
+        let mut object = Map::new();
+        let mut insert = |name: &str, value: Value| object.insert(name.to_owned(), value);
+        insert("names", json!(self.names()));
+        insert("positions", json!(z));
+        insert("velocities", json!(u));
+        insert("states", json!(states));
+        insert("state", matrix(&reduced.matrix, d));
+        insert("mass", json!(second.map(|s| matrix(&s.mass, u.len()))));
+        insert("damping", json!(second.map(|s| matrix(&s.damping, u.len()))));
+        insert("stiffness", json!(second.map(|s| matrix(&s.stiffness, z.len()))));
+        self.driven(&self.names(), &[]).matrices(&mut object);
+        Value::Object(object)
+    }
+
+    /// The names of x.
+    fn names(&self) -> Vec<String> {
+        free_names(self.model, &self.found.reduced).concat()
+    }
+
+    fn driven<'a>(&'a self, names: &'a [String], poles: &'a [Complex]) -> Driven<'a> {
+        let Linearization { reduced, io, control, .. } = self.found;
+        Driven { names, reduced, io, control, poles }
     }
 
     fn coordinates(&self) -> Vec<String> {
         self.model.system.coordinates.iter().map(|c| c.name.clone()).collect()
-    }
-
-    /// The names of z and u.
-    fn free_names(&self) -> (Vec<String>, Vec<String>) {
-        let (exprs, system) = (&self.model.exprs, &self.model.system);
-        let by_momenta =
-            matches!(system.energy, dalembert_model::system::Energy::Hamiltonian { .. });
-        let name = |s| exprs.symbol_info(s).full_name();
-        let rate = |i: usize| {
-            let c = &system.coordinates[i];
-            if by_momenta { c.momentum } else { c.velocity }
-        };
-        let reduced = &self.found.reduced;
-        (
-            reduced.positions.iter().map(|&i| name(system.coordinates[i].position)).collect(),
-            reduced.velocities.iter().map(|&i| name(rate(i))).collect(),
-        )
     }
 
     /// Why the verdict is what it is.
@@ -297,6 +297,7 @@ impl LinearizationPage<'_> {
         self.text_modes(&mut page);
         self.text_zeros(&mut page);
         self.text_matrices(&mut page);
+        self.driven(&self.names(), &[]).text(&mut page);
         page
     }
 
@@ -425,10 +426,19 @@ impl LinearizationPage<'_> {
     }
 
     fn text_matrices(&self, page: &mut String) {
-        let (z, u) = self.free_names();
+        let [z, u, states] = free_names(self.model, &self.found.reduced);
         let reduced = &self.found.reduced;
         if reduced.dimension() == 0 {
             let _ = writeln!(page, "\nthe constraints leave nothing free");
+            return;
+        }
+        if !states.is_empty() {
+            // A x says it all.
+            if self.found.io.columns.is_empty() && self.found.io.outputs.is_empty() {
+                let names = self.names();
+                let _ = writeln!(page, "\nx = ({})\nẋ = A x", names.join(", "));
+                block(page, "A", &reduced.matrix, names.len());
+            }
             return;
         }
         let _ = writeln!(page, "\nz = ({})   u = ({})", z.join(", "), u.join(", "));
@@ -447,44 +457,79 @@ impl LinearizationPage<'_> {
     }
 }
 
-/// A matrix, its columns aligned; what is rounding beside the largest entry is 0.
-fn block(page: &mut String, name: &str, entries: &[f64], columns: usize) {
-    let largest = entries.iter().fold(0f64, |m, x| m.max(x.abs()));
-    let shown = |x: f64| if x.abs() <= 1e-14 * largest { "0".to_owned() } else { short(x) };
-    if largest == 0.0 {
-        let _ = writeln!(page, "  {name} = 0");
-        return;
+/// Matrices in the parameters as text, or why there are none.
+pub fn symbolic_text(
+    found: &Result<Symbolic, NotSymbolic>,
+    about: &Linearization,
+    model: &Model,
+) -> String {
+    let symbols = match found {
+        Ok(symbols) => symbols,
+        Err(why) => return format!("\nno matrices in the parameters: {}\n", why_not(why, model)),
+    };
+    let mut page = String::new();
+    let state = symbols.state.iter();
+    let state: Vec<String> =
+        state.map(|(name, value)| format!("{name} = {}", model.exprs.to_text(*value))).collect();
+    let _ = writeln!(page, "\nin the parameters, at {}", list(state, 12));
+    let (d, k) = (about.reduced.dimension(), about.io.columns.len());
+    for (name, entries, columns) in
+        [("A", &symbols.a, d), ("B", &symbols.b, k), ("C", &symbols.c, d), ("D", &symbols.d, k)]
+    {
+        if entries.is_empty() || columns == 0 {
+            continue;
+        }
+        for (i, row) in entries.chunks(columns).enumerate() {
+            let cells: Vec<String> = row.iter().map(|&e| model.exprs.to_text(e)).collect();
+            let front = if i == 0 { format!("{name} = ") } else { "    ".to_owned() };
+            let _ = writeln!(page, "  {front}[{}]", cells.join(", "));
+        }
     }
-    let rows: Vec<Vec<String>> =
-        entries.chunks(columns).map(|r| r.iter().map(|&x| shown(x)).collect()).collect();
-    let widths: Vec<usize> =
-        (0..columns).map(|j| rows.iter().map(|r| width(&r[j])).max().unwrap_or(0)).collect();
-    let letter = width(name);
-    for (i, row) in rows.iter().enumerate() {
-        let front = if i == 0 { format!("{name} = ") } else { " ".repeat(letter + 3) };
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, &w)| format!("{}{cell}", " ".repeat(w - width(cell))))
-            .collect();
-        let _ = writeln!(page, "  {front}[{}]", cells.join("  "));
-    }
+    page
 }
 
-/// Six digits, without a tail of zeros.
-fn short(x: f64) -> String {
-    if x == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-4..1e6).contains(&x.abs()) {
-        return format!("{x:.5e}");
-    }
-    let digits = (5 - x.abs().log10().floor() as i32).max(0) as usize;
-    let text = format!("{x:.digits$}");
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
+/// The same for JSON: rows of formulas as the language writes them.
+pub fn symbolic_json(
+    found: &Result<Symbolic, NotSymbolic>,
+    about: &Linearization,
+    model: &Model,
+) -> Value {
+    let symbols = match found {
+        Ok(symbols) => symbols,
+        Err(why) => return json!({"error": why_not(why, model)}),
+    };
+    let source = |e: &ExprId| model.exprs.to_source(*e);
+    let rows = |entries: &[ExprId], columns: usize| -> Value {
+        entries
+            .chunks(columns.max(1))
+            .map(|row| row.iter().map(source).collect::<Value>())
+            .collect()
+    };
+    let (d, k) = (about.reduced.dimension(), about.io.columns.len());
+    let state: Map<String, Value> =
+        symbols.state.iter().map(|(name, e)| (name.clone(), json!(source(e)))).collect();
+    json!({
+        "state": state,
+        "A": rows(&symbols.a, d), "B": rows(&symbols.b, k),
+        "C": rows(&symbols.c, d), "D": rows(&symbols.d, k),
+    })
+}
+
+fn why_not(why: &NotSymbolic, model: &Model) -> String {
+    match why {
+        NotSymbolic::Moves => "the state moves, and they are made for equilibria".to_owned(),
+        NotSymbolic::Known { name, value } => format!(
+            "`{name}` is known as the number {} only; say in `start` what it is in parameters",
+            full(*value)
+        ),
+        NotSymbolic::Balance => {
+            "this is an equilibrium for these values of the parameters, and not shown to be one for all"
+                .to_owned()
+        }
+        NotSymbolic::Large { unknowns } => {
+            format!("{unknowns} accelerations and multipliers are too many to be written down")
+        }
+        NotSymbolic::Equations(error) => failure_words(error, model),
     }
 }
 
@@ -548,6 +593,21 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
             coordinate(i),
             at(state)
         ),
+        LinearizeError::NotPeriodic { closure } if closure.is_finite() => format!(
+            "the motion is not periodic with this period: the linear equations differ by {} of themselves after it",
+            short(*closure)
+        ),
+        LinearizeError::NotPeriodic { .. } => "the motion ends before the period does".to_owned(),
+        LinearizeError::Run(error) => match &**error {
+            RunError::Eval(EvalError::Refused(refusal)) | RunError::Refused(refusal) => {
+                format!("the run did not begin: {refusal}")
+            }
+            RunError::Formulation(faults) => {
+                let words: Vec<&str> = faults.iter().map(|d| d.message.as_str()).collect();
+                words.join("; ")
+            }
+            _ => "the run did not begin; `dal run` says why".to_owned(),
+        },
         LinearizeError::Interrupted => "interrupted".to_owned(),
         LinearizeError::NoEigenvalues => "the eigenvalues did not settle".to_owned(),
     }

@@ -22,7 +22,14 @@
 //! positive the solution is not the one that friction leads to as it grows from nothing:
 //! Painlevé's paradox (1895), in which a rigid body that slides has no acceleration, or
 //! more than one.
+//!
+//! Where a constraint is held in another direction than its own (by inputs, by what slides), D is
+//! B − Aᵀ and J = −L B: its determinant may have any sign and any size, and no friction grew to it. A
+//! regular J there is all that is asked; what friction adds is then measured by the determinant
+//! beside that of these multipliers alone. A singular one says that nothing pushes along some
+//! combination of the rows ([`CoupledError::Servo`]).
 
+use crate::directed::{Directed, signed_product};
 use crate::error::SolveError;
 use crate::linalg::lu;
 use crate::outcome::Outcome;
@@ -52,6 +59,13 @@ pub enum CoupledError {
         /// The constraint.
         row: usize,
     },
+    /// Directions given for the forces of some constraints do not push along all of them.
+    Servo {
+        /// How many combinations of them are pushed along.
+        rank: usize,
+        /// How many constraints there are of the kind.
+        count: usize,
+    },
     /// The problem with the forces held could not be solved.
     Solve(SolveError),
 }
@@ -77,6 +91,10 @@ impl std::fmt::Display for CoupledError {
                 f,
                 "a force depends on the multiplier of constraint {}, which is not unique: constraints depend on each other here",
                 row + 1
+            ),
+            CoupledError::Servo { rank, count } => write!(
+                f,
+                "inputs push along {rank} of {count} combinations of the constraints they hold: along the others the model implies a constraint that it does not have"
             ),
             CoupledError::Solve(error) => error.fmt(f),
         }
@@ -141,6 +159,8 @@ pub struct Coupled {
     spare: Vec<f64>,
     zero: Vec<f64>,
     column: Outcome,
+    /// The multipliers that act in another direction than that of their row.
+    pub directed: Directed,
 }
 
 impl Coupled {
@@ -163,6 +183,12 @@ impl Coupled {
             zero: vec![0.0; n.max(m)],
             ..Coupled::default()
         }
+    }
+
+    /// The same where some multipliers act in another direction than that of their row.
+    pub fn directed(mut self, marked: &[bool]) -> Coupled {
+        self.directed = Directed::new(marked);
+        self
     }
 
     /// Forgets the guess: the next solution starts from the forces without multipliers.
@@ -373,6 +399,14 @@ impl Coupled {
                 self.matrix[k * count + c] = f64::from(u8::from(k == c)) - moved;
             }
         }
+        if !self.directed.is_empty() {
+            let slopes = &self.forces.slopes;
+            let looked = self.directed.look_at(&self.matrix, count, slopes, terms, places);
+            if let Err((rank, count)) = looked {
+                self.forget();
+                return Err(CoupledError::Servo { rank, count });
+            }
+        }
         for ((s, l), f) in self.step.iter_mut().zip(&self.lambda).zip(&self.found) {
             *s = l - f;
         }
@@ -387,21 +421,17 @@ impl Coupled {
 
     /// det J from its factors.
     fn signed_product(&self, count: usize) -> f64 {
-        let inversions = (0..count)
-            .flat_map(|i| (i + 1..count).map(move |j| (i, j)))
-            .filter(|&(i, j)| self.order[i] > self.order[j])
-            .count();
-        let product: f64 = (0..count).map(|i| self.matrix[i * count + i]).product();
-        if inversions % 2 == 0 { product } else { -product }
+        signed_product(&self.matrix, &self.order, count)
     }
 
     /// Whether the solution is the one that friction leads to as it grows from nothing.
     pub fn check(&self) -> Result<(), CoupledError> {
-        if self.determinant > SINGULAR {
-            Ok(())
-        } else {
-            Err(CoupledError::Paradox { determinant: self.determinant })
-        }
+        let determinant = match self.directed.is_empty() {
+            true => self.determinant,
+            // Without friction the two are the same to rounding.
+            false => self.determinant / self.directed.determinant,
+        };
+        if determinant > SINGULAR { Ok(()) } else { Err(CoupledError::Paradox { determinant }) }
     }
 
     /// Whether the forces depend on unique multipliers only, or on a combination that is

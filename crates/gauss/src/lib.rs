@@ -42,6 +42,7 @@
 pub mod certificate;
 pub mod contact;
 pub mod coupled;
+pub mod directed;
 pub mod eliminations;
 pub mod error;
 pub mod linalg;

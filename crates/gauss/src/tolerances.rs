@@ -62,4 +62,7 @@ pub(crate) mod coupling {
     pub(crate) const LARGE: f64 = 1e-10;
     /// Unit: part of the product of the rows' lengths. A determinant below is not positive.
     pub(crate) const SINGULAR: f64 = 1e-12;
+    /// Unit: part of what a direct push does. Directions that push less along a constraint do not
+    /// push along it.
+    pub(crate) const DIRECTED: f64 = 1e-10;
 }

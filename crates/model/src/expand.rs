@@ -480,12 +480,46 @@ impl<'m> Expander<'m> {
         }
         let kinds = [("force", forces), ("nonideal", system.nonideal.as_slice())];
         for (word, list) in kinds {
-            for &(at, id) in list.iter().flat_map(|force| &force.components) {
-                let name = self.names.of(&system.coordinates[at].name);
-                put(&mut roots, &mut lines, format!("{word} {name}: \u{1}"), &[id]);
+            for (place, force) in list.iter().enumerate() {
+                // Servo constraints write theirs down themselves.
+                if word == "nonideal" && system.servos.iter().any(|s| s.force == place) {
+                    continue;
+                }
+                for &(at, id) in &force.components {
+                    let name = self.names.of(&system.coordinates[at].name);
+                    put(&mut roots, &mut lines, format!("{word} {name}: \u{1}"), &[id]);
+                }
             }
         }
-        for row in &system.constraints {
+        for servo in &system.servos {
+            for u in &servo.inputs {
+                let input = self.names.of(&u.name);
+                put(&mut roots, &mut lines, format!("input {input}"), &[]);
+                for &(at, id) in &u.column {
+                    let name = self.names.of(&system.coordinates[at].name);
+                    put(&mut roots, &mut lines, format!("force {name}: (\u{1})*{input}"), &[id]);
+                }
+            }
+            let inputs: Vec<String> = servo.inputs.iter().map(|u| self.names.of(&u.name)).collect();
+            let mut head = format!("constraint {} by {}", label(&servo.label), inputs.join(", "));
+            let mut ids = Vec::new();
+            if !servo.weight.is_empty() {
+                let k = inputs.len();
+                let row = vec!["\u{1}"; k].join(", ");
+                let _ = write!(head, " weight [{}]", vec![format!("[{row}]"); k].join(", "));
+                ids.extend(&servo.weight);
+            }
+            ids.extend(servo.rows.iter().map(|&row| system.constraints[row].residual));
+            let line = match servo.rows.len() {
+                1 => format!("{head}: \u{1} = 0"),
+                m => {
+                    let sides = [vec!["\u{1}"; m].join(", "), vec!["0"; m].join(", ")];
+                    format!("{head}: [{}] = [{}]", sides[0], sides[1])
+                }
+            };
+            put(&mut roots, &mut lines, line, &ids);
+        }
+        for row in system.constraints.iter().filter(|row| !row.servo) {
             let line = format!("constraint {}: \u{1} = 0", label(&row.name));
             put(&mut roots, &mut lines, line, &[row.residual]);
         }
@@ -579,7 +613,9 @@ impl<'m> Expander<'m> {
             }
             put(&mut roots, &mut lines, line, &ids);
         }
-        for observe in &system.observes {
+        let demanded =
+            |name: &String| system.servos.iter().flat_map(|s| &s.inputs).any(|u| u.name == *name);
+        for observe in system.observes.iter().filter(|o| !demanded(&o.name)) {
             let is_output = system.outputs.iter().any(|output| output.name == observe.name);
             let word = if is_output { "output" } else { "observe" };
             let name = self.names.fresh(&identifier(&observe.name));

@@ -329,10 +329,18 @@ fn write_kind(out: &mut String, kind: &StatementKind, depth: usize) {
         }
         StatementKind::Force(form) => write_force(out, "force", form),
         StatementKind::Nonideal(form) => write_force(out, "nonideal", form),
-        StatementKind::Constraint { label, left, right } => {
+        StatementKind::Constraint { label, by, weight, left, right } => {
             out.push_str("constraint ");
             if let Some(label) = label {
                 write_entry(out, label);
+                if !by.is_empty() {
+                    out.push_str(" by ");
+                    join(out, by, ", ", value);
+                }
+                if let Some(weight) = weight {
+                    out.push_str(" weight ");
+                    value(out, weight);
+                }
                 out.push_str(": ");
             }
             write_equation(out, left, right);

@@ -160,6 +160,8 @@ pub struct System {
     pub unknowns: Vec<(Symbol, Unknown)>,
     /// Bodies and joints as they hang together.
     pub tree: Tree,
+    /// Constraints that inputs hold in place of an ideal force.
+    pub servos: Vec<Servo>,
     /// Rows that are held as combinations of those written, since these nearly depend on each
     /// other; in ascending order. None as read.
     pub recombined: Vec<Recombined>,
@@ -449,7 +451,42 @@ pub struct Constraint {
     pub scleronomic: bool,
     /// Whether rest is admissible: ψ(q, 0, t) = 0. `None` at acceleration level.
     pub catastatic: Option<bool>,
+    /// Whether inputs hold it in place of its ideal force ([`System::servos`]).
+    pub servo: bool,
     /// The statement.
+    pub span: Span,
+}
+
+/// Constraints that inputs hold. What acts in place of their ideal force is a non-ideal one, by
+/// the multipliers of their rows.
+#[derive(Clone, Debug)]
+pub struct Servo {
+    /// The label of the statement.
+    pub label: String,
+    /// Its rows.
+    pub rows: Vec<usize>,
+    /// Its inputs.
+    pub inputs: Vec<Commanded>,
+    /// W, row by row, where there are more inputs than rows.
+    pub weight: Vec<ExprId>,
+    /// The force among [`System::nonideal`] that acts for them.
+    pub force: usize,
+    /// The statement.
+    pub span: Span,
+}
+
+/// An input that a servo constraint finds.
+#[derive(Clone, Debug)]
+pub struct Commanded {
+    /// Its full name.
+    pub name: String,
+    /// Its symbol, which occurs in no equation.
+    pub symbol: Symbol,
+    /// What it is, by multipliers.
+    pub value: ExprId,
+    /// Its column of B, by coordinate.
+    pub column: Vec<(usize, ExprId)>,
+    /// Where it is declared.
     pub span: Span,
 }
 
@@ -475,6 +512,9 @@ impl Constraint {
             (Level::Velocity, false) => vec!["velocity-level", "nonlinear"],
             (Level::Acceleration, _) => vec!["acceleration-level"],
         };
+        if self.servo {
+            kinds.push("servo");
+        }
         kinds.push(if self.scleronomic { "scleronomic" } else { "rheonomic" });
         match self.catastatic {
             Some(true) => kinds.push("catastatic"),
@@ -683,6 +723,17 @@ pub enum CheckKind {
         /// What it must be, as JSON.
         value: String,
     },
+    /// A field of the linear equations.
+    Linearize {
+        /// Its name, or that of a matrix.
+        field: String,
+        /// What it must be, row by row, where it is made of numbers.
+        values: Option<Vec<ExprId>>,
+        /// What it must be as JSON, where it is a word or nothing.
+        word: String,
+        /// Tolerance.
+        within: Option<ExprId>,
+    },
     /// The model yields this fault.
     Fault(String),
     /// The model yields this warning.
@@ -849,7 +900,7 @@ impl System {
     }
 
     /// Visits every expression of the system, but for the values of parameters and inputs.
-    fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
+    pub(crate) fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
         match &mut self.energy {
             Energy::Lagrangian { kinetic, potential, rest, lagrangian, momenta } => {
                 [kinetic, potential, rest, lagrangian].into_iter().for_each(&mut *visit);
@@ -869,6 +920,13 @@ impl System {
         self.contacts.iter_mut().for_each(|contact| contact.each(visit));
         self.rolling.iter_mut().for_each(|touch| touch.each(visit));
         self.states.iter_mut().for_each(|z| visit(&mut z.rate));
+        for servo in &mut self.servos {
+            servo.weight.iter_mut().for_each(&mut *visit);
+            for u in &mut servo.inputs {
+                visit(&mut u.value);
+                u.column.iter_mut().for_each(|c| visit(&mut c.1));
+            }
+        }
         self.speeds.iter_mut().for_each(|s| visit(&mut s.value));
         for start in &mut self.start {
             visit(&mut start.left);
@@ -920,6 +978,9 @@ impl System {
                 CheckKind::Conserve { value, within } => {
                     visit(value);
                     within.iter_mut().for_each(&mut *visit);
+                }
+                CheckKind::Linearize { values, within, .. } => {
+                    values.iter_mut().flatten().chain(within).for_each(&mut *visit);
                 }
                 CheckKind::Verdict(_)
                 | CheckKind::Analyze { .. }
@@ -976,6 +1037,10 @@ impl System {
                 friction.slip.iter().chain([&friction.bound]).chain(&friction.static_bound),
             );
         }
+        for servo in &self.servos {
+            roots.extend(&servo.weight);
+            roots.extend(servo.inputs.iter().map(|u| u.value));
+        }
         roots.extend(self.speeds.iter().map(|s| s.value));
         roots.extend(self.start.iter().flat_map(|s| [s.left, s.right]));
         roots.extend(
@@ -1001,6 +1066,7 @@ impl System {
             match &check.kind {
                 CheckKind::Equal { left, right, .. } => roots.extend(left.iter().chain(right)),
                 CheckKind::Conserve { value, .. } => roots.push(*value),
+                CheckKind::Linearize { values, .. } => roots.extend(values.iter().flatten()),
                 _ => {}
             }
         }

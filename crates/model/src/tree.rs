@@ -467,6 +467,10 @@ pub enum StatementKind {
     Constraint {
         /// The label, if there is one.
         label: Option<Entry>,
+        /// The inputs that hold it, where it is no ideal constraint.
+        by: Vec<Expr>,
+        /// How they share the work.
+        weight: Option<Expr>,
         /// Left side.
         left: Expr,
         /// Right side.
@@ -654,6 +658,17 @@ pub enum CheckKind {
         field: String,
         /// What it must be, as written.
         value: String,
+    },
+    /// `linearize B = [[0], [1/M]]`: a field of `dal linearize --json`.
+    Linearize {
+        /// The field, or the name of a matrix.
+        field: String,
+        /// What it must be, where it is made of numbers.
+        value: Option<Expr>,
+        /// What it must be as JSON, where it is a word or nothing.
+        word: String,
+        /// The tolerance, if given.
+        within: Option<Expr>,
     },
     /// `fault NAME`
     Fault(Name),

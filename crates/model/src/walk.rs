@@ -47,8 +47,9 @@ pub fn of_statement(statement: &Statement) -> Vec<&Expr> {
             ForceForm::At { value, position } => [value, position],
             ForceForm::Along { value, velocity } => [value, velocity],
         }),
-        StatementKind::Constraint { label, left, right } => {
+        StatementKind::Constraint { label, by, weight, left, right } => {
             list.extend(label.iter().flat_map(|entry| &entry.indices));
+            list.extend(by.iter().chain(weight));
             list.extend([left, right]);
         }
         StatementKind::Start(items) => {
@@ -171,6 +172,7 @@ pub fn of_check(kind: &CheckKind) -> Vec<&Expr> {
         }
         CheckKind::Agree { within } => within.iter().collect(),
         CheckKind::Conserve { value, within } => std::iter::once(value).chain(within).collect(),
+        CheckKind::Linearize { value, within, .. } => value.iter().chain(within).collect(),
         CheckKind::Verdict(_)
         | CheckKind::Analyze { .. }
         | CheckKind::Fault(_)

@@ -52,6 +52,7 @@ impl Curved {
         let system = &setting.model.system;
         let plain = system.constraints.is_empty()
             && system.forces.is_empty()
+            && system.states.is_empty()
             && system.nonideal.is_empty()
             && matches!(system.energy, Energy::Lagrangian { .. });
         if !plain || start.state.velocity.iter().all(|&v| v == 0.0) {

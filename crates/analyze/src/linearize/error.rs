@@ -2,6 +2,7 @@
 
 use crate::watch::Interrupted;
 use dalembert_model::diagnostic::Diagnostic;
+use dalembert_simulate::run::RunError;
 use dalembert_simulate::setting::legendre::NewtonError;
 use dalembert_simulate::{SolveError, StartError, State, Verdict};
 
@@ -62,6 +63,14 @@ pub enum LinearizeError {
     },
     /// The eigenvalues did not settle.
     NoEigenvalues,
+    /// The motion is not periodic with the period that was given.
+    NotPeriodic {
+        /// By how much A differs after it, relative to itself; infinite if the motion did not
+        /// get there.
+        closure: f64,
+    },
+    /// The run along which to go did not begin.
+    Run(Box<RunError>),
     /// The caller ended the work.
     Interrupted,
 }

@@ -9,7 +9,10 @@
 //!
 //! with its spectrum, the zeros told apart from the modes, and what follows for stability. The
 //! equations are in `rates`, the steady motions that symmetries make possible in [`symmetry`],
-//! the reduction in [`reduce`], the spectrum in [`spectrum`], the verdict in [`verdict`].
+//! the reduction in [`reduce`], inputs and outputs in [`outputs`] and [`control`], any other state
+//! than a steady one in [`local`], periodic motions in [`floquet`], the matrices as
+//! expressions in [`symbolic`], all equilibria of a box in
+//! [`within`], the spectrum in [`spectrum`], the verdict in [`verdict`].
 //!
 //! ```
 //! use dalembert_analyze::linearize::{Kind, Stability, linearize};
@@ -33,37 +36,51 @@
 //! Fails, with a reason, where there is no unique motion, where the rank of the constraints
 //! drops, and where time occurs in another way than as uniform driving.
 
+pub mod control;
 mod curved;
 pub mod eigen;
 pub mod error;
+pub mod floquet;
+pub mod local;
+mod operating;
+pub mod outputs;
 mod rates;
 pub mod reduce;
 mod search;
 mod solve;
 pub mod spectrum;
 mod steady;
+pub mod symbolic;
 pub mod symmetry;
 pub mod verdict;
+pub mod within;
 
+pub use control::{Channel, Control, Part};
 pub use eigen::Complex;
 pub use error::{LinearizeError, NotFound};
+pub use floquet::{Floquet, Orbit, floquet};
+pub use local::{Local, linearize_along, linearize_here};
+pub use outputs::InputOutput;
 pub use reduce::Reduced;
 pub use spectrum::{Mode, Spectrum};
+pub use symbolic::{NotSymbolic, Symbolic, symbolic};
 pub use symmetry::{Symmetries, Symmetry};
 pub use verdict::{Stability, Undecided};
+pub use within::{Side, Within, equilibria_within};
 
 use crate::watch::Watch;
 use curved::{Along, Curved};
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_gauss::linalg::{dot, largest, multiply, norm};
-use dalembert_model::codes::Code;
-use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Level;
 use dalembert_simulate::points::random_states;
 use dalembert_simulate::start::{self, Guess, Start};
 use dalembert_simulate::{Setting, State};
+use operating::Operating;
+use outputs::Outputs;
 use rates::{Point, Rates};
+use reduce::Tangents;
 use search::{Missed, Search};
 use steady::{Attempt, Fit, Given, Held, STEADY};
 
@@ -102,6 +119,10 @@ pub struct Linearization {
     pub minimum: bool,
     /// What follows for stability.
     pub stability: Stability,
+    /// B, C and D.
+    pub io: InputOutput,
+    /// Zeros, and what no input moves or no output shows.
+    pub control: Control,
 }
 
 /// What kind of state it is.
@@ -147,10 +168,12 @@ pub fn linearize_watched(
 ) -> Result<Linearization, LinearizeError> {
     let system = &setting.model.system;
     watch.on("deriving the equations and their slopes")?;
-    let rates = Rates::new(setting)?;
+    let Operating { closed, open, held } = &Operating::new(setting);
+    let setting = closed;
+    let rates = Rates::new(open)?;
     watch.on("looking for a consistent start")?;
     let start = begin(setting)?;
-    let points = sample(&rates, &start, watch)?;
+    let points = sample(setting, &rates, &start, watch)?;
     let symmetries = if points.len() >= symmetry::states_needed(rates.n) {
         symmetry::find(&rates, &points)
     } else {
@@ -172,15 +195,19 @@ pub fn linearize_watched(
         return Err(LinearizeError::NotSmooth { state });
     }
     settle(&rates, &mut found.point, &points);
+    let tangents = Tangents::new(&rates, &found.point)?;
     watch.on("computing the modes")?;
     let (point, fit) = (&found.point, &found.fit);
     let bend = found.curved.as_ref().map(|c| c.1.bend.as_slice());
-    let reduced = reduce::reduce(&rates, point, &fit.along, bend)?;
+    let reduced = reduce::reduce(&rates, point, &tangents, &fit.along, bend)?;
     let here = found.curved.as_ref().map_or(&symmetries, |c| &c.1.symmetries);
     let orbit: Vec<Vec<f64>> = here
         .others
         .iter()
-        .map(|s| [s.moved(&point.state.q), s.turned(&point.v)].concat())
+        .map(|s| {
+            let still = vec![0.0; reduced.states];
+            [s.moved(&point.state.q), still, s.turned(&point.v)].concat()
+        })
         .collect();
     let (sizes, sizes_v) = steady::scales(&rates, point);
     let spectrum = spectrum::spectrum(&reduced, &orbit, &sizes)?;
@@ -188,10 +215,16 @@ pub fn linearize_watched(
     let kind =
         if fit.along == Symmetry::rest(rates.n) { Kind::Equilibrium } else { Kind::SteadyMotion };
     let second = second_order(&rates, point, &reduced);
+    let outputs = Outputs::new(&rates);
+    let mut io = InputOutput::new(&rates, &outputs, point, &tangents, &reduced)?;
+    io.look_along(&rates, &outputs, point, &tangents, &reduced, &fit.along);
+    io.held.clone_from(held);
+    let control = Control::new(&reduced, &io);
     let minimum = kind == Kind::Equilibrium
         && verdict::is_minimum(&setting.model, rest, &reduced, second.as_ref(), &spectrum);
     // Where something grows the zeros do not matter any more.
-    let sizes = [sizes, sizes_v].concat();
+    let of_states = &reduced.scales[reduced.dimension() - reduced.states..];
+    let sizes = [&sizes, of_states, &sizes_v].concat();
     let family = || match &found.curved {
         Some((curved, _)) => curved.is_family(&rates, point, &symmetries, &with, &spectrum, &sizes),
         None => is_family(&rates, &search, &symmetries, &found, &spectrum, &sizes),
@@ -220,20 +253,14 @@ pub fn linearize_watched(
         spectrum,
         minimum,
         stability,
+        io,
+        control,
     })
 }
 
 /// The state to look from: the consistent start, or one near the state asked for.
 fn begin(setting: &Setting) -> Result<Start, LinearizeError> {
     let system = &setting.model.system;
-    if let Some(state) = system.states.first() {
-        let message = format!(
-            "the motion is linearized in positions and velocities, and there is a state `{}`",
-            state.name
-        );
-        let fault = Diagnostic::fault(Code::NotApplicable, state.span, message);
-        return Err(LinearizeError::Equations(vec![fault]));
-    }
     if system.state.is_empty() {
         return start::start(setting).map_err(LinearizeError::Start);
     }
@@ -245,11 +272,16 @@ fn begin(setting: &Setting) -> Result<Start, LinearizeError> {
 }
 
 /// Random states on the constraints, and the slopes there.
-fn sample(rates: &Rates, start: &Start, watch: &Watch) -> Result<Vec<Point>, LinearizeError> {
+fn sample(
+    setting: &Setting,
+    rates: &Rates,
+    start: &Start,
+    watch: &Watch,
+) -> Result<Vec<Point>, LinearizeError> {
     let needed = symmetry::states_needed(rates.n);
     let mut failed = None;
     let mut points = Vec::new();
-    for state in random_states(rates.setting, start, needed, 1) {
+    for state in random_states(setting, start, needed, 1) {
         watch.on("looking for symmetries")?;
         match rates.at(&state) {
             Ok(point) => points.push(point),
@@ -513,13 +545,13 @@ fn is_family(
     spectrum: &Spectrum,
     sizes: &[f64],
 ) -> bool {
-    let n = rates.n;
+    let wide = rates.wide;
     let point = &found.point;
     let length = |x: &[f64]| length(x, sizes);
     let here = [point.state.q.clone(), point.v.clone()].concat();
     let step = neutral_step(spectrum, point, sizes, 1e-3);
     let there: Vec<f64> = here.iter().zip(&step).map(|(x, s)| x + s).collect();
-    let (q, own) = (there[..n].to_vec(), there[n..].to_vec());
+    let (q, own) = (there[..wide].to_vec(), there[wide..].to_vec());
     let state = if steady::by_momenta(rates.setting) {
         State::of_momenta(rates.setting, point.state.t, q, own)
     } else {
@@ -552,7 +584,7 @@ fn neutral_step(spectrum: &Spectrum, point: &Point, sizes: &[f64], part: f64) ->
     step
 }
 
-/// The length of (δq, δv) in natural sizes.
+/// The length of (δq, states, δv) in natural sizes.
 fn length(x: &[f64], sizes: &[f64]) -> f64 {
     x.iter().zip(sizes).map(|(x, s)| (x / s).powi(2)).sum::<f64>().sqrt()
 }
@@ -561,7 +593,7 @@ fn length(x: &[f64], sizes: &[f64]) -> f64 {
 fn second_order(rates: &Rates, point: &Point, reduced: &Reduced) -> Option<SecondOrder> {
     let constraints = &rates.setting.model.system.constraints;
     let plain = constraints.iter().all(|c| c.level != Level::Acceleration);
-    if !plain || steady::by_momenta(rates.setting) {
+    if !plain || steady::by_momenta(rates.setting) || reduced.states > 0 {
         return None;
     }
     let n = rates.n;

@@ -37,7 +37,7 @@ use dalembert_gauss::{Factored, Solver};
 use dalembert_simulate::normal_form::dense;
 use dalembert_simulate::normal_form::multiplier_forces;
 use dalembert_simulate::{
-    DEFAULT, Noisy, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances, Verdict,
+    DEFAULT, Noisy, Numbers, Outcome, Scratch, Setting, State, Table, Terms, Tolerances, Verdict,
 };
 use std::cell::RefCell;
 
@@ -51,11 +51,15 @@ pub(crate) struct Rates<'s> {
     pub equations: EquationsOfMotion,
     /// Number of coordinates.
     pub n: usize,
+    /// Number of coordinates and states.
+    pub wide: usize,
     /// Number of constraint rows.
     pub m: usize,
     /// R and S, with the symbols of a and λ.
     pub residual: Residual,
-    /// k, R, S, φ and ψ, in this order, by (q, v, t).
+    /// The inputs that the equations hold, where these are symbols.
+    pub inputs: Vec<Driver>,
+    /// k, R, S, φ and ψ, in this order, by (q, z, v, t, u).
     slopes: Jacobian,
     entries: Vec<ExprId>,
     /// D, by the multipliers that occur in forces, and their rows.
@@ -83,14 +87,26 @@ pub(crate) struct Point {
     pub numbers: Numbers,
     /// a and λ.
     pub outcome: Outcome,
-    /// A matrix of 2n + 1 columns.
+    /// A matrix with a column for each of q, z, v, t and the inputs.
     pub slopes: Vec<f64>,
+    columns: usize,
     /// Bounds on its rounding errors.
     pub noise: Vec<f64>,
     /// Multipliers that occur in forces: the row, and ∂(F + C)/∂λ of it.
     coupling: Vec<(usize, Vec<f64>)>,
     /// What solves for the response to a direction, with the decision made for the first.
     room: RefCell<(Scratch, Factored)>,
+}
+
+/// An input, or one of its rates, that the equations of motion hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Driver {
+    /// The input.
+    pub input: usize,
+    /// 0 for u, 1 for u', 2 for u''.
+    pub order: usize,
+    /// Its symbol.
+    pub symbol: Symbol,
 }
 
 impl<'s> Rates<'s> {
@@ -113,6 +129,8 @@ impl<'s> Rates<'s> {
         let mut variables = equations.q.clone();
         variables.extend(&equations.v);
         variables.push(Symbol::TIME);
+        let inputs = drivers(setting, &roots);
+        variables.extend(inputs.iter().map(|u| u.symbol));
         let slopes = exprs.jacobian(&roots, &variables);
         let entries: Vec<ExprId> = slopes.rows.iter().flatten().map(|e| e.1).collect();
         let all: Vec<ExprId> = roots.iter().chain(&entries).copied().collect();
@@ -121,8 +139,10 @@ impl<'s> Rates<'s> {
             setting,
             equations,
             n,
+            wide: setting.model.system.configuration().len(),
             m,
             residual,
+            inputs,
             slopes,
             entries,
             coupling,
@@ -133,11 +153,16 @@ impl<'s> Rates<'s> {
     }
 
     pub fn blocks(&self) -> Blocks {
-        let binding = 2 * self.n;
+        let binding = self.wide + self.n;
         let configuration = binding + self.m;
         let velocity = configuration + self.equations.configuration_residuals.len();
         let end = velocity + self.equations.velocity_residuals.len();
-        Blocks { balance: self.n, binding, configuration, velocity, end }
+        Blocks { balance: self.wide, binding, configuration, velocity, end }
+    }
+
+    /// k, R, S, φ and ψ by (q, z, v, t, u).
+    pub fn slopes(&self) -> &Jacobian {
+        &self.slopes
     }
 
     /// The slopes at a state, which must have one motion.
@@ -157,10 +182,7 @@ impl<'s> Rates<'s> {
                 state: Box::new(state.clone()),
             });
         }
-        let mut table = state.table(&self.setting.model.system);
-        table.set_all(&self.equations.v, &numbers.v);
-        table.set_all(&self.residual.accelerations, &outcome.v_dot);
-        table.set_all(&self.residual.multipliers, &outcome.multipliers);
+        let table = self.table(state, &numbers.v, &outcome);
         let values = self.setting.evaluate(&self.entries, &table);
         let slopes = dense(&self.slopes, &values.iter().map(|v| v.value).collect::<Vec<_>>());
         let noise = dense(&self.slopes, &values.iter().map(|v| v.noise).collect::<Vec<_>>());
@@ -178,6 +200,7 @@ impl<'s> Rates<'s> {
             v: numbers.v.clone(),
             numbers,
             outcome,
+            columns: self.slopes.columns,
             slopes,
             noise,
             coupling,
@@ -185,15 +208,21 @@ impl<'s> Rates<'s> {
         })
     }
 
+    /// Values for all symbols of the equations at a state.
+    pub fn table(&self, state: &State, v: &[f64], outcome: &Outcome) -> Table {
+        let mut table = state.table(&self.setting.model.system);
+        table.set_all(&self.equations.v, v);
+        table.set_all(&self.residual.accelerations, &outcome.v_dot);
+        table.set_all(&self.residual.multipliers, &outcome.multipliers);
+        table
+    }
+
     /// Whether all switches that a point lies on have the same slopes on both sides.
     pub fn is_smooth(&self, point: &Point) -> bool {
         if self.switches.is_empty() {
             return true;
         }
-        let mut table = point.state.table(&self.setting.model.system);
-        table.set_all(&self.equations.v, &point.v);
-        table.set_all(&self.residual.accelerations, &point.outcome.v_dot);
-        table.set_all(&self.residual.multipliers, &point.outcome.multipliers);
+        let mut table = self.table(&point.state, &point.v, &point.outcome);
         let mut open = Vec::new();
         // What is inside of a switch comes before it.
         for switch in &self.switches {
@@ -220,6 +249,20 @@ impl<'s> Rates<'s> {
     }
 }
 
+/// The inputs and their rates among the symbols of some expressions.
+fn drivers(setting: &Setting, roots: &[ExprId]) -> Vec<Driver> {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    if system.open.is_some() || system.inputs.is_empty() {
+        return Vec::new();
+    }
+    let found = exprs.symbols_of(roots);
+    let all = system.inputs.iter().enumerate().flat_map(|(input, u)| {
+        let symbols = [u.symbol, u.rate, u.second];
+        (0..3).map(move |order| Driver { input, order, symbol: symbols[order] })
+    });
+    all.filter(|u| found.contains(&u.symbol)).collect()
+}
+
 /// The other value of a switch than 1.
 fn lower(switch: &Switch) -> f64 {
     if switch.kind == SwitchKind::Sign { -1.0 } else { 0.0 }
@@ -228,7 +271,7 @@ fn lower(switch: &Switch) -> f64 {
 impl Point {
     /// The columns of the slopes.
     pub fn columns(&self) -> usize {
-        2 * self.v.len() + 1
+        self.columns
     }
 
     /// A row of the slopes.
@@ -236,17 +279,17 @@ impl Point {
         &self.slopes[at * self.columns()..(at + 1) * self.columns()]
     }
 
-    /// The change of rows of the slopes along (δq, δv, δt).
+    /// The change of rows of the slopes along (δq, δz, δv, δt, δu); what is left out is 0.
     pub fn change(&self, rows: std::ops::Range<usize>, along: &[f64]) -> Vec<f64> {
         rows.map(|at| dalembert_gauss::linalg::dot(self.row(at), along)).collect()
     }
 
-    /// δq̇ and δa along a direction (δq, δv, δt) in which the constraints stay satisfied.
+    /// δ(q̇, ż), δa and δλ along a direction in which the constraints stay satisfied.
     pub fn response(
         &self,
         blocks: &Blocks,
         along: &[f64],
-    ) -> Result<(Vec<f64>, Vec<f64>), LinearizeError> {
+    ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), LinearizeError> {
         let negative = |list: Vec<f64>| -> Vec<f64> { list.into_iter().map(|x| -x).collect() };
         let force = negative(self.change(blocks.balance..blocks.binding, along));
         let bias = negative(self.change(blocks.binding..blocks.configuration, along));
@@ -265,7 +308,7 @@ impl Point {
             let force: Vec<f64> = force.iter().zip(more).map(|(a, b)| a + b).collect();
             outcome = self.solve(&Terms { force: &force, ..terms })?;
         }
-        Ok((self.change(0..blocks.balance, along), outcome.v_dot))
+        Ok((self.change(0..blocks.balance, along), outcome.v_dot, outcome.multipliers))
     }
 
     fn solve(&self, terms: &Terms) -> Result<Outcome, LinearizeError> {

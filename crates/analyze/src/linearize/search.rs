@@ -8,7 +8,7 @@
 //! Γ B v = F + C + Aᵀλ        φ(q, t) = 0        ψ(q, v, t) = 0
 //! ```
 //!
-//! and those `=` of the start that are held. The state nearest to the guess is taken, each
+//! and those `=` of the start that are held. States z are unknowns too, with ż = 0. The state nearest to the guess is taken, each
 //! coordinate measured by its mass (`solve`). Dependent rows, a singular mass and unknowns that
 //! stay open (multipliers that are not unique) do no harm.
 
@@ -88,7 +88,7 @@ impl<'s, 'r> Search<'s, 'r> {
         let turned = |x: &[ExprId], i: usize| -> Vec<ExprId> {
             (0..n).map(|j| (exprs.at(entry(&|s| s.turn[i * n + j])) * exprs.at(x[j])).id).collect()
         };
-        let q: Vec<ExprId> = e.q.iter().map(|&s| exprs.of_symbol(s)).collect();
+        let q: Vec<ExprId> = e.positions().iter().map(|&s| exprs.of_symbol(s)).collect();
         let moved: Vec<ExprId> = (0..n)
             .map(|i| {
                 let mut terms = turned(&q, i);
@@ -107,6 +107,7 @@ impl<'s, 'r> Search<'s, 'r> {
         let mut equations = rates.residual.dynamics.clone();
         equations.extend(e.configuration_residuals.iter().map(|r| r.1));
         equations.extend(e.velocity_residuals.iter().map(|r| r.1));
+        let states = exprs.substitute(&e.kinematics[n..], &replaced);
         let mut equations = exprs.substitute(&equations, &replaced);
         let mut unknowns = e.q.clone();
         if by_momenta {
@@ -114,6 +115,8 @@ impl<'s, 'r> Search<'s, 'r> {
             equations.extend((0..n).map(off));
             unknowns.extend(&e.v);
         }
+        // The rates of states vanish.
+        equations.extend(states);
         unknowns.extend(&rates.residual.multipliers);
         unknowns.extend(&amounts);
         let velocities = rates.setting.model.system.velocities();
@@ -183,7 +186,7 @@ impl<'s, 'r> Search<'s, 'r> {
     ) -> Result<(State, Vec<f64>, Vec<f64>), Box<Missed>> {
         let setting = self.rates.setting;
         let exprs = &setting.model.exprs;
-        let n = self.rates.n;
+        let (n, wide) = (self.rates.n, self.rates.wide);
         let by_momenta = by_momenta(setting);
         let unknowns = &self.unknowns;
         let mut values = guess.q.clone();
@@ -198,6 +201,8 @@ impl<'s, 'r> Search<'s, 'r> {
         let long = or(largest_in(&guess.q, of_q), 1.0);
         let fast = or(largest_in(&guess.velocity, of_rate), (self.force * long).sqrt());
         let mut sizes: Vec<f64> = of_q.iter().map(|s| s * long).collect();
+        // States have no size of their own.
+        sizes.resize(wide, 0.0);
         if by_momenta {
             values.extend(&guess.momentum);
             sizes.extend(of_v.iter().map(|s| s * or(largest_in(&guess.momentum, of_v), fast)));
@@ -282,12 +287,12 @@ impl<'s, 'r> Search<'s, 'r> {
         };
         let ended = problem.solve();
         let all = placed(&ended.x);
-        let q = all[..n].to_vec();
+        let q = all[..wide].to_vec();
         let (rest, amounts) = all.split_at(all.len() - self.others.len());
         let multipliers = rest[rest.len() - self.rates.m..].to_vec();
         let amounts = amounts.to_vec();
         let state = if by_momenta {
-            State::of_momenta(setting, guess.t, q, all[n..2 * n].to_vec())
+            State::of_momenta(setting, guess.t, q, all[wide..wide + n].to_vec())
         } else {
             let along = self.with.plus(&self.others, &amounts);
             let velocity = along.moved(&q);

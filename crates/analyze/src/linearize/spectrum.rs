@@ -187,10 +187,9 @@ fn ordered(mut values: Vec<Complex>) -> Vec<Complex> {
 /// Orthonormal rows along the symmetries, and across them.
 fn split(reduced: &Reduced, orbit: &[Vec<f64>], s: &[f64], size: f64) -> (Vec<f64>, Vec<f64>) {
     let d = reduced.dimension();
-    let n = reduced.tangent.first().map_or(0, |t| t.len() / 2);
     let mut rows = Vec::new();
     for o in orbit {
-        let free = reduced.free(&o[..n], &o[n..]);
+        let free = reduced.free(o);
         let scaled: Vec<f64> = free.iter().zip(&reduced.scales).map(|(x, s)| x / s).collect();
         let length = norm(&scaled);
         if length > 0.0 {
@@ -222,7 +221,7 @@ fn split(reduced: &Reduced, orbit: &[Vec<f64>], s: &[f64], size: f64) -> (Vec<f6
 fn halved(reduced: &Reduced, s: &[f64], noise: f64, size: f64) -> Option<Vec<Complex>> {
     let (nz, nu, d) = (reduced.positions.len(), reduced.velocities.len(), reduced.dimension());
     let own = |k: &usize| (k / d < nz) == (k % d < nz);
-    if (0..d * d).filter(own).any(|k| s[k].abs() > noise) {
+    if nz + nu < d || (0..d * d).filter(own).any(|k| s[k].abs() > noise) {
         return None;
     }
     let mut product = vec![0.0; nu * nu];
@@ -316,10 +315,9 @@ fn mode(
         .iter()
         .filter(|m| near(&m.value) && !m.shape.is_empty())
         .map(|m| {
-            let n = m.shape.len() / 2;
             let part = |at: usize| -> Vec<f64> {
                 let all: Vec<f64> = m.shape.iter().map(|c| c[at]).collect();
-                let free = reduced.free(&all[..n], &all[n..]);
+                let free = reduced.free(&all);
                 free.iter().zip(&reduced.scales).map(|(x, s)| x / s).collect()
             };
             let (re, im) = (part(0), part(1));

@@ -137,7 +137,7 @@ fn fit_with(
     accelerations: bool,
 ) -> Fit {
     let n = rates.n;
-    let (size_k, mut size_a) = sizes(rates, point, start);
+    let (size_k, mut size_a, size_z) = sizes(rates, point, start);
     if !accelerations {
         size_a.fill(f64::INFINITY);
     }
@@ -145,16 +145,18 @@ fn fit_with(
     let off = |symmetry: &Symmetry| -> Vec<f64> {
         let moved = symmetry.moved(q).into_iter().zip(&size_k).map(|(x, s)| x / s);
         let turned = symmetry.turned(&point.v).into_iter().zip(&size_a).map(|(x, s)| x / s);
-        moved.chain(turned).collect()
+        moved.chain(turned).chain(size_z.iter().map(|_| 0.0)).collect()
     };
     let own = point.numbers.kinematics.iter().zip(&size_k).map(|(x, s)| x / s);
     let own = own.chain(point.outcome.v_dot.iter().zip(&size_a).map(|(x, s)| x / s));
+    let of_states = point.numbers.kinematics[n..].iter().zip(&size_z).map(|(x, s)| x / s);
+    let own = own.chain(of_states);
     let mut right: Vec<f64> = own.zip(off(with)).map(|(a, b)| a - b).collect();
     let chosen: Vec<usize> = (0..used.len()).filter(|&k| used[k]).collect();
     let columns: Vec<Vec<f64>> = chosen.iter().map(|&k| off(&symmetries.others[k])).collect();
     let mut amounts = vec![0.0; used.len()];
     if !chosen.is_empty() {
-        let (rows, cols) = (2 * n, chosen.len());
+        let (rows, cols) = (right.len(), chosen.len());
         // Columns of equal size: amounts have units.
         let scales: Vec<f64> = columns.iter().map(|c| norm(c)).collect();
         let scales: Vec<f64> =
@@ -185,10 +187,10 @@ fn fit_with(
     Fit { along, amounts, residual: largest(&right) }
 }
 
-/// The sizes of the terms that velocities and accelerations are made of, so that a deviation can
-/// be told from rounding whatever the units.
-pub(crate) fn sizes(rates: &Rates, point: &Point, start: &State) -> (Vec<f64>, Vec<f64>) {
-    let n = rates.n;
+/// The sizes of the terms that velocities, accelerations and the rates of states are made of, so
+/// that a deviation can be told from rounding whatever the units.
+pub(crate) fn sizes(rates: &Rates, point: &Point, start: &State) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let (n, wide) = (rates.n, rates.wide);
     let blocks = rates.blocks();
     let terms = point.numbers.terms();
     let (of_q, of_v) = scales(rates, point);
@@ -199,6 +201,8 @@ pub(crate) fn sizes(rates: &Rates, point: &Point, start: &State) -> (Vec<f64>, V
     let own = if by_momenta(rates.setting) { &start.momentum } else { &start.velocity };
     let long_q = length(&point.state.q, &of_q).max(length(&start.q, &of_q));
     let long_v = length(&point.v, &of_v).max(length(own, &of_v));
+    let by_states =
+        |row: &[f64]| -> f64 { (n..wide).map(|k| (row[k] * point.state.q[k]).abs()).sum() };
     let mut force = 0f64;
     for i in 0..n {
         let mut sum = terms.force[i].abs() + terms.nonideal[i].abs();
@@ -208,22 +212,24 @@ pub(crate) fn sizes(rates: &Rates, point: &Point, start: &State) -> (Vec<f64>, V
         let row = point.row(blocks.balance + i);
         for j in 0..n {
             sum += row[j].abs() * (point.state.q[j].abs() + long_q * of_q[j]);
-            sum += row[n + j].abs() * (point.v[j].abs() + long_v * of_v[j]);
+            sum += row[wide + j].abs() * (point.v[j].abs() + long_v * of_v[j]);
         }
+        sum += by_states(row);
         force = force.max(sum * of_v[i]);
     }
     let positive = |x: f64| if x > 0.0 { x } else { 1.0 };
-    let size_k = (0..n)
-        .map(|i| {
+    let size_rate = |rows: std::ops::Range<usize>| -> Vec<f64> {
+        let size = |i: usize| {
             let row = point.row(i);
             let sum: f64 = (0..n)
-                .map(|j| row[j].abs() * long_q * of_q[j] + row[n + j].abs() * long_v * of_v[j])
+                .map(|j| row[j].abs() * long_q * of_q[j] + row[wide + j].abs() * long_v * of_v[j])
                 .sum();
-            positive(sum)
-        })
-        .collect();
+            positive(sum + by_states(row))
+        };
+        rows.map(size).collect()
+    };
     let size_a = (0..n).map(|i| positive(force * of_v[i])).collect();
-    (size_k, size_a)
+    (size_rate(0..n), size_a, size_rate(n..wide))
 }
 
 /// How large positions, velocities and momenta are at a point or at the start, in the natural
@@ -264,7 +270,7 @@ pub(crate) fn scales(rates: &Rates, point: &Point) -> (Vec<f64>, Vec<f64>) {
 /// The largest force in natural units; 1 if there is none.
 pub(crate) fn largest_force(rates: &Rates, point: &Point) -> f64 {
     let (_, of_v) = scales(rates, point);
-    let (_, size_a) = sizes(rates, point, &point.state);
+    let (_, size_a, _) = sizes(rates, point, &point.state);
     size_a.iter().zip(&of_v).fold(0f64, |m, (a, s)| m.max(a / s))
 }
 

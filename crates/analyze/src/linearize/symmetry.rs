@@ -59,9 +59,9 @@ impl Symmetry {
         y
     }
 
-    /// ξ(q).
+    /// ξ(q); what q has behind the coordinates stays out of it.
     pub fn moved(&self, q: &[f64]) -> Vec<f64> {
-        self.turned(q).iter().zip(&self.shift).map(|(a, b)| a + b).collect()
+        self.turned(&q[..self.shift.len()]).iter().zip(&self.shift).map(|(a, b)| a + b).collect()
     }
 
     /// Whether it shifts only.
@@ -118,16 +118,18 @@ impl Unknowns {
         y
     }
 
-    /// (ξ, B v, τ) for the unknown alone.
+    /// (ξ, 0, B v, τ) for the unknown alone: states stay as they are.
     fn direction(&self, unknown: usize, q: &[f64], v: &[f64]) -> Vec<f64> {
-        let mut along = self.turned(unknown, q);
+        let wide = q.len();
+        let mut along = self.turned(unknown, &q[..self.n]);
+        along.resize(wide, 0.0);
         along.extend(self.turned(unknown, v));
         along.push(0.0);
         if let Some(shift) = unknown.checked_sub(self.pairs.len()) {
             if shift < self.n {
                 along[shift] = 1.0;
             } else {
-                along[2 * self.n] = 1.0;
+                along[wide + self.n] = 1.0;
             }
         }
         along
@@ -266,6 +268,7 @@ fn conditions(rates: &Rates, point: &Point, unknowns: &Unknowns, rows: &mut Vec<
                 noise + 4.0 * f64::EPSILON * rates_turned[i].abs(),
             ));
         }
+        found.extend((n..rates.wide).map(slope));
         let balance: Vec<(f64, f64)> = (0..n)
             .map(|i| {
                 let (value, noise) = slope(blocks.balance + i);

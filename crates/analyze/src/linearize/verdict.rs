@@ -122,6 +122,7 @@ pub(crate) fn is_minimum(
     let by_velocities = matches!(system.energy, Energy::Lagrangian { .. });
     if !(autonomous && holonomic && conservative && by_velocities)
         || reduced.positions != reduced.velocities
+        || !system.states.is_empty()
     {
         return false;
     }

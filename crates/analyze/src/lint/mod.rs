@@ -10,6 +10,7 @@
 //! without value, no consistent start) and where it is large: `dal check` should
 //! answer at once.
 
+mod degrees;
 mod inertia;
 mod mass;
 mod parameters;
@@ -67,6 +68,7 @@ pub fn lint(model: &Model) -> Vec<Diagnostic> {
         findings.extend(mass::findings(&subject, &told));
         findings.extend(rest::findings(&subject));
         findings.extend(scales::findings(&subject));
+        findings.extend(degrees::findings(&subject));
     }
     findings.sort_by_key(|f| f.labels.first().map(|l| (l.span.source, l.span.start)));
     findings

@@ -94,6 +94,7 @@ fn visible(subject: &Subject) -> Vec<ExprId> {
         match &check.kind {
             CheckKind::Equal { left, right, .. } => roots.extend(left.iter().chain(right)),
             CheckKind::Conserve { value, .. } => roots.push(*value),
+            CheckKind::Linearize { values, .. } => roots.extend(values.iter().flatten()),
             _ => {}
         }
     }

@@ -6,12 +6,15 @@ use crate::commands::eval::explain;
 use crate::progress;
 use crate::report::{self, Color};
 use dalembert::analyze::Watch;
-use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
-use dalembert::export::LinearizationPage;
-use dalembert::export::linearization::failure_words;
+use dalembert::analyze::linearize::{
+    LinearizeError, Side, equilibria_within, floquet, linearize_along, linearize_here,
+    linearize_watched, symbolic,
+};
+use dalembert::export::linearization::{failure_words, symbolic_json, symbolic_text};
+use dalembert::export::{AlongPage, FloquetPage, LinearizationPage, LocalPage, WithinPage};
 use dalembert::simulate::points::hidden::complete;
 use dalembert::simulate::report::EvalError;
-use dalembert::simulate::{Setting, StartError, Tolerances};
+use dalembert::simulate::{Setting, StartError, Table, Tolerances};
 use dalembert::{Loaded, Model};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -48,14 +51,59 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
         progress::stage(words);
         ControlFlow::Continue(())
     };
-    match linearize_watched(&setting, &Watch::by(&stage)) {
-        Ok(found) => {
-            let page = LinearizationPage { model: &model, found: &found };
-            if args.json {
-                report::data(&page.to_json().to_string());
-            } else {
-                report::data(page.to_text().trim_end());
+    let watch = Watch::by(&stage);
+    let model_of = &model;
+    let pages = match &args.along {
+        _ if args.here => linearize_here(&setting, &watch).map(|found| {
+            let page = LocalPage { model: model_of, found: &found };
+            if args.json { page.to_json().to_string() } else { page.to_text() }
+        }),
+        _ if args.period.is_some() => {
+            let period = args.period.unwrap_or_default();
+            if !(period > 0.0 && period.is_finite()) {
+                report::say("error: --period: a period is a positive number");
+                return Status::WrongUsage;
             }
+            floquet(&setting, period, &watch).map(|found| {
+                let page = FloquetPage { model: model_of, found: &found };
+                if args.json { page.to_json().to_string() } else { page.to_text() }
+            })
+        }
+        _ if args.within.is_some() => {
+            let text = args.within.as_deref().unwrap_or_default();
+            let sides = match sides(text, model_of) {
+                Ok(sides) => sides,
+                Err(why) => {
+                    report::say(&format!("error: --within: {why}"));
+                    return Status::WrongUsage;
+                }
+            };
+            equilibria_within(&setting, &sides, args.guesses, &watch).map(|found| {
+                let page = WithinPage { model: model_of, found: &found };
+                if args.json { page.to_json().to_string() } else { page.to_text() }
+            })
+        }
+        Some(times) => linearize_along(&setting, &chosen(&setting, times), &watch).map(|found| {
+            let page = AlongPage { model: model_of, found: &found };
+            if args.json { page.to_json().to_string() } else { page.to_text() }
+        }),
+        None => linearize_watched(&setting, &watch).map(|found| {
+            let page = LinearizationPage { model: model_of, found: &found };
+            let symbols = args.symbolic.then(|| symbolic(&setting, &found));
+            if args.json {
+                let mut object = page.to_json();
+                if let Some(symbols) = &symbols {
+                    object["symbols"] = symbolic_json(symbols, &found, model_of);
+                }
+                return object.to_string();
+            }
+            let more = symbols.map(|s| symbolic_text(&s, &found, model_of)).unwrap_or_default();
+            page.to_text() + &more
+        }),
+    };
+    match pages {
+        Ok(page) => {
+            report::data(page.trim_end());
             Status::Fine
         }
         Err(
@@ -66,6 +114,68 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
             Status::NumbersFailed
         }
     }
+}
+
+/// `th=-1..4, x[2]=0..pi`.
+fn sides(text: &str, model: &Model) -> Result<Vec<Side>, String> {
+    let system = &model.system;
+    let names: Vec<&String> = system
+        .coordinates
+        .iter()
+        .map(|c| &c.name)
+        .chain(system.states.iter().map(|z| &z.name))
+        .collect();
+    // Commas inside of brackets belong to indices.
+    let mut depth = 0;
+    let items = text.split(|c: char| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    });
+    let end = |text: &str| -> Result<f64, String> {
+        let text = text.trim();
+        let (sign, plain) = text.strip_prefix('-').map_or((1.0, text), |rest| (-1.0, rest));
+        let value = match plain.trim().strip_suffix("pi") {
+            Some("") => Ok(std::f64::consts::PI),
+            Some(factor) => {
+                factor.trim_end_matches(['*', ' ']).parse::<f64>().map(|k| k * std::f64::consts::PI)
+            }
+            None => plain.trim().parse::<f64>(),
+        };
+        let value = value.ok().filter(|x| x.is_finite());
+        value.map(|x| sign * x).ok_or_else(|| format!("`{text}` is no number"))
+    };
+    let mut sides: Vec<Side> = Vec::new();
+    for item in items {
+        let Some((name, range)) = item.split_once('=') else {
+            return Err(format!("`{}` is not of the form `NAME=LOW..HIGH`", item.trim()));
+        };
+        let name = name.trim();
+        let Some(place) = names.iter().position(|own| *own == name) else {
+            return Err(format!("`{name}` is no coordinate or state of this model"));
+        };
+        let Some((low, high)) = range.split_once("..") else {
+            return Err(format!("`{}` is not of the form `LOW..HIGH`", range.trim()));
+        };
+        let ends = [end(low)?, end(high)?];
+        if !(ends[0] < ends[1]) {
+            return Err(format!("of `{name}` the first end is to be the lower one"));
+        }
+        if sides.iter().any(|side| side.place == place) {
+            return Err(format!("`{name}` is given twice"));
+        }
+        sides.push(Side { place, ends });
+    }
+    Ok(sides)
+}
+
+/// The times asked for, or eleven of the run.
+fn chosen(setting: &Setting, times: &[f64]) -> Vec<f64> {
+    if !times.is_empty() {
+        return times.to_vec();
+    }
+    let run = &setting.model.system.run;
+    let ends = setting.numbers(&[run.from, run.to], &Table::default());
+    (0..=10).map(|k| ends[0] + (ends[1] - ends[0]) * f64::from(k) / 10.0).collect()
 }
 
 fn failed(

@@ -4,6 +4,7 @@
 //! check = expr "=" expr [within] [at]      | "agree" [within]
 //!       | "conserve" expr [within]         | "motion" word
 //!       | "analyze" field "=" JSON         | ("fault" | "warning") word
+//!       | "linearize" field "=" (expr | STRING | "true" | "false") [within]
 //! within = "within" expr
 //! at     = "at" ("start" | "end" | quantity "=" expr { "," quantity "=" expr })
 //! ```
@@ -49,7 +50,8 @@ impl Parser<'_> {
         let found = self.describe(self.at);
         let message = format!("expected {expected} in this check, found {found}");
         let hint = "a check is `a = b within 1e-9 at start`, `agree`, `conserve energy`, \
-                    `motion unique`, `analyze rank = 2`, `fault CODE` or `warning CODE`";
+                    `motion unique`, `analyze rank = 2`, `linearize B = [[0], [1/M]]`, `fault CODE` \
+                    or `warning CODE`";
         self.fault_here(Code::CheckSyntax, message, hint);
     }
 
@@ -81,6 +83,7 @@ impl Parser<'_> {
                 self.code(CheckKind::Warning)
             }
             Some("analyze") if word_follows => self.analyze(),
+            Some("linearize") if word_follows => self.linearize(),
             _ => self.comparison_check(),
         }
     }
@@ -124,8 +127,8 @@ impl Parser<'_> {
         Some(kind(name))
     }
 
-    /// `analyze field = value`, both as written.
-    fn analyze(&mut self) -> Option<CheckKind> {
+    /// The field up to its `=`, as written.
+    fn field_name(&mut self) -> Option<crate::span::Span> {
         self.bump();
         let start = self.span();
         while !matches!(self.kind(), TokenKind::Equals | TokenKind::End | TokenKind::Eof) {
@@ -136,6 +139,32 @@ impl Parser<'_> {
             self.check_fault("`=` after the field");
             return None;
         }
+        Some(field)
+    }
+
+    /// `linearize field = value`: numbers by an expression, words as JSON.
+    fn linearize(&mut self) -> Option<CheckKind> {
+        let field = self.field_name()?;
+        let text = |span: crate::span::Span| self.text.get(span.range()).unwrap_or("").to_owned();
+        let field = text(field);
+        let is_word = matches!(self.kind(), TokenKind::Text(_))
+            || matches!(self.kind().name(), Some("true" | "false" | "null"));
+        // `[]` is no value of the language: nothing is in it.
+        let is_empty = *self.kind() == TokenKind::OpenBracket
+            && *self.kind_at(self.at + 1) == TokenKind::CloseBracket;
+        if is_word || is_empty {
+            let word = if is_empty { "[]".to_owned() } else { text(self.span()) };
+            (0..=usize::from(is_empty)).for_each(|_| self.bump());
+            return Some(CheckKind::Linearize { field, value: None, word, within: None });
+        }
+        let value = Some(self.last_value());
+        let within = self.tolerance();
+        Some(CheckKind::Linearize { field, value, word: String::new(), within })
+    }
+
+    /// `analyze field = value`, both as written.
+    fn analyze(&mut self) -> Option<CheckKind> {
+        let field = self.field_name()?;
         let first = self.span();
         self.skip_line();
         if first.start >= self.last_span().end {

@@ -19,6 +19,8 @@ const EVENT: Context =
     Context { stops: &["rising", "falling"], items: false, condition: false, inside: false };
 const RUN: Context = Context { stops: RUN_OPTIONS, items: false, condition: false, inside: false };
 
+const BY: Context = Context { stops: &["weight"], items: false, condition: false, inside: false };
+
 impl Parser<'_> {
     /// Whether a `:` stands in this statement, outside all brackets.
     pub(super) fn has_colon(&self) -> bool {
@@ -110,9 +112,41 @@ impl Parser<'_> {
     }
 
     pub(super) fn constraint(&mut self) -> StatementKind {
-        let label = self.label();
+        let (mut by, mut weight) = (Vec::new(), None);
+        let label = match self.begins_servo() {
+            true => {
+                let entry = self.entry();
+                self.eat_name("by");
+                loop {
+                    by.push(self.within(BY, |parser| parser.postfix(false)));
+                    if !self.eat(&TokenKind::Comma) {
+                        break;
+                    }
+                }
+                if self.eat_name("weight") {
+                    weight = Some(self.within(BY, Self::value));
+                }
+                if !self.eat(&TokenKind::Colon) {
+                    const FORM: &str = "write `constraint track by F, T: x = path(t)`, or \
+                                        `constraint track by u weight W: x = path(t)`";
+                    self.expected("`:`", FORM);
+                    self.skip_past_colon();
+                }
+                entry
+            }
+            false => self.label(),
+        };
         let (left, right) = self.equation("a constraint");
-        StatementKind::Constraint { label, left, right }
+        StatementKind::Constraint { label, by, weight, left, right }
+    }
+
+    /// Whether a label with `by` stands here.
+    fn begins_servo(&self) -> bool {
+        let behind = match self.kind_at(self.at + 1) {
+            TokenKind::OpenBracket => self.step_over(self.at + 1),
+            _ => self.at + 1,
+        };
+        self.kind().name().is_some() && self.kind_at(behind).is_name("by") && self.has_colon()
     }
 
     /// `a = b`, where people also write inequalities.

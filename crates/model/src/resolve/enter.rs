@@ -85,8 +85,14 @@ impl<'a> Resolver<'a, '_> {
             StatementKind::Input(list) => self.enter_inputs(list, instance),
             StatementKind::State(list) => self.enter_states(list, instance),
             StatementKind::Table { name, .. } => return self.enter_table(name, instance),
-            StatementKind::Constraint { label, left, right } => {
-                return self.enter_constraint(label.as_ref(), left, right, instance);
+            StatementKind::Constraint { label, by, weight, left, right } => {
+                let by = (!by.is_empty()).then_some(servo::By {
+                    inputs: by,
+                    weight: weight.as_ref(),
+                    scope,
+                    env,
+                });
+                return self.enter_constraint(label.as_ref(), by, (left, right), instance);
             }
             StatementKind::Event { label, .. } => {
                 let indices = self.indices(&label.indices, self.constant_cx(scope, env))?;
@@ -271,8 +277,8 @@ impl<'a> Resolver<'a, '_> {
     fn enter_constraint(
         &mut self,
         label: Option<&'a Entry>,
-        left: &'a Expr,
-        right: &'a Expr,
+        by: Option<servo::By<'a>>,
+        (left, right): (&'a Expr, &'a Expr),
         instance: Instance<'a>,
     ) -> Eval<()> {
         let Instance { statement, scope, env } = instance;
@@ -296,6 +302,7 @@ impl<'a> Resolver<'a, '_> {
             indexed,
             unnamed: label.is_none().then_some(scope),
             contact: None,
+            by,
             span: statement.span,
         });
         Ok(())

@@ -71,6 +71,7 @@ impl<'a> Resolver<'a, '_> {
         let draws = self.resolve_draws();
         let checks = self.resolve_checks(&file.checks);
         let state = self.resolve_state(self.raw_state);
+        let servos = self.plan_servos();
         self.number_unknowns();
         self.unused_overrides();
         let title = self
@@ -83,7 +84,7 @@ impl<'a> Resolver<'a, '_> {
             .unwrap_or_default();
         let constants = self.constants();
         let tree = self.machine_tree();
-        let system = System {
+        let mut system = System {
             title,
             parameters: std::mem::take(&mut self.parts.parameters),
             constants,
@@ -114,12 +115,14 @@ impl<'a> Resolver<'a, '_> {
             state,
             unknowns: std::mem::take(&mut self.unknowns),
             tree,
+            servos: Vec::new(),
             recombined: Vec::new(),
             determined: Vec::new(),
         };
         self.gravity_without_body();
         self.look_at_the_unvisited();
         self.unused_parameters(&system);
+        self.apply_servos(&mut system, servos);
         let system = system.closed(&self.exprs);
         for fault in crate::smoothness::check(&self.exprs, &system) {
             self.report(fault);

@@ -664,6 +664,7 @@ impl<'a> Resolver<'a, '_> {
             indexed: false,
             unnamed: None,
             contact: None,
+            by: None,
             span,
         });
         number
@@ -766,6 +767,7 @@ impl<'a> Resolver<'a, '_> {
                 indexed,
                 unnamed: None,
                 contact: None,
+                by: None,
                 span,
             });
             self.machine.joints[at].group = Some(number);

@@ -29,6 +29,7 @@ mod quantities;
 mod reference;
 mod report;
 mod rigid;
+mod servo;
 mod statements;
 pub(crate) mod tables;
 mod touch;
@@ -418,7 +419,7 @@ struct Resolver<'a, 'd> {
     /// Rows of each constraint statement, once resolved: for multipliers.
     specials: Specials,
     parts: normalize::Parts,
-    constraint_rows: Vec<ConstraintGroup>,
+    constraint_rows: Vec<ConstraintGroup<'a>>,
     /// Provisional row numbers and those of the system.
     final_rows: FxHashMap<usize, usize>,
     constraints: Vec<Constraint>,
@@ -454,7 +455,7 @@ struct Specials {
 }
 
 /// The rows of one constraint statement, by number of the row as written.
-struct ConstraintGroup {
+struct ConstraintGroup<'a> {
     def: DefId,
     /// Full name without component index.
     label: String,
@@ -463,6 +464,8 @@ struct ConstraintGroup {
     unnamed: Option<ScopeId>,
     /// The contact whose row it is: it holds in some phases only.
     contact: Option<usize>,
+    /// The inputs that hold it.
+    by: Option<servo::By<'a>>,
     span: Span,
 }
 

@@ -800,6 +800,21 @@ impl<'a> Resolver<'a, '_> {
             tree::CheckKind::Analyze { field, value } => {
                 CheckKind::Analyze { field: field.clone(), value: value.clone() }
             }
+            tree::CheckKind::Linearize { field, value, word, within: tolerance } => {
+                let values = match value {
+                    Some(value) => {
+                        let found = self.eval(value, cx)?;
+                        let found = found.components().to_vec();
+                        for &id in &found {
+                            self.allow(id, value.span, role::PARAMETER, "`linearize`")?;
+                        }
+                        Some(self.normalize_all(&found))
+                    }
+                    None => None,
+                };
+                let (field, word) = (field.clone(), word.clone());
+                CheckKind::Linearize { field, values, word, within: within(self, tolerance)? }
+            }
             tree::CheckKind::Fault(name) => CheckKind::Fault(name.text.to_string()),
             tree::CheckKind::Warning(name) => CheckKind::Warning(name.text.to_string()),
         })

@@ -583,7 +583,17 @@ impl<'a> Resolver<'a, '_> {
             Level::Position => Some(scleronomic),
             Level::Velocity => self.at_rest(residual, velocity),
         };
-        Ok(Some(Constraint { name, label, level, residual, affine, scleronomic, catastatic, span }))
+        Ok(Some(Constraint {
+            name,
+            label,
+            level,
+            residual,
+            affine,
+            scleronomic,
+            catastatic,
+            servo: false,
+            span,
+        }))
     }
 
     /// Whether ψ(q, 0, t) = 0.

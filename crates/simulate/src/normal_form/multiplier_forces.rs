@@ -13,6 +13,7 @@ use dalembert_gauss::coupled::{Coupled, CoupledError, Forces, Law};
 use dalembert_gauss::eliminations::{Elimination, Scratch};
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::{Terms, Tolerances};
+use dalembert_model::system::System;
 
 /// Up to so many switches that depend on multipliers, all their branches are tried.
 const ALL_BRANCHES: usize = 6;
@@ -99,6 +100,11 @@ pub fn dependent(exprs: &Exprs, switches: &[Switch], symbols: &[Symbol]) -> Vec<
     list
 }
 
+/// Which multipliers belong to constraints that inputs hold.
+pub fn directed(system: &System, constraints: &[usize]) -> Vec<bool> {
+    constraints.iter().map(|&row| system.constraints[row].servo).collect()
+}
+
 /// D = ∂(F + C)/∂λ.
 pub fn derivatives(
     exprs: &Exprs,
@@ -121,6 +127,8 @@ pub struct Frozen {
     slopes: Jacobian,
     switches: Vec<Switch>,
     dependent: Vec<usize>,
+    /// The constraint of each multiplier that occurs.
+    constraints: Vec<usize>,
 }
 
 impl Frozen {
@@ -143,6 +151,7 @@ impl Frozen {
             roots,
             slopes,
             switches,
+            constraints: equations.multipliers.iter().map(|m| m.0).collect(),
         })
     }
 
@@ -166,7 +175,8 @@ impl Frozen {
         }
         let kinds: Vec<SwitchKind> =
             self.dependent.iter().map(|&at| self.switches[at].kind).collect();
-        let mut coupled = Coupled::new(self.symbols.len(), terms.n, terms.m);
+        let mut coupled = Coupled::new(self.symbols.len(), terms.n, terms.m)
+            .directed(&directed(&setting.model.system, &self.constraints));
         let mut scratch = Scratch::default();
         let mut on = |modes: &[f64], table: &mut Table, coupled: &mut Coupled| {
             for (&at, &mode) in self.dependent.iter().zip(modes) {

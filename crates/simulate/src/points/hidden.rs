@@ -6,6 +6,9 @@
 //! then ζᵀb = 0 must hold; for rows ψ at velocity level it comes from the relation
 //! χ = ζᵀψ = 0, which has fewer velocities than its rows.
 //!
+//! A third kind belongs to constraints that inputs hold (`servo`): along a combination of them that
+//! no input pushes along, the accelerations have to be those that come by themselves.
+//!
 //! Completion appends χ, differentiates again, and repeats until a motion exists
 //! or the constraints contradict each other. On χ = 0 the multiplier of an
 //! appended row of the first kind is zero.
@@ -22,6 +25,7 @@
 //! and is appended; χ₂ itself is kept for the start.
 
 use crate::normal_form::Numbers;
+use crate::points::servo;
 use crate::points::start::{self, Guess, Start, StartError};
 use crate::setting::Setting;
 use crate::setting::State;
@@ -54,6 +58,8 @@ pub enum Origin {
     Massless(Vec<usize>),
     /// Dependent rows: the constraints among them.
     Rows(Vec<usize>),
+    /// A combination of constraints along which their inputs do not push.
+    Servo(Vec<usize>),
 }
 
 /// Gaussian elimination is written out up to this size; beyond it a `solve` node
@@ -127,7 +133,7 @@ fn massless(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers)
 }
 
 /// M and A without entries that are rounding: a row of these alone would be as good as any.
-fn known(numbers: &Numbers) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn known(numbers: &Numbers) -> (Vec<f64>, Vec<f64>) {
     let beyond = |values: &[f64], noise: &[f64]| -> Vec<f64> {
         let pairs = values.iter().zip(noise);
         pairs.map(|(&v, &noise)| if v.abs() <= 16.0 * noise { 0.0 } else { v }).collect()
@@ -173,7 +179,7 @@ fn dependent(setting: &Setting, equations: &EquationsOfMotion, numbers: &Numbers
 }
 
 /// Simplified if that is likely to help.
-fn readable(exprs: &Exprs, id: ExprId) -> ExprId {
+pub(super) fn readable(exprs: &Exprs, id: ExprId) -> ExprId {
     if exprs.count_tree_size(id) <= 8 * READABLE { exprs.simplify(id) } else { id }
 }
 
@@ -187,7 +193,7 @@ enum Pivot {
 }
 
 /// K⁻¹ r, written out where it is small enough to be read.
-fn solve(exprs: &Exprs, k: &Jacobian, r: &[ExprId]) -> Option<Vec<ExprId>> {
+pub(super) fn solve(exprs: &Exprs, k: &Jacobian, r: &[ExprId]) -> Option<Vec<ExprId>> {
     solve_by(exprs, k, r, Pivot::Number)
 }
 
@@ -242,7 +248,7 @@ fn zero_parameters(setting: &Setting) -> Vec<(Symbol, ExprId)> {
         .collect()
 }
 
-fn classified(
+pub(super) fn classified(
     setting: &Setting,
     equations: &EquationsOfMotion,
     residual: ExprId,
@@ -506,6 +512,13 @@ fn next(model: &Model, tolerances: &Tolerances) -> Result<Vec<Implied>, Completi
         states.extend(crate::points::random_states(&setting, start, 4, 1));
     }
     for state in &states {
+        let list: Vec<Implied> = servo::implied(&setting, &equations, state)
+            .into_iter()
+            .filter(|i| holds_not(&setting, i, &states))
+            .collect();
+        if !list.is_empty() {
+            return Ok(list);
+        }
         let Ok(numbers) = Numbers::new(&setting, &equations, state) else { continue };
         let mut outcome = Outcome::default();
         let mut scratch = Default::default();
@@ -573,7 +586,7 @@ fn append(model: &mut Model, implied: &Implied, number: usize) -> Result<(), Com
     let symbols = exprs.symbols_of(&[implied.residual]);
     if !symbols.iter().any(|s| moving.contains(s) || *s == Symbol::TIME) {
         let names: Vec<String> = match &implied.origin {
-            Origin::Rows(rows) => {
+            Origin::Rows(rows) | Origin::Servo(rows) => {
                 rows.iter().map(|&r| format!("`{}`", system.constraints[r].name)).collect()
             }
             Origin::Massless(list) => {
@@ -625,6 +638,7 @@ fn constraint(
             Level::Position => Some(scleronomic),
             _ => Some(exprs.is_zero(at_rest).is_zero()),
         },
+        servo: false,
         span: span(system, implied),
     }
 }
@@ -632,7 +646,7 @@ fn constraint(
 /// What a message about an implied constraint points at.
 fn span(system: &System, implied: &Implied) -> Span {
     match &implied.origin {
-        Origin::Rows(rows) => system.constraints[rows[0]].span,
+        Origin::Rows(rows) | Origin::Servo(rows) => system.constraints[rows[0]].span,
         Origin::Massless(list) => system.coordinates[list.first().copied().unwrap_or(0)].span,
     }
 }

@@ -7,6 +7,7 @@ pub mod hidden;
 pub mod impulse;
 pub mod nearest;
 mod random;
+mod servo;
 pub mod start;
 mod states;
 

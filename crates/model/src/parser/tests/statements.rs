@@ -171,7 +171,7 @@ fn what_sticks_and_touches() {
 #[test]
 fn constraints_with_and_without_label() {
     let shown = |text: &str| match statement(text) {
-        StatementKind::Constraint { label, left, right } => {
+        StatementKind::Constraint { label, left, right, .. } => {
             let label = label.map(|entry| (entry.name.text.to_string(), entry.indices.len()));
             (label, format!("{} = {}", show(&left), show(&right)))
         }

@@ -86,6 +86,7 @@ impl<'a> Resolver<'a, '_> {
             unnamed: None,
             contact,
             span: statement.span,
+            by: None,
         });
         let mut along = [None, None];
         if let What::Sides(sides) = what {
@@ -408,7 +409,17 @@ impl<'a> Resolver<'a, '_> {
             _ => self.at_rest(residual, moving),
         };
         let label = label.to_owned();
-        Ok(Constraint { name, label, level, residual, affine: true, scleronomic, catastatic, span })
+        Ok(Constraint {
+            name,
+            label,
+            level,
+            residual,
+            affine: true,
+            scleronomic,
+            catastatic,
+            servo: false,
+            span,
+        })
     }
 
     /// One contact, and its friction.

@@ -215,7 +215,9 @@ impl Field {
             work.law_registers = coupling.function.scratch();
             coupling.function.prepare(&mut work.law_registers, &constants);
             work.law_output = vec![0.0; coupling.function.outputs()];
-            work.coupled = Coupled::new(multipliers.len(), size, m);
+            let constraints: Vec<usize> = equations.multipliers.iter().map(|m| m.0).collect();
+            work.coupled = Coupled::new(multipliers.len(), size, m)
+                .directed(&multiplier_forces::directed(&setting.model.system, &constraints));
         }
         if let Some(implicit) = &auxiliary {
             work.auxiliary_registers = implicit.function.scratch();
