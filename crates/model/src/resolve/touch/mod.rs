@@ -78,7 +78,7 @@ impl<'a> Resolver<'a, '_> {
         let contact = is_contact.then_some(self.touches.contacts);
         self.touches.contacts += usize::from(is_contact);
         let rows = self.new_def(DefKind::TouchRows(at), scope, env, statement.span);
-        self.enter_label(&entry.name, indices.clone(), false, group, scope)?;
+        // Everything has its place before anything can fail.
         self.constraint_rows.push(ConstraintGroup {
             def: rows,
             label: name.clone(),
@@ -88,26 +88,35 @@ impl<'a> Resolver<'a, '_> {
             span: statement.span,
             by: None,
         });
-        let mut along = [None, None];
-        if let What::Sides(sides) = what {
-            for (side, along) in sides.iter().zip(&mut along) {
-                if side.fields.iter().any(|field| &*field.name.text == "curve") {
-                    let inner = self.inner_scope(def, &name, instance);
-                    let made = self.inner_coordinates(inner, "s", None, entry.span)?;
-                    *along = made.first().copied();
-                    self.inner_rows(inner, "foot", DefKind::Foot(at), statement.span);
-                }
-            }
-        }
+        let along = [None, None];
         self.touches.all.push(Touching {
             instance,
-            name,
+            name: name.clone(),
             what,
             contact,
             group,
             along,
             meeting: None,
         });
+        self.enter_label(&entry.name, indices, false, group, scope)?;
+        if let (StatementKind::Joint { fields, .. }, false) = (&statement.kind, is_contact)
+            && let Some(field) = fields.first()
+        {
+            let message = format!("a `rolling` joint has no `{}`", field.name.text);
+            return Err(self.report(
+                Diagnostic::fault(Code::JointField, field.name.span, message)
+                    .hint("the axis of a rim stands behind its radius: `wheel radius r axis n`"),
+            ));
+        }
+        let What::Sides(sides) = what else { return Ok(()) };
+        for (which, side) in sides.iter().enumerate() {
+            if side.fields.iter().any(|field| &*field.name.text == "curve") {
+                let inner = self.inner_scope(def, &name, instance);
+                let made = self.inner_coordinates(inner, "s", None, entry.span)?;
+                self.touches.all[at].along[which] = made.first().copied();
+                self.inner_rows(inner, "foot", DefKind::Foot(at), statement.span);
+            }
+        }
         Ok(())
     }
 
