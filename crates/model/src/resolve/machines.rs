@@ -103,6 +103,8 @@ pub(super) struct Machine<'a> {
     pub rotations: FxHashMap<Vec<ExprId>, Vec<ExprId>>,
     /// First components of quaternions, which are 1 where nothing is said of them.
     pub balls: FxHashSet<Symbol>,
+    /// Terms of T and L, with the body that one is the kinetic energy of.
+    pub kinetic: Vec<(Option<DefId>, ExprId)>,
     /// Numbers of the parameters, and of how many.
     numbers: Option<(usize, FxHashMap<Symbol, f64>)>,
 }
@@ -838,7 +840,10 @@ impl<'a> Resolver<'a, '_> {
                 Attitude::Space { inertia, .. } => inertia.to_vec(),
             };
             let rotation = self.rotation_of(&body).components().to_vec();
+            let steps = self.settle(|r| r.steps_of(def, footing, &body)).flatten();
             tree.links.push(Link {
+                position: body.position.clone(),
+                steps,
                 name: names.get(&def).cloned().unwrap_or_default(),
                 mass: body.mass,
                 center: body.center.clone(),
@@ -850,6 +855,9 @@ impl<'a> Resolver<'a, '_> {
                 span,
             });
         }
+        let others = self.machine.kinetic.iter();
+        let others = others.filter(|(of, _)| of.is_none_or(|def| !places.contains_key(&def)));
+        tree.others = others.map(|term| term.1).collect();
         for at in 0..self.machine.joints.len() {
             let joint = &self.machine.joints[at];
             let (Some(kind), Some(targets)) = (joint.kind, joint.targets) else { continue };

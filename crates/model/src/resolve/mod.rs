@@ -31,6 +31,7 @@ mod report;
 mod rigid;
 mod statements;
 pub(crate) mod tables;
+mod twists;
 mod unvisited;
 mod value;
 

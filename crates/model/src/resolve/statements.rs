@@ -217,6 +217,9 @@ impl<'a> Resolver<'a, '_> {
             match value {
                 Some(id) => {
                     terms.entry(*kind).or_default().push(id);
+                    if matches!(kind, EnergyKind::Kinetic | EnergyKind::Lagrangian) {
+                        self.machine.kinetic.push((None, id));
+                    }
                     if !matches!(kind, EnergyKind::Potential | EnergyKind::Dissipation) {
                         self.energy_terms.push((id, instance.statement.span));
                     }
