@@ -166,12 +166,34 @@ fn residuals(terms: &Terms, lengths: &[f64], v_dot: &[f64], lambda: &[f64]) -> (
     (ratio(missed, whole), ratio(missed_rows, sizes_of_rows))
 }
 
+/// Unit: part of the terms. Solutions that miss their equations by more are refined: F may be far from
+/// well conditioned where Γ is.
+const ROUGH: f64 = 64.0 * f64::EPSILON;
+
+/// F + C + Aᵀλ − Γ v̇ and b − A v̇.
+fn left(terms: &Terms, v_dot: &[f64], lambda: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    let mut forces = terms.moved(v_dot);
+    for (i, left) in forces.iter_mut().enumerate() {
+        *left = terms.force[i] + terms.nonideal[i] - *left;
+    }
+    let mut rows = terms.bias.to_vec();
+    for (j, l) in lambda.iter().enumerate() {
+        for (i, a) in terms.jacobian_row(j) {
+            forces[i] += a * l;
+            rows[j] -= a * v_dot[i];
+        }
+    }
+    (forces, rows)
+}
+
 /// A decision.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     pattern: Option<Arc<Pattern>>,
     small: Small,
     scratch: Scratch,
+    /// Whether solutions are refined.
+    refines: bool,
 }
 
 impl Tree {
@@ -226,10 +248,50 @@ impl Tree {
             return Some(Err(SolveError::Overflow { what: "acceleration" }));
         }
         if !outcome.v_dot.is_empty() {
-            (outcome.stationarity, outcome.feasibility) =
-                residuals(terms, &small.lengths, &outcome.v_dot, &outcome.multipliers);
+            let residuals = |outcome: &Outcome, lengths: &[f64]| {
+                residuals(terms, lengths, &outcome.v_dot, &outcome.multipliers)
+            };
+            let found = residuals(outcome, &small.lengths);
+            self.refines = !(found.0.max(found.1) <= ROUGH);
+            if self.refines {
+                self.improve(bodies, terms, tolerances, outcome);
+            }
+            (outcome.stationarity, outcome.feasibility) = residuals(outcome, &self.small.lengths);
         }
         Some(Ok(()))
+    }
+}
+
+impl Tree {
+    /// One step of iterative refinement.
+    fn improve(
+        &mut self,
+        bodies: &Bodies,
+        terms: &Terms,
+        tolerances: &Tolerances,
+        outcome: &mut Outcome,
+    ) {
+        let (force, bias) = left(terms, &outcome.v_dot, &outcome.multipliers);
+        let nonideal = vec![0.0; terms.n];
+        let more = Terms { force: &force, nonideal: &nonideal, bias: &bias, ..*terms };
+        let small = &mut self.small;
+        small.take_force(bodies, &more);
+        let mut found = Outcome::default();
+        if terms.m > 0 {
+            let tolerances = Tolerances { least_squares: true, ..*tolerances };
+            let own = small.terms(&bias);
+            if DEFAULT.solve(&mut Scratch::default(), &own, &tolerances, &mut found).is_err()
+                || found.v_dot.len() != small.p
+            {
+                return;
+            }
+        }
+        let mut change = Vec::new();
+        small.take_back(bodies, terms.metric, &found.v_dot, &mut change);
+        if change.iter().chain(&found.multipliers).all(|x| x.is_finite()) {
+            outcome.v_dot.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
+            outcome.multipliers.iter_mut().zip(&found.multipliers).for_each(|(l, d)| *l += d);
+        }
     }
 }
 
@@ -258,6 +320,7 @@ pub(crate) struct TreeFactored {
     small: Small,
     inner: Box<Factored>,
     is_decided: bool,
+    refines: bool,
     /// The largest ‖B_j‖ there were.
     longest: Vec<f64>,
     z: Vec<f64>,
@@ -307,6 +370,7 @@ impl TreeFactored {
             small,
             inner,
             is_decided: true,
+            refines: decided.refines,
             z: Vec::new(),
             metric: Vec::new(),
             jacobian: Vec::new(),
@@ -380,6 +444,26 @@ impl TreeFactored {
             return false;
         }
         self.small.take_back(bodies, &self.metric, &self.z, &mut self.v_dot);
+        if self.refines {
+            let (force, bias) = left(&own, &self.v_dot, &self.lambda);
+            let nonideal = vec![0.0; terms.n];
+            let more = Terms { force: &force, nonideal: &nonideal, bias: &bias, ..own };
+            self.small.take_force(bodies, &more);
+            let (mut change, mut multipliers) = (Vec::new(), Vec::new());
+            self.z.clear();
+            let is_found = terms.m == 0
+                || self.inner.solve(
+                    DEFAULT,
+                    &self.small.terms(&bias),
+                    &mut self.z,
+                    &mut multipliers,
+                );
+            if is_found {
+                self.small.take_back(bodies, &self.metric, &self.z, &mut change);
+                self.v_dot.iter_mut().zip(&change).for_each(|(v, d)| *v += d);
+                self.lambda.iter_mut().zip(&multipliers).for_each(|(l, d)| *l += d);
+            }
+        }
         self.force.clear();
         self.force.extend(terms.force.iter().zip(terms.nonideal).map(|(f, c)| f + c));
         replace(&mut self.bias, terms.bias);
@@ -388,11 +472,11 @@ impl TreeFactored {
         v_dot.iter().chain(&*multipliers).all(|x| x.is_finite())
     }
 
-    /// The shortest change of v by which A v changes by `right`.
+    /// The shortest change of v by which A v changes by `right`. False where solutions are refined.
     pub(crate) fn shortest(&mut self, right: &[f64], change: &mut Vec<f64>) -> bool {
         let Some(bodies) = self.pattern.bodies() else { return false };
         let small = &mut self.small;
-        if right.len() != small.m || self.metric.is_empty() {
+        if self.refines || right.len() != small.m || self.metric.is_empty() {
             return false;
         }
         self.z.clear();

@@ -395,7 +395,8 @@ impl<'a> Resolver<'a, '_> {
             }
             self.machine.footing.insert(def, Footing::Broken);
             // A joint that could not be read may be the one.
-            let unread = self.machine.joints.iter().any(|j| j.targets.is_none());
+            let unread = self.machine.joints.iter().any(|j| j.targets.is_none())
+                || self.diagnostics.iter().any(|d| d.code == Code::JointKind);
             if unread || !told.insert(span) {
                 continue;
             }
