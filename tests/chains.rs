@@ -111,16 +111,15 @@ fn loops_along_a_tree_are_those_of_absolute_coordinates() {
     assert!(is_along_tree(&relative));
     let setting = Setting::new(&relative).expect("all values");
     let begin = start::start(&setting).expect("a start").state;
-    let mut exact: String = text.lines().filter(|l| !l.starts_with("start")).fold(
-        String::new(),
-        |mut all, line| {
+    let mut exact: String =
+        text.lines().filter(|l| !l.starts_with("start")).fold(String::new(), |mut all, line| {
             let _ = writeln!(all, "{line}");
             all
-        },
-    );
+        });
     for (i, coordinate) in relative.system.coordinates.iter().enumerate() {
         let name = &coordinate.name;
-        let _ = writeln!(exact, "start {name} ~ {:e}, {name}' ~ {:e}", begin.q[i], begin.velocity[i]);
+        let _ =
+            writeln!(exact, "start {name} ~ {:e}, {name}' ~ {:e}", begin.q[i], begin.velocity[i]);
     }
     let _ = writeln!(exact, "observe f = c.force");
     let (one, two) = (observed(&load(&exact, "relative")), observed(&load(&exact, "absolute")));

@@ -5,6 +5,7 @@
 
 mod support;
 
+use dalembert::formulations::bodies::force;
 use dalembert::formulations::formulations::lagrange;
 use dalembert::formulations::picture::Picture;
 use dalembert::formulations::{ALL as FORMULATIONS, BodyTree};
@@ -370,6 +371,23 @@ fn along_tree(model: &Model) -> Result<(), String> {
             return Err(format!("Γ[{}, {}] is {a} and {b}", k / n, k % n));
         }
     }
+    // What the recursion along bodies makes of their energies, and the rest of L, is F.
+    let force = force(exprs, system, &tree).ok_or("no recursion along the tree")?;
+    let others = exprs.sum(&system.tree.others);
+    let left = (exprs.at(others) - exprs.at(exprs.sum(&system.tree.potentials))).id;
+    let (q, v) = (system.positions(), system.velocities());
+    let slopes = exprs.gradient(left, &q);
+    let rates: Vec<_> = picture.rates(&v.iter().map(|&s| exprs.of_symbol(s)).collect::<Vec<_>>());
+    let bias = exprs.directional(&exprs.gradient(others, &v), &rates);
+    let parts: Vec<_> = [force, slopes, picture.impressed.clone(), bias].concat();
+    let parts = setting.numbers(&parts, &begin.state.table(system));
+    let most = dense.force.iter().chain(&parts).fold(1f64, |m, x| m.max(x.abs()));
+    for (i, f) in dense.force.iter().enumerate() {
+        let own = parts[i] + parts[n + i] + parts[2 * n + i] - parts[3 * n + i];
+        if (own - f).abs() > 1e-12 * most {
+            return Err(format!("F[{i}] is {own} and {f}"));
+        }
+    }
     let pattern = Arc::new(Pattern::of_bodies(bodies));
     let rows = Arc::new(Pattern::new(n, (0..dense.bias.len()).map(|_| 0..n)));
     let terms = dense.terms();
@@ -390,8 +408,7 @@ fn along_tree(model: &Model) -> Result<(), String> {
     if one.motion != two.motion || one.rank.jacobian != two.rank.jacobian {
         return Err(format!("{:?} and {:?}", one.rank, two.rank));
     }
-    for (what, a, b) in
-        [("v̇", &one.v_dot, &two.v_dot), ("λ", &one.multipliers, &two.multipliers)]
+    for (what, a, b) in [("v̇", &one.v_dot, &two.v_dot), ("λ", &one.multipliers, &two.multipliers)]
     {
         let most = a.iter().chain(b).fold(1f64, |m, x| m.max(x.abs()));
         let off = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);

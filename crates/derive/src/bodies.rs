@@ -16,7 +16,7 @@
 //! which gives units and sizes (Featherstone, *Rigid Body Dynamics Algorithms*, §6.2). The order of the
 //! numbers is that of `dalembert_gauss::bodies`.
 
-use dalembert_expr::{Expr, ExprId, Exprs, Jacobian, Symbol};
+use dalembert_expr::{Expr, ExprId, Exprs, Jacobian, Symbol, SymbolKind};
 use dalembert_model::system::{Energy, Link, Stands, Step, System};
 use rustc_hash::FxHashMap;
 
@@ -124,6 +124,109 @@ impl BodyTree {
         visit(&mut self.diagonal);
         self.links.iter_mut().for_each(|link| visit(&mut link.numbers));
     }
+}
+
+/// F of the bodies along a tree: what their inertia, where q̈ = 0, and their weight do along each
+/// coordinate. Outward the motion, inward the wrenches (Newton and Euler; Featherstone, §5.3):
+///
+/// ```text
+/// α = α_p + ω_p × W + Ẇ ,   a = a_p + α_p × r + ω_p × (ω_p × r) + 2 ω_p × u + u̇
+/// f = m (a_c − g) ,   τ = c × f + J α + ω × J ω ,   F_i = −S_iᵀ Σ (f, τ)
+/// ```
+///
+/// with (u, W) what the joint does and (u̇, Ẇ) how that changes. It is L_q − D L_q̇ of their energies,
+/// and a fraction of it. `None` where masses, attachments or joints are moved by time.
+pub fn force(exprs: &Exprs, system: &System, tree: &BodyTree) -> Option<Vec<ExprId>> {
+    let at = |id: ExprId| exprs.at(id);
+    let d = if tree.is_plane { 2 } else { 3 };
+    let zero = [ExprId::ZERO; 3];
+    let linear = |list: &[ExprId]| -> [ExprId; 3] {
+        std::array::from_fn(|i| if i < d { list[i] } else { ExprId::ZERO })
+    };
+    let angular = |list: &[ExprId]| -> [ExprId; 3] {
+        match tree.is_plane {
+            true => [ExprId::ZERO, ExprId::ZERO, list[0]],
+            false => [list[0], list[1], list[2]],
+        }
+    };
+    let cross = |a: &[ExprId; 3], b: &[ExprId; 3]| -> [ExprId; 3] {
+        let x = |i: usize, k: usize| (at(a[i]) * at(b[k]) - at(a[k]) * at(b[i])).id;
+        [x(1, 2), x(2, 0), x(0, 1)]
+    };
+    let sum = |terms: &[[ExprId; 3]]| -> [ExprId; 3] {
+        [0, 1, 2].map(|i| exprs.sum(&terms.iter().map(|t| t[i]).collect::<Vec<_>>()))
+    };
+    let scaled = |v: &[ExprId; 3], by: ExprId| v.map(|x| (at(x) * at(by)).id);
+    let dot =
+        |a: &[ExprId; 3], b: &[ExprId; 3]| exprs.sum(&[0, 1, 2].map(|i| (at(a[i]) * at(b[i])).id));
+    let links = &system.tree.links;
+    // ω, α, a of the links, then the wrench on each.
+    let mut motions: Vec<[[ExprId; 3]; 3]> = Vec::with_capacity(links.len());
+    let mut wrenches: Vec<[Vec<[ExprId; 3]>; 2]> = Vec::with_capacity(links.len());
+    for (link, own) in links.iter().zip(&tree.links) {
+        let constants = [link.mass].into_iter().chain(link.inertia.iter().copied());
+        let symbols = exprs.symbols_of(&constants.collect::<Vec<_>>());
+        let is_constant = |s: &Symbol| exprs.symbol_info(*s).kind == SymbolKind::Constant;
+        if !symbols.iter().all(is_constant) {
+            return None;
+        }
+        let moving = link.steps.as_ref()?.motion.as_ref()?;
+        let (u, w) = (linear(&moving.twist), angular(&moving.twist[d..]));
+        let (du, dw) = (linear(&moving.drift), angular(&moving.drift[d..]));
+        let [omega, alpha, a] = match own.parent {
+            None => [w, dw, du],
+            Some(parent) => {
+                let [omega, alpha, a] = &motions[parent];
+                let r = linear(&own.numbers);
+                let swept = cross(omega, &cross(omega, &r));
+                let coriolis = scaled(&cross(omega, &u), exprs.integer(2).id);
+                [
+                    sum(&[*omega, w]),
+                    sum(&[*alpha, cross(omega, &w), dw]),
+                    sum(&[*a, cross(alpha, &r), swept, coriolis, du]),
+                ]
+            }
+        };
+        motions.push([omega, alpha, a]);
+        let (mut f, mut torque) = (zero, zero);
+        if link.mass != ExprId::ZERO {
+            let c = linear(&own.numbers[d..]);
+            let mut of_center = vec![a, cross(&alpha, &c), cross(&omega, &cross(&omega, &c))];
+            if !link.gravity.is_empty() {
+                of_center.push(linear(&link.gravity).map(|g| (-at(g)).id));
+            }
+            f = scaled(&sum(&of_center), link.mass);
+            torque = cross(&c, &f);
+        }
+        let moments = &own.numbers[2 * d + 1..];
+        let j: [[ExprId; 3]; 3] = match tree.is_plane {
+            true => [zero, zero, [ExprId::ZERO, ExprId::ZERO, moments[0]]],
+            false => [
+                [moments[0], moments[3], moments[4]],
+                [moments[3], moments[1], moments[5]],
+                [moments[4], moments[5], moments[2]],
+            ],
+        };
+        let turned = |v: &[ExprId; 3]| [0, 1, 2].map(|i| dot(&j[i], v));
+        let torque = sum(&[torque, turned(&alpha), cross(&omega, &turned(&omega))]);
+        wrenches.push([vec![f], vec![torque]]);
+    }
+    let mut force = vec![ExprId::ZERO; system.n_coordinates()];
+    for (k, link) in links.iter().enumerate().rev() {
+        let [f, torque] = [sum(&wrenches[k][0]), sum(&wrenches[k][1])];
+        for step in &link.steps.as_ref()?.columns {
+            let (v, w) = (linear(&step.linear), angular(&step.angular));
+            let along = at(dot(&v, &f)) + at(dot(&w, &torque));
+            force[step.coordinate] = (-along).id;
+        }
+        if let Some(parent) = tree.links[k].parent {
+            let r = linear(&tree.links[k].numbers);
+            let lever = cross(&r, &f);
+            wrenches[parent][0].push(f);
+            wrenches[parent][1].extend([torque, lever]);
+        }
+    }
+    Some(force)
 }
 
 /// What carries a link; `None` where something else than links does.

@@ -9,7 +9,7 @@
 //! node; otherwise they are auxiliary unknowns with the equations H_p = q̇ (the
 //! Legendre transformation, inverted by numbers).
 
-use crate::bodies::BodyTree;
+use crate::bodies::{self, BodyTree};
 use crate::equations::{Auxiliary, EquationsOfMotion, Quantity};
 use crate::kernel::{self, Dual, Rows};
 use crate::matrix::{self, Inverse};
@@ -240,8 +240,23 @@ fn of_lagrangian(
     let l_q = exprs.gradient(lagrangian, &q);
     let momentum_bias = exprs.directional(momenta, &rates);
     let impressed = kernel::total(exprs, n, &system.forces);
+    // The same of what is left of L beside bodies, whose own part is a recursion along them.
+    let along_tree = bodies.as_ref().and_then(|tree| bodies::force(exprs, system, tree));
+    let force = match along_tree {
+        Some(of_bodies) => {
+            let tree = &system.tree;
+            let others = exprs.sum(&tree.others);
+            let left = (exprs.at(others) - exprs.at(exprs.sum(&tree.potentials))).id;
+            let momenta = exprs.gradient(others, &v);
+            let bias = exprs.directional(&momenta, &rates);
+            let rest = force(exprs, &exprs.gradient(left, &q), &impressed, &bias);
+            let both = rest.iter().zip(&of_bodies);
+            both.map(|(&a, &b)| (exprs.at(a) + exprs.at(b)).id).collect()
+        }
+        None => force(exprs, &l_q, &impressed, &momentum_bias),
+    };
     Picture {
-        force: force(exprs, &l_q, &impressed, &momentum_bias),
+        force,
         auxiliary: None,
         momenta: momenta.to_vec(),
         quadratic: bodies.is_some() || is_free_of(exprs, &metric, &v),

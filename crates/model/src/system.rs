@@ -150,6 +150,8 @@ pub struct Tree {
     pub joints: Vec<Joint>,
     /// Terms of T and L that are not the kinetic energy of a link.
     pub others: Vec<ExprId>,
+    /// Terms of V that are not the weight of a link.
+    pub potentials: Vec<ExprId>,
 }
 
 impl Tree {
@@ -158,16 +160,19 @@ impl Tree {
         for link in &mut self.links {
             [&mut link.mass, &mut link.kinetic].into_iter().for_each(&mut *visit);
             let lists = [&mut link.center, &mut link.inertia, &mut link.origin, &mut link.rotation];
-            for list in lists.into_iter().chain([&mut link.position]) {
+            for list in lists.into_iter().chain([&mut link.position, &mut link.gravity]) {
                 list.iter_mut().for_each(&mut *visit);
             }
             let Some(steps) = &mut link.steps else { continue };
             steps.from_parent.iter_mut().chain(&mut steps.to_origin).for_each(&mut *visit);
+            if let Some(motion) = &mut steps.motion {
+                motion.twist.iter_mut().chain(&mut motion.drift).for_each(&mut *visit);
+            }
             for step in &mut steps.columns {
                 step.linear.iter_mut().chain(&mut step.angular).for_each(&mut *visit);
             }
         }
-        self.others.iter_mut().for_each(&mut *visit);
+        self.others.iter_mut().chain(&mut self.potentials).for_each(&mut *visit);
         for joint in &mut self.joints {
             joint.point.iter_mut().for_each(&mut *visit);
             for attachment in &mut joint.attachments {
@@ -207,6 +212,8 @@ pub struct Link {
     pub rotation: Vec<ExprId>,
     /// The mass center in inertial axes.
     pub position: Vec<ExprId>,
+    /// The uniform gravity that acts on it; empty where none does, or a field.
+    pub gravity: Vec<ExprId>,
     /// Its kinetic energy.
     pub kinetic: ExprId,
     /// What it stands on.
@@ -228,6 +235,18 @@ pub struct Steps {
     pub to_origin: Vec<ExprId>,
     /// For each of its own coordinates.
     pub columns: Vec<Step>,
+    /// The same for the velocities there are; `None` where it also moves by time, beside what it
+    /// stands on.
+    pub motion: Option<Moving>,
+}
+
+/// (linear, angular), in inertial axes.
+#[derive(Clone, Debug, Default)]
+pub struct Moving {
+    /// Σ S q̇; of a link that stands on nothing its whole twist.
+    pub twist: Vec<ExprId>,
+    /// By what twists change where q̈ = 0, seen from what it stands on.
+    pub drift: Vec<ExprId>,
 }
 
 /// What the rate of one coordinate does to a link.
