@@ -5,14 +5,20 @@
 
 mod support;
 
-use dalembert::formulations::ALL as FORMULATIONS;
+use dalembert::formulations::bodies::force;
+use dalembert::formulations::formulations::lagrange;
+use dalembert::formulations::picture::Picture;
+use dalembert::formulations::{ALL as FORMULATIONS, BodyTree};
+use dalembert::gauss::bodies::Said;
+use dalembert::gauss::{Bodies, DEFAULT, Outcome, Pattern, Patterns, Scratch, Terms, Tolerances};
 use dalembert::model::expand::expand;
 use dalembert::prelude::*;
 use dalembert::simulate::program::observer::Solved;
 use dalembert::simulate::report::{self, Options as Routes};
-use dalembert::simulate::{ALL as ELIMINATIONS, Setting, start};
+use dalembert::simulate::{ALL as ELIMINATIONS, Numbers, Setting, start};
 use dalembert::{Input, Model, Options};
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// Relative, of the largest value of its kind.
 const TOLERANCE: f64 = 1e-11;
@@ -334,6 +340,85 @@ fn difference(a: &[(String, f64)], b: &[(String, f64)]) -> (f64, String) {
     worst
 }
 
+/// Γ of the bodies along the tree of a model is its mass matrix, and articulated inertias solve what
+/// the matrix does: accelerations, multipliers, ranks.
+fn along_tree(model: &Model) -> Result<(), String> {
+    let setting = Setting::new(model).map_err(|_| "values are missing".to_owned())?;
+    let begin = start::start(&setting).map_err(|e| format!("no start: {e:?}"))?;
+    let (exprs, system) = (&model.exprs, &model.system);
+    let Some(tree) = BodyTree::of(exprs, system) else { return Err("there is no tree".into()) };
+    let said: Vec<Said> = tree
+        .links
+        .iter()
+        .map(|link| {
+            let (parent, columns) = (link.parent, link.columns.clone());
+            Said { parent, columns, has_rest: link.has_rest }
+        })
+        .collect();
+    let n = system.n_coordinates();
+    let bodies = Bodies::new(n, tree.is_plane, &said).ok_or("no tree of the coordinates")?;
+    let numbers = tree.links.iter().flat_map(|link| &link.numbers);
+    let numbers: Vec<_> = tree.diagonal.iter().chain(numbers).copied().collect();
+    let values = setting.numbers(&numbers, &begin.state.table(system));
+    let picture = Picture::new(exprs, system).map_err(|_| "no picture")?;
+    let equations = lagrange::equations(exprs, &picture);
+    let dense = Numbers::new(&setting, &equations, &begin.state).map_err(|e| format!("{e:?}"))?;
+    let full = bodies.dense(&values);
+    let most = dense.metric.iter().fold(0f64, |m, x| m.max(x.abs()));
+    for (k, (a, b)) in full.iter().zip(&dense.metric).enumerate() {
+        let own = if k % (n + 1) == 0 { (values[k / (n + 1)] - b).abs() } else { 0.0 };
+        if (a - b).abs().max(own) > 1e-13 * most {
+            return Err(format!("Γ[{}, {}] is {a} and {b}", k / n, k % n));
+        }
+    }
+    // What the recursion along bodies makes of their energies, and the rest of L, is F.
+    let force = force(exprs, system, &tree).ok_or("no recursion along the tree")?;
+    let others = exprs.sum(&system.tree.others);
+    let left = (exprs.at(others) - exprs.at(exprs.sum(&system.tree.potentials))).id;
+    let (q, v) = (system.positions(), system.velocities());
+    let slopes = exprs.gradient(left, &q);
+    let rates: Vec<_> = picture.rates(&v.iter().map(|&s| exprs.of_symbol(s)).collect::<Vec<_>>());
+    let bias = exprs.directional(&exprs.gradient(others, &v), &rates);
+    let parts: Vec<_> = [force, slopes, picture.impressed.clone(), bias].concat();
+    let parts = setting.numbers(&parts, &begin.state.table(system));
+    let most = dense.force.iter().chain(&parts).fold(1f64, |m, x| m.max(x.abs()));
+    for (i, f) in dense.force.iter().enumerate() {
+        let own = parts[i] + parts[n + i] + parts[2 * n + i] - parts[3 * n + i];
+        if (own - f).abs() > 1e-12 * most {
+            return Err(format!("F[{i}] is {own} and {f}"));
+        }
+    }
+    let pattern = Arc::new(Pattern::of_bodies(bodies));
+    let rows = Arc::new(Pattern::new(n, (0..dense.bias.len()).map(|_| 0..n)));
+    let terms = dense.terms();
+    let of_tree = Terms {
+        metric: &values,
+        noise: None,
+        inertia: &[],
+        patterns: Some(Patterns { metric: &pattern, jacobian: &rows }),
+        ..terms
+    };
+    let (mut one, mut two) = (Outcome::default(), Outcome::default());
+    let tolerances = Tolerances::default();
+    let solve = |terms: &Terms, outcome: &mut Outcome| {
+        DEFAULT.solve(&mut Scratch::default(), terms, &tolerances, outcome)
+    };
+    solve(&of_tree, &mut one).map_err(|e| format!("along the tree: {e:?}"))?;
+    solve(&terms, &mut two).map_err(|e| format!("{e:?}"))?;
+    if one.motion != two.motion || one.rank.jacobian != two.rank.jacobian {
+        return Err(format!("{:?} and {:?}", one.rank, two.rank));
+    }
+    for (what, a, b) in [("v̇", &one.v_dot, &two.v_dot), ("λ", &one.multipliers, &two.multipliers)]
+    {
+        let most = a.iter().chain(b).fold(1f64, |m, x| m.max(x.abs()));
+        let off = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if a.len() != b.len() || off > TOLERANCE * most {
+            return Err(format!("along the tree {what} is off by {off:e} of {most}"));
+        }
+    }
+    Ok(())
+}
+
 /// What was found of one machine: how many numbers were compared, and how many loops it has.
 fn compare(seed: u64) -> Result<(usize, usize), String> {
     let machine = machine(seed);
@@ -359,6 +444,7 @@ fn compare(seed: u64) -> Result<(usize, usize), String> {
         }
         all.push((values, what));
     }
+    along_tree(&relative).map_err(|why| format!("{why}\n{text}"))?;
     let (first, others) = all.split_first().expect("four");
     for (values, what) in others {
         let (off, which) = difference(&first.0, values);

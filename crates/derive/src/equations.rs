@@ -1,7 +1,9 @@
 //! The normal form that all formulations share.
 
+use crate::bodies::BodyTree;
 use crate::parts::{Canonical, ChartBasis, ReducedBracket, Variables};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use std::sync::Arc;
 
 /// Where a formulation comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub struct EquationsOfMotion {
     pub lift_bias: Vec<ExprId>,
     /// Γ, symmetric.
     pub metric: Jacobian,
+    /// Γ of bodies along a tree, of which `metric` then is the diagonal alone.
+    pub bodies: Option<Arc<BodyTree>>,
     /// F.
     pub force: Vec<ExprId>,
     /// C, the non-ideal part of the constraint force.
@@ -180,6 +184,9 @@ impl EquationsOfMotion {
         matrix(&mut self.lift, visit);
         visit(&mut self.lift_bias);
         matrix(&mut self.metric, visit);
+        if let Some(bodies) = &mut self.bodies {
+            Arc::make_mut(bodies).each(visit);
+        }
         visit(&mut self.force);
         visit(&mut self.nonideal);
         matrix(&mut self.jacobian, visit);

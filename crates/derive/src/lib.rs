@@ -13,6 +13,7 @@
 //! equations is a numerical matter and none of its business. Nothing is inverted
 //! symbolically.
 
+pub mod bodies;
 pub mod chart;
 pub mod equations;
 pub mod formulations;
@@ -23,6 +24,7 @@ pub mod picture;
 pub mod residual;
 pub mod speeds;
 
+pub use bodies::{BodyLink, BodyTree};
 pub use chart::Chart;
 pub use equations::{Auxiliary, EquationsOfMotion, Quantity, Shape, Source};
 pub use formulations::{ALL, Choices, Formulation, by_name, for_system};

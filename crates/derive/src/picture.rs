@@ -9,6 +9,7 @@
 //! node; otherwise they are auxiliary unknowns with the equations H_p = q̇ (the
 //! Legendre transformation, inverted by numbers).
 
+use crate::bodies::{self, BodyTree};
 use crate::equations::{Auxiliary, EquationsOfMotion, Quantity};
 use crate::kernel::{self, Dual, Rows};
 use crate::matrix::{self, Inverse};
@@ -16,6 +17,7 @@ use crate::parts::Variables;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, System};
+use std::sync::Arc;
 
 /// A system in q, q̇, t.
 pub struct Picture {
@@ -29,6 +31,8 @@ pub struct Picture {
     pub momenta: Vec<ExprId>,
     /// M.
     pub metric: Jacobian,
+    /// M of bodies along a tree, of which `metric` then is the diagonal alone.
+    pub bodies: Option<Arc<BodyTree>>,
     /// L_q.
     pub l_q: Vec<ExprId>,
     /// D p, with q̇ frozen.
@@ -56,11 +60,22 @@ impl Picture {
     pub fn new(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
         match &system.energy {
             Energy::Lagrangian { lagrangian, momenta, .. } => {
-                Ok(of_lagrangian(exprs, system, *lagrangian, momenta))
+                Ok(of_lagrangian(exprs, system, *lagrangian, momenta, None))
             }
             Energy::Hamiltonian { hamiltonian, velocities } => {
                 of_hamiltonian(exprs, system, *hamiltonian, velocities)
             }
+        }
+    }
+
+    /// The same for what is done with numbers: a large M that would be dense is that of bodies along
+    /// a tree, if it is.
+    pub fn for_numbers(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
+        match (&system.energy, BodyTree::of_large(exprs, system)) {
+            (Energy::Lagrangian { lagrangian, momenta, .. }, Some(bodies)) => {
+                Ok(of_lagrangian(exprs, system, *lagrangian, momenta, Some(bodies)))
+            }
+            _ => Picture::new(exprs, system),
         }
     }
 
@@ -125,6 +140,7 @@ impl Picture {
             auxiliary: self.auxiliary.clone(),
             levels: Vec::new(),
             metric: matrix::congruence(exprs, &lift, &self.metric),
+            bodies: None,
             force: matrix::times(exprs, &transposed, &right),
             nonideal: matrix::times(exprs, &transposed, &self.nonideal),
             jacobian: matrix::product(exprs, &self.rows.jacobian, &lift),
@@ -209,23 +225,43 @@ fn of_lagrangian(
     system: &System,
     lagrangian: ExprId,
     momenta: &[ExprId],
+    bodies: Option<BodyTree>,
 ) -> Picture {
     let n = system.n_coordinates();
     let (q, v, a) = (system.positions(), system.velocities(), system.accelerations());
     let k: Vec<ExprId> = v.iter().map(|&s| exprs.of_symbol(s)).collect();
     let given = system.rates(exprs);
     let rates = rates(&q, &k, &given);
-    let metric = matrix::symmetric(exprs.jacobian(momenta, &v));
+    let metric = match &bodies {
+        Some(bodies) => bodies.diagonal_matrix(),
+        None => matrix::symmetric(exprs.jacobian(momenta, &v)),
+    };
     // Q = L_q + Q′ − D p: docs/notation.md (2.1).
     let l_q = exprs.gradient(lagrangian, &q);
     let momentum_bias = exprs.directional(momenta, &rates);
     let impressed = kernel::total(exprs, n, &system.forces);
+    // The same of what is left of L beside bodies, whose own part is a recursion along them.
+    let along_tree = bodies.as_ref().and_then(|tree| bodies::force(exprs, system, tree));
+    let force = match along_tree {
+        Some(of_bodies) => {
+            let tree = &system.tree;
+            let others = exprs.sum(&tree.others);
+            let left = (exprs.at(others) - exprs.at(exprs.sum(&tree.potentials))).id;
+            let momenta = exprs.gradient(others, &v);
+            let bias = exprs.directional(&momenta, &rates);
+            let rest = force(exprs, &exprs.gradient(left, &q), &impressed, &bias);
+            let both = rest.iter().zip(&of_bodies);
+            both.map(|(&a, &b)| (exprs.at(a) + exprs.at(b)).id).collect()
+        }
+        None => force(exprs, &l_q, &impressed, &momentum_bias),
+    };
     Picture {
-        force: force(exprs, &l_q, &impressed, &momentum_bias),
+        force,
         auxiliary: None,
         momenta: momenta.to_vec(),
-        quadratic: is_free_of(exprs, &metric, &v),
+        quadratic: bodies.is_some() || is_free_of(exprs, &metric, &v),
         metric,
+        bodies: bodies.map(Arc::new),
         l_q,
         momentum_bias,
         impressed,
@@ -280,6 +316,7 @@ fn of_hamiltonian(
         force: force(exprs, &l_q, &impressed, &momentum_bias),
         momenta: p.iter().map(|&s| exprs.of_symbol(s)).collect(),
         metric,
+        bodies: None,
         l_q,
         momentum_bias,
         impressed,

@@ -277,6 +277,48 @@ impl Exprs {
         found
     }
 
+    /// Numbers that symbols have: for each root that of one of them, and pairs of numbers such that
+    /// all that are together in a root hang together by pairs. What roots share is looked at once, so
+    /// that roots made of each other take no more than their nodes.
+    pub fn numbered(
+        &self,
+        roots: &[ExprId],
+        number: impl Fn(Symbol) -> Option<usize>,
+    ) -> (Vec<Option<usize>>, Vec<[usize; 2]>) {
+        let (order, epoch, symbols) = self.arena.lock().plan(roots);
+        // What was handed in may use the arena; it is asked before the walk.
+        let mut own = symbols.into_iter().map(number).collect::<Vec<_>>().into_iter();
+        let arena = &mut *self.arena.lock();
+        if arena.epoch() != epoch {
+            arena.reachable(roots);
+        }
+        let mut found: Vec<Option<usize>> = Vec::with_capacity(order.len());
+        let mut pairs = Vec::new();
+        for &id in &order {
+            let first = match arena.node(id) {
+                Node::Symbol(symbol) if symbol != Symbol::PI => own.next().flatten(),
+                _ => {
+                    let mut first = None;
+                    for operand in arena.children(id) {
+                        let Some(other) = arena.slot(operand).and_then(|slot| found[slot]) else {
+                            continue;
+                        };
+                        let kept = *first.get_or_insert(other);
+                        if kept != other {
+                            pairs.push([kept, other]);
+                        }
+                    }
+                    first
+                }
+            };
+            found.push(first);
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let of = |root: &ExprId| arena.slot(*root).and_then(|slot| found[slot]);
+        (roots.iter().map(of).collect(), pairs)
+    }
+
     /// Which of the roots hold a symbol of a kind. What they share is looked at once.
     pub fn depend_on(&self, roots: &[ExprId], is_meant: impl Fn(Symbol) -> bool) -> Vec<bool> {
         let (order, epoch, symbols) = self.arena.lock().plan(roots);

@@ -2,6 +2,7 @@
 
 use crate::arena::{Arena, ExprId, Exprs, Node};
 use crate::symbol::SymbolKind;
+use rustc_hash::FxHashSet;
 
 /// No more terms than this are made out of products.
 const MOST: usize = 4096;
@@ -79,9 +80,19 @@ impl Arena {
 
     /// Whether an expression is more than constants.
     fn is_moving(&mut self, id: ExprId) -> bool {
-        self.reachable(&[id]).iter().any(|&id| match self.node(id) {
-            Node::Symbol(symbol) => self.symbol_info(symbol).kind != SymbolKind::Constant,
-            _ => false,
-        })
+        // Mostly the first symbol tells; a walk of all would take the square of what terms share.
+        let mut seen: FxHashSet<ExprId> = FxHashSet::default();
+        let mut stack = vec![id];
+        while let Some(id) = stack.pop() {
+            match self.node(id) {
+                Node::Symbol(symbol) if self.symbol_info(symbol).kind != SymbolKind::Constant => {
+                    return true;
+                }
+                Node::Symbol(_) | Node::Number(_) => {}
+                _ if seen.insert(id) => stack.extend(self.children(id)),
+                _ => {}
+            }
+        }
+        false
     }
 }

@@ -59,9 +59,18 @@ impl Gauss {
         }
         let mut stationarity = Relative::default();
         let (mut outside, mut whole) = (0f64, 0f64);
+        let natural = &natural;
+        let of_bodies =
+            terms.bodies().map(|_| [terms.spread(accelerations), terms.spread(natural)]);
         for i in 0..n {
             let row = || terms.metric_row(i);
-            let inertia: f64 = row().map(|(k, m)| (m * accelerations[k]).abs()).sum();
+            let (inertia, rounding) = match &of_bodies {
+                Some([inertia, natural]) => (inertia[i], 4.0 * f64::EPSILON * natural[i]),
+                None => (
+                    row().map(|(k, m)| (m * accelerations[k]).abs()).sum::<f64>(),
+                    rounding(row(), natural),
+                ),
+            };
             let (along, held) = along[i];
             let size = inertia + terms.force[i].abs() + terms.nonideal[i].abs() + held;
             let left = force[i] - terms.nonideal[i] - along;
@@ -69,7 +78,7 @@ impl Gauss {
                 let metric = terms.metric_noise(i);
                 let moved: f64 = metric.map(|(k, m)| m * accelerations[k].abs()).sum();
                 noise.force[i] + moved
-            }) + rounding(row(), &natural);
+            }) + rounding;
             stationarity.take(coordinates[i], left, noise, size);
             outside = outside.max(left.abs() - 16.0 * noise);
             whole = whole.max(size);
@@ -83,7 +92,7 @@ impl Gauss {
         }
         for j in 0..terms.m {
             let (left, noise, size) = row(terms, accelerations, j);
-            let noise = noise + rounding(terms.jacobian_row(j), &natural);
+            let noise = noise + rounding(terms.jacobian_row(j), natural);
             feasibility.take(rows[j], left, noise, size);
         }
         let of_forces = (stationarity.residual, stationarity.size);

@@ -39,6 +39,7 @@
 // `!(x > y)` is meant: it is true for NaN, where `x <= y` is not.
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
+pub mod bodies;
 pub mod certificate;
 pub mod contact;
 pub mod coupled;
@@ -56,6 +57,7 @@ pub mod sparse;
 pub mod terms;
 mod tolerances;
 
+pub use bodies::Bodies;
 pub use certificate::Gauss;
 pub use eliminations::factored::Factored;
 pub use eliminations::{ALL, DEFAULT, EVERY, Elimination, Scratch, SolveError, Source, by_name};

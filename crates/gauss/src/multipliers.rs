@@ -9,8 +9,8 @@ use crate::terms::{Noise, Terms, Tolerances};
 
 /// Qᶜ = M q̈ − Q.
 pub fn constraint_force(terms: &Terms, accelerations: &[f64]) -> Vec<f64> {
-    let inertia = |i: usize| terms.metric_row(i).map(|(k, m)| m * accelerations[k]).sum::<f64>();
-    terms.force.iter().enumerate().map(|(i, f)| inertia(i) - f).collect()
+    let inertia = terms.moved(accelerations);
+    terms.force.iter().zip(inertia).map(|(f, inertia)| inertia - f).collect()
 }
 
 /// The shortest λ behind a constraint force, given a solution: its own λ, and what
@@ -31,10 +31,9 @@ pub fn recovered(
     let own = self::constraint_force(terms, &solution.v_dot);
     // In units of equal mass rounding of the largest force is in all of them.
     let units = &units.coordinates;
-    let inertia =
-        |i: usize| -> f64 { terms.metric_row(i).map(|(k, m)| (m * solution.v_dot[k]).abs()).sum() };
+    let inertia = terms.spread(&solution.v_dot);
     let largest = (0..n)
-        .map(|i| units[i] * (inertia(i) + terms.force[i].abs()))
+        .map(|i| units[i] * (inertia[i] + terms.force[i].abs()))
         .filter(|size| size.is_finite())
         .fold(0.0, f64::max);
     let mut differs = false;

@@ -1,23 +1,41 @@
 //! Where the entries of a matrix are.
 
+use crate::bodies::Bodies;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The places of the entries of a matrix, row by row, columns in order. The entries themselves are
 /// a list of as many numbers.
+///
+/// A Γ of [`bodies`](crate::bodies) has its diagonal as entries, and behind them in the list the
+/// numbers of its links; products and rows are those of all of Γ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pattern {
     columns: usize,
     starts: Vec<usize>,
     indices: Vec<usize>,
+    bodies: Option<Arc<Bodies>>,
 }
 
 impl Pattern {
+    /// The Γ of bodies along a tree.
+    pub fn of_bodies(bodies: Bodies) -> Pattern {
+        let n = bodies.size();
+        let diagonal = Pattern::new(n, (0..n).map(|i| [i]));
+        Pattern { bodies: Some(Arc::new(bodies)), ..diagonal }
+    }
+
+    /// The bodies, if it is a Γ of such.
+    pub fn bodies(&self) -> Option<&Arc<Bodies>> {
+        self.bodies.as_ref()
+    }
+
     /// A pattern with the columns of each row, in order.
     pub fn new<R: IntoIterator<Item = usize>>(
         columns: usize,
         rows: impl IntoIterator<Item = R>,
     ) -> Pattern {
-        let mut pattern = Pattern { columns, starts: vec![0], indices: Vec::new() };
+        let mut pattern = Pattern { columns, starts: vec![0], ..Pattern::default() };
         for row in rows {
             pattern.push(row);
         }
@@ -43,9 +61,9 @@ impl Pattern {
         self.columns
     }
 
-    /// The number of entries.
+    /// The number of entries, with what stands behind them.
     pub fn entries(&self) -> usize {
-        self.indices.len()
+        self.bodies.as_ref().map_or(self.indices.len(), |bodies| bodies.length())
     }
 
     /// Where the entries of a row are in the list of all.
@@ -101,6 +119,9 @@ impl Pattern {
 
     /// The matrix with all its zeros, row by row.
     pub fn dense(&self, values: &[f64]) -> Vec<f64> {
+        if let Some(bodies) = &self.bodies {
+            return bodies.dense(values);
+        }
         let mut full = vec![0.0; self.rows() * self.columns];
         for row in 0..self.rows() {
             for (column, value) in self.entries_of(row, values) {
@@ -110,8 +131,20 @@ impl Pattern {
         full
     }
 
+    /// Bounds on rounding, which are in the place of the entries, with all zeros. Those of bodies
+    /// are by the entries themselves.
+    pub fn dense_noise(&self, values: &[f64], noise: &[f64]) -> Vec<f64> {
+        match &self.bodies {
+            Some(bodies) => bodies.dense_noise(values),
+            None => self.dense(noise),
+        }
+    }
+
     /// The matrix times a vector.
     pub fn multiply(&self, values: &[f64], x: &[f64], out: &mut [f64]) {
+        if let Some(bodies) = &self.bodies {
+            return bodies.multiply(values, x, out);
+        }
         for (row, out) in out.iter_mut().enumerate().take(self.rows()) {
             *out = self.entries_of(row, values).map(|(column, a)| a * x[column]).sum();
         }

@@ -408,8 +408,7 @@ fn mean(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
 /// the others, and only the metric compares them.
 pub fn reach(terms: &Terms, x: &[f64]) -> Vec<f64> {
     let n = x.len();
-    let moved = |i: usize| terms.metric_row(i).map(|(j, m)| m * x[j]).sum::<f64>();
-    let square: f64 = x.iter().enumerate().map(|(i, x)| x * moved(i)).sum();
+    let square: f64 = x.iter().zip(terms.moved(x)).map(|(x, moved)| x * moved).sum();
     let length = |i: usize| (square / terms.mass(i)).sqrt();
     (0..n).map(length).map(|s| if s.is_finite() { s } else { 0.0 }).collect()
 }

@@ -4,6 +4,7 @@
 //! Phohomsiri 2006, Greenwood (2.49)-(2.52)). Γ must be symmetric and positive semidefinite; A may
 //! have any rank and may have more rows than columns.
 
+use crate::bodies::Bodies;
 use crate::error::SolveError;
 use crate::pattern::Pattern;
 use std::sync::Arc;
@@ -80,9 +81,41 @@ impl Default for Tolerances {
 }
 
 impl<'a> Terms<'a> {
-    /// The entries of a row of Γ: (column, entry). Of a dense one, all.
+    /// The bodies that Γ is of, if it is not a matrix of entries.
+    pub fn bodies(&self) -> Option<&'a Bodies> {
+        self.patterns.and_then(|patterns| patterns.metric.bodies()).map(|bodies| &**bodies)
+    }
+
+    /// The entries of a row of Γ: (column, entry). Of a dense one, all. Of bodies a row is as long
+    /// as their number: [`moved`](Terms::moved) and [`spread`](Terms::spread) have all at once.
     pub fn metric_row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
-        row_of(self.metric, self.n, self.patterns.map(|p| p.metric), i)
+        let of_bodies = self.bodies().map(|bodies| bodies.row(self.metric, i));
+        let entries = if of_bodies.is_some() { &[] } else { self.metric };
+        let own = row_of(entries, self.n, self.patterns.map(|p| p.metric), i);
+        own.chain(of_bodies.into_iter().flatten().enumerate())
+    }
+
+    /// Γ x.
+    pub fn moved(&self, x: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.n];
+        match self.bodies() {
+            Some(bodies) => bodies.multiply(self.metric, x, &mut out),
+            None => (0..self.n)
+                .for_each(|i| out[i] = self.metric_row(i).map(|(k, m)| m * x[k]).sum::<f64>()),
+        }
+        out
+    }
+
+    /// Σ_j |Γ_ij x_j|, or a bound on it.
+    pub fn spread(&self, x: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; self.n];
+        match self.bodies() {
+            Some(bodies) => bodies.spread(self.metric, x, &mut out),
+            None => (0..self.n).for_each(|i| {
+                out[i] = self.metric_row(i).map(|(k, m)| (m * x[k]).abs()).sum::<f64>();
+            }),
+        }
+        out
     }
 
     /// The entries of a row of A.
@@ -92,7 +125,8 @@ impl<'a> Terms<'a> {
 
     /// The noise of a row of Γ; none where none is known.
     pub fn metric_noise(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + use<'a> {
-        let noise = self.noise.map_or(&[][..], |noise| noise.metric);
+        let noise = self.noise.filter(|_| self.bodies().is_none());
+        let noise = noise.map_or(&[][..], |noise| noise.metric);
         row_of(noise, self.n, self.patterns.map(|p| p.metric), i)
     }
 

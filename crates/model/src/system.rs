@@ -179,6 +179,10 @@ pub struct Tree {
     pub links: Vec<Link>,
     /// All joints, in the order of the text.
     pub joints: Vec<Joint>,
+    /// Terms of T and L that are not the kinetic energy of a link.
+    pub others: Vec<ExprId>,
+    /// Terms of V that are not the weight of a link.
+    pub potentials: Vec<ExprId>,
 }
 
 impl Tree {
@@ -186,11 +190,20 @@ impl Tree {
     fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
         for link in &mut self.links {
             [&mut link.mass, &mut link.kinetic].into_iter().for_each(&mut *visit);
-            for list in [&mut link.center, &mut link.inertia, &mut link.origin, &mut link.rotation]
-            {
+            let lists = [&mut link.center, &mut link.inertia, &mut link.origin, &mut link.rotation];
+            for list in lists.into_iter().chain([&mut link.position, &mut link.gravity]) {
                 list.iter_mut().for_each(&mut *visit);
             }
+            let Some(steps) = &mut link.steps else { continue };
+            steps.from_parent.iter_mut().chain(&mut steps.to_origin).for_each(&mut *visit);
+            if let Some(motion) = &mut steps.motion {
+                motion.twist.iter_mut().chain(&mut motion.drift).for_each(&mut *visit);
+            }
+            for step in &mut steps.columns {
+                step.linear.iter_mut().chain(&mut step.angular).for_each(&mut *visit);
+            }
         }
+        self.others.iter_mut().chain(&mut self.potentials).for_each(&mut *visit);
         for joint in &mut self.joints {
             joint.point.iter_mut().for_each(&mut *visit);
             for attachment in &mut joint.attachments {
@@ -228,12 +241,54 @@ pub struct Link {
     pub origin: Vec<ExprId>,
     /// R by rows, nine entries in space, four in the plane, none for a particle.
     pub rotation: Vec<ExprId>,
+    /// The mass center in inertial axes.
+    pub position: Vec<ExprId>,
+    /// The uniform gravity that acts on it; empty where none does, or a field.
+    pub gravity: Vec<ExprId>,
     /// Its kinetic energy.
     pub kinetic: ExprId,
     /// What it stands on.
     pub stands: Stands,
+    /// How it moves beside that; `None` where it also does as coordinates elsewhere say (an
+    /// attachment that slides along its body, for instance).
+    pub steps: Option<Steps>,
     /// Where it is declared.
     pub span: Span,
+}
+
+/// How a link moves relative to what it stands on, by its own velocities: at its reference point, in
+/// inertial axes. That is where the joint is that carries it, else its origin.
+#[derive(Clone, Debug, Default)]
+pub struct Steps {
+    /// From the origin of what it stands on to the reference point; 0 where it stands on nothing.
+    pub from_parent: Vec<ExprId>,
+    /// From there to its own origin.
+    pub to_origin: Vec<ExprId>,
+    /// For each of its own coordinates.
+    pub columns: Vec<Step>,
+    /// The same for the velocities there are; `None` where it also moves by time, beside what it
+    /// stands on.
+    pub motion: Option<Moving>,
+}
+
+/// (linear, angular), in inertial axes.
+#[derive(Clone, Debug, Default)]
+pub struct Moving {
+    /// Σ S q̇; of a link that stands on nothing its whole twist.
+    pub twist: Vec<ExprId>,
+    /// By what twists change where q̈ = 0, seen from what it stands on.
+    pub drift: Vec<ExprId>,
+}
+
+/// What the rate of one coordinate does to a link.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The coordinate.
+    pub coordinate: usize,
+    /// ∂(velocity of the reference point)/∂q̇.
+    pub linear: Vec<ExprId>,
+    /// ∂(angular velocity)/∂q̇: three numbers in space, one in the plane.
+    pub angular: Vec<ExprId>,
 }
 
 /// What a link stands on; links and joints by their places in the [`Tree`].

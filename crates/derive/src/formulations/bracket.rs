@@ -164,6 +164,7 @@ fn reduce(
         lift: matrix::product(exprs, s, &inverse_matrix),
         lift_bias,
         metric: matrix::identity(u.len()),
+        bodies: None,
         force,
         nonideal: matrix::times(exprs, &st, &picture.nonideal),
         jacobian: Jacobian { rows: Vec::new(), columns: u.len() },

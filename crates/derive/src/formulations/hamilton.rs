@@ -217,6 +217,7 @@ fn assemble(exprs: &Exprs, system: &System, terms: Terms) -> EquationsOfMotion {
         force,
         nonideal,
         metric,
+        bodies: None,
         rows: (0..rows.bias.len()).collect(),
         multipliers: kernel::multipliers_in_forces(exprs, system),
         chart: None,

@@ -71,6 +71,7 @@ pub fn equations(exprs: &Exprs, picture: &Picture) -> EquationsOfMotion {
         auxiliary: picture.auxiliary.clone(),
         levels: Vec::new(),
         metric: picture.metric.clone(),
+        bodies: picture.bodies.clone(),
         force: picture.force.clone(),
         nonideal: picture.nonideal.clone(),
         rows: (0..picture.rows.bias.len()).collect(),

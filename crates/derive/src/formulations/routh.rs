@@ -181,6 +181,7 @@ fn routhian(
         v,
         kinematics: kinematics.into_iter().chain(picture.state_rates()).collect(),
         metric,
+        bodies: None,
         force,
         nonideal: c,
         jacobian,

@@ -28,7 +28,7 @@ use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, STRAIGHT, STRAIGHT_WITH_ROWS, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
-use crate::sparse::{Dense, LARGEST_DENSE, Reduced, SparseFactored};
+use crate::sparse::{Dense, LARGEST_DENSE, Reduced, SparseFactored, TreeFactored};
 use crate::terms::Terms;
 use crate::tolerances::solving::{FALLS, HOLDS, POOR};
 use dalembert_machine::wide;
@@ -51,6 +51,8 @@ pub struct Factored {
     adopted: u64,
     /// The same of a sparse problem, where the decision was made on one.
     sparse: Option<Box<SparseFactored>>,
+    /// The same of bodies along a tree.
+    tree: Option<Box<TreeFactored>>,
     /// A sparse problem made dense.
     dense: Option<Box<Dense>>,
 }
@@ -58,6 +60,9 @@ pub struct Factored {
 impl Factored {
     /// Whether there is a decision to go by.
     pub fn is_decided(&self) -> bool {
+        if let Some(tree) = &self.tree {
+            return tree.is_decided();
+        }
         self.sparse.as_ref().map_or(self.is_decided, |sparse| sparse.is_decided())
     }
 
@@ -65,6 +70,7 @@ impl Factored {
     pub fn forget(&mut self) {
         self.is_decided = false;
         self.sparse.iter_mut().for_each(|sparse| sparse.forget());
+        self.tree.iter_mut().for_each(|tree| tree.forget());
     }
 
     /// How many decisions were taken over: a number for that at hand.
@@ -84,7 +90,8 @@ impl Factored {
         let (n, r) = (self.s.scaled.n, self.s.decision.jacobian);
         let most = if r == 0 { STRAIGHT } else { STRAIGHT_WITH_ROWS };
         let is_plain = self.is_decided && !self.s.refines && !self.has_massless && n <= most;
-        if self.sparse.is_some() || !is_plain || !elimination.is_null_space() {
+        let is_large = self.sparse.is_some() || self.tree.is_some();
+        if is_large || !is_plain || !elimination.is_null_space() {
             return None;
         }
         constants.clear();
@@ -116,8 +123,12 @@ impl Factored {
         let (n, r) = (decided.scaled.n, decided.decision.jacobian);
         self.is_decided = false;
         self.adopted += 1;
-        self.sparse = None;
+        (self.sparse, self.tree) = (None, None);
         if decided.is_sparse {
+            if let Some(found) = decided.sparse.as_ref().and_then(|d| d.tree.as_ref()) {
+                self.tree = TreeFactored::adopt(found, outcome).map(Box::new);
+                return self.tree.is_some();
+            }
             let found = decided.sparse.as_ref().and_then(|d| SparseFactored::adopt(d, outcome));
             self.sparse = found.map(Box::new);
             return self.sparse.is_some();
@@ -174,6 +185,9 @@ impl Factored {
 
     /// Whether the decision would be made again at the state that was factored last, by far.
     pub fn holds(&self) -> bool {
+        if let Some(tree) = &self.tree {
+            return tree.holds();
+        }
         if let Some(sparse) = &self.sparse {
             return sparse.holds();
         }
@@ -191,6 +205,9 @@ impl Factored {
 
     /// Factors Γ and A of another state. False if a pivot has fallen.
     pub fn refactor(&mut self, elimination: &dyn Elimination, terms: &Terms) -> bool {
+        if let Some(tree) = &mut self.tree {
+            return tree.refactor(terms);
+        }
         if let Some(sparse) = &mut self.sparse {
             return sparse.refactor(terms);
         }
@@ -214,6 +231,9 @@ impl Factored {
         v_dot: &mut Vec<f64>,
         multipliers: &mut Vec<f64>,
     ) -> bool {
+        if let Some(tree) = &mut self.tree {
+            return tree.solve(terms, v_dot, multipliers);
+        }
         if let Some(sparse) = &mut self.sparse {
             return sparse.solve(terms, v_dot, multipliers);
         }
@@ -254,7 +274,7 @@ impl Factored {
         v_dot: &mut Vec<f64>,
         multipliers: &mut Vec<f64>,
     ) -> bool {
-        if self.sparse.is_some() || terms.patterns.is_some() {
+        if self.sparse.is_some() || self.tree.is_some() || terms.patterns.is_some() {
             return self.refactor(elimination, terms)
                 && self.solve(elimination, terms, v_dot, multipliers);
         }
@@ -276,6 +296,9 @@ impl Factored {
         right: &[f64],
         change: &mut Vec<f64>,
     ) -> bool {
+        if let Some(tree) = &mut self.tree {
+            return tree.shortest(right, change);
+        }
         if let Some(sparse) = &mut self.sparse {
             return sparse.shortest(right, change);
         }
@@ -293,6 +316,7 @@ impl Factored {
     pub fn inverse(&mut self, elimination: &dyn Elimination, into: &mut Vec<f64>) -> bool {
         let s = &mut self.s;
         self.sparse.is_none()
+            && self.tree.is_none()
             && elimination.is_null_space()
             && !s.refines
             && !self.has_massless
@@ -301,16 +325,20 @@ impl Factored {
 
     /// ρ_N and ρ_A of the last solution.
     pub fn residuals(&mut self) -> (f64, f64) {
-        match &mut self.sparse {
-            Some(sparse) => sparse.residuals(),
-            None => frozen::residuals(&mut self.s),
+        match (&mut self.tree, &mut self.sparse) {
+            (Some(tree), _) => tree.residuals(),
+            (_, Some(sparse)) => sparse.residuals(),
+            _ => frozen::residuals(&mut self.s),
         }
     }
 
     /// Of a sparse problem, how far the rows factored last are from depending on each other: the
     /// least pivot in units of equal mass, as a part of given lengths of the rows.
     pub fn margin(&self, lengths: &[f64]) -> Option<f64> {
-        self.sparse.as_ref().map(|sparse| sparse.margin(lengths))
+        match &self.tree {
+            Some(tree) => Some(tree.margin()),
+            None => self.sparse.as_ref().map(|sparse| sparse.margin(lengths)),
+        }
     }
 
     /// Does with a sparse problem what is done with a dense one.

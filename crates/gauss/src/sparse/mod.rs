@@ -7,6 +7,9 @@
 //! triangle (`decide`). Cost and memory grow as the entries of L do: for chains and trees, as
 //! their length.
 //!
+//! A Γ of bodies along a tree (`tree`) is dense and never formed: by articulated inertias the problem
+//! becomes one of as many unknowns as there are rows.
+//!
 //! What fills in too much, has coordinates without mass, or leaves doubt is handed to the dense
 //! eliminations, up to a size; beyond it, that is an error and not a guess.
 
@@ -19,6 +22,7 @@ mod numeric;
 mod sets;
 mod solve;
 mod structure;
+mod tree;
 mod uplooking;
 
 pub use factored::Reduced;
@@ -27,6 +31,7 @@ pub use sets::dependent_sets;
 
 pub(crate) use factored::SparseFactored;
 pub(crate) use solve::{Decided, solve};
+pub(crate) use tree::TreeFactored;
 
 use crate::terms::Terms;
 
@@ -50,7 +55,7 @@ impl Dense {
         self.metric = patterns.metric.dense(terms.metric);
         self.jacobian = patterns.jacobian.dense(terms.jacobian);
         if let Some(noise) = terms.noise {
-            self.metric_noise = patterns.metric.dense(noise.metric);
+            self.metric_noise = patterns.metric.dense_noise(terms.metric, noise.metric);
             self.jacobian_noise = patterns.jacobian.dense(noise.jacobian);
         }
         let noise = terms.noise.map(|noise| crate::terms::Noise {

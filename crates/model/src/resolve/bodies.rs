@@ -562,11 +562,23 @@ impl<'a> Resolver<'a, '_> {
             let term = self.kinetic_of(&body);
             kinetic.push(term);
             self.energy_terms.push((term, instance.statement.span));
-            kinetic.extend(self.quaternion_gauge(def, &body));
+            self.machine.kinetic.push((Some(def), term));
+            let gauge = self.quaternion_gauge(def, &body);
+            self.machine.kinetic.extend(gauge.map(|term| (None, term)));
+            kinetic.extend(gauge);
+            if let Some(weight) = weight {
+                let gravity = self.gravity_seen.clone().unwrap_or_default();
+                let own = self.exprs.at(body.mass)
+                    * self.exprs.at(Tensor::dot(&self.exprs, &gravity, &body.position));
+                let is_uniform = gravity.len() == body.position.len() && (-own).id == weight;
+                self.machine.potentials.push((is_uniform.then_some(def), weight));
+            }
             potential.extend(weight);
         }
         for at in 0..self.machine.joints.len() {
-            kinetic.extend(self.settle(|r| r.turn_gauge(at)).unwrap_or_default());
+            let gauges = self.settle(|r| r.turn_gauge(at)).unwrap_or_default();
+            self.machine.kinetic.extend(gauges.iter().map(|&term| (None, term)));
+            kinetic.extend(gauges);
         }
         (kinetic, potential)
     }

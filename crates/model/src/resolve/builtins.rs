@@ -532,7 +532,7 @@ impl<'a> Resolver<'a, '_> {
     }
 
     /// The time derivative of a function of position and time.
-    fn rate_of(&mut self, id: ExprId) -> Option<ExprId> {
+    pub(super) fn rate_of(&mut self, id: ExprId) -> Option<ExprId> {
         let known = role::PARAMETER | role::TIME | role::INPUT | role::POSITION;
         (self.mask(id) & !known == 0).then(|| self.exprs.time_derivative(id))
     }

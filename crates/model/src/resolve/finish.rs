@@ -152,6 +152,7 @@ impl<'a> Resolver<'a, '_> {
     /// Puts a further kinetic energy into L.
     fn add_kinetic(&mut self, energy: &mut Energy, more: ExprId) {
         let velocities: Vec<Symbol> = self.parts.coordinates.iter().map(|c| c.velocity).collect();
+        self.machine.kinetic.push((None, more));
         if let Energy::Lagrangian { kinetic, lagrangian, momenta, .. } = energy {
             *kinetic = (self.exprs.at(*kinetic) + self.exprs.at(more)).id;
             *lagrangian = (self.exprs.at(*lagrangian) + self.exprs.at(more)).id;

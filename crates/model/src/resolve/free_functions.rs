@@ -151,31 +151,19 @@ impl<'a> Resolver<'a, '_> {
         Ok(self.exprs.at(square).sqrt().id)
     }
 
-    /// cos a 1 + sin a [k]× + (1 − cos a) k kᵀ, with k the direction of the axis.
-    #[allow(clippy::needless_range_loop)]
+    /// The turn about the direction of an axis. One that moves by itself leaves the angular velocity
+    /// to the derivative of the matrix.
     fn turn_about(&mut self, axis: [ExprId; 3], angle: ExprId, span: Span) -> Eval<Value> {
-        // About an axis of coordinates it is the function of that name.
-        let plain = [ExprId::ONE, ExprId::ZERO, ExprId::ZERO];
-        for (at, name) in ["Rx", "Ry", "Rz"].into_iter().enumerate() {
-            if (0..3).all(|k| axis[k] == plain[(k + 3 - at) % 3]) {
-                return Ok(self.rotation(name, angle));
-            }
+        let is_fixed = axis.iter().all(|&id| self.mask(id) & !role::PARAMETER == 0);
+        let rate = self.rate_of(angle).filter(|_| is_fixed);
+        // Along an axis of the frame there is nothing to scale.
+        let along = axis.iter().filter(|&&id| id != ExprId::ZERO).collect::<Vec<_>>();
+        if let [&ExprId::ONE] = along[..] {
+            return Ok(Value::about(&self.exprs, &axis, angle, rate));
         }
         let length = self.length(&axis, span)?;
         let length = self.exprs.at(length);
-        let k = axis.map(|id| (self.exprs.at(id) / length).id);
-        let k = k.map(|id| self.exprs.at(id));
-        let (s, c) = (self.exprs.at(angle).sin(), self.exprs.at(angle).cos());
-        let rest = self.exprs.integer(1) - c;
-        let zero = self.exprs.integer(0);
-        let across = [[zero, -k[2], k[1]], [k[2], zero, -k[0]], [-k[1], k[0], zero]];
-        let mut data = Vec::with_capacity(9);
-        for i in 0..3 {
-            for j in 0..3 {
-                let own = if i == j { c } else { zero };
-                data.push((own + s * across[i][j] + rest * k[i] * k[j]).id);
-            }
-        }
-        Ok(Value::matrix(3, data))
+        let direction = axis.map(|id| (self.exprs.at(id) / length).id);
+        Ok(Value::about(&self.exprs, &direction, angle, rate))
     }
 }

@@ -103,6 +103,10 @@ pub(super) struct Machine<'a> {
     pub rotations: FxHashMap<Vec<ExprId>, Vec<ExprId>>,
     /// First components of quaternions, which are 1 where nothing is said of them.
     pub balls: FxHashSet<Symbol>,
+    /// Terms of T and L, with the body that one is the kinetic energy of.
+    pub kinetic: Vec<(Option<DefId>, ExprId)>,
+    /// Terms of V, with the body that one is the weight of in uniform gravity.
+    pub potentials: Vec<(Option<DefId>, ExprId)>,
     /// Numbers of the parameters, and of how many.
     numbers: Option<(usize, FxHashMap<Symbol, f64>)>,
 }
@@ -386,7 +390,8 @@ impl<'a> Resolver<'a, '_> {
             }
             self.machine.footing.insert(def, Footing::Broken);
             // A joint that could not be read may be the one.
-            let unread = self.machine.joints.iter().any(|j| j.targets.is_none());
+            let unread = self.machine.joints.iter().any(|j| j.targets.is_none())
+                || self.diagnostics.iter().any(|d| d.code == Code::JointKind);
             if unread || !told.insert(span) {
                 continue;
             }
@@ -824,6 +829,8 @@ impl<'a> Resolver<'a, '_> {
         let joined: FxHashSet<Target> =
             self.machine.joints.iter().filter_map(|joint| joint.targets).flatten().collect();
         let mut places: FxHashMap<DefId, usize> = FxHashMap::default();
+        let heavy: FxHashSet<DefId> =
+            self.machine.potentials.iter().filter_map(|term| term.0).collect();
         for def in self.machine.order.clone() {
             let footing = self.machine.footing.get(&def).copied().unwrap_or(Footing::Broken);
             let Some(Some(body)) = self.bodies.get(&def).cloned() else { continue };
@@ -846,7 +853,14 @@ impl<'a> Resolver<'a, '_> {
                 Attitude::Space { inertia, .. } => inertia.to_vec(),
             };
             let rotation = self.rotation_of(&body).components().to_vec();
+            let steps = self.settle(|r| r.steps_of(def, footing, &body)).flatten();
             tree.links.push(Link {
+                position: body.position.clone(),
+                gravity: match heavy.contains(&def) {
+                    true => self.gravity_seen.clone().unwrap_or_default(),
+                    false => Vec::new(),
+                },
+                steps,
                 name: names.get(&def).cloned().unwrap_or_default(),
                 mass: body.mass,
                 center: body.center.clone(),
@@ -858,6 +872,13 @@ impl<'a> Resolver<'a, '_> {
                 span,
             });
         }
+        let others = self.machine.kinetic.iter();
+        let others = others.filter(|(of, _)| of.is_none_or(|def| !places.contains_key(&def)));
+        tree.others = others.map(|term| term.1).collect();
+        let potentials = self.machine.potentials.iter();
+        let potentials =
+            potentials.filter(|(of, _)| of.is_none_or(|def| !places.contains_key(&def)));
+        tree.potentials = potentials.map(|term| term.1).collect();
         for at in 0..self.machine.joints.len() {
             let joint = &self.machine.joints[at];
             let (Some(kind), Some(targets)) = (joint.kind, joint.targets) else { continue };

@@ -33,6 +33,7 @@ mod servo;
 mod statements;
 pub(crate) mod tables;
 mod touch;
+mod twists;
 mod unvisited;
 mod value;
 

@@ -53,9 +53,18 @@ impl<'a> Resolver<'a, '_> {
         let mut map: FxHashMap<Symbol, ExprId> = FxHashMap::default();
         match energy {
             Energy::Lagrangian { kinetic, potential, lagrangian, momenta, .. } => {
-                for (coordinate, &p) in self.parts.coordinates.iter().zip(momenta) {
+                // All at once: momenta along a chain are made of the same.
+                let moved: Vec<ExprId> =
+                    momenta.iter().map(|&p| exprs.time_derivative(p)).collect();
+                let moved = match rates.is_empty() {
+                    true => moved,
+                    false => exprs.substitute_with(&moved, |s| rates.get(&s).copied()),
+                };
+                for ((coordinate, &p), rate) in
+                    self.parts.coordinates.iter().zip(momenta).zip(moved)
+                {
                     map.insert(coordinate.momentum, p);
-                    map.insert(coordinate.momentum_rate, in_time(p));
+                    map.insert(coordinate.momentum_rate, rate);
                 }
                 // H = q′·∂L/∂q′ − L
                 let terms: Vec<ExprId> = self

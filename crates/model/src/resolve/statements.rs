@@ -217,6 +217,12 @@ impl<'a> Resolver<'a, '_> {
             match value {
                 Some(id) => {
                     terms.entry(*kind).or_default().push(id);
+                    if matches!(kind, EnergyKind::Kinetic | EnergyKind::Lagrangian) {
+                        self.machine.kinetic.push((None, id));
+                    }
+                    if *kind == EnergyKind::Potential {
+                        self.machine.potentials.push((None, id));
+                    }
                     if !matches!(kind, EnergyKind::Potential | EnergyKind::Dissipation) {
                         self.energy_terms.push((id, instance.statement.span));
                     }
@@ -232,6 +238,7 @@ impl<'a> Resolver<'a, '_> {
         });
         if let Some(span) = spring {
             first.entry(EnergyKind::Potential).or_insert(span);
+            self.machine.potentials.extend(springs.iter().map(|&term| (None, term)));
             terms.entry(EnergyKind::Potential).or_default().extend(springs);
         }
         terms.entry(EnergyKind::Dissipation).or_default().extend(dampers);

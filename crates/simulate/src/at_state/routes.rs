@@ -192,7 +192,8 @@ impl Reference {
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
         let model = &*setting.model;
-        let picture = Picture::new(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
+        let picture =
+            Picture::for_numbers(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
         Reference::on(setting, &picture, state, tolerances)
     }
 

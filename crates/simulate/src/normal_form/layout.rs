@@ -6,21 +6,19 @@
 //! lists before or behind. Of matrices only the entries that are not 0 by structure are outputs.
 //!
 //! Where there are many coordinates and most entries of Γ are 0, matrices stay lists of entries at
-//! the places of a pattern; all others are made dense.
+//! the places of a pattern; all others are made dense. A Γ of bodies along a tree is the list of what
+//! recursions along it go by, behind its diagonal.
 
 use super::matrix::Matrix;
 use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::bodies::{BodyTree, LARGE, SPARSE};
 use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Jacobian};
 use dalembert_gauss::Pattern;
+use dalembert_gauss::bodies::{Bodies, Said};
 use dalembert_gauss::terms::{Patterns, Terms, row_of};
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Matrices with fewer columns are dense.
-const LARGE: usize = 64;
-/// As are those with more than this part of their entries.
-const SPARSE: f64 = 0.125;
 
 /// Whether matrices that go with a metric stay sparse.
 pub(crate) fn is_large(metric: &Jacobian) -> bool {
@@ -32,6 +30,27 @@ pub(crate) fn is_large(metric: &Jacobian) -> bool {
 /// The pattern of a matrix.
 pub(crate) fn pattern(matrix: &Jacobian) -> Pattern {
     Pattern::new(matrix.columns, matrix.rows.iter().map(|row| row.iter().map(|e| e.0)))
+}
+
+/// The pattern of a Γ of bodies along a tree.
+pub(crate) fn pattern_of(tree: &BodyTree) -> Arc<Pattern> {
+    let said: Vec<Said> = tree
+        .links
+        .iter()
+        .map(|link| Said {
+            parent: link.parent,
+            columns: link.columns.clone(),
+            has_rest: link.has_rest,
+        })
+        .collect();
+    let bodies = Bodies::new(tree.diagonal.len(), tree.is_plane, &said);
+    Arc::new(Pattern::of_bodies(bodies.expect("links come parents first, each with its own")))
+}
+
+/// The numbers of a Γ of bodies along a tree.
+pub(crate) fn numbers_of(tree: &BodyTree) -> impl Iterator<Item = ExprId> + '_ {
+    let links = tree.links.iter().flat_map(|link| &link.numbers);
+    tree.diagonal.iter().chain(links).copied()
 }
 
 /// The outputs of a function, in order.
@@ -64,6 +83,19 @@ impl Outputs {
         let start = self.roots.len();
         self.roots.extend(roots);
         start..self.roots.len()
+    }
+
+    /// Lists what Γ is made of: its entries, or the numbers of bodies.
+    pub(crate) fn metric(&mut self, metric: &Jacobian, bodies: Option<&BodyTree>) -> Sparse {
+        let Some(tree) = bodies else { return self.matrix(metric) };
+        let at = self.list(numbers_of(tree));
+        Sparse {
+            length: at.len(),
+            at,
+            places: Vec::new(),
+            columns: metric.columns,
+            pattern: Some(pattern_of(tree)),
+        }
     }
 
     /// Lists the entries of a matrix.
@@ -207,7 +239,7 @@ impl Layout {
     /// Lists the normal form of a formulation, in its own variables.
     pub(crate) fn of_equations(outputs: &mut Outputs, equations: &EquationsOfMotion) -> Layout {
         Layout {
-            metric: outputs.matrix(&equations.metric),
+            metric: outputs.metric(&equations.metric, equations.bodies.as_deref()),
             force: outputs.list(equations.force.iter().copied()),
             nonideal: outputs.list(equations.nonideal.iter().copied()),
             jacobian: outputs.matrix(&equations.jacobian),
@@ -218,7 +250,7 @@ impl Layout {
     /// Lists M q̈ = Q + C + Aᵀλ, A q̈ = b, in q, q̇ and t.
     pub(crate) fn of_picture(outputs: &mut Outputs, picture: &Picture) -> Layout {
         Layout {
-            metric: outputs.matrix(&picture.metric),
+            metric: outputs.metric(&picture.metric, picture.bodies.as_deref()),
             force: outputs.list(picture.force.iter().copied()),
             nonideal: outputs.list(picture.nonideal.iter().copied()),
             jacobian: outputs.matrix(&picture.rows.jacobian),

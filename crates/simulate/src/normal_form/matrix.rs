@@ -102,6 +102,11 @@ impl Matrix {
             return self;
         }
         let columns = chosen.len();
+        if let Some(bodies) = self.pattern.as_ref().and_then(|pattern| pattern.bodies()) {
+            let (bodies, values) = bodies.pick(&self.values, chosen);
+            let pattern = Some(Arc::new(Pattern::of_bodies(bodies)));
+            return Matrix { values, columns, pattern };
+        }
         let Some(pattern) = &self.pattern else {
             let entries = chosen.iter().flat_map(|&i| chosen.iter().map(move |&j| i * all + j));
             return Matrix::dense(entries.map(|at| self.values[at]).collect(), columns);

@@ -79,9 +79,8 @@ impl Numbers {
     pub fn with_zeros(mut self) -> Numbers {
         if let Some([metric, jacobian, lift]) = self.places.take() {
             self.lift = lift.dense(&self.lift);
-            for values in [&mut self.metric, &mut self.metric_noise] {
-                *values = metric.dense(values);
-            }
+            self.metric_noise = metric.dense_noise(&self.metric, &self.metric_noise);
+            self.metric = metric.dense(&self.metric);
             for values in [&mut self.jacobian, &mut self.jacobian_noise] {
                 *values = jacobian.dense(values);
             }

@@ -7,22 +7,25 @@
 //! Equations of the form `name = value` hold exactly.
 
 use crate::normal_form::Matrix;
-use crate::normal_form::layout::is_large;
+use crate::normal_form::layout::{is_large, numbers_of, pattern_of};
 use crate::points::balance;
 use crate::points::nearest::{NearestPoint, Scales, Unmet};
 use crate::points::states;
 use crate::setting::State;
-use crate::setting::extent::{Along, Geometry, velocity_extents};
+use crate::setting::extent::{Along, Geometry, no_entries, velocity_extents};
 use crate::setting::legendre::NewtonError;
 use crate::setting::{Setting, Table};
+use dalembert_derive::bodies::BodyTree;
 use dalembert_derive::{kernel, picture};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_gauss::Pattern;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
 use dalembert_model::system::{Energy, Level, Start as Item, System};
 use dalembert_model::tree::StartRelation;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// A start that satisfies everything.
 #[derive(Clone, Debug)]
@@ -354,6 +357,8 @@ pub(crate) struct Native {
     pub(crate) by_momenta: bool,
     pub(crate) rates: Vec<Symbol>,
     pub(crate) metric: Jacobian,
+    /// M of bodies along a tree, of which `metric` is the diagonal.
+    pub(crate) bodies: Option<(BodyTree, Arc<Pattern>)>,
     /// What the position constraints, the velocity constraints and the metric depend on.
     pub(crate) geometry: Geometry,
     pub(crate) velocity_laws: Vec<(usize, ExprId)>,
@@ -368,12 +373,21 @@ impl Native {
                 let rates = picture::rates(&q, &k, &system.rates(exprs));
                 let a = system.accelerations();
                 let rows = kernel::differentiate(exprs, system, &v, &a, &rates, None);
-                let metric = exprs.jacobian(momenta, &v);
-                let geometry = geometry(exprs, system, &rows.velocity_residuals, &v, &metric);
+                let bodies = BodyTree::of_large(exprs, system);
+                let metric = match &bodies {
+                    Some(bodies) => bodies.diagonal_matrix(),
+                    None => exprs.jacobian(momenta, &v),
+                };
+                let residuals = &rows.velocity_residuals;
+                let geometry = geometry(exprs, system, residuals, &v, &metric, bodies.is_some());
                 Native {
                     by_momenta: false,
                     rates: v,
                     metric,
+                    bodies: bodies.map(|bodies| {
+                        let pattern = pattern_of(&bodies);
+                        (bodies, pattern)
+                    }),
                     geometry,
                     velocity_laws: rows.velocity_residuals,
                 }
@@ -384,11 +398,13 @@ impl Native {
                 let a = system.momentum_rates();
                 let rows = kernel::differentiate(exprs, system, &p, &a, &rates, None);
                 let metric = exprs.jacobian(velocities, &p);
-                let geometry = geometry(exprs, system, &rows.velocity_residuals, &p, &metric);
+                let residuals = &rows.velocity_residuals;
+                let geometry = geometry(exprs, system, residuals, &p, &metric, false);
                 Native {
                     by_momenta: true,
                     rates: p,
                     metric,
+                    bodies: None,
                     geometry,
                     velocity_laws: rows.velocity_residuals,
                 }
@@ -398,6 +414,10 @@ impl Native {
 
     /// M or H_pp, as numbers.
     pub(crate) fn metric(&self, setting: &Setting, table: &Table) -> Option<Matrix> {
+        if let Some((bodies, pattern)) = &self.bodies {
+            let values = setting.numbers(&numbers_of(bodies).collect::<Vec<_>>(), table);
+            return Some(Matrix::with_pattern(values, self.rates.len(), Some(pattern.clone())));
+        }
         let entries: Vec<ExprId> = self.metric.rows.iter().flatten().map(|e| e.1).collect();
         let values = setting.numbers(&entries, table);
         Some(Matrix::of(&self.metric, values, is_large(&self.metric)))
@@ -443,11 +463,14 @@ fn geometry(
     velocity_residuals: &[(usize, ExprId)],
     rates: &[Symbol],
     metric: &Jacobian,
+    of_bodies: bool,
 ) -> Geometry {
     let positions = system.constraints.iter().filter(|c| c.level == Level::Position);
     let phi: Vec<ExprId> = positions.map(|c| c.residual).collect();
     let psi: Vec<ExprId> = velocity_residuals.iter().map(|r| r.1).collect();
-    Geometry::new(exprs, &system.positions(), &phi, &exprs.jacobian(&psi, rates), metric)
+    let (q, jacobian) = (&system.positions(), &exprs.jacobian(&psi, rates));
+    let geometry = Geometry::new(exprs, q, &phi, jacobian, &no_entries(metric, of_bodies));
+    geometry.with_masses(metric)
 }
 
 fn inverse(matrix: &[f64], n: usize) -> Option<Vec<f64>> {

@@ -64,8 +64,8 @@ fn parts_of(setting: &Setting, terms: &[ExprId]) -> Vec<usize> {
         }
         list
     };
-    for &term in terms {
-        joined.join(&of(&[term]));
+    for pair in exprs.numbered(terms, |s| owners.of(s)).1 {
+        joined.join(&pair);
     }
     for constraint in &system.constraints {
         joined.join(&of(&[constraint.residual]));
@@ -202,18 +202,18 @@ impl Energies {
         let count = groups.iter().map(|g| g.0 + 1).max().unwrap_or(1);
         let mut active = vec![false; count];
         groups.iter().for_each(|g| active[g.0] |= g.1);
-        let group_of = |term: ExprId| -> Option<usize> {
-            let symbols = exprs.symbols_of(&[term]);
-            let owner = symbols.iter().find_map(|&s| owners.of(s));
+        let group_of = |term: ExprId, owner: Option<usize>| -> Option<usize> {
             // Time alone: it belongs to what changes with time.
-            let by_time = || changes(system, &symbols).then(|| active.iter().position(|a| *a));
+            let changes = || changes(system, &exprs.symbols_of(&[term]));
+            let by_time = || changes().then(|| active.iter().position(|a| *a));
             owner.map(|i| groups[i].0).or_else(|| by_time().flatten())
         };
         let mut energies: Vec<Vec<ExprId>> = vec![Vec::new(); count];
         let mut kinetic: Vec<Vec<ExprId>> = vec![Vec::new(); count];
         let is_hamiltonian = matches!(system.energy, Energy::Hamiltonian { .. });
-        for &term in &terms {
-            let Some(group) = group_of(term) else { continue };
+        let owned = exprs.numbered(&terms, |s| owners.of(s)).0;
+        for (&term, owner) in terms.iter().zip(owned) {
+            let Some(group) = group_of(term, owner) else { continue };
             energies[group].push(if is_hamiltonian { term } else { (-exprs.at(term)).id });
         }
         for (i, &(group, _)) in groups.iter().enumerate() {
@@ -397,10 +397,9 @@ fn groups(setting: &Setting, terms: &[ExprId], parts: &[usize]) -> Vec<(usize, b
             }
         }
     };
-    for &term in terms {
-        if changes(system, &exprs.symbols_of(&[term])) {
-            mark(term);
-        }
+    let changing = exprs.depend_on(terms, |s| changes(system, &[s]));
+    for (&term, _) in terms.iter().zip(changing).filter(|(_, changes)| *changes) {
+        mark(term);
     }
     for constraint in &system.constraints {
         let is_idle = constraint.scleronomic

@@ -372,6 +372,10 @@ impl Field {
     pub(crate) fn sparsity(&self) -> Option<String> {
         let Patterns { metric, jacobian } = self.patterns()?;
         let (n, m) = (metric.rows(), jacobian.rows());
+        if let Some(bodies) = &self.equations.bodies {
+            let count = bodies.links.len();
+            return Some(format!("along a tree: {n} rates of {count} bodies, and {m} rows"));
+        }
         let (here, there) = (metric.entries() + jacobian.entries(), n * (n + m));
         Some(format!("sparse: {n} rates and {m} rows with {here} entries of {there}"))
     }

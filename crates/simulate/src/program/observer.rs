@@ -330,8 +330,7 @@ impl Observer {
         let inertia = &field.noise().mass_inertia;
         let inertia = &inertia[..n.min(inertia.len())];
         let terms = Terms { inertia, ..layout.normal.terms(output, &mass, &jacobian) };
-        let moved = |i: usize| terms.metric_row(i).map(|(k, m)| m * accelerations[k]).sum::<f64>();
-        let rates: Vec<f64> = (0..n).map(moved).collect();
+        let rates = terms.moved(&accelerations);
         let constraint_force: Vec<f64> =
             rates.iter().zip(terms.force).map(|(a, b)| a - b).collect();
         let bias = &output[layout.momentum_bias.clone()];

@@ -136,6 +136,9 @@ pub(crate) fn integrator_for(
         return Err(unsuited(reason));
     }
     if !field.equip(integrator.needs()) {
+        if let Some(bodies) = &field.equations.bodies {
+            return Err(unsuited(Reason::Bodies(bodies.links.len())));
+        }
         return Err(unsuited(match integrator.needs() {
             Needs::Series => Reason::NoSeries,
             _ => Reason::Equations,

@@ -94,7 +94,7 @@ impl Program {
     ) -> Result<Program, RunError> {
         let clock = Instant::now();
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
-        let picture = Picture::new(exprs, system).map_err(RunError::Formulation)?;
+        let picture = Picture::for_numbers(exprs, system).map_err(RunError::Formulation)?;
         let equations = run::derive(setting, &picture, options, state)?;
         let derived = clock.elapsed();
         let mut field = Field::on(setting, Some(&picture), &equations, options.elimination);

@@ -410,7 +410,7 @@ impl<'a> Simulation<'a> {
         let state = self.observer.state(&self.driver.field, t, &x);
         self.finish();
         let setting = &self.setting;
-        let picture = Picture::new(&setting.model.exprs, &setting.model.system)
+        let picture = Picture::for_numbers(&setting.model.exprs, &setting.model.system)
             .map_err(RunError::Formulation)?;
         let equations = derive(setting, &picture, self.options, &state)?;
         let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);

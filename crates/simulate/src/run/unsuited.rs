@@ -51,6 +51,8 @@ pub enum Reason {
     NoSeries,
     /// Its matrices are dense, and there are too many unknowns for that.
     TooMany(usize),
+    /// It has Γ by its entries, and those of so many bodies along a tree are not formed.
+    Bodies(usize),
     /// The equations do not have what it evaluates.
     Equations,
 }
@@ -132,6 +134,11 @@ impl Unsuited {
             Reason::TooMany(unknowns) => format!(
                 "`{name}` forms dense matrices here, and there are {unknowns} unknowns: `dop853` and \
                  `taylor` do not"
+            ),
+            Reason::Bodies(count) => format!(
+                "`{name}` takes the mass matrix by its entries, and that of {count} bodies along a \
+                 tree is not formed: `dop853` takes them as they are, and so does `coordinates \
+                 absolute`"
             ),
             Reason::Equations => format!("`{name}` does not apply to these equations"),
         }

@@ -46,7 +46,20 @@ impl Geometry {
     /// The geometry of equations in their own variables, with the diagonal of Γ as masses.
     pub fn of_equations(exprs: &Exprs, equations: &EquationsOfMotion) -> Geometry {
         let rows: Vec<ExprId> = equations.configuration_residuals.iter().map(|r| r.1).collect();
-        Geometry::new(exprs, &equations.q, &rows, &equations.jacobian, &equations.metric)
+        let (q, jacobian, metric) = (&equations.q, &equations.jacobian, &equations.metric);
+        let geometry = Geometry::new(
+            exprs,
+            q,
+            &rows,
+            jacobian,
+            &no_entries(metric, equations.bodies.is_some()),
+        );
+        geometry.with_masses(metric)
+    }
+
+    /// The same with the diagonal of another metric as masses.
+    pub(crate) fn with_masses(self, metric: &Jacobian) -> Geometry {
+        Geometry { masses: diagonal(metric), ..self }
     }
 
     /// The geometry of a metric alone.
@@ -264,6 +277,15 @@ pub fn natural_accelerations(
     let once = if duration > 0.0 { 1.0 / duration } else { 0.0 };
     let rate = rates.filter(|r| r.is_finite()).fold(once, f64::max);
     velocities.iter().map(|v| v.abs() * rate).collect()
+}
+
+/// A metric, or none of its entries: those of bodies along a tree depend on all coordinates that
+/// they carry, and know of lengths what one of them knows.
+pub(crate) fn no_entries(metric: &Jacobian, of_bodies: bool) -> Jacobian {
+    match of_bodies {
+        true => Jacobian { rows: Vec::new(), columns: metric.columns },
+        false => metric.clone(),
+    }
 }
 
 fn entries(matrix: &Jacobian) -> impl Iterator<Item = ExprId> + '_ {

@@ -47,6 +47,23 @@ impl Geometry {
     }
 }
 
+/// D: all turns of a motion, one after the other.
+pub(super) fn turn_of(exprs: &Exprs, motion: &Motion) -> Turn {
+    let rate = |id: ExprId| exprs.time_derivative(id);
+    motion.turns.iter().fold(Turn::none(motion.along.len()), |all, turn| {
+        let next = match turn {
+            JointTurn::Plane(angle) => Turn::Plane(*angle),
+            JointTurn::About(axis, angle) => {
+                Turn::Space(Tensor::about(exprs, axis, *angle, Some(rate(*angle))))
+            }
+            JointTurn::Quaternion(e) => {
+                Turn::Space(Tensor::quaternion(exprs, e, Some(e.map(rate))))
+            }
+        };
+        all.then(exprs, &next)
+    })
+}
+
 impl<'a> Resolver<'a, '_> {
     /// The geometry of a joint, evaluated once.
     pub(super) fn geometry(&mut self, at: usize) -> Eval<Arc<Geometry>> {
@@ -462,22 +479,7 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn moved(&mut self, at: usize, first: &Pose, motion: &Motion) -> Eval<Pose> {
         let geometry = self.geometry(at)?;
         let exprs = &self.exprs;
-        let n = motion.along.len();
-        let turn = motion.turns.iter().fold(Turn::none(n), |all, turn| {
-            let rate = |id: ExprId| exprs.time_derivative(id);
-            all.then(
-                exprs,
-                &match turn {
-                    JointTurn::Plane(angle) => Turn::Plane(*angle),
-                    JointTurn::About(axis, angle) => {
-                        Turn::Space(Tensor::about(exprs, axis, *angle, Some(rate(*angle))))
-                    }
-                    JointTurn::Quaternion(e) => {
-                        Turn::Space(Tensor::quaternion(exprs, e, Some(e.map(rate))))
-                    }
-                },
-            )
-        });
+        let turn = turn_of(exprs, motion);
         let mut second = first.attach(exprs, &motion.along, &turn);
         if motion.displaced.iter().any(|&e| e != ExprId::ZERO) {
             second = second.displaced(exprs, &motion.displaced);

@@ -32,7 +32,7 @@ impl Field {
         equations: &EquationsOfMotion,
         elimination: &'static dyn Elimination,
     ) -> Field {
-        let picture = Picture::new(&setting.model.exprs, &setting.model.system).ok();
+        let picture = Picture::for_numbers(&setting.model.exprs, &setting.model.system).ok();
         Field::on(setting, picture.as_ref(), equations, elimination)
     }
 
@@ -42,7 +42,7 @@ impl Field {
         elimination: &'static dyn Elimination,
     ) -> Result<(EquationsOfMotion, Field), Vec<Diagnostic>> {
         let exprs = &setting.model.exprs;
-        let picture = Picture::new(exprs, &setting.model.system)?;
+        let picture = Picture::for_numbers(exprs, &setting.model.system)?;
         let equations = lagrange::equations(exprs, &picture);
         let field = Field::on(setting, Some(&picture), &equations, elimination);
         Ok((equations, field))
@@ -93,7 +93,9 @@ impl Field {
         mass.columns = n;
         mass.rows.extend((mass.rows.len()..n).map(|i| vec![(i, ExprId::ONE)]));
         let whole_mass = mass.clone();
+        // Positions are measured by the diagonal where that of bodies is all there is.
         let has_rows_of_positions = equations.v == system.velocities()
+            && equations.bodies.is_none()
             && equations.metric.rows == whole_mass.rows
             && equations.jacobian.rows == phi_q.rows
             && [&equations.configuration_residuals, &equations.velocity_residuals]

@@ -95,7 +95,7 @@ pub(super) fn held(
     if switches.is_empty() && exprs.freeze_switches(&[whole]).1.is_empty() {
         return Vec::new();
     }
-    let Ok(picture) = Picture::new(exprs, system) else { return Vec::new() };
+    let Ok(picture) = Picture::for_numbers(exprs, system) else { return Vec::new() };
     let mut roots = picture.momenta.clone();
     roots.push(observer::energy(setting, &picture));
     let map: Vec<(Symbol, ExprId)> =

@@ -55,7 +55,10 @@ fn fill(matrix: &mut Jacobian, entries: &[ExprId]) {
 impl Field {
     /// Compiles what an integrator needs. False if the equations do not have it.
     pub fn equip(&mut self, needs: Needs) -> bool {
+        // These have Γ entry by entry.
+        let has_entries = self.equations.bodies.is_none();
         match needs {
+            Needs::Residual | Needs::Series if !has_entries => false,
             Needs::Rates => true,
             Needs::Residual => {
                 if self.parts.residual.is_none() {

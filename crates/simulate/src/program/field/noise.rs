@@ -50,7 +50,10 @@ impl Field {
         let table = self.table(t, x);
         let exprs = &self.setting.model.exprs;
         let [geometry, mass] = self.geometry.get_or_init(|| {
-            let mass = Geometry::of_metric(exprs, &equations.q, &self.whole_mass);
+            let mass = match equations.metric.rows == self.whole_mass.rows {
+                true => Geometry::default(),
+                false => Geometry::of_metric(exprs, &equations.q, &self.whole_mass),
+            };
             [Geometry::of_equations(exprs, equations), mass]
         });
         let along = geometry.at(&self.setting, &table);

@@ -1,0 +1,153 @@
+//! Large trees in relative coordinates: their mass matrix is dense and never formed. Accelerations,
+//! reactions and motions are those of absolute coordinates, where matrices are sparse.
+
+mod support;
+
+use dalembert::prelude::*;
+use dalembert::simulate::program::observer::Solved;
+use dalembert::simulate::report::{self, Options as Routes};
+use dalembert::simulate::{Program, Setting, start};
+use dalembert::{Input, Model, Options};
+use std::fmt::Write;
+
+fn load(text: &str, coordinates: &str) -> Model {
+    let options = Options { coordinates: Some(coordinates.into()), ..Options::default() };
+    let loaded = dalembert::load(&Input::text("chain.dal", text), &options);
+    assert!(!loaded.is_faulty(), "{}", support::render(&loaded));
+    loaded.model.expect("no faults")
+}
+
+/// A chain of pins and a few sliders with a branch at its middle.
+fn branched(n: usize, in_space: bool) -> String {
+    let mut text = String::new();
+    let (down, inertia) = match in_space {
+        true => ("[0, 0.1, -1]", "[0.08, 0.09, 0.02, 0.001, -0.002, 0.003]"),
+        false => ("[0, -1]", "0.08"),
+    };
+    let center = if in_space { "[0.1, 0, -0.5]" } else { "[0.1, -0.5]" };
+    let _ = writeln!(text, "gravity {}", if in_space { "[0, 0, -9.81]" } else { "[0, -9.81]" });
+    for i in 1..=n {
+        let parent = match i {
+            1 => "ground".to_owned(),
+            _ if i == 2 * n / 3 => format!("b{}", n / 3),
+            _ => format!("b{}", i - 1),
+        };
+        let at = if i == 1 { String::new() } else { format!(" at {down}") };
+        let _ = writeln!(text, "body b{i}: mass 1, inertia {inertia}, center {center}");
+        let (kind, axis, name) = match (i % 7 == 3, in_space) {
+            (true, true) => ("slider", ", axis [0.2, 0, 1]", "slide"),
+            (true, false) => ("slider", ", axis [0.2, 1]", "slide"),
+            (_, false) => ("pin", "", "angle"),
+            _ if i % 2 == 0 => ("pin", ", axis [1, 0, 0]", "angle"),
+            _ => ("pin", ", axis [0.1, 1, 0]", "angle"),
+        };
+        let _ = writeln!(text, "joint j{i}: {kind} {parent}{at}, b{i}{axis}");
+        let value = 0.02 * ((7 * i) % 11) as f64 - 0.1;
+        let rate = 0.03 * ((5 * i) % 13) as f64 - 0.2;
+        let _ = writeln!(text, "start j{i}.{name} ~ {value}, j{i}.{name}' ~ {rate}");
+    }
+    text
+}
+
+/// Observed values at the start, and a word about the matrices.
+fn observed(model: &Model) -> Vec<f64> {
+    let setting = Setting::new(model).expect("all values");
+    let begin = start::start(&setting).expect("a start");
+    let routes = Routes::of_model(model);
+    let report = report::at(&setting, &begin.state, &routes).expect("numbers");
+    let evaluation = report.answers.iter().find_map(|answer| answer.result.as_ref().ok());
+    let evaluation = evaluation.expect("a route with numbers");
+    let system = &model.system;
+    let mut table = begin.state.table(system);
+    table.set_all(&system.accelerations(), &evaluation.accelerations);
+    let solved = Solved {
+        multipliers: &evaluation.outcome.multipliers,
+        indeterminate: &evaluation.outcome.indeterminate,
+        constraint_force: &evaluation.constraint_force,
+        jacobian: &report.reference.rows(),
+    };
+    solved.fill(system, &mut table);
+    let values: Vec<_> = system.observes.iter().map(|o| o.value).collect();
+    setting.numbers(&values, &table)
+}
+
+fn is_along_tree(model: &Model) -> bool {
+    let setting = Setting::new(model).expect("all values");
+    let program = Program::new(&setting, &dalembert::simulate::run::RunOptions::of_model(&setting));
+    program.expect("a program").equations().bodies.is_some()
+}
+
+#[test]
+fn accelerations_and_reactions_are_those_of_absolute_coordinates() {
+    for in_space in [false, true] {
+        let n = 70;
+        let mut text = branched(n, in_space);
+        for i in [1, n / 3, n / 2, n] {
+            let _ = writeln!(text, "observe a{i} = b{i}.position''");
+        }
+        let _ = writeln!(text, "observe f = j{}.force, m = j{}.torque", n / 2, n / 2);
+        let (relative, absolute) = (load(&text, "relative"), load(&text, "absolute"));
+        assert!(is_along_tree(&relative));
+        let (one, two) = (observed(&relative), observed(&absolute));
+        assert!(one.len() > 8 && one.len() == two.len());
+        let most = one.iter().chain(&two).fold(1f64, |m, x| m.max(x.abs()));
+        for (a, b) in one.iter().zip(&two) {
+            assert!((a - b).abs() <= 1e-10 * most, "{in_space}: {one:?}\n{two:?}");
+        }
+    }
+}
+
+/// With a loop from the end of one branch to the end of the other.
+#[test]
+fn loops_along_a_tree_are_those_of_absolute_coordinates() {
+    let n = 72;
+    let mut text = branched(n, false);
+    let _ = writeln!(text, "loop c: pin b{} at [0, -1], b{n} at [0, -1]", 2 * n / 3 - 1);
+    for i in [1, n / 3, n / 2, n] {
+        let _ = writeln!(text, "observe a{i} = b{i}.position''");
+    }
+    // The nearest start is another one in other coordinates: it is what relative ones find.
+    let relative = load(&text, "relative");
+    assert!(is_along_tree(&relative));
+    let setting = Setting::new(&relative).expect("all values");
+    let begin = start::start(&setting).expect("a start").state;
+    let mut exact: String =
+        text.lines().filter(|l| !l.starts_with("start")).fold(String::new(), |mut all, line| {
+            let _ = writeln!(all, "{line}");
+            all
+        });
+    for (i, coordinate) in relative.system.coordinates.iter().enumerate() {
+        let name = &coordinate.name;
+        let _ =
+            writeln!(exact, "start {name} ~ {:e}, {name}' ~ {:e}", begin.q[i], begin.velocity[i]);
+    }
+    let _ = writeln!(exact, "observe f = c.force");
+    let (one, two) = (observed(&load(&exact, "relative")), observed(&load(&exact, "absolute")));
+    let most = one.iter().chain(&two).fold(1f64, |m, x| m.max(x.abs()));
+    for (a, b) in one.iter().zip(&two) {
+        assert!((a - b).abs() <= 1e-9 * most, "{one:?}\n{two:?}");
+    }
+}
+
+#[test]
+fn motions_end_where_they_do_in_absolute_coordinates() {
+    let n = 66;
+    let text = branched(n, false);
+    let end = |coordinates: &str| {
+        let motion = load(&text, coordinates).simulate(0.0..0.3).tolerance(1e-11).run();
+        let motion = motion.expect("it moves");
+        let last = motion.at(0.3).expect("its end");
+        [last["j1.angle"], last[&*format!("j{n}.angle")], last["j10.slide"]]
+    };
+    let (relative, absolute) = (end("relative"), end("absolute"));
+    for (a, b) in relative.iter().zip(absolute) {
+        assert!((a - b).abs() < 1e-8, "{relative:?} and {absolute:?}");
+    }
+}
+
+#[test]
+fn methods_that_need_entries_say_so() {
+    let model = load(&branched(66, false), "relative");
+    let refused = model.simulate(0.0..0.1).method("radau").run().expect_err("no entries");
+    assert!(refused.to_string().contains("along a tree is not formed"), "{refused}");
+}
