@@ -39,7 +39,7 @@ impl Bound {
     }
 
     /// Computes the outputs `y` of the variables `x`, as [`Function::call`] does.
-    #[inline]
+    #[inline(always)]
     pub fn call(&mut self, x: &[f64], y: &mut [f64]) {
         match &mut self.0 {
             Kind::Machine(work) => work.call(x, y),

@@ -151,6 +151,10 @@ struct Exchange {
     change: f64,
     /// The change in the first half.
     early: f64,
+    /// 2T + |E − T|, where it was largest.
+    size: f64,
+    /// The same where the rounding errors were looked at last.
+    looked: f64,
     noise: f64,
 }
 
@@ -179,7 +183,9 @@ pub(crate) struct Energies {
     /// Whether work is done on a group.
     active: Vec<bool>,
     exchanges: Vec<Exchange>,
-    seen: u64,
+    /// The inputs at which the terms of each group were largest: their rounding errors are looked at
+    /// there, when a run is over.
+    largest: Vec<Vec<f64>>,
     /// What events added; W has it too.
     pub(crate) jumps: f64,
     /// What fields that are switched in time added to the parts on which work is done; W has
@@ -248,7 +254,7 @@ impl Energies {
             parts,
             active,
             exchanges: Vec::new(),
-            seen: 0,
+            largest: Vec::new(),
             jumps: 0.0,
             switched: 0.0,
         }
@@ -261,15 +267,19 @@ impl Energies {
     }
 
     /// Goes on in other variables.
-    pub(crate) fn go_on(&mut self, from: Energies) {
+    pub(crate) fn go_on(&mut self, mut from: Energies, setting: &Setting) {
+        from.look(setting);
         if from.exchanges.len() == self.active.len() {
             self.exchanges = from.exchanges;
+            // Where the terms were largest is said in its own variables.
+            self.exchanges.iter_mut().for_each(|own| (own.size, own.looked) = (-1.0, -1.0));
+            self.largest = vec![self.input.clone(); self.exchanges.len()];
             (self.jumps, self.switched) = (from.jumps, from.switched);
         }
     }
 
     /// Takes the field's last state into account, with the work done so far.
-    pub(crate) fn see(&mut self, setting: &Setting, field: &Field, t: f64, x: &[f64], early: bool) {
+    pub(crate) fn see(&mut self, field: &Field, t: f64, x: &[f64], early: bool) {
         let moving = x.len() - 1;
         let work = x[moving];
         self.input[0] = t;
@@ -277,11 +287,7 @@ impl Energies {
         self.input[1 + moving..self.branches.first].copy_from_slice(field.auxiliary());
         self.branches.set(field, &mut self.input);
         self.function.call(&self.input);
-        self.seen += 1;
         let is_first = self.exchanges.is_empty();
-        // Rounding errors change little: they are looked at ever more rarely.
-        let is_looked_at = self.seen.is_power_of_two() && self.seen.ilog2().is_multiple_of(2);
-        let noise = is_looked_at.then(|| self.noise(setting));
         let count = self.active.len();
         for group in 0..count {
             let (energy, twice) =
@@ -295,8 +301,11 @@ impl Energies {
                     worst: 0.0,
                     change: 0.0,
                     early: 0.0,
+                    size: -1.0,
+                    looked: -1.0,
                     noise: 0.0,
                 });
+                self.largest.push(self.input.clone());
             }
             let own = &mut self.exchanges[group];
             let (work, jumps) = match self.active[group] {
@@ -308,8 +317,10 @@ impl Energies {
             let larger = |a: f64, b: f64| if b.is_nan() { f64::INFINITY } else { a.max(b) };
             own.worst = larger(own.worst, (energy - own.first - work).abs());
             own.change = larger(own.change, (energy - own.first - jumps).abs());
-            if let Some(noise) = &noise {
-                own.noise = own.noise.max(noise[group]);
+            let size = twice.abs() + rest.abs();
+            if size > own.size {
+                own.size = size;
+                self.largest[group].copy_from_slice(&self.input);
             }
             if early {
                 own.early = own.change;
@@ -317,11 +328,21 @@ impl Energies {
         }
     }
 
-    fn noise(&self, setting: &Setting) -> Vec<f64> {
-        let mut table = Table::default();
-        table.set_all(&self.variables, &self.input);
-        let noisy = setting.evaluate(&self.roots[..self.active.len()], &table);
-        noisy.iter().map(|n| if n.noise.is_finite() { n.noise } else { 0.0 }).collect()
+    /// Looks at the rounding errors of the energies, where these were largest.
+    pub(crate) fn look(&mut self, setting: &Setting) {
+        let noise = |root: ExprId, input: &[f64]| {
+            let mut table = Table::default();
+            table.set_all(&self.variables, input);
+            let noise = setting.evaluate(&[root], &table)[0].noise;
+            if noise.is_finite() { noise } else { 0.0 }
+        };
+        let groups = self.exchanges.iter_mut().zip(&self.largest).zip(&self.roots);
+        for ((own, largest), &root) in groups {
+            if own.size > own.looked {
+                own.noise = own.noise.max(noise(root, largest));
+                own.looked = own.size;
+            }
+        }
     }
 
     /// The largest |E − E₀ − W| relative to what its part exchanged.

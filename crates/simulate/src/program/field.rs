@@ -238,11 +238,19 @@ impl Field {
     }
 
     /// Sets t, q and v, and solves for what stands behind v.
+    #[inline]
     fn load(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
+        let state = self.n + self.size;
+        let input = &mut self.work.input;
+        input[0] = t;
+        copy(&mut input[1..1 + state], &x[..state]);
+        if self.auxiliary.is_none() { Ok(()) } else { self.load_behind(t, x) }
+    }
+
+    /// Solves for what stands behind v.
+    fn load_behind(&mut self, t: f64, x: &[f64]) -> Result<(), FieldError> {
         let (n, size) = (self.n, self.size);
         let work = &mut self.work;
-        work.input[0] = t;
-        copy(&mut work.input[1..1 + n + size], &x[..n + size]);
         let Some(implicit) = &self.auxiliary else { return Ok(()) };
         let first = 1 + n + size;
         work.input[first..first + implicit.count].copy_from_slice(&work.auxiliary);
@@ -522,6 +530,9 @@ fn is_same(own: &[f64], new: &[f64]) -> bool {
     own.len() == new.len() && own.iter().zip(new).all(|(own, new)| own.to_bits() == new.to_bits())
 }
 
+/// So many numbers are looked at one by one.
+const FEW: usize = 8;
+
 /// Copies numbers. A call for a few of them would cost more than they do.
 fn copy(into: &mut [f64], from: &[f64]) {
     fn few<const N: usize>(into: &mut [f64], from: &[f64]) {
@@ -543,7 +554,13 @@ fn copy(into: &mut [f64], from: &[f64]) {
 }
 
 /// Whether all numbers are.
+#[inline]
 fn are_finite(list: &[f64]) -> bool {
+    // One by one where they are few: they were written so just before, and what is read two at a time
+    // would wait until they have arrived in memory.
+    if list.len() <= FEW {
+        return list.iter().fold(0.0, |sum, x| sum + 0.0 * x) == 0.0;
+    }
     // All bits of an exponent are set if there is no number: one more carries into the sign.
     const EXPONENT: u64 = f64::INFINITY.to_bits();
     const ONE: u64 = 1 << (f64::MANTISSA_DIGITS - 1);

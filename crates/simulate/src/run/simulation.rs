@@ -162,7 +162,7 @@ impl<'a> Simulation<'a> {
         if let Some(fault) = self.going.as_mut().and_then(Going::fault) {
             return Ok(End::Failed(Failure::Phase(fault)));
         }
-        self.energies.see(&self.setting, &self.driver.field, t, &x, true);
+        self.energies.see(&self.driver.field, t, &x, true);
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
         let at_steps = self.holds_energy != HoldsEnergy::No;
@@ -201,7 +201,7 @@ impl<'a> Simulation<'a> {
             }
             let observer = &mut self.observer;
             let largest = &mut self.largest_multipliers;
-            let (setting, energies) = (&self.setting, &mut self.energies);
+            let energies = &mut self.energies;
             self.paths.resize(self.driver.x.len(), 0.0);
             let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
             let mut last_t = self.driver.t;
@@ -223,7 +223,7 @@ impl<'a> Simulation<'a> {
                             sizes.see(first, sample.x, &observation.state.velocity);
                             if !at_steps || sample.is_step {
                                 let is_early = forward * (sample.t - middle) <= 0.0;
-                                energies.see(setting, field, sample.t, sample.x, is_early);
+                                energies.see(field, sample.t, sample.x, is_early);
                             }
                             recorded = sample.t;
                             if let Some(going) = going.as_mut() {
@@ -240,7 +240,7 @@ impl<'a> Simulation<'a> {
                     }
                 } else if let Some(rates) = sample.rates {
                     let is_early = forward * (sample.t - middle) <= 0.0;
-                    energies.see(setting, field, sample.t, sample.x, is_early);
+                    energies.see(field, sample.t, sample.x, is_early);
                     sizes.see(first, sample.x, rates);
                     let length = (sample.t - last_t).abs();
                     paths.iter_mut().zip(rates).for_each(|(path, d)| *path += d.abs() * length);
@@ -256,6 +256,7 @@ impl<'a> Simulation<'a> {
             self.certificate.gauss = gauss.residual();
             let times_run = times_before + self.driver.times(&self.paths);
             self.certificate.characteristic_times = times_run;
+            self.energies.look(&self.setting);
             self.certificate.energy_balance = self.followed.then_some(self.energies.balance());
             self.certificate.energy_bound =
                 self.holds_energy.bound(self.energies.early(), times_run, self.options.tolerance);
@@ -418,7 +419,7 @@ impl<'a> Simulation<'a> {
         self.observer = Observer::new(setting, &picture, &equations);
         let mut energies = Energies::new(setting, &picture, &equations);
         std::mem::swap(&mut energies, &mut self.energies);
-        self.energies.go_on(energies);
+        self.energies.go_on(energies, setting);
         self.paths.clear();
         let system = &self.setting.model.system;
         let mut next = state.q.clone();

@@ -225,7 +225,7 @@ impl Work {
     }
 
     /// A call of the function whose room it is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn call(&mut self, x: &[f64], y: &mut [f64]) {
         let Work { plan, context, frame, .. } = self;
         if !plan.single.code.call(BODY, context, frame, x, y) {
