@@ -1,10 +1,10 @@
 """How cost grows with size, beside C by hand: writes the table and the figure of docs/scale.md.
 
-    python3 benches/scale/table.py [--long] [ROW …]
+    python3 benches/scale/table.py [--long] [--from=FILE] [ROW …]
 
 Builds the benchmark and the C program, runs them in turn, and draws seconds against N. With rows named,
 as `cargo bench --bench scale` has them (`travel-1000`, `travel`, `limit` for C), the others are what was
-measured last, which is kept beside what is built.
+measured last, which is kept beside what is built. FILE has what the benchmark said, if it was run before.
 """
 
 import json
@@ -90,7 +90,8 @@ def draw(found, limit):
 def main():
     BUILD.mkdir(parents=True, exist_ok=True)
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    kept = json.loads(KEPT.read_text()) if words and KEPT.exists() else {}
+    said = [word.partition("=")[2] for word in sys.argv[1:] if word.startswith("--from=")]
+    kept = json.loads(KEPT.read_text()) if (words or said) and KEPT.exists() else {}
     found, how, limit = (kept.get(part, {}) for part in ("found", "how", "limit"))
     if not words or "limit" in words:
         flags = ["-O3", "-march=native", "-ffast-math"]
@@ -101,7 +102,8 @@ def main():
         else:
             print("no C compiler: its column is left out", file=sys.stderr)
     if words != ["limit"]:
-        for line in lines(["cargo", "bench", "--bench", "scale", "--", *sys.argv[1:]]):
+        command = ["cargo", "bench", "--bench", "scale", "--", *sys.argv[1:]]
+        for line in lines(["cat", *said] if said else command):
             result = line["result"] or {}
             found[line["row"]] = result.get("seconds")
             if result.get("method"):

@@ -93,6 +93,7 @@ fn lift(model: &mut Model, shown: ExprId, span: Span) -> Option<()> {
         affine: true,
         scleronomic,
         catastatic: Some(at_rest == ExprId::ZERO || exprs.is_zero(at_rest).is_zero()),
+        servo: false,
         span,
     };
     system.frictions.push(Friction {

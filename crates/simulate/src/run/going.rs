@@ -423,7 +423,7 @@ impl Simulation<'_> {
         going.guards = guards;
         self.observer = observer;
         std::mem::swap(&mut energies, &mut self.energies);
-        self.energies.go_on(energies);
+        self.energies.go_on(energies, &self.setting);
         let system = &setting.model.system;
         let mut next = state.q.clone();
         next.extend(setting.numbers(&equations.own, &state.table(system)));
