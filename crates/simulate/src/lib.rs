@@ -26,6 +26,7 @@ pub mod drive;
 pub mod integrators;
 mod noise;
 pub mod normal_form;
+pub mod phases;
 pub mod points;
 pub mod program;
 pub mod run;

@@ -25,6 +25,7 @@ mod tolerances;
 pub mod words;
 
 use crate::integrators::{self, Integrator, Problem, Stiffness};
+use crate::phases::Fault;
 use crate::points::impulse::ResetError;
 use crate::program::field::{Feedback, Field, FieldError, FieldNoise};
 use crate::program::projection::{Projection, RANK, Violation};
@@ -148,6 +149,8 @@ pub enum Failure {
     },
     /// More steps than allowed.
     TooManySteps,
+    /// Contacts and friction leave no phase, or several, to go on in.
+    Phase(Fault),
     /// An event resets the state to what cannot be.
     Reset {
         /// Which event.

@@ -66,6 +66,19 @@ impl Driver {
         settled
     }
 
+    /// Chooses the rows at the driver's state and puts it on them: what is off is what events are
+    /// located to.
+    pub(crate) fn put_on_rows(&mut self) -> Result<(), Failure> {
+        self.settle_here()?;
+        if self.control.stabilize == Stabilize::Projection {
+            let mut x = std::mem::take(&mut self.x);
+            let put = self.projection.project(&mut self.field, self.t, &mut x, RANK);
+            self.x = x;
+            put.map_err(Failure::Field)?;
+        }
+        Ok(())
+    }
+
     /// Chooses the rows for what comes, at a state that satisfies them.
     pub(super) fn settle(&mut self, x: &[f64]) -> Result<(), Failure> {
         let is_first = self.expected.is_none();

@@ -48,6 +48,7 @@ impl Failure {
                 "a switching function turns again and again at this time".to_owned()
             }
             Failure::Jump { what, size: by } => jump_words(model, *what, *by),
+            Failure::Phase(fault) => fault.words(&model.system),
             Failure::TooManySteps => "more steps than allowed".to_owned(),
             Failure::Reset { event, left, constraints } => {
                 reset_words(model, *event, *left, constraints)

@@ -21,9 +21,11 @@ use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::scale::Units;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{DEFAULT, Factored};
-use dalembert_model::system::{Energy, Model, System, Unknown};
+use crate::phases::Shown;
+use dalembert_model::system::{Energy, Mode, Model, OfTouch, System, Unknown};
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What a state looks like from outside.
 #[derive(Clone, Debug)]
@@ -53,6 +55,25 @@ pub struct Observation {
     pub gauss: Gauss,
     /// rank A.
     pub rank: usize,
+    /// The phase it was seen in, where contacts and friction have one.
+    pub phase: Option<Arc<PhaseSeen>>,
+}
+
+/// A phase as its observations need it.
+#[derive(Clone)]
+pub struct PhaseSeen {
+    /// The setting of the phase's own model.
+    setting: Setting,
+    /// Contacts and frictions as they are seen: those whose load others bear are closed too.
+    pub(crate) shown: Option<Shown>,
+    /// Normal impulses, while events see an impact.
+    pub(crate) impulses: Option<Vec<f64>>,
+}
+
+impl std::fmt::Debug for PhaseSeen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PhaseSeen").field("shown", &self.shown).finish_non_exhaustive()
+    }
 }
 
 /// Compiled observations.
@@ -74,6 +95,8 @@ pub struct Observer {
     factored: Box<Factored>,
     is_first: bool,
     units: Box<Units>,
+    /// What observations tell of their phase.
+    pub(crate) phase: Option<Arc<PhaseSeen>>,
 }
 
 /// Where the outputs lie.
@@ -155,6 +178,10 @@ impl Observer {
             factored: Box::default(),
             is_first: true,
             units: Box::default(),
+            phase: system.phase.is_some().then(|| {
+                let setting = setting.clone();
+                Arc::new(PhaseSeen { setting, shown: None, impulses: None })
+            }),
         }
     }
 
@@ -297,6 +324,7 @@ impl Observer {
                 gauss: Gauss { residual: field.outcome().stationarity, ..Gauss::default() },
                 rank: 0,
                 jacobian: layout.normal.jacobian.matrix(jacobian),
+                phase: self.phase.clone(),
             });
         }
         let inertia = &field.noise().mass_inertia;
@@ -376,6 +404,7 @@ impl Observer {
             gauss,
             rank: self.outcome.rank.jacobian,
             jacobian,
+            phase: self.phase.clone(),
         })
     }
 }
@@ -420,6 +449,9 @@ impl Observation {
             jacobian: &self.jacobian,
         };
         solved.fill(system, &mut table);
+        if let Some(phase) = &self.phase {
+            phase.fill(system, &solved, &mut table);
+        }
         table
     }
 }
@@ -448,11 +480,84 @@ impl Solved<'_> {
                 }
                 Unknown::Multiplier(row) => self.multipliers[row],
                 Unknown::Reaction(i) => self.constraint_force[i],
-                // A phase has none of these left.
+                // What these are in a phase is told by `PhaseSeen`.
                 Unknown::Touch(_) => f64::NAN,
                 Unknown::Share(i, row) => self.jacobian.entry(row, i) * self.multipliers[row],
             };
             table.set(symbol, value);
         }
+    }
+}
+
+impl PhaseSeen {
+    /// Sets what a system (the model as written, or that of the phase) says of contacts and frictions.
+    fn fill(&self, system: &System, solved: &Solved<'_>, table: &mut Table) {
+        let own = &self.setting.model.system;
+        let Some(phase) = &own.phase else { return };
+        let row = |at: usize| match solved.indeterminate.get(at).copied().unwrap_or(true) {
+            true => f64::NAN,
+            false => solved.multipliers[at],
+        };
+        let is_open_load =
+            |c: usize| self.shown.as_ref().is_some_and(|shown| shown.open_load[c]);
+        let is_open_force =
+            |f: usize| self.shown.as_ref().is_some_and(|shown| shown.open_force[f]);
+        let is_closed = |c: usize| match &self.shown {
+            Some(shown) => shown.closed[c],
+            None => phase.closed[c],
+        };
+        let sticks = |f: usize| match &self.shown {
+            Some(shown) => shown.sticks[f],
+            None => phase.modes[f] == Mode::Stick,
+        };
+        let mut with_unknowns = None;
+        let mut force = |f: usize, k: usize| -> f64 {
+            if let Some(held) = &own.frictions[f].held {
+                return row(held.start + k);
+            }
+            let Some(mode) = phase.mode(own, f) else { return 0.0 };
+            let table: &Table = with_unknowns.get_or_insert_with(|| {
+                let mut own_table = table.clone();
+                solved.fill(own, &mut own_table);
+                own_table
+            });
+            let friction = &own.frictions[f];
+            let bound = self.setting.number(friction.bound, table);
+            let slip = self.setting.numbers(&friction.slip, table);
+            let length = slip.iter().map(|v| v * v).sum::<f64>().sqrt();
+            match mode {
+                Mode::Forward => -bound,
+                Mode::Backward => bound,
+                Mode::Toward => {
+                    -bound * self.setting.number_of(friction.toward[k])
+                }
+                Mode::Slip | Mode::Stick => -bound * slip[k] / length,
+            }
+        };
+        let mut values = Vec::new();
+        for &(symbol, unknown) in &system.unknowns {
+            let Unknown::Touch(of) = unknown else { continue };
+            let value = match of {
+                OfTouch::Normal(c) if is_open_load(c) => f64::NAN,
+                OfTouch::Normal(c) => own.contacts[c].held.map_or(0.0, row),
+                OfTouch::Force(f, _) if is_open_force(f) => f64::NAN,
+                OfTouch::Force(f, k) => force(f, k),
+                OfTouch::ContactMode(c) => match (is_closed(c), own.contacts[c].friction) {
+                    (false, _) => 0.0,
+                    (true, Some(f)) if sticks(f) => 2.0,
+                    (true, _) => 1.0,
+                },
+                OfTouch::FrictionMode(f) => match (phase.mode(own, f).is_some(), sticks(f)) {
+                    (false, _) => 0.0,
+                    (true, true) => 2.0,
+                    (true, false) => 1.0,
+                },
+                OfTouch::Impulse(c) => {
+                    self.impulses.as_ref().and_then(|p| p.get(c)).copied().unwrap_or(0.0)
+                }
+            };
+            values.push((symbol, value));
+        }
+        values.into_iter().for_each(|(symbol, value)| table.set(symbol, value));
     }
 }

@@ -3,8 +3,10 @@
 mod certificate;
 mod choose;
 mod event_log;
+mod going;
 pub mod method;
 mod options;
+mod phased;
 mod prepared;
 mod report;
 mod setup;
@@ -16,6 +18,7 @@ pub mod verify;
 
 pub use certificate::{Certificate, Line};
 pub use event_log::EventRecord;
+pub use going::{PhaseChange, PhaseReport};
 pub use options::{RunOptions, output_times};
 pub use prepared::Program;
 pub use report::{RunReport, Seconds, Sizes};
@@ -121,7 +124,9 @@ pub(crate) fn simulate_on(
     watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<RunReport, RunError> {
     setup::validate(options, start.state.t).map_err(RunError::Option)?;
+    let (program, start, going) = going::begin(program, options, start)?;
     let mut simulation = Simulation::new(program, options, &start)?;
+    simulation.going = going;
     simulation.certificate.characteristic_times = 0.0;
     let mut times = output_times(start.state.t, options.end, options.every);
     let forward = if options.end >= start.state.t { 1.0 } else { -1.0 };
@@ -165,6 +170,7 @@ pub(crate) fn simulate_on(
         sizes: simulation.sizes,
         error: Verification::NotAsked,
         dense: simulation.driver.dense.take(),
+        phases: simulation.going.map(|going| going.report),
     })
 }
 

@@ -18,8 +18,10 @@ use crate::points::start::{self, Start};
 use crate::program::energy::Energies;
 use crate::program::field::Field;
 use crate::program::observer::{Observation, Observer};
+use crate::phases::Known;
 use crate::run::choose::choose;
 use crate::run::method::AUTO;
+use crate::run::phased::Phases;
 use crate::run::{self, RunError, RunOptions, RunReport};
 use crate::setting::Setting;
 use crate::setting::State;
@@ -48,6 +50,8 @@ pub struct Program {
     pub(crate) cost_of_rates: f64,
     /// How long deriving and compiling took.
     pub(crate) took: [Duration; 2],
+    /// The phases of contacts and friction, if there are any: the rest is of the first of them.
+    pub(crate) phases: Option<Arc<Phases>>,
 }
 
 /// Threads may share a program.
@@ -65,6 +69,25 @@ impl Program {
 
     /// The same, with what depends on a state (a chart, where there is one) chosen there.
     pub(crate) fn at(
+        setting: &Setting,
+        options: &RunOptions,
+        state: &State,
+    ) -> Result<Program, RunError> {
+        if !setting.model.system.wants_phase() {
+            return Program::of_phase(setting, options, state);
+        }
+        let phases = Arc::new(Phases::new(setting, options)?);
+        // A start that has no phase is told when the run begins.
+        let known = Known { span: options.end - state.t, ..Known::default() };
+        let first = match phases.settle(state, &known) {
+            Ok(settled) => phases.program(&settled)?,
+            Err(_) => phases.free(state)?,
+        };
+        Ok(Program { phases: Some(phases), ..first.program })
+    }
+
+    /// A model of part 1.
+    pub(super) fn of_phase(
         setting: &Setting,
         options: &RunOptions,
         state: &State,
@@ -103,6 +126,7 @@ impl Program {
             impulses,
             cost_of_rates,
             took,
+            phases: None,
         })
     }
 
@@ -144,7 +168,7 @@ impl Program {
     ) -> Result<RunReport, RunError> {
         let program = match self.with(setting) {
             // What its own setting allows was seen when it was made.
-            Some(program) if setting.is_same(&self.setting) => program,
+            Some(program) if setting.is_same(&self.setting) || self.phases.is_some() => program,
             Some(program) => {
                 program.check(&start.state)?;
                 program
@@ -168,6 +192,10 @@ impl Program {
     /// The program with other values of the parameters; `None` if these make
     /// [other rows](Program::has_rows_of).
     pub fn with(&self, setting: &Setting) -> Option<Program> {
+        // The phases of other values are others.
+        if let Some(phases) = &self.phases {
+            return setting.is_same(phases.setting()).then(|| self.clone());
+        }
         if !self.has_rows_of(setting) {
             return None;
         }

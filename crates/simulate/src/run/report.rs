@@ -5,6 +5,7 @@ use crate::points::start::Start;
 use crate::program::observer::Observation;
 use crate::run::certificate::Certificate;
 use crate::run::event_log::EventRecord;
+use crate::run::going::PhaseReport;
 use crate::run::method::Choice;
 use crate::run::verify::Verification;
 use dalembert_derive::Variables;
@@ -64,6 +65,8 @@ pub struct RunReport {
     pub error: Verification,
     /// The motion between outputs, if it was to be kept.
     pub dense: Option<Dense>,
+    /// What contacts and friction did, if there are any.
+    pub phases: Option<PhaseReport>,
 }
 
 /// The sizes of a motion, coordinate by coordinate.

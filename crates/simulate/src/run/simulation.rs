@@ -12,6 +12,7 @@ use crate::program::field::Field;
 use crate::program::observer::{Observation, Observer};
 use crate::run::certificate::{Certificate, Measure};
 use crate::run::event_log::{Acting, EventRecord};
+use crate::run::going::Going;
 use crate::run::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for};
 use crate::run::options::control_of;
 use crate::run::report::{Seconds, Sizes, keep_largest};
@@ -54,6 +55,8 @@ pub(crate) struct Simulation<'a> {
     pub(super) first: Vec<f64>,
     pub(super) conserved: bool,
     pub(super) followed: bool,
+    /// Where it stands among the phases of contacts and friction.
+    pub(super) going: Option<Going>,
 }
 
 impl<'a> Simulation<'a> {
@@ -124,6 +127,7 @@ impl<'a> Simulation<'a> {
             first: state.q.clone(),
             conserved,
             followed,
+            going: None,
         })
     }
 
@@ -152,6 +156,9 @@ impl<'a> Simulation<'a> {
             }
             Err(error) => return Ok(End::Failed(Failure::Field(error))),
         }
+        if let Some(fault) = self.going.as_mut().and_then(Going::fault) {
+            return Ok(End::Failed(Failure::Phase(fault)));
+        }
         self.energies.see(&self.setting, &self.driver.field, t, &x, true);
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
@@ -169,11 +176,20 @@ impl<'a> Simulation<'a> {
             if !events.is_empty() {
                 let mut is_interrupted = false;
                 let told = recorded;
-                let ended = self.act(&events, told, &mut |observation| {
+                let times_run = times_before + self.driver.times(&self.paths);
+                let mut see = |observation: &Observation| {
                     gauss.see(&observation.gauss);
                     recorded = observation.state.t;
                     is_interrupted |= record(observation).is_break();
-                })?;
+                };
+                let ended = match self.going {
+                    None => self.act(&events, told, &mut see)?,
+                    Some(_) => {
+                        times_before = times_run;
+                        self.paths.clear();
+                        self.act_in_phases(&events, told, &mut see)?
+                    }
+                };
                 self.certificate.gauss = gauss.residual();
                 if ended.is_some() || is_interrupted {
                     return Ok(ended.unwrap_or(End::Interrupted));
@@ -187,7 +203,8 @@ impl<'a> Simulation<'a> {
             let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
             let mut last_t = self.driver.t;
             let mut failure = None;
-            let by_events = self.event_log.iter().fold(0.0, |sum, h| sum + h.energy);
+            let by_impacts = self.going.as_ref().map_or(0.0, |going| going.energy);
+            let by_events = self.event_log.iter().fold(by_impacts, |sum, h| sum + h.energy);
             let by_switches = self.jumped;
             let stop = ticks.next(self.driver.t);
             let outcome = self.driver.run(stop, &times[done..], &mut |field, sample| {
@@ -279,6 +296,42 @@ impl<'a> Simulation<'a> {
             };
             if moved && self.driver.chart_is_ill_conditioned() {
                 self.change_chart()?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same where contacts and friction have phases: what these do at an instant comes first, and
+    /// again after events that have set the state.
+    fn act_in_phases(
+        &mut self,
+        events: &[usize],
+        recorded: f64,
+        see: &mut dyn FnMut(&Observation),
+    ) -> Result<Option<End>, RunError> {
+        let part = |going: &Option<Going>| going.as_ref().map(|going| going.part(events));
+        let Some((mut own, guards)) = part(&self.going) else { return Ok(None) };
+        if !guards.is_empty() {
+            match self.change_phase(&guards, false, recorded, see)? {
+                Ok(more) => own.extend(more),
+                Err(end) => return Ok(Some(end)),
+            }
+        }
+        own.sort_unstable();
+        own.dedup();
+        while !own.is_empty() {
+            let before = self.driver.x.clone();
+            let ended = self.act(&own, self.driver.t, see)?;
+            self.forget_impulses();
+            if ended.is_some() {
+                return Ok(ended);
+            }
+            own.clear();
+            if self.driver.x != before {
+                match self.change_phase(&[], true, self.driver.t, see)? {
+                    Ok(more) => own = more,
+                    Err(end) => return Ok(Some(end)),
+                }
             }
         }
         Ok(None)
@@ -399,7 +452,8 @@ impl<'a> Simulation<'a> {
         self.statistics.frozen += driver.field.counts.frozen;
         self.statistics.decided += driver.field.counts.decided;
         self.evaluations += driver.field.evaluations;
-        self.undecided.extend(&driver.undecided);
+        let own = self.going.as_ref().map_or(usize::MAX, Going::own_events);
+        self.undecided.extend(driver.undecided.iter().filter(|u| u.event < own));
         self.jolts.extend(driver.jolts.iter().cloned());
         self.jumped += driver.jumped;
         let certificate = &mut self.certificate;

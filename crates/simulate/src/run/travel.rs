@@ -158,7 +158,7 @@ impl Program {
 
     /// A traveller all of whose steps are the driver's.
     fn one_by_one(&self, options: &RunOptions) -> Result<Option<Traveller>, RunError> {
-        if self.equations.chart.is_some() {
+        if self.equations.chart.is_some() || self.phases.is_some() {
             return Ok(None);
         }
         let Program { setting, equations, field, cost_of_rates, .. } = self;

@@ -173,6 +173,20 @@ impl Setting {
         setting
     }
 
+    /// The model as it was given.
+    pub(crate) fn given(&self) -> &Arc<Model> {
+        &self.given
+    }
+
+    /// The setting of another model with the same parameters; what it has beside them is 0.
+    pub(crate) fn of_model(&self, model: Model) -> Setting {
+        let mut parameters = self.parameters.clone();
+        for parameter in &model.system.parameters {
+            parameters.entry(parameter.symbol).or_insert(0.0);
+        }
+        Setting::of(Arc::new(model), parameters, self.changed.clone())
+    }
+
     /// The parameters with other values than the model gives them, as the numbers that are meant.
     fn changed_numbers(&self) -> impl Iterator<Item = (Symbol, Number)> + '_ {
         self.changed.iter().filter_map(|&(symbol, x)| Some((symbol, Number::from_f64(x)?)))
@@ -244,6 +258,11 @@ impl Setting {
     /// The value of one expression.
     pub fn number(&self, root: ExprId, table: &Table) -> f64 {
         self.numbers(&[root], table)[0]
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn number_of(&self, parameter: Symbol) -> f64 {
+        self.parameters.get(&parameter).copied().unwrap_or(f64::NAN)
     }
 
     fn symbol(&self, symbol: Symbol, table: &Table) -> f64 {

@@ -264,6 +264,16 @@ impl EventFunctions {
         self.usual.clone_from(&other.usual);
     }
 
+    /// The same of the first of them only, as far as they are off zero.
+    pub(crate) fn inherit_first(&mut self, other: &EventFunctions, count: usize) {
+        for at in 0..count.min(self.sides.len()).min(other.sides.len()) {
+            self.usual[at] = other.usual[at];
+            if self.sides[at].side == 0 {
+                self.sides[at] = other.sides[at];
+            }
+        }
+    }
+
     /// The direction in which a crossing counts.
     pub(in crate::drive) fn direction(&self, event: usize) -> Direction {
         self.directions[event]

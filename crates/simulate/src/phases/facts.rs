@@ -1,0 +1,327 @@
+//! Gaps, slips and the motion without them, as numbers at a state.
+//!
+//! ```text
+//! gap' = G q̇ + gap_t ,  gap'' = G q̈ − γ ;   v' = W q̈ − ω
+//! ```
+//!
+//! with γ = −(all of gap'' but G q̈), evaluated from the expressions themselves, so that no choice of
+//! rows, however many are dependent, stands between.
+
+use crate::normal_form::Numbers;
+use crate::setting::legendre::NewtonError;
+use crate::setting::{Setting, State, Table};
+use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::formulations::lagrange;
+use dalembert_derive::picture::Picture;
+use dalembert_expr::{ExprId, Exprs, Symbol};
+use dalembert_gauss::eliminations::Scratch;
+use dalembert_gauss::outcome::Outcome;
+use dalembert_gauss::{DEFAULT, Tolerances};
+use dalembert_model::diagnostic::Diagnostic;
+use dalembert_model::system::{Energy, Model, OfTouch, System, Unknown};
+use std::sync::Arc;
+
+/// One row, a q̈ − bias, with the value that it is a rate of.
+#[derive(Clone, Debug)]
+struct RowOf {
+    value: ExprId,
+    entries: Vec<(usize, ExprId)>,
+    bias: ExprId,
+}
+
+/// A contact as expressions.
+#[derive(Clone, Debug)]
+struct GapOf {
+    gap: ExprId,
+    rate: RowOf,
+    restitution: ExprId,
+    condition: Option<ExprId>,
+}
+
+/// A friction as expressions.
+#[derive(Clone, Debug)]
+struct SlipOf {
+    rows: Vec<RowOf>,
+    bound: ExprId,
+    at_rest: Option<ExprId>,
+    contact: Option<usize>,
+}
+
+/// Everything that touches or rubs, as expressions of a model.
+#[derive(Clone)]
+pub(crate) struct Facts {
+    /// The model without contacts and frictions.
+    bare: Setting,
+    equations: EquationsOfMotion,
+    gaps: Vec<GapOf>,
+    slips: Vec<SlipOf>,
+    /// The normals of contacts.
+    normals: Vec<Symbol>,
+    roots: Vec<ExprId>,
+    bounds: Vec<ExprId>,
+    bounds_hold_unknowns: bool,
+}
+
+/// A row at a state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// What it is a rate of: gap', or a slip velocity.
+    pub value: f64,
+    /// The size of the terms of that.
+    pub size: f64,
+    /// The row.
+    pub entries: Vec<f64>,
+    /// a = row q̈ − bias.
+    pub bias: f64,
+}
+
+/// A contact at a state.
+#[derive(Clone, Debug)]
+pub(crate) struct GapAt {
+    /// The gap.
+    pub gap: f64,
+    /// The size of what it is made of.
+    pub size: f64,
+    /// Its rate.
+    pub row: Row,
+    /// e.
+    pub restitution: f64,
+    /// Whether it is there: `while`.
+    pub is_there: bool,
+}
+
+/// A friction at a state.
+#[derive(Clone, Debug)]
+pub(crate) struct SlipAt {
+    /// Its components.
+    pub rows: Vec<Row>,
+    /// The contact whose it is.
+    pub contact: Option<usize>,
+}
+
+/// All of it at a state.
+pub(crate) struct FactsAt {
+    /// Γ, F, A, b without contacts and frictions.
+    pub numbers: Numbers,
+    /// By contact.
+    pub gaps: Vec<GapAt>,
+    /// By friction.
+    pub slips: Vec<SlipAt>,
+    table: Table,
+}
+
+impl Facts {
+    /// Of the model of a setting, in any phase or none.
+    pub fn new(setting: &Setting, model: &Model) -> Result<Facts, Vec<Diagnostic>> {
+        let (exprs, system) = (&model.exprs, &model.system);
+        let mut bare = system.clone();
+        bare.contacts.clear();
+        bare.frictions.clear();
+        bare.events.clear();
+        bare.phase = None;
+        let bare = setting.of_model(Model {
+            exprs: exprs.share(),
+            system: bare,
+            sources: Arc::clone(&model.sources),
+        });
+        let system = &model.system;
+        let picture = Picture::new(exprs, &bare.model.system)?;
+        let equations = lagrange::equations(exprs, &picture);
+        let along = Flow::new(exprs, system, &picture);
+        let gaps: Vec<GapOf> = system
+            .contacts
+            .iter()
+            .map(|contact| GapOf {
+                gap: contact.gap(),
+                rate: along.row(along.rate(contact.gap())),
+                restitution: contact.restitution,
+                condition: contact.condition,
+            })
+            .collect();
+        let slips: Vec<SlipOf> = system
+            .frictions
+            .iter()
+            .map(|friction| SlipOf {
+                rows: friction.slip.iter().map(|&v| along.row(along.in_velocities(v))).collect(),
+                bound: friction.bound,
+                at_rest: friction.static_bound,
+                contact: friction.contact,
+            })
+            .collect();
+        let mut roots = Vec::new();
+        for gap in &gaps {
+            roots.extend([gap.gap, gap.restitution]);
+            roots.extend(gap.condition);
+            gap.rate.list(&mut roots);
+        }
+        slips.iter().flat_map(|s| &s.rows).for_each(|row| row.list(&mut roots));
+        let normals: Vec<Symbol> = system.contacts.iter().map(|c| c.normal).collect();
+        let bounds: Vec<ExprId> =
+            slips.iter().flat_map(|s| [s.bound, s.at_rest.unwrap_or(s.bound)]).collect();
+        let own: Vec<ExprId> = slips
+            .iter()
+            .filter(|s| s.contact.is_none())
+            .flat_map(|s| [s.bound, s.at_rest.unwrap_or(s.bound)])
+            .collect();
+        let held = exprs.symbols_of(&own);
+        let bounds_hold_unknowns = system.unknowns.iter().any(|u| held.contains(&u.0));
+        Ok(Facts { bare, equations, gaps, slips, normals, roots, bounds, bounds_hold_unknowns })
+    }
+
+    /// The model without contacts and frictions.
+    pub fn bare(&self) -> &Setting {
+        &self.bare
+    }
+
+    /// At a state.
+    pub fn at(&self, state: &State) -> Result<FactsAt, NewtonError> {
+        let numbers = Numbers::new(&self.bare, &self.equations, state)?;
+        let table = state.table(&self.bare.model.system);
+        let values = self.bare.numbers(&self.roots, &table);
+        let n = self.bare.model.system.n_coordinates();
+        let mut next = values.into_iter();
+        let mut one = || next.next().unwrap_or(f64::NAN);
+        let speeds = &state.velocity;
+        let row = |of: &RowOf, one: &mut dyn FnMut() -> f64| {
+            let (value, bias) = (one(), one());
+            let mut entries = vec![0.0; n];
+            of.entries.iter().for_each(|&(at, _)| entries[at] = one());
+            let size = entries.iter().zip(speeds).map(|(a, v)| (a * v).abs()).sum::<f64>();
+            Row { value, size: size + value.abs(), entries, bias }
+        };
+        let mut gaps = Vec::new();
+        for of in &self.gaps {
+            let (gap, restitution) = (one(), one());
+            let is_there = of.condition.is_none_or(|_| one() >= 0.0);
+            let row = row(&of.rate, &mut one);
+            let terms = row.entries.iter().zip(&state.q).map(|(a, q)| (a * q).abs());
+            let size = terms.sum::<f64>() + gap.abs();
+            gaps.push(GapAt { gap, size, row, restitution, is_there });
+        }
+        let mut slips = Vec::new();
+        for of in &self.slips {
+            let rows = of.rows.iter().map(|of| row(of, &mut one)).collect();
+            slips.push(SlipAt { rows, contact: of.contact });
+        }
+        Ok(FactsAt { numbers, gaps, slips, table })
+    }
+
+    /// F and F_s of each friction; μ and μ_s where it is a contact's. Where bounds hold unknowns, they
+    /// are those of `loads`: by contact N, and the generalized force of all loads.
+    pub fn bounds(&self, at: &FactsAt, loads: Option<(&[f64], &[f64])>) -> Vec<[f64; 2]> {
+        let mut table = at.table.clone();
+        self.normals.iter().for_each(|&n| table.set(n, 1.0));
+        if self.bounds_hold_unknowns {
+            self.unknowns(at, loads, &mut table);
+        }
+        let values = self.bare.numbers(&self.bounds, &table);
+        let mut bounds: Vec<[f64; 2]> = values.chunks(2).map(|pair| [pair[0], pair[1]]).collect();
+        // A coefficient is the bound of a unit load.
+        if self.bounds_hold_unknowns {
+            self.normals.iter().for_each(|&n| table.set(n, 1.0));
+            let values = self.bare.numbers(&self.bounds, &table);
+            for (i, pair) in values.chunks(2).enumerate() {
+                if self.slips[i].contact.is_some() {
+                    bounds[i] = [pair[0], pair[1]];
+                }
+            }
+        }
+        bounds
+    }
+
+    /// Whether bounds of frictions depend on what is solved for.
+    pub fn bounds_hold_unknowns(&self) -> bool {
+        self.bounds_hold_unknowns
+    }
+
+    /// Sets multipliers and reactions that go with loads.
+    fn unknowns(&self, at: &FactsAt, loads: Option<(&[f64], &[f64])>, table: &mut Table) {
+        let numbers = &at.numbers;
+        let (n, m) = (numbers.size, numbers.bias.len());
+        let mut force = numbers.force.clone();
+        if let Some((normals, more)) = loads {
+            force.iter_mut().zip(more).for_each(|(f, more)| *f += more);
+            self.normals.iter().zip(normals).for_each(|(&s, &n)| table.set(s, n));
+        } else {
+            self.normals.iter().for_each(|&s| table.set(s, 0.0));
+        }
+        let mut outcome = Outcome::default();
+        let terms = dalembert_gauss::Terms { force: &force, ..numbers.terms() };
+        let solved =
+            DEFAULT.solve(&mut Scratch::default(), &terms, &Tolerances::default(), &mut outcome);
+        let lambda = |row: usize| match solved {
+            Ok(()) => outcome.multipliers.get(row).copied().unwrap_or(f64::NAN),
+            Err(_) => f64::NAN,
+        };
+        for &(symbol, unknown) in &self.bare.model.system.unknowns {
+            let share = |i: usize, row: usize| numbers.jacobian[row * n + i] * lambda(row);
+            let value = match unknown {
+                Unknown::Multiplier(row) if row < m => lambda(row),
+                Unknown::Share(i, row) if row < m => share(i, row),
+                Unknown::Reaction(i) => {
+                    (0..m).map(|row| share(i, row)).sum::<f64>() + numbers.nonideal[i]
+                }
+                Unknown::Touch(OfTouch::Normal(_)) => continue,
+                _ => 0.0,
+            };
+            table.set(symbol, value);
+        }
+    }
+}
+
+impl RowOf {
+    fn list(&self, roots: &mut Vec<ExprId>) {
+        roots.extend([self.value, self.bias]);
+        roots.extend(self.entries.iter().map(|e| e.1));
+    }
+}
+
+/// Derivatives along the motion.
+struct Flow<'a> {
+    exprs: &'a Exprs,
+    positions: Vec<Symbol>,
+    velocities: Vec<Symbol>,
+    /// q → q̇ and what changes by itself.
+    rates: Vec<(Symbol, ExprId)>,
+    /// In a model given by H: p by q̇.
+    momenta: Vec<(Symbol, ExprId)>,
+}
+
+impl<'a> Flow<'a> {
+    fn new(exprs: &'a Exprs, system: &System, picture: &Picture) -> Flow<'a> {
+        let (positions, velocities) = (system.positions(), system.velocities());
+        let mut rates = system.rates(exprs);
+        let moving = positions.iter().zip(&velocities);
+        rates.extend(moving.map(|(&q, &v)| (q, exprs.of_symbol(v))));
+        let momenta = match system.energy {
+            Energy::Hamiltonian { .. } => {
+                system.momenta().into_iter().zip(picture.momenta.iter().copied()).collect()
+            }
+            Energy::Lagrangian { .. } => Vec::new(),
+        };
+        Flow { exprs, positions, velocities, rates, momenta }
+    }
+
+    /// d/dt of a function of positions, states and time.
+    fn rate(&self, id: ExprId) -> ExprId {
+        self.exprs.directional(&[id], &self.rates)[0]
+    }
+
+    /// In q̇ in place of p.
+    fn in_velocities(&self, id: ExprId) -> ExprId {
+        match self.momenta.is_empty() {
+            true => id,
+            false => self.exprs.substitute(&[id], &self.momenta)[0],
+        }
+    }
+
+    /// The rate of a function of velocities as a row.
+    fn row(&self, value: ExprId) -> RowOf {
+        let exprs = self.exprs;
+        let jacobian = exprs.jacobian(&[value], &self.velocities);
+        let entries = jacobian.rows.into_iter().next().unwrap_or_default();
+        let rest = exprs.directional(&[value], &self.rates)[0];
+        debug_assert!(self.positions.len() == self.velocities.len());
+        RowOf { value, entries, bias: (-exprs.at(rest)).id }
+    }
+}

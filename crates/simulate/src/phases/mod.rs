@@ -1,0 +1,18 @@
+//! Which phase a state is in: who touches, what an impact does, who opens, slips and sticks.
+//!
+//! ```text
+//! state → gaps, slips (facts) → impact, if any contact approaches → decision → phase, state
+//! ```
+//!
+//! The mathematics without mechanics is in [`dalembert_gauss::contact`]; here its numbers are taken
+//! from a model: rows and biases of all gaps and slips, bounds, restitutions, and the motion of the
+//! model without contacts and dry friction. What is decided is a [`Phase`](dalembert_model::system::Phase),
+//! of which the model makes one of part 1; moving in it is the business of runs.
+
+pub(crate) mod facts;
+pub(crate) mod piles;
+pub(crate) mod settle;
+mod words;
+
+pub use settle::{Fault, Struck};
+pub(crate) use settle::{Deciding, Known, Settled, Shown};

@@ -1,0 +1,64 @@
+//! Why there is no phase to go on in, in words.
+
+use super::Fault;
+use dalembert_gauss::contact::SpaceError;
+use dalembert_model::system::System;
+
+impl Fault {
+    /// In words, with the names of a system.
+    pub fn words(&self, system: &System) -> String {
+        match self {
+            Fault::Several(phases) => {
+                let list: Vec<String> = phases.iter().map(|p| p.describe(system)).collect();
+                format!(
+                    "contacts and friction leave more than one motion: {}",
+                    list.join("; or ")
+                )
+            }
+            Fault::None => "contacts and friction leave no motion at all (Painlevé's paradox)".into(),
+            Fault::Unsettled => {
+                "the bound of a friction and the loads it depends on were not found together".into()
+            }
+            Fault::Negative { friction, bound } => format!(
+                "the bound of the friction `{}` is below 0: {bound}",
+                system.frictions[*friction].name
+            ),
+            Fault::Penetrates { contact, gap } => {
+                format!("the gap of `{}` is below 0: {gap}", system.contacts[*contact].name)
+            }
+            Fault::ImpactDiffers { at_once, in_turn } => {
+                let list = |v: &[f64]| {
+                    let all = system.coordinates.iter().zip(v);
+                    let all: Vec<String> = all.map(|(c, v)| format!("{}' = {v:.6}", c.name)).collect();
+                    all.join(", ")
+                };
+                let turn = match in_turn {
+                    Some(v) => format!("in turn {}", list(v)),
+                    None => "in turn it does not end".to_owned(),
+                };
+                format!(
+                    "several contacts are struck together, and what follows depends on how that is \
+                     read: at once {}; {turn}",
+                    list(at_once)
+                )
+            }
+            Fault::ImpactSeveral => "an impact has more than one outcome".into(),
+            Fault::ImpactNone => "an impact has no outcome".into(),
+            Fault::ImpactGains { energy, of } => format!(
+                "an impact would gain energy, {energy:.6e} where it exchanges {of:.6e}: restitution \
+                 and friction (or unequal restitutions) do not go together here"
+            ),
+            Fault::Space(SpaceError::Massless) => {
+                "what touches has a direction without mass: impacts and loads are not determined".into()
+            }
+            Fault::Space(SpaceError::Motion(verdict)) => format!(
+                "without contacts and friction there is no motion to decide them by ({})",
+                verdict.name()
+            ),
+            Fault::Space(SpaceError::Solve(error)) => error.to_string(),
+            Fault::State(error) => error.to_string(),
+            Fault::NoValue => "a gap, a slip or a bound has no value here".into(),
+            Fault::Again => "contacts and friction change again and again at this time".into(),
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! How a run goes on from one phase of contacts and friction to the next.
+
+use crate::drive::{Driver, End, EventFunctions, Failure};
+use crate::phases::piles::Piles;
+use crate::phases::{Fault, Known, Settled, Shown};
+use crate::points::start::Start;
+use crate::program::observer::{Observation, PhaseSeen};
+use crate::run::options::control_of;
+use crate::run::phased::{Compiled, Guard, Phases};
+use crate::run::{Program, RunError, RunOptions, Simulation};
+use crate::setting::State;
+use crate::integrators::dop853;
+use crate::run::method::{AUTO, integrator_for};
+use dalembert_model::system::{Change, Touched};
+use std::sync::Arc;
+
+/// So many changes of phase at one time are one too many.
+const MOST: u32 = 200;
+/// A record of more changes than this keeps the first and the last ones.
+const KEPT: usize = 100_000;
+
+/// A change of a contact or friction on a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PhaseChange {
+    /// When.
+    pub t: f64,
+    /// Which contact or friction.
+    pub of: Touched,
+    /// What.
+    pub change: Change,
+}
+
+/// What contacts and friction did on a run.
+#[derive(Clone, Debug, Default)]
+pub struct PhaseReport {
+    /// How many phases it went through, one after another.
+    pub phases: u64,
+    /// How many impacts there were.
+    pub impacts: u64,
+    /// The energy that impacts took, as seen by the walls: not positive.
+    pub impact_energy: f64,
+    /// What changed, in order.
+    pub changes: Vec<PhaseChange>,
+    /// How many changes there were, if not all of them are kept.
+    pub count: u64,
+    /// The largest depth of an open contact, over what its gap is made of.
+    pub penetration: f64,
+}
+
+/// Where a run stands among its phases.
+pub(crate) struct Going {
+    phases: Arc<Phases>,
+    guards: Arc<Vec<Guard>>,
+    shown: Shown,
+    piles: Piles,
+    /// A time, and how often the phase has changed there.
+    here: (f64, u32),
+    /// The energy that impacts have brought.
+    pub energy: f64,
+    pub report: PhaseReport,
+    /// Why it cannot begin.
+    fault: Option<Fault>,
+}
+
+/// A run in its first phase: the program, the start after what happens there, and where it stands.
+pub(super) fn begin(
+    program: Program,
+    options: &RunOptions,
+    start: Start,
+) -> Result<(Program, Start, Option<Going>), RunError> {
+    let Some(phases) = program.phases.clone() else { return Ok((program, start, None)) };
+    let known = Known { span: options.end - start.state.t, ..Known::default() };
+    let contacts = phases.model().system.contacts.len();
+    let frictions = phases.model().system.frictions.len();
+    let mut going = Going {
+        guards: Arc::default(),
+        shown: Shown {
+            closed: vec![false; contacts],
+            sticks: vec![false; frictions],
+            open_load: vec![false; contacts],
+            open_force: vec![false; frictions],
+        },
+        piles: Piles::default(),
+        here: (f64::NAN, 0),
+        energy: 0.0,
+        report: PhaseReport { phases: 1, ..PhaseReport::default() },
+        fault: None,
+        phases,
+    };
+    let (compiled, start) = match going.phases.settle(&start.state, &known) {
+        Ok(settled) => {
+            let compiled = going.phases.program(&settled)?;
+            going.take(&settled);
+            (compiled, Start { state: settled.state, ..start })
+        }
+        Err(fault) => {
+            going.fault = Some(fault);
+            (going.phases.free(&start.state)?, start)
+        }
+    };
+    let Compiled { mut program, guards } = compiled;
+    going.guards = guards;
+    program.observer.phase = going.seen(&program);
+    Ok((program, start, Some(going)))
+}
+
+impl Going {
+    /// What observations tell.
+    fn seen(&self, program: &Program) -> Option<Arc<PhaseSeen>> {
+        let seen = program.observer.phase.as_ref()?;
+        let shown = self.fault.is_none().then(|| self.shown.clone());
+        let mut seen = (**seen).clone();
+        seen.shown = shown;
+        Some(Arc::new(seen))
+    }
+
+    /// Takes over what was decided.
+    fn take(&mut self, settled: &Settled) {
+        if let Some(struck) = &settled.struck {
+            self.report.impacts += 1;
+            self.report.impact_energy += struck.energy;
+        }
+        let t = settled.state.t;
+        for &(of, change) in &settled.changes {
+            self.report.count += 1;
+            if self.report.changes.len() < KEPT {
+                self.report.changes.push(PhaseChange { t, of, change });
+            }
+        }
+        self.shown.clone_from(&settled.shown);
+    }
+
+    /// Events of the model that are changes.
+    fn events_of(&self, changes: &[(Touched, Change)]) -> Vec<usize> {
+        let events = self.phases.model().system.events.iter().enumerate();
+        let happens = |change: &(Touched, Change)| changes.contains(change);
+        events.filter(|(_, e)| e.change.as_ref().is_some_and(happens)).map(|e| e.0).collect()
+    }
+
+    /// Parts a list of events into those of the model and guards.
+    pub fn part(&self, events: &[usize]) -> (Vec<usize>, Vec<Guard>) {
+        let own = self.phases.own_events();
+        let (own_events, guards): (Vec<usize>, Vec<usize>) = events.iter().partition(|&&e| e < own);
+        (own_events, guards.into_iter().map(|e| self.guards[e - own]).collect())
+    }
+
+    /// How many events the model has of its own.
+    pub fn own_events(&self) -> usize {
+        self.phases.own_events()
+    }
+
+    /// Why it cannot begin.
+    pub fn fault(&mut self) -> Option<Fault> {
+        self.fault.take()
+    }
+}
+
+impl Simulation<'_> {
+    /// Goes on in the phase that the driver's state is in, where guards were met or events have set
+    /// velocities. Returns the model's events that happen by the change, or how the run ends.
+    pub(super) fn change_phase(
+        &mut self,
+        fired: &[Guard],
+        is_reset: bool,
+        recorded: f64,
+        see: &mut dyn FnMut(&Observation),
+    ) -> Result<Result<Vec<usize>, End>, RunError> {
+        let Some(mut going) = self.going.take() else { return Ok(Ok(Vec::new())) };
+        let changed = self.change_to(&mut going, fired, is_reset, recorded, see);
+        self.going = Some(going);
+        changed
+    }
+
+    fn change_to(
+        &mut self,
+        going: &mut Going,
+        fired: &[Guard],
+        is_reset: bool,
+        recorded: f64,
+        see: &mut dyn FnMut(&Observation),
+    ) -> Result<Result<Vec<usize>, End>, RunError> {
+        let failed = |fault: Fault| Ok(Err(End::Failed(Failure::Phase(fault))));
+        let (t, x) = (self.driver.t, self.driver.x.clone());
+        going.here = if going.here.0 == t { (t, going.here.1 + 1) } else { (t, 0) };
+        if going.here.1 > MOST {
+            return failed(Fault::Again);
+        }
+        let before = match self.observer.observe(&mut self.driver.field, t, &x) {
+            Ok(before) => before,
+            Err(error) => return Ok(Err(End::Failed(Failure::Field(error)))),
+        };
+        let mut known = Known {
+            before: Some(going.shown.clone()),
+            is_reset,
+            span: self.options.end - self.began,
+            ..Known::default()
+        };
+        for guard in fired {
+            match *guard {
+                Guard::Gap(c) => known.hits.push(c),
+                Guard::Slip(f) => known.stops.push(f),
+                Guard::Condition(_) | Guard::Load(_) | Guard::Bound(_) => {}
+            }
+        }
+        let mut settled = match going.phases.settle(&before.state, &known) {
+            Ok(settled) => settled,
+            Err(fault) => return failed(fault),
+        };
+        // Impacts that pile up here are the last ones.
+        if let Some(struck) = settled.struck.clone() {
+            let hit = |c: &usize| struck.impulses[*c] > 0.0;
+            let piled: Vec<usize> = (0..struck.impulses.len())
+                .filter(hit)
+                .filter(|&c| going.piles.add(c, t))
+                .collect();
+            if !piled.is_empty() {
+                for &c in &piled {
+                    known.rests.extend(going.piles.beside(c, t));
+                }
+                known.rests.sort_unstable();
+                known.rests.dedup();
+                known.rests.iter().for_each(|&c| going.piles.forget(c));
+                settled = match going.phases.settle(&before.state, &known) {
+                    Ok(settled) => settled,
+                    Err(fault) => return failed(fault),
+                };
+            }
+        }
+        going.take(&settled);
+        going.report.phases += 1;
+        if settled.struck.is_some() && recorded != t {
+            see(&before);
+        }
+        let compiled = going.phases.program(&settled)?;
+        if let Err(failure) = self.go_on(going, compiled, &settled.state)? {
+            return Ok(Err(End::Failed(failure)));
+        }
+        if settled.struck.is_some() {
+            let after = {
+                let (t, x) = (self.driver.t, self.driver.x.clone());
+                self.observer.observe(&mut self.driver.field, t, &x)
+            };
+            let mut after = match after {
+                Ok(after) => after,
+                Err(error) => return Ok(Err(End::Failed(Failure::Field(error)))),
+            };
+            let jump = after.energy - before.energy;
+            going.energy += jump;
+            if let Some(work) = self.driver.x.last_mut() {
+                *work += jump;
+            }
+            after.work += jump;
+            see(&after);
+        }
+        let events = going.events_of(&settled.changes);
+        if !events.is_empty() {
+            // In their resets a multiplier is the impulse.
+            if let (Some(seen), Some(struck)) = (&mut self.observer.phase, &settled.struck) {
+                Arc::make_mut(seen).impulses = Some(struck.impulses.clone());
+            }
+        }
+        Ok(Ok(events))
+    }
+
+    /// Impulses are seen by the events of their instant only.
+    pub(super) fn forget_impulses(&mut self) {
+        if let Some(seen) = &mut self.observer.phase
+            && seen.impulses.is_some()
+        {
+            Arc::make_mut(seen).impulses = None;
+        }
+    }
+
+    /// Goes on with the program of a phase from a state.
+    fn go_on(
+        &mut self,
+        going: &mut Going,
+        compiled: Compiled,
+        state: &State,
+    ) -> Result<Result<(), Failure>, RunError> {
+        self.finish();
+        let Compiled { program, guards } = compiled;
+        let phase = going.seen(&program);
+        let Program { setting, equations, mut field, mut observer, mut energies, functions, .. } =
+            program;
+        observer.phase = phase;
+        going.guards = guards;
+        self.observer = observer;
+        std::mem::swap(&mut energies, &mut self.energies);
+        self.energies.go_on(energies);
+        let system = &setting.model.system;
+        let mut next = state.q.clone();
+        next.extend(setting.numbers(&equations.own, &state.table(system)));
+        next.push(self.driver.x.last().copied().unwrap_or(0.0));
+        field.guess(state);
+        let found = integrator_for(&setting, self.options, self.choice.name, &mut field);
+        let integrator = match found {
+            Err(_) if self.options.method == AUTO => {
+                let integrator = integrator_for(&setting, self.options, dop853::NAME, &mut field)?;
+                self.choice.name = integrator.name();
+                integrator
+            }
+            found => found?,
+        };
+        let leaves = self.options.method == AUTO && self.choice.changes.is_empty();
+        let mut control = control_of(self.options, self.began, leaves);
+        control.step = self.driver.constant_step();
+        let own = going.own_events();
+        let old = self.driver.take_events();
+        let mut driver = Driver::new(field, integrator, control, self.driver.t, next);
+        if driver.x.len() == self.driver.x.len() {
+            driver.inherit_scales(&self.driver);
+        }
+        driver.set_parts(&self.energies.parts);
+        driver.dense = self.driver.dense.take();
+        if let Some(dense) = &mut driver.dense {
+            dense.change_chart(&driver.field.equations);
+        }
+        self.driver = driver;
+        self.driver.set_events(functions);
+        self.paths.clear();
+        self.setting = setting;
+        if let Err(error) = self.driver.settle_branches() {
+            return Ok(Err(Failure::Field(error)));
+        }
+        if let Err(failure) = self.driver.put_on_rows() {
+            return Ok(Err(failure));
+        }
+        // Guards find their sides; the model's own events keep theirs.
+        match self.driver.begin_events(self.options.end) {
+            Ok(_) => {}
+            Err(failure) => return Ok(Err(failure)),
+        }
+        if let Some(old) = old {
+            self.driver.inherit_sides(&old, own);
+        }
+        Ok(Ok(()))
+    }
+}
+
+impl Driver {
+    /// Takes over the sides of the first events from where they stood.
+    fn inherit_sides(&mut self, old: &EventFunctions, count: usize) {
+        if let Some(mut functions) = self.take_events() {
+            functions.inherit_first(old, count);
+            self.set_events(Some(functions));
+        }
+    }
+}
