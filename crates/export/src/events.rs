@@ -25,6 +25,21 @@ pub fn end_words(end: &End, model: &Model) -> Option<String> {
 
 /// A line for each event that happened: how often, and when.
 pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
+    if let Some(phases) = &report.phases {
+        let count = |n: u64, one: &str, many: &str| match n {
+            1 => format!("1 {one}"),
+            n => format!("{n} {many}"),
+        };
+        let _ = writeln!(
+            page,
+            "\nphases\n  {}, {}",
+            count(phases.phases, "phase", "phases"),
+            count(phases.impacts, "impact", "impacts")
+        );
+        if phases.impacts > 0 {
+            let _ = writeln!(page, "  impacts changed the energy by {:.6e}", phases.impact_energy);
+        }
+    }
     let events = &model.system.events;
     if events.is_empty() {
         return;

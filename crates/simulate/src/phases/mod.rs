@@ -10,9 +10,10 @@
 //! of which the model makes one of part 1; moving in it is the business of runs.
 
 pub(crate) mod facts;
+pub(crate) mod lift;
 pub(crate) mod piles;
 pub(crate) mod settle;
 mod words;
 
-pub use settle::{Fault, Struck};
 pub(crate) use settle::{Deciding, Known, Settled, Shown};
+pub use settle::{Fault, Struck};

@@ -64,7 +64,8 @@ impl Piles {
         };
         let reach = 4.0 * (t - before).abs();
         let is_near = |pile: &Pile| {
-            pile.times.len() > SHRINKING && pile.times.last().is_some_and(|l| (t - l).abs() <= reach)
+            pile.times.len() > SHRINKING
+                && pile.times.last().is_some_and(|l| (t - l).abs() <= reach)
         };
         (0..self.contacts.len()).filter(|&c| c == contact || is_near(&self.contacts[c])).collect()
     }

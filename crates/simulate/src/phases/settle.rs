@@ -86,6 +86,11 @@ pub enum Fault {
     State(NewtonError),
     /// Something has no value here.
     NoValue,
+    /// A slip has several components: only one is decided.
+    Vector {
+        /// Which friction.
+        friction: usize,
+    },
     /// Phases change again and again at one time.
     Again,
 }
@@ -199,7 +204,8 @@ impl Deciding<'_> {
             at = self.facts.at(&state).map_err(Fault::State)?;
         }
         let is_struck = struck.is_some() || known.is_reset;
-        let resting: Vec<bool> = (0..at.gaps.len()).map(|c| touching[c] && rates[c] == 0.0).collect();
+        let resting: Vec<bool> =
+            (0..at.gaps.len()).map(|c| touching[c] && rates[c] == 0.0).collect();
         let slips: Vec<f64> = (0..at.slips.len())
             .map(|f| {
                 let rows = &at.slips[f].rows;
@@ -219,9 +225,13 @@ impl Deciding<'_> {
 
     /// Whether all has a value, and bounds are not negative.
     fn check(&self, at: &FactsAt) -> Result<(), Fault> {
-        let is_number = |row: &Row| row.value.is_finite() && row.entries.iter().all(|a| a.is_finite());
+        let is_number =
+            |row: &Row| row.value.is_finite() && row.entries.iter().all(|a| a.is_finite());
         let gaps = at.gaps.iter().all(|g| g.gap.is_finite() && is_number(&g.row));
         let slips = at.slips.iter().flat_map(|s| &s.rows).all(is_number);
+        if let Some(friction) = at.slips.iter().position(|s| s.rows.len() != 1) {
+            return Err(Fault::Vector { friction });
+        }
         if gaps && slips { Ok(()) } else { Err(Fault::NoValue) }
     }
 
@@ -285,9 +295,7 @@ impl Deciding<'_> {
         let fault = |error: ImpactError| match error {
             ImpactError::None => Fault::ImpactNone,
             ImpactError::Several(_) => Fault::ImpactSeveral,
-            ImpactError::Endless => {
-                Fault::ImpactDiffers { at_once: Vec::new(), in_turn: None }
-            }
+            ImpactError::Endless => Fault::ImpactDiffers { at_once: Vec::new(), in_turn: None },
         };
         let velocity = |loads: &[f64]| -> Vec<f64> {
             state.velocity.iter().zip(space.change(loads)).map(|(v, d)| v + d).collect()
@@ -331,8 +339,11 @@ impl Deciding<'_> {
             let is_zero = after[row].abs() <= space.noise[row] || rests.contains(&c);
             gap_rates[c] = if is_zero { 0.0 } else { space.value(row, after[row]) };
         }
-        let energy: f64 =
-            loads.iter().zip(space.free.iter().zip(&after)).map(|(f, (a, b))| 0.5 * f * (a + b)).sum();
+        let energy: f64 = loads
+            .iter()
+            .zip(space.free.iter().zip(&after))
+            .map(|(f, (a, b))| 0.5 * f * (a + b))
+            .sum();
         Ok((velocity(&loads), Struck { impulses, energy }, gap_rates))
     }
 
@@ -483,8 +494,18 @@ impl Deciding<'_> {
                 Verdict::Unique | Verdict::Found => {}
                 Verdict::Several => {
                     let phases = decision.motions.iter().map(|ties| {
-                        self.phase_of(at, State { t: 0.0, q: Vec::new(), velocity: Vec::new(), momentum: Vec::new() }, Some(&(ties[0].clone(), space.clone())), &elements)
-                            .phase
+                        self.phase_of(
+                            at,
+                            State {
+                                t: 0.0,
+                                q: Vec::new(),
+                                velocity: Vec::new(),
+                                momentum: Vec::new(),
+                            },
+                            Some(&(ties[0].clone(), space.clone())),
+                            &elements,
+                        )
+                        .phase
                     });
                     return Err(Fault::Several(phases.collect()));
                 }
@@ -522,8 +543,7 @@ impl Deciding<'_> {
     /// The state a little ahead.
     fn ahead(&self, space: &Space, found: &Found, state: &State, span: f64) -> Option<State> {
         let change = space.change(&found.loads);
-        let acceleration: Vec<f64> =
-            space.v_dot.iter().zip(&change).map(|(a, d)| a + d).collect();
+        let acceleration: Vec<f64> = space.v_dot.iter().zip(&change).map(|(a, d)| a + d).collect();
         let (q, v, a) = (largest(&state.q), largest(&state.velocity), largest(&acceleration));
         let times = [v / a, (q / a).sqrt(), q / v].into_iter();
         let time = times.filter(|t| t.is_finite() && *t > 0.0).fold(span.abs(), f64::min);
@@ -547,7 +567,8 @@ impl Deciding<'_> {
     ) -> Settled {
         let system = &self.model.system;
         let (contacts, frictions) = (system.contacts.len(), system.frictions.len());
-        let mut phase = Phase { closed: vec![false; contacts], modes: vec![Mode::Forward; frictions] };
+        let mut phase =
+            Phase { closed: vec![false; contacts], modes: vec![Mode::Forward; frictions] };
         let mut shown = Shown {
             closed: vec![false; contacts],
             sticks: vec![false; frictions],

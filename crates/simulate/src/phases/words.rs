@@ -10,12 +10,11 @@ impl Fault {
         match self {
             Fault::Several(phases) => {
                 let list: Vec<String> = phases.iter().map(|p| p.describe(system)).collect();
-                format!(
-                    "contacts and friction leave more than one motion: {}",
-                    list.join("; or ")
-                )
+                format!("contacts and friction leave more than one motion: {}", list.join("; or "))
             }
-            Fault::None => "contacts and friction leave no motion at all (Painlevé's paradox)".into(),
+            Fault::None => {
+                "contacts and friction leave no motion at all (Painlevé's paradox)".into()
+            }
             Fault::Unsettled => {
                 "the bound of a friction and the loads it depends on were not found together".into()
             }
@@ -29,7 +28,8 @@ impl Fault {
             Fault::ImpactDiffers { at_once, in_turn } => {
                 let list = |v: &[f64]| {
                     let all = system.coordinates.iter().zip(v);
-                    let all: Vec<String> = all.map(|(c, v)| format!("{}' = {v:.6}", c.name)).collect();
+                    let all: Vec<String> =
+                        all.map(|(c, v)| format!("{}' = {v:.6}", c.name)).collect();
                     all.join(", ")
                 };
                 let turn = match in_turn {
@@ -49,7 +49,8 @@ impl Fault {
                  and friction (or unequal restitutions) do not go together here"
             ),
             Fault::Space(SpaceError::Massless) => {
-                "what touches has a direction without mass: impacts and loads are not determined".into()
+                "what touches has a direction without mass: impacts and loads are not determined"
+                    .into()
             }
             Fault::Space(SpaceError::Motion(verdict)) => format!(
                 "without contacts and friction there is no motion to decide them by ({})",
@@ -58,6 +59,10 @@ impl Fault {
             Fault::Space(SpaceError::Solve(error)) => error.to_string(),
             Fault::State(error) => error.to_string(),
             Fault::NoValue => "a gap, a slip or a bound has no value here".into(),
+            Fault::Vector { friction } => format!(
+                "the slip of `{}` has several components; so far friction is decided along one",
+                system.frictions[*friction].name
+            ),
             Fault::Again => "contacts and friction change again and again at this time".into(),
         }
     }

@@ -4,6 +4,7 @@
 use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
 use crate::normal_form::Matrix;
 use crate::normal_form::layout::{Layout, Outputs, Sparse};
+use crate::phases::Shown;
 use crate::program::compiled::Compiled;
 use crate::program::field::{Feedback, Field, FieldError};
 use crate::program::on_branches::OnBranches;
@@ -21,7 +22,6 @@ use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::scale::Units;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{DEFAULT, Factored};
-use crate::phases::Shown;
 use dalembert_model::system::{Energy, Mode, Model, OfTouch, System, Unknown};
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -490,6 +490,27 @@ impl Solved<'_> {
 }
 
 impl PhaseSeen {
+    /// (bound, force) of each friction that sticks, where both are known.
+    pub(crate) fn held(&self, seen: &Observation) -> Vec<(f64, f64)> {
+        let own = &self.setting.model.system;
+        let table = seen.table(own);
+        let mut list = Vec::new();
+        for friction in &own.frictions {
+            let Some(held) = friction.held.clone() else { continue };
+            let open = |row: usize| seen.indeterminate.get(row).copied().unwrap_or(true);
+            if held.clone().any(open) {
+                continue;
+            }
+            let force = held.map(|row| seen.multipliers[row].powi(2)).sum::<f64>().sqrt();
+            let bound =
+                self.setting.number(friction.static_bound.unwrap_or(friction.bound), &table);
+            if bound.is_finite() {
+                list.push((bound, force));
+            }
+        }
+        list
+    }
+
     /// Sets what a system (the model as written, or that of the phase) says of contacts and frictions.
     fn fill(&self, system: &System, solved: &Solved<'_>, table: &mut Table) {
         let own = &self.setting.model.system;
@@ -498,10 +519,8 @@ impl PhaseSeen {
             true => f64::NAN,
             false => solved.multipliers[at],
         };
-        let is_open_load =
-            |c: usize| self.shown.as_ref().is_some_and(|shown| shown.open_load[c]);
-        let is_open_force =
-            |f: usize| self.shown.as_ref().is_some_and(|shown| shown.open_force[f]);
+        let is_open_load = |c: usize| self.shown.as_ref().is_some_and(|shown| shown.open_load[c]);
+        let is_open_force = |f: usize| self.shown.as_ref().is_some_and(|shown| shown.open_force[f]);
         let is_closed = |c: usize| match &self.shown {
             Some(shown) => shown.closed[c],
             None => phase.closed[c],
@@ -528,9 +547,7 @@ impl PhaseSeen {
             match mode {
                 Mode::Forward => -bound,
                 Mode::Backward => bound,
-                Mode::Toward => {
-                    -bound * self.setting.number_of(friction.toward[k])
-                }
+                Mode::Toward => -bound * self.setting.number_of(friction.toward[k]),
                 Mode::Slip | Mode::Stick => -bound * slip[k] / length,
             }
         };

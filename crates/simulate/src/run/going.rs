@@ -1,16 +1,19 @@
 //! How a run goes on from one phase of contacts and friction to the next.
 
-use crate::drive::{Driver, End, EventFunctions, Failure};
+use crate::drive::{Driver, End, EventFunctions, Failure, Stuck};
+use crate::integrators::dop853;
 use crate::phases::piles::Piles;
 use crate::phases::{Fault, Known, Settled, Shown};
 use crate::points::start::Start;
 use crate::program::observer::{Observation, PhaseSeen};
+use crate::run::method::{AUTO, integrator_for};
 use crate::run::options::control_of;
 use crate::run::phased::{Compiled, Guard, Phases};
 use crate::run::{Program, RunError, RunOptions, Simulation};
+use crate::setting::Setting;
 use crate::setting::State;
-use crate::integrators::dop853;
-use crate::run::method::{AUTO, integrator_for};
+use dalembert_expr::ExprId;
+use dalembert_model::span::Span;
 use dalembert_model::system::{Change, Touched};
 use std::sync::Arc;
 
@@ -43,8 +46,18 @@ pub struct PhaseReport {
     pub changes: Vec<PhaseChange>,
     /// How many changes there were, if not all of them are kept.
     pub count: u64,
-    /// The largest depth of an open contact, over what its gap is made of.
+    /// When impacts happened.
+    pub impact_times: Vec<f64>,
+    /// The largest depth of a contact at the outputs, over what its gap is made of.
     pub penetration: f64,
+    /// The largest pull of a closed contact at the outputs, over the largest load.
+    pub pull: f64,
+    /// The largest excess of a friction that sticks over its bound, over the largest bound.
+    pub excess: f64,
+    /// The largest load, and the largest bound.
+    sizes: (f64, f64),
+    /// The largest pull and excess as they are.
+    worst: (f64, f64),
 }
 
 /// Where a run stands among its phases.
@@ -60,6 +73,12 @@ pub(crate) struct Going {
     pub report: PhaseReport,
     /// Why it cannot begin.
     fault: Option<Fault>,
+    /// The contacts' gaps, and whether they are there; the loads, and the bounds that hold.
+    gaps: Vec<ExprId>,
+    /// Forces made frictions on the way: the model's own events and rows are as they were.
+    setting: Setting,
+    /// Whether the model has no contacts or frictions of its own.
+    pub lifted: bool,
 }
 
 /// A run in its first phase: the program, the start after what happens there, and where it stands.
@@ -70,23 +89,7 @@ pub(super) fn begin(
 ) -> Result<(Program, Start, Option<Going>), RunError> {
     let Some(phases) = program.phases.clone() else { return Ok((program, start, None)) };
     let known = Known { span: options.end - start.state.t, ..Known::default() };
-    let contacts = phases.model().system.contacts.len();
-    let frictions = phases.model().system.frictions.len();
-    let mut going = Going {
-        guards: Arc::default(),
-        shown: Shown {
-            closed: vec![false; contacts],
-            sticks: vec![false; frictions],
-            open_load: vec![false; contacts],
-            open_force: vec![false; frictions],
-        },
-        piles: Piles::default(),
-        here: (f64::NAN, 0),
-        energy: 0.0,
-        report: PhaseReport { phases: 1, ..PhaseReport::default() },
-        fault: None,
-        phases,
-    };
+    let mut going = Going::new(phases);
     let (compiled, start) = match going.phases.settle(&start.state, &known) {
         Ok(settled) => {
             let compiled = going.phases.program(&settled)?;
@@ -105,6 +108,31 @@ pub(super) fn begin(
 }
 
 impl Going {
+    fn new(phases: Arc<Phases>) -> Going {
+        let contacts = phases.model().system.contacts.len();
+        let frictions = phases.model().system.frictions.len();
+        let gaps = phases.model().system.contacts.iter().map(|c| c.gap()).collect();
+        let setting = phases.setting().clone();
+        Going {
+            gaps,
+            setting,
+            lifted: false,
+            guards: Arc::default(),
+            shown: Shown {
+                closed: vec![false; contacts],
+                sticks: vec![false; frictions],
+                open_load: vec![false; contacts],
+                open_force: vec![false; frictions],
+            },
+            piles: Piles::default(),
+            here: (f64::NAN, 0),
+            energy: 0.0,
+            report: PhaseReport { phases: 1, ..PhaseReport::default() },
+            fault: None,
+            phases,
+        }
+    }
+
     /// What observations tell.
     fn seen(&self, program: &Program) -> Option<Arc<PhaseSeen>> {
         let seen = program.observer.phase.as_ref()?;
@@ -118,6 +146,9 @@ impl Going {
     fn take(&mut self, settled: &Settled) {
         if let Some(struck) = &settled.struck {
             self.report.impacts += 1;
+            if self.report.impact_times.len() < KEPT {
+                self.report.impact_times.push(settled.state.t);
+            }
             self.report.impact_energy += struck.energy;
         }
         let t = settled.state.t;
@@ -135,6 +166,40 @@ impl Going {
         let events = self.phases.model().system.events.iter().enumerate();
         let happens = |change: &(Touched, Change)| changes.contains(change);
         events.filter(|(_, e)| e.change.as_ref().is_some_and(happens)).map(|e| e.0).collect()
+    }
+
+    /// Looks at an output for the certificate.
+    pub fn look(&mut self, seen: &Observation) {
+        let system = &self.setting.model.system;
+        if system.contacts.is_empty() && system.frictions.is_empty() {
+            return;
+        }
+        let table = seen.table(system);
+        let gaps = self.setting.numbers(&self.gaps, &table);
+        let report = &mut self.report;
+        for (contact, gap) in system.contacts.iter().zip(gaps) {
+            let is_there = contact.condition.is_none_or(|c| self.setting.number(c, &table) >= 0.0);
+            if gap < 0.0 && is_there {
+                let size = seen.state.q.iter().fold(gap.abs(), |m, q| m.max(q.abs()));
+                report.penetration = report.penetration.max(-gap / size);
+            }
+            let load = table.get(contact.normal).unwrap_or(0.0);
+            if load.is_finite() {
+                report.sizes.0 = report.sizes.0.max(load.abs());
+                report.worst.0 = report.worst.0.max(-load);
+            }
+        }
+        if report.worst.0 > 0.0 {
+            report.pull = report.worst.0 / report.sizes.0;
+        }
+        let Some(phase) = &seen.phase else { return };
+        for (bound, force) in phase.held(seen) {
+            report.sizes.1 = report.sizes.1.max(bound);
+            report.worst.1 = report.worst.1.max(force - bound);
+        }
+        if report.worst.1 > 0.0 {
+            report.excess = report.worst.1 / report.sizes.1;
+        }
     }
 
     /// Parts a list of events into those of the model and guards.
@@ -209,10 +274,8 @@ impl Simulation<'_> {
         // Impacts that pile up here are the last ones.
         if let Some(struck) = settled.struck.clone() {
             let hit = |c: &usize| struck.impulses[*c] > 0.0;
-            let piled: Vec<usize> = (0..struck.impulses.len())
-                .filter(hit)
-                .filter(|&c| going.piles.add(c, t))
-                .collect();
+            let piled: Vec<usize> =
+                (0..struck.impulses.len()).filter(hit).filter(|&c| going.piles.add(c, t)).collect();
             if !piled.is_empty() {
                 for &c in &piled {
                     known.rests.extend(going.piles.beside(c, t));
@@ -271,6 +334,44 @@ impl Simulation<'_> {
         }
     }
 
+    /// Goes on where the motion sticks at switches of forces, with these as frictions; false where
+    /// they are none.
+    pub(super) fn lift(
+        &mut self,
+        stuck: &[Stuck],
+        recorded: f64,
+        see: &mut dyn FnMut(&Observation),
+    ) -> Result<Option<Result<Vec<usize>, End>>, RunError> {
+        let switches: Vec<(ExprId, Option<Span>)> =
+            stuck.iter().map(|s| (s.switch, s.span)).collect();
+        let setting = match &self.going {
+            Some(going) => going.phases.setting().clone(),
+            None => self.setting.clone(),
+        };
+        let Some(phases) = Phases::lifted(&setting, self.options, &switches) else {
+            return Ok(None);
+        };
+        let mut next = Going::new(Arc::new(phases));
+        match self.going.take() {
+            Some(old) => {
+                next.shown.closed.clone_from(&old.shown.closed);
+                next.shown.open_load.clone_from(&old.shown.open_load);
+                next.shown.sticks[..old.shown.sticks.len()].copy_from_slice(&old.shown.sticks);
+                next.piles = old.piles;
+                next.energy = old.energy;
+                next.report = old.report;
+                next.here = old.here;
+                next.lifted = old.lifted;
+            }
+            None => next.lifted = true,
+        }
+        // What is stuck has no slip here.
+        let known = next.phases.model().system.frictions.len();
+        let fired: Vec<Guard> = (known - stuck.len()..known).map(Guard::Slip).collect();
+        self.going = Some(next);
+        self.change_phase(&fired, false, recorded, see).map(Some)
+    }
+
     /// Goes on with the program of a phase from a state.
     fn go_on(
         &mut self,
@@ -279,10 +380,16 @@ impl Simulation<'_> {
         state: &State,
     ) -> Result<Result<(), Failure>, RunError> {
         self.finish();
+        // The rank may differ from phase to phase, not in one.
+        let ranks = &mut self.certificate.ranks;
+        if ranks.0 == ranks.1 {
+            *ranks = (usize::MAX, 0);
+        }
         let Compiled { program, guards } = compiled;
         let phase = going.seen(&program);
-        let Program { setting, equations, mut field, mut observer, mut energies, functions, .. } =
-            program;
+        let Program {
+            setting, equations, mut field, mut observer, mut energies, functions, ..
+        } = program;
         observer.phase = phase;
         going.guards = guards;
         self.observer = observer;
@@ -293,6 +400,11 @@ impl Simulation<'_> {
         next.extend(setting.numbers(&equations.own, &state.table(system)));
         next.push(self.driver.x.last().copied().unwrap_or(0.0));
         field.guess(state);
+        self.conserved &= field.conserves_energy();
+        self.followed &= field.follows_work();
+        if !self.conserved {
+            self.certificate.invariants.clear();
+        }
         let found = integrator_for(&setting, self.options, self.choice.name, &mut field);
         let integrator = match found {
             Err(_) if self.options.method == AUTO => {

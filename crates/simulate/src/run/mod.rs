@@ -149,6 +149,10 @@ pub(crate) fn simulate_on(
     simulation.sizes.rest =
         rest.iter().zip(&at_first).map(|(a, b)| if *b > 0.0 { *a } else { 0.0 }).collect();
     simulation.finish();
+    if let Some(going) = simulation.going.as_ref().filter(|going| !going.lifted) {
+        let report = &going.report;
+        simulation.certificate.touch = Some([report.penetration, report.pull, report.excess]);
+    }
     Ok(RunReport {
         end,
         last,

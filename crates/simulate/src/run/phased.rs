@@ -14,13 +14,13 @@
 //! [`System::in_phase`]: dalembert_model::system::System::in_phase
 
 use crate::phases::facts::Facts;
+use crate::phases::lift::lifted;
 use crate::phases::{Deciding, Fault, Known, Settled};
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
 use dalembert_expr::{ExprId, Exprs, SymbolKind};
-use dalembert_model::system::{
-    Action, Event, Mode, Model, Phase, System, Unknown,
-};
+use dalembert_model::span::Span;
+use dalembert_model::system::{Action, Event, Mode, Model, Phase, System, Unknown};
 use dalembert_model::tree::Direction;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -78,6 +78,17 @@ impl Phases {
         })
     }
 
+    /// The same where motions stick at switches of forces: with these as frictions. `None` where they
+    /// are none.
+    pub fn lifted(
+        setting: &Setting,
+        options: &RunOptions,
+        switches: &[(ExprId, Option<Span>)],
+    ) -> Option<Phases> {
+        let model = lifted(setting.given(), switches)?;
+        Phases::new(&setting.of_model(model), options).ok()
+    }
+
     /// The setting of the model as written.
     pub fn setting(&self) -> &Setting {
         &self.setting
@@ -108,9 +119,8 @@ impl Phases {
 
     /// The program of what was decided.
     pub fn program(&self, settled: &Settled) -> Result<Compiled, RunError> {
-        let is_still = |f: &usize| {
-            settled.shown.sticks[*f] && settled.phase.modes[*f] != Mode::Stick
-        };
+        let is_still =
+            |f: &usize| settled.shown.sticks[*f] && settled.phase.modes[*f] != Mode::Stick;
         let still = (0..settled.phase.modes.len()).filter(is_still).collect();
         let key = Key { phase: settled.phase.clone(), idle: settled.idle.clone(), still };
         self.compiled(key, &settled.state)

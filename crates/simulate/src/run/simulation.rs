@@ -206,6 +206,7 @@ impl<'a> Simulation<'a> {
             let by_impacts = self.going.as_ref().map_or(0.0, |going| going.energy);
             let by_events = self.event_log.iter().fold(by_impacts, |sum, h| sum + h.energy);
             let by_switches = self.jumped;
+            let going = &mut self.going;
             let stop = ticks.next(self.driver.t);
             let outcome = self.driver.run(stop, &times[done..], &mut |field, sample| {
                 energies.jumps = by_events;
@@ -222,6 +223,9 @@ impl<'a> Simulation<'a> {
                                 energies.see(setting, field, sample.t, sample.x, is_early);
                             }
                             recorded = sample.t;
+                            if let Some(going) = going.as_mut() {
+                                going.look(&observation);
+                            }
                             if record(&observation).is_break() {
                                 return ControlFlow::Break(());
                             }
@@ -270,6 +274,22 @@ impl<'a> Simulation<'a> {
                 End::Finished if stop != end => events = ticks.join(self.driver.t, Vec::new()),
                 End::PiledUp { event, t } => {
                     return Ok(End::PiledUp { event, t: self.accumulation.limit(event, t) });
+                }
+                End::Sticks(stuck) => {
+                    times_before = times_run;
+                    let mut is_interrupted = false;
+                    let told = recorded;
+                    let lifted = self.lift(&stuck, told, &mut |observation| {
+                        gauss.see(&observation.gauss);
+                        recorded = observation.state.t;
+                        is_interrupted |= record(observation).is_break();
+                    })?;
+                    match lifted {
+                        None => return Ok(End::Sticks(stuck)),
+                        Some(Err(end)) => return Ok(end),
+                        Some(Ok(_)) if is_interrupted => return Ok(End::Interrupted),
+                        Some(Ok(more)) => events = more,
+                    }
                 }
                 end => return Ok(end),
             }

@@ -503,7 +503,8 @@ fn compare(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Err
     let mut estimate = ErrorEstimate::default();
     let span =
         a.last.as_ref().zip(run.states.first()).map_or(0.0, |(l, f)| (l.state.t - f.t).abs());
-    let jumps = jumps(setting, a, b, WITHIN * tolerance * span, &mut estimate);
+    let mut jumps = jumps(setting, a, b, WITHIN * tolerance * span, &mut estimate);
+    jumps.extend(impacts(a, b, WITHIN * tolerance * span));
     let (mut whole, mut end) = (StateError::default(), StateError::default());
     let mut shared = vec![0f64; parts.len()];
     let mut differences = Vec::new();
@@ -630,6 +631,30 @@ fn jumps(
         estimate.events = Some(SAFETY * apart);
     }
     jumps
+}
+
+/// The times between an impact of a run and the nearest one of the other, where these are as near as
+/// times may be off.
+fn impacts(a: &RunReport, b: &RunReport, near: f64) -> Vec<(f64, f64)> {
+    let times = |report: &RunReport| -> Vec<f64> {
+        let mut times =
+            report.phases.as_ref().map_or(Vec::new(), |phases| phases.impact_times.clone());
+        times.sort_by(f64::total_cmp);
+        times
+    };
+    let (first, second) = (times(a), times(b));
+    let mut list = Vec::new();
+    for (own, others) in [(&first, &second), (&second, &first)] {
+        for &t in own {
+            let at = others.partition_point(|o| *o < t);
+            let beside = others[at.saturating_sub(1)..others.len().min(at + 1)].iter();
+            let nearest = beside.map(|o| (o - t).abs()).fold(f64::INFINITY, f64::min);
+            if nearest <= near {
+                list.push((t - nearest, t + nearest));
+            }
+        }
+    }
+    list
 }
 
 /// The sizes by which errors are measured.
