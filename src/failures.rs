@@ -11,6 +11,7 @@ use dalembert_simulate::FieldError;
 use dalembert_simulate::Observation;
 use dalembert_simulate::State;
 use dalembert_simulate::drive::{End, Failure, Jumps, Open, Stuck, Undecided};
+use dalembert_simulate::phases::Fault;
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::setting::{Setting, Table};
 
@@ -396,6 +397,7 @@ impl Scene<'_> {
                 let span = span.unwrap_or_else(|| self.whole());
                 Diagnostic::fault(Code::Jump, span, message).at(label).hint(hint)
             }
+            Failure::Phase(fault) => self.phase(fault, t),
             Failure::Field(FieldError::Coupled(error)) => {
                 let words = error.named(|row| &self.system.constraints[row].name);
                 let message = format!("at t = {} {words}", rounded(t));
@@ -405,6 +407,45 @@ impl Scene<'_> {
                 let why = other.words(&self.setting.model);
                 let message = format!("the run stopped at t = {}: {why}", rounded(t));
                 Diagnostic::fault(Code::RunStopped, self.whole(), message)
+            }
+        }
+    }
+
+    /// Why contacts and friction leave no phase to go on in.
+    fn phase(&self, fault: &Fault, t: f64) -> Diagnostic {
+        let words = fault.words(self.system);
+        let is_start = t == self.report.start.state.t && self.report.statistics.steps == 0;
+        let message = format!("at t = {} {words}", rounded(t));
+        let contact = self.system.contacts.first().map(|c| c.span);
+        let friction = self.system.frictions.first().map(|f| f.span);
+        let whole = contact.or(friction).unwrap_or_else(|| self.whole());
+        let told = |code, span| Diagnostic::fault(code, span, message.clone());
+        match fault {
+            Fault::Penetrates { contact, .. } => {
+                let span = self.system.contacts[*contact].span;
+                let name = &self.system.contacts[*contact].name;
+                match is_start {
+                    true => told(Code::StartPenetrates, span)
+                        .at("this is closed beyond its surface")
+                        .hint(format!("start on the surface: `start {name}.gap = 0`")),
+                    false => told(Code::Penetrates, span)
+                        .at("this begins to be there below its surface")
+                        .hint("give what it met first a contact of its own"),
+                }
+            }
+            Fault::Negative { friction, .. } => {
+                // Those that were made of forces on the way are not among the model's.
+                let span = self.system.frictions.get(*friction).map_or(whole, |f| f.span);
+                told(Code::FrictionNegative, span)
+            }
+            Fault::ImpactDiffers { .. } => told(Code::ImpactNotUnique, self.whole())
+                .hint("say which it is: `run …, impacts at-once` or `impacts in-turn`"),
+            Fault::ImpactGains { .. } => told(Code::ImpactGains, whole),
+            Fault::Several(_) | Fault::ImpactSeveral => told(Code::ContactNotUnique, whole),
+            Fault::None | Fault::ImpactNone => told(Code::ContactNone, whole),
+            _ => {
+                let message = format!("the run stopped at t = {}: {words}", rounded(t));
+                Diagnostic::fault(Code::RunStopped, whole, message)
             }
         }
     }

@@ -1,7 +1,8 @@
 //! The events of a run, and how it ended, as text and as JSON.
 
 use crate::text::width;
-use dalembert_model::system::{Action, Model};
+use dalembert_expr::Notation;
+use dalembert_model::system::{Action, Change, Model, Touched};
 use dalembert_simulate::drive::End;
 use dalembert_simulate::run::EventRecord;
 use dalembert_simulate::run::RunReport;
@@ -23,6 +24,29 @@ pub fn end_words(end: &End, model: &Model) -> Option<String> {
     }
 }
 
+/// The name of what changed.
+pub(crate) fn name_of(model: &Model, of: Touched) -> String {
+    let system = &model.system;
+    match of {
+        Touched::Contact(at) => system.contacts.get(at).map_or(String::new(), |c| c.name.clone()),
+        // Forces that were made frictions on the way have names of their own.
+        Touched::Friction(at) => match system.frictions.get(at) {
+            Some(friction) => friction.name.clone(),
+            None => format!("slip[{}]", at + 1),
+        },
+    }
+}
+
+/// What changed, as events say it.
+pub(crate) fn word_of(change: Change) -> &'static str {
+    match change {
+        Change::Closes => "closes",
+        Change::Opens => "opens",
+        Change::Sticks => "sticks",
+        Change::Slips => "slips",
+    }
+}
+
 /// A line for each event that happened: how often, and when.
 pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
     if let Some(phases) = &report.phases {
@@ -36,6 +60,15 @@ pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
             count(phases.phases, "phase", "phases"),
             count(phases.impacts, "impact", "impacts")
         );
+        for sliding in &phases.sliding {
+            let exprs = &model.exprs;
+            let list: Vec<String> = sliding
+                .stuck
+                .iter()
+                .map(|s| format!("`{}`", exprs.print_limited(s.switch, Notation::Source, 80)))
+                .collect();
+            let _ = writeln!(page, "  {} sticks at t = {}", list.join(", "), sliding.state.t);
+        }
         if phases.impacts > 0 {
             let _ = writeln!(page, "  impacts changed the energy by {:.6e}", phases.impact_energy);
         }

@@ -8,8 +8,8 @@ use dalembert_model::system::{Energy, Model};
 use dalembert_simulate::State;
 use dalembert_simulate::drive::words::{size, which};
 use dalembert_simulate::drive::{End, Jolt, Stuck};
-use dalembert_simulate::run::RunReport;
 use dalembert_simulate::run::verify::Verification;
+use dalembert_simulate::run::{PhaseReport, RunReport};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -120,6 +120,9 @@ impl RunPage<'_> {
             "files": self.files.iter().map(file_json).collect::<Vec<_>>(),
             "verdict": self.verdict(),
         });
+        if let Some(phases) = &report.phases {
+            object["phases"] = self.phases(phases);
+        }
         if let End::Failed(failure) = &report.end {
             object["stopped"] = json!(failure.words(self.model));
         } else if report.end == End::Interrupted {
@@ -129,6 +132,32 @@ impl RunPage<'_> {
             object["end"]["switches"] = json!(switches);
         }
         object
+    }
+
+    /// What contacts and friction did.
+    fn phases(&self, phases: &PhaseReport) -> Value {
+        let changes = phases.changes.iter().map(|change| {
+            json!({
+                "t": number(change.t),
+                "of": events::name_of(self.model, change.of),
+                "change": events::word_of(change.change),
+            })
+        });
+        let sliding = phases.sliding.iter().map(|sliding| {
+            let switches: Vec<String> = sliding.stuck.iter().map(|s| self.switch(s)).collect();
+            json!({"t": number(sliding.state.t), "switches": switches})
+        });
+        json!({
+            "count": phases.phases,
+            "impacts": phases.impacts,
+            "impact_energy": number(phases.impact_energy),
+            "changes": changes.collect::<Vec<_>>(),
+            "all_changes": phases.count,
+            "sliding": sliding.collect::<Vec<_>>(),
+            "penetration": number(phases.penetration),
+            "pull": number(phases.pull),
+            "excess": number(phases.excess),
+        })
     }
 
     /// Text for a terminal.
@@ -382,7 +411,7 @@ impl RunPage<'_> {
             let _ = writeln!(page, "  {:<18} {}", "held by", self.report.choice.held_by);
         }
         let (smallest, largest) = certificate.ranks;
-        if largest > 0 {
+        if largest > 0 && self.report.phases.is_none() {
             let rows = self.model.system.constraints.len();
             let words = match (smallest == largest, largest == rows) {
                 (true, true) => format!("{rows}, every constraint independent"),

@@ -7,6 +7,10 @@ use dalembert_model::system::System;
 impl Fault {
     /// In words, with the names of a system.
     pub fn words(&self, system: &System) -> String {
+        // Forces that were made frictions on the way have no name.
+        let name = |friction: usize| {
+            system.frictions.get(friction).map_or("of a force", |f| f.name.as_str())
+        };
         match self {
             Fault::Several(phases) => {
                 let list: Vec<String> = phases.iter().map(|p| p.describe(system)).collect();
@@ -18,10 +22,9 @@ impl Fault {
             Fault::Unsettled => {
                 "the bound of a friction and the loads it depends on were not found together".into()
             }
-            Fault::Negative { friction, bound } => format!(
-                "the bound of the friction `{}` is below 0: {bound}",
-                system.frictions[*friction].name
-            ),
+            Fault::Negative { friction, bound } => {
+                format!("the bound of the friction `{}` is below 0: {bound}", name(*friction))
+            }
             Fault::Penetrates { contact, gap } => {
                 format!("the gap of `{}` is below 0: {gap}", system.contacts[*contact].name)
             }
@@ -61,7 +64,7 @@ impl Fault {
             Fault::NoValue => "a gap, a slip or a bound has no value here".into(),
             Fault::Vector { friction } => format!(
                 "the slip of `{}` has several components; so far friction is decided along one",
-                system.frictions[*friction].name
+                name(*friction)
             ),
             Fault::Again => "contacts and friction change again and again at this time".into(),
         }

@@ -33,6 +33,15 @@ pub struct PhaseChange {
     pub change: Change,
 }
 
+/// Where a motion stuck at switches of forces, and went on sliding along them.
+#[derive(Clone, Debug)]
+pub struct Sliding {
+    /// The state.
+    pub state: State,
+    /// The switches.
+    pub stuck: Vec<Stuck>,
+}
+
 /// What contacts and friction did on a run.
 #[derive(Clone, Debug, Default)]
 pub struct PhaseReport {
@@ -46,6 +55,8 @@ pub struct PhaseReport {
     pub changes: Vec<PhaseChange>,
     /// How many changes there were, if not all of them are kept.
     pub count: u64,
+    /// Where motions began to slide along switches of forces.
+    pub sliding: Vec<Sliding>,
     /// When impacts happened.
     pub impact_times: Vec<f64>,
     /// The largest depth of a contact at the outputs, over what its gap is made of.
@@ -352,6 +363,19 @@ impl Simulation<'_> {
             return Ok(None);
         };
         let mut next = Going::new(Arc::new(phases));
+        // What is stuck has no slip here.
+        let known = next.phases.model().system.frictions.len();
+        let fired: Vec<Guard> = (known - stuck.len()..known).map(Guard::Slip).collect();
+        let (t, x) = (self.driver.t, self.driver.x.clone());
+        let Ok(seen) = self.observer.observe(&mut self.driver.field, t, &x) else {
+            return Ok(None);
+        };
+        // Where friction is a paradox the motion ends where it sticks.
+        let stops = (known - stuck.len()..known).collect();
+        let tried = Known { stops, span: self.options.end - self.began, ..Known::default() };
+        if self.going.is_none() && next.phases.settle(&seen.state, &tried).is_err() {
+            return Ok(None);
+        }
         match self.going.take() {
             Some(old) => {
                 next.shown.closed.clone_from(&old.shown.closed);
@@ -363,11 +387,13 @@ impl Simulation<'_> {
                 next.here = old.here;
                 next.lifted = old.lifted;
             }
-            None => next.lifted = true,
+            None => {
+                next.lifted = true;
+                next.report.phases = 1;
+                self.own_events = next.own_events();
+            }
         }
-        // What is stuck has no slip here.
-        let known = next.phases.model().system.frictions.len();
-        let fired: Vec<Guard> = (known - stuck.len()..known).map(Guard::Slip).collect();
+        next.report.sliding.push(Sliding { state: seen.state, stuck: stuck.to_vec() });
         self.going = Some(next);
         self.change_phase(&fired, false, recorded, see).map(Some)
     }

@@ -18,7 +18,7 @@ pub mod verify;
 
 pub use certificate::{Certificate, Line};
 pub use event_log::EventRecord;
-pub use going::{PhaseChange, PhaseReport};
+pub use going::{PhaseChange, PhaseReport, Sliding};
 pub use options::{RunOptions, output_times};
 pub use prepared::Program;
 pub use report::{RunReport, Seconds, Sizes};
@@ -126,6 +126,7 @@ pub(crate) fn simulate_on(
     setup::validate(options, start.state.t).map_err(RunError::Option)?;
     let (program, start, going) = going::begin(program, options, start)?;
     let mut simulation = Simulation::new(program, options, &start)?;
+    simulation.own_events = going.as_ref().map_or(usize::MAX, |going| going.own_events());
     simulation.going = going;
     simulation.certificate.characteristic_times = 0.0;
     let mut times = output_times(start.state.t, options.end, options.every);

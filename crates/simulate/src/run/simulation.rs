@@ -57,6 +57,8 @@ pub(crate) struct Simulation<'a> {
     pub(super) followed: bool,
     /// Where it stands among the phases of contacts and friction.
     pub(super) going: Option<Going>,
+    /// How many events the model has of its own: guards come behind them.
+    pub(super) own_events: usize,
 }
 
 impl<'a> Simulation<'a> {
@@ -128,6 +130,7 @@ impl<'a> Simulation<'a> {
             conserved,
             followed,
             going: None,
+            own_events: usize::MAX,
         })
     }
 
@@ -472,7 +475,7 @@ impl<'a> Simulation<'a> {
         self.statistics.frozen += driver.field.counts.frozen;
         self.statistics.decided += driver.field.counts.decided;
         self.evaluations += driver.field.evaluations;
-        let own = self.going.as_ref().map_or(usize::MAX, Going::own_events);
+        let own = self.own_events;
         self.undecided.extend(driver.undecided.iter().filter(|u| u.event < own));
         self.jolts.extend(driver.jolts.iter().cloned());
         self.jumped += driver.jumped;
