@@ -61,7 +61,7 @@ impl State {
             1 if friction.is_some() => Slip::Backwards,
             _ => Slip::None,
         };
-        self.list.push(Touch { normal, slip, law, moves, must_slip: false });
+        self.list.push(Touch { normal, slip, law, moves, must_slip: false, held: None });
     }
 }
 
@@ -365,6 +365,7 @@ fn painleves_rod() {
             law: Law::Coefficient(mu),
             moves: Slip::Backwards,
             must_slip: false,
+            held: None,
         }];
         let space = state.space();
         decide(&space, &state.list)
@@ -403,6 +404,7 @@ fn the_cradle() {
             law: Law::Coefficient(0.0),
             moves: Slip::None,
             must_slip: false,
+            held: None,
         };
         state.list.push(touch);
     }

@@ -180,6 +180,9 @@ fn share_openness(ties: &mut [Found]) {
     ties.iter_mut().for_each(|f| f.open.clone_from(&open));
 }
 
+/// The edge of what is held without a cone.
+const HELD: i8 = 2;
+
 /// What bears loads in a choice of modes.
 struct Column {
     touch: usize,
@@ -200,6 +203,15 @@ pub fn attempt(space: &Space, touches: &[Touch], modes: &[Mode]) -> Option<Found
     let mut boxes: Vec<(usize, f64)> = Vec::new();
     for (at, (touch, &mode)) in touches.iter().zip(modes).enumerate() {
         let slip = touch.slip.filter(|&slip| space.moves(slip));
+        if let Some((from, to)) = touch.held.filter(|_| mode != Mode::Open) {
+            for row in (from..to).filter(|&row| space.moves(row)) {
+                for way in [1.0, -1.0] {
+                    let loads = vec![(row, way)];
+                    columns.push(Column { touch: at, loads, edge: HELD });
+                }
+                wanted.push((row, None));
+            }
+        }
         let column = |loads, edge| Column { touch: at, loads, edge };
         let Some(normal) = touch.normal else {
             let Some(slip) = slip else { continue };
@@ -337,7 +349,15 @@ fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<
     };
     let used: Vec<usize> = (0..columns.len()).filter(|&j| x[j] > 0.0).collect();
     let images: Vec<Vec<f64>> = used.iter().map(|&j| image(&columns[j])).collect();
-    for j in (0..columns.len()).filter(|j| !used.contains(j)) {
+    // The two ways of a row that is held are one.
+    let is_other_way = |j: usize| {
+        let own = &columns[j];
+        own.edge == HELD
+            && used
+                .iter()
+                .any(|&k| columns[k].edge == HELD && columns[k].loads[0].0 == own.loads[0].0)
+    };
+    for j in (0..columns.len()).filter(|&j| !used.contains(&j) && !is_other_way(j)) {
         let Some(weights) = combination(&images, &image(&columns[j])) else { continue };
         columns[j].loads.iter().for_each(|&(row, _)| open[row] = true);
         for (&k, weight) in used.iter().zip(&weights) {

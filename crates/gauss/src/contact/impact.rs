@@ -101,7 +101,9 @@ fn strike(space: &Space, struck: &[Struck], act: &[bool]) -> Result<Vec<f64>, Im
             Law::Bound(_) => Law::Coefficient(0.0),
             law => law,
         };
-        touches.push(Touch { moves: Slip::None, must_slip: false, law, ..s.touch });
+        // A direction that is given (by a search, see `cone`) is kept.
+        let moves = if s.touch.must_slip { s.touch.moves } else { Slip::None };
+        touches.push(Touch { moves, must_slip: false, law, ..s.touch });
     }
     let Decision { motions, .. } = decide(&space, &touches);
     match &motions[..] {

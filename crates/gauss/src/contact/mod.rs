@@ -23,10 +23,13 @@
 //! tells whether the motion is the only one; where they are many, Lemke's method finds one
 //! ([`lemke`]) and others are looked for beside it.
 //!
+//! Slips of several components are brought to slips of one by a search for their directions ([`cone`]).
+//!
 //! Loads may be many where the motion is one: that is told ([`Decision::loads_are_unique`]) and is no
 //! fault. Several motions, or none, are possible where friction turns a normal load into its own
 //! opposite (Painlevé 1895).
 
+pub mod cone;
 pub mod decide;
 pub mod impact;
 pub mod lemke;
@@ -84,6 +87,9 @@ pub struct Touch {
     /// Friction that is known to slip must not be found to stick: it has just broken away from a
     /// larger bound.
     pub must_slip: bool,
+    /// Rows that do not slip at all while it is closed, from one to before another, whatever it takes:
+    /// slips of several components that are tried to stick, see [`cone`].
+    pub held: Option<(usize, usize)>,
 }
 
 impl Touch {
@@ -112,6 +118,7 @@ impl Touch {
         }
         let has_friction = self.slip.is_some() && (self.coefficient() > 0.0 || self.bound() > 0.0);
         match (self.moves, has_friction) {
+            // What is held is neither: closed.
             (_, false) | (Slip::Forwards, true) => modes.push(Forwards),
             (Slip::Backwards, true) => modes.push(Backwards),
             (Slip::None, true) => {

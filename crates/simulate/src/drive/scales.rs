@@ -325,6 +325,18 @@ impl Driver {
         self.scales.parts = parts.to_vec();
     }
 
+    /// Takes over all sizes from a motion in the same variables, if they are.
+    pub(crate) fn inherit_all_scales(&mut self, before: &Driver) {
+        let (own, other) = (&self.field.equations, &before.field.equations);
+        if own.q != other.q {
+            return;
+        }
+        self.inherit_scales(before);
+        if own.own == other.own {
+            self.scales.own.clone_from(&before.scales.own);
+        }
+    }
+
     /// Takes over the sizes of positions from a motion in other velocities.
     pub fn inherit_scales(&mut self, before: &Driver) {
         self.scales.inherit(&before.scales);

@@ -15,12 +15,14 @@ use crate::phases::facts::{Facts, FactsAt, Row};
 use crate::setting::legendre::NewtonError;
 use crate::setting::{Setting, State};
 use dalembert_gauss::DEFAULT;
+use dalembert_gauss::contact::cone::{self, Trial, Tried};
 use dalembert_gauss::contact::decide::{Found, Held, Verdict, decide_held};
 use dalembert_gauss::contact::{
     self, Impact, ImpactError, Law, Slip, Space, SpaceError, Touch, Touches, nonneg,
     strike_in_turn, strike_together,
 };
 use dalembert_model::system::{Change, Impacts, Mode, Model, Phase, Touched};
+use std::ops::Range;
 
 /// A gap is 0 below this part of what it is made of,
 const TOUCHES: f64 = 1e-11;
@@ -38,6 +40,11 @@ const GAINS: f64 = 1e-9;
 const AHEAD: f64 = 1e-6;
 /// Bounds that hold unknowns are found together with these within so many rounds.
 const ROUNDS: usize = 200;
+
+/// How far velocities go ahead where a slip of several components begins: a part of that time.
+const NUDGE: f64 = 1e-10;
+/// A slip of several components is at rest below this part of the velocities it is made of.
+const SLOWEST: f64 = 1e-10;
 
 /// Why a state has no phase to go on in.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,6 +142,40 @@ pub(crate) struct Shown {
     pub open_force: Vec<bool>,
 }
 
+/// What takes part in an impact, with its rows.
+#[derive(Default)]
+struct Strikes {
+    touches: Touches,
+    values: Vec<f64>,
+    sizes: Vec<f64>,
+    list: Vec<contact::Struck>,
+    contacts: Vec<usize>,
+    /// Slips of several components: the friction, its place in the list, its rows.
+    vectors: Vec<(usize, usize, Range<usize>)>,
+}
+
+impl Strikes {
+    fn add(&mut self, row: &Row, value: f64) -> usize {
+        self.touches.rows.push(row.entries.clone());
+        self.touches.bias.push(0.0);
+        self.values.push(value);
+        self.sizes.push(row.size);
+        self.values.len() - 1
+    }
+}
+
+/// A slip of several components along a direction.
+fn along(rows: &[Row], direction: &[f64]) -> Row {
+    let mut sum = Row { entries: vec![0.0; rows[0].entries.len()], ..Row::default() };
+    for (row, d) in rows.iter().zip(direction) {
+        sum.value += d * row.value;
+        sum.size += (d * row.size).abs();
+        sum.bias += d * row.bias;
+        sum.entries.iter_mut().zip(&row.entries).for_each(|(s, a)| *s += d * a);
+    }
+    sum
+}
+
 /// What was found.
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {
@@ -146,6 +187,8 @@ pub(crate) struct Settled {
     pub shown: Shown,
     /// Contacts that are closed by the rows of others: their gaps stay 0.
     pub idle: Vec<usize>,
+    /// For slips of several components, how slow is at rest.
+    pub slow: Vec<f64>,
     /// The impact.
     pub struck: Option<Struck>,
     /// What changed.
@@ -168,6 +211,9 @@ struct Elements {
     held: Vec<Held>,
     /// Of each element its contact, and its friction.
     of: Vec<(Option<usize>, Option<usize>)>,
+    /// By friction, how a slip of several components is tried, and its rows.
+    trials: Vec<Option<Trial>>,
+    rows: Vec<Range<usize>>,
 }
 
 impl Deciding<'_> {
@@ -206,18 +252,28 @@ impl Deciding<'_> {
         let is_struck = struck.is_some() || known.is_reset;
         let resting: Vec<bool> =
             (0..at.gaps.len()).map(|c| touching[c] && rates[c] == 0.0).collect();
-        let slips: Vec<f64> = (0..at.slips.len())
+        let slips: Vec<Vec<f64>> = (0..at.slips.len())
             .map(|f| {
                 let rows = &at.slips[f].rows;
                 let sticks = known.before.as_ref().is_some_and(|b| b.sticks[f]) && !is_struck;
                 let small: f64 = rows.iter().map(slow).sum();
                 let length = rows.iter().map(|row| row.value * row.value).sum::<f64>().sqrt();
                 let is_zero = sticks || (known.stops.contains(&f) && !is_struck) || length <= small;
-                if is_zero { 0.0 } else { rows[0].value }
+                rows.iter().map(|row| if is_zero { 0.0 } else { row.value }).collect()
             })
             .collect();
         let (found, elements) = self.decide(&at, &state, &resting, &slips, known.span)?;
-        let mut settled = self.phase_of(&at, state, found.as_ref(), &elements);
+        let begins = elements.trials.iter().any(|t| matches!(t, Some(Trial::Begins(_))));
+        if let (Some((found, space)), true) = (&found, begins) {
+            state = self.nudged(space, found, &state, known.span)?;
+        }
+        let slow = at.slips.iter().map(|slip| {
+            let size: f64 = slip.rows.iter().map(|row| row.size).sum();
+            SLOWEST * size.max(speed)
+        });
+        let slow = slow.collect();
+        let mut settled = self.phase_of(state, found.as_ref(), &elements);
+        settled.slow = slow;
         settled.struck = struck;
         settled.changes = changes(self.model, known.before.as_ref(), &settled);
         Ok(settled)
@@ -229,9 +285,6 @@ impl Deciding<'_> {
             |row: &Row| row.value.is_finite() && row.entries.iter().all(|a| a.is_finite());
         let gaps = at.gaps.iter().all(|g| g.gap.is_finite() && is_number(&g.row));
         let slips = at.slips.iter().flat_map(|s| &s.rows).all(is_number);
-        if let Some(friction) = at.slips.iter().position(|s| s.rows.len() != 1) {
-            return Err(Fault::Vector { friction });
-        }
         if gaps && slips { Ok(()) } else { Err(Fault::NoValue) }
     }
 
@@ -265,33 +318,105 @@ impl Deciding<'_> {
         rests: &[usize],
     ) -> Result<(Vec<f64>, Struck, Vec<f64>), Fault> {
         let bounds = self.facts.bounds(at, None);
-        let mut touches = Touches::default();
-        let mut list = Vec::new();
-        let mut contacts = Vec::new();
-        let (mut values, mut sizes) = (Vec::new(), Vec::new());
+        let is_vector = |f: usize| at.slips[f].rows.len() > 1;
+        let mut trials: Vec<Option<Trial>> =
+            (0..at.slips.len()).map(|f| is_vector(f).then_some(Trial::Stick)).collect();
+        for round in 0..ROUNDS {
+            let struck = self.strikes(at, touching, rates, rests, &bounds, &trials);
+            let space = Space::new(&at.numbers.terms(), &struck.touches, DEFAULT);
+            let space = space.map_err(Fault::Space)?.with_free(&struck.values, &struck.sizes);
+            let impact = self.blow(&space, &struck, state, rests)?;
+            // Directions of slips with several components.
+            let vectors: Vec<usize> = struck.vectors.iter().map(|v| v.0).collect();
+            let tried: Vec<Tried> = struck
+                .vectors
+                .iter()
+                .map(|(f, at, rows)| {
+                    let touch = &struck.list[*at].touch;
+                    let load = |row: usize| space.load(row, impact.loads[row]);
+                    Tried {
+                        force: rows.clone().map(load).collect(),
+                        bound: bounds[*f][0] * touch.normal.map_or(0.0, load),
+                        rate: rows.clone().map(|row| space.value(row, impact.after[row])).collect(),
+                        small: rows.clone().map(|row| space.value(row, space.noise[row])).sum(),
+                    }
+                })
+                .collect();
+            let own: Vec<Trial> = vectors.iter().filter_map(|&f| trials[f].clone()).collect();
+            let Some(next) = cone::next(&own, &tried, round) else {
+                return self.struck(at, state, rates, rests, (&space, &struck, impact));
+            };
+            if struck.list.len() > 1 && self.impacts == Some(Impacts::InTurn) {
+                return Err(Fault::Vector { friction: vectors[0] });
+            }
+            for (f, trial) in vectors.into_iter().zip(next) {
+                trials[f] = Some(trial);
+            }
+        }
+        Err(Fault::Unsettled)
+    }
+
+    /// What takes part in an impact.
+    fn strikes(
+        &self,
+        at: &FactsAt,
+        touching: &[bool],
+        rates: &[f64],
+        rests: &[usize],
+        bounds: &[[f64; 2]],
+        trials: &[Option<Trial>],
+    ) -> Strikes {
+        let mut strikes = Strikes::default();
         for c in (0..at.gaps.len()).filter(|&c| touching[c]) {
             let gap = &at.gaps[c];
-            let mut add = |row: &Row, value: f64| {
-                touches.rows.push(row.entries.clone());
-                touches.bias.push(0.0);
-                values.push(value);
-                sizes.push(row.size);
-                touches.rows.len() - 1
-            };
-            let normal = add(&gap.row, rates[c]);
+            let normal = strikes.add(&gap.row, rates[c]);
             let friction = self.model.system.contacts[c].friction;
-            let slip = friction.map(|f| add(&at.slips[f].rows[0], at.slips[f].rows[0].value));
             let mu = friction.map_or(0.0, |f| bounds[f][0]);
             let law = Law::Coefficient(if mu.is_finite() { mu.max(0.0) } else { 0.0 });
-            let touch =
-                Touch { normal: Some(normal), slip, law, moves: Slip::None, must_slip: false };
+            let mut touch = Touch {
+                normal: Some(normal),
+                slip: None,
+                law,
+                moves: Slip::None,
+                must_slip: false,
+                held: None,
+            };
+            if let Some(f) = friction {
+                let rows = &at.slips[f].rows;
+                let first = strikes.values.len();
+                for row in rows {
+                    strikes.add(row, row.value);
+                }
+                let last = strikes.values.len();
+                match &trials[f] {
+                    None => touch.slip = Some(first),
+                    Some(Trial::Stick) => touch.held = Some((first, last)),
+                    Some(Trial::Moves(d) | Trial::Begins(d)) => {
+                        let row = along(rows, d);
+                        touch.slip = Some(strikes.add(&row, row.value));
+                        (touch.moves, touch.must_slip) = (Slip::Forwards, true);
+                    }
+                }
+                if trials[f].is_some() {
+                    strikes.vectors.push((f, strikes.list.len(), first..last));
+                }
+            }
             let restitution = if rests.contains(&c) { 0.0 } else { gap.restitution };
-            list.push(contact::Struck { touch, restitution });
-            contacts.push(c);
+            strikes.list.push(contact::Struck { touch, restitution });
+            strikes.contacts.push(c);
         }
-        let space = Space::new(&at.numbers.terms(), &touches, DEFAULT).map_err(Fault::Space)?;
-        let space = space.with_free(&values, &sizes);
-        let word = self.impacts;
+        strikes
+    }
+
+    /// The impulses of an impact, by the model's word.
+    fn blow(
+        &self,
+        space: &Space,
+        strikes: &Strikes,
+        state: &State,
+        rests: &[usize],
+    ) -> Result<Impact, Fault> {
+        let list = &strikes.list;
         let fault = |error: ImpactError| match error {
             ImpactError::None => Fault::ImpactNone,
             ImpactError::Several(_) => Fault::ImpactSeveral,
@@ -300,13 +425,13 @@ impl Deciding<'_> {
         let velocity = |loads: &[f64]| -> Vec<f64> {
             state.velocity.iter().zip(space.change(loads)).map(|(v, d)| v + d).collect()
         };
-        let impact: Impact = match word {
-            Some(Impacts::InTurn) => strike_in_turn(&space, &list).map_err(fault)?,
-            Some(Impacts::AtOnce) => strike_together(&space, &list).map_err(fault)?,
+        Ok(match self.impacts {
+            Some(Impacts::InTurn) => strike_in_turn(space, list).map_err(fault)?,
+            Some(Impacts::AtOnce) => strike_together(space, list).map_err(fault)?,
             None => {
-                let together = strike_together(&space, &list).map_err(fault)?;
+                let together = strike_together(space, list).map_err(fault)?;
                 if list.len() > 1 && rests.is_empty() {
-                    let turn = strike_in_turn(&space, &list).ok();
+                    let turn = strike_in_turn(space, list).ok();
                     let apart = turn.as_ref().map_or(f64::INFINITY, |turn| {
                         let (a, b) = (space.motion(&together.loads), space.motion(&turn.loads));
                         let size = norm(&a).max(norm(&b));
@@ -321,6 +446,21 @@ impl Deciding<'_> {
                 }
                 together
             }
+        })
+    }
+
+    /// The state after an impact.
+    fn struck(
+        &self,
+        at: &FactsAt,
+        state: &State,
+        rates: &[f64],
+        rests: &[usize],
+        (space, strikes, impact): (&Space, &Strikes, Impact),
+    ) -> Result<(Vec<f64>, Struck, Vec<f64>), Fault> {
+        let (list, contacts) = (&strikes.list, &strikes.contacts);
+        let velocity = |loads: &[f64]| -> Vec<f64> {
+            state.velocity.iter().zip(space.change(loads)).map(|(v, d)| v + d).collect()
         };
         let of: f64 = norm(&space.motion(&impact.loads)).powi(2);
         if impact.energy > GAINS * of {
@@ -328,12 +468,12 @@ impl Deciding<'_> {
         }
         let mut loads = impact.loads;
         if !rests.is_empty() {
-            self.bring_to_rest(&space, &list, &contacts, rests, &mut loads);
+            self.bring_to_rest(space, list, contacts, rests, &mut loads);
         }
         let after = space.accelerations(&loads);
         let mut impulses = vec![0.0; at.gaps.len()];
         let mut gap_rates = rates.to_vec();
-        for (struck, &c) in list.iter().zip(&contacts) {
+        for (struck, &c) in list.iter().zip(contacts) {
             let Some(row) = struck.touch.normal else { continue };
             impulses[c] = space.load(row, loads[row]);
             let is_zero = after[row].abs() <= space.noise[row] || rests.contains(&c);
@@ -387,18 +527,25 @@ impl Deciding<'_> {
         &self,
         at: &FactsAt,
         resting: &[bool],
-        slips: &[f64],
+        slips: &[Vec<f64>],
         bounds: &[[f64; 2]],
+        trials: &[Option<Trial>],
     ) -> Result<Elements, Fault> {
-        let mut elements =
-            Elements { touches: Touches::default(), held: Vec::new(), of: Vec::new() };
+        let mut elements = Elements {
+            touches: Touches::default(),
+            held: Vec::new(),
+            of: Vec::new(),
+            trials: trials.to_vec(),
+            rows: vec![0..0; trials.len()],
+        };
         let touches = &mut elements.touches;
         let mut add = |row: &Row| {
             touches.rows.push(row.entries.clone());
             touches.bias.push(row.bias);
             touches.rows.len() - 1
         };
-        let moves = |f: usize| match slips[f] {
+        let moves = |f: usize| match slips[f][0] {
+            _ if trials[f].is_some() => Slip::Forwards,
             v if v > 0.0 => Slip::Forwards,
             v if v < 0.0 => Slip::Backwards,
             _ => Slip::None,
@@ -409,25 +556,49 @@ impl Deciding<'_> {
             // What holds is not less than what it gives while it slips.
             [a, b] => Ok([a, b.max(a)]),
         };
+        // The row of a slip, or those that are held.
+        let mut slide = |f: usize, elements_rows: &mut Vec<Range<usize>>| {
+            let rows = &at.slips[f].rows;
+            let list: Vec<usize> = rows.iter().map(&mut add).collect();
+            let range = list[0]..list[0] + list.len();
+            elements_rows[f] = range.clone();
+            match &trials[f] {
+                None => (Some(range.start), None),
+                Some(Trial::Stick) => (None, Some((range.start, range.end))),
+                Some(Trial::Moves(d) | Trial::Begins(d)) => (Some(add(&along(rows, d))), None),
+            }
+        };
+        let mut rows = std::mem::take(&mut elements.rows);
+        let mut of = Vec::new();
+        let mut held = Vec::new();
         for c in (0..at.gaps.len()).filter(|&c| resting[c]) {
             let friction = self.model.system.contacts[c].friction;
-            let normal = Some(add(&at.gaps[c].row));
-            let slip = friction.map(|f| add(&at.slips[f].rows[0]));
+            let (slip, fixed) = friction.map_or((None, None), |f| slide(f, &mut rows));
             let [mu, at_rest] = friction.map_or(Ok([0.0; 2]), bound)?;
+            let at_rest = if friction.is_some_and(|f| trials[f].is_some()) { mu } else { at_rest };
             let law = Law::Coefficient(mu);
             let moves = friction.map_or(Slip::None, moves);
-            let touch = Touch { normal, slip, law, moves, must_slip: false };
-            elements.held.push(Held { touch, at_rest: Law::Coefficient(at_rest) });
-            elements.of.push((Some(c), friction));
+            let touch = Touch { normal: None, slip, law, moves, must_slip: false, held: fixed };
+            held.push(Held { touch, at_rest: Law::Coefficient(at_rest) });
+            of.push((Some(c), friction));
         }
         for f in (0..at.slips.len()).filter(|&f| at.slips[f].contact.is_none()) {
-            let slip = Some(add(&at.slips[f].rows[0]));
+            let (slip, fixed) = slide(f, &mut rows);
             let [own, at_rest] = bound(f)?;
+            let at_rest = if trials[f].is_some() { own } else { at_rest };
             let law = Law::Bound(own);
-            let touch = Touch { normal: None, slip, law, moves: moves(f), must_slip: false };
-            elements.held.push(Held { touch, at_rest: Law::Bound(at_rest) });
-            elements.of.push((None, Some(f)));
+            let touch =
+                Touch { normal: None, slip, law, moves: moves(f), must_slip: false, held: fixed };
+            held.push(Held { touch, at_rest: Law::Bound(at_rest) });
+            of.push((None, Some(f)));
         }
+        // Normals come last, so that `add` is free again.
+        for (held, of) in held.iter_mut().zip(&of) {
+            if let Some(c) = of.0 {
+                held.touch.normal = Some(add(&at.gaps[c].row));
+            }
+        }
+        (elements.rows, elements.of, elements.held) = (rows, of, held);
         Ok(elements)
     }
 
@@ -437,10 +608,30 @@ impl Deciding<'_> {
         at: &FactsAt,
         state: &State,
         resting: &[bool],
-        slips: &[f64],
+        slips: &[Vec<f64>],
         span: f64,
     ) -> Result<(Option<(Found, Space)>, Elements), Fault> {
-        let (ties, space, elements) = self.ties(at, resting, slips)?;
+        let first = |f: usize| {
+            let length = norm(&slips[f]);
+            let acts = at.slips[f].contact.is_none_or(|c| resting[c]);
+            (slips[f].len() > 1 && acts).then(|| match length > 0.0 {
+                true => Trial::Moves(slips[f].iter().map(|v| v / length).collect()),
+                false => Trial::Stick,
+            })
+        };
+        let mut trials: Vec<Option<Trial>> = (0..at.slips.len()).map(first).collect();
+        let mut round = 0;
+        let (ties, space, elements) = loop {
+            let (ties, space, elements) = self.ties(at, resting, slips, &trials)?;
+            let Some(next) = self.next_trials(at, &ties, &space, &elements, round) else {
+                break (ties, space, elements);
+            };
+            trials = next;
+            round += 1;
+            if round > ROUNDS {
+                return Err(Fault::Unsettled);
+            }
+        };
         if elements.held.is_empty() {
             return Ok((None, elements));
         }
@@ -449,7 +640,7 @@ impl Deciding<'_> {
             let ahead = self.ahead(&space, best, state, span);
             let later = ahead.and_then(|state| {
                 let at = self.facts.at(&state).ok()?;
-                self.ties(&at, resting, slips).ok()
+                self.ties(&at, resting, slips, &trials).ok()
             });
             let agrees = |f: &&Found| match &later {
                 Some((later, _, _)) => later.iter().any(|l| l.modes == f.modes),
@@ -479,11 +670,12 @@ impl Deciding<'_> {
         &self,
         at: &FactsAt,
         resting: &[bool],
-        slips: &[f64],
+        slips: &[Vec<f64>],
+        trials: &[Option<Trial>],
     ) -> Result<(Vec<Found>, Space, Elements), Fault> {
         let mut bounds = self.facts.bounds(at, None);
         for _ in 0..ROUNDS {
-            let elements = self.elements(at, resting, slips, &bounds)?;
+            let elements = self.elements(at, resting, slips, &bounds, trials)?;
             if elements.held.is_empty() {
                 return Ok((Vec::new(), Space::default(), elements));
             }
@@ -495,7 +687,6 @@ impl Deciding<'_> {
                 Verdict::Several => {
                     let phases = decision.motions.iter().map(|ties| {
                         self.phase_of(
-                            at,
                             State {
                                 t: 0.0,
                                 q: Vec::new(),
@@ -540,14 +731,70 @@ impl Deciding<'_> {
         Err(Fault::Unsettled)
     }
 
+    /// The next trials of slips with several components; `None` if these hold.
+    fn next_trials(
+        &self,
+        at: &FactsAt,
+        ties: &[Found],
+        space: &Space,
+        elements: &Elements,
+        round: usize,
+    ) -> Option<Vec<Option<Trial>>> {
+        let found = ties.first()?;
+        let bounds = self.facts.bounds(at, None);
+        let (mut own, mut tried, mut which) = (Vec::new(), Vec::new(), Vec::new());
+        for (held, &(contact, friction)) in elements.held.iter().zip(&elements.of) {
+            let Some(f) = friction else { continue };
+            let Some(trial) = elements.trials[f].clone() else { continue };
+            let load = |row: usize| space.load(row, found.loads[row]);
+            let rows = || elements.rows[f].clone();
+            let unit = match (contact, held.touch.normal) {
+                (Some(_), Some(normal)) => load(normal),
+                _ => 1.0,
+            };
+            tried.push(Tried {
+                force: rows().map(load).collect(),
+                bound: bounds[f][1].max(bounds[f][0]) * unit,
+                rate: rows().map(|row| space.value(row, found.accelerations[row])).collect(),
+                small: rows().map(|row| space.value(row, space.noise[row])).sum(),
+            });
+            own.push(trial);
+            which.push(f);
+        }
+        let next = cone::next(&own, &tried, round)?;
+        let mut trials = elements.trials.clone();
+        which.into_iter().zip(next).for_each(|(f, trial)| trials[f] = Some(trial));
+        Some(trials)
+    }
+
+    /// The state with velocities of an instant later: slips that begin have a direction there.
+    fn nudged(
+        &self,
+        space: &Space,
+        found: &Found,
+        state: &State,
+        span: f64,
+    ) -> Result<State, Fault> {
+        let change = space.change(&found.loads);
+        let acceleration: Vec<f64> = space.v_dot.iter().zip(&change).map(|(a, d)| a + d).collect();
+        let dt = NUDGE * self.time(state, &acceleration, span);
+        let velocity = state.velocity.iter().zip(&acceleration).map(|(v, a)| v + dt * a).collect();
+        self.with_velocity(state, velocity)
+    }
+
+    /// A time in which the motion changes.
+    fn time(&self, state: &State, acceleration: &[f64], span: f64) -> f64 {
+        let (q, v, a) = (largest(&state.q), largest(&state.velocity), largest(acceleration));
+        let times = [v / a, (q / a).sqrt(), q / v].into_iter();
+        let time = times.filter(|t| t.is_finite() && *t > 0.0).fold(span.abs(), f64::min);
+        if span < 0.0 { -time } else { time }
+    }
+
     /// The state a little ahead.
     fn ahead(&self, space: &Space, found: &Found, state: &State, span: f64) -> Option<State> {
         let change = space.change(&found.loads);
         let acceleration: Vec<f64> = space.v_dot.iter().zip(&change).map(|(a, d)| a + d).collect();
-        let (q, v, a) = (largest(&state.q), largest(&state.velocity), largest(&acceleration));
-        let times = [v / a, (q / a).sqrt(), q / v].into_iter();
-        let time = times.filter(|t| t.is_finite() && *t > 0.0).fold(span.abs(), f64::min);
-        let dt = AHEAD * time * if span < 0.0 { -1.0 } else { 1.0 };
+        let dt = AHEAD * self.time(state, &acceleration, span);
         let mut next = state.clone();
         next.t += dt;
         for i in 0..acceleration.len() {
@@ -560,7 +807,6 @@ impl Deciding<'_> {
     /// The phase of what was found.
     fn phase_of(
         &self,
-        at: &FactsAt,
         state: State,
         found: Option<&(Found, Space)>,
         elements: &Elements,
@@ -591,6 +837,14 @@ impl Deciding<'_> {
                 }
                 let Some(f) = f else { continue };
                 shown.open_force[f] = touch.slip.is_some_and(|row| found.open[row]);
+                if let Some(trial) = &elements.trials[f] {
+                    let sticks = *trial == Trial::Stick;
+                    let range = elements.rows[f].clone();
+                    shown.open_force[f] = range.clone().any(|row| found.open[row]);
+                    shown.sticks[f] = sticks && c.is_none_or(|c| shown.closed[c]);
+                    phase.modes[f] = if sticks { Mode::Stick } else { Mode::Slip };
+                    continue;
+                }
                 shown.sticks[f] = mode == contact::Mode::Stick;
                 phase.modes[f] = match bears {
                     contact::Mode::Stick => Mode::Stick,
@@ -602,9 +856,8 @@ impl Deciding<'_> {
                 };
             }
         }
-        let _ = at;
         let phase = phase.canonical(system);
-        Settled { state, phase, shown, idle, struck: None, changes: Vec::new() }
+        Settled { state, phase, shown, idle, slow: Vec::new(), struck: None, changes: Vec::new() }
     }
 }
 

@@ -22,6 +22,9 @@ impl Fault {
             Fault::Unsettled => {
                 "the bound of a friction and the loads it depends on were not found together".into()
             }
+            Fault::Negative { friction, bound } if *bound == 0.0 => {
+                format!("the bound of the friction `{}` passes 0", name(*friction))
+            }
             Fault::Negative { friction, bound } => {
                 format!("the bound of the friction `{}` is below 0: {bound}", name(*friction))
             }

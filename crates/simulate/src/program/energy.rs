@@ -43,8 +43,8 @@ fn parts_of(setting: &Setting, terms: &[ExprId]) -> Vec<usize> {
     let n = system.n_coordinates();
     let mut joined = Joined((0..n).collect());
     let resets = system.events.iter().any(|e| matches!(e.action, Action::Reset(_)));
-    // What a state is made of it may bring anywhere.
-    if resets || !system.states.is_empty() {
+    // What a state is made of it may bring anywhere, and impacts join what touches.
+    if resets || !system.states.is_empty() || !system.contacts.is_empty() {
         return vec![0; n];
     }
     let owners = Owners::new(system);

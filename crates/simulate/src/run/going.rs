@@ -275,6 +275,9 @@ impl Simulation<'_> {
             match *guard {
                 Guard::Gap(c) => known.hits.push(c),
                 Guard::Slip(f) => known.stops.push(f),
+                Guard::Negative(friction) => {
+                    return failed(Fault::Negative { friction, bound: 0.0 });
+                }
                 Guard::Condition(_) | Guard::Load(_) | Guard::Bound(_) => {}
             }
         }
@@ -446,9 +449,7 @@ impl Simulation<'_> {
         let own = going.own_events();
         let old = self.driver.take_events();
         let mut driver = Driver::new(field, integrator, control, self.driver.t, next);
-        if driver.x.len() == self.driver.x.len() {
-            driver.inherit_scales(&self.driver);
-        }
+        driver.inherit_all_scales(&self.driver);
         driver.set_parts(&self.energies.parts);
         driver.dense = self.driver.dense.take();
         if let Some(dense) = &mut driver.dense {

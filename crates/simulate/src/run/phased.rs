@@ -18,7 +18,7 @@ use crate::phases::lift::lifted;
 use crate::phases::{Deciding, Fault, Known, Settled};
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
-use dalembert_expr::{ExprId, Exprs, SymbolKind};
+use dalembert_expr::{ExprId, Exprs, Number, Symbol, SymbolKind};
 use dalembert_model::span::Span;
 use dalembert_model::system::{Action, Event, Mode, Model, Phase, System, Unknown};
 use dalembert_model::tree::Direction;
@@ -38,6 +38,8 @@ pub(crate) enum Guard {
     Bound(usize),
     /// A slip is 0.
     Slip(usize),
+    /// The bound of a friction becomes negative.
+    Negative(usize),
 }
 
 /// A phase as it is moved.
@@ -114,7 +116,7 @@ impl Phases {
     /// The phase in which everything is open and nothing has stopped: for a run that has none.
     pub fn free(&self, state: &State) -> Result<Compiled, RunError> {
         let phase = Phase::free(&self.model().system);
-        self.compiled(Key { phase, idle: Vec::new(), still: Vec::new() }, state)
+        self.compiled(Key { phase, idle: Vec::new(), still: Vec::new() }, state, &[])
     }
 
     /// The program of what was decided.
@@ -123,15 +125,15 @@ impl Phases {
             |f: &usize| settled.shown.sticks[*f] && settled.phase.modes[*f] != Mode::Stick;
         let still = (0..settled.phase.modes.len()).filter(is_still).collect();
         let key = Key { phase: settled.phase.clone(), idle: settled.idle.clone(), still };
-        self.compiled(key, &settled.state)
+        self.compiled(key, &settled.state, &settled.slow)
     }
 
-    fn compiled(&self, key: Key, state: &State) -> Result<Compiled, RunError> {
+    fn compiled(&self, key: Key, state: &State, slow: &[f64]) -> Result<Compiled, RunError> {
         let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = lock().get(&key) {
             return Ok(found.clone());
         }
-        let (model, guards) = guarded(self.model(), &key);
+        let (model, guards) = guarded(self.model(), &key, slow);
         let setting = self.setting.of_model(model);
         let program = Program::of_phase(&setting, &self.options, state)?;
         let compiled = Compiled { program, guards: Arc::new(guards) };
@@ -141,7 +143,7 @@ impl Phases {
 }
 
 /// The model of a phase with its guards as events behind its own.
-fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
+fn guarded(model: &Model, key: &Key, slow: &[f64]) -> (Model, Vec<Guard>) {
     let mut phased = model.in_phase(&key.phase);
     let exprs = phased.exprs.share();
     let system = &mut phased.system;
@@ -166,6 +168,17 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
     for at in 0..system.frictions.len() {
         let Some(mode) = key.phase.mode(system, at) else { continue };
         let name = system.frictions[at].name.clone();
+        // What depends on nothing that changes does not change its sign.
+        let bound = system.frictions[at].bound;
+        let changes = |s: &Symbol| {
+            *s == Symbol::TIME
+                || system.configuration().contains(s)
+                || system.velocities().contains(s)
+        };
+        if system.frictions[at].contact.is_none() && exprs.symbols_of(&[bound]).iter().any(changes)
+        {
+            list.push((Guard::Negative(at), name.clone(), bound, Direction::Falling));
+        }
         match mode {
             Mode::Stick => {
                 let bound = system.frictions[at].static_bound.unwrap_or(system.frictions[at].bound);
@@ -191,7 +204,17 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
                 let slip = system.frictions[at].slip[0];
                 list.push((Guard::Slip(at), name, slip, Direction::Rising));
             }
-            Mode::Slip | Mode::Toward => {}
+            Mode::Slip => {
+                // |v|² does not pass 0; what is slower than this has stopped.
+                let squares: Vec<ExprId> =
+                    system.frictions[at].slip.iter().map(|&v| exprs.at(v).powi(2).id).collect();
+                let slow = slow.get(at).copied().unwrap_or(0.0);
+                let limit =
+                    Number::from_f64(slow * slow).map_or(ExprId::ZERO, |x| exprs.of_number(x));
+                let left = (exprs.at(exprs.sum(&squares)) - exprs.at(limit)).id;
+                list.push((Guard::Slip(at), name, left, Direction::Falling));
+            }
+            Mode::Toward => {}
         }
     }
     let mut guards = Vec::new();
@@ -199,7 +222,7 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
         guards.push(guard);
         let span = match guard {
             Guard::Gap(c) | Guard::Condition(c) | Guard::Load(c) => system.contacts[c].span,
-            Guard::Bound(f) | Guard::Slip(f) => system.frictions[f].span,
+            Guard::Bound(f) | Guard::Slip(f) | Guard::Negative(f) => system.frictions[f].span,
         };
         system.events.push(Event {
             name,
