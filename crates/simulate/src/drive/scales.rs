@@ -328,11 +328,11 @@ impl Driver {
     /// Takes over all sizes from a motion in the same variables, if they are.
     pub(crate) fn inherit_all_scales(&mut self, before: &Driver) {
         let (own, other) = (&self.field.equations, &before.field.equations);
-        if own.q != other.q {
-            return;
+        let (is_same, is_all) = (own.q == other.q, own.own == other.own);
+        if is_same {
+            self.inherit_scales(before);
         }
-        self.inherit_scales(before);
-        if own.own == other.own {
+        if is_same && is_all {
             self.scales.own.clone_from(&before.scales.own);
         }
     }
