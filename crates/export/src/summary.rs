@@ -123,6 +123,9 @@ impl RunPage<'_> {
         if let Some(phases) = &report.phases {
             object["phases"] = self.phases(phases);
         }
+        if let Some(condition) = certificate.servo_condition {
+            object["certificate"]["servo_condition"] = number(condition);
+        }
         if let End::Failed(failure) = &report.end {
             object["stopped"] = json!(failure.words(self.model));
         } else if report.end == End::Interrupted {
@@ -420,6 +423,9 @@ impl RunPage<'_> {
             };
             let _ = writeln!(page, "  {:<18} {words}", "rank");
             self.text_rank_changes(page);
+        }
+        if let Some(condition) = certificate.servo_condition {
+            let _ = writeln!(page, "  {:<18} {condition:.1e}, of A M⁻¹B", "condition");
         }
     }
 }

@@ -8,7 +8,10 @@ use dalembert_model::system::Model;
 pub(super) fn findings(model: &Model) -> Vec<Diagnostic> {
     let (exprs, system) = (&model.exprs, &model.system);
     let mut findings = Vec::new();
-    for force in system.forces.iter().chain(&system.nonideal) {
+    // What acts for a servo constraint may be just its ideal force, and nothing beside it.
+    let of_servo = |at: usize| system.servos.iter().any(|servo| servo.force == at);
+    let nonideal = system.nonideal.iter().enumerate().filter(|(at, _)| !of_servo(*at));
+    for force in system.forces.iter().chain(nonideal.map(|(_, force)| force)) {
         if force.components.is_empty() {
             let finding = Diagnostic::warning(
                 Code::ForceWithoutEffect,

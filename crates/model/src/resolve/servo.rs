@@ -264,6 +264,10 @@ impl<'a> Resolver<'a, '_> {
         system.forces.retain(|force| !emptied(force));
         // What is found with the motion may stand in nothing else that makes the motion.
         let mut others: Vec<(ExprId, Span)> = system.energy_terms.clone();
+        others.push(match &system.energy {
+            Energy::Lagrangian { lagrangian, .. } => (*lagrangian, span),
+            Energy::Hamiltonian { hamiltonian, .. } => (*hamiltonian, span),
+        });
         others.extend(system.constraints.iter().map(|c| (c.residual, c.span)));
         others.extend(system.states.iter().map(|z| (z.rate, z.span)));
         others.extend(system.speeds.iter().map(|s| (s.value, s.span)));

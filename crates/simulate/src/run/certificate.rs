@@ -25,6 +25,8 @@ pub struct Certificate {
     pub ranks: (usize, usize),
     /// Changes of the rank on the way, in order.
     pub rank_changes: Vec<RankChange>,
+    /// The largest condition of A M⁻¹B, of constraints that inputs hold, in natural units.
+    pub servo_condition: Option<f64>,
     /// About how often the state has changed by its own size.
     pub characteristic_times: f64,
     /// What the energy may be off by, for methods that hold it at constant steps. One

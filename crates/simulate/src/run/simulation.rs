@@ -486,6 +486,11 @@ impl<'a> Simulation<'a> {
         certificate.velocity_residual =
             certificate.velocity_residual.max(driver.violation.velocity);
         certificate.rank_changes.extend(driver.rank_changes.iter().cloned());
+        let condition = driver.field.servo_condition();
+        certificate.servo_condition = match (certificate.servo_condition, condition) {
+            (Some(a), Some(b)) => Some(a.max(b)),
+            (a, b) => a.or(b),
+        };
         // A chart has its own rows beside those it solves.
         let more = driver.field.equations.chart.as_ref().map_or(0, |c| c.chart.rows.len());
         if driver.ranks.0 != usize::MAX {

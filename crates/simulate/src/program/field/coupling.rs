@@ -30,6 +30,12 @@ impl Field {
         &self.work.coupled.lambda
     }
 
+    /// The largest condition of A M⁻¹B seen, of constraints that inputs hold.
+    pub fn servo_condition(&self) -> Option<f64> {
+        let directed = &self.work.coupled.directed;
+        (!directed.is_empty() && directed.condition > 0.0).then_some(directed.condition)
+    }
+
     /// Finds the branches of a state and puts the terms on them. Those that depend on
     /// multipliers are the ones on which the solution lies.
     pub fn settle_modes(
