@@ -111,7 +111,8 @@ pub(crate) fn break_lines(formula: &str, limit: u64) -> Vec<String> {
             line.push_str(&term);
             continue;
         }
-        for factor in pieces(&term, Cut::Factors) {
+        let factors = pieces(&term, Cut::Factors).into_iter();
+        for factor in factors.flat_map(|factor| unfolded(factor, limit)) {
             let used = width(&line);
             if used > limit / 4 && used + width(&factor) > limit {
                 line.push_str(" \\cdot{}");
@@ -149,6 +150,41 @@ pub(crate) fn break_lines(formula: &str, limit: u64) -> Vec<String> {
     }
     lines.push(line);
     lines.iter().map(|l| l.trim().to_owned()).collect()
+}
+
+/// A fraction that is too wide as one with the first factor of its numerator, and the others behind
+/// it; what is no such fraction stays.
+fn unfolded(factor: String, limit: u64) -> Vec<String> {
+    let whole = |factor: String| vec![factor];
+    let Some(at) = factor.find("\\frac{").filter(|_| width(&factor) > limit) else {
+        return whole(factor);
+    };
+    let sign = &factor[..at];
+    let parts = braced(&factor[at + "\\frac".len()..])
+        .and_then(|(above, rest)| braced(rest).map(|(below, rest)| (above, below, rest)));
+    let Some((above, below, rest)) = parts else { return whole(factor) };
+    let is_alone = ["", "+", "-"].contains(&sign.trim()) && rest.trim().is_empty();
+    if !is_alone || pieces(above, Cut::Terms).len() > 1 {
+        return whole(factor);
+    }
+    let mut factors = pieces(above, Cut::Factors).into_iter();
+    let first = factors.next().unwrap_or_default();
+    let mut list = vec![format!("{sign}\\frac{{{}}}{{{below}}}", first.trim())];
+    list.extend(factors);
+    list
+}
+
+/// What stands in the braces that a text begins with, and what is behind them.
+fn braced(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix('{')?;
+    let mut depth = 1;
+    for (at, c) in inner.char_indices() {
+        depth += i32::from(c == '{') - i32::from(c == '}');
+        if depth == 0 {
+            return Some((&inner[..at], &inner[at + 1..]));
+        }
+    }
+    None
 }
 
 /// Where a formula may be cut.
@@ -245,10 +281,26 @@ mod tests {
     #[test]
     fn a_product_in_brackets_that_is_too_wide_breaks_before_a_bracket() {
         let sum = ["a b^{2}"; 9].join(" + ");
-        let formula = format!("\\frac{{1}}{{z}} \\left[\\frac{{y}}{{{sum}}} ({sum}) - c\\right]");
+        let wide = ["a b^{2}"; 12].join(" ");
+        let inner = format!("\\frac{{y}}{{{sum}}} ({wide} + d) - c");
+        let formula = format!("\\frac{{1}}{{z}} \\left[{inner}\\right]");
         let lines = break_lines(&formula, 330);
         assert!(lines.iter().all(|l| width(l) <= 345), "{lines:?}");
         assert!(lines.iter().any(|l| l.ends_with("\\cdot{}")), "{lines:?}");
+    }
+
+    #[test]
+    fn a_fraction_that_is_too_wide_has_factors_behind_it() {
+        let factors = ["\\sin(a + b + c)"; 9].join(" ");
+        let lines = break_lines(&format!("x - \\frac{{3 (a + b) {factors}}}{{2 z^{{2}}}}"), 330);
+        assert!(lines.len() > 1 && lines.iter().all(|l| width(l) <= 345), "{lines:?}");
+        let all = lines.join(" ");
+        assert!(all.contains("\\frac{3 (a + b)}{2 z^{2}}"), "{all}");
+        assert_eq!(all.matches("\\sin").count(), 9);
+        // A sum in the numerator stays where it is.
+        let sum = ["a b^{2}"; 40].join(" + ");
+        let wide = format!("\\frac{{{sum}}}{{z}}");
+        assert_eq!(break_lines(&wide, 330), [wide]);
     }
 
     #[test]
