@@ -72,7 +72,17 @@ class Model:
         formulation: str | None = None, elimination: str | None = None
     ) -> dict[str, Any]: ...
     def analyze(self) -> dict[str, Any]: ...
-    def linearize(self, at: str | Sequence[tuple[str, float]] | None = None) -> dict[str, Any]: ...
+    def linearize(
+        self,
+        at: str | Sequence[tuple[str, float]] | None = None,
+        *,
+        here: bool = False,
+        along: ArrayLike | None = None,
+        period: float | None = None,
+        within: Sequence[tuple[str, float, float]] | None = None,
+        guesses: int = 200,
+        symbolic: bool = False,
+    ) -> dict[str, Any]: ...
     def function(self, name: str, parameters: Sequence[tuple[str, float]] = ...) -> Function: ...
     def simulate(
         self,

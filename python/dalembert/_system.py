@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["System", "check", "gallery"]
 
 
-_MATRICES = ("state", "mass", "damping", "stiffness")
 _DISPLAYED = re.compile(r"\\\[.*?\\\]|\\begin\{align\*\}.*?\\end\{align\*\}", re.S)
 
 
@@ -344,26 +343,50 @@ class System:
         self,
         state: Mapping[str, float | str] | ArrayLike | None = None,
         *,
+        here: bool = False,
+        along: ArrayLike | None = None,
+        period: float | None = None,
+        within: Mapping[str, tuple[float, float]] | None = None,
+        guesses: int = 200,
+        symbolic: bool = False,
         inputs: Mapping[str, Drive] | None = None,
     ) -> Answer:
         """The equilibrium or steady motion near a state or the start, and the linear equations
-        about it, in the shape of ``dal linearize --json``; ``eigenvalues`` and ``matrices`` are
-        arrays.
+        ẋ = A x + B u, y = C x + D u about it, a :class:`Linearization`; ``inputs`` are as in
+        :meth:`with_inputs`.
 
-        >>> s = dalembert.System("coord x; kinetic x'^2/2; potential 2*x^2")
-        >>> s.linearize().eigenvalues
+        With ``symbolic`` A, B, C and D are there as formulas in the parameters too, in ``symbols``.
+        With ``here`` the equations are those about the state as it is, steady or not. ``along`` are
+        times of the run, and ``points`` of the answer the equations about the states there. With
+        ``period`` they are followed for one: Floquet's ``multipliers``, the ``monodromy``. And
+        ``within`` is a box, by coordinates and states, whose ``equilibria`` are looked for from so
+        many ``guesses``.
+
+        >>> s = dalembert.System("input F = 0; coord x; kinetic x'^2/2; potential 2*x^2;"
+        ...                      "force x: F; output place = x")
+        >>> found = s.linearize()
+        >>> found.eigenvalues
         array([0.+2.j, 0.-2.j])
+        >>> found.A, found.B
+        (array([[ 0.,  1.],
+               [-4.,  0.]]), array([[0.],
+               [1.]]))
         """
+        from . import _linear
+
         at = None if state is None else self._state(state)
-        found = Answer(self._driven(inputs)._model.linearize(at))
-        found["eigenvalues"] = np.array([complex(*pair) for pair in found["eigenvalues"]])
-        found["matrices"] = Answer(
-            {
-                name: np.array(value) if name in _MATRICES and value is not None else value
-                for name, value in found["matrices"].items()
-            }
+        _positive(guesses=guesses)
+        sides = None
+        if within is not None:
+            sides = [
+                (str(name), _finite(str(name), low), _finite(str(name), high))
+                for name, (low, high) in within.items()
+            ]
+        found = self._driven(inputs)._model.linearize(
+            at, here=here, along=along, period=period, within=sides, guesses=guesses,
+            symbolic=symbolic,
         )
-        return found
+        return _linear.answer(found)
 
     def function(
         self,

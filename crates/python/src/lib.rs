@@ -9,6 +9,7 @@ mod arrays;
 mod door;
 mod driven;
 mod function;
+mod linear;
 mod model;
 mod motion;
 mod names;

@@ -1,18 +1,15 @@
 //! A model: read, looked at, asked for numbers.
 
-use crate::door::{self, Guard, Trouble};
+use crate::door::{self, Trouble};
 use crate::driven::Recipe;
 use crate::function::{Function, Kind};
+use crate::linear::{self, Asked, watched};
 use crate::motion::Motion;
 use crate::names;
 use crate::value::Saved;
 use crate::{arrays, sweep, value};
-use dalembert::analyze::linearize::{LinearizeError, linearize_watched};
-use dalembert::analyze::{Interrupted, Request, Watch, analyze_watched};
-use dalembert::export::linearization::failure_words;
-use dalembert::export::{
-    AnalysisPage, Derivation, EvaluationPage, Extras, LinearizationPage, diagnostics,
-};
+use dalembert::analyze::{Interrupted, Request, analyze_watched};
+use dalembert::export::{AnalysisPage, Derivation, EvaluationPage, Extras, diagnostics};
 use dalembert::expr::{Number, Symbol};
 use dalembert::model::load::Syntax;
 use dalembert::model::parameters;
@@ -20,12 +17,10 @@ use dalembert::model::render::render;
 use dalembert::model::system;
 use dalembert::prelude::{Mechanics, Stabilize};
 use dalembert::simulate::report::{EvalError, Options as EvalOptions, report};
-use dalembert::simulate::{Setting, StartError};
 use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies};
 use numpy::PyArrayMethods;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
-use std::cell::RefCell;
 use std::ops::Bound as End;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -97,13 +92,6 @@ fn append(input: &mut Input, statements: &str) {
 
 fn listed(given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(arrays::numbers(given)?.to_vec()?)
-}
-
-/// Asks a guard between the steps of an analysis.
-fn watched<T>(guard: &mut Guard, work: impl FnOnce(&Watch<'_>) -> T) -> T {
-    let guard = RefCell::new(guard);
-    let stage = |_: &'static str| -> ControlFlow<()> { guard.borrow_mut().ask(0.0, 0.0) };
-    work(&Watch::by(&stage))
 }
 
 #[pymethods]
@@ -280,22 +268,28 @@ impl Model {
         value::to_python(py, &object)
     }
 
-    /// The equilibrium or steady motion near a state or the start, and the linear equations
-    /// about it, as `dal linearize --json` has them.
-    #[pyo3(signature = (at = None))]
-    fn linearize<'py>(&self, py: Python<'py>, at: Option<At>) -> PyResult<Bound<'py, PyAny>> {
+    /// The linear equations about the equilibrium or steady motion near a state or the start, or
+    /// what else is asked for, as `dal linearize --json` has them.
+    #[pyo3(signature = (
+        at = None, *, here = false, along = None, period = None, within = None, guesses = 200,
+        symbolic = false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "all by name, as Python's callers have them")]
+    fn linearize<'py>(
+        &self,
+        py: Python<'py>,
+        at: Option<At>,
+        here: bool,
+        along: Option<&Bound<'_, PyAny>>,
+        period: Option<f64>,
+        within: Option<Vec<(String, f64, f64)>>,
+        guesses: usize,
+        symbolic: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let along = along.map(listed).transpose()?;
         let object = self.recipe.told(door::enter(py, |guard| {
-            self.at_state(at, |model| {
-                let setting = Setting::new(model).map_err(|m| Error::of_missing(m, model))?;
-                match watched(guard, |watch| linearize_watched(&setting, watch)) {
-                    Ok(found) => Ok(LinearizationPage { model, found: &found }.to_json()),
-                    Err(
-                        LinearizeError::Start(StartError::Clash(faults))
-                        | LinearizeError::Equations(faults),
-                    ) => Err(Error::of_faults(faults, model).into()),
-                    Err(error) => Err(Trouble::Failed(failure_words(&error, model))),
-                }
-            })
+            let asked = Asked::new(here, along, period, within, guesses, symbolic)?;
+            self.at_state(at, |model| linear::linearize(model, &asked, guard))
         }))?;
         value::to_python(py, &object)
     }
