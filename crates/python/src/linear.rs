@@ -2,16 +2,16 @@
 //! a period; all equilibria of a box.
 
 use crate::door::{Guard, Trouble};
+use dalembert::Error;
+use dalembert::analyze::Watch;
 use dalembert::analyze::linearize::{
     LinearizeError, Side, equilibria_within, floquet, linearize_along, linearize_here,
     linearize_watched, symbolic,
 };
-use dalembert::analyze::Watch;
 use dalembert::export::linearization::{failure_words, symbolic_json};
 use dalembert::export::{AlongPage, FloquetPage, LinearizationPage, LocalPage, WithinPage};
 use dalembert::model::system::Model;
 use dalembert::simulate::{Setting, StartError};
-use dalembert::Error;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
