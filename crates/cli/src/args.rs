@@ -1,5 +1,6 @@
 //! The command line.
 
+use clap::builder::Resettable;
 use clap::{ArgMatches, Args as ClapArgs, FromArgMatches, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -121,12 +122,19 @@ pub(crate) struct Named<T>(pub T);
 
 impl<T: ClapArgs> ClapArgs for Named<T> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        command.defer(T::augment_args)
+        command.defer(|command| described(command, T::augment_args))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        command.defer(T::augment_args_for_update)
+        command.defer(|command| described(command, T::augment_args_for_update))
     }
+}
+
+/// Options for a command that says by itself what it is for: what the options' own comment says
+/// comes later than that here, and would take its place.
+fn described(command: clap::Command, options: fn(clap::Command) -> clap::Command) -> clap::Command {
+    let (about, at_length) = (command.get_about().cloned(), command.get_long_about().cloned());
+    options(command).about(Resettable::from(about)).long_about(Resettable::from(at_length))
 }
 
 impl<T: FromArgMatches> FromArgMatches for Named<T> {
