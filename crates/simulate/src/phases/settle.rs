@@ -93,7 +93,7 @@ pub enum Fault {
     State(NewtonError),
     /// Something has no value here.
     NoValue,
-    /// A slip has several components: only one is decided.
+    /// Several contacts are struck in turn, and one slips in space.
     Vector {
         /// Which friction.
         friction: usize,

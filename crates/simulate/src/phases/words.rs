@@ -66,7 +66,7 @@ impl Fault {
             Fault::State(error) => error.to_string(),
             Fault::NoValue => "a gap, a slip or a bound has no value here".into(),
             Fault::Vector { friction } => format!(
-                "the slip of `{}` has several components; so far friction is decided along one",
+                "contacts that slip in space, such as `{}`, are not struck in turn; say `impacts at-once`",
                 name(*friction)
             ),
             Fault::Again => "contacts and friction change again and again at this time".into(),

@@ -44,7 +44,8 @@ fn parts_of(setting: &Setting, terms: &[ExprId]) -> Vec<usize> {
     let mut joined = Joined((0..n).collect());
     let resets = system.events.iter().any(|e| matches!(e.action, Action::Reset(_)));
     // What a state is made of it may bring anywhere, and impacts join what touches.
-    if resets || !system.states.is_empty() || !system.contacts.is_empty() {
+    let touches = system.phase.is_some() || !system.contacts.is_empty();
+    if resets || !system.states.is_empty() || touches {
         return vec![0; n];
     }
     let owners = Owners::new(system);
@@ -208,6 +209,10 @@ impl Energies {
         let count = groups.iter().map(|g| g.0 + 1).max().unwrap_or(1);
         let mut active = vec![false; count];
         groups.iter().for_each(|g| active[g.0] |= g.1);
+        // What no work is done on in one phase may have had some in another.
+        if system.phase.is_some() {
+            active.fill(true);
+        }
         let group_of = |term: ExprId, owner: Option<usize>| -> Option<usize> {
             // Time alone: it belongs to what changes with time.
             let changes = || changes(system, &exprs.symbols_of(&[term]));
@@ -293,9 +298,14 @@ impl Energies {
             let (energy, twice) =
                 (self.function.output[group], self.function.output[count + group]);
             let rest = energy - 0.5 * twice;
+            let (work, jumps) = match self.active[group] {
+                true => (work, self.jumps + self.switched),
+                false => (self.jumps, self.jumps),
+            };
             if is_first {
                 self.exchanges.push(Exchange {
-                    first: energy,
+                    // Of a motion that goes on, what it began with.
+                    first: energy - work,
                     rest: (rest, rest),
                     largest: 0.0,
                     worst: 0.0,
@@ -308,10 +318,6 @@ impl Energies {
                 self.largest.push(self.input.clone());
             }
             let own = &mut self.exchanges[group];
-            let (work, jumps) = match self.active[group] {
-                true => (work, self.jumps + self.switched),
-                false => (self.jumps, self.jumps),
-            };
             own.rest = (own.rest.0.min(rest), own.rest.1.max(rest));
             own.largest = own.largest.max(twice.abs()).max(work.abs());
             let larger = |a: f64, b: f64| if b.is_nan() { f64::INFINITY } else { a.max(b) };
