@@ -10,7 +10,9 @@ use dalembert::formulations::formulations::lagrange;
 use dalembert::formulations::picture::Picture;
 use dalembert::formulations::{ALL as FORMULATIONS, BodyTree};
 use dalembert::gauss::bodies::Said;
-use dalembert::gauss::{Bodies, DEFAULT, Outcome, Pattern, Patterns, Scratch, Terms, Tolerances};
+use dalembert::gauss::{
+    Bodies, DEFAULT, Noise, Outcome, Pattern, Patterns, Scratch, Terms, Tolerances,
+};
 use dalembert::model::expand::expand;
 use dalembert::prelude::*;
 use dalembert::simulate::program::observer::Solved;
@@ -391,9 +393,11 @@ fn along_tree(model: &Model) -> Result<(), String> {
     let pattern = Arc::new(Pattern::of_bodies(bodies));
     let rows = Arc::new(Pattern::new(n, (0..dense.bias.len()).map(|_| 0..n)));
     let terms = dense.terms();
+    let nothing = vec![0.0; values.len()];
     let of_tree = Terms {
         metric: &values,
-        noise: None,
+        // Rows that depend on others agree up to the rounding of the state.
+        noise: terms.noise.map(|noise| Noise { metric: &nothing, ..noise }),
         inertia: &[],
         patterns: Some(Patterns { metric: &pattern, jacobian: &rows }),
         ..terms
