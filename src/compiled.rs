@@ -66,6 +66,7 @@ fn driver(field: Field) -> Driver {
 impl Compiled {
     pub(crate) fn new(model: &Model) -> Result<Compiled, Error> {
         let model = model.clone();
+        model.system.of_one_phase().map_err(|faults| Error::of_faults(faults, &model))?;
         let setting = Setting::new(&model).map_err(|m| Error::of_missing(m, &model))?;
         let (equations, field) = field(&setting)?;
         Ok(Compiled { shared: Arc::new(Shared { model, setting, equations, field }) })

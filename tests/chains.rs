@@ -132,16 +132,18 @@ fn loops_along_a_tree_are_those_of_absolute_coordinates() {
 #[test]
 fn motions_end_where_they_do_in_absolute_coordinates() {
     let n = 68;
-    // In space an angle that is asked for is a coordinate of both.
-    let text = branched(n, true) + &format!("observe j1.angle, j11.angle, j{n}.angle\n");
+    let text = branched(n, true) + &format!("observe b1.position, b11.position, b{n}.position\n");
     let end = |coordinates: &str| {
-        let motion = load(&text, coordinates).simulate(0.0..0.3).tolerance(1e-11).run();
-        let motion = motion.expect("it moves");
+        let model = load(&text, coordinates);
+        let motion = model.simulate(0.0..0.3).tolerance(1e-11).run().expect("it moves");
         let last = motion.at(0.3).expect("its end");
-        [last["j1.angle"], last["j11.angle"], last[&*format!("j{n}.angle")]]
+        let setting = Setting::new(&model).expect("all values");
+        let values: Vec<_> = model.system.observes.iter().map(|o| o.value).collect();
+        setting.numbers(&values, &last.state().table(&model.system))
     };
     let (relative, absolute) = (end("relative"), end("absolute"));
-    for (a, b) in relative.iter().zip(absolute) {
+    assert_eq!((relative.len(), absolute.len()), (9, 9));
+    for (a, b) in relative.iter().zip(&absolute) {
         assert!((a - b).abs() < 1e-8, "{relative:?} and {absolute:?}");
     }
 }

@@ -436,6 +436,11 @@ fn formulas_read_back_and_hold_on_their_pages() {
             continue;
         }
         let input = Input::open(&format!("gallery:{}", page.name)).expect("a page");
+        // What is kept in one phase of contacts and frictions is not in another.
+        if dalembert::open(&format!("gallery:{}", page.name)).is_ok_and(|m| m.system.wants_phase())
+        {
+            continue;
+        }
         let (_, found) = analysed(&input);
         assert!(found.refuted.is_empty(), "{}: {:?}", page.name, found.refuted);
         integrals += found.integrals.len();

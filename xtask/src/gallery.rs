@@ -51,12 +51,28 @@ pub fn pages(folder: &Path) -> Result<Vec<Page>, String> {
                 .map_err(|error| format!("{}: {error}", path.display()))?;
             let title = text.lines().find_map(|line| line.strip_prefix("# "));
             let title = title.ok_or_else(|| format!("{} has no heading", path.display()))?;
+            let text = linked(&text, &prefix.replace('/', "-"));
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let (name, title) = (format!("{prefix}{stem}"), title.trim().to_owned());
             pages.push(Page { name, title, text, figures: Vec::new(), live: None });
         }
     }
     Ok(pages)
+}
+
+/// The text of a page with links to pages beside it as they are called in the book.
+fn linked(text: &str, prefix: &str) -> String {
+    let mut pieces = text.split("](");
+    let mut linked = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        linked += "](";
+        let target = piece.split(')').next().unwrap_or_default();
+        if target.ends_with(".md") && !target.contains(['/', ':']) {
+            linked += &format!("gallery-{prefix}");
+        }
+        linked += piece;
+    }
+    linked
 }
 
 /// Builds `dal` and draws every page; gives how many figures there are.
@@ -131,6 +147,7 @@ mod tests {
         assert_eq!(files.len(), pages.len());
         assert!(pages.iter().any(|p| p.name == "benchmarks/rod"));
         let index = index(&pages);
+        assert_eq!(linked("[a](b.md) [c](../d.md)", "e-"), "[a](gallery-e-b.md) [c](../d.md)");
         assert!(pages.iter().all(|p| index.contains(&p.title) && !p.title.is_empty()));
     }
 }

@@ -174,6 +174,7 @@ impl From<Interrupted> for Stop {
 
 fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, Stop> {
     watch.on("looking for a consistent start")?;
+    model.system.of_one_phase().map_err(|f| EvalError::Refused(Refusal::Formulation(f)))?;
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     // With what rows that nearly depend on each other determine.
     let model = &*setting.model;

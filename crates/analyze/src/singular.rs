@@ -52,7 +52,8 @@ pub fn search(
     independent: &[usize],
 ) -> Option<Search> {
     let exprs = &setting.model.exprs;
-    let (n, r) = (lagrange.q.len(), independent.len());
+    // States stand behind the coordinates and no row moves them: they stay as at the start.
+    let (n, r) = (lagrange.v.len(), independent.len());
     if n > LARGEST || r > n {
         return None;
     }
@@ -77,7 +78,7 @@ pub fn search(
     let squares: Vec<ExprId> =
         weights.iter().map(|&u| exprs.at(exprs.of_symbol(u)).powi(2).id).collect();
     equations.push((exprs.at(exprs.sum(&squares)) - 1).id);
-    let unknowns: Vec<Symbol> = lagrange.q.iter().chain(&weights).copied().collect();
+    let unknowns: Vec<Symbol> = lagrange.q[..n].iter().chain(&weights).copied().collect();
     let jacobian = exprs.jacobian(&equations, &unknowns);
     let mut roots = equations.clone();
     roots.extend(jacobian.rows.iter().flatten().map(|e| e.1));
@@ -97,7 +98,7 @@ pub fn search(
         let mut svd = Svd::default();
         svd.decompose(&matrix, r, n);
         let u = &svd.u[(r - 1) * r..r * r];
-        let x: Vec<f64> = state.q.iter().chain(u).copied().collect();
+        let x: Vec<f64> = state.q[..n].iter().chain(u).copied().collect();
         let Some(x) = descend(x, m, &at) else { continue };
         let q = &x[..n];
         let distance =
@@ -106,7 +107,7 @@ pub fn search(
         if distance > RADIUS || search.found.iter().any(near) {
             continue;
         }
-        let place = State { q: q.to_vec(), ..start.clone() };
+        let place = State { q: [q, &start.q[n..]].concat(), ..start.clone() };
         if let Some((rank, rows)) = rank_at(setting, lagrange, &place)
             && rank < r
         {

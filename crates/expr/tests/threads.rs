@@ -3,8 +3,8 @@
 use dalembert_expr::ball::{Balls, Doubles as DoubleBalls, Enclose};
 use dalembert_expr::eval::{Arithmetic, Doubles};
 use dalembert_expr::{
-    Effort, Explicit, Expr, ExprId, Exprs, Function, KeptValues, Notation, Number, Shown, Surface,
-    Symbol, SymbolKind, ZeroTest,
+    Effort, Explicit, Expr, ExprId, Exprs, Function, Given, KeptValues, Notation, Number, Shown,
+    Surface, Symbol, SymbolKind, ZeroTest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -57,6 +57,11 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     let (branch, assumed) = exprs.on_branch(((vx + vy).powi(2)).sqrt().id, |_| Some(true));
     print(exprs.at(branch));
     assumed.iter().for_each(|a| print(exprs.at(a.expr)));
+    let number = |s: Symbol| (s == x).then_some(0);
+    assert_eq!(exprs.numbered(&[sum.id], number).0, [Some(0)]);
+    let sine = Given::new("sine", vec![Box::new(f64::sin)]).expect("a function");
+    let called = exprs.give(&sine, vx.id);
+    assert_eq!(exprs.given(&[called]).len(), 1);
     assert_eq!(exprs.as_call(vx.sin().id), Some(Function::Sin));
     assert!(exprs.calls(&[vx.sin().id], Function::Sin) && exprs.tables(&all).is_empty());
     assert_eq!(exprs.linear_systems(&[solved.id]).len(), 1);

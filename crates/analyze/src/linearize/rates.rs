@@ -112,6 +112,7 @@ pub(crate) struct Driver {
 impl<'s> Rates<'s> {
     pub fn new(setting: &'s Setting) -> Result<Rates<'s>, LinearizeError> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+        system.of_one_phase().map_err(LinearizeError::Equations)?;
         let equations = for_system(system)
             .derive(exprs, system, &Choices::default())
             .map_err(LinearizeError::Equations)?;

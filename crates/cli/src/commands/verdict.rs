@@ -46,6 +46,9 @@ impl Verdict {
                 return Ok(Verdict::NotTold("not told: the start time is no number".to_owned()));
             }
         };
+        if model.system.wants_phase() {
+            return Ok(Verdict::NotTold("decided by each phase, on a run".to_owned()));
+        }
         Ok(match report::regular_at(&setting, &start.state, &Options::of_model(model)) {
             Ok(found) if !contradictions(model, &found).is_empty() => {
                 return Err(contradictions(model, &found));

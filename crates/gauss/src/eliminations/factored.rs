@@ -21,6 +21,7 @@
 //! reach another that no row joins to it, coordinates are ordered such that each reflection
 //! begins at the largest entry of its row: it then touches none that the row does not.
 
+use super::along_tree::TreeFactored;
 use super::frozen::{self, Order};
 use super::inverse;
 use super::shared::{self, solve_rows};
@@ -28,7 +29,7 @@ use super::status::{factor_rows, find_remaining, form_reduced};
 use super::{Elimination, STRAIGHT, STRAIGHT_WITH_ROWS, Scratch, null_space};
 use crate::linalg::{cholesky, lq, multiply, sized, zeros};
 use crate::outcome::{Outcome, Verdict};
-use crate::sparse::{Dense, LARGEST_DENSE, Reduced, SparseFactored, TreeFactored};
+use crate::sparse::{Dense, LARGEST_DENSE, Reduced, SparseFactored};
 use crate::terms::Terms;
 use crate::tolerances::solving::{FALLS, HOLDS, POOR};
 use dalembert_machine::wide;
@@ -125,8 +126,9 @@ impl Factored {
         self.adopted += 1;
         (self.sparse, self.tree) = (None, None);
         if decided.is_sparse {
-            if let Some(found) = decided.sparse.as_ref().and_then(|d| d.tree.as_ref()) {
-                self.tree = TreeFactored::adopt(found, outcome).map(Box::new);
+            if decided.is_along_tree {
+                let found = decided.tree.as_ref().and_then(|d| TreeFactored::adopt(d, outcome));
+                self.tree = found.map(Box::new);
                 return self.tree.is_some();
             }
             let found = decided.sparse.as_ref().and_then(|d| SparseFactored::adopt(d, outcome));

@@ -5,6 +5,7 @@
 //! norm, certificates) is done once for all of them; the acceleration itself comes from
 //! each one's own algebra, so that they check each other.
 
+mod along_tree;
 pub mod factored;
 mod frozen;
 mod inverse;
@@ -114,7 +115,16 @@ impl dyn Elimination + '_ {
         outcome: &mut Outcome,
     ) -> Result<(), SolveError> {
         terms.check()?;
-        if self.is_null_space() {
+        scratch.is_along_tree = terms.bodies().is_some();
+        if let Some(bodies) = terms.bodies().filter(|_| self.is_null_space()) {
+            let mut own = scratch.tree.take().unwrap_or_default();
+            let solved = own.solve(bodies, terms, tolerances, outcome);
+            scratch.tree = Some(own);
+            if let Some(solved) = solved {
+                scratch.is_sparse = true;
+                return solved;
+            }
+        } else if self.is_null_space() {
             let mut decided = scratch.sparse.take().unwrap_or_default();
             let solved = sparse::solve(&mut decided, terms, tolerances, outcome);
             scratch.sparse = Some(decided);

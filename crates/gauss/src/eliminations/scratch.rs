@@ -1,5 +1,6 @@
 //! Storage shared by the eliminations, reused from call to call.
 
+use super::along_tree::Tree;
 use crate::linalg::svd::Svd;
 use crate::rank::Decision;
 use crate::scale::Scaled;
@@ -56,4 +57,7 @@ pub struct Scratch {
     pub(super) sparse: Option<Box<Decided>>,
     pub(super) is_sparse: bool,
     pub(super) dense: Option<Box<Dense>>,
+    /// The same where Γ is that of bodies along a tree, and whether the last problem was one.
+    pub(super) tree: Option<Box<Tree>>,
+    pub(super) is_along_tree: bool,
 }

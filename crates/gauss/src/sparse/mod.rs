@@ -22,7 +22,6 @@ mod numeric;
 mod sets;
 mod solve;
 mod structure;
-mod tree;
 mod uplooking;
 
 pub use factored::Reduced;
@@ -31,7 +30,6 @@ pub use sets::dependent_sets;
 
 pub(crate) use factored::SparseFactored;
 pub(crate) use solve::{Decided, solve};
-pub(crate) use tree::TreeFactored;
 
 use crate::terms::Terms;
 

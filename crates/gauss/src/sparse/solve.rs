@@ -3,7 +3,6 @@
 use super::decide::{Independent, Rows, independent};
 use super::numeric::Factors;
 use super::structure::Structure;
-use super::tree::Tree;
 use crate::error::SolveError;
 use crate::linalg::{norm, power_of_two};
 use crate::outcome::{Conflict, Outcome, Rank, Route, Verdict};
@@ -29,8 +28,6 @@ pub(crate) struct Decided {
     lengths: Vec<f64>,
     chosen: Vec<f64>,
     right: Vec<f64>,
-    /// The same of bodies along a tree.
-    pub(crate) tree: Option<Box<Tree>>,
 }
 
 /// Solves a sparse problem. `None` where it takes another way: Γ is not regular or fills in, or the
@@ -42,12 +39,6 @@ pub(crate) fn solve(
     outcome: &mut Outcome,
 ) -> Option<Result<(), SolveError>> {
     let patterns = terms.patterns?;
-    if let Some(bodies) = terms.bodies() {
-        let mut own = decided.tree.take().unwrap_or_default();
-        let solved = own.solve(bodies, terms, tolerances, outcome);
-        decided.tree = Some(own);
-        return solved;
-    }
     if !decided.all.as_mut().is_some_and(|s| s.is_of(patterns.metric, patterns.jacobian)) {
         decided.all = Some(Structure::new(patterns.metric, patterns.jacobian)?);
     }

@@ -13,6 +13,8 @@
 //! multipliers, forces and numbers of part 1 afterwards; nothing downstream knows of contacts.
 
 use super::{Force, Mode, OfTouch, Parameter, Phase, System, Unknown};
+use crate::codes::Code;
+use crate::diagnostic::Diagnostic;
 use dalembert_expr::{ExprId, Exprs, Function, Symbol, SymbolKind};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -83,6 +85,20 @@ impl System {
     /// model of part 1 as it stands.
     pub fn wants_phase(&self) -> bool {
         self.phase.is_none() && !(self.contacts.is_empty() && self.frictions.is_empty())
+    }
+
+    /// Refuses what needs the equations of one phase, where none was chosen: without the contacts
+    /// and frictions its answer would be that of another system.
+    pub fn of_one_phase(&self) -> Result<(), Vec<Diagnostic>> {
+        let spans =
+            self.contacts.iter().map(|c| c.span).chain(self.frictions.iter().map(|f| f.span));
+        let Some(span) = spans.filter(|_| self.wants_phase()).min() else { return Ok(()) };
+        let message = "what touches or rubs here has other equations in each phase, and this \
+                       command looks at one system of equations"
+            .to_owned();
+        let hint = "`dal run` decides the phases; to look at one of them, write what is closed or \
+                    sticks as a `constraint`, and what slips as a `nonideal` force";
+        Err(vec![Diagnostic::fault(Code::NotApplicable, span, message).hint(hint)])
     }
 
     /// The part 1 model of a phase. Its contacts and frictions stay, as what speaks of guards, with

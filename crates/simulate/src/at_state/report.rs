@@ -91,6 +91,7 @@ pub enum EvalError {
 
 /// Evaluates a model at the state asked for beside it, or at its consistent start.
 pub fn report(model: &Model, options: &Options) -> Result<Report, EvalError> {
+    model.system.of_one_phase().map_err(|f| EvalError::Refused(Refusal::Formulation(f)))?;
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     let (state, start) = if model.system.state.is_empty() {
         let start = start::start(&setting).map_err(EvalError::Start)?;

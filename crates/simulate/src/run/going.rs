@@ -6,6 +6,7 @@ use crate::phases::piles::Piles;
 use crate::phases::{Fault, Known, Settled, Shown};
 use crate::points::start::Start;
 use crate::program::observer::{Observation, PhaseSeen};
+use crate::program::projection::RANK;
 use crate::run::method::{AUTO, integrator_for};
 use crate::run::options::control_of;
 use crate::run::phased::{Compiled, Guard, Phases};
@@ -434,7 +435,13 @@ impl Simulation<'_> {
         if !self.conserved {
             self.certificate.invariants.clear();
         }
-        let found = integrator_for(&setting, self.options, self.choice.name, &mut field);
+        // Where the rows leave no freedom there is nothing to integrate, and what is left of a
+        // series, or of a Newton iteration, is rounding: it would be taken for an error.
+        let held = field.choose_rows(self.driver.t, &next, RANK);
+        let is_held = held.is_ok_and(|outcome| outcome.rank.jacobian == outcome.v_dot.len());
+        let adapts = self.driver.constant_step().is_none();
+        let name = if is_held && adapts { dop853::NAME } else { self.choice.name };
+        let found = integrator_for(&setting, self.options, name, &mut field);
         let integrator = match found {
             Err(_) if self.options.method == AUTO => {
                 let integrator = integrator_for(&setting, self.options, dop853::NAME, &mut field)?;

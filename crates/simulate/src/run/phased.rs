@@ -71,13 +71,18 @@ pub(crate) struct Phases {
 impl Phases {
     /// Of a setting whose model has contacts or frictions.
     pub fn new(setting: &Setting, options: &RunOptions) -> Result<Phases, RunError> {
-        let facts = Facts::new(setting, setting.given()).map_err(RunError::Formulation)?;
-        Ok(Phases {
-            setting: setting.clone(),
-            facts,
-            options: options.clone(),
-            known: Mutex::default(),
-        })
+        // Guards are events too: where the model's own do not happen, these still do.
+        let mut options = options.clone();
+        let setting = if options.events {
+            setting.clone()
+        } else {
+            options.events = true;
+            let mut model = setting.given().share();
+            model.system.events.clear();
+            setting.of_model(model)
+        };
+        let facts = Facts::new(&setting, setting.given()).map_err(RunError::Formulation)?;
+        Ok(Phases { setting, facts, options, known: Mutex::default() })
     }
 
     /// The same where motions stick at switches of forces: with these as frictions. `None` where they

@@ -430,7 +430,7 @@ impl<'a> Simulation<'a> {
         let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
         let h = self.driver.h;
-        let mut functions = match self.options.events {
+        let mut functions = match self.options.events || self.going.is_some() {
             true => EventFunctions::new(&self.setting, &picture, &equations),
             false => None,
         };

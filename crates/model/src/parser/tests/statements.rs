@@ -137,12 +137,12 @@ fn the_three_forms_of_a_force() {
 fn what_sticks_and_touches() {
     // What is printed parses to what prints the same.
     for text in [
-        "friction 0.4 along x'",
+        "friction 2/5 along x'",
         "friction rub[2]: mu*N along [x', y' - v], static 2*F",
         "contact stop: 1 >= x",
-        "contact c[1]: norm(r) - 1 >= 0, restitution e, sliding x', friction 0.3, static 0.4",
+        "contact c[1]: norm(r) - 1 >= 0, restitution e, sliding x', friction 3/10, static 2/5",
         "contact c: y >= 0, while abs(x) <= w/2 and y > -1 or x < 0",
-        "contact c: ground normal [0, 0, 1], ball at [0, 1, 0] radius r, friction 0.3",
+        "contact c: ground normal [0, 0, 1], ball at [0, 1, 0] radius r, friction 3/10",
         "contact c: ground curve [s, sin(s)] by s, ball radius -r",
         "joint c: rolling ground normal [0, 0, 1], wheel radius r axis [0, 1, 0]",
         "event hit: c closes",

@@ -12,7 +12,6 @@
 //! are decided there, by the elimination that decides all of them, and what is not in z is left as it
 //! is. Of n links and m rows it costs n (1 + m²).
 
-use super::LARGEST_DENSE;
 use crate::bodies::Bodies;
 use crate::bodies::articulated::Articulated;
 use crate::eliminations::factored::Factored;
@@ -21,6 +20,7 @@ use crate::error::SolveError;
 use crate::linalg::{lq, norm, zeros};
 use crate::outcome::{Outcome, Verdict};
 use crate::pattern::Pattern;
+use crate::sparse::LARGEST_DENSE;
 use crate::terms::{Noise, Terms, Tolerances};
 use crate::tolerances::solving::NOISE;
 use std::sync::Arc;
