@@ -459,7 +459,9 @@ fn the_gallery_between_its_samples() -> Result<(), Error> {
         let (sizes, speeds) = (floor(&report.sizes.position), floor(&report.sizes.speed));
         for s in sampled.samples() {
             // At an event there are two states.
-            if report.event_log.iter().any(|h| (h.t - s.t).abs() < 1e-9) {
+            let is_at = |t: &f64| (t - s.t).abs() < 1e-9;
+            let impacts = report.phases.iter().flat_map(|phases| &phases.impact_times);
+            if report.event_log.iter().map(|h| &h.t).chain(impacts).any(is_at) {
                 continue;
             }
             let (there, here) = (&s.observation().state, motion.at(s.t)?);

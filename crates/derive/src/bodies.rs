@@ -255,7 +255,7 @@ fn rest(exprs: &Exprs, system: &System, owner: &[Option<usize>]) -> Option<Jacob
     }
     let momenta = exprs.gradient(exprs.sum(&terms), &velocities);
     let rest = exprs.jacobian(&momenta, &velocities);
-    crate::picture::is_free_of(exprs, &rest, &velocities).then_some(rest)
+    crate::matrix::is_free_of(exprs, &rest, &velocities).then_some(rest)
 }
 
 fn body_link(

@@ -1,7 +1,7 @@
 //! Sparse matrices of expressions: products, and inverses as blocks of `solve`
 //! nodes.
 
-use dalembert_expr::{ExprId, Exprs, Jacobian};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use std::collections::BTreeMap;
 
 /// The n×n identity.
@@ -190,4 +190,11 @@ impl Inverse {
     pub fn matrix(&self, exprs: &Exprs) -> Jacobian {
         self.solve_matrix(exprs, &identity(self.n))
     }
+}
+
+/// Whether none of the symbols occurs in a matrix.
+pub fn is_free_of(exprs: &Exprs, matrix: &Jacobian, symbols: &[Symbol]) -> bool {
+    let entries: Vec<ExprId> = matrix.rows.iter().flatten().map(|e| e.1).collect();
+    let found: rustc_hash::FxHashSet<Symbol> = exprs.symbols_of(&entries).into_iter().collect();
+    symbols.iter().all(|s| !found.contains(s))
 }

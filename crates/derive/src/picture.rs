@@ -197,13 +197,6 @@ pub fn rates(q: &[Symbol], k: &[ExprId], given: &[(Symbol, ExprId)]) -> Vec<(Sym
     q.iter().copied().zip(k.iter().copied()).chain(given.iter().copied()).collect()
 }
 
-/// Whether none of the symbols occurs in a matrix.
-pub fn is_free_of(exprs: &Exprs, matrix: &Jacobian, symbols: &[Symbol]) -> bool {
-    let entries: Vec<ExprId> = matrix.rows.iter().flatten().map(|e| e.1).collect();
-    let found: rustc_hash::FxHashSet<Symbol> = exprs.symbols_of(&entries).into_iter().collect();
-    symbols.iter().all(|s| !found.contains(s))
-}
-
 /// The values of expressions where symbols are 0.
 pub fn at_zero(exprs: &Exprs, roots: &[ExprId], symbols: &[Symbol]) -> Vec<ExprId> {
     let zero: rustc_hash::FxHashSet<Symbol> = symbols.iter().copied().collect();
@@ -259,7 +252,7 @@ fn of_lagrangian(
         force,
         auxiliary: None,
         momenta: momenta.to_vec(),
-        quadratic: bodies.is_some() || is_free_of(exprs, &metric, &v),
+        quadratic: bodies.is_some() || matrix::is_free_of(exprs, &metric, &v),
         metric,
         bodies: bodies.map(Arc::new),
         l_q,
@@ -307,7 +300,7 @@ fn of_hamiltonian(
         exprs.gradient(hamiltonian, &q).into_iter().map(|e| (-exprs.at(e)).id).collect();
     let impressed = kernel::total(exprs, n, &system.forces);
     let metric = matrix::symmetric(inverse.matrix(exprs));
-    let quadratic = is_free_of(exprs, &h_pp, &p);
+    let quadratic = matrix::is_free_of(exprs, &h_pp, &p);
     let dual = Dual { symbols: p.clone(), matrix: inverse, bias: momentum_bias.clone() };
     let rows = kernel::differentiate(exprs, system, &v, &p_dot, &rates, Some(&dual));
     let residuals: Vec<ExprId> =

@@ -95,7 +95,7 @@ fn by_h(exprs: &Exprs, system: &System, h: ExprId, h_p: &[ExprId]) -> EquationsO
     let f: Vec<ExprId> =
         impressed.iter().zip(&h_q).map(|(&a, &b)| (exprs.at(a) - exprs.at(b)).id).collect();
     let nonideal = kernel::total(exprs, q.len(), &system.nonideal);
-    let plain = system.constraints.is_empty() && !picture::is_free_of(exprs, &metric, &p);
+    let plain = system.constraints.is_empty() && !matrix::is_free_of(exprs, &metric, &p);
     let times = |list: &[ExprId]| match plain {
         true => list.to_vec(),
         false => matrix::times(exprs, &metric, list),
@@ -140,7 +140,7 @@ fn by_l(
     let metric = matrix::symmetric(inverse.matrix(exprs));
     let l_q = exprs.gradient(lagrangian, &q);
     let impressed = kernel::total(exprs, n, &system.forces);
-    let quadratic = picture::is_free_of(exprs, &mass, &v);
+    let quadratic = matrix::is_free_of(exprs, &mass, &v);
     let f: Vec<ExprId> =
         impressed.iter().zip(&l_q).map(|(&a, &b)| (exprs.at(a) + exprs.at(b)).id).collect();
     let nonideal = kernel::total(exprs, n, &system.nonideal);

@@ -32,6 +32,8 @@ const NEAR: f64 = 1e-14;
 const RESTS: f64 = 1e-10;
 /// and below this part of the largest velocities.
 const SLOW: f64 = 1e-14;
+/// A hop is lower than can be seen below this part of what its gap is made of.
+const HOPS: f64 = 64.0 * f64::EPSILON;
 /// Outcomes of impacts closer than this are one.
 const SAME: f64 = 1e-9;
 /// An impact gains if its energy grows by more than this part of what it exchanges.
@@ -219,6 +221,43 @@ struct Elements {
 impl Deciding<'_> {
     /// Finds the phase of a state.
     pub fn settle(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
+        let settled = self.settled(state, known)?;
+        let hops = self.hops(&settled)?;
+        if hops.is_empty() {
+            return Ok(settled);
+        }
+        let mut known = known.clone();
+        known.rests.extend(hops);
+        self.settled(state, &known)
+    }
+
+    /// Contacts that part so slowly, and come together again so soon, that their gaps are nothing
+    /// but rounding all the while: no zero of them would be seen, and they are at rest.
+    fn hops(&self, settled: &Settled) -> Result<Vec<usize>, Fault> {
+        if settled.shown.closed.iter().all(|&closed| closed) {
+            return Ok(Vec::new());
+        }
+        let at = self.facts.at(&settled.state).map_err(Fault::State)?;
+        let mut hops = Vec::new();
+        for (c, gap) in at.gaps.iter().enumerate() {
+            let (row, small) = (&gap.row, HOPS * gap.size);
+            if settled.shown.closed[c] || !gap.is_there || gap.gap.abs() > small || row.value <= 0.0
+            {
+                continue;
+            }
+            let space = Space::new(&at.numbers.terms(), &Touches::default(), DEFAULT);
+            let v_dot = space.map_err(Fault::Space)?.v_dot;
+            let second: f64 =
+                row.entries.iter().zip(&v_dot).map(|(a, v)| a * v).sum::<f64>() - row.bias;
+            if second < 0.0 && row.value * row.value <= -2.0 * second * small {
+                hops.push(c);
+            }
+        }
+        Ok(hops)
+    }
+
+    /// The same, if no contact hops.
+    fn settled(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
         let mut state = state.clone();
         let mut at = self.facts.at(&state).map_err(Fault::State)?;
         self.check(&at)?;

@@ -15,7 +15,7 @@ use crate::setting::Setting;
 use crate::setting::State;
 use dalembert_expr::ExprId;
 use dalembert_model::span::Span;
-use dalembert_model::system::{Change, Touched};
+use dalembert_model::system::{Change, Energy, Touched};
 use std::sync::Arc;
 
 /// So many changes of phase at one time are one too many.
@@ -439,6 +439,14 @@ impl Simulation<'_> {
         // series, or of a Newton iteration, is rounding: it would be taken for an error.
         let held = field.choose_rows(self.driver.t, &next, RANK);
         let is_held = held.is_ok_and(|outcome| outcome.rank.jacobian == outcome.v_dot.len());
+        // What it leaves of velocities is rounding too, and no row could tell it from a motion.
+        let admits_rest = system.constraints.iter().all(|c| c.catastatic == Some(true));
+        if is_held && admits_rest && matches!(system.energy, Energy::Lagrangian { .. }) {
+            let mut rest = state.clone();
+            rest.velocity.fill(0.0);
+            let own = setting.numbers(&equations.own, &rest.table(system));
+            next[state.q.len()..state.q.len() + own.len()].copy_from_slice(&own);
+        }
         let adapts = self.driver.constant_step().is_none();
         let name = if is_held && adapts { dop853::NAME } else { self.choice.name };
         let found = integrator_for(&setting, self.options, name, &mut field);
