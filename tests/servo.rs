@@ -30,9 +30,8 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         b.swap(k, p);
         for i in k + 1..n {
             let f = a[i][k] / a[k][k];
-            for j in k..n {
-                a[i][j] -= f * a[k][j];
-            }
+            let pivot = a[k].clone();
+            a[i][k..].iter_mut().zip(&pivot[k..]).for_each(|(x, p)| *x -= f * p);
             b[i] -= f * b[k];
         }
     }
@@ -81,9 +80,9 @@ fn known(seed: u64, n: usize, held: usize, inputs: usize, ideal: usize, weight: 
     };
     let mut text = format!("coord q[1..{n}]\ninput u[1..{inputs}]\nkinetic ");
     let mut kinetic = Vec::new();
-    for i in 0..n {
-        for j in 0..n {
-            kinetic.push(format!("({:?})*q[{}]'*q[{}]'/2", m[i][j], i + 1, j + 1));
+    for (i, row) in m.iter().enumerate() {
+        for (j, entry) in row.iter().enumerate() {
+            kinetic.push(format!("({entry:?})*q[{}]'*q[{}]'/2", i + 1, j + 1));
         }
     }
     text += &kinetic.join(" + ");
@@ -147,8 +146,11 @@ fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance * size)
 }
 
+/// A route and what it says.
+type Answer = (String, Vec<f64>, Vec<f64>, Vec<f64>);
+
 /// What all routes say of q̈ and of the inputs.
-fn answers(text: &str) -> Vec<(String, Vec<f64>, Vec<f64>, Vec<f64>)> {
+fn answers(text: &str) -> Vec<Answer> {
     let model = model(text);
     let (setting, start) = setting(&model);
     let mut options = At::of_model(&model);

@@ -115,7 +115,7 @@ fn sides_of(model: &Model, sides: &[(String, f64, f64)]) -> Result<Vec<Side>, Tr
             let words = format!("`{name}` is no coordinate or state of this model");
             return Err(Trouble::Argument(words));
         };
-        if !(low < high) {
+        if low.partial_cmp(high) != Some(std::cmp::Ordering::Less) {
             let words = format!("of `{name}` the first end is to be the lower one");
             return Err(Trouble::Argument(words));
         }

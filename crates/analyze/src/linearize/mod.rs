@@ -10,8 +10,8 @@
 //! with its spectrum, the zeros told apart from the modes, and what follows for stability. The
 //! equations are in `rates`, the steady motions that symmetries make possible in [`symmetry`],
 //! the reduction in [`reduce`], inputs and outputs in [`outputs`] and [`control`], any other state
-//! than a steady one in [`local`], periodic motions in [`floquet`], the matrices as
-//! expressions in [`symbolic`], all equilibria of a box in
+//! than a steady one in [`local`], periodic motions in [`floquet`](mod@floquet), the matrices as
+//! expressions in [`symbolic`](mod@symbolic), all equilibria of a box in
 //! [`within`], the spectrum in [`spectrum`], the verdict in [`verdict`].
 //!
 //! ```

@@ -109,6 +109,9 @@ pub(crate) struct Driver {
     pub symbol: Symbol,
 }
 
+/// δ(q̇, ż), δa and δλ.
+pub type Response = (Vec<f64>, Vec<f64>, Vec<f64>);
+
 impl<'s> Rates<'s> {
     pub fn new(setting: &'s Setting) -> Result<Rates<'s>, LinearizeError> {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
@@ -286,11 +289,7 @@ impl Point {
     }
 
     /// δ(q̇, ż), δa and δλ along a direction in which the constraints stay satisfied.
-    pub fn response(
-        &self,
-        blocks: &Blocks,
-        along: &[f64],
-    ) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), LinearizeError> {
+    pub fn response(&self, blocks: &Blocks, along: &[f64]) -> Result<Response, LinearizeError> {
         let negative = |list: Vec<f64>| -> Vec<f64> { list.into_iter().map(|x| -x).collect() };
         let force = negative(self.change(blocks.balance..blocks.binding, along));
         let bias = negative(self.change(blocks.binding..blocks.configuration, along));

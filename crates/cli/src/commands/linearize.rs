@@ -157,7 +157,7 @@ fn sides(text: &str, model: &Model) -> Result<Vec<Side>, String> {
             return Err(format!("`{}` is not of the form `LOW..HIGH`", range.trim()));
         };
         let ends = [end(low)?, end(high)?];
-        if !(ends[0] < ends[1]) {
+        if ends[0].partial_cmp(&ends[1]) != Some(std::cmp::Ordering::Less) {
             return Err(format!("of `{name}` the first end is to be the lower one"));
         }
         if sides.iter().any(|side| side.place == place) {

@@ -4,7 +4,7 @@
 //! Γ(v⁺ − v⁻) = AᵀΛ + GᵀP + Wᵀp ,   0 ≤ P ⊥ g'⁺ + e g'⁻ ≥ 0 ,   |p| ≤ μP against s⁺
 //! ```
 //!
-//! (Moreau 1988): the problem of [`decide`](super::decide) with g'⁺ + e g'⁻ in place of g'' and s⁺ in
+//! (Moreau 1988): the problem of [`decide`](super::decide()) with g'⁺ + e g'⁻ in place of g'' and s⁺ in
 //! place of s'. Where several contacts touch there are two readings. *Together*: all of them take
 //! part at once. *In turn*: those that approach, all of them at once, again and again until none
 //! does, as momentum runs through Newton's cradle; if that does not end, its limit. Bounds that

@@ -9,7 +9,7 @@
 //!
 //! Its matrix is copositive where nothing slips yet, so the method ends in a solution wherever one is
 //! feasible (Cottle, Pang & Stone, *The Linear Complementarity Problem*, §4.4); a contact that slips
-//! already may end it in a ray. What it finds are modes: numbers come from [`decide`](super::decide).
+//! already may end it in a ray. What it finds are modes: numbers come from [`decide`](super::decide()).
 
 use super::{Law, Mode, Slip, Space, Touch};
 

@@ -16,7 +16,7 @@ use crate::linalg::{cholesky, dot, norm};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::{Terms, Tolerances};
 
-/// Rows of the contacts: gaps and slips in any order, bias[i] with row i.
+/// Rows of the contacts: gaps and slips in any order, `bias[i]` with row i.
 #[derive(Clone, Debug, Default)]
 pub struct Touches {
     /// J, row by row, n entries each.

@@ -319,9 +319,7 @@ impl Parser<'_> {
         let mut at = begin;
         loop {
             // `a.c[2]`, and what stands behind it.
-            if self.kind_at(at).name().is_none() {
-                return None;
-            }
+            self.kind_at(at).name()?;
             at += 1;
             if *self.kind_at(at) == TokenKind::OpenBracket {
                 at = self.step_over(at);

@@ -179,7 +179,7 @@ impl<'a> Resolver<'a, '_> {
                 (Some(weight), true) => shared(
                     &self.exprs,
                     system,
-                    (&columns, &gradients),
+                    [&columns, &gradients],
                     (weight, &plan.multipliers),
                     &rows,
                 ),
@@ -399,7 +399,7 @@ fn force(
 fn shared(
     exprs: &Exprs,
     system: &System,
-    (columns, own): (&[Vec<(usize, ExprId)>], &[Vec<(usize, ExprId)>]),
+    [columns, own]: [&[Vec<(usize, ExprId)>]; 2],
     (weight, multipliers): (&[ExprId], &[ExprId]),
     rows: &[usize],
 ) -> Vec<ExprId> {

@@ -141,8 +141,8 @@ impl<'a> Resolver<'a, '_> {
 
     /// The contact or friction that an expression names.
     pub(super) fn touched(&mut self, of: &'a Expr, cx: Cx<'_>) -> Eval<Touched> {
-        match self.definition_named(of, cx)? {
-            Some(def) => match self.defs[def.0 as usize].kind {
+        if let Some(def) = self.definition_named(of, cx)? {
+            match self.defs[def.0 as usize].kind {
                 DefKind::Touch(at) => {
                     if let Some(contact) = self.touches.all[at].contact {
                         return Ok(Touched::Contact(contact));
@@ -150,8 +150,7 @@ impl<'a> Resolver<'a, '_> {
                 }
                 DefKind::Friction(at, _) => return Ok(Touched::Friction(at)),
                 _ => {}
-            },
-            None => {}
+            }
         }
         Err(self.report(
             Diagnostic::fault(

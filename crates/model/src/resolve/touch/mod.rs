@@ -63,9 +63,9 @@ impl<'a> Resolver<'a, '_> {
                 (entry, What::Between(left, right), true)
             }
             StatementKind::Contact { entry, gap: Gap::Sides(sides), .. } => {
-                (entry, What::Sides(&**sides), true)
+                (entry, What::Sides(sides), true)
             }
-            StatementKind::Joint { entry, sides, .. } => (entry, What::Sides(&**sides), false),
+            StatementKind::Joint { entry, sides, .. } => (entry, What::Sides(sides), false),
             _ => return Ok(()),
         };
         let indices = self.indices(&entry.indices, self.constant_cx(scope, env))?;
