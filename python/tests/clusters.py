@@ -36,7 +36,7 @@ Starts = Callable[[Path, list[int]], Callable[[], list[dalembert.Answer]]]
 def killed(folder: Path, starts: Starts, workers: Callable[[], list[int]], kills: int = 2) -> None:
     """Runs a study in `folder`, kills `kills` of the processes in the midst of it, and checks."""
     system = dalembert.System(SYSTEM)
-    asked = dict(t_end=900, tol=1e-12, observe=["a", "b"], part=PART)
+    asked = dict(t_end=3600, tol=1e-12, observe=["a", "b"], part=PART)
     vary = {"k": np.linspace(0, 3, CASES)}
     alone, shared = folder / "alone", folder / "shared"
     clock = time.perf_counter()

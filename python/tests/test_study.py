@@ -90,7 +90,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
         if len(told) == 2:
             _thread.interrupt_main()
 
-    ask = partial(SLOW.sweep, CASES, t_end=60, tol=1e-12, out=place, threads=1)
+    ask = partial(SLOW.sweep, CASES, t_end=400, tol=1e-12, out=place, threads=1)
     with pytest.raises(KeyboardInterrupt):
         ask(progress=tell)
     kept = sum(clusters.journals(place).values())
@@ -99,7 +99,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     study = ask(resume=True, progress=lambda done, of: again.append(done))
     assert again[0] > kept, "what was kept is not computed again"
     assert study.parts == [] and np.array_equal(
-        study.values, SLOW.sweep(CASES, t_end=60, tol=1e-12).values
+        study.values, SLOW.sweep(CASES, t_end=400, tol=1e-12).values
     )
 
 
