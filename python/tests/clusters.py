@@ -34,7 +34,10 @@ Starts = Callable[[Path, list[int]], Callable[[], list[dalembert.Answer]]]
 
 
 def killed(folder: Path, starts: Starts, workers: Callable[[], list[int]], kills: int = 2) -> None:
-    """Runs a study in `folder`, kills `kills` of the processes in the midst of it, and checks."""
+    """Runs a study in `folder`, `kills` times kills its processes in the midst of it, and checks.
+
+    They are stopped before the journals are read, so that what was seen is what they leave.
+    """
     system = dalembert.System(SYSTEM)
     asked = dict(t_end=3600, tol=1e-12, observe=["a", "b"], part=PART)
     vary = {"k": np.linspace(0, 3, CASES)}
@@ -49,9 +52,12 @@ def killed(folder: Path, starts: Starts, workers: Callable[[], list[int]], kills
     seen = dict.fromkeys(parts, 0)
     for _ in range(kills):
         until(lambda: any(0 < count < PART for count in journals(shared).values()))
+        processes = workers()
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
         for part, count in journals(shared).items():
             seen[part] = max(seen[part], count)
-        for process in workers():
+        for process in processes:
             os.kill(process, signal.SIGKILL)
         time.sleep(0.5)
     told = answers()
@@ -110,10 +116,7 @@ def dask(folder: Path) -> None:
             futures = client.map(partial(dalembert.work, place), parts, pure=False)
             return lambda: client.gather(futures)
 
-        def one_worker() -> list[int]:
-            return [next(iter(client.run(os.getpid).values()))]
-
-        killed(folder, starts, one_worker)
+        killed(folder, starts, lambda: list(client.run(os.getpid).values()))
 
 
 def ray(folder: Path) -> None:
@@ -131,16 +134,12 @@ def ray(folder: Path) -> None:
         references = [part_of.remote(str(place), part) for part in parts]
         return lambda: library.get(references)
 
-    def one_worker() -> list[int]:
+    def workers() -> list[int]:
         pids = [int(path.name.removeprefix("worker-")) for path in folder.glob("worker-*")]
-        for pid in pids:
-            (folder / f"worker-{pid}").unlink()
-            if Path(f"/proc/{pid}").exists():
-                return [pid]
-        return []
+        return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
     try:
-        killed(folder, starts, one_worker)
+        killed(folder, starts, workers)
     finally:
         library.shutdown()
 
