@@ -95,6 +95,21 @@ export const frames = (page, count) =>
     for (let i = 0; i < n; i++) await new Promise(requestAnimationFrame);
   }, count);
 
+/** Clicks what may move while it is scrolled to: panels are filled, and grow, when they come into view. */
+export async function press(page, selector) {
+  let last = NaN;
+  for (let i = 0; i < 100; i++) {
+    const place = await page.$eval(selector, (element) => {
+      element.scrollIntoView({ block: 'nearest' });
+      return element.getBoundingClientRect().top;
+    });
+    if (place === last) break;
+    last = place;
+    await frames(page, 3);
+  }
+  await page.click(selector);
+}
+
 /** Moves the time bar to a part of the run. */
 export const scrub = (page, part) =>
   page.$eval('#scrub', (bar, value) => {

@@ -1,7 +1,7 @@
 // Pages opened from files, without a server: `dal run MODEL --html page.html`.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { drag, frames, launch, legend, makePage, open, picture, same, scrub, text, until } from './browser.mjs';
+import { drag, frames, launch, legend, makePage, open, picture, press, same, scrub, text, until } from './browser.mjs';
 
 let browser;
 let pendulum;
@@ -75,10 +75,10 @@ test('sliders move the motion in a file, the page says so, and reset restores it
   await frames(page, 3);
   assert.notDeepEqual(await legend(page), values);
   assert.ok(!same(await picture(page), native));
-  await page.click('#tab-certificate');
+  await press(page, '#tab-certificate');
   assert.match(await text(page, '#panel-certificate'), /not certified/);
-  await page.click('#tab-plots');
-  await page.click('#reset');
+  await press(page, '#tab-plots');
+  await press(page, '#reset');
   await until(page, () => document.querySelector('#shown').dataset.kind !== 'live');
   await frames(page, 3);
   assert.deepEqual(await legend(page), values);
@@ -110,7 +110,7 @@ test('plots zoom by the mouse and by keys, and show other columns', async () => 
   await frames(page, 2);
   assert.equal(await page.$eval('.panel .tools button', (button) => button.hidden), false);
   await page.keyboard.press('0');
-  await page.click('.add');
+  await press(page, '.add');
   const count = (await page.$$('.panel')).length;
   await until(page, (n) => document.querySelectorAll('.panel .u-over').length > 0 && document.querySelectorAll('.panel').length === n, count);
   const last = `.panel:nth-child(${count})`;
@@ -118,7 +118,7 @@ test('plots zoom by the mouse and by keys, and show other columns', async () => 
   await page.select(`${last} select[title="Against"]`, '1');
   await page.select(`${last} select[title="Add a curve"]`, '0');
   assert.match(await text(page, `${last} h3`), / against /);
-  await page.click(`${last} button[title^="Logarithmic"]`);
+  await press(page, `${last} button[title^="Logarithmic"]`);
   await frames(page, 2);
   assert.deepEqual(page.faults, []);
   await page.close();
@@ -156,7 +156,7 @@ test('documents, colors, notices and a phone', async () => {
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const [night, theme] = [await ground(), await page.evaluate(() => document.documentElement.dataset.theme)];
   assert.equal(theme, 'dark');
-  await page.click('#tools button');
+  await press(page, '#tools button');
   assert.notEqual(await ground(), night);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= 390, `nothing is wider than the screen: ${wide}`);
@@ -164,13 +164,13 @@ test('documents, colors, notices and a phone', async () => {
   await page.keyboard.press('ArrowRight');
   assert.match(await text(page, '#panel-certificate'), /Verdict/);
   assert.ok((await page.$$('#panel-certificate tbody tr')).length > 3);
-  await page.click('#tab-equations');
+  await press(page, '#tab-equations');
   assert.ok(await page.$('#panel-equations math'), 'formulas are typeset');
-  await page.click('#tab-model');
+  await press(page, '#tab-model');
   assert.match(await text(page, '#panel-model'), /coord/);
-  await page.click('#tab-analysis');
+  await press(page, '#tab-analysis');
   assert.match(await text(page, '#panel-analysis'), /degrees? of freedom/);
-  await page.click('#tab-about');
+  await press(page, '#tab-about');
   assert.match(await text(page, '#panel-about'), /three[\s\S]*MIT[\s\S]*uplot/i);
   assert.deepEqual(page.faults, []);
   await page.close();

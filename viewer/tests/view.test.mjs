@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { drag, folder, frames, launch, legend, open, picture, same, scrub, serve, text, until } from './browser.mjs';
+import { drag, folder, frames, launch, legend, open, picture, press, same, scrub, serve, text, until } from './browser.mjs';
 
 const MODEL = `system Pendulum on a rod
 param m = 1, l = 1, g = 9.81
@@ -63,7 +63,7 @@ test('saving, breaking and mending a file, and releasing a slider', async () => 
     assert.notDeepEqual(await legend(page), values);
     const slider = await page.$eval('input[data-name="g"]', (input) => Number(input.value));
     assert.ok(Math.abs(slider - 3.2) < 0.06, `the slider stays where it was put: ${slider}`);
-    await page.click('#reset');
+    await press(page, '#reset');
     await until(page, (was) => document.querySelector('.panel:first-child .legend output').textContent === was, values[0]);
     await frames(page, 2);
     assert.ok(same(await picture(page), first));
