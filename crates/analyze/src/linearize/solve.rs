@@ -77,7 +77,7 @@ impl Equations<'_> {
             let Some(here) = self.here(self.moved(attempt), &[]) else { continue };
             let here = self.reach(here);
             if here.is_met() {
-                return self.slide(here).ended();
+                return self.without_dust(self.slide(here)).ended();
             }
             if best.as_ref().is_none_or(|b| here.merit(&here.lengths) < b.merit(&b.lengths)) {
                 best = Some(here);
@@ -87,6 +87,21 @@ impl Equations<'_> {
             Some(here) => here.ended(),
             None => Ended { x: self.guess.clone(), residuals: vec![f64::INFINITY] },
         }
+    }
+
+    /// The point with 0 for what is no more than rounding of the way to it, if the equations are
+    /// met there too.
+    fn without_dust(&self, here: Here) -> Here {
+        let mut x = here.x.clone();
+        for j in 0..x.len() {
+            if self.counts(j) && (x[j] / self.sizes[j]).abs() <= f64::EPSILON * here.reach {
+                x[j] = 0.0;
+            }
+        }
+        if x == here.x {
+            return here;
+        }
+        self.here(x, &here.first).filter(Here::is_met).unwrap_or(here)
     }
 
     /// The guess, moved from the second attempt on.
