@@ -153,7 +153,8 @@ pub(crate) fn break_lines(formula: &str, limit: u64) -> Vec<String> {
 }
 
 /// A fraction that is too wide as one with the first factor of its numerator, and the others behind
-/// it; what is no such fraction stays.
+/// it; as several, where its denominator is a product that is too wide. What is no such fraction
+/// stays.
 fn unfolded(factor: String, limit: u64) -> Vec<String> {
     let whole = |factor: String| vec![factor];
     let Some(at) = factor.find("\\frac{").filter(|_| width(&factor) > limit) else {
@@ -169,9 +170,29 @@ fn unfolded(factor: String, limit: u64) -> Vec<String> {
     }
     let mut factors = pieces(above, Cut::Factors).into_iter();
     let first = factors.next().unwrap_or_default();
-    let mut list = vec![format!("{sign}\\frac{{{}}}{{{below}}}", first.trim())];
+    let mut list = Vec::new();
+    // A sign stands before, a dot behind.
+    for (at, part) in grouped(below, limit.saturating_sub(30)).iter().enumerate() {
+        let (sign, above) = if at == 0 { (sign, first.trim()) } else { (" ", "1") };
+        list.push(format!("{sign}\\frac{{{above}}}{{{}}}", part.trim()));
+    }
     list.extend(factors);
     list
+}
+
+/// A product in groups of factors that are no wider than the limit where they need not be.
+fn grouped(product: &str, limit: u64) -> Vec<String> {
+    if width(product) <= limit || pieces(product, Cut::Terms).len() > 1 {
+        return vec![product.to_owned()];
+    }
+    let mut groups: Vec<String> = Vec::new();
+    for factor in pieces(product, Cut::Factors) {
+        match groups.last_mut() {
+            Some(group) if width(group) + width(&factor) <= limit => group.push_str(&factor),
+            _ => groups.push(factor),
+        }
+    }
+    groups
 }
 
 /// What stands in the braces that a text begins with, and what is behind them.
@@ -297,6 +318,12 @@ mod tests {
         let all = lines.join(" ");
         assert!(all.contains("\\frac{3 (a + b)}{2 z^{2}}"), "{all}");
         assert_eq!(all.matches("\\sin").count(), 9);
+        // A product below is divided too.
+        let below = ["\\bigl[1 + x^{2} + (a + b) c + d e + f g + h\\bigr]^{2}"; 3].join(" ");
+        let lines = break_lines(&format!("x - \\frac{{3 p}}{{{below}}}"), 330);
+        assert!(lines.len() > 1 && lines.iter().all(|l| width(l) <= 345), "{lines:?}");
+        let all = lines.join(" ");
+        assert_eq!((all.matches("\\bigl").count(), all.matches("\\frac{1}").count()), (3, 1), "{all}");
         // A sum in the numerator stays where it is.
         let sum = ["a b^{2}"; 40].join(" + ");
         let wide = format!("\\frac{{{sum}}}{{z}}");
