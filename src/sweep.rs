@@ -200,7 +200,7 @@ impl Cases {
     /// What a thread computes cases with.
     pub fn worker(&self) -> Worker<'_> {
         let traveller = self.ensemble.as_ref().and_then(|all| all.traveller().ok().flatten());
-        Worker { cases: self, traveller }
+        Worker { cases: self, setting: self.setting.apart(), traveller }
     }
 
     /// How many cases a worker is best given at once.
@@ -209,11 +209,10 @@ impl Cases {
     }
 
     /// The setting and the start of a case, or why there is none.
-    fn begin(&self, values: &[f64]) -> Result<(Setting, Start), Done> {
+    fn begin(&self, own: &Setting, values: &[f64]) -> Result<(Setting, Start), Done> {
         let pairs: Vec<(Symbol, f64)> =
             self.symbols.iter().copied().zip(values.iter().copied()).collect();
-        let setting = self
-            .setting
+        let setting = own
             .with_all(&pairs)
             .map_err(|missing| failed(format!("{} has no value", missing.0.join(", "))))?;
         match start::start(&setting) {
@@ -224,7 +223,11 @@ impl Cases {
 
     /// Runs a case. What has failed has its reason, and the last state that it came to.
     pub fn run(&self, values: &[f64]) -> Done {
-        match self.begin(values) {
+        self.run_in(&self.setting, values)
+    }
+
+    fn run_in(&self, own: &Setting, values: &[f64]) -> Done {
+        match self.begin(own, values) {
             Ok((setting, start)) => self.run_from(&setting, start),
             Err(failed) => failed,
         }
@@ -276,20 +279,22 @@ fn failed(words: String) -> Done {
 /// nothing that is learned of a motion (rows chosen, noise measured, steps) is kept for the next.
 pub struct Worker<'a> {
     cases: &'a Cases,
+    /// The setting of the cases, apart: threads do not wait for each other's expressions.
+    setting: Setting,
     traveller: Option<Traveller>,
 }
 
 impl Worker<'_> {
     /// What came of each of some cases, in their order.
     pub fn batch(&mut self, cases: &[&[f64]]) -> Vec<Done> {
-        let Worker { cases: own, traveller } = self;
+        let Worker { cases: own, setting: apart, traveller } = self;
         let Some(traveller) = traveller else {
-            return cases.iter().map(|values| own.run(values)).collect();
+            return cases.iter().map(|values| own.run_in(apart, values)).collect();
         };
         let mut done: Vec<Option<Done>> = vec![None; cases.len()];
         let mut begun: Vec<Option<(Setting, Start, Departure)>> = Vec::new();
         for (id, values) in cases.iter().enumerate() {
-            begun.push(match own.begin(values) {
+            begun.push(match own.begin(apart, values) {
                 Ok((setting, start)) => match own.departs(id, &setting, &start) {
                     Some(motion) => Some((setting, start, motion)),
                     None => {

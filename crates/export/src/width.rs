@@ -323,7 +323,11 @@ mod tests {
         let lines = break_lines(&format!("x - \\frac{{3 p}}{{{below}}}"), 330);
         assert!(lines.len() > 1 && lines.iter().all(|l| width(l) <= 345), "{lines:?}");
         let all = lines.join(" ");
-        assert_eq!((all.matches("\\bigl").count(), all.matches("\\frac{1}").count()), (3, 2), "{all}");
+        assert_eq!(
+            (all.matches("\\bigl").count(), all.matches("\\frac{1}").count()),
+            (3, 2),
+            "{all}"
+        );
         // A sum in the numerator stays where it is.
         let sum = ["a b^{2}"; 40].join(" + ");
         let wide = format!("\\frac{{{sum}}}{{z}}");

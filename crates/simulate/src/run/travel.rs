@@ -176,7 +176,7 @@ impl Program {
         driver.set_parts(&self.energies.parts);
         driver.set_events(self.functions.clone());
         let own = (equations.own != velocities).then(|| equations.own.clone());
-        let (setting, end) = (setting.clone(), options.end);
+        let (setting, end) = (setting.apart(), options.end);
         Ok(Some(Traveller {
             setting,
             driver,

@@ -115,6 +115,22 @@ impl Setting {
         }
     }
 
+    /// The same with a hold of its own on its expressions: what one thread looks up there, another
+    /// one with its own does not wait for.
+    pub fn apart(&self) -> Setting {
+        let given = Arc::new((*self.given).clone());
+        let model = match Arc::ptr_eq(&self.model, &self.given) {
+            true => Arc::clone(&given),
+            false => Arc::new(Model {
+                exprs: given.exprs.share(),
+                system: self.model.system.clone(),
+                sources: Arc::clone(&self.model.sources),
+            }),
+        };
+        // What was found of rows is found again: it may have expressions of the other arena.
+        Setting { model, given, dependence: Arc::default(), ..self.clone() }
+    }
+
     /// The same with another value for one parameter; those that are defined by it
     /// keep theirs.
     pub fn with(&self, parameter: Symbol, value: f64) -> Setting {
