@@ -4,10 +4,10 @@
 use dalembert::expr::{Random, Symbol};
 use dalembert::formulations::{ALL, by_name};
 use dalembert::model::system::Energy;
-use dalembert::simulate::Setting;
 use dalembert::simulate::drive::End;
 use dalembert::simulate::points::start::{self, Guess, Start};
 use dalembert::simulate::run::{self, Arrived, Departure, Program, RunOptions};
+use dalembert::simulate::{Observation, Setting, State};
 use dalembert::{Input, Model, Options};
 use std::ops::ControlFlow;
 
@@ -65,13 +65,60 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).fold(0f64, |m, (a, b)| m.max((a - b).abs())) / size
 }
 
-/// Motions that end a thousand tolerances off, though no step is turned down; why is not known. They are
-/// held to the same bound at a hundredth of the tolerance.
-const LESS_EXACT: [(&str, &str); 1] = [("driven-pivot", "hamilton")];
+/// How far the end moves if the state at a time on the way is off by a tolerance of the motion's own
+/// sizes, in the mean: what a motion makes of local errors, by whatever method. (The pendulum that is
+/// shaken a little less than holds it up falls over and comes up again: thousands of tolerances.)
+fn carried(
+    setting: &Setting,
+    program: &Program,
+    options: &RunOptions,
+    begin: Start,
+    right: &[f64],
+) -> f64 {
+    let mut options = options.clone();
+    options.every = None;
+    options.times = (1..24).map(|k| options.end * f64::from(k) / 24.0).collect();
+    let mut way = Vec::new();
+    let go_on = &mut |seen: &Observation| {
+        way.push(seen.state.clone());
+        ControlFlow::Continue(())
+    };
+    run::run_from(setting, &options, begin, go_on).expect("as before");
+    let by_momenta = matches!(setting.model.system.energy, Energy::Hamiltonian { .. });
+    let rate = |state: &State| if by_momenta { &state.momentum } else { &state.velocity }.clone();
+    // How far each component goes.
+    let far = |of: &dyn Fn(&State) -> Vec<f64>| -> Vec<f64> {
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); of(&way[0]).len()];
+        for state in &way {
+            for ((low, high), x) in ranges.iter_mut().zip(of(state)) {
+                (*low, *high) = (low.min(x), high.max(x));
+            }
+        }
+        ranges.iter().map(|(low, high)| high - low).collect()
+    };
+    let sizes = [far(&|state| state.q.clone()), far(&rate)];
+    let mut random = Random::new(12);
+    let mut motions = Vec::new();
+    for state in way.iter().flat_map(|state| [state; 2]) {
+        let mut near = |x: &[f64], sizes: &[f64]| -> Vec<f64> {
+            let all = x.iter().zip(sizes);
+            all.map(|(x, size)| x + options.tolerance * size * random.signed().signum()).collect()
+        };
+        let guess =
+            Guess { q: near(&state.q, &sizes[0]), rate: near(&rate(state), &sizes[1]), by_momenta };
+        if let Ok(found) = start::from(setting, state.t, &guess, false) {
+            motions.push(Departure::new(motions.len(), found.state));
+        }
+    }
+    let ends = ends(program, &options, 1, &motions);
+    let squares = ends.iter().map(|arrived| apart(&arrived.x[..right.len()], right).powi(2));
+    (squares.sum::<f64>() / ends.len() as f64).sqrt()
+}
 
 #[test]
 fn every_page_ends_where_its_run_does() {
-    let (mut count, mut quiet, mut served, mut wrong) = (0, 0, 0, Vec::new());
+    let (mut count, mut quiet, mut served, mut amplified) = (0, 0, 0, 0);
+    let mut wrong = Vec::new();
     for name in pages() {
         let model = load(&Input::open(&format!("gallery:{name}")).expect("a page"));
         let Ok(setting) = Setting::new(&model) else { continue };
@@ -80,25 +127,27 @@ fn every_page_ends_where_its_run_does() {
             let Ok(program) = Program::new(&setting, &options) else { continue };
             let Ok(Some(_)) = program.ensemble(&options, 1) else { continue };
             let Ok(begin) = start::start(&setting) else { continue };
-            let first = begin.state.clone();
-            let arrived =
-                ends(&program, &options, 1, &[Departure::new(0, first.clone())]).remove(0);
+            let first = Departure::new(0, begin.state.clone());
+            let arrived = ends(&program, &options, 1, &[first]).remove(0);
             let Some(q) = by_run(&setting, &options, begin.clone()) else { continue };
             let finer = RunOptions { tolerance: 1e-12, ..options.clone() };
             let Some(right) = by_run(&setting, &finer, begin.clone()) else { continue };
             // Runs by series that follow the work of forces take shorter steps than motions that only
             // arrive; those of another method are as long as the tolerance lets them be.
             let other = RunOptions { method: "dop853".to_owned(), ..options.clone() };
-            let other = by_run(&setting, &other, begin).map_or(0.0, |other| apart(&other, &right));
+            let other =
+                by_run(&setting, &other, begin.clone()).map_or(0.0, |other| apart(&other, &right));
             assert_eq!(arrived.end, End::Finished, "{name} {}", formulation.name());
-            let what = formulation.name();
-            let arrived = match LESS_EXACT.contains(&(name.as_str(), what)) {
-                true => ends(&program, &finer, 1, &[Departure::new(0, first)]).remove(0),
-                false => arrived,
-            };
             let (off, steps) = (apart(&q, &arrived.x), arrived.statistics.steps);
             // As far as runs of that tolerance are known.
-            let bound = 1e-9 + 30.0 * apart(&q, &right).max(other);
+            let mut bound = 1e-9 + 30.0 * apart(&q, &right).max(other);
+            if off > bound {
+                // Both may be right by chance. Hundreds of steps, each of which leaves a twentieth of
+                // the tolerance, come to about one in the mean.
+                bound = bound.max(carried(&setting, &program, &options, begin, &right));
+                amplified += 1;
+            }
+            let what = formulation.name();
             if off > bound {
                 wrong.push(format!("{name} {what}: {off:.1e}, bound {bound:.1e}, {steps} steps"));
             }
@@ -107,9 +156,9 @@ fn every_page_ends_where_its_run_does() {
             served += arrived.served;
         }
     }
-    println!("{count} motions, {quiet} of them never served, {served} times in all");
+    println!("{count} motions, {quiet} never served, {served} times in all, {amplified} amplified");
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(count > 100 && 5 * quiet > 4 * count && served > 10);
+    assert!(count > 100 && 5 * quiet > 4 * count && served > 10 && amplified < 5);
 }
 
 /// Motions from starts around that of a model.

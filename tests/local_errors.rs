@@ -24,7 +24,7 @@ use motions::Plan;
 use std::ops::ControlFlow;
 
 /// The methods that choose their steps.
-const METHODS: [&str; 5] = ["dop853", "radau", "gauss4", "gauss6", "gauss8"];
+const METHODS: [&str; 6] = ["dop853", "taylor", "radau", "gauss4", "gauss6", "gauss8"];
 /// Local errors are of single components, each by its own size, and what one does to the others
 /// is not in the growth of a change of the first coordinate. It is below 1 for most motions, up
 /// to 8 where a small one decides over a large one (a momentum that turns within a thousandth of

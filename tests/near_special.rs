@@ -7,6 +7,7 @@
 mod support;
 
 use dalembert::expr::Random;
+use dalembert::formulations::by_name;
 use dalembert::model::system::Energy;
 use dalembert::simulate::at_state::Evaluation;
 use dalembert::simulate::drive::End;
@@ -222,6 +223,50 @@ fn bodies_by_quaternions_next_to_a_special_attitude() {
         }
     }
     assert_eq!(cases, 33);
+}
+
+/// A free body whose scalar component has no mass where it begins, or next to none, and has as much as
+/// the others a quarter of a turn later: its units are those of nearby, and no row is lost there.
+#[test]
+fn a_quarter_turn_from_a_special_attitude_loses_no_rank() {
+    let mut random = Random::new(3);
+    let mut cases = 0;
+    for &size in [1e-2, 1e-4, 1e-6].iter().chain(SIZES) {
+        for formulation in ["lagrange", "hamilton", "poincare"] {
+            for method in ["taylor", "dop853"] {
+                let e = [1.0, 0.0, 0.0, 0.0].map(|x: f64| match x {
+                    0.0 => size * random.signed(),
+                    _ => x,
+                });
+                let text = format!(
+                    "coord e0, e1, e2, e3\nlet w = 2*[-e1*e0' + e0*e1' + e3*e2' - e2*e3', \
+                     -e2*e0' - e3*e1' + e0*e2' + e1*e3', -e3*e0' + e2*e1' - e1*e2' + e0*e3']\n\
+                     kinetic (w[1]^2 + 2*w[2]^2 + 3*w[3]^2)/2\n\
+                     constraint unit: (e0^2 + e1^2 + e2^2 + e3^2)/2 = 1/2\n\
+                     start e0 ~ {:e}, e1 ~ {:e}, e2 ~ {:e}, e3 ~ {:e}, \
+                     e0' ~ 0, e1' ~ 0.05, e2' ~ 1, e3' ~ 0.05\nrun t = 0..5\n",
+                    e[0], e[1], e[2], e[3]
+                );
+                let model = load(&text).model.unwrap_or_else(|| panic!("{text}"));
+                let setting = Setting::new(&model).expect("no parameters");
+                let end = |formulation: &str, method: &str, tolerance| {
+                    let mut options = RunOptions::of_model(&setting);
+                    options.formulation = by_name(formulation).expect("a formulation");
+                    (options.method, options.tolerance) = (method.to_owned(), tolerance);
+                    let report = run(&setting, &options, &mut |_| ControlFlow::Continue(()));
+                    let report = report.ok()?;
+                    assert_eq!(report.end, End::Finished, "{formulation} {method} {text}");
+                    report.last.map(|last| last.state.q)
+                };
+                let exact = end("lagrange", "dop853", 1e-13).expect("a run");
+                let Some(found) = end(formulation, method, 1e-9) else { continue };
+                let off = exact.iter().zip(&found).fold(0f64, |m, (a, b)| m.max((a - b).abs()));
+                assert!(off < 1e-7, "{formulation} {method} {size:e}: {off:e}");
+                cases += 1;
+            }
+        }
+    }
+    assert!(cases >= 28, "{cases}");
 }
 
 /// Where a run ends; it must end well.

@@ -30,7 +30,7 @@ use super::Driver;
 use super::abreast::{Measure, Measures};
 use crate::drive::pass::Pass;
 use crate::drive::tolerances::scales::{
-    COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LOW, SHARE, SHORTER, SMALL, TOGETHER, WORK,
+    COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LIGHT, LOW, SHARE, SHORTER, SMALL, TOGETHER, WORK,
 };
 use crate::integrators::{Needs, Problem, Step};
 use crate::program::field::still;
@@ -504,9 +504,18 @@ impl Driver {
         let is_joined = is_charted || !self.field.equations.rows.is_empty();
         let has_own = self.scales.is_rate;
         let parts = &self.scales.parts;
+        let noise = self.field.noise();
         let component = |i: usize| {
             let (list, at) = if i < n { (&masses, i) } else { (&metric, i - n) };
-            let unit = list.get(at).map_or_else(Unit::default, |g| Unit::of(*g));
+            // A mass that is next to nothing here and not nearby is that of no component: the others
+            // would leave it all there is.
+            let near = match i < n {
+                true => noise.mass_inertia.get(at),
+                false => noise.inertia.get(at).filter(|_| has_own),
+            };
+            let is_light = |g: f64| near.is_some_and(|near| g.abs() <= LIGHT * near);
+            let mass = list.get(at).copied().filter(|g| !is_light(*g));
+            let unit = mass.map_or_else(Unit::default, Unit::of);
             // Velocities that are not those of the coordinates belong to all of them; states
             // stand alone.
             let is_state = (coordinates..n).contains(&i);

@@ -38,6 +38,9 @@ pub(super) mod scales {
     /// Unit: part of the largest, in units of equal mass. Where constraints join coordinates none
     /// is measured by less than this: each is what the others leave to it.
     pub(in crate::drive) const TOGETHER: f64 = 1e-3;
+    /// Unit: part of the mass that a component has nearby. With less it is taken for one without:
+    /// [`TOGETHER`] in units of so little mass would be all of it.
+    pub(in crate::drive) const LIGHT: f64 = TOGETHER * TOGETHER;
     /// Unit: part of the largest, in units of equal mass. The same where only forces and masses
     /// join them.
     pub(in crate::drive) const COUPLED: f64 = 1e-6;

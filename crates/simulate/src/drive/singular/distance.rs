@@ -6,6 +6,7 @@
 //! rows, in coordinates of equal mass: about the smallest singular value, which falls like
 //! |t − t*|.
 
+use crate::noise::state::units;
 use crate::program::field::Field;
 use dalembert_gauss::linalg::{qr, zeros};
 
@@ -13,7 +14,7 @@ use dalembert_gauss::linalg::{qr, zeros};
 #[derive(Clone, Debug, Default)]
 pub struct Margins {
     longest: Vec<f64>,
-    /// 1/√Γ_ii where it was first seen: a mass that grows without bound is no loss of rank.
+    /// 1/√Γ_ii where it was first seen, or nearby: a mass that grows without bound is no loss of rank.
     units: Vec<f64>,
     matrix: Vec<f64>,
     tau: Vec<f64>,
@@ -46,12 +47,9 @@ impl Margins {
     }
 
     fn set_units(&mut self, field: &Field) {
-        let mass = |i: usize| {
-            let m = field.last_mass(i);
-            if m > 0.0 { 1.0 / m.sqrt() } else { 1.0 }
-        };
         if self.units.len() != field.size {
-            self.units = (0..field.size).map(mass).collect();
+            self.units = units(|i| field.last_mass(i), &field.noise().inertia, field.size);
+            self.units.iter_mut().filter(|unit| **unit == 0.0).for_each(|unit| *unit = 1.0);
         }
         self.longest.resize(field.equations.rows.len(), 0.0);
     }
