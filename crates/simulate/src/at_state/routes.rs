@@ -359,25 +359,25 @@ impl Reference {
     }
 }
 
-/// All pairs of the formulations and eliminations at a state.
+/// All pairs of the formulations and eliminations at a state, beside its reference.
 pub fn evaluate(
     setting: &Setting,
     state: &State,
+    reference: &Reference,
     formulations: &[&'static dyn Formulation],
     eliminations: &[&'static dyn Elimination],
     choices: &Choices,
     tolerances: &Tolerances,
-) -> Result<Vec<Answer>, Refusal> {
-    let reference = Reference::of(setting, state, tolerances)?;
+) -> Vec<Answer> {
     let mut answers = Vec::new();
     for &formulation in formulations {
-        let prepared = prepare(setting, state, formulation, &reference, choices);
+        let prepared = prepare(setting, state, formulation, reference, choices);
         for &elimination in eliminations {
             let result = match &prepared {
                 Err(refusal) => Err(refusal.clone()),
                 Ok((equations, numbers)) => {
                     let at = (setting, state);
-                    solve(at, equations, numbers, elimination, &reference, tolerances)
+                    solve(at, equations, numbers, elimination, reference, tolerances)
                 }
             };
             answers.push(Answer {
@@ -387,7 +387,7 @@ pub fn evaluate(
             });
         }
     }
-    Ok(answers)
+    answers
 }
 
 /// Derives and evaluates a formulation at a state.
@@ -402,15 +402,11 @@ fn prepare(
     if formulation.needs_regular_mass() && rank.metric < rank.coordinates {
         return Err(Refusal::SingularMass { rank: rank.metric, size: rank.coordinates });
     }
-    let model = &*setting.model;
-    let mut choices = choices.clone();
-    if choices.chart.is_none() && formulation.has_chart() {
-        choices.chart = reference.chart(setting);
-    }
-    let equations =
-        formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
-    let numbers = Numbers::at(setting, &equations, state)
-        .map_err(|error| Refusal::numbers(error, setting))?;
+    // The reference's own are there, and a large Γ of bodies is not formed in them.
+    let (equations, numbers) = match formulation.name() == reference.equations.formulation {
+        true => (reference.equations.clone(), reference.numbers.clone()),
+        false => derived(setting, state, formulation, reference, choices)?,
+    };
     if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
         return Err(Refusal::Undefined);
     }
@@ -431,6 +427,25 @@ fn prepare(
             _ => Refusal::Undefined,
         });
     }
+    Ok((equations, numbers))
+}
+
+fn derived(
+    setting: &Setting,
+    state: &State,
+    formulation: &dyn Formulation,
+    reference: &Reference,
+    choices: &Choices,
+) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+    let model = &*setting.model;
+    let mut choices = choices.clone();
+    if choices.chart.is_none() && formulation.has_chart() {
+        choices.chart = reference.chart(setting);
+    }
+    let equations =
+        formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
+    let numbers = Numbers::at(setting, &equations, state)
+        .map_err(|error| Refusal::numbers(error, setting))?;
     Ok((equations, numbers))
 }
 
