@@ -72,6 +72,8 @@ pub enum Refusal {
     },
     /// The formulation's own variables have no meaning at this state.
     Undefined,
+    /// The elimination goes along a tree of bodies, and the equations have none.
+    NoTree,
     /// The elimination does not apply, or failed.
     Solve(SolveError),
     /// The answer misses Gauss's principle by this much: doubles do not carry this route here.
@@ -147,6 +149,9 @@ impl std::fmt::Display for Refusal {
             Refusal::Undefined => {
                 f.write_str("the variables of this formulation are singular at this state")
             }
+            Refusal::NoTree => f.write_str(
+                "this elimination goes along a tree of bodies, which these equations do not have",
+            ),
             Refusal::Solve(error) => error.fmt(f),
             Refusal::Residual(residual) => write!(
                 f,
@@ -373,7 +378,11 @@ pub fn evaluate(
     for &formulation in formulations {
         let prepared = prepare(setting, state, formulation, reference, choices);
         for &elimination in eliminations {
-            let result = match &prepared {
+            let own = match elimination.is_along_tree() {
+                true => Some(along_tree(setting, state, &prepared)),
+                false => None,
+            };
+            let result = match own.as_ref().unwrap_or(&prepared) {
                 Err(refusal) => Err(refusal.clone()),
                 Ok((equations, numbers)) => {
                     let at = (setting, state);
@@ -421,12 +430,37 @@ fn prepare(
         let worst = residuals.max_by(|a, b| a.1.value.abs().total_cmp(&b.1.value.abs()));
         return Err(match worst {
             Some((&(row, _), noisy)) if equations.chart.is_some() => Refusal::OffConstraints {
-                constraint: model.system.constraints[row].name.clone(),
+                constraint: setting.model.system.constraints[row].name.clone(),
                 residual: noisy.value,
             },
             _ => Refusal::Undefined,
         });
     }
+    Ok((equations, numbers))
+}
+
+/// The same equations with Γ as that of bodies along a tree.
+fn along_tree(
+    setting: &Setting,
+    state: &State,
+    prepared: &Result<(EquationsOfMotion, Numbers), Refusal>,
+) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+    let (equations, numbers) = prepared.as_ref().map_err(Refusal::clone)?;
+    if equations.bodies.is_some() {
+        return Ok((equations.clone(), numbers.clone()));
+    }
+    let model = &*setting.model;
+    if equations.formulation != lagrange::FORMULATION.name() {
+        return Err(Refusal::NoTree);
+    }
+    let picture =
+        Picture::along_tree(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
+    let equations = lagrange::equations(&model.exprs, &picture);
+    if equations.bodies.is_none() {
+        return Err(Refusal::NoTree);
+    }
+    let numbers = Numbers::at(setting, &equations, state)
+        .map_err(|error| Refusal::numbers(error, setting))?;
     Ok((equations, numbers))
 }
 

@@ -5,6 +5,7 @@ use crate::drive::{
     Accumulation, Dense, Driver, End, EventFunctions, Failure, Jolt, Statistics, Undecided,
 };
 use crate::integrators::{Integrator, dop853};
+use crate::normal_form::picture_for;
 use crate::points::impulse::Impulses;
 use crate::points::start::Start;
 use crate::program::energy::Energies;
@@ -19,7 +20,6 @@ use crate::run::report::{Seconds, Sizes, keep_largest};
 use crate::run::ticks::Ticks;
 use crate::run::{Program, Progress, RunError, RunOptions, derive};
 use crate::setting::Setting;
-use dalembert_derive::picture::Picture;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -89,6 +89,13 @@ impl<'a> Simulation<'a> {
         x.push(0.0);
         let mut choice = Choice::new(options, integrator.as_ref(), chosen);
         choice.notes.extend(field.sparsity());
+        if options.elimination.is_along_tree() && field.equations.bodies.is_none() {
+            let (own, other) = (options.elimination.name(), dalembert_gauss::DEFAULT.name());
+            choice.notes.push(format!(
+                "`{own}` goes along a tree of bodies, which these equations do not have: `{other}` \
+                 takes its place"
+            ));
+        }
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
         let leaves = options.method == AUTO && method::can_be_stiff(&field.equations);
         let control = control_of(options, state.t, leaves);
@@ -411,8 +418,8 @@ impl<'a> Simulation<'a> {
         let state = self.observer.state(&self.driver.field, t, &x);
         self.finish();
         let setting = &self.setting;
-        let picture = Picture::for_numbers(&setting.model.exprs, &setting.model.system)
-            .map_err(RunError::Formulation)?;
+        let picture =
+            picture_for(setting, self.options.elimination).map_err(RunError::Formulation)?;
         let equations = derive(setting, &picture, self.options, &state)?;
         let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);
