@@ -42,7 +42,8 @@ fn list(numbers: &[f64]) -> String {
 fn field(model: &Model, by: Way) -> Result<(Field, Vec<f64>), Box<dyn std::error::Error>> {
     let setting = Setting::new(model).map_err(|_| "values are missing")?;
     let start = start::start(&setting).map_err(|_| "no start")?.state;
-    let (_, mut field) = Field::by_lagrange(&setting, by).map_err(|_| "no equations")?;
+    let options = RunOptions { elimination: by, ..RunOptions::of_model(&setting) };
+    let mut field = Program::new(&setting, &options).map_err(|_| "no equations")?.field();
     let mut x = start.q.clone();
     x.extend(&start.velocity);
     x.push(0.0);

@@ -15,7 +15,6 @@ use dalembert::gauss::{
 };
 use dalembert::model::expand::expand;
 use dalembert::prelude::*;
-use dalembert::simulate::program::observer::Solved;
 use dalembert::simulate::report::{self, Options as Routes};
 use dalembert::simulate::{ALL as ELIMINATIONS, Answer, Numbers, Setting, start};
 use dalembert::{Input, Model, Options};
@@ -241,19 +240,8 @@ fn outputs(
     if !evaluation.outcome.motion.exists() {
         return Err(format!("the motion is {}", evaluation.outcome.motion.name()));
     }
-    let system = &model.system;
-    let mut table = begin.state.table(system);
-    table.set_all(&system.accelerations(), &evaluation.accelerations);
-    let solved = Solved {
-        multipliers: &evaluation.outcome.multipliers,
-        indeterminate: &evaluation.outcome.indeterminate,
-        constraint_force: &evaluation.constraint_force,
-        jacobian: &report.reference.rows(),
-    };
-    solved.fill(system, &mut table);
-    let values: Vec<_> = system.observes.iter().map(|o| o.value).collect();
-    let numbers = setting.numbers(&values, &table);
-    let names = system.observes.iter().map(|o| o.name.clone());
+    let numbers = support::observed(&setting, &begin.state, evaluation, &report);
+    let names = model.system.observes.iter().map(|o| o.name.clone());
     Ok((names.zip(numbers).collect(), report.agreement.unwrap_or(0.0)))
 }
 

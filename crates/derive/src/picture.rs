@@ -74,6 +74,12 @@ impl Picture {
         Picture::with_bodies(exprs, system, BodyTree::of_large(exprs, system))
     }
 
+    /// The same for rates that are asked for again and again: M is that of bodies where this is sooner
+    /// done with.
+    pub fn for_rates(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
+        Picture::with_bodies(exprs, system, BodyTree::from(bodies::SLOW, exprs, system))
+    }
+
     /// The same where M of any size is that of bodies along a tree, if it is.
     pub fn along_tree(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
         Picture::with_bodies(exprs, system, BodyTree::of(exprs, system))

@@ -23,8 +23,8 @@ enum Repr {
 
 /// More bits than any finite double's numerator or denominator needs.
 const MAX_BITS: u64 = 1200;
-/// Numbers of so many bits have products that are doubles.
-const COMPACT_BITS: u64 = 480;
+/// Numbers of so few bits have products, of several, that are within the range of doubles.
+const COMPACT_BITS: u64 = 128;
 /// Digits beyond these cannot change the double a decimal rounds to.
 const MAX_DIGITS: usize = 800;
 
@@ -342,7 +342,7 @@ impl Number {
         (self, false)
     }
 
-    /// Whether products and quotients with another such number are within the range of doubles.
+    /// Whether products of several such numbers are within the range of doubles.
     pub(crate) fn is_compact(&self) -> bool {
         match &self.0 {
             Repr::Small(..) => true,

@@ -557,16 +557,8 @@ mod tests {
             let force: Vec<f64> = (0..n).map(|_| seed.next()).collect();
             let nonideal: Vec<f64> = (0..n).map(|_| seed.next()).collect();
             let terms = Terms {
-                n,
-                m,
-                metric: &metric,
-                force: &force,
-                nonideal: &nonideal,
-                jacobian: &jacobian,
-                bias: &bias,
-                noise: None,
-                inertia: &[],
                 patterns: Some(Patterns { metric: &pattern, jacobian: &of_rows }),
+                ..Terms::new(&metric, [&force, &nonideal], &jacobian, &bias)
             };
             let full = pattern.dense(&metric);
             let dense = Terms { metric: &full, patterns: None, ..terms };

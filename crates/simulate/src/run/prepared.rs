@@ -13,7 +13,6 @@ use crate::at_state::report::EvalError;
 use crate::at_state::{Reference, Refusal};
 use crate::drive::EventFunctions;
 use crate::integrators::{self, Problem};
-use crate::normal_form::picture_for;
 use crate::phases::Known;
 use crate::points::impulse::Impulses;
 use crate::points::start::{self, Start};
@@ -94,7 +93,7 @@ impl Program {
         state: &State,
     ) -> Result<Program, RunError> {
         let clock = Instant::now();
-        let picture = picture_for(setting, options.elimination).map_err(RunError::Formulation)?;
+        let picture = run::picture(setting, options, false)?;
         let equations = run::derive(setting, &picture, options, state)?;
         let derived = clock.elapsed();
         let mut field = Field::on(setting, Some(&picture), &equations, options.elimination);
