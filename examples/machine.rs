@@ -1,9 +1,10 @@
 //! The mass matrix, the forces, the accelerations and the multipliers of models at their starts, and what
 //! one evaluation costs, as one JSON object a line: `cargo run --release --example machine -- FILE …`.
 //! `benches/machines/table.py` holds them against another program. With `--growth` the times are those of
-//! each stage on the way from the text to a second of motion.
+//! each stage on the way from the text to a second of motion, with `--along-tree` trees of any size are
+//! solved by `articulated-bodies`.
 
-use dalembert::gauss::{DEFAULT, Outcome, Scratch, Tolerances};
+use dalembert::gauss::{ALONG_TREE, DEFAULT, Elimination, Outcome, Scratch, Tolerances};
 use dalembert::simulate::integrators::Problem;
 use dalembert::simulate::run::RunOptions;
 use dalembert::simulate::{Field, Numbers, Program, Setting, start};
@@ -12,12 +13,15 @@ use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+type Way = &'static dyn Elimination;
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_growth = arguments.iter().any(|a| a == "--growth");
+    let by = if arguments.iter().any(|a| a == "--along-tree") { ALONG_TREE } else { DEFAULT };
     for path in arguments.iter().filter(|a| !a.starts_with("--")) {
         let text = std::fs::read_to_string(path)?;
-        let line = if is_growth { growth(&text)? } else { state(&text)? };
+        let line = if is_growth { growth(&text, by)? } else { state(&text, by)? };
         println!("{line}");
     }
     Ok(())
@@ -35,10 +39,11 @@ fn list(numbers: &[f64]) -> String {
 }
 
 /// The rates at the start, with their field.
-fn field(model: &Model) -> Result<(Field, Vec<f64>), Box<dyn std::error::Error>> {
+fn field(model: &Model, by: Way) -> Result<(Field, Vec<f64>), Box<dyn std::error::Error>> {
     let setting = Setting::new(model).map_err(|_| "values are missing")?;
     let start = start::start(&setting).map_err(|_| "no start")?.state;
-    let (_, mut field) = Field::by_lagrange(&setting, DEFAULT).map_err(|_| "no equations")?;
+    let options = RunOptions { elimination: by, ..RunOptions::of_model(&setting) };
+    let mut field = Program::new(&setting, &options).map_err(|_| "no equations")?.field();
     let mut x = start.q.clone();
     x.extend(&start.velocity);
     x.push(0.0);
@@ -74,14 +79,14 @@ fn evaluation(field: &mut Field, x: &[f64]) -> f64 {
     times[times.len() / 2]
 }
 
-fn state(text: &str) -> Result<String, Box<dyn std::error::Error>> {
+fn state(text: &str, by: Way) -> Result<String, Box<dyn std::error::Error>> {
     let model = load(text)?;
-    let (mut field, x) = field(&model)?;
+    let (mut field, x) = field(&model, by)?;
     let setting = Setting::new(&model).map_err(|_| "values are missing")?;
     let start = start::start(&setting).map_err(|_| "no start")?.state;
     let numbers = Numbers::at(&setting, &field.equations, &start).map_err(|_| "no numbers")?;
     let mut outcome = Outcome::default();
-    DEFAULT.solve(
+    by.solve(
         &mut Scratch::default(),
         &numbers.terms(),
         &Tolerances::default(),
@@ -104,13 +109,13 @@ fn state(text: &str) -> Result<String, Box<dyn std::error::Error>> {
     ))
 }
 
-fn growth(text: &str) -> Result<String, Box<dyn std::error::Error>> {
+fn growth(text: &str, by: Way) -> Result<String, Box<dyn std::error::Error>> {
     let clock = Instant::now();
     let model = load(text)?;
     let read = clock.elapsed().as_secs_f64();
     let setting = Setting::new(&model).map_err(|_| "values are missing")?;
     let mut options = RunOptions::of_model(&setting);
-    (options.end, options.every) = (1.0, Some(1.0));
+    (options.end, options.every, options.elimination) = (1.0, Some(1.0), by);
     let clock = Instant::now();
     let program = Program::new(&setting, &options).map_err(|_| "no program")?;
     let made = clock.elapsed().as_secs_f64();
@@ -119,7 +124,7 @@ fn growth(text: &str) -> Result<String, Box<dyn std::error::Error>> {
         .run(&setting, &options, &mut |_| ControlFlow::Continue(()))
         .map_err(|_| "no motion")?;
     let moved = clock.elapsed().as_secs_f64();
-    let (mut field, x) = field(&model)?;
+    let (mut field, x) = field(&model, by)?;
     let seconds = evaluation(&mut field, &x);
     Ok(format!(
         "{{\"n\": {}, \"read\": {read:e}, \"derive and compile\": {made:e}, \"acceleration\": \

@@ -4,7 +4,6 @@
 mod support;
 
 use dalembert::prelude::*;
-use dalembert::simulate::program::observer::Solved;
 use dalembert::simulate::report::{self, Options as Routes};
 use dalembert::simulate::{Program, Setting, start};
 use dalembert::{Input, Model, Options};
@@ -57,18 +56,7 @@ fn observed(model: &Model) -> Vec<f64> {
     let report = report::at(&setting, &begin.state, &routes).expect("numbers");
     let evaluation = report.answers.iter().find_map(|answer| answer.result.as_ref().ok());
     let evaluation = evaluation.expect("a route with numbers");
-    let system = &model.system;
-    let mut table = begin.state.table(system);
-    table.set_all(&system.accelerations(), &evaluation.accelerations);
-    let solved = Solved {
-        multipliers: &evaluation.outcome.multipliers,
-        indeterminate: &evaluation.outcome.indeterminate,
-        constraint_force: &evaluation.constraint_force,
-        jacobian: &report.reference.rows(),
-    };
-    solved.fill(system, &mut table);
-    let values: Vec<_> = system.observes.iter().map(|o| o.value).collect();
-    setting.numbers(&values, &table)
+    support::observed(&setting, &begin.state, evaluation, &report)
 }
 
 fn is_along_tree(model: &Model) -> bool {
@@ -153,4 +141,46 @@ fn methods_that_need_entries_say_so() {
     let model = load(&branched(66, false), "relative");
     let refused = model.simulate(0.0..0.1).method("radau").run().expect_err("no entries");
     assert!(refused.to_string().contains("along a tree is not formed"), "{refused}");
+}
+
+/// The last joint of a chain is held by a spring so stiff that `auto` leaves for a method that takes
+/// entries.
+#[test]
+fn stiff_trees_go_on_by_entries() {
+    let n = 14;
+    let text = branched(n, false)
+        + &format!("spring 1e7 at j{n}.angle\nforce j{n}.angle: -1e5*j{n}.angle'\n");
+    let model = load(&text, "relative");
+    assert!(is_along_tree(&model));
+    let end = |method: &str| {
+        let motion = model.simulate(0.0..0.5).tolerance(1e-8).method(method).run();
+        let motion = motion.expect("it moves");
+        (motion.at(0.5).expect("its end").state().q.clone(), motion.report().method)
+    };
+    let ((auto, name), (radau, _)) = (end("auto"), end("radau"));
+    assert_eq!(name, "radau");
+    for (a, b) in auto.iter().zip(&radau) {
+        assert!((a - b).abs() < 1e-5, "{auto:?} and {radau:?}");
+    }
+}
+
+/// By name trees of any size are solved along themselves; what is none is solved as ever, with a note.
+#[test]
+fn the_elimination_of_trees_has_a_name() {
+    let tree = load(&branched(5, true), "relative");
+    assert!(!is_along_tree(&tree));
+    let plain = load("coord x\nkinetic x'^2/2\npotential x^2/2\nstart x = 1", "relative");
+    for (model, note) in [(&tree, "along a tree: 5 rates"), (&plain, "`null-space` takes its place")] {
+        let run = |elimination: &str| {
+            let motion = model.simulate(0.0..0.5).tolerance(1e-11).elimination(elimination).run();
+            motion.expect("it moves")
+        };
+        let (own, other) = (run("articulated-bodies"), run("null-space"));
+        let notes = own.report().choice.notes.join("\n");
+        assert!(notes.contains(note), "{notes}");
+        let [own, other] = [&own, &other].map(|m| m.at(0.5).expect("its end").state().q.clone());
+        for (a, b) in own.iter().zip(&other) {
+            assert!((a - b).abs() < 1e-9, "{own:?} and {other:?}");
+        }
+    }
 }

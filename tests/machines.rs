@@ -11,13 +11,12 @@ use dalembert::formulations::picture::Picture;
 use dalembert::formulations::{ALL as FORMULATIONS, BodyTree};
 use dalembert::gauss::bodies::Said;
 use dalembert::gauss::{
-    Bodies, DEFAULT, Noise, Outcome, Pattern, Patterns, Scratch, Terms, Tolerances,
+    ALONG_TREE, Bodies, DEFAULT, Noise, Outcome, Pattern, Patterns, Scratch, Terms, Tolerances,
 };
 use dalembert::model::expand::expand;
 use dalembert::prelude::*;
-use dalembert::simulate::program::observer::Solved;
 use dalembert::simulate::report::{self, Options as Routes};
-use dalembert::simulate::{ALL as ELIMINATIONS, Numbers, Setting, start};
+use dalembert::simulate::{ALL as ELIMINATIONS, Answer, Numbers, Setting, start};
 use dalembert::{Input, Model, Options};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -227,25 +226,22 @@ fn outputs(
         routes.formulations = FORMULATIONS.to_vec();
         routes.eliminations = ELIMINATIONS.to_vec();
     }
+    routes.eliminations.push(ALONG_TREE);
     let report = report::at(&setting, &begin.state, &routes).map_err(|e| format!("{e:?}"))?;
+    if BodyTree::of(&model.exprs, &model.system).is_some() {
+        let is_it = |a: &&Answer| {
+            (a.formulation, a.elimination) == ("lagrange", ALONG_TREE.name())
+        };
+        let own = report.answers.iter().find(is_it).ok_or("no answer along the tree")?;
+        own.result.as_ref().map_err(|why| format!("along the tree: {why}"))?;
+    }
     let evaluation = report.answers.iter().find_map(|answer| answer.result.as_ref().ok());
     let evaluation = evaluation.ok_or("no route has numbers")?;
     if !evaluation.outcome.motion.exists() {
         return Err(format!("the motion is {}", evaluation.outcome.motion.name()));
     }
-    let system = &model.system;
-    let mut table = begin.state.table(system);
-    table.set_all(&system.accelerations(), &evaluation.accelerations);
-    let solved = Solved {
-        multipliers: &evaluation.outcome.multipliers,
-        indeterminate: &evaluation.outcome.indeterminate,
-        constraint_force: &evaluation.constraint_force,
-        jacobian: &report.reference.rows(),
-    };
-    solved.fill(system, &mut table);
-    let values: Vec<_> = system.observes.iter().map(|o| o.value).collect();
-    let numbers = setting.numbers(&values, &table);
-    let names = system.observes.iter().map(|o| o.name.clone());
+    let numbers = support::observed(&setting, &begin.state, evaluation, &report);
+    let names = model.system.observes.iter().map(|o| o.name.clone());
     Ok((names.zip(numbers).collect(), report.agreement.unwrap_or(0.0)))
 }
 

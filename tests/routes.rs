@@ -90,6 +90,7 @@ fn kind(refusal: &Refusal) -> &'static str {
         Refusal::Legendre(_) => "legendre",
         Refusal::OffConstraints { .. } => "off constraints",
         Refusal::Undefined => "undefined",
+        Refusal::NoTree => "no tree",
         Refusal::Coupled { .. } => "coupled",
         Refusal::Residual(_) => "residual",
         Refusal::NearlyDependent { .. } => "nearly dependent",

@@ -31,14 +31,15 @@ def program():
 
 
 def run(paths, *options):
-    found = subprocess.run(
-        [program(), *options, *map(str, paths)], check=True, capture_output=True, text=True
-    )
+    command = [program(), *options, *map(str, paths)]
+    found = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if found.returncode:
+        sys.exit(f"{' '.join(command)} failed")
     return [json.loads(line) for line in found.stdout.splitlines()]
 
 
 def text(numbers):
-    return "[" + ", ".join(f"{x:.17g}" for x in numbers) + "]"
+    return "[" + ", ".join(repr(float(x)) for x in numbers) + "]"
 
 
 def machine(pin, np, random, joints, loops, is_chain):
@@ -51,8 +52,10 @@ def machine(pin, np, random, joints, loops, is_chain):
     for k in range(1, joints + 1):
         parent = k - 1 if is_chain else int(random.integers(max(0, k - 4), k))
         place = np.zeros(3) if k == 1 else np.round(random.uniform(-0.5, 0.5, 3), 3)
-        axis = random.normal(size=3)
-        axis = [np.eye(3)[random.integers(3)], axis / np.linalg.norm(axis)][random.integers(2)]
+        # Of any length in the text.
+        along = [np.eye(3)[random.integers(3)], np.round(random.normal(size=3), 2)]
+        along = along[random.integers(2)]
+        axis = along / np.linalg.norm(along)
         is_slider = random.integers(6) == 0
         kind = pin.JointModelPrismaticUnaligned if is_slider else pin.JointModelRevoluteUnaligned
         ids.append(model.addJoint(ids[parent], kind(axis), pin.SE3(np.eye(3), place), f"j{k}"))
@@ -69,7 +72,7 @@ def machine(pin, np, random, joints, loops, is_chain):
         word, name = ("slider", "slide") if is_slider else ("pin", "angle")
         six = text([*size, *product])
         lines.append(f"body b{k}: mass {mass}, inertia {six}, center {text(center)}")
-        lines.append(f"joint j{k}: {word} {first} at {text(place)}, b{k}, axis {text(axis)}")
+        lines.append(f"joint j{k}: {word} {first} at {text(place)}, b{k}, axis {text(along)}")
         start.append(f"j{k}.{name}")
     q = random.uniform(-1, 1, joints)
     data = model.createData()
@@ -114,8 +117,8 @@ def machine(pin, np, random, joints, loops, is_chain):
             full.append(both[0] - both[1])
         full = np.vstack(full)
         v -= np.linalg.pinv(full) @ (full @ v)
-    for name, at, rate in zip(start, q, v):
-        lines.append(f"start {name} ~ {at:.17g}, {name}' ~ {rate:.17g}")
+    for name, at, rate in zip(start, q.tolist(), v.tolist()):
+        lines.append(f"start {name} ~ {at!r}, {name}' ~ {rate!r}")
     return "\n".join(lines) + "\n", model, constraints, q, v
 
 
@@ -157,13 +160,14 @@ def compare(cases):
         forces = np.array(own["multipliers"])
         if constraints:
             settings = pin.ProximalSettings(1e-14, 0.0, 1)
-            datas = [c.createData() for c in constraints]
-            pin.initConstraintDynamics(model, data, constraints)
+            models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+            for c in constraints:
+                models.append(c)
+                datas.append(c.createData())
+            pin.initConstraintDynamics(model, data, models, datas)
 
             def call():
-                return pin.constraintDynamics(
-                    model, data, q, v, torque, constraints, datas, settings
-                )
+                return pin.constraintDynamics(model, data, q, v, torque, models, datas, settings)
 
             accelerations = call().copy()
             # In the axes of the first side there, in inertial ones here; on the first there, on the

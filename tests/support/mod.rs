@@ -2,6 +2,8 @@
 #![allow(dead_code)]
 
 use dalembert::expr::{ExprId, Jacobian, Symbol};
+use dalembert::simulate::program::observer::Solved;
+use dalembert::simulate::{Evaluation, Report, Setting, State};
 use dalembert::{EquationsOfMotion, Input, Loaded, Model, Options};
 
 pub mod motion;
@@ -27,6 +29,27 @@ pub fn load(text: &str) -> Loaded {
 /// What the user would see.
 pub fn render(loaded: &Loaded) -> String {
     dalembert::model::render::render(&loaded.diagnostics, &loaded.sources, false)
+}
+
+/// What a model observes at a state, with an answer there.
+pub fn observed(
+    setting: &Setting,
+    state: &State,
+    evaluation: &Evaluation,
+    report: &Report,
+) -> Vec<f64> {
+    let system = &setting.model.system;
+    let mut table = state.table(system);
+    table.set_all(&system.accelerations(), &evaluation.accelerations);
+    let solved = Solved {
+        multipliers: &evaluation.outcome.multipliers,
+        indeterminate: &evaluation.outcome.indeterminate,
+        constraint_force: &evaluation.constraint_force,
+        jacobian: &report.reference.rows(),
+    };
+    solved.fill(system, &mut table);
+    let values: Vec<ExprId> = system.observes.iter().map(|o| o.value).collect();
+    setting.numbers(&values, &table)
 }
 
 /// M, Q, A and b as numbers at a state (q, q̇ or p, t), row by row.

@@ -229,7 +229,9 @@ pub fn state(oracle: &Value, setting: &Setting) -> State {
 pub fn every_route(setting: &Setting, state: &State, choices: &Choices) -> Report {
     let mut options = Options::of_model(&setting.model);
     options.formulations = ALL.to_vec();
-    options.eliminations = EVERY.to_vec();
+    // The examples have no bodies to go along.
+    let every = EVERY.iter().filter(|e| !e.is_along_tree());
+    options.eliminations = every.copied().collect();
     options.choices = choices.clone();
     match report::at(setting, state, &options) {
         Ok(report) => report,

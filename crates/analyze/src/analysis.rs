@@ -10,8 +10,9 @@ use crate::rows::{self, Forms};
 use crate::shown::Shown;
 use crate::uniqueness::{Uniqueness, uniqueness};
 use crate::watch::{Interrupted, Watch};
+use dalembert_derive::Formulation;
+use dalembert_derive::formulations::lagrange;
 use dalembert_derive::picture::Picture;
-use dalembert_derive::{Choices, Formulation};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Constraint, Level, Model, System};
@@ -184,10 +185,8 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
     let found = report::at(&setting, &start.state, &Options::of_model(model))?;
     let evaluation = evaluation(&setting, &start.state, &found)?;
     let refused = |faults| EvalError::Refused(Refusal::Formulation(faults));
-    let picture = Picture::new(exprs, system).map_err(refused)?;
-    let lagrange = dalembert_derive::formulations::lagrange::FORMULATION
-        .derive(exprs, system, &Choices::default())
-        .map_err(refused)?;
+    let picture = Picture::for_numbers(exprs, system).map_err(refused)?;
+    let lagrange = lagrange::equations(exprs, &picture);
     let values = rows::parameter_values(exprs, system);
     let at = start.state.table(system);
     let vanishes = |e: ExprId| {
@@ -273,6 +272,11 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
             jacobi_defect = integrability.holonomic.filter(|h| *h).map(|_| 0.0);
             Err(integrability.note.clone().unwrap_or_else(|| "J_r is too large to write".into()))
         }
+        // p̃ takes all entries of M.
+        (None, Some(_)) if picture.bodies.is_some() => {
+            jacobi_defect = integrability.holonomic.filter(|h| *h).map(|_| 0.0);
+            Err("J_r is too large to write".into())
+        }
         (None, Some(flag)) => {
             jacobi_defect = brackets::defect(exprs, &picture, &values, &forms, flag, &places);
             Bracket::of(exprs, system, &forms, flag).ok_or_else(|| {
@@ -300,8 +304,10 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
         true => crate::singular::search(&setting, &lagrange, &start.state, &states, &independent),
         false => None,
     };
-    left_out.extend((request.searches && is_large).then_some(LeftOut::Integrals));
-    let conserved = match request.searches && !is_large {
+    // What is conserved is looked for with all entries of M.
+    let has_entries = !is_large && picture.bodies.is_none();
+    left_out.extend((request.searches && !has_entries).then_some(LeftOut::Integrals));
+    let conserved = match request.searches && has_entries {
         true => invariants_watched(&setting, &start, &InvariantOptions::default(), watch)?.ok(),
         false => None,
     };
@@ -336,7 +342,7 @@ fn evaluation(
     if let Some(Ok(evaluation)) = found.answers.first().map(|a| &a.result) {
         return Ok(evaluation.clone());
     }
-    let lagrange: &'static dyn Formulation = &dalembert_derive::formulations::lagrange::FORMULATION;
+    let lagrange: &'static dyn Formulation = &lagrange::FORMULATION;
     let mut options = Options::of_model(&setting.model);
     options.formulations = vec![lagrange];
     options.eliminations = vec![dalembert_simulate::DEFAULT];

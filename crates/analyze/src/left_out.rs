@@ -7,7 +7,7 @@ use std::fmt;
 pub const LARGEST: usize = 1000;
 
 /// A part of an analysis that was left out: the system has more than [`LARGEST`] coordinates or
-/// constraint rows, or what fills in has no bound.
+/// constraint rows, what fills in has no bound, or M is that of bodies along a tree and not formed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
     /// Other states than the start: the constraints share coordinates over so many rows that
@@ -47,7 +47,13 @@ impl fmt::Display for LeftOut {
             LeftOut::Integrability => {
                 "whether rows at velocity level integrate, relations behind them, the bracket"
             }
-            LeftOut::Integrals => "what is conserved, and ignorable coordinates",
+            LeftOut::Integrals => {
+                return write!(
+                    f,
+                    "what is conserved, and ignorable coordinates: more than {LARGEST} coordinates \
+                     or constraint rows, or a mass matrix along a tree, which is not formed"
+                );
+            }
         };
         write!(f, "{what}: more than {LARGEST} coordinates or constraint rows")
     }

@@ -71,7 +71,26 @@ impl Picture {
     /// The same for what is done with numbers: a large M that would be dense is that of bodies along
     /// a tree, if it is.
     pub fn for_numbers(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
-        match (&system.energy, BodyTree::of_large(exprs, system)) {
+        Picture::with_bodies(exprs, system, BodyTree::of_large(exprs, system))
+    }
+
+    /// The same for rates that are asked for again and again: M is that of bodies where this is sooner
+    /// done with.
+    pub fn for_rates(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
+        Picture::with_bodies(exprs, system, BodyTree::from(bodies::SLOW, exprs, system))
+    }
+
+    /// The same where M of any size is that of bodies along a tree, if it is.
+    pub fn along_tree(exprs: &Exprs, system: &System) -> Result<Picture, Vec<Diagnostic>> {
+        Picture::with_bodies(exprs, system, BodyTree::of(exprs, system))
+    }
+
+    fn with_bodies(
+        exprs: &Exprs,
+        system: &System,
+        bodies: Option<BodyTree>,
+    ) -> Result<Picture, Vec<Diagnostic>> {
+        match (&system.energy, bodies) {
             (Energy::Lagrangian { lagrangian, momenta, .. }, Some(bodies)) => {
                 Ok(of_lagrangian(exprs, system, *lagrangian, momenta, Some(bodies)))
             }

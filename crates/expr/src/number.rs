@@ -23,6 +23,8 @@ enum Repr {
 
 /// More bits than any finite double's numerator or denominator needs.
 const MAX_BITS: u64 = 1200;
+/// Numbers of so few bits have products, of several, that are within the range of doubles.
+const COMPACT_BITS: u64 = 128;
 /// Digits beyond these cannot change the double a decimal rounds to.
 const MAX_DIGITS: usize = 800;
 
@@ -338,6 +340,14 @@ impl Number {
             return (Self::exactly(self.to_f64()), false);
         }
         (self, false)
+    }
+
+    /// Whether products of several such numbers are within the range of doubles.
+    pub(crate) fn is_compact(&self) -> bool {
+        match &self.0 {
+            Repr::Small(..) => true,
+            Repr::Big(r) => r.0.bits().max(r.1.bits()) <= COMPACT_BITS,
+        }
     }
 
     /// The dyadic rational a finite double is.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dalembert_expr::{Expr, ExprId, Exprs, Function};
+use dalembert_expr::{Expr, ExprId, Exprs, Function, Number};
 use proptest::prelude::*;
 use support::{Bench, Tree, tame};
 
@@ -151,4 +151,25 @@ fn powers_of_powers() {
     // Not |x|, which is something else.
     assert_ne!(x.powi(2).sqrt(), x);
     assert_eq!(exprs.as_number(exprs.integer(0).id), exprs.as_number(ExprId::ZERO));
+}
+
+/// Coefficients of many digits have next to nothing in common. Taken out of a sum that would leave
+/// integers beyond all doubles, which its terms are far from.
+#[test]
+fn sums_of_many_digits_stay_within_doubles() {
+    let exprs = Exprs::new();
+    let far = 1_000_000_000_000_000_000i64;
+    let terms: Vec<_> = (0..12)
+        .map(|i| {
+            let part = |k: i64| Number::ratio(far + 7 + i * k, far - 1 - 2 * i * k).expect("a ratio");
+            exprs.at(exprs.of_number(part(1).mul(&part(3)))) * exprs.variable(&format!("x{i}"))
+        })
+        .collect();
+    let sum = terms[1..].iter().fold(terms[0], |sum, &term| sum + term);
+    let y = exprs.variable("y");
+    let product = sum * y;
+    assert!(!exprs.take_overflow());
+    let values: Vec<f64> = exprs.eval_f64(&[sum.id, product.id], |_| 2.0);
+    assert!((values[1] - 2.0 * values[0]).abs() <= 1e-14 * values[1], "{values:?}");
+    assert!((values[0] - 24.0).abs() < 1e-9, "{values:?}");
 }

@@ -60,7 +60,9 @@ mod tolerances;
 pub use bodies::Bodies;
 pub use certificate::Gauss;
 pub use eliminations::factored::Factored;
-pub use eliminations::{ALL, DEFAULT, EVERY, Elimination, Scratch, SolveError, Source, by_name};
+pub use eliminations::{
+    ALL, ALONG_TREE, DEFAULT, EVERY, Elimination, Scratch, SolveError, Source, by_name,
+};
 pub use outcome::{Conflict, Hidden, Outcome, Rank, Route, Verdict};
 pub use pattern::Pattern;
 pub use solver::Solver;

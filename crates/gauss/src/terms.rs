@@ -81,6 +81,27 @@ impl Default for Tolerances {
 }
 
 impl<'a> Terms<'a> {
+    /// Γ, F, C, A and b, dense, of whose rounding nothing is known.
+    pub fn new(
+        metric: &'a [f64],
+        [force, nonideal]: [&'a [f64]; 2],
+        jacobian: &'a [f64],
+        bias: &'a [f64],
+    ) -> Terms<'a> {
+        Terms {
+            n: force.len(),
+            m: bias.len(),
+            metric,
+            force,
+            nonideal,
+            jacobian,
+            bias,
+            noise: None,
+            inertia: &[],
+            patterns: None,
+        }
+    }
+
     /// The bodies that Γ is of, if it is not a matrix of entries.
     pub fn bodies(&self) -> Option<&'a Bodies> {
         self.patterns.and_then(|patterns| patterns.metric.bodies()).map(|bodies| &**bodies)

@@ -56,7 +56,7 @@ pub fn lint(model: &Model) -> Vec<Diagnostic> {
     let model = setting.as_ref().map_or(model, |setting| &setting.model);
     let (exprs, system) = (&model.exprs, &model.system);
     let mut findings = statements::findings(model);
-    if let Ok(picture) = Picture::new(exprs, system) {
+    if let Ok(picture) = Picture::for_numbers(exprs, system) {
         let numbers = Sampled::new(model);
         let subject = Subject { exprs, system, picture, numbers };
         findings.extend(parameters::findings(&subject));

@@ -19,6 +19,9 @@ pub(super) fn findings(subject: &Subject) -> Vec<Diagnostic> {
     let used: FxHashSet<Symbol> = exprs.symbols_of(&system.roots()).into_iter().collect();
     let mut law: Vec<ExprId> = Vec::new();
     law.extend(picture.metric.rows.iter().flatten().map(|e| e.1));
+    // What Γ is made of along a tree, where that alone is not its diagonal.
+    let links = picture.bodies.iter().flat_map(|tree| &tree.links);
+    law.extend(links.flat_map(|link| &link.numbers));
     law.extend(&picture.force);
     law.extend(&picture.nonideal);
     law.extend(picture.rows.jacobian.rows.iter().flatten().map(|e| e.1));

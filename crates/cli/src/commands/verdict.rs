@@ -3,6 +3,7 @@
 use dalembert::export::EvaluationPage;
 use dalembert::export::text::list;
 use dalembert::expr::Symbol;
+use dalembert::formulations::BodyTree;
 use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
 use dalembert::refusals::of_refusal;
@@ -12,7 +13,7 @@ use dalembert::simulate::{Evaluation, Refusal, Setting, Start, StartError, start
 use dalembert::{Diagnostic, Model};
 use serde_json::{Value, json};
 
-/// Larger systems are not solved here: the matrices are dense.
+/// Larger systems are not solved here where matrices are dense: those of bodies along a tree are not.
 const LARGEST: usize = 400;
 
 /// What is true of the motion at the start.
@@ -26,8 +27,9 @@ pub(crate) enum Verdict {
 impl Verdict {
     /// The verdict on a model, or the faults that leave it without a start.
     pub fn of(model: &Model) -> Result<Verdict, Vec<Diagnostic>> {
-        let n = model.system.n_coordinates();
-        if n.max(model.system.constraints.len()) > LARGEST {
+        let (n, m) = (model.system.n_coordinates(), model.system.constraints.len());
+        let is_along_tree = || BodyTree::of_large(&model.exprs, &model.system).is_some();
+        if m > LARGEST || n > LARGEST && !is_along_tree() {
             return Ok(Verdict::NotTold(format!(
                 "not told: more than {LARGEST} coordinates or constraints"
             )));

@@ -161,6 +161,10 @@ fn residuals(terms: &Terms, lengths: &[f64], v_dot: &[f64], lambda: &[f64]) -> (
         let size = sizes[i] + reach[i] + (terms.force[i] + terms.nonideal[i]).abs();
         missed += beyond * beyond / mass;
         whole += size * size / mass;
+        // Rows of length one measure accelerations, or at rest what the forces alone would do: of one
+        // that holds a coordinate where it is nothing else is left but rounding.
+        let alone = terms.force[i].abs() + terms.nonideal[i].abs();
+        sizes_of_rows += mass * v_dot[i] * v_dot[i] + alone * alone / mass;
     }
     let ratio = |a: f64, b: f64| if a == 0.0 { 0.0 } else { (a / b).sqrt() };
     (ratio(missed, whole), ratio(missed_rows, sizes_of_rows))
@@ -529,6 +533,35 @@ mod tests {
     use crate::bodies::tests::{Random, random};
     use crate::terms::Patterns;
 
+    /// Of what is held at rest a row has rounding alone, which is none of the motion's.
+    #[test]
+    fn rows_that_hold_a_coordinate_are_met() {
+        let mut seed = Random(7);
+        for case in 0..60 {
+            let (bodies, metric) = random(&mut seed, 3 + case % 5, case % 2 == 0);
+            let n = bodies.size();
+            if n < 3 || !Articulated::default().factor(&bodies, &metric) {
+                continue;
+            }
+            let held = seed.below(n);
+            let jacobian: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i == held))).collect();
+            let [force, nonideal] = [1.0, 0.0].map(|by| -> Vec<f64> {
+                (0..n).map(|_| by * seed.next()).collect()
+            });
+            let pattern = Arc::new(Pattern::of_bodies(bodies));
+            let of_rows = Arc::new(Pattern::new(n, [0..n]));
+            let terms = Terms {
+                patterns: Some(Patterns { metric: &pattern, jacobian: &of_rows }),
+                ..Terms::new(&metric, [&force, &nonideal], &jacobian, &[0.0])
+            };
+            let mut found = Outcome::default();
+            let tolerances = Tolerances::default();
+            DEFAULT.solve(&mut Scratch::default(), &terms, &tolerances, &mut found).expect("one");
+            assert!(found.feasibility < 1e-12 && found.stationarity < 1e-12, "{case}: {found:?}");
+            assert!(found.v_dot[held].abs() < 1e-9, "{case}: {:?}", found.v_dot);
+        }
+    }
+
     /// Random trees with rows, some of them dependent, against the same with all entries of Γ.
     #[test]
     fn trees_are_what_they_are_with_all_entries() {
@@ -557,16 +590,8 @@ mod tests {
             let force: Vec<f64> = (0..n).map(|_| seed.next()).collect();
             let nonideal: Vec<f64> = (0..n).map(|_| seed.next()).collect();
             let terms = Terms {
-                n,
-                m,
-                metric: &metric,
-                force: &force,
-                nonideal: &nonideal,
-                jacobian: &jacobian,
-                bias: &bias,
-                noise: None,
-                inertia: &[],
                 patterns: Some(Patterns { metric: &pattern, jacobian: &of_rows }),
+                ..Terms::new(&metric, [&force, &nonideal], &jacobian, &bias)
             };
             let full = pattern.dense(&metric);
             let dense = Terms { metric: &full, patterns: None, ..terms };

@@ -445,18 +445,7 @@ mod tests {
             let [force, nonideal, bias] = [n, n, m].map(|k| (0..k).map(|_| next()).collect());
             let jacobian: Vec<f64> = (0..m * n).map(|_| next()).collect();
             let (force, nonideal, bias): (Vec<f64>, Vec<f64>, Vec<f64>) = (force, nonideal, bias);
-            let terms = Terms {
-                n,
-                m,
-                metric: &metric,
-                force: &force,
-                nonideal: &nonideal,
-                jacobian: &jacobian,
-                bias: &bias,
-                noise: None,
-                inertia: &[],
-                patterns: None,
-            };
+            let terms = Terms::new(&metric, [&force, &nonideal], &jacobian, &bias);
             let (mut scratch, mut outcome) = (Scratch::default(), Outcome::default());
             DEFAULT.solve(&mut scratch, &terms, &Tolerances::default(), &mut outcome).unwrap();
             let mut own = Factored::default();

@@ -6,6 +6,7 @@
 //! each one's own algebra, so that they check each other.
 
 mod along_tree;
+mod articulated_bodies;
 pub mod factored;
 mod frozen;
 mod inverse;
@@ -66,6 +67,11 @@ pub trait Elimination: Sync {
     /// Whether the factors of the rows and of K, which are there before it is asked, are all that
     /// it solves with.
     fn is_null_space(&self) -> bool {
+        false
+    }
+
+    /// Whether it goes along a tree of bodies: a Γ of such is then kept as theirs, however small.
+    fn is_along_tree(&self) -> bool {
         false
     }
 
@@ -146,19 +152,23 @@ impl dyn Elimination + '_ {
 /// The explicit list. An elimination is a module with a static `ELIMINATION`; the module line
 /// stays outside the macro because rustfmt does not follow modules declared inside one.
 macro_rules! eliminations {
-    ($($member:ident),* ; literal: $($literal:ident),*) => {
-        /// The eliminations meant for use.
+    ($($member:ident),* ; trees: $tree:ident ; literal: $($literal:ident),*) => {
+        /// The eliminations meant for use with any system.
         pub static ALL: &[&dyn Elimination] = &[$(&$member::ELIMINATION),*];
 
-        /// Those of [`ALL`] and the literal ones, which follow the printed formulas step by step
-        /// and are kept for comparison.
+        /// Those of [`ALL`], that of trees of bodies, and the literal ones, which follow the printed
+        /// formulas step by step and are kept for comparison.
         pub static EVERY: &[&dyn Elimination] =
-            &[$(&$member::ELIMINATION),* , $(&$literal::ELIMINATION),*];
+            &[$(&$member::ELIMINATION),* , &$tree::ELIMINATION, $(&$literal::ELIMINATION),*];
+
+        /// That of trees of bodies.
+        pub static ALONG_TREE: &dyn Elimination = &$tree::ELIMINATION;
     };
 }
 
 eliminations! {
     multipliers, udwadia_kalaba, null_space, singular_mass;
+    trees: articulated_bodies;
     literal: udwadia_kalaba_literal, singular_mass_literal
 }
 
@@ -176,7 +186,7 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_found() {
-        assert_eq!((ALL.len(), EVERY.len()), (4, 6));
+        assert_eq!((ALL.len(), EVERY.len()), (4, 7));
         for (i, a) in EVERY.iter().enumerate() {
             assert!(by_name(a.name()).is_some_and(|found| found.source() == a.source()));
             assert!(EVERY.iter().skip(i + 1).all(|b| a.name() != b.name()));

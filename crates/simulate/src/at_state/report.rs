@@ -130,12 +130,12 @@ fn by_reference(
     let answers = evaluate(
         setting,
         state,
+        &reference,
         &options.formulations,
         &options.eliminations,
         &options.choices,
         &options.tolerances,
-    )
-    .map_err(EvalError::Refused)?;
+    );
     let terms = reference.numbers.terms();
     let agreement = agreement(&answers, &terms);
     let implied = if reference.outcome.motion.exists() {

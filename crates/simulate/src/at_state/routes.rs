@@ -72,6 +72,8 @@ pub enum Refusal {
     },
     /// The formulation's own variables have no meaning at this state.
     Undefined,
+    /// The elimination goes along a tree of bodies, and the equations have none.
+    NoTree,
     /// The elimination does not apply, or failed.
     Solve(SolveError),
     /// The answer misses Gauss's principle by this much: doubles do not carry this route here.
@@ -147,6 +149,9 @@ impl std::fmt::Display for Refusal {
             Refusal::Undefined => {
                 f.write_str("the variables of this formulation are singular at this state")
             }
+            Refusal::NoTree => f.write_str(
+                "this elimination goes along a tree of bodies, which these equations do not have",
+            ),
             Refusal::Solve(error) => error.fmt(f),
             Refusal::Residual(residual) => write!(
                 f,
@@ -359,25 +364,29 @@ impl Reference {
     }
 }
 
-/// All pairs of the formulations and eliminations at a state.
+/// All pairs of the formulations and eliminations at a state, beside its reference.
 pub fn evaluate(
     setting: &Setting,
     state: &State,
+    reference: &Reference,
     formulations: &[&'static dyn Formulation],
     eliminations: &[&'static dyn Elimination],
     choices: &Choices,
     tolerances: &Tolerances,
-) -> Result<Vec<Answer>, Refusal> {
-    let reference = Reference::of(setting, state, tolerances)?;
+) -> Vec<Answer> {
     let mut answers = Vec::new();
     for &formulation in formulations {
-        let prepared = prepare(setting, state, formulation, &reference, choices);
+        let prepared = prepare(setting, state, formulation, reference, choices);
         for &elimination in eliminations {
-            let result = match &prepared {
+            let own = match elimination.is_along_tree() {
+                true => Some(along_tree(setting, state, &prepared)),
+                false => None,
+            };
+            let result = match own.as_ref().unwrap_or(&prepared) {
                 Err(refusal) => Err(refusal.clone()),
                 Ok((equations, numbers)) => {
                     let at = (setting, state);
-                    solve(at, equations, numbers, elimination, &reference, tolerances)
+                    solve(at, equations, numbers, elimination, reference, tolerances)
                 }
             };
             answers.push(Answer {
@@ -387,7 +396,7 @@ pub fn evaluate(
             });
         }
     }
-    Ok(answers)
+    answers
 }
 
 /// Derives and evaluates a formulation at a state.
@@ -402,15 +411,11 @@ fn prepare(
     if formulation.needs_regular_mass() && rank.metric < rank.coordinates {
         return Err(Refusal::SingularMass { rank: rank.metric, size: rank.coordinates });
     }
-    let model = &*setting.model;
-    let mut choices = choices.clone();
-    if choices.chart.is_none() && formulation.has_chart() {
-        choices.chart = reference.chart(setting);
-    }
-    let equations =
-        formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
-    let numbers = Numbers::at(setting, &equations, state)
-        .map_err(|error| Refusal::numbers(error, setting))?;
+    // The reference's own are there, and a large Γ of bodies is not formed in them.
+    let (equations, numbers) = match formulation.name() == reference.equations.formulation {
+        true => (reference.equations.clone(), reference.numbers.clone()),
+        false => derived(setting, state, formulation, reference, choices)?,
+    };
     if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
         return Err(Refusal::Undefined);
     }
@@ -425,12 +430,56 @@ fn prepare(
         let worst = residuals.max_by(|a, b| a.1.value.abs().total_cmp(&b.1.value.abs()));
         return Err(match worst {
             Some((&(row, _), noisy)) if equations.chart.is_some() => Refusal::OffConstraints {
-                constraint: model.system.constraints[row].name.clone(),
+                constraint: setting.model.system.constraints[row].name.clone(),
                 residual: noisy.value,
             },
             _ => Refusal::Undefined,
         });
     }
+    Ok((equations, numbers))
+}
+
+/// The same equations with Γ as that of bodies along a tree.
+fn along_tree(
+    setting: &Setting,
+    state: &State,
+    prepared: &Result<(EquationsOfMotion, Numbers), Refusal>,
+) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+    let (equations, numbers) = prepared.as_ref().map_err(Refusal::clone)?;
+    if equations.bodies.is_some() {
+        return Ok((equations.clone(), numbers.clone()));
+    }
+    let model = &*setting.model;
+    if equations.formulation != lagrange::FORMULATION.name() {
+        return Err(Refusal::NoTree);
+    }
+    let picture =
+        Picture::along_tree(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
+    let equations = lagrange::equations(&model.exprs, &picture);
+    if equations.bodies.is_none() {
+        return Err(Refusal::NoTree);
+    }
+    let numbers = Numbers::at(setting, &equations, state)
+        .map_err(|error| Refusal::numbers(error, setting))?;
+    Ok((equations, numbers))
+}
+
+fn derived(
+    setting: &Setting,
+    state: &State,
+    formulation: &dyn Formulation,
+    reference: &Reference,
+    choices: &Choices,
+) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+    let model = &*setting.model;
+    let mut choices = choices.clone();
+    if choices.chart.is_none() && formulation.has_chart() {
+        choices.chart = reference.chart(setting);
+    }
+    let equations =
+        formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
+    let numbers = Numbers::at(setting, &equations, state)
+        .map_err(|error| Refusal::numbers(error, setting))?;
     Ok((equations, numbers))
 }
 

@@ -62,14 +62,14 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Outputs whose matrices go with a metric.
-    pub(crate) fn beside(metric: &Jacobian) -> Outputs {
-        Outputs { roots: Vec::new(), is_large: is_large(metric) }
+    /// Outputs whose matrices go with a metric, or with that of bodies.
+    pub(crate) fn beside(metric: &Jacobian, bodies: Option<&BodyTree>) -> Outputs {
+        Outputs::default().go_on_beside(metric, bodies)
     }
 
     /// The same list, with matrices that go with another metric from here on.
-    pub(crate) fn go_on_beside(self, metric: &Jacobian) -> Outputs {
-        Outputs { is_large: is_large(metric), ..self }
+    pub(crate) fn go_on_beside(self, metric: &Jacobian, bodies: Option<&BodyTree>) -> Outputs {
+        Outputs { is_large: bodies.is_some() || is_large(metric), ..self }
     }
 
     /// Lists one more, and tells its place.

@@ -122,7 +122,7 @@ impl Numbers {
         let inertia = along.reach_within(&lengths);
         let natural =
             natural_accelerations(&state.q, &state.velocity, &lengths, setting.duration());
-        let mut outputs = Outputs::beside(&equations.metric);
+        let mut outputs = Outputs::beside(&equations.metric, equations.bodies.as_deref());
         let kinematics = outputs.list(equations.kinematics.iter().copied());
         let lift = outputs.matrix(&equations.lift);
         let lift_bias = outputs.list(equations.lift_bias.iter().copied());

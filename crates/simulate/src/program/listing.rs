@@ -28,7 +28,7 @@ pub struct Listing {
 impl Listing {
     /// Lists the terms of a picture.
     pub fn new(exprs: &Exprs, picture: &Picture) -> Listing {
-        let mut outputs = Outputs::beside(&picture.metric);
+        let mut outputs = Outputs::beside(&picture.metric, picture.bodies.as_deref());
         Layout::of_picture(&mut outputs, picture);
         outputs.list(picture.momenta.iter().chain(&picture.momentum_bias).copied());
         let multipliers: Vec<Symbol> = picture.multipliers.iter().map(|m| m.1).collect();

@@ -143,7 +143,7 @@ impl Observer {
     pub fn new(setting: &Setting, picture: &Picture, equations: &EquationsOfMotion) -> Observer {
         let (exprs, system) = (&setting.model.exprs, &setting.model.system);
         let equations = equations.on_constraints(exprs);
-        let mut outputs = Outputs::beside(&picture.metric);
+        let mut outputs = Outputs::beside(&picture.metric, picture.bodies.as_deref());
         // In q, q̇, t; then q̇ by the own variables.
         let momentum = outputs.list(picture.momenta.iter().copied());
         let momentum_bias = outputs.list(picture.momentum_bias.iter().copied());

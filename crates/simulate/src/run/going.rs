@@ -458,7 +458,9 @@ impl Simulation<'_> {
             }
             found => found?,
         };
-        let leaves = self.options.method == AUTO && self.choice.changes.is_empty();
+        // Bodies are no longer by entries, as they were where the motion was stiff.
+        let is_first = self.choice.changes.is_empty() || field.equations.bodies.is_some();
+        let leaves = self.options.method == AUTO && is_first;
         let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
         let own = going.own_events();

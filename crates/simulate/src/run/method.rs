@@ -15,6 +15,9 @@ use dalembert_model::system::{Energy, Force, Level, System};
 /// The most unknowns, rates and multipliers, of a method that forms dense matrices of them.
 const MOST_DENSE: usize = 3000;
 
+/// The most coordinates of a tree whose Γ is formed for such a method.
+const MOST_ENTRIES: usize = 200;
+
 /// How many rates and multipliers there are.
 fn unknowns(equations: &EquationsOfMotion) -> usize {
     equations.q.len() + equations.v.len() + equations.rows.len()
@@ -27,7 +30,10 @@ fn is_sparse(equations: &EquationsOfMotion) -> bool {
 
 /// Whether a motion that turns out to be stiff can be handed to another method.
 pub(crate) fn can_be_stiff(equations: &EquationsOfMotion) -> bool {
-    unknowns(equations) <= MOST_DENSE || is_sparse(equations)
+    match equations.bodies {
+        Some(_) => equations.v.len() <= MOST_ENTRIES,
+        None => unknowns(equations) <= MOST_DENSE || is_sparse(equations),
+    }
 }
 
 /// The name that leaves the choice open.

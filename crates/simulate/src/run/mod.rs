@@ -30,11 +30,14 @@ pub(crate) use simulation::Simulation;
 
 use crate::at_state::report::EvalError;
 use crate::at_state::{Reference, Refusal};
+use crate::integrators::{self, Needs};
+use crate::normal_form::picture_for;
 use crate::points::start::{self, Start};
 use crate::program::observer::Observation;
 use crate::setting::{Setting, State};
-use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::formulations::lagrange;
 use dalembert_derive::picture::Picture;
+use dalembert_derive::{EquationsOfMotion, Formulation};
 use dalembert_gauss::terms::Tolerances;
 use dalembert_model::diagnostic::Diagnostic;
 use std::ops::ControlFlow;
@@ -177,6 +180,25 @@ pub(crate) fn simulate_on(
         dense: simulation.driver.dense.take(),
         phases: simulation.going.map(|going| going.report),
     })
+}
+
+/// The picture of a setting's system, with its mass matrix as the elimination and the method take it.
+/// With all its `entries` where that is asked for.
+pub(crate) fn picture(
+    setting: &Setting,
+    options: &RunOptions,
+    entries: bool,
+) -> Result<Picture, RunError> {
+    let (exprs, system) = (&setting.model.exprs, &setting.model.system);
+    let by = integrators::by_name(&options.method, 2 * system.n_coordinates() + 1);
+    let has_rates_alone = by.is_none_or(|integrator| integrator.needs() == Needs::Rates);
+    let is_lagrange = options.formulation.name() == lagrange::FORMULATION.name();
+    let found = match has_rates_alone && is_lagrange {
+        _ if entries => Picture::new(exprs, system),
+        true if !options.elimination.is_along_tree() => Picture::for_rates(exprs, system),
+        _ => picture_for(setting, options.elimination),
+    };
+    found.map_err(RunError::Formulation)
 }
 
 pub(crate) fn derive(

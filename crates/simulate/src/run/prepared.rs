@@ -93,8 +93,7 @@ impl Program {
         state: &State,
     ) -> Result<Program, RunError> {
         let clock = Instant::now();
-        let (exprs, system) = (&setting.model.exprs, &setting.model.system);
-        let picture = Picture::for_numbers(exprs, system).map_err(RunError::Formulation)?;
+        let picture = run::picture(setting, options, false)?;
         let equations = run::derive(setting, &picture, options, state)?;
         let derived = clock.elapsed();
         let mut field = Field::on(setting, Some(&picture), &equations, options.elimination);

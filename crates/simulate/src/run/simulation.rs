@@ -17,9 +17,8 @@ use crate::run::method::{self, AUTO, Change, Choice, HoldsEnergy, integrator_for
 use crate::run::options::control_of;
 use crate::run::report::{Seconds, Sizes, keep_largest};
 use crate::run::ticks::Ticks;
-use crate::run::{Program, Progress, RunError, RunOptions, derive};
+use crate::run::{self, Program, Progress, RunError, RunOptions, derive};
 use crate::setting::Setting;
-use dalembert_derive::picture::Picture;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -44,6 +43,8 @@ pub(crate) struct Simulation<'a> {
     pub(super) choice: Choice,
     /// Whether it was said that the motion is stiff for the method that was asked for.
     told_stiff: bool,
+    /// Whether the integrator needs Γ by its entries, where it could be that of bodies.
+    takes_entries: bool,
     pub(super) holds_energy: HoldsEnergy,
     pub(super) charts: u32,
     pub(super) began: f64,
@@ -89,6 +90,13 @@ impl<'a> Simulation<'a> {
         x.push(0.0);
         let mut choice = Choice::new(options, integrator.as_ref(), chosen);
         choice.notes.extend(field.sparsity());
+        if options.elimination.is_along_tree() && field.equations.bodies.is_none() {
+            let (own, other) = (options.elimination.name(), dalembert_gauss::DEFAULT.name());
+            choice.notes.push(format!(
+                "`{own}` goes along a tree of bodies, which these equations do not have: `{other}` \
+                 takes its place"
+            ));
+        }
         let holds_energy = HoldsEnergy::new(options, integrator.as_ref(), &field);
         let leaves = options.method == AUTO && method::can_be_stiff(&field.equations);
         let control = control_of(options, state.t, leaves);
@@ -119,6 +127,7 @@ impl<'a> Simulation<'a> {
             overhead: Duration::ZERO,
             choice,
             told_stiff: false,
+            takes_entries: false,
             holds_energy,
             charts: 1,
             began: state.t,
@@ -390,6 +399,13 @@ impl<'a> Simulation<'a> {
 
     /// Goes on with the integrator for stiff motions.
     fn change_method(&mut self) -> Result<(), RunError> {
+        if self.driver.field.equations.bodies.is_some() {
+            // It takes Γ by its entries.
+            self.takes_entries = true;
+            self.choice.name = "radau";
+            self.change_chart()?;
+            self.charts -= 1;
+        }
         let clock = Instant::now();
         let field = &mut self.driver.field;
         let integrator = integrator_for(&self.setting, self.options, "radau", field)?;
@@ -411,8 +427,7 @@ impl<'a> Simulation<'a> {
         let state = self.observer.state(&self.driver.field, t, &x);
         self.finish();
         let setting = &self.setting;
-        let picture = Picture::for_numbers(&setting.model.exprs, &setting.model.system)
-            .map_err(RunError::Formulation)?;
+        let picture = run::picture(setting, self.options, self.takes_entries)?;
         let equations = derive(setting, &picture, self.options, &state)?;
         let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);

@@ -11,6 +11,7 @@ use super::kept::{self, Kept, Parts};
 use super::{Counts, Feedback, Field, FieldNoise, Places, Switchboard, Work, continuity};
 use crate::normal_form::layout::{Layout, Outputs, entries, places};
 use crate::normal_form::multiplier_forces;
+use crate::normal_form::picture_for;
 use crate::program::power::power_and_mass;
 use crate::setting::Setting;
 use dalembert_compile::{Function, Tape, backends};
@@ -32,7 +33,7 @@ impl Field {
         equations: &EquationsOfMotion,
         elimination: &'static dyn Elimination,
     ) -> Field {
-        let picture = Picture::for_numbers(&setting.model.exprs, &setting.model.system).ok();
+        let picture = picture_for(setting, elimination).ok();
         Field::on(setting, picture.as_ref(), equations, elimination)
     }
 
@@ -42,7 +43,7 @@ impl Field {
         elimination: &'static dyn Elimination,
     ) -> Result<(EquationsOfMotion, Field), Vec<Diagnostic>> {
         let exprs = &setting.model.exprs;
-        let picture = Picture::for_numbers(exprs, &setting.model.system)?;
+        let picture = picture_for(setting, elimination)?;
         let equations = lagrange::equations(exprs, &picture);
         let field = Field::on(setting, Some(&picture), &equations, elimination);
         Ok((equations, field))
@@ -76,7 +77,7 @@ impl Field {
         let follows = solved
             .map(|&row| &system.constraints[row])
             .all(|c| c.catastatic == Some(true) && (c.level != Level::Position || c.scleronomic));
-        let mut roots = Outputs::beside(&equations.metric);
+        let mut roots = Outputs::beside(&equations.metric, equations.bodies.as_deref());
         let layout = Places {
             kinematics: roots.list(equations.kinematics.iter().copied()),
             normal: Layout::of_equations(&mut roots, &equations),
@@ -103,7 +104,7 @@ impl Field {
                 .all(|list| list.iter().map(|row| &row.0).eq(&equations.rows));
         // The mass matrix serves the projection of positions only.
         let mass = if phi.is_empty() { Jacobian { rows: Vec::new(), columns: n } } else { mass };
-        let mut outputs = Outputs::beside(&whole_mass);
+        let mut outputs = Outputs::beside(&whole_mass, equations.bodies.as_deref());
         outputs.list(phi.iter().chain(&psi).copied());
         let (phi_q_at, mass_at) = (outputs.matrix(&phi_q), outputs.matrix(&mass));
         // S of a chart, to see when it wears out.

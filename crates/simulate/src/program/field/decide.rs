@@ -119,29 +119,36 @@ impl Field {
     /// Whether rows that are not in use depend on those in use at what was evaluated last, as far
     /// as rounding can tell, and are met by its motion.
     fn others_depend(&mut self) -> bool {
-        if self.patterns().is_some() {
+        if self.patterns().is_some() && self.equations.bodies.is_none() {
             return self.large_others_depend();
         }
         let (n, size) = (self.layout.normal.bias.len(), self.size);
-        let (work, bias) = (&mut *self.work, self.layout.normal.bias.start);
+        let mut units = std::mem::take(&mut self.work.units);
+        let mut basis = std::mem::take(&mut self.work.basis);
         let unit = |i: usize| {
-            let mass = work.metric[i * size + i].abs();
+            let mass = self.last_mass(i).abs();
             if mass > 0.0 { 1.0 / mass.sqrt() } else { 1.0 }
         };
-        work.units.clear();
-        work.units.extend((0..size).map(unit));
-        let parts = work.outcome.v_dot.iter().zip(&work.units).map(|(v, unit)| v / unit);
+        units.clear();
+        units.extend((0..size).map(unit));
+        let v_dot = &self.work.outcome.v_dot;
+        let parts = v_dot.iter().zip(&units).map(|(v, unit)| v / unit);
         let speed = parts.map(|v| v * v).sum::<f64>().sqrt();
-        work.basis.clear();
+        basis.clear();
+        let mut depend = true;
         for row in self.rows.iter().copied().chain((0..n).filter(|row| !self.rows.contains(row))) {
-            let own = &work.jacobian[row * size..(row + 1) * size];
-            let at = work.basis.len();
-            work.basis.extend(own.iter().zip(&work.units).map(|(a, unit)| a * unit));
-            let (basis, rest) = work.basis.split_at_mut(at);
+            let at = basis.len();
+            basis.resize(at + size, 0.0);
+            let (known, rest) = basis.split_at_mut(at);
+            let mut moved = 0.0;
+            for (i, a) in self.row(&self.work.jacobian, row) {
+                rest[i] = a * units[i];
+                moved += a * v_dot[i];
+            }
             let whole = dot(rest, rest).sqrt();
             // Twice, as once leaves what was large in it.
             for _ in 0..2 {
-                for known in basis.chunks_exact(size.max(1)) {
+                for known in known.chunks_exact(size.max(1)) {
                     let along = dot(known, rest);
                     rest.iter_mut().zip(known).for_each(|(r, k)| *r -= along * k);
                 }
@@ -149,20 +156,23 @@ impl Field {
             let left = dot(rest, rest).sqrt();
             if at < self.rows.len() * size {
                 if !(left > 0.0) {
-                    return false;
+                    depend = false;
+                    break;
                 }
                 rest.iter_mut().for_each(|r| *r /= left);
                 continue;
             }
-            let right = work.output[bias + row];
-            let missed = (dot(own, &work.outcome.v_dot) - right).abs();
+            let right = self.bias()[row];
+            let missed = (moved - right).abs();
             let size = whole * speed + right.abs();
             if !(left <= DEPENDS * whole && missed <= MET * size) {
-                return false;
+                depend = false;
+                break;
             }
-            work.basis.truncate(at);
+            basis.truncate(at);
         }
-        true
+        (self.work.units, self.work.basis) = (units, basis);
+        depend
     }
 
     /// The same where matrices are large: a row that repeats one in use, as they all do whose

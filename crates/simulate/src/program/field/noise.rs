@@ -73,9 +73,9 @@ impl Field {
         } else {
             extents.extend(own.iter().map(|v| v.abs()));
         }
-        let mut outputs = Outputs::beside(&equations.metric);
+        let mut outputs = Outputs::beside(&equations.metric, equations.bodies.as_deref());
         let layout = Layout::of_equations(&mut outputs, equations);
-        let mut outputs = outputs.go_on_beside(&self.whole_mass);
+        let mut outputs = outputs.go_on_beside(&self.whole_mass, equations.bodies.as_deref());
         let position_jacobian = outputs.matrix(&self.phi_q);
         let mass = outputs.matrix(&self.mass_matrix);
         let positions = outputs.list(equations.configuration_residuals.iter().map(|r| r.1));
