@@ -331,6 +331,9 @@ impl Scene<'_> {
                 }
             }
             Failure::Field(FieldError::NotFinite { what, index }) => {
+                if let Some(state) = self.fed_back(what, *index) {
+                    return state;
+                }
                 let message = format!("a term is not a number at t = {}", rounded(t));
                 let coordinate = self.coordinate(what, *index);
                 let (span, words) = last
@@ -466,6 +469,20 @@ impl Scene<'_> {
     fn whole(&self) -> Span {
         let first = self.system.coordinates.first().map(|c| c.span);
         self.system.run.span.or(first).unwrap_or_default()
+    }
+
+    /// What is said of the rate of a state that holds what is solved for and is no number. Where
+    /// rows depend on each other, which of them acts is open.
+    fn fed_back(&self, what: &str, index: usize) -> Option<Diagnostic> {
+        let at = index.checked_sub(self.system.n_coordinates()).filter(|_| what == "rate")?;
+        let state = self.system.states.get(at)?;
+        if !self.system.is_fed_back(&self.setting.model.exprs, state) {
+            return None;
+        }
+        let message = format!("the rate of state `{}` is not a number", state.name);
+        let hint = "it holds what is solved for, which has no formula where constraints depend on \
+                    each other: leave out those that follow from the rest";
+        Some(Diagnostic::fault(Code::NotANumber, state.span, message).at("this state").hint(hint))
     }
 
     /// The coordinate of a term, where the own velocities are the coordinates'.

@@ -11,6 +11,7 @@
 //! speaks of inputs themselves (their columns of B, an unknown that serves a constraint) starts
 //! from there.
 
+mod fed_back;
 mod phase;
 mod touch;
 
@@ -408,8 +409,11 @@ pub struct StateVariable {
     pub name: String,
     /// z
     pub symbol: Symbol,
-    /// f, in the variables of the system; it may hold what is solved for.
+    /// f, by positions, velocities or momenta, states, inputs and time. Where contacts or friction
+    /// want a phase, it is as written.
     pub rate: ExprId,
+    /// f as written: it may hold what is solved for.
+    pub written: ExprId,
     /// Where it is declared.
     pub span: Span,
 }
@@ -974,7 +978,7 @@ impl System {
         self.frictions.iter_mut().for_each(|friction| friction.each(visit));
         self.contacts.iter_mut().for_each(|contact| contact.each(visit));
         self.rolling.iter_mut().for_each(|touch| touch.each(visit));
-        self.states.iter_mut().for_each(|z| visit(&mut z.rate));
+        self.states.iter_mut().flat_map(|z| [&mut z.rate, &mut z.written]).for_each(&mut *visit);
         for servo in &mut self.servos {
             servo.weight.iter_mut().for_each(&mut *visit);
             for u in &mut servo.inputs {

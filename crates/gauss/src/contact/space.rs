@@ -93,7 +93,8 @@ impl Space {
     /// `sizes` are those of the terms that they are sums of.
     pub fn with_free(&self, values: &[f64], sizes: &[f64]) -> Space {
         let mut space = self.clone();
-        let largest = sizes.iter().zip(&self.length).map(|(s, l)| s / l).fold(0.0, f64::max);
+        let lengths = sizes.iter().zip(&self.length).enumerate().filter(|(i, _)| self.moves(*i));
+        let largest = lengths.map(|(_, (s, l))| s / l).fold(0.0, f64::max);
         for i in 0..values.len() {
             space.free[i] = values[i] / self.length[i];
             space.noise[i] = ROUNDING * sizes[i] / self.length[i] + ELSEWHERE * largest;
@@ -185,14 +186,20 @@ impl Space {
                 .fold(0.0, f64::max);
             let length = norm(&y);
             let moves = length > IMMOVABLE * most;
-            let length = if moves { length } else { most.max(f64::MIN_POSITIVE) };
+            // What nothing here can move has no length of its own.
+            let length = match (moves, norm(row)) {
+                (true, _) => length,
+                (false, own) if own > 0.0 => own,
+                (false, _) => 1.0,
+            };
             y.iter_mut().for_each(|y| *y = if moves { *y / length } else { 0.0 });
             self.y.push(y);
             self.length.push(length);
             self.free.push((value - bias) / length);
             sizes.push((size + bias.abs()) / length);
         }
-        let largest = sizes.iter().copied().fold(0.0, f64::max);
+        let moving = sizes.iter().enumerate().filter(|(i, _)| self.moves(*i));
+        let largest = moving.map(|(_, size)| *size).fold(0.0, f64::max);
         self.noise = sizes.iter().map(|size| ROUNDING * size + ELSEWHERE * largest).collect();
     }
 

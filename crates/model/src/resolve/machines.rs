@@ -19,8 +19,7 @@ use super::rigid::Turn;
 use super::value::Value;
 use super::*;
 use crate::system::{Attachment, Link, Stands, Tree};
-use crate::tree::{ExprKind, Field, Name, PostfixKind, RunOption, Side, StatementKind};
-use crate::walk;
+use crate::tree::{ExprKind, Field, Name, RunOption, Side, StatementKind};
 
 /// What a side of a joint, an `on` or a `from` names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -87,8 +86,8 @@ pub(super) struct Machine<'a> {
     /// How many symbols stand for coordinates that are none.
     shadows: usize,
     pub absolute: bool,
-    /// Names and what stands behind their dots, anywhere in the text but in `start`.
-    asked: FxHashSet<(Arc<str>, Arc<str>)>,
+    /// What is asked of joints, anywhere in the text but in `start`.
+    pub asked: asked::Asked,
     /// Bodies and frames, parents first.
     pub order: Vec<DefId>,
     /// Values of joint coordinates that are no symbols, and the symbols that stand for them.
@@ -196,64 +195,6 @@ impl<'a> Resolver<'a, '_> {
         if let Some(absolute) = self.absolute {
             self.machine.absolute = absolute;
         }
-    }
-
-    /// Notes what stands behind dots. A coordinate that is nowhere asked for is not made.
-    fn look_for_members(&mut self, file: &'a File) {
-        let mut pending: Vec<&'a Expr> = Vec::new();
-        let mut statements: Vec<&'a Statement> = file.statements.iter().collect();
-        statements.extend(self.instances.iter().map(|i| i.statement));
-        let mut seen: FxHashSet<Span> = FxHashSet::default();
-        while let Some(statement) = statements.pop() {
-            if !seen.insert(statement.span) {
-                continue;
-            }
-            match &statement.kind {
-                StatementKind::For { body, .. } | StatementKind::Model { body, .. } => {
-                    statements.extend(body.iter());
-                }
-                _ => {}
-            }
-            if !matches!(statement.kind, StatementKind::Start(_)) {
-                pending.extend(walk::of_statement(statement));
-            }
-        }
-        pending.extend(file.checks.iter().flat_map(|check| walk::of_check(&check.kind)));
-        while let Some(expr) = pending.pop() {
-            if let ExprKind::Postfix(base, operations) = &expr.kind {
-                let mut last: Option<Arc<str>> = match &base.kind {
-                    ExprKind::Name(name) => Some(name.clone()),
-                    _ => None,
-                };
-                for operation in operations {
-                    match &operation.kind {
-                        PostfixKind::Member(member) => {
-                            if let Some(owner) = last {
-                                self.machine.asked.insert((owner, member.clone()));
-                            }
-                            last = Some(member.clone());
-                        }
-                        PostfixKind::Index(_) => {}
-                        PostfixKind::Prime | PostfixKind::Call(_) => last = None,
-                    }
-                }
-            }
-            pending.extend(walk::children(expr));
-        }
-    }
-
-    /// Whether a member of a joint is asked for anywhere.
-    fn is_asked(&self, joint: usize, members: &[&str]) -> bool {
-        let StatementKind::Joint { entry, .. } =
-            &self.machine.joints[joint].instance.statement.kind
-        else {
-            return false;
-        };
-        let owner = &entry.name.text;
-        self.machine
-            .asked
-            .iter()
-            .any(|(name, member)| name == owner && members.contains(&&**member))
     }
 
     fn find_targets(&mut self) {

@@ -7,6 +7,7 @@
 //! evaluation recurses only so far; past that it asks for what is missing
 //! (`Stop::Need`) and is tried again once that is known.
 
+mod asked;
 mod bodies;
 mod builtins;
 mod declare;

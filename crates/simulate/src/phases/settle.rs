@@ -218,6 +218,19 @@ struct Elements {
     rows: Vec<Range<usize>>,
 }
 
+impl Elements {
+    /// Slips that other rows lead begin as these say: no friction has anything to decide there.
+    fn led(&mut self, space: &Space) {
+        for Held { touch, .. } in &mut self.held {
+            let Some(row) = touch.slip.filter(|&row| !space.moves(row)) else { continue };
+            let (rate, noise) = (space.free[row], space.noise[row]);
+            if touch.moves == Slip::None && rate.abs() > noise {
+                touch.moves = if rate > 0.0 { Slip::Forwards } else { Slip::Backwards };
+            }
+        }
+    }
+}
+
 impl Deciding<'_> {
     /// Finds the phase of a state.
     pub fn settle(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
@@ -714,12 +727,13 @@ impl Deciding<'_> {
     ) -> Result<(Vec<Found>, Space, Elements), Fault> {
         let mut bounds = self.facts.bounds(at, None);
         for _ in 0..ROUNDS {
-            let elements = self.elements(at, resting, slips, &bounds, trials)?;
+            let mut elements = self.elements(at, resting, slips, &bounds, trials)?;
             if elements.held.is_empty() {
                 return Ok((Vec::new(), Space::default(), elements));
             }
             let terms = at.numbers.terms();
             let space = Space::new(&terms, &elements.touches, DEFAULT).map_err(Fault::Space)?;
+            elements.led(&space);
             let mut decision = decide_held(&space, &elements.held);
             match decision.verdict {
                 Verdict::Unique | Verdict::Found => {}

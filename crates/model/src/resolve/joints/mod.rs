@@ -331,8 +331,7 @@ impl<'a> Resolver<'a, '_> {
         if self.exprs.is_zero(square).is_zero() || self.number_now(square) == Some(0.0) {
             return self.fault(Code::JointAxes, span, "this axis is zero and has no direction");
         }
-        let norm = self.exprs.at(square).sqrt();
-        Ok(axis.iter().map(|&e| (self.exprs.at(e) / norm).id).collect())
+        Ok(self.along(axis).unwrap_or_default())
     }
 
     /// The pose of a body, frame, particle or of the ground. A particle is not turned.
