@@ -181,7 +181,7 @@ fn at_rows(system: &System, rows: &[usize], fault: Diagnostic, words: [&str; 2])
 /// That a motion sticks is no fault: it is where it ends.
 fn sticks(setting: &Setting, report: &RunReport, list: &[Stuck]) -> Option<Diagnostic> {
     let exprs = &setting.model.exprs;
-    let t = report.last.as_ref().map_or(report.start.state.t, |last| last.state.t);
+    let t = report.stopped.t;
     let words: Vec<String> = list
         .iter()
         .map(|stuck| format!("`{}`", exprs.print_limited(stuck.switch, Notation::Source, 80)))
@@ -232,32 +232,22 @@ impl Scene<'_> {
         for (id, _, argument) in tables {
             let Some(table) = id.table() else { continue };
             let Some((first, end)) = table.range() else { continue };
+            let message = format!(
+                "the motion leaves the data of table `{}` at t = {}: they are from {first} to {end}",
+                table.name(),
+                rounded(t)
+            );
+            let found = Diagnostic::fault(Code::TableRange, self.whole(), message)
+                .hint("say how it goes on: `hold`, `extend` or `repeat`");
             // Where nothing can be observed any more, the motion is beyond the data itself.
-            let Some(last) = &self.report.last else {
-                let message = format!(
-                    "the motion leaves the data of table `{}`, which are from {first} to {end}",
-                    table.name()
-                );
-                return Some(
-                    Diagnostic::fault(Code::TableRange, self.whole(), message)
-                        .hint("say how it goes on: `hold`, `extend` or `repeat`"),
-                );
-            };
+            let Some(last) = &self.report.last else { return Some(found) };
             for power in [-14, -12, -10, -8, -6] {
                 let dt = forward * 10f64.powi(power) * t.abs().max(1.0);
                 let x = self.setting.number(argument, &advanced(last, dt).table(self.system));
                 if (first..=end).contains(&x) || x.is_nan() {
                     continue;
                 }
-                let message = format!(
-                    "the motion leaves the data of table `{}` at t = {}: they are from {first} to {end}",
-                    table.name(),
-                    rounded(t)
-                );
-                return Some(
-                    Diagnostic::fault(Code::TableRange, self.whole(), message)
-                        .hint("say how it goes on: `hold`, `extend` or `repeat`"),
-                );
+                return Some(found);
             }
         }
         None

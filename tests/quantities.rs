@@ -4,7 +4,7 @@
 use dalembert::model::system::Model;
 use dalembert::simulate::Setting;
 use dalembert::simulate::run::{RunOptions, run};
-use dalembert::{Mechanics, parse};
+use dalembert::{Input, Mechanics, Options, parse};
 
 fn model(text: &str) -> Model {
     parse(text).unwrap_or_else(|error| panic!("{error}"))
@@ -121,6 +121,19 @@ fn inputs_of_parts() {
     let plain = model("coord x\nkinetic x'^2\nforce x: -3*x - x'\nstart x = 1");
     let expected = end(&plain, 2.0, "lagrange", "auto", &["x"]);
     close(&end(&found, 2.0, "lagrange", "auto", &["plant.x"]), &expected, 1e-10, "part");
+    // From outside, one and all entries of a family.
+    let text = "model cart {\n input F = 0, u[1..2] = 0\n coord x\n kinetic x'^2/2\n\
+                force x: F + u[1] + 2*u[2]\n}\npart plant = cart\npart other = cart";
+    for (given, expected) in [
+        (["plant.F = t", "other.u[2] = 3"], [2.0, 12.0]),
+        (["plant.u = 1", "other.u = [4, 1]"], [6.0, 12.0]),
+    ] {
+        let options = Options { inputs: given.map(String::from).to_vec(), ..Options::default() };
+        let loaded = dalembert::load(&Input::text("model.dal", text), &options);
+        let found = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let speeds = end(&found, 2.0, "lagrange", "auto", &["plant.x'", "other.x'"]);
+        close(&speeds, &expected, 1e-12, given[0]);
+    }
 }
 
 /// An input without a value is told at its line, and given in other ways.
@@ -269,9 +282,12 @@ fn states_hold_reactions() {
     let expected = end(&plain, 1.0, "lagrange", "taylor", &["A.angle", "A.angle'", "load"]);
     for coordinates in ["relative", "absolute"] {
         let fed_back = told("A.force[2]", coordinates);
-        for (formulation, method) in
-            [("lagrange", "taylor"), ("hamilton", "dop853"), ("poincare", "radau"), ("maggi", "taylor")]
-        {
+        for (formulation, method) in [
+            ("lagrange", "taylor"),
+            ("hamilton", "dop853"),
+            ("poincare", "radau"),
+            ("maggi", "taylor"),
+        ] {
             let run = fed_back.simulate(0.0..1.0).tolerance(1e-11);
             let run = run.formulation(formulation).method(method).run();
             let run = run.unwrap_or_else(|error| panic!("{formulation} {method}: {error}"));
@@ -447,6 +463,17 @@ fn tables_end() {
     );
     let error = found.simulate(0.0..5.0).run().map(|_| ()).expect_err("it leaves the data");
     assert_eq!(error.diagnostics()[0].code.name(), "table-range", "{error}");
+    // Of time: it stops where the data end, and says when.
+    let timed =
+        model("table push = [[0, 1], [0.5, 1], [1, 2]]\ncoord x\nkinetic x'^2/2\nforce x: push(t)");
+    for method in METHODS {
+        let error = timed.simulate(0.0..2.0).method(method).run().map(|_| ());
+        let error = error.expect_err("it leaves the data").to_string();
+        assert!(
+            error.contains("of table `push` at t = 1: they are from 0 to 1"),
+            "{method}: {error}"
+        );
+    }
 }
 
 /// `as` says how documents print a name, and changes nothing else.

@@ -123,8 +123,10 @@ impl Space {
     ) -> Result<(), SpaceError> {
         let (n, scale) = (terms.n, scale(terms));
         let (basis, count) = complete(directions, &scale);
-        let beside: Vec<Vec<f64>> =
-            basis[count..].iter().map(|q| q.iter().zip(&scale).map(|(q, s)| q * s).collect()).collect();
+        let beside: Vec<Vec<f64>> = basis[count..]
+            .iter()
+            .map(|q| q.iter().zip(&scale).map(|(q, s)| q * s).collect())
+            .collect();
         let k = self.lift.len();
         if beside.len() != k {
             return Err(SpaceError::Motion(Verdict::Inconsistent));

@@ -2,7 +2,7 @@
 //! a whole.
 
 use super::*;
-use crate::system::{Energy, Phase, System};
+use crate::system::{Energy, Input, Phase, System};
 use crate::tree::StatementKind;
 
 impl<'a> Resolver<'a, '_> {
@@ -208,7 +208,11 @@ impl<'a> Resolver<'a, '_> {
     fn leftover_overrides(&mut self) {
         let numbers = std::mem::take(&mut self.overrides.numbers);
         for (name, left, right, used) in numbers {
-            if !used && name.contains('.') {
+            // Inputs of parts take theirs when they are resolved.
+            let entry =
+                |u: &Input| u.name.strip_prefix(&name).is_some_and(|rest| rest.starts_with('['));
+            let is_input = self.parts.inputs.iter().any(|u| u.name == name || entry(u));
+            if !used && name.contains('.') && !is_input {
                 self.overrides.start.push((left, right));
             } else {
                 self.overrides.numbers.push((name, left, right, used));

@@ -131,6 +131,11 @@ impl<'a> Resolver<'a, '_> {
             diagnostic = diagnostic.hint(format!("did you mean `{meant}`?"));
         } else {
             diagnostic = diagnostic.hint(SETTABLE);
+            let inputs: Vec<String> =
+                self.parts.inputs.iter().take(6).map(|u| format!("`{}`", u.name)).collect();
+            if !inputs.is_empty() {
+                diagnostic = diagnostic.hint(format!("its inputs are {}", inputs.join(", ")));
+            }
         }
         self.report(diagnostic);
         false

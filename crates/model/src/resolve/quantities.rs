@@ -166,11 +166,13 @@ impl<'a> Resolver<'a, '_> {
             [single] if result.scalar().is_some() => Ok(vec![*single; count]),
             list if list.len() == count => Ok(list.to_vec()),
             list => {
-                let message = format!("{} values for {count} inputs", list.len());
-                Err(self.report(
-                    Diagnostic::fault(Code::Shape, value.span, message)
-                        .hint("give one value for all, or a list with one for each"),
-                ))
+                let inputs =
+                    if count == 1 { "one input".into() } else { format!("{count} inputs") };
+                let message = format!("{} values for {inputs}", list.len());
+                Err(self.report(Diagnostic::fault(Code::Shape, value.span, message).hint(
+                    "give one value for all, or a list with one for each; of a file with several \
+                     columns `columns [t, F]` picks one",
+                )))
             }
         }
     }

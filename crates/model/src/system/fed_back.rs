@@ -213,12 +213,7 @@ impl System {
         Ok((sums(&plain), sloped.iter().map(|lists| sums(lists)).collect()))
     }
 
-    fn not_linear(
-        &self,
-        exprs: &Exprs,
-        symbol: Symbol,
-        span: crate::span::Span,
-    ) -> Diagnostic {
+    fn not_linear(&self, exprs: &Exprs, symbol: Symbol, span: crate::span::Span) -> Diagnostic {
         let name = exprs.symbol_info(symbol).full_name();
         let state = self.states.iter().find(|z| self.is_fed_back(exprs, z));
         let state = state.unwrap_or(&self.states[0]);
