@@ -60,7 +60,7 @@ pub fn run(loaded: &Loaded) -> Vec<CheckResult> {
             CheckKind::Fault(name) | CheckKind::Warning(name) => expected(loaded, name),
             kind => checker
                 .as_ref()
-                .map_or_else(|why| CheckOutcome::Fails(why.clone()), |c| c.check(kind)),
+                .map_or_else(|why| CheckOutcome::Fails(why.clone()), |c| c.check(loaded, kind)),
         };
         CheckResult { span: check.span, outcome }
     });
@@ -168,7 +168,7 @@ impl Checker {
         &self.setting.model
     }
 
-    fn check(&self, kind: &CheckKind) -> CheckOutcome {
+    fn check(&self, loaded: &Loaded, kind: &CheckKind) -> CheckOutcome {
         match kind {
             CheckKind::Equal { left, right, within, at: CheckAt::Time(time) } => {
                 self.at_time(left, right, *within, *time)
@@ -182,7 +182,7 @@ impl Checker {
                 self.linearize(field, values.as_deref(), word, *within)
             }
             CheckKind::Equal { left, right, within, at } => self.equal(left, right, *within, at),
-            CheckKind::Agree { within } => self.agree(*within),
+            CheckKind::Agree { within } => self.agree(loaded, *within),
             CheckKind::Verdict(name) => self.motion(name),
             CheckKind::Fault(_) | CheckKind::Warning(_) => CheckOutcome::Holds(None),
         }
@@ -521,7 +521,7 @@ impl Checker {
         }
     }
 
-    fn agree(&self, within: Option<ExprId>) -> CheckOutcome {
+    fn agree(&self, loaded: &Loaded, within: Option<ExprId>) -> CheckOutcome {
         let mut options = Options::of_model(self.model());
         options.formulations = FORMULATIONS.to_vec();
         options.eliminations = ELIMINATIONS.to_vec();
@@ -546,7 +546,13 @@ impl Checker {
                 }
             }
         }
-        CheckOutcome::Holds(Some(worst))
+        match crate::told::difference(loaded, &self.setting, &states) {
+            Err(why) => CheckOutcome::Fails(why),
+            Ok(Some(difference)) if exceeds(difference, tolerance) => CheckOutcome::Fails(format!(
+                "relative and absolute coordinates differ by {difference:.2e} of the largest value"
+            )),
+            Ok(difference) => CheckOutcome::Holds(Some(worst.max(difference.unwrap_or(0.0)))),
+        }
     }
 
     fn motion(&self, name: &str) -> CheckOutcome {

@@ -181,7 +181,7 @@ fn at_rows(system: &System, rows: &[usize], fault: Diagnostic, words: [&str; 2])
 /// That a motion sticks is no fault: it is where it ends.
 fn sticks(setting: &Setting, report: &RunReport, list: &[Stuck]) -> Option<Diagnostic> {
     let exprs = &setting.model.exprs;
-    let t = report.last.as_ref().map_or(report.start.state.t, |last| last.state.t);
+    let t = report.stopped.t;
     let words: Vec<String> = list
         .iter()
         .map(|stuck| format!("`{}`", exprs.print_limited(stuck.switch, Notation::Source, 80)))
@@ -232,32 +232,22 @@ impl Scene<'_> {
         for (id, _, argument) in tables {
             let Some(table) = id.table() else { continue };
             let Some((first, end)) = table.range() else { continue };
+            let message = format!(
+                "the motion leaves the data of table `{}` at t = {}: they are from {first} to {end}",
+                table.name(),
+                rounded(t)
+            );
+            let found = Diagnostic::fault(Code::TableRange, self.whole(), message)
+                .hint("say how it goes on: `hold`, `extend` or `repeat`");
             // Where nothing can be observed any more, the motion is beyond the data itself.
-            let Some(last) = &self.report.last else {
-                let message = format!(
-                    "the motion leaves the data of table `{}`, which are from {first} to {end}",
-                    table.name()
-                );
-                return Some(
-                    Diagnostic::fault(Code::TableRange, self.whole(), message)
-                        .hint("say how it goes on: `hold`, `extend` or `repeat`"),
-                );
-            };
+            let Some(last) = &self.report.last else { return Some(found) };
             for power in [-14, -12, -10, -8, -6] {
                 let dt = forward * 10f64.powi(power) * t.abs().max(1.0);
                 let x = self.setting.number(argument, &advanced(last, dt).table(self.system));
                 if (first..=end).contains(&x) || x.is_nan() {
                     continue;
                 }
-                let message = format!(
-                    "the motion leaves the data of table `{}` at t = {}: they are from {first} to {end}",
-                    table.name(),
-                    rounded(t)
-                );
-                return Some(
-                    Diagnostic::fault(Code::TableRange, self.whole(), message)
-                        .hint("say how it goes on: `hold`, `extend` or `repeat`"),
-                );
+                return Some(found);
             }
         }
         None
@@ -331,6 +321,9 @@ impl Scene<'_> {
                 }
             }
             Failure::Field(FieldError::NotFinite { what, index }) => {
+                if let Some(state) = self.fed_back(what, *index) {
+                    return state;
+                }
                 let message = format!("a term is not a number at t = {}", rounded(t));
                 let coordinate = self.coordinate(what, *index);
                 let (span, words) = last
@@ -466,6 +459,20 @@ impl Scene<'_> {
     fn whole(&self) -> Span {
         let first = self.system.coordinates.first().map(|c| c.span);
         self.system.run.span.or(first).unwrap_or_default()
+    }
+
+    /// What is said of the rate of a state that holds what is solved for and is no number. Where
+    /// rows depend on each other, which of them acts is open.
+    fn fed_back(&self, what: &str, index: usize) -> Option<Diagnostic> {
+        let at = index.checked_sub(self.system.n_coordinates()).filter(|_| what == "rate")?;
+        let state = self.system.states.get(at)?;
+        if !self.system.is_fed_back(&self.setting.model.exprs, state) {
+            return None;
+        }
+        let message = format!("the rate of state `{}` is not a number", state.name);
+        let hint = "it holds what is solved for, which has no formula where constraints depend on \
+                    each other: leave out those that follow from the rest";
+        Some(Diagnostic::fault(Code::NotANumber, state.span, message).at("this state").hint(hint))
     }
 
     /// The coordinate of a term, where the own velocities are the coordinates'.

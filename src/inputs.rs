@@ -35,9 +35,10 @@ pub fn with_samples(
     let table = Table::new(input, times, values, between, Outside::Hold).ok_or_else(|| {
         refuse(format!("the samples of `{input}` are finite, two or more, at times that rise"))
     })?;
-    let id = table.register().ok_or_else(|| refuse("there are too many tables".to_owned()))?;
     driven(model, input, |exprs, time| {
-        exprs.call(Function::Table, &[exprs.of_number(Number::integer(id.key(0))), time])
+        let id = exprs.tabulate(table)?;
+        let key = exprs.of_number(Number::integer(id.key(0)));
+        Some(exprs.call(Function::Table, &[key, time]))
     })
 }
 
@@ -108,7 +109,7 @@ pub fn with_derivatives(
     let given = Given::new(input, functions).ok_or_else(|| {
         refused(input, format!("`{input}` is a function, and up to seven derivatives of it"))
     })?;
-    driven(model, input, |exprs, time| exprs.give(&given, time))
+    driven(model, input, |exprs, time| Some(exprs.give(&given, time)))
 }
 
 /// A model with a value for an input, if that is smooth enough for what it stands in. The model
@@ -116,10 +117,11 @@ pub fn with_derivatives(
 fn driven(
     model: &Model,
     input: &str,
-    value: impl FnOnce(&Exprs, ExprId) -> ExprId,
+    value: impl FnOnce(&Exprs, ExprId) -> Option<ExprId>,
 ) -> Result<Model, Error> {
     let model = model.clone();
-    let value = value(&model.exprs, model.exprs.of_symbol(Symbol::TIME));
+    let value = value(&model.exprs, model.exprs.of_symbol(Symbol::TIME))
+        .ok_or_else(|| refused(input, "there were too many tables".to_owned()))?;
     let Some(driven) = model.with_input(input, value) else {
         let known = model.system.inputs.iter().map(|u| u.name.clone()).collect();
         return Err(Error::unknown("input", input, known));

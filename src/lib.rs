@@ -92,6 +92,8 @@ mod simulation;
 pub mod studies;
 #[cfg(feature = "documents")]
 pub mod sweep;
+#[cfg(feature = "documents")]
+mod told;
 mod trajectory;
 mod values;
 

@@ -3,7 +3,7 @@
 mod support;
 
 use dalembert::expr::ExprId;
-use dalembert::{Input, Options};
+use dalembert::{Input, Mechanics, Options};
 use support::{model, values};
 
 fn names(model: &dalembert::Model) -> Vec<&str> {
@@ -226,4 +226,67 @@ fn parts_that_double_are_bounded() {
     );
     let loaded = support::load(&format!("{deep}part z = M150\n"));
     assert!(!loaded.is_faulty(), "{}", support::render(&loaded));
+}
+
+/// A leg that hangs on a frame, with a knee.
+const LEGS: &str = "model leg {
+      body thigh: mass 1, inertia 0.1, center [0, -0.2]
+      body shank: mass 1, inertia 0.1, center [0, -0.2]
+      joint hip: pin ground, thigh
+      joint knee: pin thigh at [0, -0.4], shank
+    }
+    gravity [0, -9.81]\n";
+
+/// The joints whose displacements are coordinates.
+fn released(text: &str) -> Vec<String> {
+    let model = model(&format!("{LEGS}{text}"));
+    let joints = model.system.tree.joints.iter();
+    joints.filter(|j| !j.released.is_empty()).map(|j| j.name.clone()).collect()
+}
+
+/// A reaction is asked of the joint it is asked of: not of those of the same name in other parts.
+#[test]
+fn reactions_release_the_joints_that_are_meant() {
+    let two = "part left = leg\npart right = leg\n";
+    let legs =
+        "part leg[1..2] = leg\n".replace("leg[1..2] = leg", "legs[1] = leg\npart legs[2] = leg");
+    let own =
+        "joint knee: pin ground at [5, 0], foot\nbody foot: mass 1, inertia 1, center [1, 0]\n";
+    let robot = "model robot { part left = leg\npart right = leg\nlet load = left.knee.force }\n\
+                 part a = robot\npart b = robot\n";
+    for (text, expected) in [
+        (format!("{two}observe left.knee.force[2]"), vec!["left.knee"]),
+        (
+            format!("{two}observe right.knee.torque, left.hip.force[1]"),
+            vec!["left.hip", "right.knee"],
+        ),
+        (format!("{two}{own}observe knee.force[1]"), vec!["knee"]),
+        (format!("{two}{own}force left.hip.angle: -norm(left.knee.force)*0"), vec!["left.knee"]),
+        (format!("{legs}observe legs[2].knee.force[1]"), vec!["legs[2].knee"]),
+        (
+            format!("{legs}const k = 2\nobserve legs[k].knee.force[1]"),
+            vec!["legs[1].knee", "legs[2].knee"],
+        ),
+        (format!("{legs}for i in 1..1 {{ observe legs[i].knee.force[1] }}"), vec!["legs[1].knee"]),
+        (robot.to_owned(), vec!["a.left.knee", "b.left.knee"]),
+        (format!("{two}start left.knee.angle = 0.1"), vec![]),
+    ] {
+        let mut found = released(&text);
+        found.sort();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+/// What is asked of one part is what it is without the others.
+#[test]
+fn reactions_of_parts_are_their_own() {
+    let load = |text: &str| {
+        let model =
+            model(&format!("{LEGS}{text}\nstart left.hip.angle = 0.3, left.knee.angle' = 2"));
+        let run = model.simulate(0.0..0.5).tolerance(1e-11).run().expect("a run");
+        run.last().expect("an end")["load"]
+    };
+    let alone = load("part left = leg\nobserve load = left.knee.force[2]");
+    let beside = load("part left = leg\npart right = leg\nobserve load = left.knee.force[2]");
+    assert!((alone - beside).abs() < 1e-9 * alone.abs(), "{alone} {beside}");
 }

@@ -4,7 +4,7 @@
 use dalembert::model::system::Model;
 use dalembert::simulate::Setting;
 use dalembert::simulate::run::{RunOptions, run};
-use dalembert::{Mechanics, parse};
+use dalembert::{Input, Mechanics, Options, parse};
 
 fn model(text: &str) -> Model {
     parse(text).unwrap_or_else(|error| panic!("{error}"))
@@ -121,6 +121,19 @@ fn inputs_of_parts() {
     let plain = model("coord x\nkinetic x'^2\nforce x: -3*x - x'\nstart x = 1");
     let expected = end(&plain, 2.0, "lagrange", "auto", &["x"]);
     close(&end(&found, 2.0, "lagrange", "auto", &["plant.x"]), &expected, 1e-10, "part");
+    // From outside, one and all entries of a family.
+    let text = "model cart {\n input F = 0, u[1..2] = 0\n coord x\n kinetic x'^2/2\n\
+                force x: F + u[1] + 2*u[2]\n}\npart plant = cart\npart other = cart";
+    for (given, expected) in [
+        (["plant.F = t", "other.u[2] = 3"], [2.0, 12.0]),
+        (["plant.u = 1", "other.u = [4, 1]"], [6.0, 12.0]),
+    ] {
+        let options = Options { inputs: given.map(String::from).to_vec(), ..Options::default() };
+        let loaded = dalembert::load(&Input::text("model.dal", text), &options);
+        let found = loaded.model.unwrap_or_else(|| panic!("{:?}", loaded.diagnostics));
+        let speeds = end(&found, 2.0, "lagrange", "auto", &["plant.x'", "other.x'"]);
+        close(&speeds, &expected, 1e-12, given[0]);
+    }
 }
 
 /// An input without a value is told at its line, and given in other ways.
@@ -230,6 +243,110 @@ fn sampled_events() {
     assert_eq!(times, expected);
 }
 
+/// The rate of a state holds accelerations: the same motion as with what they are written out, by
+/// every formulation and integrator.
+#[test]
+fn states_hold_accelerations() {
+    let told = |rate: &str| {
+        model(&format!(
+            "param m = 2, k = 30, tau = 0.1\ncoord x\nstate a' = ({rate} - a)/tau\n\
+             kinetic m/2*x'^2\npotential k/2*x^2\nforce x: -3*a\nstart x = 1",
+        ))
+    };
+    let (fed_back, plain) = (told("x''"), told("(-k*x - 3*a)/m"));
+    let expected = end(&plain, 2.0, "lagrange", "taylor", &["x", "a", "x'", "energy"]);
+    for formulation in FORMULATIONS {
+        let found = end(&fed_back, 2.0, formulation, "dop853", &["x", "a", "x'", "energy"]);
+        close(&found, &expected, 1e-9, formulation);
+    }
+    for method in METHODS {
+        let found = end(&fed_back, 2.0, "lagrange", method, &["x", "a", "x'", "energy"]);
+        close(&found, &expected, 1e-9, method);
+    }
+}
+
+/// The same of a reaction, with the joint released and closed: m(g + l(φ̈ cos φ − φ̇² sin φ)).
+#[test]
+fn states_hold_reactions() {
+    let told = |load: &str, coordinates: &str| {
+        model(&format!(
+            "param m = 2, l = 0.7, g = 9.81, tau = 0.2\ngravity [0, -g]\n\
+             body rod: mass m, inertia m*l^2/3, center [l, 0]\njoint A: pin ground, rod\n\
+             let turn = (-0.05*load - m*g*l*cos(A.angle))/(4/3*m*l^2)\n\
+             state load' = ({load} - load)/tau\ntorque -0.05*load on rod\n\
+             start A.angle = -0.4, A.angle' = 3\nrun t = 0..1, coordinates {coordinates}"
+        ))
+    };
+    let formula = "m*(g + l*(turn*cos(A.angle) - A.angle'^2*sin(A.angle)))";
+    let plain = told(formula, "relative");
+    let expected = end(&plain, 1.0, "lagrange", "taylor", &["A.angle", "A.angle'", "load"]);
+    for coordinates in ["relative", "absolute"] {
+        let fed_back = told("A.force[2]", coordinates);
+        for (formulation, method) in [
+            ("lagrange", "taylor"),
+            ("hamilton", "dop853"),
+            ("poincare", "radau"),
+            ("maggi", "taylor"),
+        ] {
+            let run = fed_back.simulate(0.0..1.0).tolerance(1e-11);
+            let run = run.formulation(formulation).method(method).run();
+            let run = run.unwrap_or_else(|error| panic!("{formulation} {method}: {error}"));
+            let load = run.last().expect("an end")["load"];
+            close(&[load], &expected[2..], 1e-8, &format!("{coordinates} {formulation} {method}"));
+        }
+    }
+}
+
+/// A model given by H: rates of momenta and multipliers of rows on velocities.
+#[test]
+fn states_hold_what_hamilton_solves_for() {
+    let told = |rates: &str| {
+        model(&format!(
+            "coord x, y\nstate {rates}\nhamiltonian p_x^2/4 + p_y^2/6 + 15*x^2 + 9*y - a*x*y\n\
+             constraint c: y' = x*x'\nstart x = 1"
+        ))
+    };
+    // 2 ẍ = −30 x + a y − x λ, 3 ÿ = −9 + a x + λ, ÿ = x ẍ + ẋ².
+    let lambda = "(x*(-30*x + a*y)/2 + x'^2 - (-9 + a*x)/3)/(1/3 + x^2/2)";
+    let plain = told(&format!("a' = (-30*x + a*y - x*{lambda})/2 - 5*a, r' = {lambda} - r"));
+    let fed_back = told("a' = x'' - 5*a, r' = multiplier(c) - r");
+    let expected = end(&plain, 1.0, "hamilton", "taylor", &["x", "y", "a", "r"]);
+    for formulation in ["lagrange", "poincare", "hamilton"] {
+        let found = end(&fed_back, 1.0, formulation, "dop853", &["x", "y", "a", "r"]);
+        close(&found, &expected, 1e-8, formulation);
+    }
+}
+
+/// The load of a contact in each of its phases, and the demand of a servo.
+#[test]
+fn states_hold_loads_and_demands() {
+    let slides = model(
+        "param m = 1, g = 9.81\ncoord x, y\nstate n' = multiplier(floor) - 2*n, f' = x''\n\
+         kinetic m/2*(x'^2 + y'^2)\npotential m*g*y\n\
+         contact floor: y >= 0, sliding x', friction 0.3\nstart y = 0, x' = 3",
+    );
+    // Slips for 3/(0.3 g), and sticks from then on.
+    let found = end(&slides, 2.0, "lagrange", "taylor", &["n", "f", "x'"]);
+    close(&found, &[9.81 / 2.0 * (1.0 - (-4f64).exp()), -3.0, 0.0], 1e-9, "a load");
+    let servo = model(
+        "coord x\ninput F\nstate w' = F\nkinetic x'^2\nforce x: F - x'\n\
+         constraint track by F: x = sin(t)",
+    );
+    let found = end(&servo, 1.0, "lagrange", "taylor", &["w"]);
+    close(&found, &[2.0 * (1f64.cos() - 1.0) + 1f64.sin()], 1e-10, "a demand");
+}
+
+/// Where rows depend on each other there is no formula for what is solved for, and a run says so.
+#[test]
+fn what_has_no_formula_is_told() {
+    let found = model(
+        "coord x, y\nstate z' = y'' - z\nkinetic (x'^2 + y'^2)/2\npotential 9*y\n\
+         constraint a: y = x^2\nconstraint b: 2*y = 2*x^2\nstart x = 1",
+    );
+    let error = found.simulate(0.0..1.0).run().expect_err("no number").to_string();
+    assert!(error.contains("the rate of state `z` is not a number"), "{error}");
+}
+
 /// `start z' = 0` begins where a state rests, also beside a motion that depends on it.
 #[test]
 fn states_may_start_at_rest() {
@@ -301,7 +418,21 @@ fn faults_are_told() {
         ("input F = -x\ncoord x\nkinetic x'^2/2\nforce x: F", "input-moves"),
         ("state z = 1\ncoord x\nkinetic x'^2/2", "state-rate"),
         ("state z'' = 1\ncoord x\nkinetic x'^2/2", "state-rate"),
-        ("state z' = x''\ncoord x\nkinetic x'^2/2\nforce x: z", "state-rate"),
+        ("state z' = x''\ncoord x\nkinetic (x' + z)^2/2", "circular-definition"),
+        (
+            "state z' = multiplier(c)\ncoord x, y\nkinetic (x'^2 + y'^2)/2\nconstraint c: x' = z",
+            "state-in-constraint",
+        ),
+        (
+            "state z' = y''\ncoord x, y\nkinetic (x'^2 + y'^2)/2\nconstraint c: y = x^2\n\
+             nonideal -0.1*abs(multiplier(c))*tanh(x') along x'",
+            "state-rate",
+        ),
+        (
+            "input F\nstate z' = F'\ncoord x\nkinetic x'^2/2\nforce x: F\n\
+             constraint track by F: x = sin(t)",
+            "servo-linear",
+        ),
         ("state z' = w', w' = z'\ncoord x\nkinetic x'^2/2", "circular-definition"),
         (
             "coord x, y\nstate z' = y'\nkinetic (x'^2 + y'^2)/2\nconstraint x = z",
@@ -332,6 +463,17 @@ fn tables_end() {
     );
     let error = found.simulate(0.0..5.0).run().map(|_| ()).expect_err("it leaves the data");
     assert_eq!(error.diagnostics()[0].code.name(), "table-range", "{error}");
+    // Of time: it stops where the data end, and says when.
+    let timed =
+        model("table push = [[0, 1], [0.5, 1], [1, 2]]\ncoord x\nkinetic x'^2/2\nforce x: push(t)");
+    for method in METHODS {
+        let error = timed.simulate(0.0..2.0).method(method).run().map(|_| ());
+        let error = error.expect_err("it leaves the data").to_string();
+        assert!(
+            error.contains("of table `push` at t = 1: they are from 0 to 1"),
+            "{method}: {error}"
+        );
+    }
 }
 
 /// `as` says how documents print a name, and changes nothing else.

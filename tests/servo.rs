@@ -420,3 +420,71 @@ fn the_work_of_inputs_is_in_the_balance() {
         assert!((power - seen.power).abs() < 1e-8 * power.abs().max(1.0));
     }
 }
+
+/// What an input has to do under dry friction: the path's own force and the friction on top, through
+/// turns of the motion. The friction as a statement, by a contact, by the load of a constraint, and
+/// shared by a weight.
+#[test]
+fn inputs_overcome_dry_friction() {
+    let turned = |t: f64| t.cos().signum();
+    type Demand = Box<dyn Fn(f64) -> f64>;
+    let cases: Vec<(&str, Demand)> = vec![
+        (
+            "input F\ncoord x\nkinetic x'^2\nforce x: F\nfriction 3 along x'\n\
+             constraint track by F: x = sin(t)\nobserve push = F",
+            Box::new(move |t| -2.0 * t.sin() + 3.0 * turned(t)),
+        ),
+        (
+            "input F\ncoord x\nkinetic x'^2\nforce x: F - 3*sign(x')\n\
+             constraint track by F: x = sin(t)\nobserve push = F",
+            Box::new(move |t| -2.0 * t.sin() + 3.0 * turned(t)),
+        ),
+        (
+            "input F\ncoord x, y\nkinetic (x'^2 + y'^2)/2\npotential 9.81*y\nforce x: F\n\
+             contact floor: y >= 0, sliding x', friction 0.3\n\
+             constraint track by F: x = sin(t)\nobserve push = F",
+            Box::new(move |t| -t.sin() + 0.3 * 9.81 * turned(t)),
+        ),
+        (
+            "input F\ncoord x, y\nkinetic (x'^2 + y'^2)/2\npotential 9.81*y\nforce x: F\n\
+             constraint floor: y = 0\nfriction 0.3*abs(multiplier(floor)) along x'\n\
+             constraint track by F: x = sin(t)\nobserve push = F",
+            Box::new(move |t| -t.sin() + 0.3 * 9.81 * turned(t)),
+        ),
+        (
+            "input F, G\ncoord x\nkinetic 3/2*x'^2\nforce x: F + 2*G\nfriction 0.7 along x'\n\
+             constraint track by F, G weight [1, 2]: x = sin(t)\nobserve push = 3*F",
+            Box::new(move |t| -3.0 * t.sin() + 0.7 * turned(t)),
+        ),
+    ];
+    for (text, demand) in cases {
+        let (list, verdict) = passed(&model(&format!("{text}\nrun t = 0..6")), 6.0);
+        assert!(verdict.contains("Ok"), "{verdict}\n{text}");
+        assert!(list.len() > 20);
+        for seen in list.iter().filter(|seen| seen.state.t.cos().abs() > 1e-6) {
+            let (found, t) = (value(&model(text), seen, "push"), seen.state.t);
+            assert!((found - demand(t)).abs() < 1e-8, "{t}: {found} {}\n{text}", demand(t));
+        }
+    }
+}
+
+/// An input that acts on one coordinate and holds another: x follows from the led y alone, so that
+/// friction on x, however large, holds nothing, and the input takes it on itself.
+#[test]
+fn friction_where_an_input_acts_holds_nothing() {
+    let text = "param m = 2, c = 1, mu = 5\ncoord x, y\ninput F\n\
+                kinetic m/2*(x'^2 + y'^2) + c*x'*y'\nforce x: F\nfriction rub: mu along x'\n\
+                constraint track by F: y = sin(t)\nstart x' = -1\nobserve push = F, rub.mode\nrun t = 0..6";
+    let (list, verdict) = passed(&model(text), 6.0);
+    assert!(verdict.contains("Ok"), "{verdict}");
+    for seen in &list {
+        let t = seen.state.t;
+        // c ẍ + m ÿ = 0, and m ẍ + c ÿ = F − μ sign(ẋ).
+        let (speed, second) = (-1.0 + 2.0 * (1.0 - t.cos()), 2.0 * t.sin());
+        assert!((seen.state.velocity[0] - speed).abs() < 1e-9, "{t}: {:?}", seen.state.velocity);
+        if speed.abs() > 1e-6 {
+            let push = 2.0 * second - t.sin() + 5.0 * speed.signum();
+            assert!((value(&model(text), seen, "push") - push).abs() < 1e-8, "{t}");
+        }
+    }
+}

@@ -273,7 +273,7 @@ fn tables_are_data_of_the_module() {
     for between in [Between::Linear, Between::Monotone, Between::Cubic, Between::Step] {
         for outside in [Outside::Ends, Outside::Hold, Outside::Extend, Outside::Repeat] {
             let table = Table::new("f", &breaks, &values, between, outside).expect("a table");
-            let id = table.register().expect("room");
+            let id = exprs.tabulate(table).expect("room");
             let call = |function, key: i64| exprs.call(function, &[exprs.integer(key).id, x.id]);
             let mut roots: Vec<_> = (0..5).map(|d| call(Function::Table, id.key(d))).collect();
             roots.extend((0..7).map(|k| call(Function::Entry, id.key(k))));

@@ -37,9 +37,9 @@ fn number(x: f64) -> Value {
 }
 
 impl RunPage<'_> {
-    /// Where it came to; the start, if not further.
+    /// Where it came to.
     fn last(&self) -> &State {
-        self.report.last.as_ref().map_or(&self.report.start.state, |last| &last.state)
+        self.report.last.as_ref().map_or(&self.report.stopped, |last| &last.state)
     }
 
     /// The last state by name.

@@ -118,6 +118,8 @@ pub(crate) struct Arena {
     pub(crate) restrictions: Restrictions,
     /// The functions of programs that expressions speak of.
     pub(crate) kept: Vec<Arc<crate::Given>>,
+    /// The tables that expressions speak of.
+    pub(crate) tables: Vec<Arc<crate::tables::Held>>,
     /// Memo of the total time derivative, by id.
     pub(crate) rates: FxHashMap<ExprId, ExprId>,
     /// Memo of single derivatives.
@@ -403,6 +405,7 @@ impl Arena {
             solves: Default::default(),
             restrictions: Default::default(),
             kept: Vec::new(),
+            tables: Vec::new(),
             rates: FxHashMap::default(),
             partials: FxHashMap::default(),
             primitives: FxHashMap::default(),

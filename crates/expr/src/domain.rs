@@ -7,7 +7,7 @@ use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
 use crate::given::Given;
 use crate::number::Number;
-use crate::tables::TableId;
+use crate::tables::{Held, Table, TableId};
 use std::sync::Arc;
 
 impl Exprs {
@@ -76,6 +76,18 @@ impl Exprs {
             _ => None,
         };
         order.into_iter().filter_map(table).collect()
+    }
+
+    /// A number for a table, by which expressions speak of it. The arena keeps it. `None` if there
+    /// were more than there are numbers.
+    pub fn tabulate(&self, table: Table) -> Option<TableId> {
+        let held = Held::new(table)?;
+        let id = held.id();
+        let kept = &mut self.arena.lock().tables;
+        if !kept.iter().any(|own| own.id() == id) {
+            kept.push(held);
+        }
+        Some(id)
     }
 
     /// A function of an argument. The arena keeps it.

@@ -9,33 +9,53 @@
 //! are `entry(8 id + j, m)`, constants of the motion as long as it stays on the piece. Finding m
 //! takes log n comparisons, whatever the number of points.
 //!
-//! Equal tables are one, and tables stay as long as the program runs: what is compiled from an
-//! expression refers to them by number.
+//! Equal tables are one. An arena that speaks of a table keeps it, and so does whatever keeps the
+//! arena; when the last of them is gone the table is dropped, and its number is never used again.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::sync::{Mutex, OnceLock};
-
-/// How many different tables a program may have.
-const MOST: usize = 1 << 16;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 /// Numbers of a piece: four coefficients, where it begins, and where it ends.
-const COLUMNS: u32 = 8;
+const COLUMNS: u64 = 8;
 /// The column of where a piece begins.
 const FROM: u32 = 4;
 /// The column of where a piece ends.
 const TO: u32 = 5;
+/// Numbers of tables are doubles where they are evaluated, and exact up to here.
+const MOST: u64 = (1 << 53) / COLUMNS;
 
 /// Beyond all arguments, and yet a number.
 const FAR: f64 = 1e300;
 
-/// Tables are kept in rooms of so many, each made when the one before is full.
-const ROOM: usize = 1 << 8;
+/// A thread has so many tables at hand.
+const NEAR: usize = 16;
 
-/// Places of tables, filled one after the other.
-type Room = Box<[OnceLock<Table>]>;
+static KNOWN: RwLock<Known> =
+    RwLock::new(Known { next: 0, by_id: BTreeMap::new(), by_hash: BTreeMap::new() });
+/// How many tables were dropped so far.
+static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-static ROOMS: [OnceLock<Room>; MOST / ROOM] = [const { OnceLock::new() }; MOST / ROOM];
-static COUNT: Mutex<(usize, Vec<u64>)> = Mutex::new((0, Vec::new()));
+struct Known {
+    next: u64,
+    by_id: BTreeMap<u64, Weak<Held>>,
+    by_hash: BTreeMap<u64, Vec<u64>>,
+}
+
+/// A table that arenas speak of, by its number. They keep it.
+#[derive(Debug)]
+pub(crate) struct Held {
+    id: u64,
+    hash: u64,
+    table: Arc<Table>,
+}
+
+thread_local! {
+    /// Tables that were looked up last, as long as none was dropped since.
+    static AT_HAND: RefCell<(u64, Vec<(u64, Arc<Table>)>)> = const { RefCell::new((0, Vec::new())) };
+}
 
 /// How a table goes on outside of its data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,7 +111,7 @@ pub struct Table {
 
 /// The number by which expressions speak of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct TableId(u32);
+pub struct TableId(u64);
 
 impl Table {
     /// A table of points with rising arguments, two or more. `None` if they do not rise or are
@@ -296,26 +316,6 @@ impl Table {
         }
     }
 
-    /// Puts a table among those that expressions speak of; `None` if there are too many.
-    pub fn register(self) -> Option<TableId> {
-        let hash = self.fingerprint();
-        let (count, hashes) = &mut *COUNT.lock().unwrap_or_else(|e| e.into_inner());
-        let same = (0..*count)
-            .find(|&at| hashes[at] == hash && table_at(at).is_some_and(|own| *own == self));
-        if let Some(at) = same {
-            return Some(TableId(at as u32));
-        }
-        if *count == MOST {
-            return None;
-        }
-        let at = *count;
-        let room = ROOMS[at / ROOM].get_or_init(|| (0..ROOM).map(|_| OnceLock::new()).collect());
-        let _ = room[at % ROOM].set(self);
-        hashes.push(hash);
-        *count += 1;
-        Some(TableId(at as u32))
-    }
-
     fn fingerprint(&self) -> u64 {
         let mut hasher = rustc_hash::FxHasher::default();
         self.name.hash(&mut hasher);
@@ -326,33 +326,75 @@ impl Table {
     }
 }
 
-/// The table at a place, if there is one yet.
-fn table_at(at: usize) -> Option<&'static Table> {
-    ROOMS.get(at / ROOM)?.get()?.get(at % ROOM)?.get()
+impl Held {
+    /// A table by its number: that of an equal one, if there is such; `None` if numbers are used up.
+    pub(crate) fn new(table: Table) -> Option<Arc<Held>> {
+        let hash = table.fingerprint();
+        // What is looked at may be the last hold on it, and is let go after the lock.
+        let mut seen: Vec<Arc<Held>> = Vec::new();
+        let known = &mut *KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        for id in known.by_hash.get(&hash).into_iter().flatten() {
+            seen.extend(known.by_id.get(id).and_then(Weak::upgrade));
+        }
+        if let Some(same) = seen.iter().find(|held| *held.table == table) {
+            return Some(Arc::clone(same));
+        }
+        let id = known.next;
+        if id >= MOST {
+            return None;
+        }
+        known.next += 1;
+        let held = Arc::new(Held { id, hash, table: Arc::new(table) });
+        known.by_id.insert(id, Arc::downgrade(&held));
+        known.by_hash.entry(hash).or_default().push(id);
+        Some(held)
+    }
+
+    /// The number by which expressions speak of it.
+    pub(crate) fn id(&self) -> TableId {
+        TableId(self.id)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let known = &mut *KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        known.by_id.remove(&self.id);
+        if let Some(list) = known.by_hash.get_mut(&self.hash) {
+            list.retain(|id| *id != self.id);
+            if list.is_empty() {
+                known.by_hash.remove(&self.hash);
+            }
+        }
+        DROPPED.fetch_add(1, Ordering::Release);
+    }
 }
 
 /// The column of where s is counted from.
 const ORIGIN: u32 = 6;
 
 impl TableId {
-    /// The table.
-    pub fn table(self) -> Option<&'static Table> {
-        table_at(self.0 as usize)
+    /// The table, as long as an arena keeps it.
+    pub fn table(self) -> Option<Arc<Table>> {
+        let held = {
+            let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+            known.by_id.get(&self.0).and_then(Weak::upgrade)
+        };
+        held.map(|held| Arc::clone(&held.table))
     }
 
     /// The number of a derivative, for expressions.
     pub fn key(self, order: u32) -> i64 {
-        i64::from(self.0) * i64::from(COLUMNS) + i64::from(order.min(COLUMNS - 1))
+        (self.0 * COLUMNS + u64::from(order).min(COLUMNS - 1)) as i64
     }
 
     /// The table and the order of a derivative, by its number.
     pub fn of_key(key: f64) -> Option<(TableId, u32)> {
-        let most = (MOST as f64) * f64::from(COLUMNS);
-        if !(0.0..most).contains(&key) || key.fract() != 0.0 {
+        if !(0.0..(MOST * COLUMNS) as f64).contains(&key) || key.fract() != 0.0 {
             return None;
         }
-        let key = key as u32;
-        Some((TableId(key / COLUMNS), key % COLUMNS))
+        let key = key as u64;
+        Some((TableId(key / COLUMNS), (key % COLUMNS) as u32))
     }
 
     /// The number of a coefficient.
@@ -369,11 +411,31 @@ impl TableId {
 /// `table(k, x)`, `piece(k, x)` and `entry(k, m)` of doubles.
 pub(crate) fn call(what: crate::Function, key: f64, x: f64) -> f64 {
     let Some((id, order)) = TableId::of_key(key) else { return f64::NAN };
-    let Some(table) = id.table() else { return f64::NAN };
-    match what {
+    let look_up = |table: &Table| match what {
         crate::Function::Table => table.value(order, x),
         crate::Function::Piece => table.piece(x),
         _ => table.entry(order, x),
+    };
+    // Motions look up the same few tables again and again: no lock, and nothing that threads share
+    // but a counter that is read.
+    let near = AT_HAND.try_with(|own| {
+        let (dropped, list) = &mut *own.borrow_mut();
+        let now = DROPPED.load(Ordering::Acquire);
+        if *dropped != now || list.len() > NEAR {
+            list.clear();
+            *dropped = now;
+        }
+        let at = list.iter().position(|near| near.0 == id.0);
+        let at = at.or_else(|| {
+            list.push((id.0, id.table()?));
+            Some(list.len() - 1)
+        })?;
+        Some(look_up(&list[at].1))
+    });
+    match near {
+        Ok(found) => found.unwrap_or(f64::NAN),
+        // The thread ends.
+        Err(_) => id.table().map_or(f64::NAN, |table| look_up(&table)),
     }
 }
 
@@ -574,7 +636,42 @@ mod tests {
             let piece = repeats.piece(x);
             assert_eq!(piece, f64::from(2 * k));
         }
-        let ids = [Outside::Hold, Outside::Hold, Outside::Extend].map(|o| of(o).register());
+        let exprs = crate::Exprs::new();
+        let ids = [Outside::Hold, Outside::Hold, Outside::Extend].map(|o| exprs.tabulate(of(o)));
         assert!(ids[0] == ids[1] && ids[0] != ids[2]);
+    }
+
+    fn numbered(k: u32) -> Table {
+        let (x, y) = ([0.0, 1.0], [f64::from(k), 0.25]);
+        Table::new("of its own", &x, &y, Between::Linear, Outside::Hold).expect("a table")
+    }
+
+    #[test]
+    fn tables_stay_as_long_as_an_arena_speaks_of_them() {
+        let exprs = crate::Exprs::new();
+        let id = exprs.tabulate(numbered(7)).expect("a number");
+        let value = || call(crate::Function::Table, id.key(0) as f64, 0.0);
+        let other = exprs.clone();
+        drop(exprs);
+        assert_eq!((value(), value()), (7.0, 7.0));
+        let again = crate::Exprs::new();
+        assert_eq!(again.tabulate(numbered(7)), Some(id));
+        drop(other);
+        assert_eq!(value(), 7.0);
+        drop(again);
+        assert!(value().is_nan() && id.table().is_none());
+        assert_ne!(crate::Exprs::new().tabulate(numbered(7)), Some(id));
+    }
+
+    #[test]
+    fn a_program_may_have_any_number_of_tables_one_after_the_other() {
+        for k in 0..100_000 {
+            let exprs = crate::Exprs::new();
+            let id = exprs.tabulate(numbered(k)).expect("a number");
+            assert_eq!(call(crate::Function::Table, id.key(0) as f64, -1.0), f64::from(k));
+        }
+        // Tables of other tests may be there.
+        let known = KNOWN.read().expect("not poisoned");
+        assert!(known.by_id.len() < 100 && known.by_hash.len() < 100);
     }
 }

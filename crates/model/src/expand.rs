@@ -575,7 +575,7 @@ impl<'m> Expander<'m> {
         }
         for state in &system.states {
             let name = self.names.of(&state.name);
-            put(&mut roots, &mut lines, format!("state {name}' = \u{1}"), &[state.rate]);
+            put(&mut roots, &mut lines, format!("state {name}' = \u{1}"), &[state.written]);
         }
         for speed in &system.speeds {
             let name = self.names.of(&speed.name);

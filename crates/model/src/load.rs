@@ -8,7 +8,7 @@ use crate::resolve::tables::TableFiles;
 use crate::resolve::{self, Limits, PartFiles, resolve};
 use crate::span::{SourceId, Sources};
 use crate::system::Model;
-use crate::tree::{File, PartSource, Statement, StatementKind, TableSource};
+use crate::tree::{Expr, File, PartSource, Statement, StatementKind, TableSource};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -22,6 +22,16 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// The texts it was read from.
     pub sources: Arc<Sources>,
+    read: Read,
+}
+
+/// What was read beside the text, to tell the model again.
+#[derive(Default)]
+struct Read {
+    settings: Vec<(Expr, Expr)>,
+    files: PartFiles,
+    tables: TableFiles,
+    limits: Limits,
 }
 
 impl std::fmt::Debug for Loaded {
@@ -37,6 +47,37 @@ impl Loaded {
     /// Whether the model cannot be used.
     pub fn is_faulty(&self) -> bool {
         self.model.is_none() || self.diagnostics.iter().any(|d| d.severity == Severity::Fault)
+    }
+
+    /// The same model told in `relative` or `absolute` coordinates, with further outputs and other
+    /// values of the start; `None` if there is none.
+    pub fn retold(
+        &self,
+        coordinates: &str,
+        observes: &[String],
+        start: &[String],
+    ) -> Option<Model> {
+        let (mut file, mut sources) = (self.file.clone(), Sources::clone(&self.sources));
+        let (mut settings, mut diagnostics) = (self.read.settings.clone(), Vec::new());
+        for text in observes {
+            let text = format!("observe {text}");
+            let id = sources.add("--show", text.clone());
+            let mut more = parser::parse(id, &text, false, &mut diagnostics);
+            file.statements.append(&mut more.statements);
+        }
+        for text in start {
+            let id = sources.add("--set", text.clone());
+            settings.extend(parser::parse_assignments(id, text, &mut diagnostics));
+        }
+        let beside = resolve::Beside {
+            overrides: &settings,
+            coordinates: Some(coordinates),
+            tables: Some(&self.read.tables),
+            ..resolve::Beside::default()
+        };
+        let (files, limits) = (&self.read.files, self.read.limits);
+        let model = resolve(&file, beside, files, Arc::new(sources), limits, &mut diagnostics);
+        model.filter(|_| diagnostics.iter().all(|d| d.severity != Severity::Fault))
     }
 }
 
@@ -170,7 +211,8 @@ pub fn load_with(
     );
     diagnostics
         .sort_by_key(|d| (d.labels.first().map(|l| (l.span.source, l.span.start)), d.severity));
-    Loaded { model, file, diagnostics, sources }
+    let read = Read { settings, files, tables, limits };
+    Loaded { model, file, diagnostics, sources, read }
 }
 
 /// `F=drive.csv, cubic` as a table and what the input is by it; anything else as it stands.

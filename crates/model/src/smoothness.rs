@@ -111,7 +111,7 @@ fn fault(
     span: Span,
     what: &str,
 ) -> Diagnostic {
-    let name = id.table().map_or("", |table| table.name());
+    let name = id.table().map_or(String::new(), |table| table.name().to_owned());
     // An input that is this table is what the model speaks of.
     let input = system
         .inputs

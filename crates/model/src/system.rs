@@ -11,9 +11,13 @@
 //! speaks of inputs themselves (their columns of B, an unknown that serves a constraint) starts
 //! from there.
 
+mod fed_back;
+mod machine;
 mod phase;
 mod touch;
+mod visit;
 
+pub use machine::{Attachment, Joint, JointTurn, Link, Motion, Moving, Stands, Step, Steps, Tree};
 pub use touch::{Change, Contact, Friction, Impacts, Mode, OfTouch, Phase, Shape, Touch, Touched};
 
 use crate::span::{Sources, Span};
@@ -169,198 +173,6 @@ pub struct System {
     pub determined: Vec<Determined>,
 }
 
-/// The bodies, frames and joints of a machine, as written: what recursions along it go by. Bodies
-/// come parents first, so that one pass outward has the pose of a parent before that of its child,
-/// and one pass inward the child before its parent. A model without joints, and without bodies
-/// that are free or fixed in others, has an empty tree.
-#[derive(Clone, Debug, Default)]
-pub struct Tree {
-    /// Bodies, frames and particles that take part, parents first.
-    pub links: Vec<Link>,
-    /// All joints, in the order of the text.
-    pub joints: Vec<Joint>,
-    /// Terms of T and L that are not the kinetic energy of a link.
-    pub others: Vec<ExprId>,
-    /// Terms of V that are not the weight of a link.
-    pub potentials: Vec<ExprId>,
-}
-
-impl Tree {
-    /// Visits every expression.
-    fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
-        for link in &mut self.links {
-            [&mut link.mass, &mut link.kinetic].into_iter().for_each(&mut *visit);
-            let lists = [&mut link.center, &mut link.inertia, &mut link.origin, &mut link.rotation];
-            for list in lists.into_iter().chain([&mut link.position, &mut link.gravity]) {
-                list.iter_mut().for_each(&mut *visit);
-            }
-            let Some(steps) = &mut link.steps else { continue };
-            steps.from_parent.iter_mut().chain(&mut steps.to_origin).for_each(&mut *visit);
-            if let Some(motion) = &mut steps.motion {
-                motion.twist.iter_mut().chain(&mut motion.drift).for_each(&mut *visit);
-            }
-            for step in &mut steps.columns {
-                step.linear.iter_mut().chain(&mut step.angular).for_each(&mut *visit);
-            }
-        }
-        self.others.iter_mut().chain(&mut self.potentials).for_each(&mut *visit);
-        for joint in &mut self.joints {
-            joint.point.iter_mut().for_each(&mut *visit);
-            for attachment in &mut joint.attachments {
-                attachment.at.iter_mut().chain(&mut attachment.turning).for_each(&mut *visit);
-            }
-            let Some(motion) = &mut joint.motion else { continue };
-            motion.along.iter_mut().chain(&mut motion.displaced).for_each(&mut *visit);
-            for turn in &mut motion.turns {
-                match turn {
-                    JointTurn::Plane(by) => visit(by),
-                    JointTurn::About(axis, by) => {
-                        axis.iter_mut().for_each(&mut *visit);
-                        visit(by);
-                    }
-                    JointTurn::Quaternion(e) => e.iter_mut().for_each(&mut *visit),
-                }
-            }
-        }
-    }
-}
-
-/// A body, frame or particle of a [`Tree`].
-#[derive(Clone, Debug)]
-pub struct Link {
-    /// Its full name.
-    pub name: String,
-    /// Its mass; 0 for a frame.
-    pub mass: ExprId,
-    /// The mass center in body axes.
-    pub center: Vec<ExprId>,
-    /// About the mass center in body axes: nine entries in space, one in the plane, none for a
-    /// particle.
-    pub inertia: Vec<ExprId>,
-    /// The point that joints speak of, in inertial axes.
-    pub origin: Vec<ExprId>,
-    /// R by rows, nine entries in space, four in the plane, none for a particle.
-    pub rotation: Vec<ExprId>,
-    /// The mass center in inertial axes.
-    pub position: Vec<ExprId>,
-    /// The uniform gravity that acts on it; empty where none does, or a field.
-    pub gravity: Vec<ExprId>,
-    /// Its kinetic energy.
-    pub kinetic: ExprId,
-    /// What it stands on.
-    pub stands: Stands,
-    /// How it moves beside that; `None` where it also does as coordinates elsewhere say (an
-    /// attachment that slides along its body, for instance).
-    pub steps: Option<Steps>,
-    /// Where it is declared.
-    pub span: Span,
-}
-
-/// How a link moves relative to what it stands on, by its own velocities: at its reference point, in
-/// inertial axes. That is where the joint is that carries it, else its origin.
-#[derive(Clone, Debug, Default)]
-pub struct Steps {
-    /// From the origin of what it stands on to the reference point; 0 where it stands on nothing.
-    pub from_parent: Vec<ExprId>,
-    /// From there to its own origin.
-    pub to_origin: Vec<ExprId>,
-    /// For each of its own coordinates.
-    pub columns: Vec<Step>,
-    /// The same for the velocities there are; `None` where it also moves by time, beside what it
-    /// stands on.
-    pub motion: Option<Moving>,
-}
-
-/// (linear, angular), in inertial axes.
-#[derive(Clone, Debug, Default)]
-pub struct Moving {
-    /// Σ S q̇; of a link that stands on nothing its whole twist.
-    pub twist: Vec<ExprId>,
-    /// By what twists change where q̈ = 0, seen from what it stands on.
-    pub drift: Vec<ExprId>,
-}
-
-/// What the rate of one coordinate does to a link.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// The coordinate.
-    pub coordinate: usize,
-    /// ∂(velocity of the reference point)/∂q̇.
-    pub linear: Vec<ExprId>,
-    /// ∂(angular velocity)/∂q̇: three numbers in space, one in the plane.
-    pub angular: Vec<ExprId>,
-}
-
-/// What a link stands on; links and joints by their places in the [`Tree`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stands {
-    /// As its `at` and `turning` say.
-    Placed,
-    /// On coordinates of its own. In absolute coordinates, the joint that would carry it.
-    Free(Option<usize>),
-    /// Fixed in another link, or in the ground.
-    On(Option<usize>),
-    /// On the coordinates of a joint.
-    Carried(usize),
-}
-
-/// A joint of a [`Tree`].
-#[derive(Clone, Debug)]
-pub struct Joint {
-    /// Its full name.
-    pub name: String,
-    /// `pin`, `slider`, …
-    pub kind: &'static str,
-    /// The links of its sides; `None` for the ground.
-    pub sides: [Option<usize>; 2],
-    /// Whether it carries its second side; else it closes.
-    pub carries: bool,
-    /// Its coordinates, in the order of the kind.
-    pub coordinates: Vec<usize>,
-    /// Coordinates that are its forbidden displacements, held at 0, where a reaction was asked for.
-    pub released: Vec<usize>,
-    /// The first attachment, in inertial axes.
-    pub point: Vec<ExprId>,
-    /// Both attachments, in the axes of what they belong to.
-    pub attachments: [Attachment; 2],
-    /// What it does to its second side, where it carries.
-    pub motion: Option<Motion>,
-    /// The statement.
-    pub span: Span,
-}
-
-/// Where a joint is attached to a link, in the link's axes.
-#[derive(Clone, Debug)]
-pub struct Attachment {
-    /// Where.
-    pub at: Vec<ExprId>,
-    /// The turn by rows, nine entries in space; in the plane its angle.
-    pub turning: Vec<ExprId>,
-}
-
-/// The second attachment as seen from the first: at `along` and turned by the turns, one after the
-/// other.
-#[derive(Clone, Debug)]
-pub struct Motion {
-    /// d, in the axes of the first attachment.
-    pub along: Vec<ExprId>,
-    /// A further displacement in inertial axes; 0 but where the joint is released.
-    pub displaced: Vec<ExprId>,
-    /// The factors of D.
-    pub turns: Vec<JointTurn>,
-}
-
-/// One turn of a joint.
-#[derive(Clone, Debug)]
-pub enum JointTurn {
-    /// In the plane, by an angle.
-    Plane(ExprId),
-    /// About a unit vector, by an angle.
-    About([ExprId; 3], ExprId),
-    /// By the rotation of a quaternion.
-    Quaternion([ExprId; 4]),
-}
-
 /// A relation χ(q, q̇, t) = 0 that determines coordinates without mass by the rest of a state. It
 /// holds at the start; a constraint keeps its rate.
 #[derive(Clone, Debug)]
@@ -408,8 +220,11 @@ pub struct StateVariable {
     pub name: String,
     /// z
     pub symbol: Symbol,
-    /// f, in the variables of the system; it may hold what is solved for.
+    /// f, by positions, velocities or momenta, states, inputs and time. Where contacts or friction
+    /// want a phase, it is as written.
     pub rate: ExprId,
+    /// f as written: it may hold what is solved for.
+    pub written: ExprId,
     /// Where it is declared.
     pub span: Span,
 }
@@ -954,102 +769,6 @@ impl System {
         system
     }
 
-    /// Visits every expression of the system, but for the values of parameters and inputs.
-    pub(crate) fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
-        match &mut self.energy {
-            Energy::Lagrangian { kinetic, potential, rest, lagrangian, momenta } => {
-                [kinetic, potential, rest, lagrangian].into_iter().for_each(&mut *visit);
-                momenta.iter_mut().for_each(&mut *visit);
-            }
-            Energy::Hamiltonian { hamiltonian, velocities } => {
-                visit(hamiltonian);
-                velocities.iter_mut().for_each(&mut *visit);
-            }
-        }
-        self.energy_terms.iter_mut().for_each(|term| visit(&mut term.0));
-        visit(&mut self.dissipation);
-        let forces = self.forces.iter_mut().chain(&mut self.nonideal);
-        forces.flat_map(|f| &mut f.components).for_each(|c| visit(&mut c.1));
-        self.constraints.iter_mut().for_each(|c| visit(&mut c.residual));
-        self.frictions.iter_mut().for_each(|friction| friction.each(visit));
-        self.contacts.iter_mut().for_each(|contact| contact.each(visit));
-        self.rolling.iter_mut().for_each(|touch| touch.each(visit));
-        self.states.iter_mut().for_each(|z| visit(&mut z.rate));
-        for servo in &mut self.servos {
-            servo.weight.iter_mut().for_each(&mut *visit);
-            for u in &mut servo.inputs {
-                visit(&mut u.value);
-                u.column.iter_mut().for_each(|c| visit(&mut c.1));
-            }
-        }
-        self.speeds.iter_mut().for_each(|s| visit(&mut s.value));
-        for start in &mut self.start {
-            visit(&mut start.left);
-            visit(&mut start.right);
-        }
-        visit(&mut self.run.from);
-        visit(&mut self.run.to);
-        self.run.every.iter_mut().for_each(&mut *visit);
-        self.run.tolerance.iter_mut().for_each(&mut *visit);
-        self.observes.iter_mut().chain(&mut self.outputs).for_each(|o| visit(&mut o.value));
-        for event in &mut self.events {
-            visit(&mut event.function);
-            event.period.iter_mut().for_each(&mut *visit);
-            if let Action::Reset(list) = &mut event.action {
-                for (quantity, value) in list {
-                    visit(quantity);
-                    visit(value);
-                }
-            }
-        }
-        for draw in &mut self.draws {
-            draw.points.iter_mut().flatten().for_each(&mut *visit);
-            draw.radius.iter_mut().for_each(&mut *visit);
-            draw.axis.iter_mut().flatten().for_each(&mut *visit);
-        }
-        for place in &mut self.places {
-            place.position.iter_mut().for_each(&mut *visit);
-            if let Some(extent) = &mut place.extent {
-                visit(&mut extent.mass);
-                extent.rotation.iter_mut().chain(&mut extent.inertia).for_each(&mut *visit);
-            }
-        }
-        self.gravity.iter_mut().flatten().for_each(&mut *visit);
-        self.tree.each(visit);
-        for check in &mut self.checks {
-            match &mut check.kind {
-                CheckKind::Equal { left, right, within, at } => {
-                    left.iter_mut().chain(right).chain(within).for_each(&mut *visit);
-                    match at {
-                        CheckAt::Time(t) => visit(t),
-                        CheckAt::State(list) => list.iter_mut().for_each(|(a, b)| {
-                            visit(a);
-                            visit(b);
-                        }),
-                        CheckAt::Anywhere | CheckAt::Start | CheckAt::End => {}
-                    }
-                }
-                CheckKind::Agree { within } => within.iter_mut().for_each(&mut *visit),
-                CheckKind::Conserve { value, within } => {
-                    visit(value);
-                    within.iter_mut().for_each(&mut *visit);
-                }
-                CheckKind::Linearize { values, within, .. } => {
-                    values.iter_mut().flatten().chain(within).for_each(&mut *visit);
-                }
-                CheckKind::Verdict(_)
-                | CheckKind::Analyze { .. }
-                | CheckKind::Fault(_)
-                | CheckKind::Warning(_) => {}
-            }
-        }
-        for (quantity, value) in &mut self.state {
-            visit(quantity);
-            visit(value);
-        }
-        self.determined.iter_mut().for_each(|d| visit(&mut d.residual));
-    }
-
     /// The velocity symbols.
     pub fn velocities(&self) -> Vec<Symbol> {
         self.coordinates.iter().map(|c| c.velocity).collect()
@@ -1068,63 +787,5 @@ impl System {
     /// The symbols of the momenta's rates.
     pub fn momentum_rates(&self) -> Vec<Symbol> {
         self.coordinates.iter().map(|c| c.momentum_rate).collect()
-    }
-
-    /// Every expression the system holds, parameter values included.
-    pub fn roots(&self) -> Vec<ExprId> {
-        let mut roots: Vec<ExprId> = self.parameters.iter().filter_map(|p| p.value).collect();
-        roots.extend(self.inputs.iter().filter_map(|u| u.value));
-        roots.extend(self.states.iter().map(|z| z.rate));
-        match &self.energy {
-            Energy::Lagrangian { lagrangian, .. } => roots.push(*lagrangian),
-            Energy::Hamiltonian { hamiltonian, .. } => roots.push(*hamiltonian),
-        }
-        roots.push(self.dissipation);
-        let forces = self.forces.iter().chain(&self.nonideal);
-        roots.extend(forces.flat_map(|f| f.components.iter().map(|c| c.1)));
-        roots.extend(self.constraints.iter().map(|c| c.residual));
-        for contact in &self.contacts {
-            roots.extend([contact.gap(), contact.restitution]);
-            roots.extend(contact.condition);
-        }
-        for friction in &self.frictions {
-            roots.extend(
-                friction.slip.iter().chain([&friction.bound]).chain(&friction.static_bound),
-            );
-        }
-        for servo in &self.servos {
-            roots.extend(&servo.weight);
-            roots.extend(servo.inputs.iter().map(|u| u.value));
-        }
-        roots.extend(self.speeds.iter().map(|s| s.value));
-        roots.extend(self.start.iter().flat_map(|s| [s.left, s.right]));
-        roots.extend(
-            [self.run.from, self.run.to]
-                .into_iter()
-                .chain(self.run.every)
-                .chain(self.run.tolerance),
-        );
-        roots.extend(self.observes.iter().map(|o| o.value));
-        for event in &self.events {
-            roots.push(event.function);
-            roots.extend(event.period);
-            if let Action::Reset(list) = &event.action {
-                roots.extend(list.iter().flat_map(|&(a, b)| [a, b]));
-            }
-        }
-        for draw in &self.draws {
-            roots.extend(draw.points.iter().flatten());
-            roots.extend(draw.radius);
-            roots.extend(draw.axis.iter().flatten());
-        }
-        for check in &self.checks {
-            match &check.kind {
-                CheckKind::Equal { left, right, .. } => roots.extend(left.iter().chain(right)),
-                CheckKind::Conserve { value, .. } => roots.push(*value),
-                CheckKind::Linearize { values, .. } => roots.extend(values.iter().flatten()),
-                _ => {}
-            }
-        }
-        roots
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! If the derivatives of M, Q, C, A, b and of the constraints with respect to a parameter
 //! are all 0 by the zero test, no motion depends on it: it enters L in a constant or in
-//! the rate of a function of q and t. Outputs, events and the start are looked at by
-//! what occurs in them.
+//! the rate of a function of q and t. Outputs, events, the start and rates of states are looked
+//! at by what occurs in them.
 
 use super::Subject;
 use dalembert_expr::{ExprId, Symbol};
@@ -74,6 +74,7 @@ fn visible(subject: &Subject) -> Vec<ExprId> {
     roots.extend(system.run.every.iter().chain(&system.run.tolerance));
     roots.extend(system.observes.iter().map(|o| o.value));
     roots.extend(system.speeds.iter().map(|s| s.value));
+    roots.extend(system.states.iter().map(|z| z.rate));
     // What sticks and touches acts in some phases, and not in the law as it is looked at here.
     for contact in &system.contacts {
         roots.extend([contact.gap(), contact.restitution]);

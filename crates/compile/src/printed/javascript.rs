@@ -40,7 +40,7 @@ pub fn module(tapes: &[(&str, &Tape)]) -> Result<String, NotPrinted> {
         text.push_str(TABLES);
         for (at, id) in tables.iter().enumerate() {
             if let Some(table) = id.table() {
-                let _ = writeln!(text, "const d{at} = {};", data(table));
+                let _ = writeln!(text, "const d{at} = {};", data(&table));
             }
         }
     }

@@ -9,10 +9,17 @@
 //! where J has the rows of the contacts, f their loads and v̇₀ is the motion without these. The length
 //! |u| is that of the change of motion in the metric, ½|u|² its energy. Rows are scaled to |Y_i| = 1, so
 //! nothing here has units but what the metric gives to all alike; [`Space::load`] takes loads back.
+//!
+//! Where multipliers act along B̃ in place of Aᵀ (rows that inputs hold, forces that go by them), what
+//! loads change is seen along K with KᵀB̃ = 0, and D is not symmetric:
+//!
+//! ```text
+//! u = Xᵀ f ,   Xᵀ = (KᵀΓ S Z L⁻ᵀ)⁻¹ KᵀJᵀ ,   D = Y Xᵀ .
+//! ```
 
 use crate::eliminations::{Elimination, Scratch};
 use crate::error::SolveError;
-use crate::linalg::{cholesky, dot, norm};
+use crate::linalg::{cholesky, dot, lu, norm};
 use crate::outcome::{Outcome, Verdict};
 use crate::terms::{Terms, Tolerances};
 
@@ -52,6 +59,8 @@ pub struct Space {
     pub free: Vec<f64>,
     /// Y with rows of length one (0 for what cannot move).
     pub y: Vec<Vec<f64>>,
+    /// X, where it is not Y.
+    x: Option<Vec<Vec<f64>>>,
     /// What c is known to.
     pub noise: Vec<f64>,
     /// |Y_i| before scaling.
@@ -67,6 +76,17 @@ impl Space {
     pub fn new(
         terms: &Terms,
         touches: &Touches,
+        solver: &dyn Elimination,
+    ) -> Result<Space, SpaceError> {
+        Space::directed(terms, touches, None, solver)
+    }
+
+    /// The same where the multipliers of the rows act along `directions`, n entries for each, in
+    /// place of these.
+    pub fn directed(
+        terms: &Terms,
+        touches: &Touches,
+        directions: Option<&[f64]>,
         solver: &dyn Elimination,
     ) -> Result<Space, SpaceError> {
         let n = terms.n;
@@ -86,14 +106,62 @@ impl Space {
         let seen: Vec<(f64, f64)> =
             touches.rows.iter().map(|row| (dot(row, v), size(row))).collect();
         space.set_rows(touches, &seen);
+        if let Some(directions) = directions {
+            let rows = outcome.independent.iter();
+            let rows: Vec<&[f64]> = rows.map(|&i| &directions[i * n..(i + 1) * n]).collect();
+            space.direct(terms, touches, &rows)?;
+        }
         Ok(space)
+    }
+
+    /// X, by what rows act along.
+    fn direct(
+        &mut self,
+        terms: &Terms,
+        touches: &Touches,
+        directions: &[&[f64]],
+    ) -> Result<(), SpaceError> {
+        let (n, scale) = (terms.n, scale(terms));
+        let (basis, count) = complete(directions, &scale);
+        let beside: Vec<Vec<f64>> = basis[count..]
+            .iter()
+            .map(|q| q.iter().zip(&scale).map(|(q, s)| q * s).collect())
+            .collect();
+        let k = self.lift.len();
+        if beside.len() != k {
+            return Err(SpaceError::Motion(Verdict::Inconsistent));
+        }
+        let moved: Vec<Vec<f64>> = self
+            .lift
+            .iter()
+            .map(|column| (0..n).map(|r| dot(&terms.metric[r * n..(r + 1) * n], column)).collect())
+            .collect();
+        let mut matrix: Vec<f64> =
+            beside.iter().flat_map(|q| moved.iter().map(|m| dot(q, m))).collect();
+        let (mut order, mut room) = (vec![0; k], vec![0.0; k]);
+        if !lu::factor(&mut matrix, k, &mut order) {
+            return Err(SpaceError::Motion(Verdict::Inconsistent));
+        }
+        let rows = touches.rows.iter().zip(&self.length).map(|(row, length)| {
+            let mut x: Vec<f64> = beside.iter().map(|q| dot(q, row) / length).collect();
+            lu::solve(&matrix, k, &order, &mut x, &mut room);
+            x
+        });
+        self.x = Some(rows.collect());
+        Ok(())
+    }
+
+    /// X.
+    fn x(&self) -> &[Vec<f64>] {
+        self.x.as_deref().unwrap_or(&self.y)
     }
 
     /// The same space with other values of the rows without loads: of velocities, for an impact.
     /// `sizes` are those of the terms that they are sums of.
     pub fn with_free(&self, values: &[f64], sizes: &[f64]) -> Space {
         let mut space = self.clone();
-        let largest = sizes.iter().zip(&self.length).map(|(s, l)| s / l).fold(0.0, f64::max);
+        let lengths = sizes.iter().zip(&self.length).enumerate().filter(|(i, _)| !self.is_led(*i));
+        let largest = lengths.map(|(_, (s, l))| s / l).fold(0.0, f64::max);
         for i in 0..values.len() {
             space.free[i] = values[i] / self.length[i];
             space.noise[i] = ROUNDING * sizes[i] / self.length[i] + ELSEWHERE * largest;
@@ -104,41 +172,8 @@ impl Space {
     /// S Z L⁻ᵀ, with these rows held.
     fn reduce(&mut self, terms: &Terms, held: &[&[f64]]) -> Result<(), SpaceError> {
         let n = terms.n;
-        let scale: Vec<f64> = (0..n)
-            .map(|i| {
-                let mass = terms.metric[i * n + i];
-                let mass =
-                    if mass > 0.0 { mass } else { terms.inertia.get(i).copied().unwrap_or(0.0) };
-                if mass > 0.0 { 1.0 / mass.sqrt() } else { 1.0 }
-            })
-            .collect();
-        let mut basis: Vec<Vec<f64>> = Vec::new();
-        for row in held {
-            let mut q: Vec<f64> = row.iter().zip(&scale).map(|(a, s)| a * s).collect();
-            let length = norm(&q);
-            q.iter_mut().for_each(|q| *q /= length);
-            let left = reject(&mut q, &basis);
-            if left > f64::MIN_POSITIVE {
-                q.iter_mut().for_each(|q| *q /= left);
-                basis.push(q);
-            }
-        }
-        let count = basis.len();
-        while basis.len() < n {
-            // The unit vector that is least in what there is.
-            let outside = |i: usize| 1.0 - basis.iter().map(|q| q[i] * q[i]).sum::<f64>();
-            let Some(best) = (0..n).max_by(|&a, &b| outside(a).total_cmp(&outside(b))) else {
-                break;
-            };
-            let mut q = vec![0.0; n];
-            q[best] = 1.0;
-            let left = reject(&mut q, &basis);
-            if !(left > OUTSIDE) {
-                break;
-            }
-            q.iter_mut().for_each(|q| *q /= left);
-            basis.push(q);
-        }
+        let scale = scale(terms);
+        let (basis, count) = complete(held, &scale);
         let z = &basis[count..];
         let k = z.len();
         let mut metric = vec![0.0; k * k];
@@ -185,14 +220,20 @@ impl Space {
                 .fold(0.0, f64::max);
             let length = norm(&y);
             let moves = length > IMMOVABLE * most;
-            let length = if moves { length } else { most.max(f64::MIN_POSITIVE) };
+            // What nothing here can move has no length of its own.
+            let length = match (moves, norm(row)) {
+                (true, _) => length,
+                (false, own) if own > 0.0 => own,
+                (false, _) => 1.0,
+            };
             y.iter_mut().for_each(|y| *y = if moves { *y / length } else { 0.0 });
             self.y.push(y);
             self.length.push(length);
             self.free.push((value - bias) / length);
             sizes.push((size + bias.abs()) / length);
         }
-        let largest = sizes.iter().copied().fold(0.0, f64::max);
+        let moving = sizes.iter().enumerate().filter(|(i, _)| !self.is_led(*i));
+        let largest = moving.map(|(_, size)| *size).fold(0.0, f64::max);
         self.noise = sizes.iter().map(|size| ROUNDING * size + ELSEWHERE * largest).collect();
     }
 
@@ -203,19 +244,24 @@ impl Space {
 
     /// Whether loads on a row change anything.
     pub fn moves(&self, row: usize) -> bool {
-        self.y[row].iter().any(|y| *y != 0.0)
+        self.x()[row].iter().any(|x| *x != 0.0)
+    }
+
+    /// Whether no load changes the acceleration of a row.
+    pub fn is_led(&self, row: usize) -> bool {
+        self.y[row].iter().all(|y| *y == 0.0)
     }
 
     /// D_ij.
     pub fn coupling(&self, i: usize, j: usize) -> f64 {
-        dot(&self.y[i], &self.y[j])
+        dot(&self.y[i], &self.x()[j])
     }
 
     /// u of loads, scaled.
     pub fn motion(&self, loads: &[f64]) -> Vec<f64> {
         let mut u = vec![0.0; self.lift.len()];
-        for (y, load) in self.y.iter().zip(loads) {
-            u.iter_mut().zip(y).for_each(|(u, y)| *u += y * load);
+        for (x, load) in self.x().iter().zip(loads) {
+            u.iter_mut().zip(x).for_each(|(u, x)| *u += x * load);
         }
         u
     }
@@ -256,6 +302,49 @@ impl Space {
         }
         change
     }
+}
+
+/// S.
+fn scale(terms: &Terms) -> Vec<f64> {
+    let of = |i: usize| {
+        let mass = terms.metric[i * terms.n + i];
+        let mass = if mass > 0.0 { mass } else { terms.inertia.get(i).copied().unwrap_or(0.0) };
+        if mass > 0.0 { 1.0 / mass.sqrt() } else { 1.0 }
+    };
+    (0..terms.n).map(of).collect()
+}
+
+/// An orthonormal basis: of rows times S, so many as the number says, and of what is beside them.
+fn complete(rows: &[&[f64]], scale: &[f64]) -> (Vec<Vec<f64>>, usize) {
+    let n = scale.len();
+    let mut basis: Vec<Vec<f64>> = Vec::new();
+    for row in rows {
+        let mut q: Vec<f64> = row.iter().zip(scale).map(|(a, s)| a * s).collect();
+        let length = norm(&q);
+        q.iter_mut().for_each(|q| *q /= length);
+        let left = reject(&mut q, &basis);
+        if left > f64::MIN_POSITIVE {
+            q.iter_mut().for_each(|q| *q /= left);
+            basis.push(q);
+        }
+    }
+    let count = basis.len();
+    while basis.len() < n {
+        // The unit vector that is least in what there is.
+        let outside = |i: usize| 1.0 - basis.iter().map(|q| q[i] * q[i]).sum::<f64>();
+        let Some(best) = (0..n).max_by(|&a, &b| outside(a).total_cmp(&outside(b))) else {
+            break;
+        };
+        let mut q = vec![0.0; n];
+        q[best] = 1.0;
+        let left = reject(&mut q, &basis);
+        if !(left > OUTSIDE) {
+            break;
+        }
+        q.iter_mut().for_each(|q| *q /= left);
+        basis.push(q);
+    }
+    (basis, count)
 }
 
 /// Takes out of a vector what is along others, which are orthonormal; the length of what is left.

@@ -2,7 +2,7 @@
 //! a whole.
 
 use super::*;
-use crate::system::{Energy, System};
+use crate::system::{Energy, Input, Phase, System};
 use crate::tree::StatementKind;
 
 impl<'a> Resolver<'a, '_> {
@@ -123,12 +123,31 @@ impl<'a> Resolver<'a, '_> {
         self.look_at_the_unvisited();
         self.unused_parameters(&system);
         self.apply_servos(&mut system, servos);
+        self.feed_back(&mut system);
         let system = system.closed(&self.exprs);
         for fault in crate::smoothness::check(&self.exprs, &system) {
             self.report(fault);
         }
         dedup(self.diagnostics);
         Some(system)
+    }
+
+    /// Gives states their rates where these hold what is solved for. With contacts or friction each
+    /// phase does so for itself; what is refused is seen in the one where all of them act.
+    fn feed_back(&mut self, system: &mut System) {
+        if self.diagnostics.iter().any(|d| d.severity == Severity::Fault) {
+            return;
+        }
+        let found = match system.wants_phase() {
+            true => {
+                let mut all = system.in_phase(&self.exprs, &Phase::shown(system));
+                all.feed_back(&self.exprs)
+            }
+            false => system.feed_back(&self.exprs),
+        };
+        if let Err(fault) = found {
+            self.report(fault);
+        }
     }
 
     /// Poses of bodies and frames, parents first, so that long chains stay shallow.
@@ -189,7 +208,11 @@ impl<'a> Resolver<'a, '_> {
     fn leftover_overrides(&mut self) {
         let numbers = std::mem::take(&mut self.overrides.numbers);
         for (name, left, right, used) in numbers {
-            if !used && name.contains('.') {
+            // Inputs of parts take theirs when they are resolved.
+            let entry =
+                |u: &Input| u.name.strip_prefix(&name).is_some_and(|rest| rest.starts_with('['));
+            let is_input = self.parts.inputs.iter().any(|u| u.name == name || entry(u));
+            if !used && name.contains('.') && !is_input {
                 self.overrides.start.push((left, right));
             } else {
                 self.overrides.numbers.push((name, left, right, used));

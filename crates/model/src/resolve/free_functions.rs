@@ -42,9 +42,8 @@ impl<'a> Resolver<'a, '_> {
             }
             "unit" => {
                 let v = self.vector_of(&values[0], spans[0])?;
-                let length = self.length(&v, spans[0])?;
-                let inverse = self.exprs.at(length).powi(-1).id;
-                Ok(Value::vector(v.to_vec()).scale(&self.exprs, inverse))
+                let direction = self.along(&v);
+                direction.map(Value::vector).ok_or(()).or_else(|()| self.no_direction(spans[0]))
             }
             "clamp" => {
                 let mut x = [ExprId::ZERO; 3];
@@ -138,17 +137,16 @@ impl<'a> Resolver<'a, '_> {
         self.exprs.sum(&terms)
     }
 
-    /// |v|, which is not 0.
-    fn length(&mut self, v: &[ExprId], span: Span) -> Eval<ExprId> {
+    /// v/|v|, if v is not 0 as it stands.
+    pub(super) fn along(&self, v: &[ExprId]) -> Option<Vec<ExprId>> {
         let square = Value::dot(&self.exprs, v, v);
-        if square == ExprId::ZERO {
-            return self.fault(
-                Code::DivisionByZero,
-                span,
-                "this vector is zero and has no direction",
-            );
-        }
-        Ok(self.exprs.at(square).sqrt().id)
+        let length = self.exprs.at(square).sqrt();
+        let scaled = || v.iter().map(|&e| (self.exprs.at(e) / length).id).collect();
+        (square != ExprId::ZERO).then(scaled)
+    }
+
+    fn no_direction(&mut self, span: Span) -> Eval<Value> {
+        self.fault(Code::DivisionByZero, span, "this vector is zero and has no direction")
     }
 
     /// The turn about the direction of an axis. One that moves by itself leaves the angular velocity
@@ -156,14 +154,9 @@ impl<'a> Resolver<'a, '_> {
     fn turn_about(&mut self, axis: [ExprId; 3], angle: ExprId, span: Span) -> Eval<Value> {
         let is_fixed = axis.iter().all(|&id| self.mask(id) & !role::PARAMETER == 0);
         let rate = self.rate_of(angle).filter(|_| is_fixed);
-        // Along an axis of the frame there is nothing to scale.
-        let along = axis.iter().filter(|&&id| id != ExprId::ZERO).collect::<Vec<_>>();
-        if let [&ExprId::ONE] = along[..] {
-            return Ok(Value::about(&self.exprs, &axis, angle, rate));
+        match self.along(&axis).as_deref() {
+            Some(&[x, y, z]) => Ok(Value::about(&self.exprs, &[x, y, z], angle, rate)),
+            _ => self.no_direction(span),
         }
-        let length = self.length(&axis, span)?;
-        let length = self.exprs.at(length);
-        let direction = axis.map(|id| (self.exprs.at(id) / length).id);
-        Ok(Value::about(&self.exprs, &direction, angle, rate))
     }
 }

@@ -7,11 +7,15 @@
 //! evaluation recurses only so far; past that it asks for what is missing
 //! (`Stop::Need`) and is tried again once that is known.
 
+mod asked;
 mod bodies;
 mod builtins;
+mod carried;
 mod declare;
 mod enter;
 mod evaluate;
+mod events;
+mod figures;
 mod finish;
 mod forces;
 mod free_functions;
@@ -23,6 +27,7 @@ mod names;
 mod naming;
 mod normalize;
 mod outputs;
+mod parameters;
 mod parts;
 mod places;
 mod quantities;
@@ -30,10 +35,12 @@ mod reference;
 mod report;
 mod rigid;
 mod servo;
+mod start;
 mod statements;
 pub(crate) mod tables;
 mod touch;
 mod twists;
+mod unknown;
 mod unvisited;
 mod value;
 

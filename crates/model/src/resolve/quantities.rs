@@ -166,11 +166,13 @@ impl<'a> Resolver<'a, '_> {
             [single] if result.scalar().is_some() => Ok(vec![*single; count]),
             list if list.len() == count => Ok(list.to_vec()),
             list => {
-                let message = format!("{} values for {count} inputs", list.len());
-                Err(self.report(
-                    Diagnostic::fault(Code::Shape, value.span, message)
-                        .hint("give one value for all, or a list with one for each"),
-                ))
+                let inputs =
+                    if count == 1 { "one input".into() } else { format!("{count} inputs") };
+                let message = format!("{} values for {inputs}", list.len());
+                Err(self.report(Diagnostic::fault(Code::Shape, value.span, message).hint(
+                    "give one value for all, or a list with one for each; of a file with several \
+                     columns `columns [t, F]` picks one",
+                )))
             }
         }
     }
@@ -220,6 +222,7 @@ impl<'a> Resolver<'a, '_> {
             name: full,
             symbol,
             rate: ExprId::ZERO,
+            written: ExprId::ZERO,
             span: name.span,
         });
         self.defs[def.0 as usize].state = State::Done(Value::Scalar(self.exprs.of_symbol(symbol)));
@@ -286,28 +289,9 @@ impl<'a> Resolver<'a, '_> {
             let Some(&def) = self.rate_defs.get(&in_time) else { continue };
             let Some(rate) = self.settle(|r| r.def_value(def)) else { continue };
             let rate = self.normalize(rate.scalar().unwrap_or(ExprId::ZERO));
-            self.refuse_solved(rate, at);
             self.parts.states[at].rate = rate;
+            self.parts.states[at].written = rate;
         }
-    }
-
-    /// Faults a rate that holds what is only solved for.
-    fn refuse_solved(&mut self, rate: ExprId, at: usize) {
-        if self.mask(rate) & SOLVED == 0 {
-            return;
-        }
-        let symbols = self.exprs.symbols_of(&[rate]);
-        let culprit = symbols.into_iter().find(|&s| self.role(s) & SOLVED != 0);
-        let name = culprit.map(|s| self.exprs.symbol_info(s).full_name()).unwrap_or_default();
-        let StateVariable { name: state, span, .. } = self.parts.states[at].clone();
-        let message = format!(
-            "the rate of state `{state}` holds `{name}`, which is solved for with the motion"
-        );
-        self.report(
-            Diagnostic::fault(Code::StateRate, span, message).hint(
-                "the rate of a state is made of positions, velocities, states, inputs and time",
-            ),
-        );
     }
 
     /// A constraint may hold a state whose rate holds no velocity.

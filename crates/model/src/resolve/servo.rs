@@ -26,7 +26,7 @@
 
 use super::labels::ROWS;
 use super::*;
-use crate::system::{Commanded, Energy, Force, Input, Level, Servo, System};
+use crate::system::{Commanded, Energy, Force, Input, Servo, System};
 
 /// What a constraint statement says of its inputs.
 #[derive(Clone)]
@@ -145,7 +145,7 @@ impl<'a> Resolver<'a, '_> {
             else {
                 continue;
             };
-            let gradients = gradients(&self.exprs, system, &rows);
+            let gradients = system.gradients(&self.exprs, &rows);
             let weight = match plan.by.weight {
                 Some(weight) => match self.settle(|r| r.servo_weight(weight, &plan.by, k)) {
                     Some(weight) => Some(weight),
@@ -269,7 +269,8 @@ impl<'a> Resolver<'a, '_> {
             Energy::Hamiltonian { hamiltonian, .. } => (*hamiltonian, span),
         });
         others.extend(system.constraints.iter().map(|c| (c.residual, c.span)));
-        others.extend(system.states.iter().map(|z| (z.rate, z.span)));
+        // Rates of states may hold it, and not how fast it changes.
+        let rates: Vec<(ExprId, Span)> = system.states.iter().map(|z| (z.rate, z.span)).collect();
         others.extend(system.speeds.iter().map(|s| (s.value, s.span)));
         others.push((system.dissipation, span));
         let forces = system.forces.iter().chain(&system.nonideal);
@@ -277,7 +278,9 @@ impl<'a> Resolver<'a, '_> {
         for (at, symbol) in own.iter().enumerate() {
             let input = &system.inputs[inputs[at]];
             let family = [*symbol, input.rate, input.second];
-            for &(id, place) in &others {
+            let places = others.iter().map(|place| (place, &family[..]));
+            let places = places.chain(rates.iter().map(|place| (place, &family[1..])));
+            for (&(id, place), family) in places {
                 let found = self.exprs.symbols_of(&[id]);
                 if family.iter().any(|s| found.contains(s)) {
                     let name = name(system, at);
@@ -286,7 +289,7 @@ impl<'a> Resolver<'a, '_> {
                     return Err(self.report(
                         Diagnostic::fault(Code::ServoLinear, place, message)
                             .with(span, "this constraint finds it")
-                            .hint("forces linear in it, outputs, events and checks may hold it"),
+                            .hint("forces linear in it, rates of states, outputs, events and checks may hold it"),
                     ));
                 }
             }
@@ -338,39 +341,6 @@ fn count(inputs: usize) -> String {
     if inputs == 1 { "one input".to_owned() } else { format!("{inputs} inputs") }
 }
 
-/// Aₛ: how rows restrict q̈, by coordinate.
-fn gradients(exprs: &Exprs, system: &System, rows: &[usize]) -> Vec<Vec<(usize, ExprId)>> {
-    let by_momenta = match &system.energy {
-        Energy::Hamiltonian { velocities, .. } => {
-            Some(exprs.jacobian(velocities, &system.momenta()))
-        }
-        Energy::Lagrangian { .. } => None,
-    };
-    let n = system.n_coordinates();
-    rows.iter()
-        .map(|&row| {
-            let constraint = &system.constraints[row];
-            let symbols = match (constraint.level, by_momenta.is_some()) {
-                (Level::Position, _) => system.positions(),
-                (Level::Velocity, false) => system.velocities(),
-                (Level::Velocity, true) => system.momenta(),
-                (Level::Acceleration, false) => system.accelerations(),
-                (Level::Acceleration, true) => system.momentum_rates(),
-            };
-            let own = exprs.gradient(constraint.residual, &symbols);
-            let own = match (&by_momenta, constraint.level) {
-                // ∂/∂q̇ = H_pp⁻¹ ∂/∂p.
-                (Some(h_pp), Level::Velocity | Level::Acceleration) => {
-                    let entries: Vec<ExprId> = (0..n * n).map(|p| h_pp.get(p / n, p % n)).collect();
-                    exprs.solve(&entries, &own)
-                }
-                _ => own,
-            };
-            own.into_iter().enumerate().filter(|c| c.1 != ExprId::ZERO).collect()
-        })
-        .collect()
-}
-
 /// C = B u − Aₛᵀμ.
 fn force(
     exprs: &Exprs,
@@ -405,7 +375,7 @@ fn shared(
 ) -> Vec<ExprId> {
     let n = system.n_coordinates();
     let ideal: Vec<usize> = (0..system.constraints.len()).filter(|r| !rows.contains(r)).collect();
-    let held = gradients(exprs, system, &ideal);
+    let held = system.gradients(exprs, &ideal);
     let size = n + ideal.len();
     // [M, Aᵢᵀ; Aᵢ, 0] [y; κ] = [Aₛᵀμ; 0], in a model given by H with H_pp in front.
     let mut matrix = vec![ExprId::ZERO; size * size];

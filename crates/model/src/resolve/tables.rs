@@ -141,7 +141,7 @@ impl<'a> Resolver<'a, '_> {
             }
             let name = if count == 1 { full.clone() } else { format!("{full}[{}]", at + 1) };
             let table = Table::new(&name, &columns.lists[0], values, between, outside);
-            match table.and_then(Table::register) {
+            match table.and_then(|table| self.exprs.tabulate(table)) {
                 Some(id) => ids.push(id),
                 None => {
                     let message = "these data make no table: numbers of very different sizes";
@@ -329,7 +329,8 @@ fn parse(text: &str) -> Result<Columns, String> {
                 columns.names = cells.iter().map(|cell| (*cell).to_owned()).collect();
                 continue;
             }
-            let cell = cells.iter().find(|cell| cell.parse::<f64>().is_err()).unwrap_or(&"");
+            let is_number = |cell: &str| cell.parse::<f64>().is_ok_and(f64::is_finite);
+            let cell = cells.iter().find(|cell| !is_number(cell)).unwrap_or(&"");
             let cell: String = cell.chars().take(30).collect();
             return Err(format!("line {} has `{cell}` where a number is needed", number + 1));
         };

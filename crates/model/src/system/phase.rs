@@ -199,6 +199,8 @@ impl System {
         let mut next = replaced.into_iter();
         system.each(&mut |id| *id = next.next().unwrap_or(*id));
         system.phase = Some(phase);
+        // What a phase has to refuse was told where the model was read.
+        let _ = system.feed_back(exprs);
         system
     }
 

@@ -7,13 +7,14 @@
 //! with γ = −(all of gap'' but G q̈), evaluated from the expressions themselves, so that no choice of
 //! rows, however many are dependent, stands between.
 
-use crate::normal_form::Numbers;
+use crate::normal_form::{Numbers, multiplier_forces};
 use crate::setting::legendre::NewtonError;
 use crate::setting::{Setting, State, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::formulations::lagrange;
 use dalembert_derive::picture::Picture;
-use dalembert_expr::{ExprId, Exprs, Symbol};
+use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
+use dalembert_gauss::contact::{Space, SpaceError, Touches};
 use dalembert_gauss::eliminations::Scratch;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::{DEFAULT, Tolerances};
@@ -53,6 +54,8 @@ pub(crate) struct Facts {
     /// The model without contacts and frictions.
     bare: Setting,
     equations: EquationsOfMotion,
+    /// ∂(F + C)/∂λ, a column for each multiplier that forces depend on.
+    slopes: Jacobian,
     gaps: Vec<GapOf>,
     slips: Vec<SlipOf>,
     /// The normals of contacts.
@@ -107,7 +110,16 @@ pub(crate) struct FactsAt {
     pub gaps: Vec<GapAt>,
     /// By friction.
     pub slips: Vec<SlipAt>,
+    /// What multipliers act along, by rows of A, where that is not Aᵀ.
+    directions: Option<Vec<f64>>,
     table: Table,
+}
+
+impl FactsAt {
+    /// The space of some rows: what loads on them do.
+    pub fn space(&self, touches: &Touches) -> Result<Space, SpaceError> {
+        Space::directed(&self.numbers.terms(), touches, self.directions.as_deref(), DEFAULT)
+    }
 }
 
 impl Facts {
@@ -165,7 +177,20 @@ impl Facts {
             .collect();
         let held = exprs.symbols_of(&own);
         let bounds_hold_unknowns = system.unknowns.iter().any(|u| held.contains(&u.0));
-        Ok(Facts { bare, equations, gaps, slips, normals, roots, bounds, bounds_hold_unknowns })
+        let multipliers: Vec<Symbol> = equations.multipliers.iter().map(|m| m.1).collect();
+        let (force, nonideal) = (&equations.force, &equations.nonideal);
+        let slopes = multiplier_forces::derivatives(exprs, force, nonideal, &multipliers);
+        Ok(Facts {
+            bare,
+            equations,
+            slopes,
+            gaps,
+            slips,
+            normals,
+            roots,
+            bounds,
+            bounds_hold_unknowns,
+        })
     }
 
     /// The model without contacts and frictions.
@@ -203,7 +228,37 @@ impl Facts {
             let rows = of.rows.iter().map(|of| row(of, &mut one)).collect();
             slips.push(SlipAt { rows, contact: of.contact });
         }
-        Ok(FactsAt { numbers, gaps, slips, table })
+        let directions = self.directions(&numbers, &table);
+        Ok(FactsAt { numbers, gaps, slips, directions, table })
+    }
+
+    /// Aᵀ + ∂(F + C)/∂λ at the solution without contacts, row by row of A.
+    fn directions(&self, numbers: &Numbers, table: &Table) -> Option<Vec<f64>> {
+        let multipliers = &self.equations.multipliers;
+        if multipliers.is_empty() {
+            return None;
+        }
+        let mut outcome = Outcome::default();
+        let (scratch, tolerances) = (&mut Scratch::default(), Tolerances::default());
+        DEFAULT.solve(scratch, &numbers.terms(), &tolerances, &mut outcome).ok()?;
+        let mut table = table.clone();
+        let rows = self.equations.multiplier_rows();
+        for (&(_, symbol), row) in multipliers.iter().zip(&rows) {
+            let lambda = row.and_then(|row| outcome.multipliers.get(row).copied());
+            table.set(symbol, lambda.unwrap_or(0.0));
+        }
+        let n = numbers.size;
+        let mut directions = numbers.jacobian.clone();
+        let entries: Vec<(usize, usize, ExprId)> = (self.slopes.rows.iter().enumerate())
+            .flat_map(|(i, row)| row.iter().map(move |&(c, slope)| (i, c, slope)))
+            .collect();
+        let slopes: Vec<ExprId> = entries.iter().map(|e| e.2).collect();
+        for ((i, c, _), slope) in entries.iter().zip(self.bare.numbers(&slopes, &table)) {
+            if let Some(row) = rows[*c] {
+                directions[row * n + i] += slope;
+            }
+        }
+        Some(directions)
     }
 
     /// F and F_s of each friction; μ and μ_s where it is a contact's. Where bounds hold unknowns, they

@@ -14,7 +14,6 @@
 use crate::phases::facts::{Facts, FactsAt, Row};
 use crate::setting::legendre::NewtonError;
 use crate::setting::{Setting, State};
-use dalembert_gauss::DEFAULT;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
 use dalembert_gauss::contact::decide::{Found, Held, Verdict, decide_held};
 use dalembert_gauss::contact::{
@@ -218,6 +217,19 @@ struct Elements {
     rows: Vec<Range<usize>>,
 }
 
+impl Elements {
+    /// Slips that other rows lead begin as these say: no friction has anything to decide there.
+    fn led(&mut self, space: &Space) {
+        for Held { touch, .. } in &mut self.held {
+            let Some(row) = touch.slip.filter(|&row| space.is_led(row)) else { continue };
+            let (rate, noise) = (space.free[row], space.noise[row]);
+            if touch.moves == Slip::None && rate.abs() > noise {
+                touch.moves = if rate > 0.0 { Slip::Forwards } else { Slip::Backwards };
+            }
+        }
+    }
+}
+
 impl Deciding<'_> {
     /// Finds the phase of a state.
     pub fn settle(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
@@ -245,7 +257,7 @@ impl Deciding<'_> {
             {
                 continue;
             }
-            let space = Space::new(&at.numbers.terms(), &Touches::default(), DEFAULT);
+            let space = at.space(&Touches::default());
             let v_dot = space.map_err(Fault::Space)?.v_dot;
             let second: f64 =
                 row.entries.iter().zip(&v_dot).map(|(a, v)| a * v).sum::<f64>() - row.bias;
@@ -362,7 +374,7 @@ impl Deciding<'_> {
             (0..at.slips.len()).map(|f| is_vector(f).then_some(Trial::Stick)).collect();
         for round in 0..ROUNDS {
             let struck = self.strikes(at, touching, rates, rests, &bounds, &trials);
-            let space = Space::new(&at.numbers.terms(), &struck.touches, DEFAULT);
+            let space = at.space(&struck.touches);
             let space = space.map_err(Fault::Space)?.with_free(&struck.values, &struck.sizes);
             let impact = self.blow(&space, &struck, state, rests)?;
             // Directions of slips with several components.
@@ -714,12 +726,12 @@ impl Deciding<'_> {
     ) -> Result<(Vec<Found>, Space, Elements), Fault> {
         let mut bounds = self.facts.bounds(at, None);
         for _ in 0..ROUNDS {
-            let elements = self.elements(at, resting, slips, &bounds, trials)?;
+            let mut elements = self.elements(at, resting, slips, &bounds, trials)?;
             if elements.held.is_empty() {
                 return Ok((Vec::new(), Space::default(), elements));
             }
-            let terms = at.numbers.terms();
-            let space = Space::new(&terms, &elements.touches, DEFAULT).map_err(Fault::Space)?;
+            let space = at.space(&elements.touches).map_err(Fault::Space)?;
+            elements.led(&space);
             let mut decision = decide_held(&space, &elements.held);
             match decision.verdict {
                 Verdict::Unique | Verdict::Found => {}

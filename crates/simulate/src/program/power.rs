@@ -33,7 +33,16 @@ pub(crate) fn power_and_mass(
         Energy::Lagrangian { lagrangian, .. } => {
             (-exprs.at(system.partial_rate(exprs, *lagrangian))).id
         }
-        Energy::Hamiltonian { hamiltonian, .. } => system.partial_rate(exprs, *hamiltonian),
+        // p of H_t and of what states change by, where the variables are others.
+        Energy::Hamiltonian { hamiltonian, .. } => {
+            let momenta = system.momenta();
+            let own = match equations.v == momenta {
+                true => momenta.iter().map(|&p| exprs.of_symbol(p)).collect(),
+                false => picture.momenta.clone(),
+            };
+            let map: Vec<(Symbol, ExprId)> = momenta.into_iter().zip(own).collect();
+            exprs.substitute(&[system.partial_rate(exprs, *hamiltonian)], &map)[0]
+        }
     };
     let mut terms = vec![by_time];
     for i in 0..n {

@@ -148,6 +148,7 @@ pub(crate) fn simulate_on(
     let driver = &mut simulation.driver;
     let (t, x) = (driver.t, driver.x.clone());
     let last = simulation.observer.observe(&mut driver.field, t, &x).ok();
+    let stopped = simulation.observer.state(&driver.field, t, &x);
     simulation.sizes.mass = simulation.observer.masses(&driver.field, t, &x);
     let rest = driver.rest_noise(t, &x);
     simulation.sizes.rest =
@@ -160,6 +161,7 @@ pub(crate) fn simulate_on(
     Ok(RunReport {
         end,
         last,
+        stopped,
         statistics: simulation.statistics,
         evaluations: simulation.evaluations,
         seconds: simulation.seconds,

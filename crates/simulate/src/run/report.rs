@@ -8,6 +8,7 @@ use crate::run::event_log::EventRecord;
 use crate::run::going::PhaseReport;
 use crate::run::method::Choice;
 use crate::run::verify::Verification;
+use crate::setting::State;
 use dalembert_derive::Variables;
 
 /// How long the stages took.
@@ -26,8 +27,10 @@ pub struct Seconds {
 pub struct RunReport {
     /// How it ended.
     pub end: End,
-    /// The last state.
+    /// The last state, if it can be observed.
     pub last: Option<Observation>,
+    /// Where it came to, also where nothing can be observed any more.
+    pub stopped: State,
     /// Counts.
     pub statistics: Statistics,
     /// Evaluations of the rates.
