@@ -17,6 +17,7 @@ pub mod latex;
 pub mod linearization;
 pub mod lint;
 mod names;
+mod phase;
 pub mod plot;
 pub mod quantity;
 mod readable;

@@ -4,7 +4,7 @@
 use crate::evaluation::EvaluationPage;
 use crate::values::number;
 use dalembert_derive::Variables;
-use dalembert_simulate::program::observer::Solved;
+use dalembert_simulate::normal_form::Solved;
 use dalembert_simulate::{Evaluation, Setting, Table};
 use serde_json::{Map, Value, json};
 

@@ -6,9 +6,11 @@ pub(crate) mod layout;
 mod matrix;
 pub mod multiplier_forces;
 mod numbers;
+mod solved;
 
 pub use matrix::Matrix;
 pub use numbers::{Numbers, dense};
+pub use solved::Solved;
 
 /// An answer whose Gauss residual is above this is none.
 pub const RESIDUAL: f64 = 1e-7;

@@ -168,6 +168,11 @@ impl Facts {
         Ok(Facts { bare, equations, gaps, slips, normals, roots, bounds, bounds_hold_unknowns })
     }
 
+    /// Other values of the parameters.
+    pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64]) {
+        self.bare.set_values(symbols, values);
+    }
+
     /// The model without contacts and frictions.
     pub fn bare(&self) -> &Setting {
         &self.bare
