@@ -6,14 +6,14 @@ use dalembert_gauss::coupled::CoupledError;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Model;
+use dalembert_simulate::points::hidden::CompletionError;
+use dalembert_simulate::run::RunError;
+use dalembert_simulate::{EvalError, MissingValues, Refusal, StartError, integrators};
 #[cfg(feature = "analysis")]
 use {
     dalembert_analyze::linearize::LinearizeError, dalembert_model::system::Touched,
     dalembert_simulate::phases::Edge,
 };
-use dalembert_simulate::points::hidden::CompletionError;
-use dalembert_simulate::run::RunError;
-use dalembert_simulate::{EvalError, MissingValues, Refusal, StartError, integrators};
 
 /// Parameters that numbers need and that have no value.
 pub fn of_missing(missing: &MissingValues, model: &Model) -> Vec<Diagnostic> {
@@ -101,8 +101,10 @@ pub fn of_linearization(error: &LinearizeError, model: &Model) -> Option<Vec<Dia
                 let words = format!("at t = {} {}", state.t, edge.words(system));
                 let hint = match edge.is_beyond {
                     true => "begin nearer to a state whose phase is that of the start",
-                    false => "a small deviation leads into another phase: there are no linear \
-                              equations on its edge",
+                    false => {
+                        "a small deviation leads into another phase: there are no linear \
+                              equations on its edge"
+                    }
                 };
                 Diagnostic::fault(Code::LinearizeEdge, span, words).hint(hint)
             };

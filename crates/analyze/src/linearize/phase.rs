@@ -11,10 +11,8 @@ use dalembert_simulate::{Setting, State};
 
 /// The phase of a state; `None` without contacts and friction.
 pub(super) fn of(setting: &Setting, state: &State) -> Result<Option<Here>, LinearizeError> {
-    let fault = |fault| LinearizeError::Phase {
-        fault: Box::new(fault),
-        state: Box::new(state.clone()),
-    };
+    let fault =
+        |fault| LinearizeError::Phase { fault: Box::new(fault), state: Box::new(state.clone()) };
     Here::of(setting, state).map_err(fault)
 }
 

@@ -2,9 +2,9 @@
 
 use crate::Status;
 use crate::args::{Derive, Format};
+use crate::commands::eval::explain;
 use crate::progress;
 use crate::report::{self, Color};
-use crate::commands::eval::explain;
 use dalembert::Model;
 use dalembert::export::{Derivation, Extras};
 use dalembert::model::system::Phase;

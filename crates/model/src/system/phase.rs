@@ -88,8 +88,7 @@ impl Phase {
                 (_, None, None) => {
                     let contacts = system.contacts.iter().map(|c| c.name.as_str());
                     let own = system.frictions.iter().filter(|f| f.contact.is_none());
-                    let names: Vec<&str> =
-                        contacts.chain(own.map(|f| f.name.as_str())).collect();
+                    let names: Vec<&str> = contacts.chain(own.map(|f| f.name.as_str())).collect();
                     let there = match names.is_empty() {
                         true => "there is none".to_owned(),
                         false => format!("there are {}", names.join(", ")),

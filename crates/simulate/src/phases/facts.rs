@@ -168,6 +168,11 @@ impl Facts {
         Ok(Facts { bare, equations, gaps, slips, normals, roots, bounds, bounds_hold_unknowns })
     }
 
+    /// The same with the parameters of another setting of the model.
+    pub fn with(&self, setting: &Setting) -> Facts {
+        Facts { bare: setting.of_model(self.bare.given().share()), ..self.clone() }
+    }
+
     /// Other values of the parameters.
     pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64]) {
         self.bare.set_values(symbols, values);

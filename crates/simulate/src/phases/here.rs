@@ -341,15 +341,21 @@ fn length(rows: &[Row]) -> f64 {
     rows.iter().map(|row| row.value * row.value).sum::<f64>().sqrt()
 }
 
-/// The load with which all forces together would press along a row, if none were against another.
+/// The load with which all terms of forces together would press along a row, if none were against
+/// another.
 fn pressing(at: &FactsAt, row: &Row, constraint_force: &[f64]) -> f64 {
     let terms = at.numbers.terms();
+    // The rounding of a force tells what it is the sum of.
+    let size = |i: usize| match terms.noise {
+        Some(noise) => terms.force[i].abs().max(noise.force[i] / f64::EPSILON),
+        None => terms.force[i].abs(),
+    };
     let (mut force, mut mass) = (0.0, 0.0);
     for (i, &a) in row.entries.iter().enumerate() {
         let inertia: f64 = terms.metric_row(i).filter(|e| e.0 == i).map(|e| e.1.abs()).sum();
         if a != 0.0 && inertia > 0.0 {
             let held = constraint_force.get(i).copied().unwrap_or(0.0);
-            force += a.abs() * (terms.force[i].abs() + held.abs()) / inertia;
+            force += a.abs() * (size(i) + held.abs()) / inertia;
             mass += a * a / inertia;
         }
     }

@@ -16,6 +16,6 @@ pub(crate) mod piles;
 pub(crate) mod settle;
 mod words;
 
-pub(crate) use settle::{Deciding, Known, Settled, Shown};
 pub use here::{Decider, Edge, EdgeOf, Here};
+pub(crate) use settle::{Deciding, Known, Settled, Shown};
 pub use settle::{Fault, Struck};

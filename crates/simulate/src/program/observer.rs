@@ -2,7 +2,8 @@
 //! and energy, whatever the variables it is moved in.
 
 use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
-use crate::normal_form::{Matrix, Solved};
+use crate::normal_form::Matrix;
+pub use crate::normal_form::Solved;
 use crate::normal_form::layout::{Layout, Outputs, Sparse};
 use crate::phases::{Here, Shown};
 use crate::program::compiled::Compiled;

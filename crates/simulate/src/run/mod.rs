@@ -33,8 +33,9 @@ use crate::at_state::{Reference, Refusal};
 use crate::points::start::{self, Start};
 use crate::program::observer::Observation;
 use crate::setting::{Setting, State};
-use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::formulations::lagrange;
 use dalembert_derive::picture::Picture;
+use dalembert_derive::{EquationsOfMotion, Formulation};
 use dalembert_gauss::terms::Tolerances;
 use dalembert_model::diagnostic::Diagnostic;
 use std::ops::ControlFlow;
@@ -183,9 +184,16 @@ pub(crate) fn derive(
     setting: &Setting,
     picture: &Picture,
     options: &RunOptions,
-    state: &State,
+    state: Option<&State>,
 ) -> Result<EquationsOfMotion, RunError> {
     let model = &*setting.model;
+    let Some(state) = state else {
+        if options.formulation.name() == Formulation::name(&lagrange::FORMULATION) {
+            return Ok(lagrange::equations(&model.exprs, picture));
+        }
+        let derived = options.formulation.derive(&model.exprs, &model.system, &options.choices);
+        return derived.map_err(RunError::Formulation);
+    };
     let reference = Reference::on(setting, picture, state, &Tolerances::default());
     let reference = reference.map_err(|e| match e {
         Refusal::Formulation(faults) => RunError::Formulation(faults),

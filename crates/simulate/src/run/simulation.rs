@@ -413,7 +413,7 @@ impl<'a> Simulation<'a> {
         let setting = &self.setting;
         let picture = Picture::for_numbers(&setting.model.exprs, &setting.model.system)
             .map_err(RunError::Formulation)?;
-        let equations = derive(setting, &picture, self.options, &state)?;
+        let equations = derive(setting, &picture, self.options, Some(&state))?;
         let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);
         self.observer = Observer::new(setting, &picture, &equations);
