@@ -178,7 +178,8 @@ impl Phases {
             }
         };
         if key.phase.modes.contains(&Mode::Slip) {
-            compiled.program.set_event_parameters(&slow_symbols(self.model(), slow));
+            let values = slow_values(&compiled.program.setting().model.system, slow);
+            compiled.program.set_event_parameters(&values);
         }
         Ok(compiled)
     }
@@ -220,13 +221,10 @@ impl Phases {
 }
 
 /// The squares of slips below which those of several components are at rest, as parameters.
-fn slow_symbols(model: &Model, slow: &[f64]) -> Vec<(Symbol, f64)> {
-    let named = model.system.frictions.iter().zip(slow);
-    named.map(|(friction, slow)| (slow_symbol(&model.exprs, friction), slow * slow)).collect()
-}
-
-fn slow_symbol(exprs: &Exprs, friction: &Friction) -> Symbol {
-    exprs.symbol(&slow_name(friction), SymbolKind::Constant)
+fn slow_values(system: &System, slow: &[f64]) -> Vec<(Symbol, f64)> {
+    let of_name = |name: String| system.parameters.iter().find(|p| p.name == name);
+    let named = system.frictions.iter().zip(slow);
+    named.filter_map(|(f, slow)| Some((of_name(slow_name(f))?.symbol, slow * slow))).collect()
 }
 
 fn slow_name(friction: &Friction) -> String {
@@ -299,14 +297,13 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
                 // |v|² does not pass 0; what is slower than this has stopped.
                 let squares: Vec<ExprId> =
                     system.frictions[at].slip.iter().map(|&v| exprs.at(v).powi(2).id).collect();
-                let limit = slow_symbol(&exprs, &system.frictions[at]);
                 let (name_of_limit, span) =
                     (slow_name(&system.frictions[at]), system.frictions[at].span);
-                let value = Some(ExprId::ZERO);
+                let limit = exprs.symbol(&name_of_limit, SymbolKind::Constant);
                 system.parameters.push(Parameter {
                     name: name_of_limit,
                     symbol: limit,
-                    value,
+                    value: Some(ExprId::ZERO),
                     span,
                 });
                 let limit = exprs.of_symbol(limit);
