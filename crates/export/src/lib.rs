@@ -8,7 +8,7 @@ pub mod control;
 mod derivation;
 pub mod diagnostics;
 pub mod evaluation;
-mod events;
+pub mod events;
 pub mod floquet;
 pub mod html;
 pub mod invariants;

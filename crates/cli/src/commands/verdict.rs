@@ -5,7 +5,8 @@ use dalembert::export::text::list;
 use dalembert::expr::Symbol;
 use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
-use dalembert::refusals::of_refusal;
+use dalembert::refusals::{of_evaluation, of_refusal};
+use dalembert::simulate::phases::Fault;
 use dalembert::simulate::points::hidden::Origin;
 use dalembert::simulate::report::{self, Options, Report};
 use dalembert::simulate::{Evaluation, Refusal, Setting, Start, StartError, start};
@@ -57,6 +58,12 @@ impl Verdict {
                 }
                 _ => Verdict::NotTold(format!("not told: {refusal}")),
             },
+            // A start below a surface is no start.
+            Err(report::EvalError::Phase { fault, t })
+                if matches!(*fault, Fault::Penetrates { .. }) =>
+            {
+                return Err(of_evaluation(&report::EvalError::Phase { fault, t }, model));
+            }
             Err(report::EvalError::Phase { fault, .. }) => {
                 Verdict::NotTold(format!("not told: {}", fault.words(&model.system)))
             }
