@@ -76,7 +76,7 @@ const MODELS: &[(&str, &[&str], &[bool])] = &[
             "kinetic m/2*(x'^2 + y'^2)",
             "potential {0.4 M T-2}/2*(x^2 + 2*y^2)",
             "friction table: F along [x', y']",
-            "contact wall: {1 L} >= x, restitution 0.5",
+            "contact wall: {0.6 L} >= x, restitution 0.5",
             "start x' = {3 L T-1}, y' = {1 L T-1}",
             "run t = 0..{2 T}, tol 1e-12",
         ],

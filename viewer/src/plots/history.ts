@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { colors } from '../theme.ts';
-import { axis, dash, fingers, type Chart } from './chart.ts';
+import { axis, dash, fingers, sized, type Chart } from './chart.ts';
 import type { Choice } from './choose.ts';
 
 const SYNC = 'time';
@@ -165,7 +165,7 @@ export class History implements Chart {
     const turned = <T>(row: T[]) => (backward ? row.slice().reverse() : row);
     const rows = this.choice.ys.map((column) => {
       const row = values[column] ?? [];
-      return turned(this.choice.log ? row.map((y) => (y === null || y === 0 ? null : Math.abs(y))) : row);
+      return turned(this.choice.log ? row.map((y) => (y === null ? null : sized(y))) : row);
     });
     return [turned(t), ...rows] as uPlot.AlignedData;
   }

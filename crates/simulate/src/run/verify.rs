@@ -451,6 +451,8 @@ fn trace(
     let cell = std::cell::RefCell::new(sink);
     let keeps_all = matches!(shown, Shown::Kept);
     let mut held = StateError::default();
+    // Before and after a jump there are two rows of one time.
+    let (mut time, mut turn) = (f64::NAN, 0);
     let report = simulate_on(
         program.clone(),
         &options,
@@ -459,10 +461,12 @@ fn trace(
             if keeps_all || checks.contains(&row.state.t) {
                 states.push(row.state.clone());
             }
+            turn = if row.state.t == time { turn + 1 } else { 0 };
+            time = row.state.t;
             match &shown {
                 Shown::Rows(others) if !hidden.contains(&row.state.t) => {
                     let error =
-                        others.map(|others| row_error(others, &row.state, forward, &mut held));
+                        others.map(|others| row_error(others, &row.state, (forward, turn), &mut held));
                     cell.borrow_mut().record(row, error.as_ref())
                 }
                 _ => ControlFlow::Continue(()),
@@ -474,10 +478,16 @@ fn trace(
 }
 
 /// Twice the difference to the other run at the same time, or to that of the rows before, which
-/// fades: a difference may happen to vanish. NaN where there is none.
-fn row_error(others: &[State], state: &State, forward: f64, held: &mut StateError) -> StateError {
+/// fades: a difference may happen to vanish. NaN where there is none. The rows of one time, before and
+/// after jumps, are compared in their turn.
+fn row_error(
+    others: &[State],
+    state: &State,
+    (forward, turn): (f64, usize),
+    held: &mut StateError,
+) -> StateError {
     let at = others.partition_point(|o| forward * o.t < forward * state.t);
-    let same = others.get(at).filter(|o| o.t == state.t);
+    let same = others.get(at + turn).filter(|o| o.t == state.t);
     let mut error = match same {
         Some(other) => StateError::between(state, other),
         None => StateError {
