@@ -24,6 +24,9 @@ use dalembert_model::system::{Mode, Model, Phase, System, Touched};
 /// What is closer to an edge than this part of what it is made of is on it.
 const EDGE: f64 = 1e-9;
 
+/// By friction, where a slip begins to.
+type Directions = Vec<Option<Vec<f64>>>;
+
 /// The phase of a state, and its model.
 #[derive(Clone)]
 pub struct Here {
@@ -41,7 +44,7 @@ pub struct Here {
     facts: Facts,
     /// The phase in which nothing is held that others bear, where that is another one.
     borne: Option<Phase>,
-    directions: Vec<Option<Vec<f64>>>,
+    directions: Directions,
     given: Setting,
 }
 
@@ -296,7 +299,7 @@ fn shown_phase(
     system: &System,
     state: &State,
     settled: &Settled,
-) -> Result<(Phase, Vec<Option<Vec<f64>>>), NewtonError> {
+) -> Result<(Phase, Directions), NewtonError> {
     let mut phase = settled.phase.clone();
     let shown = &settled.shown;
     for (c, contact) in system.contacts.iter().enumerate() {
