@@ -14,8 +14,9 @@ use dalembert_model::load::Loaded;
 use dalembert_model::span::Span;
 use dalembert_model::system::{CheckAt, CheckKind, Energy, Model};
 use dalembert_simulate::drive::End;
+use dalembert_simulate::normal_form::Solved;
 use dalembert_simulate::points::random_states;
-use dalembert_simulate::program::observer::{Observation, Solved};
+use dalembert_simulate::program::observer::{Observation, PhaseSeen};
 use dalembert_simulate::report::{self, Options, Report};
 use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::{ALL as ELIMINATIONS, Refusal, Setting, Start, State, Table, start};
@@ -429,7 +430,17 @@ impl Checker {
     }
 
     fn report(&self, state: &State, options: &Options) -> Result<Report, String> {
-        report::at(&self.setting, state, options).map_err(|error| match error {
+        let found = match self.model().system.wants_phase() {
+            true => report::in_phase_at(&self.setting, state, options),
+            false => report::at(&self.setting, state, options),
+        };
+        let found = match found {
+            // Where contacts leave no phase, as below a surface, only what does not speak of them has a
+            // value.
+            Err(report::EvalError::Phase { .. }) => report::at(&self.setting, state, options),
+            found => found,
+        };
+        found.map_err(|error| match error {
             report::EvalError::Refused(refusal) => refusal.to_string(),
             _ => "there are no numbers at this state".to_owned(),
         })
@@ -504,7 +515,10 @@ impl Checker {
             constraint_force: &evaluation.constraint_force,
             jacobian: &report.reference.rows(),
         };
-        solved.fill(system, &mut table);
+        solved.fill(report.phase.as_ref().map_or(system, |here| &here.model.system), &mut table);
+        if let Some(here) = &report.phase {
+            PhaseSeen::of(here).fill(system, &solved, &mut table);
+        }
         Ok(table)
     }
 
@@ -561,7 +575,11 @@ impl Checker {
             Err(_) if name == "inconsistent" => return CheckOutcome::Holds(None),
             Err(why) => return CheckOutcome::Fails(why.clone()),
         };
-        let found = report::at(&self.setting, &start.state, &Options::of_model(self.model()));
+        let (setting, options) = (&self.setting, Options::of_model(self.model()));
+        let found = match self.model().system.wants_phase() {
+            true => report::in_phase_at(setting, &start.state, &options),
+            false => report::at(setting, &start.state, &options),
+        };
         let report = match found {
             Ok(report) => report,
             Err(report::EvalError::Refused(Refusal::Coupled {

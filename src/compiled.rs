@@ -6,7 +6,10 @@
 //!
 //! in the coordinates and velocities of the model, whatever it is written in. Ranks and
 //! verdict are decided anew at each state, by what decides them on a run; an acceleration
-//! that misses Gauss's principle is none.
+//! that misses Gauss's principle is none. Where contacts and friction have phases each state is taken in
+//! the phase that it is in (`phased`).
+
+mod phased;
 
 use crate::error::{Error, ErrorKind};
 use crate::key::Key;
@@ -17,8 +20,10 @@ use dalembert_gauss::outcome::Verdict;
 use dalembert_model::system::Model;
 use dalembert_simulate::drive::{Control, Driver, Failure, Stabilize};
 use dalembert_simulate::integrators::dop853;
+use dalembert_simulate::phases::Decider;
 use dalembert_simulate::{Field, FieldError};
 use dalembert_simulate::{Setting, Table};
+use phased::Phased;
 use std::sync::Arc;
 
 /// A model compiled for numbers. Cheap to clone, and threads may share it: each takes a
@@ -33,6 +38,8 @@ struct Shared {
     setting: Setting,
     equations: EquationsOfMotion,
     field: Field,
+    /// What finds the phase of a state; the equations are then those without contacts and friction.
+    decider: Option<Decider>,
 }
 
 /// Threads may share what is compiled.
@@ -65,11 +72,21 @@ fn driver(field: Field) -> Driver {
 
 impl Compiled {
     pub(crate) fn new(model: &Model) -> Result<Compiled, Error> {
-        let model = model.clone();
-        model.system.of_one_phase().map_err(|faults| Error::of_faults(faults, &model))?;
-        let setting = Setting::new(&model).map_err(|m| Error::of_missing(m, &model))?;
+        let given = model;
+        let setting = Setting::new(given).map_err(|m| Error::of_missing(m, given))?;
+        let decider = Decider::new(&setting).map_err(|faults| Error::of_faults(faults, given))?;
+        let (model, setting) = match &decider {
+            Some(decider) => (decider.bare().model.share(), decider.bare().clone()),
+            None => (given.clone(), setting),
+        };
         let (equations, field) = field(&setting)?;
-        Ok(Compiled { shared: Arc::new(Shared { model, setting, equations, field }) })
+        Ok(Compiled { shared: Arc::new(Shared { model, setting, equations, field, decider }) })
+    }
+
+    /// Whether contacts and friction have phases: the rows of terms are then those of the phase that a
+    /// state is in.
+    pub fn has_phases(&self) -> bool {
+        self.shared.decider.is_some()
     }
 
     /// The names of the coordinates, in the order in which states have them.
@@ -82,7 +99,8 @@ impl Compiled {
         self.shared.model.system.states.iter().map(|z| z.name.as_str())
     }
 
-    /// The names of the constraint rows, in the order in which terms have them.
+    /// The names of the constraint rows, in the order in which terms have them; of what touches and
+    /// sticks there are rows behind these, in the phases in which it does.
     pub fn constraints(&self) -> impl ExactSizeIterator<Item = &str> {
         self.shared.model.system.constraints.iter().map(|c| c.name.as_str())
     }
@@ -94,7 +112,7 @@ impl Compiled {
 
     /// A place to evaluate in, for the thread that asks, with the parameters of the model.
     pub fn work(&self) -> Work {
-        let Shared { model, setting, equations, field } = &*self.shared;
+        let Shared { model, setting, equations, field, decider } = &*self.shared;
         let driver = driver(field.clone());
         Work {
             model: model.clone(),
@@ -105,6 +123,7 @@ impl Compiled {
             stale: Stale::None,
             terms: StateTerms::default(),
             values: Values::new(model, setting),
+            phased: decider.clone().map(Phased::new),
         }
     }
 }
@@ -122,6 +141,8 @@ pub struct Work {
     rates: Vec<f64>,
     /// The terms asked for last.
     terms: StateTerms,
+    /// The phases of contacts and friction that were met.
+    phased: Option<Box<Phased>>,
 }
 
 /// What changed parameters make old.
@@ -186,6 +207,9 @@ impl Work {
         }
         if self.values.numbers[at] != value {
             self.values.set(&self.model, at, value);
+            if let Some(phased) = &mut self.phased {
+                phased.set(&name, value)?;
+            }
             let decides = self.values.decides[at];
             self.stale = self.stale.max(if decides { Stale::Rows } else { Stale::Numbers });
         }
@@ -205,6 +229,9 @@ impl Work {
     /// The rates of all that a state is made of: of positions, of states, of velocities, in this
     /// order.
     pub fn rates(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&[f64], Error> {
+        if self.phased.is_some() {
+            return self.in_phase(t, q, velocity)?.rates(t, q, velocity);
+        }
         self.take(t, q, velocity)?;
         match self.solve() {
             Ok(()) => Ok(&self.rates[..q.len() + velocity.len()]),
@@ -229,6 +256,9 @@ impl Work {
     /// M, F, C, A and b at a state. Where forces depend on multipliers they are those of the
     /// solution. Nothing is allocated, as by [`accelerations`](Work::accelerations).
     pub fn terms(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<&StateTerms, Error> {
+        if self.phased.is_some() {
+            return self.in_phase(t, q, velocity)?.terms(t, q, velocity);
+        }
         self.take(t, q, velocity)?;
         let driver = &mut self.driver;
         let lost = |error| Error::of_state(Failure::Field(error), t, &self.model);
@@ -264,8 +294,8 @@ impl Work {
         Ok(own)
     }
 
-    /// Takes a state over, and brings the equations up to the parameters.
-    fn take(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<(), Error> {
+    /// Whether lists have as many entries as states have.
+    fn fits(&self, q: &[f64], velocity: &[f64]) -> Result<(), Error> {
         let n = self.model.system.n_coordinates();
         let places = n + self.model.system.states.len();
         for (what, list, expected) in [("positions", q, places), ("velocities", velocity, n)] {
@@ -275,6 +305,14 @@ impl Work {
                 return Err(Error::plain(ErrorKind::Length { what, expected, found }, words));
             }
         }
+        Ok(())
+    }
+
+    /// Takes a state over, and brings the equations up to the parameters.
+    fn take(&mut self, t: f64, q: &[f64], velocity: &[f64]) -> Result<(), Error> {
+        self.fits(q, velocity)?;
+        let n = self.model.system.n_coordinates();
+        let places = n + self.model.system.states.len();
         let stale = std::mem::replace(&mut self.stale, Stale::None);
         if stale == Stale::Numbers {
             let is_far = self.values.are_far();

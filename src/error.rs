@@ -56,6 +56,11 @@ pub enum ErrorKind {
     Failed(Failure),
     /// A state has no accelerations, or not one set of them.
     NoMotion(Failure),
+    /// A contact is struck at a state: velocities jump there, and have no rates.
+    Struck {
+        /// The time.
+        t: f64,
+    },
     /// A run came to its end but is not what it should be: what is above its bound.
     Certificate(Vec<String>),
     /// Nothing has this name.

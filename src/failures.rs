@@ -418,41 +418,8 @@ impl Scene<'_> {
 
     /// Why contacts and friction leave no phase to go on in.
     fn phase(&self, fault: &Fault, t: f64) -> Diagnostic {
-        let words = fault.words(self.system);
         let is_start = t == self.report.start.state.t && self.report.statistics.steps == 0;
-        let message = format!("at t = {} {words}", rounded(t));
-        let contact = self.system.contacts.first().map(|c| c.span);
-        let friction = self.system.frictions.first().map(|f| f.span);
-        let whole = contact.or(friction).unwrap_or_else(|| self.whole());
-        let told = |code, span| Diagnostic::fault(code, span, message.clone());
-        match fault {
-            Fault::Penetrates { contact, .. } => {
-                let span = self.system.contacts[*contact].span;
-                let name = &self.system.contacts[*contact].name;
-                match is_start {
-                    true => told(Code::StartPenetrates, span)
-                        .at("this is closed beyond its surface")
-                        .hint(format!("start on the surface: `start {name}.gap = 0`")),
-                    false => told(Code::Penetrates, span)
-                        .at("this begins to be there below its surface")
-                        .hint("give what it met first a contact of its own"),
-                }
-            }
-            Fault::Negative { friction, .. } => {
-                // Those that were made of forces on the way are not among the model's.
-                let span = self.system.frictions.get(*friction).map_or(whole, |f| f.span);
-                told(Code::FrictionNegative, span)
-            }
-            Fault::ImpactDiffers { .. } => told(Code::ImpactNotUnique, self.whole())
-                .hint("say which it is: `run …, impacts at-once` or `impacts in-turn`"),
-            Fault::ImpactGains { .. } => told(Code::ImpactGains, whole),
-            Fault::Several(_) | Fault::ImpactSeveral => told(Code::ContactNotUnique, whole),
-            Fault::None | Fault::ImpactNone => told(Code::ContactNone, whole),
-            _ => {
-                let message = format!("the run stopped at t = {}: {words}", rounded(t));
-                Diagnostic::fault(Code::RunStopped, whole, message)
-            }
-        }
+        explain_phase(self.system, fault, t, is_start)
     }
 
     /// The `run` statement, or the first coordinate.
@@ -532,6 +499,47 @@ impl Scene<'_> {
                 let span = span.unwrap_or(self.system.coordinates[i].span);
                 Some((span, format!("`{name}''` is {acceleration:.1e} here")))
             }
+        }
+    }
+}
+
+/// Why contacts and friction leave no phase: at the start or a state asked for, or on a run.
+pub(crate) fn explain_phase(system: &System, fault: &Fault, t: f64, is_start: bool) -> Diagnostic {
+    let words = fault.words(system);
+    let message = format!("at t = {} {words}", rounded(t));
+    let first = system.coordinates.first().map(|c| c.span);
+    let run = system.run.span.or(first).unwrap_or_default();
+    let contact = system.contacts.first().map(|c| c.span);
+    let friction = system.frictions.first().map(|f| f.span);
+    let whole = contact.or(friction).unwrap_or(run);
+    let told = |code, span| Diagnostic::fault(code, span, message.clone());
+    match fault {
+        Fault::Penetrates { contact, .. } => {
+            let span = system.contacts[*contact].span;
+            let name = &system.contacts[*contact].name;
+            match is_start {
+                true => told(Code::StartPenetrates, span)
+                    .at("this is closed beyond its surface")
+                    .hint(format!("start on the surface: `start {name}.gap = 0`")),
+                false => told(Code::Penetrates, span)
+                    .at("this begins to be there below its surface")
+                    .hint("give what it met first a contact of its own"),
+            }
+        }
+        Fault::Negative { friction, .. } => {
+            // Those that were made of forces on the way are not among the model's.
+            let span = system.frictions.get(*friction).map_or(whole, |f| f.span);
+            told(Code::FrictionNegative, span)
+        }
+        Fault::ImpactDiffers { .. } => told(Code::ImpactNotUnique, run)
+            .hint("say which it is: `run …, impacts at-once` or `impacts in-turn`"),
+        Fault::ImpactGains { .. } => told(Code::ImpactGains, whole),
+        Fault::Several(_) | Fault::ImpactSeveral => told(Code::ContactNotUnique, whole),
+        Fault::None | Fault::ImpactNone => told(Code::ContactNone, whole),
+        _ if is_start => told(Code::RunStopped, whole),
+        _ => {
+            let message = format!("the run stopped at t = {}: {words}", rounded(t));
+            Diagnostic::fault(Code::RunStopped, whole, message)
         }
     }
 }

@@ -9,6 +9,11 @@ use dalembert_model::system::Model;
 use dalembert_simulate::points::hidden::CompletionError;
 use dalembert_simulate::run::RunError;
 use dalembert_simulate::{EvalError, MissingValues, Refusal, StartError, integrators};
+#[cfg(feature = "analysis")]
+use {
+    dalembert_analyze::linearize::LinearizeError, dalembert_model::system::Touched,
+    dalembert_simulate::phases::Edge,
+};
 
 /// Parameters that numbers need and that have no value.
 pub fn of_missing(missing: &MissingValues, model: &Model) -> Vec<Diagnostic> {
@@ -48,6 +53,9 @@ pub fn of_evaluation(error: &EvalError, model: &Model) -> Vec<Diagnostic> {
         ) => faults.clone(),
         EvalError::State(error) => plain(model, error.to_string()),
         EvalError::Refused(refusal) => of_refusal(refusal, model),
+        EvalError::Phase { fault, t } => {
+            vec![failures::explain_phase(&model.system, fault, *t, true)]
+        }
     }
 }
 
@@ -69,6 +77,40 @@ pub fn of_refusal(refusal: &Refusal, model: &Model) -> Vec<Diagnostic> {
             vec![failures::explain_undecided(model, constraints, refusal.to_string())]
         }
         refusal => plain(model, refusal.to_string()),
+    }
+}
+
+/// Why there are no linear equations, where a line of the model is to blame; numbers failed in all but
+/// the first two.
+#[cfg(feature = "analysis")]
+pub fn of_linearization(error: &LinearizeError, model: &Model) -> Option<Vec<Diagnostic>> {
+    match error {
+        LinearizeError::Start(StartError::Clash(faults)) | LinearizeError::Equations(faults) => {
+            Some(faults.clone())
+        }
+        LinearizeError::Phase { fault, state } => {
+            Some(vec![failures::explain_phase(&model.system, fault, state.t, true)])
+        }
+        LinearizeError::Edge { edges, state } => {
+            let system = &model.system;
+            let fault = |edge: &Edge| {
+                let span = match edge.of {
+                    Touched::Contact(c) => system.contacts[c].span,
+                    Touched::Friction(f) => system.frictions[f].span,
+                };
+                let words = format!("at t = {} {}", state.t, edge.words(system));
+                let hint = match edge.is_beyond {
+                    true => "begin nearer to a state whose phase is that of the start",
+                    false => {
+                        "a small deviation leads into another phase: there are no linear \
+                              equations on its edge"
+                    }
+                };
+                Diagnostic::fault(Code::LinearizeEdge, span, words).hint(hint)
+            };
+            Some(edges.iter().map(fault).collect())
+        }
+        _ => None,
     }
 }
 

@@ -351,6 +351,31 @@ fn what_is_sensitive_is_called_so() {
     assert!(estimate(&report).rounding);
 }
 
+/// Before and after a jump there are two rows of one time, and each has the error of its own side: bounces
+/// of a contact and of an event, at times that both runs meet to the last digit.
+#[test]
+fn rows_beside_a_jump_have_their_own_errors() {
+    let ball = |floor: &str| {
+        format!(
+            "coord y\nkinetic y'^2/2\npotential 10*y\n{floor}\nstart y = 5\n\
+             run t = 0..2.4, every 0.1, tol 1e-11"
+        )
+    };
+    for floor in
+        ["contact floor: y >= 0, restitution 0.5", "event hit: y = 0 falling -> y' = -y'/2"]
+    {
+        let (report, rows) = verified_with(&ball(floor), |_| {}, true);
+        assert!(report.verdict().is_ok(), "{:?}", report.verdict());
+        let jumps = rows.states.windows(2).filter(|pair| pair[0].0.t == pair[1].0.t).count();
+        assert!(jumps >= 2, "{floor}: {jumps}");
+        for (state, error) in &rows.states[1..] {
+            let error = error.as_ref().expect("an error");
+            let worst = error.q[0].max(error.velocity[0]);
+            assert!(worst.is_nan() || worst < 1e-9, "{floor} at t = {}: {worst}", state.t);
+        }
+    }
+}
+
 /// The errors of rows, of runs that events end, and of constant steps.
 #[test]
 fn every_kind_of_run_has_its_estimate() {

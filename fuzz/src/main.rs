@@ -64,7 +64,17 @@ fn numbers(model: &Model) {
     let mut options = simulate::Options::of_model(model);
     options.formulations = dalembert::formulations::ALL.to_vec();
     options.eliminations = simulate::EVERY.to_vec();
-    if let Ok(report) = simulate::report::at(&setting, &start.state, &options) {
+    // Contacts and friction are looked at in their phase.
+    let touches = model.system.wants_phase();
+    let found = match touches {
+        true => simulate::report::in_phase_at(&setting, &start.state, &options),
+        false => simulate::report::at(&setting, &start.state, &options),
+    };
+    if touches && model.system.n_coordinates() <= 4 {
+        let watch = dalembert::analyze::Watch::nobody();
+        let _ = dalembert::analyze::linearize::linearize_here(&setting, &watch);
+    }
+    if let Ok(report) = found {
         let page = dalembert::export::EvaluationPage { model, report: &report };
         let (text, json) = (page.to_text(), page.to_json().to_string());
         assert!(!text.is_empty() && !json.contains("NaN"));

@@ -1,4 +1,5 @@
-//! Everything the doctor says of a model.
+//! Everything the doctor says of a model. Of one with contacts and friction, what is true in the
+//! phase of its start.
 
 use crate::brackets::{self, Bracket};
 use crate::integrability::{Integrability, integrability};
@@ -16,6 +17,7 @@ use dalembert_derive::picture::Picture;
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Constraint, Level, Model, System};
+use dalembert_simulate::phases::Here;
 use dalembert_simulate::report::{self, EvalError, Options};
 use dalembert_simulate::{Evaluation, Numbers, Refusal, Setting, Start, State, start};
 
@@ -64,6 +66,8 @@ pub struct Analysis {
     pub findings: Vec<Diagnostic>,
     /// What was not looked at because the system is large.
     pub left_out: Vec<LeftOut>,
+    /// The phase of contacts and friction at the start, if there are any: all of this is of its model.
+    pub phase: Option<Here>,
 }
 
 /// Coordinates in which J_r is the constant matrix (25) of van der Schaft & Maschke.
@@ -175,13 +179,18 @@ impl From<Interrupted> for Stop {
 
 fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, Stop> {
     watch.on("looking for a consistent start")?;
-    model.system.of_one_phase().map_err(|f| EvalError::Refused(Refusal::Formulation(f)))?;
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
+    let mut start = start::start(&setting).map_err(EvalError::Start)?;
+    watch.on("deriving and evaluating at the start")?;
+    let given = model;
+    let phase = report::phase_at(&setting, &start.state)?;
+    let setting = phase.as_ref().map_or(setting, |here| here.setting.clone());
+    if let Some(here) = &phase {
+        start.state.clone_from(&here.state);
+    }
     // With what rows that nearly depend on each other determine.
     let model = &*setting.model;
     let (exprs, system) = (&model.exprs, &model.system);
-    let start = start::start(&setting).map_err(EvalError::Start)?;
-    watch.on("deriving and evaluating at the start")?;
     let found = report::at(&setting, &start.state, &Options::of_model(model))?;
     let evaluation = evaluation(&setting, &start.state, &found)?;
     let refused = |faults| EvalError::Refused(Refusal::Formulation(faults));
@@ -327,8 +336,9 @@ fn steps(model: &Model, request: &Request, watch: &Watch) -> Result<Analysis, St
         potentials,
         singular,
         conserved,
-        findings: crate::lint::lint(model),
+        findings: crate::lint::lint(given),
         left_out,
+        phase,
     })
 }
 

@@ -203,6 +203,11 @@ pub(crate) struct Derive {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub ignore: Vec<String>,
 
+    /// With contacts or friction: the phase whose equations are shown, as in "floor open, rub sticks";
+    /// `start` is that of the start. What is not named is closed, and slips.
+    #[arg(long, value_name = "PHASE")]
+    pub phase: Option<String>,
+
     /// The rates in closed form too, for readers, where they are short enough.
     #[arg(long)]
     pub solved: bool,

@@ -4,7 +4,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{PENDULUM, close, json, keys, text};
+use support::{PENDULUM, close, dal, json, keys, text};
 
 #[test]
 fn the_shape_of_the_object() {
@@ -223,4 +223,57 @@ fn models_given_by_h_show_momenta() {
     assert_eq!(value["results"][0]["formulation"], "hamilton");
     assert_eq!(value["results"][0]["rates"], json!({"p_x'": -2.0}));
     assert_eq!(value["results"][0]["accelerations"], json!({"x": -1.0}));
+}
+
+const BLOCK: &str = "system Block\nparam mu = 0.3, g = 9.81, F = 1\ncoord x, y\n\
+    kinetic (x'^2 + y'^2)/2\npotential g*y\nforce x: F\n\
+    contact floor: y >= 0, sliding x', friction mu\ncontact wall: 2 >= x\nobserve floor.mode\n";
+
+/// Contacts and friction are evaluated in the phase of the state, and the answer says which.
+#[test]
+fn a_state_is_evaluated_in_its_phase() {
+    let (status, value) = json(&["-"], BLOCK);
+    assert_eq!(status, 0);
+    assert_eq!(value["phase"], serde_json::json!({"floor": "sticks", "wall": "open"}));
+    assert_eq!(keys(&value["results"][0]["multipliers"]), ["floor", "floor.slip"]);
+    assert!(close(&value["results"][0]["multipliers"]["floor"], 9.81));
+    assert!(close(&value["results"][0]["multipliers"]["floor.slip"], -1.0));
+    let (_, value) = json(&["-", "--set", "F=5"], BLOCK);
+    assert_eq!(value["phase"]["floor"], "slips");
+    assert!(close(&value["results"][0]["accelerations"]["x"], 5.0 - 0.3 * 9.81));
+    let (_, value) = json(&["-", "--at", "y=1, x=1"], BLOCK);
+    assert_eq!(value["phase"], serde_json::json!({"floor": "open", "wall": "open"}));
+    let (_, value) = json(&["-", "--at", "y'=-2"], BLOCK);
+    assert!(close(&value["impact"]["impulses"]["floor"], 2.0));
+    assert!(close(&value["impact"]["energy"], -2.0));
+    assert!(value["state"]["y'"].as_f64().is_some_and(|v| v.abs() < 1e-15));
+    let (status, _, says) = text(&["-", "--at", "y=-1"], BLOCK);
+    assert_eq!(status, 3);
+    assert!(says.contains("error[start-penetrates]"), "{says}");
+    let (_, shown, _) = text(&["-"], BLOCK);
+    assert!(shown.contains("phase: floor sticks, wall open"), "{shown}");
+}
+
+/// The equations of the phase that is asked for.
+#[test]
+fn a_phase_is_derived() {
+    let derived = |phase: &str| {
+        let output = dal(&["derive", "-", "--format", "json", "--phase", phase], BLOCK);
+        let status = output.status.code().expect("a status");
+        let says = String::from_utf8_lossy(&output.stderr).into_owned();
+        (status, serde_json::from_slice::<Value>(&output.stdout).unwrap_or_default(), says)
+    };
+    let names = |value: &Value| -> Vec<String> {
+        let list = value["constraints"].as_array().cloned().unwrap_or_default();
+        list.iter().map(|c| c["name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(names(&derived("start").1), ["floor", "floor.slip"]);
+    assert_eq!(names(&derived("floor open").1), ["wall"]);
+    assert_eq!(names(&derived("floor sticks").1), ["floor", "wall", "floor.slip"]);
+    assert!(names(&derived("floor open, wall open").1).is_empty());
+    for wrong in ["floor", "roof open", "wall sticks", "floor rolls"] {
+        let (status, _, says) = derived(wrong);
+        assert_eq!(status, 2, "{wrong}");
+        assert!(says.contains("--phase"), "{says}");
+    }
 }

@@ -105,3 +105,23 @@ fn hidden_constraints_are_appended_on_request() {
     let (status, value) = object(&["gallery:two-masses-incomplete", "--complete"], "");
     assert_eq!((status, &value["kind"]), (0, &json!("equilibrium")), "{value}");
 }
+
+/// What is closed or sticks is held; on the edge of a phase there is nothing linear.
+#[test]
+fn a_phase_is_linearized_and_its_edge_is_not() {
+    let block = "param mu = 0.3, g = 9.81, F = 1, k = 4\ncoord x, y\n\
+        kinetic (x'^2 + y'^2)/2\npotential k*x^2/2\nforce y: F\n\
+        contact table: x >= 1\nfriction rub: mu*g along y'\nstart x = 1\n";
+    let (status, value) = object(&["-", "--set", "k=-4"], block);
+    assert_eq!(status, 3, "nothing presses it there: {value}");
+    let (status, value) = object(&["-"], block);
+    assert_eq!(status, 0, "{value}");
+    assert_eq!(value["phase"], json!({"table": "closed", "rub": "sticks"}));
+    let (status, value) = object(&["-", "--set", "F=mu*g"], block);
+    assert_eq!((status, &value["diagnostics"][0]["code"]), (3, &json!("linearize-edge")));
+    let (status, value) = object(&["-", "--here", "--set", "F=2*mu*g"], block);
+    assert_eq!(status, 3, "a slip that begins: {value}");
+    let (status, out, says) = run(&["-", "--set", "F=mu*g"], block);
+    assert_eq!((status, out.as_str()), (3, ""));
+    assert!(says.contains("error[linearize-edge]"), "{says}");
+}

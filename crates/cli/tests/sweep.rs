@@ -178,6 +178,62 @@ fn events_happen_in_studies_of_ends() {
     assert_eq!(one, run(&lands, "h = 1..9", "8").1);
 }
 
+/// Cases go through phases of contacts and friction with the programs of others: what comes of a case
+/// depends on it alone, and is what it is by itself. A puck stops after v²/(2 mu g), a ball has its second
+/// bounce at 1 + 2e.
+#[test]
+fn phases_of_cases_are_their_own() {
+    let folder = Folder::new("phases");
+    let (puck, ball) = (folder.path("puck.dal"), folder.path("ball.dal"));
+    std::fs::write(
+        &puck,
+        "param mu = 0.5, g = 10, v = 2, w = 1\ncoord x, y\nkinetic (x'^2 + y'^2)/2\n\
+         friction floor: mu*g along [x', y']\ncontact wall: w >= x, restitution 0.5\n\
+         observe off = y - 0.8*v^2/(2*mu*g), floor.mode\n\
+         start x' = 0.6*v, y' = 0.8*v\nrun t = 0..2\n",
+    )
+    .expect("a file");
+    std::fs::write(
+        &ball,
+        "param g = 10, e = 0.8\ncoord y\nkinetic y'^2/2\npotential g*y\n\
+         contact floor: y >= 0, restitution e\nstate last' = 0\n\
+         event land: floor closes -> last = t\nobserve off = last - 1 - 2*e\n\
+         start y = 5\nrun t = 0..2.1\n",
+    )
+    .expect("a file");
+    let run = |model: &str, vary: &str, threads: &str, lanes: &str| {
+        let out = folder.path(&format!("out{}{threads}{lanes}", model.len()));
+        let study = ["--samples", "24", "--sampling", "sobol", "--tol", "1e-11", "--out", &out];
+        let crew = ["--threads", threads, "--lanes", lanes];
+        let (status, found, says) =
+            sweep(&[&[model, "--vary", vary], &study[..], &crew[..]].concat());
+        assert_eq!((status, &found["failed"]), (0, &0.into()), "{says}{found}");
+        let files = files(Path::new(&out));
+        std::fs::remove_dir_all(&out).expect("a folder");
+        (found, files)
+    };
+    // Some of the pucks meet the wall.
+    let all = [(&puck, "mu = 0.4..0.9, v = 1..3, w = 0.2..1.5"), (&ball, "e = 0.51..0.54")];
+    for (model, vary) in all {
+        let (found, one) = run(model, vary, "1", "1");
+        for (threads, lanes) in [("2", "1"), ("1", "8"), ("3", "4")] {
+            assert_eq!(one, run(model, vary, threads, lanes).1, "{vary}: {threads}, {lanes}");
+        }
+        if model == &ball {
+            for what in ["least", "largest"] {
+                let off = found["columns"]["off"][what].as_f64().expect("a number");
+                assert!(off.abs() < 1e-9, "{found}");
+            }
+        }
+    }
+    let (found, _) = run(&puck, "mu = 0.4..0.9, v = 0.5..2", "2", "8");
+    for what in ["least", "largest"] {
+        let off = found["columns"]["off"][what].as_f64().expect("a number");
+        assert!(off.abs() < 1e-8, "{found}");
+        assert_eq!(found["columns"]["floor.mode"][what], 2.0, "{found}");
+    }
+}
+
 /// Rods that are too short for the start: recorded with the reason, and the others go on.
 #[test]
 fn a_case_that_fails_does_not_stop_the_rest() {

@@ -69,7 +69,7 @@ impl AnalysisPage<'_> {
         if exprs.count_tree_size(id) > LARGEST { Value::Null } else { json!(exprs.to_source(id)) }
     }
 
-    fn text(&self, id: ExprId) -> String {
+    fn term(&self, id: ExprId) -> String {
         self.model.exprs.print_limited(id, Notation::Text, LONGEST)
     }
 
@@ -98,8 +98,22 @@ impl AnalysisPage<'_> {
         Value::Object(pairs.map(|(name, &x)| (name.clone(), number(x))).collect())
     }
 
+    /// With the model of the phase that was looked at.
+    fn in_phase(&self) -> AnalysisPage<'_> {
+        let model = self.analysis.phase.as_ref().map_or(self.model, |here| &here.model);
+        AnalysisPage { model, analysis: self.analysis }
+    }
+
     /// One JSON object.
     pub fn to_json(&self) -> Value {
+        let mut object = self.in_phase().json();
+        if let Some(here) = &self.analysis.phase {
+            object["phase"] = crate::phase::to_json(here);
+        }
+        object
+    }
+
+    fn json(&self) -> Value {
         let (found, system) = (self.analysis, &self.model.system);
         let (unique, freedom) = (&found.uniqueness, &found.freedom);
         let integrability = &found.integrability;
@@ -218,10 +232,17 @@ impl AnalysisPage<'_> {
 
     /// Text for a terminal.
     pub fn to_text(&self) -> String {
+        self.in_phase().text()
+    }
+
+    fn text(&self) -> String {
         let mut page = String::new();
         let system = &self.model.system;
         if !system.title.is_empty() {
             let _ = writeln!(page, "{}\n{}\n", system.title, "═".repeat(width(&system.title)));
+        }
+        if let Some(here) = &self.analysis.phase {
+            page.push_str(&crate::phase::to_text(here));
         }
         self.text_motion(&mut page);
         self.text_freedom(&mut page);
@@ -233,7 +254,7 @@ impl AnalysisPage<'_> {
         self.text_bracket(&mut page, &mut assumed);
         for one in &assumed {
             let sign = if one.positive { '>' } else { '<' };
-            let _ = writeln!(page, "Written for {} {sign} 0, as at the start", self.text(one.expr));
+            let _ = writeln!(page, "Written for {} {sign} 0, as at the start", self.term(one.expr));
         }
         if !assumed.is_empty() {
             page.push('\n');
@@ -429,7 +450,7 @@ impl AnalysisPage<'_> {
                 "  {} {} {} = {}   [{}]",
                 list(self.rows(&potential.rows), NAMES),
                 if potential.rows.len() == 1 { "says" } else { "together say" },
-                self.text(self.on_branch(potential.expression, assumed)),
+                self.term(self.on_branch(potential.expression, assumed)),
                 dalembert_analyze::names::short(potential.value),
                 shown_words(&potential.shown)
             );
@@ -461,9 +482,9 @@ impl AnalysisPage<'_> {
             let _ = writeln!(
                 page,
                 "  {{{}, {}}} = {}",
-                self.text(value.arguments[0]),
-                self.text(value.arguments[1]),
-                self.text(self.on_branch(value.bracket, assumed))
+                self.term(value.arguments[0]),
+                self.term(value.arguments[1]),
+                self.term(self.on_branch(value.bracket, assumed))
             );
             if let Some(x) = at_start {
                 let _ = writeln!(page, "    = {x} at the start");
@@ -488,7 +509,7 @@ impl AnalysisPage<'_> {
                         "{{{}, {}}} = {}",
                         name(row),
                         name(column),
-                        self.text(value)
+                        self.term(value)
                     ));
                 }
             }
@@ -498,7 +519,7 @@ impl AnalysisPage<'_> {
                 let names = [name(*a), name(*b), name(*c)].join(", ");
                 lines.push(format!(
                     "Jacobiator ({names}) = {}",
-                    self.text(self.on_branch(*value, assumed))
+                    self.term(self.on_branch(*value, assumed))
                 ));
             }
         }

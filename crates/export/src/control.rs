@@ -246,8 +246,22 @@ impl LocalPage<'_> {
         object
     }
 
+    /// With the model of the phase that it is in.
+    fn in_phase(&self) -> LocalPage<'_> {
+        let model = self.found.phase.as_ref().map_or(self.model, |here| &here.model);
+        LocalPage { model, found: self.found }
+    }
+
     /// What belongs to the state.
     pub fn point_json(&self) -> Value {
+        let mut object = self.in_phase().of_point();
+        if let Some(here) = &self.found.phase {
+            object["phase"] = crate::phase::to_json(here);
+        }
+        object
+    }
+
+    fn of_point(&self) -> Value {
         let (found, names) = (self.found, self.names());
         let [z, u, states] = free_names(self.model, &found.reduced);
         let named = |pairs: Vec<(String, f64)>| -> Map<String, Value> {
@@ -292,6 +306,9 @@ impl LocalPage<'_> {
     pub fn point_text(&self, page: &mut String) {
         let (found, names) = (self.found, self.names());
         let _ = writeln!(page, "at t = {}", full(found.state.t));
+        if let Some(here) = &found.phase {
+            page.push_str(&crate::phase::to_text(here));
+        }
         columns(page, &found.state.named(&self.model.exprs, &self.model.system));
         if names.is_empty() {
             let _ = writeln!(page, "the constraints leave nothing free");

@@ -22,8 +22,25 @@ pub struct EvaluationPage<'m> {
 }
 
 impl EvaluationPage<'_> {
+    /// With the model of the phase that the state is in.
+    fn in_phase(&self) -> EvaluationPage<'_> {
+        let model = self.report.phase.as_ref().map_or(self.model, |here| &here.model);
+        EvaluationPage { model, report: self.report }
+    }
+
     /// One JSON object.
     pub fn to_json(&self) -> Value {
+        let mut object = self.in_phase().json();
+        if let Some(here) = &self.report.phase {
+            object["phase"] = crate::phase::to_json(here);
+            if let Some(struck) = &here.struck {
+                object["impact"] = crate::phase::impact(here, struck);
+            }
+        }
+        object
+    }
+
+    fn json(&self) -> Value {
         let (report, system) = (self.report, &self.model.system);
         let state: Map<String, Value> = report
             .state
@@ -178,6 +195,10 @@ impl EvaluationPage<'_> {
 
     /// Text for a terminal.
     pub fn to_text(&self) -> String {
+        self.in_phase().text()
+    }
+
+    fn text(&self) -> String {
         let mut page = String::new();
         let system = &self.model.system;
         if !system.title.is_empty() {
@@ -209,6 +230,9 @@ impl EvaluationPage<'_> {
         let moved = report.start.as_ref().map(|start| crate::start::line(self.model, start));
         if let Some(moved) = moved.filter(|moved| !moved.is_empty()) {
             let _ = writeln!(page, "found for the start: {moved}");
+        }
+        if let Some(here) = &report.phase {
+            page.push_str(&crate::phase::to_text(here));
         }
         let off: Vec<&Residual> =
             report.residuals.iter().filter(|r| r.relative > WORTH_SAYING).collect();

@@ -37,6 +37,25 @@ pub(crate) fn name_of(model: &Model, of: Touched) -> String {
     }
 }
 
+/// So many changes of contacts and frictions are worth a mark.
+const MARKED: usize = 2000;
+
+/// What happened and when, in order: events by their names, and the changes of contacts and frictions
+/// (`floor closes`) that no event waits for.
+pub fn happened(model: &Model, report: &RunReport) -> Vec<(f64, String)> {
+    let events = &model.system.events;
+    let mut list: Vec<(f64, String)> =
+        report.event_log.iter().map(|h| (h.t, events[h.event].name.clone())).collect();
+    if let Some(phases) = &report.phases {
+        let is_told = |of, change| events.iter().any(|e| e.change == Some((of, change)));
+        let own = phases.changes.iter().filter(|c| !is_told(c.of, c.change)).take(MARKED);
+        list.extend(own.map(|c| (c.t, format!("{} {}", name_of(model, c.of), word_of(c.change)))));
+        let forward = report.start.state.t <= list.iter().fold(f64::INFINITY, |m, h| m.min(h.0));
+        list.sort_by(|a, b| if forward { a.0.total_cmp(&b.0) } else { b.0.total_cmp(&a.0) });
+    }
+    list
+}
+
 /// What changed, as events say it.
 pub(crate) fn word_of(change: Change) -> &'static str {
     match change {

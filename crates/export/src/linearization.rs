@@ -29,8 +29,22 @@ pub struct LinearizationPage<'m> {
 }
 
 impl LinearizationPage<'_> {
+    /// With the model of the phase that it is in.
+    fn in_phase(&self) -> LinearizationPage<'_> {
+        let model = self.found.phase.as_ref().map_or(self.model, |here| &here.model);
+        LinearizationPage { model, found: self.found }
+    }
+
     /// One JSON object.
     pub fn to_json(&self) -> Value {
+        let mut object = self.in_phase().json();
+        if let Some(here) = &self.found.phase {
+            object["phase"] = crate::phase::to_json(here);
+        }
+        object
+    }
+
+    fn json(&self) -> Value {
         let (found, system) = (self.found, &self.model.system);
         let named = |pairs: Vec<(String, f64)>| -> Value {
             Value::Object(pairs.into_iter().map(|(name, x)| (name, number(x))).collect())
@@ -257,6 +271,10 @@ impl LinearizationPage<'_> {
 
     /// Text for a terminal.
     pub fn to_text(&self) -> String {
+        self.in_phase().text()
+    }
+
+    fn text(&self) -> String {
         let mut page = String::new();
         let (found, system) = (self.found, &self.model.system);
         if !system.title.is_empty() {
@@ -269,6 +287,9 @@ impl LinearizationPage<'_> {
             (false, false) => "found near the state asked for",
         };
         let _ = writeln!(page, "{}, {place}", found.kind.name());
+        if let Some(here) = &found.phase {
+            page.push_str(&crate::phase::to_text(here));
+        }
         if !found.released.is_empty() {
             let _ = writeln!(page, "not kept: {}", list(found.released.clone(), 8));
         }
@@ -598,6 +619,21 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
             short(*closure)
         ),
         LinearizeError::NotPeriodic { .. } => "the motion ends before the period does".to_owned(),
+        LinearizeError::Phase { fault, state } => {
+            format!("{}, at {}", fault.words(system), at(state))
+        }
+        LinearizeError::Edge { edges, state } => {
+            let words = edges.iter().map(|edge| edge.words(system)).collect();
+            format!(
+                "there are no linear equations on the edge of a phase: {}; at {}",
+                list(words, 8),
+                at(state)
+            )
+        }
+        LinearizeError::Phases { t } => format!(
+            "the motion goes from one phase of contacts and friction to another (at t = {}): its deviations jump there, and are not followed",
+            short(*t)
+        ),
         LinearizeError::Run(error) => match &**error {
             RunError::Eval(EvalError::Refused(refusal)) | RunError::Refused(refusal) => {
                 format!("the run did not begin: {refusal}")

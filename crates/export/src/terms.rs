@@ -4,7 +4,7 @@
 use crate::evaluation::EvaluationPage;
 use crate::values::number;
 use dalembert_derive::Variables;
-use dalembert_simulate::program::observer::Solved;
+use dalembert_simulate::normal_form::Solved;
 use dalembert_simulate::{Evaluation, Setting, Table};
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,13 @@ impl EvaluationPage<'_> {
     /// that accelerations and multipliers in it have values.
     pub(crate) fn observables(&self) -> Value {
         let system = &self.model.system;
-        let Ok(setting) = Setting::new(self.model) else { return json!({}) };
+        let setting = match &self.report.phase {
+            Some(here) => here.setting.clone(),
+            None => match Setting::new(self.model) {
+                Ok(setting) => setting,
+                Err(_) => return json!({}),
+            },
+        };
         let mut table = self.report.state.table(system);
         let solved = self.report.answers.iter().find_map(|answer| {
             let evaluation = answer.result.as_ref().ok()?;

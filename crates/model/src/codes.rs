@@ -107,6 +107,7 @@ codes! {
     NearlyDependent "nearly-dependent",
     UndecidedRows "undecided-rows",
     Sticks "sticks",
+    LinearizeEdge "linearize-edge",
     StartPenetrates "start-penetrates",
     Penetrates "penetrates",
     ImpactNotUnique "impact-not-unique",

@@ -26,6 +26,7 @@ pub use samples::Samples;
 use dalembert_analyze::analysis::{Request as Analyze, analyze};
 use dalembert_derive::picture::Picture;
 use dalembert_derive::{Choices, Formulation};
+use dalembert_export::events::happened;
 use dalembert_export::html::escape;
 use dalembert_export::scene::{Scene, Shape};
 use dalembert_export::text::untitled;
@@ -86,9 +87,8 @@ impl Page<'_> {
             Ok(program) => program,
             Err(why) => json!({"why": why.words()}),
         };
-        let events = report.event_log.iter();
-        let events: Vec<Value> =
-            events.map(|e| json!({"t": e.t, "name": system.events[e.event].name})).collect();
+        let events = happened(model, report).into_iter();
+        let events: Vec<Value> = events.map(|(t, name)| json!({"t": t, "name": name})).collect();
         let starts = sliders::starts(model, &Unknowns::new(model), &report.start.state, samples);
         json!({
             "format": 1,
@@ -164,7 +164,7 @@ impl Page<'_> {
 
     /// What is true of the model, as `dal analyze` says it without its searches.
     fn doctor(&self) -> String {
-        let model = &self.model.shown();
+        let model = self.model;
         if model.system.n_coordinates() > LARGEST {
             return "<p>A large system: <code>dal analyze</code> says what is true of it.</p>"
                 .to_owned();
@@ -183,8 +183,8 @@ impl Page<'_> {
         if model.system.n_coordinates() > LARGEST {
             return "<p>A large system: <code>dal derive</code> has its equations.</p>".to_owned();
         }
-        // Inputs are shown as what they are called.
-        let model = &model.opened();
+        // Inputs are shown as what they are called, contacts and frictions in the phase with all of them.
+        let model = &model.opened().shown();
         match self.formulation.derive(&model.exprs, &model.system, &Choices::default()) {
             Ok(equations) => match Derivation::new(model, &equations).to_html_fragment() {
                 text if text.len() > LONGEST => "<p>These equations are too long for a page: \

@@ -165,7 +165,7 @@ fn raise_error(py: Python<'_>, error: &Error) -> PyErr {
         }
         ErrorKind::Start(_) => "start",
         ErrorKind::NotBegun(_) | ErrorKind::Failed(_) => "failed",
-        ErrorKind::NoMotion(_) => "no motion",
+        ErrorKind::NoMotion(_) | ErrorKind::Struck { .. } => "no motion",
         ErrorKind::Certificate(failed) => {
             fields.push(("failed", json!(failed)));
             "certificate"

@@ -129,6 +129,13 @@ impl Function {
         recipe: Recipe,
     ) -> Result<Function, Trouble> {
         let (n, m) = (compiled.coordinates().len(), compiled.constraints().len());
+        if compiled.has_phases() && matches!(kind, Kind::Jacobian | Kind::Bias) {
+            return Err(Trouble::Argument(
+                "contacts and friction have other rows in each phase, so that these are no function \
+                 of one shape; `evaluate` gives them at a state"
+                    .to_owned(),
+            ));
+        }
         let places = n + compiled.states().len();
         let idle = Idle { compiled, parameters, list: Mutex::new(Vec::new()) };
         // A parameter that is not there is said now, not at the first state.

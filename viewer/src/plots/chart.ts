@@ -35,6 +35,15 @@ export function axis(palette: Colors, side: 'bottom' | 'left', label?: string, l
   };
 }
 
+/** Smaller numbers have no place on a logarithmic axis: the library's end at 1e-32. */
+const SMALLEST = 1e-30;
+
+/** Where a number stands on a logarithmic axis, by its size; nowhere if it is too small. */
+export function sized(y: number): number | null {
+  const size = Math.abs(y);
+  return size < SMALLEST ? null : size;
+}
+
 function powers(_: uPlot, splits: number[]): (number | null)[] {
   return splits.map((value) => (Number.isInteger(Number(Math.log10(value).toFixed(6))) ? value : null));
 }

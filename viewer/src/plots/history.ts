@@ -3,12 +3,10 @@ import uPlot from 'uplot';
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { colors } from '../theme.ts';
-import { axis, dash, fingers, type Chart } from './chart.ts';
+import { axis, dash, fingers, sized, type Chart } from './chart.ts';
 import type { Choice } from './choose.ts';
 
 const SYNC = 'time';
-/** Labels of more events than these would overlap. */
-const NAMED = 12;
 /** More events than these are fainter; and lines nearer to each other than so many pixels are one. */
 const MANY = 30;
 const CLOSEST = 3.5;
@@ -165,7 +163,7 @@ export class History implements Chart {
     const turned = <T>(row: T[]) => (backward ? row.slice().reverse() : row);
     const rows = this.choice.ys.map((column) => {
       const row = values[column] ?? [];
-      return turned(this.choice.log ? row.map((y) => (y === null || y === 0 ? null : Math.abs(y))) : row);
+      return turned(this.choice.log ? row.map((y) => (y === null ? null : sized(y))) : row);
     });
     return [turned(t), ...rows] as uPlot.AlignedData;
   }
@@ -211,7 +209,7 @@ export class History implements Chart {
     c.textBaseline = 'top';
     c.textAlign = 'left';
     c.globalAlpha = events.length > MANY ? 0.5 : 1;
-    let before = -Infinity;
+    let [before, free] = [-Infinity, -Infinity];
     for (const { t, name } of events) {
       const x = Math.round(u.valToPos(t, 'x', true)) + 0.5;
       if (Math.abs(x - before) < CLOSEST * devicePixelRatio) continue;
@@ -220,7 +218,11 @@ export class History implements Chart {
       c.moveTo(x, top);
       c.lineTo(x, top + height);
       c.stroke();
-      if (events.length <= NAMED) c.fillText(name, x + 3 * devicePixelRatio, top + 2 * devicePixelRatio);
+      // Names stand where there is room for them.
+      const from = x + 3 * devicePixelRatio;
+      if (from <= free) continue;
+      free = from + c.measureText(name).width + 3 * devicePixelRatio;
+      c.fillText(name, from, top + 2 * devicePixelRatio);
     }
     c.restore();
   }

@@ -7,7 +7,7 @@ import type { App } from '../app.ts';
 import { h } from '../dom.ts';
 import { at } from '../sampling.ts';
 import { colors, type Colors } from '../theme.ts';
-import { axis, fingers, type Chart } from './chart.ts';
+import { axis, fingers, sized, type Chart } from './chart.ts';
 import type { Choice } from './choose.ts';
 
 interface Limits {
@@ -131,8 +131,8 @@ export class Portrait implements Chart {
       let [low, high] = [Infinity, -Infinity];
       for (const column of columns) {
         for (const raw of app.run.values[column] ?? []) {
-          if (raw === null || (log && raw === 0)) continue;
-          const value = log ? Math.abs(raw) : raw;
+          const value = raw !== null && log ? sized(raw) : raw;
+          if (value === null) continue;
           if (value < low) low = value;
           if (value > high) high = value;
         }
@@ -174,13 +174,14 @@ export class Portrait implements Chart {
       c.beginPath();
       let pen = false;
       xs.forEach((x, i) => {
-        const y = ys[i];
-        if (x === null || y === null || y === undefined || (choice.log && y === 0)) {
+        const raw = ys[i];
+        const y = choice.log && raw !== null && raw !== undefined ? sized(raw) : raw;
+        if (x === null || y === null || y === undefined) {
           pen = false;
           return;
         }
         const px = u.valToPos(x, 'x', true);
-        const py = u.valToPos(choice.log ? Math.abs(y) : y, 'y', true);
+        const py = u.valToPos(y, 'y', true);
         if (pen) c.lineTo(px, py);
         else c.moveTo(px, py);
         pen = true;

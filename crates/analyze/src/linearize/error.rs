@@ -2,6 +2,7 @@
 
 use crate::watch::Interrupted;
 use dalembert_model::diagnostic::Diagnostic;
+use dalembert_simulate::phases::{Edge, Fault};
 use dalembert_simulate::run::RunError;
 use dalembert_simulate::setting::legendre::NewtonError;
 use dalembert_simulate::{SolveError, StartError, State, Verdict};
@@ -68,6 +69,25 @@ pub enum LinearizeError {
         /// By how much A differs after it, relative to itself; infinite if the motion did not
         /// get there.
         closure: f64,
+    },
+    /// Contacts and friction have no phase at a state.
+    Phase {
+        /// Why.
+        fault: Box<Fault>,
+        /// The state.
+        state: Box<State>,
+    },
+    /// The state is on an edge of its phase of contacts and friction, or beyond it.
+    Edge {
+        /// The edges.
+        edges: Vec<Edge>,
+        /// The state.
+        state: Box<State>,
+    },
+    /// The motion goes from one phase to another.
+    Phases {
+        /// When first.
+        t: f64,
     },
     /// The run along which to go did not begin.
     Run(Box<RunError>),

@@ -9,13 +9,14 @@
 //! The deviation is followed in all coordinates, velocities and states, by the response of
 //! `rates`, which keeps what satisfies the constraints on them; only at the end it is read off in free
 //! quantities. Steps are Gauss collocation of order 8 for the linear equation, on the motion of a
-//! run, and halved until the multipliers stay.
+//! run, and halved until the multipliers stay. Where contacts and friction have phases the motion has
+//! to stay in one: deviations jump where phases change, and those jumps are not followed.
 
 use super::eigen::{self, Complex};
 use super::rates::{Point, Rates};
 use super::reduce::{self, Reduced, Tangents};
 use super::symmetry::Symmetry;
-use super::{LinearizeError, begin};
+use super::{LinearizeError, begin, phase};
 use crate::watch::Watch;
 use dalembert_gauss::linalg::{largest, lu};
 use dalembert_simulate::run::{self, RunOptions};
@@ -104,7 +105,9 @@ pub fn floquet(setting: &Setting, period: f64, watch: &Watch) -> Result<Floquet,
     watch.on("looking for a consistent start")?;
     let start = begin(setting)?;
     watch.on("deriving the equations and their slopes")?;
-    let rates = Rates::new(setting)?;
+    // In one phase all along; `passed` says if it is not.
+    let phase = phase::of(setting, &start.state)?;
+    let rates = Rates::new(phase.as_ref().map_or(setting, |here| &here.setting))?;
     let first = rates.at(&start.state)?;
     let tangents = Tangents::new(&rates, &first)?;
     let rest = Symmetry::rest(rates.n);
@@ -180,8 +183,11 @@ fn passed(
         }
         ControlFlow::Continue(())
     });
-    report.map_err(|error| LinearizeError::Run(Box::new(error)))?;
-    Ok(states)
+    let report = report.map_err(|error| LinearizeError::Run(Box::new(error)))?;
+    match report.phases.and_then(|phases| phases.changes.first().map(|change| change.t)) {
+        Some(t) => Err(LinearizeError::Phases { t }),
+        None => Ok(states),
+    }
 }
 
 /// How the responses at a point change (q, z, v), a matrix by rows.

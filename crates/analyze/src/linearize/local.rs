@@ -18,8 +18,9 @@ use super::outputs::{InputOutput, Outputs};
 use super::rates::Rates;
 use super::reduce::{self, Reduced, Tangents};
 use super::symmetry::Symmetry;
-use super::{LinearizeError, begin};
+use super::{LinearizeError, begin, phase};
 use crate::watch::Watch;
+use dalembert_simulate::phases::Here;
 use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::{Setting, State, Table};
 use std::ops::ControlFlow;
@@ -39,6 +40,8 @@ pub struct Local {
     pub eigenvalues: Vec<Complex>,
     /// Zeros, and what cannot be moved or seen.
     pub control: Control,
+    /// The phase of contacts and friction, if there are any.
+    pub phase: Option<Here>,
 }
 
 /// The linear equations about the start, or about the state asked for, whether it is steady or not.
@@ -84,9 +87,17 @@ pub fn linearize_along(
 
 /// The linear equations about a state on the constraints.
 pub(crate) fn about(setting: &Setting, state: &State) -> Result<Local, LinearizeError> {
+    let phase = phase::of(setting, state)?;
+    let (setting, state) = match &phase {
+        Some(here) => (&here.setting, &here.state),
+        None => (setting, state),
+    };
     let open = operating::at(setting, state.t);
     let rates = Rates::new(&open)?;
     let point = rates.at(state)?;
+    if let Some(here) = &phase {
+        phase::check(here, &point)?;
+    }
     if !rates.is_smooth(&point) {
         return Err(LinearizeError::NotSmooth { state: Box::new(state.clone()) });
     }
@@ -101,5 +112,6 @@ pub(crate) fn about(setting: &Setting, state: &State) -> Result<Local, Linearize
     rate.extend(&point.outcome.v_dot);
     let rates = reduced.free(&rate);
     let control = Control::new(&reduced, &io);
-    Ok(Local { state: state.clone(), rates, reduced, io, eigenvalues, control })
+    let state = state.clone();
+    Ok(Local { state, rates, reduced, io, eigenvalues, control, phase })
 }

@@ -44,6 +44,7 @@ pub mod floquet;
 pub mod local;
 mod operating;
 pub mod outputs;
+mod phase;
 mod rates;
 pub mod reduce;
 mod search;
@@ -74,6 +75,7 @@ use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::svd::Svd;
 use dalembert_gauss::linalg::{dot, largest, multiply, norm};
 use dalembert_model::system::Level;
+use dalembert_simulate::phases::Here;
 use dalembert_simulate::points::random_states;
 use dalembert_simulate::start::{self, Guess, Start};
 use dalembert_simulate::{Setting, State};
@@ -123,6 +125,8 @@ pub struct Linearization {
     pub io: InputOutput,
     /// Zeros, and what no input moves or no output shows.
     pub control: Control,
+    /// The phase of contacts and friction that it is in, if there are any.
+    pub phase: Option<Here>,
 }
 
 /// What kind of state it is.
@@ -166,6 +170,14 @@ pub fn linearize_watched(
     setting: &Setting,
     watch: &Watch,
 ) -> Result<Linearization, LinearizeError> {
+    let phase = match setting.model.system.wants_phase() {
+        true => {
+            watch.on("looking for a consistent start")?;
+            phase::of(setting, &begin(setting)?.state)?
+        }
+        false => None,
+    };
+    let setting = phase.as_ref().map_or(setting, |here| &here.setting);
     let system = &setting.model.system;
     watch.on("deriving the equations and their slopes")?;
     let Operating { closed, open, held } = &Operating::new(setting);
@@ -195,6 +207,9 @@ pub fn linearize_watched(
         return Err(LinearizeError::NotSmooth { state });
     }
     settle(&rates, &mut found.point, &points);
+    if let Some(here) = &phase {
+        phase::check(here, &found.point)?;
+    }
     let tangents = Tangents::new(&rates, &found.point)?;
     watch.on("computing the modes")?;
     let (point, fit) = (&found.point, &found.fit);
@@ -255,6 +270,7 @@ pub fn linearize_watched(
         stability,
         io,
         control,
+        phase,
     })
 }
 

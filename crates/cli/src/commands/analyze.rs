@@ -81,11 +81,13 @@ pub(crate) fn run(args: &Analyze, color: Color) -> Status {
                     let words = words.join("; ");
                     if args.json {
                         let title = &model.system.title;
-                        report::data(
-                            &json!({"format": 1, "system": title, "error": words}).to_string(),
-                        );
+                        let object = json!({
+                            "format": 1, "system": title, "error": words,
+                            "diagnostics": report::as_json(&faults, &loaded),
+                        });
+                        report::data(&object.to_string());
                     } else {
-                        report::say(&format!("error: {words}"));
+                        report::failed(&faults, &loaded, color);
                     }
                     status
                 }

@@ -2,9 +2,14 @@
 
 use crate::Status;
 use crate::args::{Derive, Format};
+use crate::commands::eval::explain;
 use crate::progress;
 use crate::report::{self, Color};
+use dalembert::Model;
 use dalembert::export::{Derivation, Extras};
+use dalembert::model::system::Phase;
+use dalembert::simulate::report::{EvalError, phase_at};
+use dalembert::simulate::{Setting, start};
 use std::io::Write;
 use std::path::Path;
 
@@ -29,7 +34,19 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
     progress::stage("deriving the equations");
     let choices = dalembert::Choices { ignored, ..Default::default() };
     // Inputs are shown as what they are called.
-    let model = &model.opened().shown();
+    let model = &match args.phase.as_deref().map(|words| phase(model, words)) {
+        None => model.opened().shown(),
+        Some(Ok(phase)) => model.opened().in_phase(&phase),
+        Some(Err(Trouble::Usage(words))) => {
+            report::say(&format!("error: --phase: {words}"));
+            return Status::WrongUsage;
+        }
+        Some(Err(Trouble::Numbers(error))) => {
+            let (faults, status) = explain(*error, model);
+            report::diagnostics(&faults, &loaded, color);
+            return status;
+        }
+    };
     let equations = match dalembert::derive_with(model, args.formulation.as_deref(), &choices) {
         Ok(equations) => equations,
         Err(faults) => {
@@ -51,6 +68,27 @@ pub(crate) fn run(args: &Derive, color: Color) -> Status {
         Format::Json => derivation.to_json().to_string(),
     };
     write(&document, args.out.as_deref())
+}
+
+/// Why there is no such phase.
+enum Trouble {
+    Usage(String),
+    Numbers(Box<EvalError>),
+}
+
+/// The phase that is asked for.
+fn phase(model: &Model, words: &str) -> Result<Phase, Trouble> {
+    if !model.system.wants_phase() {
+        return Err(Trouble::Usage("there are no contacts and no friction".to_owned()));
+    }
+    if words.trim() != "start" {
+        return Phase::of_words(&model.system, words).map_err(Trouble::Usage);
+    }
+    let failed = |error| Trouble::Numbers(Box::new(error));
+    let setting = Setting::new(model).map_err(|e| failed(EvalError::Missing(e)))?;
+    let start = start::start(&setting).map_err(|e| failed(EvalError::Start(e)))?;
+    let here = phase_at(&setting, &start.state).map_err(failed)?;
+    Ok(here.map_or_else(|| Phase::shown(&model.system), |here| here.phase))
 }
 
 /// A document into a file, or to standard output.

@@ -15,7 +15,7 @@ use dalembert::export::{AlongPage, FloquetPage, LinearizationPage, LocalPage, Wi
 use dalembert::simulate::points::hidden::complete;
 use dalembert::simulate::report::EvalError;
 use dalembert::simulate::{Setting, StartError, Table, Tolerances};
-use dalembert::{Loaded, Model};
+use dalembert::{Loaded, Model, refusals};
 use serde_json::json;
 use std::ops::ControlFlow;
 
@@ -110,7 +110,18 @@ pub(crate) fn run(args: &Linearize, color: Color) -> Status {
             LinearizeError::Start(StartError::Clash(faults)) | LinearizeError::Equations(faults),
         ) => report::refuse(args.json, &[], &loaded, &faults, color),
         Err(error) => {
-            say(args, &model, &failure_words(&error, &model));
+            let words = failure_words(&error, &model);
+            match refusals::of_linearization(&error, &model) {
+                Some(faults) if args.json => {
+                    let object = json!({
+                        "format": 1, "system": model.system.title, "error": words,
+                        "diagnostics": report::as_json(&faults, &loaded),
+                    });
+                    report::data(&object.to_string());
+                }
+                Some(faults) => report::failed(&faults, &loaded, color),
+                None => say(args, &model, &words),
+            }
             Status::NumbersFailed
         }
     }

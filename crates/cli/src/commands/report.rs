@@ -8,6 +8,7 @@ use crate::progress::{self, ProgressLine};
 use crate::report::{self, Color};
 use crate::show::{Chosen, Shown};
 use dalembert::analyze::{Request, Watch, analyze_watched};
+use dalembert::export::events::happened;
 use dalembert::export::plot::{Mark, Motion, Strobe};
 use dalembert::export::scene::Scene;
 use dalembert::export::table::Columns;
@@ -163,8 +164,8 @@ fn motion(
         return Ok((report, Vec::new()));
     }
     let mut figure = sink.chosen.figure("", &sink.columns);
-    let name = |event: usize| model.system.events[event].name.clone();
-    figure.marks = report.event_log.iter().map(|h| Mark { t: h.t, name: name(h.event) }).collect();
+    let marks = happened(model, &report).into_iter();
+    figure.marks = marks.map(|(t, name)| Mark { t, name }).collect();
     figure.strobe = sink.motion.map(|motion| Strobe { motion, frames: FRAMES });
     Ok((report, vec![figure.to_svg()]))
 }

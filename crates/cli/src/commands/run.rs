@@ -11,6 +11,7 @@ use crate::recorder::{Fault, Recorder};
 use crate::report::{self, Color};
 use crate::show::Shown;
 use dalembert::export::RunPage;
+use dalembert::export::events::happened;
 use dalembert::export::plot::Mark;
 use dalembert::export::summary::Written;
 use dalembert::export::table::Columns;
@@ -224,8 +225,7 @@ fn simulate_model(
 
 /// What happened on the way, for figures.
 fn marks(report: &RunReport, model: &Model) -> Vec<Mark> {
-    let name = |event: usize| model.system.events[event].name.clone();
-    report.event_log.iter().map(|h| Mark { t: h.t, name: name(h.event) }).collect()
+    happened(model, report).into_iter().map(|(t, name)| Mark { t, name }).collect()
 }
 
 /// Where the rows of a run go, and who is told how far it is.

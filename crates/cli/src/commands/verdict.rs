@@ -6,7 +6,8 @@ use dalembert::expr::Symbol;
 use dalembert::formulations::BodyTree;
 use dalembert::gauss::outcome;
 use dalembert::model::codes::Code;
-use dalembert::refusals::of_refusal;
+use dalembert::refusals::{of_evaluation, of_refusal};
+use dalembert::simulate::phases::Fault;
 use dalembert::simulate::points::hidden::Origin;
 use dalembert::simulate::report::{self, Options, Report};
 use dalembert::simulate::{Evaluation, Refusal, Setting, Start, StartError, start};
@@ -48,10 +49,7 @@ impl Verdict {
                 return Ok(Verdict::NotTold("not told: the start time is no number".to_owned()));
             }
         };
-        if model.system.wants_phase() {
-            return Ok(Verdict::NotTold("decided by each phase, on a run".to_owned()));
-        }
-        Ok(match report::regular_at(&setting, &start.state, &Options::of_model(model)) {
+        Ok(match report::in_phase_at(&setting, &start.state, &Options::of_model(model)) {
             Ok(found) if !contradictions(model, &found).is_empty() => {
                 return Err(contradictions(model, &found));
             }
@@ -62,6 +60,15 @@ impl Verdict {
                 }
                 _ => Verdict::NotTold(format!("not told: {refusal}")),
             },
+            // A start below a surface is no start.
+            Err(report::EvalError::Phase { fault, t })
+                if matches!(*fault, Fault::Penetrates { .. }) =>
+            {
+                return Err(of_evaluation(&report::EvalError::Phase { fault, t }, model));
+            }
+            Err(report::EvalError::Phase { fault, .. }) => {
+                Verdict::NotTold(format!("not told: {}", fault.words(&model.system)))
+            }
             Err(_) => Verdict::NotTold("not told: there are no numbers at the start".to_owned()),
         })
     }
@@ -83,9 +90,15 @@ impl Verdict {
                 return vec![format!("  motion            not told: {}", why.unwrap_or_default())];
             }
         };
+        let phase = found.1.phase.as_ref();
+        let model = phase.map_or(model, |here| &here.model);
         let outcome = &evaluation.outcome;
         let rank = &outcome.rank;
         let mut lines = vec![format!("  motion            {}", outcome.motion.name())];
+        if let Some(here) = phase {
+            let words = here.words().into_iter().map(|(name, word)| format!("{name} {word}"));
+            lines.push(format!("  phase             {}", list(words.collect(), 8)));
+        }
         lines.push(format!(
             "  freedom      {:<4} {} coordinates, rank {} of {} constraint rows",
             rank.coordinates - rank.jacobian,
@@ -152,6 +165,9 @@ impl Verdict {
                 object["indeterminate"] = result["indeterminate"].clone();
                 object["implied"] = page["implied"].clone();
                 object["start"] = page["state"].clone();
+                if found.1.phase.is_some() {
+                    object["phase"] = page["phase"].clone();
+                }
             }
         }
     }

@@ -60,6 +60,53 @@ impl Phase {
         self
     }
 
+    /// The phase of words such as `left closed, rub sticks`; what is not named is as in
+    /// [`Phase::shown`].
+    pub fn of_words(system: &System, text: &str) -> Result<Phase, String> {
+        let mut phase = Phase::shown(system);
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            let Some((name, word)) = item.split_once(char::is_whitespace) else {
+                return Err(format!("`{item}` is not of the form `NAME sticks`"));
+            };
+            let (name, word) = (name.trim(), word.trim());
+            let contact = system.contacts.iter().position(|c| c.name == name);
+            let friction = match contact {
+                Some(c) => system.contacts[c].friction,
+                None => system.frictions.iter().position(|f| f.name == name),
+            };
+            let known = ["open", "closed", "slips", "sticks"];
+            match (word, contact, friction) {
+                ("open", Some(c), _) => phase.closed[c] = false,
+                ("closed", Some(c), _) => phase.closed[c] = true,
+                ("slips" | "sticks", _, Some(f)) => {
+                    contact.into_iter().for_each(|c| phase.closed[c] = true);
+                    phase.modes[f] = if word == "sticks" { Mode::Stick } else { Mode::Slip };
+                }
+                ("slips" | "sticks", Some(_), None) => {
+                    return Err(format!("`{name}` has no friction"));
+                }
+                (_, None, None) => {
+                    let contacts = system.contacts.iter().map(|c| c.name.as_str());
+                    let own = system.frictions.iter().filter(|f| f.contact.is_none());
+                    let names: Vec<&str> = contacts.chain(own.map(|f| f.name.as_str())).collect();
+                    let there = match names.is_empty() {
+                        true => "there is none".to_owned(),
+                        false => format!("there are {}", names.join(", ")),
+                    };
+                    return Err(format!("no contact or friction is called `{name}`; {there}"));
+                }
+                ("open" | "closed", None, _) => {
+                    return Err(format!("`{name}` is no contact: it `slips` or `sticks`"));
+                }
+                _ => {
+                    let known = known.join(", ");
+                    return Err(format!("`{word}` is no word for `{name}`; there are {known}"));
+                }
+            }
+        }
+        Ok(phase.canonical(system))
+    }
+
     /// In words: `left closed, right open, rub sticks`.
     pub fn describe(&self, system: &System) -> String {
         let mut words: Vec<String> = Vec::new();

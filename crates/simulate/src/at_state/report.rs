@@ -2,6 +2,7 @@
 
 use crate::at_state::{Answer, Reference, Refusal, agreement, evaluate};
 use crate::normal_form::Numbers;
+use crate::phases::{Fault, Here};
 use crate::points::hidden::{self, CompletionError, Implied};
 use crate::points::start::{self, Start, StartError};
 use crate::setting::legendre::NewtonError;
@@ -59,6 +60,9 @@ pub struct Report {
     pub residuals: Vec<Residual>,
     /// Lagrange's normal form at the state.
     pub reference: Numbers,
+    /// The phase of contacts and friction that the state is in, if there are any: the answers are those
+    /// of its model.
+    pub phase: Option<Here>,
 }
 
 /// By how much a state misses a constraint.
@@ -87,11 +91,17 @@ pub enum EvalError {
     Completion(CompletionError),
     /// Even Lagrange's equations have no numbers here.
     Refused(Refusal),
+    /// Contacts and friction have no phase here.
+    Phase {
+        /// Why.
+        fault: Box<Fault>,
+        /// The time.
+        t: f64,
+    },
 }
 
 /// Evaluates a model at the state asked for beside it, or at its consistent start.
 pub fn report(model: &Model, options: &Options) -> Result<Report, EvalError> {
-    model.system.of_one_phase().map_err(|f| EvalError::Refused(Refusal::Formulation(f)))?;
     let setting = Setting::new(model).map_err(EvalError::Missing)?;
     let (state, start) = if model.system.state.is_empty() {
         let start = start::start(&setting).map_err(EvalError::Start)?;
@@ -99,9 +109,35 @@ pub fn report(model: &Model, options: &Options) -> Result<Report, EvalError> {
     } else {
         (State::of_items(&setting, &model.system.state).map_err(EvalError::State)?, None)
     };
-    let mut report = regular_at(&setting, &state, options)?;
+    let mut report = in_phase_at(&setting, &state, options)?;
     report.start = start;
     Ok(report)
+}
+
+/// Evaluates a setting at a state that is no singular position, in the phase of contacts and friction
+/// that it is in.
+pub fn in_phase_at(
+    setting: &Setting,
+    state: &State,
+    options: &Options,
+) -> Result<Report, EvalError> {
+    let Some(here) = phase_at(setting, state)? else { return regular_at(setting, state, options) };
+    let evaluated = |here: Here| {
+        let mut report = regular_at(&here.setting, &here.state, options)?;
+        report.phase = Some(here);
+        Ok(report)
+    };
+    match (evaluated(here.clone()), here.without_idle()) {
+        // Rows that depend on each other here and not beside it.
+        (Err(EvalError::Refused(_)), Some(less)) => evaluated(less),
+        (found, _) => found,
+    }
+}
+
+/// The phase of a state; `None` without contacts and friction.
+pub fn phase_at(setting: &Setting, state: &State) -> Result<Option<Here>, EvalError> {
+    Here::of(setting, state)
+        .map_err(|fault| EvalError::Phase { fault: Box::new(fault), t: state.t })
 }
 
 /// Evaluates a setting at a state that is no singular position.
@@ -153,6 +189,7 @@ fn by_reference(
         implied,
         residuals,
         reference: reference.numbers,
+        phase: None,
     })
 }
 

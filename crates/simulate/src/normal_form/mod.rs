@@ -6,9 +6,11 @@ pub(crate) mod layout;
 mod matrix;
 pub mod multiplier_forces;
 mod numbers;
+mod solved;
 
 pub use matrix::Matrix;
 pub use numbers::{Numbers, dense};
+pub use solved::Solved;
 
 use crate::setting::Setting;
 use dalembert_derive::picture::Picture;

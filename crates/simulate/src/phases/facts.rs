@@ -193,6 +193,16 @@ impl Facts {
         })
     }
 
+    /// The same with the parameters of another setting of the model.
+    pub fn with(&self, setting: &Setting) -> Facts {
+        Facts { bare: setting.of_model(self.bare.given().share()), ..self.clone() }
+    }
+
+    /// Other values of the parameters.
+    pub fn set_values(&mut self, symbols: &[Symbol], values: &[f64]) {
+        self.bare.set_values(symbols, values);
+    }
+
     /// The model without contacts and frictions.
     pub fn bare(&self) -> &Setting {
         &self.bare

@@ -3,8 +3,9 @@
 
 use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows};
 use crate::normal_form::Matrix;
+pub use crate::normal_form::Solved;
 use crate::normal_form::layout::{Layout, Outputs, Sparse};
-use crate::phases::Shown;
+use crate::phases::{Here, Shown};
 use crate::program::compiled::Compiled;
 use crate::program::field::{Feedback, Field, FieldError};
 use crate::program::on_branches::OnBranches;
@@ -455,40 +456,13 @@ impl Observation {
     }
 }
 
-/// What the multipliers and reactions that a model speaks of are read from.
-pub struct Solved<'a> {
-    /// λ.
-    pub multipliers: &'a [f64],
-    /// Which of them are not unique.
-    pub indeterminate: &'a [bool],
-    /// Qᶜ.
-    pub constraint_force: &'a [f64],
-    /// A.
-    pub jacobian: &'a Matrix,
-}
-
-impl Solved<'_> {
-    /// Sets the unknowns of a system; what is not unique is NaN.
-    pub fn fill(&self, system: &System, table: &mut Table) {
-        for &(symbol, unknown) in &system.unknowns {
-            let value = match unknown {
-                Unknown::Multiplier(row) | Unknown::Share(_, row)
-                    if self.indeterminate.get(row).copied().unwrap_or(true) =>
-                {
-                    f64::NAN
-                }
-                Unknown::Multiplier(row) => self.multipliers[row],
-                Unknown::Reaction(i) => self.constraint_force[i],
-                // What these are in a phase is told by `PhaseSeen`.
-                Unknown::Touch(_) => f64::NAN,
-                Unknown::Share(i, row) => self.jacobian.entry(row, i) * self.multipliers[row],
-            };
-            table.set(symbol, value);
-        }
-    }
-}
-
 impl PhaseSeen {
+    /// Of a state by itself.
+    pub fn of(here: &Here) -> PhaseSeen {
+        let (setting, shown) = (here.setting.clone(), Some(here.shown().clone()));
+        PhaseSeen { setting, shown, impulses: None }
+    }
+
     /// (bound, force) of each friction that sticks, where both are known.
     pub(crate) fn held(&self, seen: &Observation) -> Vec<(f64, f64)> {
         let own = &self.setting.model.system;
@@ -511,7 +485,7 @@ impl PhaseSeen {
     }
 
     /// Sets what a system (the model as written, or that of the phase) says of contacts and frictions.
-    fn fill(&self, system: &System, solved: &Solved<'_>, table: &mut Table) {
+    pub fn fill(&self, system: &System, solved: &Solved<'_>, table: &mut Table) {
         let own = &self.setting.model.system;
         let Some(phase) = &own.phase else { return };
         let row = |at: usize| match solved.indeterminate.get(at).copied().unwrap_or(true) {

@@ -207,9 +207,16 @@ pub(crate) fn derive(
     setting: &Setting,
     picture: &Picture,
     options: &RunOptions,
-    state: &State,
+    state: Option<&State>,
 ) -> Result<EquationsOfMotion, RunError> {
     let model = &*setting.model;
+    let Some(state) = state else {
+        if options.formulation.name() == Formulation::name(&lagrange::FORMULATION) {
+            return Ok(lagrange::equations(&model.exprs, picture));
+        }
+        let derived = options.formulation.derive(&model.exprs, &model.system, &options.choices);
+        return derived.map_err(RunError::Formulation);
+    };
     let reference = Reference::on(setting, picture, state, &Tolerances::default());
     let reference = reference.map_err(|e| match e {
         Refusal::Formulation(faults) => RunError::Formulation(faults),

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! They are located as events are. What comes then is decided by [`Deciding`]; the next phase is
-//! derived and compiled once, and kept.
+//! derived and compiled once, and kept, for all settings of the model: parameters are constants of what
+//! is compiled. Nothing that is kept depends on who came to a phase first.
 //!
 //! [`System::in_phase`]: dalembert_model::system::System::in_phase
 
@@ -18,12 +19,14 @@ use crate::phases::lift::lifted;
 use crate::phases::{Deciding, Fault, Known, Settled};
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
-use dalembert_expr::{ExprId, Exprs, Number, Symbol, SymbolKind};
+use dalembert_expr::{ExprId, Exprs, Symbol, SymbolKind};
 use dalembert_model::span::Span;
-use dalembert_model::system::{Action, Event, Mode, Model, Phase, System, Unknown};
+use dalembert_model::system::{
+    Action, Event, Friction, Mode, Model, Parameter, Phase, System, Unknown,
+};
 use dalembert_model::tree::Direction;
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What a guard tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +69,24 @@ pub(crate) struct Phases {
     facts: Facts,
     options: RunOptions,
     known: Mutex<FxHashMap<Key, Compiled>>,
+    family: Arc<Family>,
+}
+
+/// The programs that all settings of a model share.
+struct Family {
+    /// The one with whose parameters they were compiled.
+    setting: Setting,
+    known: Mutex<FxHashMap<Key, Compiled>>,
+}
+
+/// Whether programs are for any state: charts, and whether there are momenta, are decided at the first
+/// state of a phase.
+fn shares(options: &RunOptions) -> bool {
+    !options.formulation.has_chart() && !options.formulation.needs_regular_mass()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Phases {
@@ -82,7 +103,20 @@ impl Phases {
             setting.of_model(model)
         };
         let facts = Facts::new(&setting, setting.given()).map_err(RunError::Formulation)?;
-        Ok(Phases { setting, facts, options, known: Mutex::default() })
+        let family = Arc::new(Family { setting: setting.clone(), known: Mutex::default() });
+        Ok(Phases { setting, facts, options, known: Mutex::default(), family })
+    }
+
+    /// The same with other values of the parameters.
+    pub fn with(&self, setting: &Setting) -> Phases {
+        // A model without its events is one of its own.
+        let setting = setting.of_given(self.setting.given());
+        let (facts, options) = (self.facts.with(&setting), self.options.clone());
+        let family = match shares(&options) {
+            false => Arc::new(Family { setting: setting.clone(), known: Mutex::default() }),
+            true => Arc::clone(&self.family),
+        };
+        Phases { setting, facts, options, known: Mutex::default(), family }
     }
 
     /// The same where motions stick at switches of forces: with these as frictions. `None` where they
@@ -134,21 +168,71 @@ impl Phases {
     }
 
     fn compiled(&self, key: Key, state: &State, slow: &[f64]) -> Result<Compiled, RunError> {
-        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = lock().get(&key) {
-            return Ok(found.clone());
+        let found = lock(&self.known).get(&key).cloned();
+        let mut compiled = match found {
+            Some(found) => found,
+            None => {
+                let compiled = self.compile(&key, state)?;
+                lock(&self.known).insert(key.clone(), compiled.clone());
+                compiled
+            }
+        };
+        if key.phase.modes.contains(&Mode::Slip) {
+            let values = slow_values(&compiled.program.setting().model.system, slow);
+            compiled.program.set_event_parameters(&values);
         }
-        let (model, guards) = guarded(self.model(), &key, slow);
-        let setting = self.setting.of_model(model);
-        let program = Program::of_phase(&setting, &self.options, state)?;
-        let compiled = Compiled { program, guards: Arc::new(guards) };
-        lock().insert(key, compiled.clone());
+        Ok(compiled)
+    }
+
+    /// The program of a phase with the parameters of the setting.
+    fn compile(&self, key: &Key, state: &State) -> Result<Compiled, RunError> {
+        let anew = |setting: &Setting, state: Option<&State>| -> Result<Compiled, RunError> {
+            let (model, guards) = guarded(setting.given(), key);
+            let setting = setting.of_model(model);
+            let program = Program::of_phase(&setting, &self.options, state)?;
+            Ok(Compiled { program, guards: Arc::new(guards) })
+        };
+        if !shares(&self.options) {
+            return anew(&self.setting, Some(state));
+        }
+        let found = lock(&self.family.known).get(key).cloned();
+        let common = match found {
+            Some(found) => found,
+            None => {
+                let compiled = anew(&self.family.setting, None)?;
+                lock(&self.family.known).insert(key.clone(), compiled.clone());
+                compiled
+            }
+        };
+        let compiled = match self.setting.is_same(&self.family.setting) {
+            true => common,
+            false => {
+                let setting = self.setting.of_model(common.program.setting().given().share());
+                match common.program.with(&setting) {
+                    Some(program) => Compiled { program, ..common },
+                    // With these values other rows are held.
+                    None => return anew(&self.setting, Some(state)),
+                }
+            }
+        };
+        compiled.program.check(state)?;
         Ok(compiled)
     }
 }
 
+/// The squares of slips below which those of several components are at rest, as parameters.
+fn slow_values(system: &System, slow: &[f64]) -> Vec<(Symbol, f64)> {
+    let of_name = |name: String| system.parameters.iter().find(|p| p.name == name);
+    let named = system.frictions.iter().zip(slow);
+    named.filter_map(|(f, slow)| Some((of_name(slow_name(f))?.symbol, slow * slow))).collect()
+}
+
+fn slow_name(friction: &Friction) -> String {
+    format!("{}.slow", friction.name)
+}
+
 /// The model of a phase with its guards as events behind its own.
-fn guarded(model: &Model, key: &Key, slow: &[f64]) -> (Model, Vec<Guard>) {
+fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
     let mut phased = model.in_phase(&key.phase);
     let exprs = phased.exprs.share();
     let system = &mut phased.system;
@@ -213,9 +297,16 @@ fn guarded(model: &Model, key: &Key, slow: &[f64]) -> (Model, Vec<Guard>) {
                 // |v|² does not pass 0; what is slower than this has stopped.
                 let squares: Vec<ExprId> =
                     system.frictions[at].slip.iter().map(|&v| exprs.at(v).powi(2).id).collect();
-                let slow = slow.get(at).copied().unwrap_or(0.0);
-                let limit =
-                    Number::from_f64(slow * slow).map_or(ExprId::ZERO, |x| exprs.of_number(x));
+                let (name_of_limit, span) =
+                    (slow_name(&system.frictions[at]), system.frictions[at].span);
+                let limit = exprs.symbol(&name_of_limit, SymbolKind::Constant);
+                system.parameters.push(Parameter {
+                    name: name_of_limit,
+                    symbol: limit,
+                    value: Some(ExprId::ZERO),
+                    span,
+                });
+                let limit = exprs.of_symbol(limit);
                 let left = (exprs.at(exprs.sum(&squares)) - exprs.at(limit)).id;
                 list.push((Guard::Slip(at), name, left, Direction::Falling));
             }

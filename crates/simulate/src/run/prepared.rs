@@ -74,7 +74,7 @@ impl Program {
         state: &State,
     ) -> Result<Program, RunError> {
         if !setting.model.system.wants_phase() {
-            return Program::of_phase(setting, options, state);
+            return Program::of_phase(setting, options, Some(state));
         }
         let phases = Arc::new(Phases::new(setting, options)?);
         // A start that has no phase is told when the run begins.
@@ -86,11 +86,11 @@ impl Program {
         Ok(Program { phases: Some(phases), ..first.program })
     }
 
-    /// A model of part 1.
+    /// A model of part 1; without a state, one whose formulation has no chart, and that is checked later.
     pub(super) fn of_phase(
         setting: &Setting,
         options: &RunOptions,
-        state: &State,
+        state: Option<&State>,
     ) -> Result<Program, RunError> {
         let clock = Instant::now();
         let picture = run::picture(setting, options, false)?;
@@ -191,9 +191,9 @@ impl Program {
     /// The program with other values of the parameters; `None` if these make
     /// [other rows](Program::has_rows_of).
     pub fn with(&self, setting: &Setting) -> Option<Program> {
-        // The phases of other values are others.
         if let Some(phases) = &self.phases {
-            return setting.is_same(phases.setting()).then(|| self.clone());
+            let phases = Some(Arc::new(phases.with(setting)));
+            return Some(Program { phases, ..self.clone() });
         }
         if !self.has_rows_of(setting) {
             return None;
@@ -208,6 +208,13 @@ impl Program {
         program.setting = setting.clone();
         program.took = [Duration::ZERO; 2];
         Some(program)
+    }
+
+    /// Other values of parameters that only events hold.
+    pub(super) fn set_event_parameters(&mut self, values: &[(Symbol, f64)]) {
+        let (symbols, numbers): (Vec<Symbol>, Vec<f64>) = values.iter().copied().unzip();
+        self.setting.set_values(&symbols, &numbers);
+        self.functions.iter_mut().for_each(|functions| functions.set_parameters(&self.setting));
     }
 
     /// Whether the motion itself depends on any of these parameters: its start may nevertheless.

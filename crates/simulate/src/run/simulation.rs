@@ -428,7 +428,7 @@ impl<'a> Simulation<'a> {
         self.finish();
         let setting = &self.setting;
         let picture = run::picture(setting, self.options, self.takes_entries)?;
-        let equations = derive(setting, &picture, self.options, &state)?;
+        let equations = derive(setting, &picture, self.options, Some(&state))?;
         let mut field = Field::on(setting, Some(&picture), &equations, self.options.elimination);
         field.inherit_windings(&self.driver.field);
         self.observer = Observer::new(setting, &picture, &equations);

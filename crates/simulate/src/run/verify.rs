@@ -377,7 +377,9 @@ pub fn run_verified_from(
             || before.is_some_and(|(e, _)| estimate.relative < 0.1 && estimate.relative > 0.5 * e);
         estimate.spent = tightened >= MOST || work + ahead > (WORK.0 * first_work).max(WORK.1);
         if estimate.holds() || step.is_some() || estimate.rounding || estimate.spent {
-            return finish(&program, &options, &start, rows, sink, run, Ok((estimate, other)));
+            let apart = times_apart(setting, &run, &other, options.tolerance);
+            let found = Ok((estimate, other, apart));
+            return finish(&program, &options, &start, rows, sink, run, found);
         }
         before = Some((estimate.relative, options.tolerance));
         options.tolerance = tolerance;
@@ -395,15 +397,17 @@ fn finish(
     rows: bool,
     sink: &mut dyn Sink,
     run: Trace,
-    found: Result<(ErrorEstimate, Trace), String>,
+    found: Result<(ErrorEstimate, Trace, Vec<(f64, f64)>), String>,
 ) -> Result<RunReport, RunError> {
     let mut report = run.report;
     let (error, other) = match found {
-        Ok((estimate, other)) => (Verification::Estimated(Box::new(estimate)), Some(other)),
+        Ok((estimate, other, apart)) => {
+            (Verification::Estimated(Box::new(estimate)), Some((other, apart)))
+        }
         Err(why) => (Verification::NotPossible(why), None),
     };
     if rows {
-        let states = other.as_ref().map(|o| &o.states[..]);
+        let states = other.as_ref().map(|(o, apart)| Compared { states: &o.states, apart });
         let again = trace(program, options, start, Shown::Rows(states), sink)?;
         if again.report.end == End::Interrupted {
             report.end = End::Interrupted;
@@ -418,7 +422,14 @@ enum Shown<'a> {
     Nothing,
     /// None, but all are kept.
     Kept,
-    Rows(Option<&'a [State]>),
+    Rows(Option<Compared<'a>>),
+}
+
+/// The states of another run, and the times between a jump of one run and that of the other, where states
+/// differ by the jump.
+struct Compared<'a> {
+    states: &'a [State],
+    apart: &'a [(f64, f64)],
 }
 
 /// A run with the states that are compared.
@@ -451,6 +462,8 @@ fn trace(
     let cell = std::cell::RefCell::new(sink);
     let keeps_all = matches!(shown, Shown::Kept);
     let mut held = StateError::default();
+    // Before and after a jump there are two rows of one time.
+    let (mut time, mut turn) = (f64::NAN, 0);
     let report = simulate_on(
         program.clone(),
         &options,
@@ -459,10 +472,13 @@ fn trace(
             if keeps_all || checks.contains(&row.state.t) {
                 states.push(row.state.clone());
             }
+            turn = if row.state.t == time { turn + 1 } else { 0 };
+            time = row.state.t;
             match &shown {
                 Shown::Rows(others) if !hidden.contains(&row.state.t) => {
-                    let error =
-                        others.map(|others| row_error(others, &row.state, forward, &mut held));
+                    let others = others.as_ref();
+                    let error = others
+                        .map(|others| row_error(others, &row.state, (forward, turn), &mut held));
                     cell.borrow_mut().record(row, error.as_ref())
                 }
                 _ => ControlFlow::Continue(()),
@@ -474,10 +490,18 @@ fn trace(
 }
 
 /// Twice the difference to the other run at the same time, or to that of the rows before, which
-/// fades: a difference may happen to vanish. NaN where there is none.
-fn row_error(others: &[State], state: &State, forward: f64, held: &mut StateError) -> StateError {
-    let at = others.partition_point(|o| forward * o.t < forward * state.t);
-    let same = others.get(at).filter(|o| o.t == state.t);
+/// fades: a difference may happen to vanish. NaN where there is none. The rows of one time, before and
+/// after jumps, are compared in their turn.
+fn row_error(
+    others: &Compared,
+    state: &State,
+    (forward, turn): (f64, usize),
+    held: &mut StateError,
+) -> StateError {
+    let Compared { states, apart } = *others;
+    let is_apart = apart.iter().any(|jump| state.t >= jump.0 && state.t <= jump.1);
+    let at = states.partition_point(|o| forward * o.t < forward * state.t);
+    let same = states.get(at + turn).filter(|o| o.t == state.t && !is_apart);
     let mut error = match same {
         Some(other) => StateError::between(state, other),
         None => StateError {
@@ -631,6 +655,18 @@ fn jumps(
         estimate.events = Some(SAFETY * apart);
     }
     jumps
+}
+
+/// The times between jumps of two runs that are not at the same time.
+fn times_apart(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Vec<(f64, f64)> {
+    let (a, b) = (&run.report, &other.report);
+    let span =
+        a.last.as_ref().zip(run.states.first()).map_or(0.0, |(l, f)| (l.state.t - f.t).abs());
+    let near = WITHIN * tolerance * span;
+    let mut apart = jumps(setting, a, b, near, &mut ErrorEstimate::default());
+    apart.extend(impacts(a, b, near));
+    apart.retain(|jump| jump.0 < jump.1);
+    apart
 }
 
 /// The times between an impact of a run and the nearest one of the other, where these are as near as

@@ -203,6 +203,14 @@ impl Setting {
         Setting::of(Arc::new(model), parameters, self.changed.clone())
     }
 
+    /// The setting of a model with the same parameters and no others, with all that is known of these.
+    pub(crate) fn of_given(&self, given: &Arc<Model>) -> Setting {
+        match Arc::ptr_eq(&self.given, given) {
+            true => self.clone(),
+            false => Setting::of(Arc::clone(given), self.parameters.clone(), self.changed.clone()),
+        }
+    }
+
     /// The parameters with other values than the model gives them, as the numbers that are meant.
     fn changed_numbers(&self) -> impl Iterator<Item = (Symbol, Number)> + '_ {
         self.changed.iter().filter_map(|&(symbol, x)| Some((symbol, Number::from_f64(x)?)))

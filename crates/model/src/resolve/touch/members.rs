@@ -119,7 +119,7 @@ impl<'a> Resolver<'a, '_> {
             return Ok((Value::Scalar(self.unknown_expr(unknown, format!("{full}.mode"))), 1));
         }
         let cx = Cx { scope, env, locals: None, constant: false };
-        let slip = self.eval(along, cx)?;
+        let slip = self.not_of_itself(Part::Along(def), along.span, |r| r.eval(along, cx))?;
         let count = self.slip_components(&slip, along.span)?.len();
         let forces: Vec<ExprId> = (0..count)
             .map(|component| {

@@ -45,10 +45,25 @@ enum What<'a> {
     Between(&'a Expr, &'a Expr),
 }
 
+/// What is being evaluated, and must not ask for itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The gap of a contact, by its place.
+    Gap(usize),
+    /// What its sides are.
+    Sides(usize),
+    /// What slides in it.
+    Slip(usize),
+    /// The slip of a friction, by its definition.
+    Along(DefId),
+}
+
 /// All that touches and sticks.
 #[derive(Default)]
 pub(super) struct Touches<'a> {
     pub all: Vec<Touching<'a>>,
+    /// What is being evaluated.
+    under: Vec<Part>,
     contacts: usize,
     /// Frictions with their places, by definition.
     frictions: Vec<DefId>,
@@ -144,15 +159,51 @@ impl<'a> Resolver<'a, '_> {
         Ok(Value::vector(rows))
     }
 
+    /// Evaluates what does not ask for itself, however far round.
+    fn not_of_itself<T>(
+        &mut self,
+        part: Part,
+        span: Span,
+        work: impl FnOnce(&mut Self) -> Eval<T>,
+    ) -> Eval<T> {
+        if self.touches.under.contains(&part) {
+            let (what, name) = match part {
+                Part::Gap(at) => ("the gap of", Some(at)),
+                Part::Sides(at) => ("where the sides meet of", Some(at)),
+                Part::Slip(at) => ("the slip of", Some(at)),
+                Part::Along(_) => ("this slip", None),
+            };
+            let name = name.map_or(String::new(), |at| format!(" `{}`", self.touches.all[at].name));
+            return Err(self.report(
+                Diagnostic::fault(
+                    Code::CircularDefinition,
+                    span,
+                    format!("{what}{name} is defined by itself"),
+                )
+                .hint(
+                    "write it with the coordinates; `gap`, `slip` and `force` are told of what is \
+                     defined",
+                ),
+            ));
+        }
+        self.touches.under.push(part);
+        let done = work(self);
+        self.touches.under.pop();
+        done
+    }
+
     /// The gap of a contact or rolling joint.
     fn gap(&mut self, at: usize) -> Eval<ExprId> {
         let Touching { instance, what, .. } = self.touches.all[at];
         let (gap, span) = match what {
             What::Between(left, right) => {
                 let cx = self.scope_cx(&instance);
-                let (a, b) = (self.eval_scalar(left, cx), self.eval_scalar(right, cx));
-                let gap = (self.exprs.at(a?) - self.exprs.at(b?)).id;
-                (gap, left.span.to(right.span))
+                let span = left.span.to(right.span);
+                let gap = self.not_of_itself(Part::Gap(at), span, |r| {
+                    let (a, b) = (r.eval_scalar(left, cx), r.eval_scalar(right, cx));
+                    Ok((r.exprs.at(a?) - r.exprs.at(b?)).id)
+                });
+                (gap?, span)
             }
             What::Sides(_) => (self.meeting(at)?.gap, instance.statement.span),
         };
@@ -178,7 +229,9 @@ impl<'a> Resolver<'a, '_> {
             )),
             (What::Between(..), Some(sliding)) => {
                 let cx = self.scope_cx(&instance);
-                let value = self.eval(&sliding.value, cx)?;
+                let span = sliding.value.span;
+                let value =
+                    self.not_of_itself(Part::Slip(at), span, |r| r.eval(&sliding.value, cx))?;
                 Ok((self.slip_components(&value, sliding.value.span)?, sliding.value.span))
             }
             (What::Between(..), None) => Err(self.report(

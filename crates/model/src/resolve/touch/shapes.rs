@@ -104,6 +104,15 @@ impl<'a> Resolver<'a, '_> {
             let message = "what touches here depends on where it is";
             return self.fault(Code::CircularDefinition, span, message);
         }
+        self.not_of_itself(Part::Sides(at), span, |r| r.meet(at, sides, instance))
+    }
+
+    fn meet(
+        &mut self,
+        at: usize,
+        sides: &'a [crate::tree::Side; 2],
+        instance: Instance<'a>,
+    ) -> Eval<Arc<Meeting>> {
         let cx = self.scope_cx(&instance);
         let (first, second) = (self.target(&sides[0].of, cx), self.target(&sides[1].of, cx));
         let targets = [self.real(first?), self.real(second?)];
