@@ -140,7 +140,10 @@ impl Phases {
         }
         let (model, guards) = guarded(self.model(), &key, slow);
         let setting = self.setting.of_model(model);
-        let program = Program::of_phase(&setting, &self.options, state)?;
+        let mut program = Program::of_phase(&setting, &self.options, state)?;
+        if let Some(functions) = &mut program.functions {
+            functions.guard_from(self.own_events());
+        }
         let compiled = Compiled { program, guards: Arc::new(guards) };
         lock().insert(key, compiled.clone());
         Ok(compiled)
