@@ -12,7 +12,7 @@
 //! is held.
 
 use crate::phases::Fault;
-use crate::phases::facts::{Facts, FactsAt, Row};
+use crate::phases::facts::{Facts, FactsAt, GapAt, Row};
 use crate::setting::{Setting, State};
 use dalembert_gauss::DEFAULT;
 use dalembert_gauss::contact::cone::Trial;
@@ -28,7 +28,7 @@ const RESTS: f64 = 1e-10;
 /// and below this part of the largest velocities.
 const SLOW: f64 = 1e-14;
 /// A hop is lower than can be seen below this part of what its gap is made of.
-const HOPS: f64 = 64.0 * f64::EPSILON;
+const HOPS: f64 = 1e-13;
 /// Bounds that hold unknowns are found together with these within so many rounds.
 pub(super) const ROUNDS: usize = 200;
 /// A slip of several components is at rest below this part of the velocities it is made of.
@@ -141,12 +141,12 @@ impl Deciding<'_> {
             return Ok(Vec::new());
         }
         let at = self.facts.at(&settled.state).map_err(Fault::State)?;
-        let mut v_dot = settled.v_dot.clone();
+        let (mut v_dot, far) = (settled.v_dot.clone(), largest(&settled.state.q));
         let mut hops = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let (row, small) = (&gap.row, HOPS * gap.size);
-            if settled.shown.closed[c] || !gap.is_there || gap.gap.abs() > small || row.value <= 0.0
-            {
+            let touches = gap.is_there && gap.gap.abs() <= nothing(gap, far);
+            if settled.shown.closed[c] || !touches || row.value <= 0.0 {
                 continue;
             }
             if v_dot.is_empty() {
@@ -244,11 +244,10 @@ impl Deciding<'_> {
         let mut touching = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let was_closed = known.before.as_ref().is_some_and(|b| b.closed[c]);
-            let small = TOUCHES * gap.size + NEAR * total(&gap.row.entries) * far;
             let is_known = (was_closed && !known.is_reset)
                 || known.hits.contains(&c)
                 || known.rests.contains(&c);
-            let touches = gap.is_there && (is_known || gap.gap.abs() <= small);
+            let touches = gap.is_there && (is_known || gap.gap.abs() <= nothing(gap, far));
             if gap.is_there && !touches && gap.gap < 0.0 {
                 return Err(Fault::Penetrates { contact: c, gap: gap.gap });
             }
@@ -289,6 +288,11 @@ fn changes(model: &Model, before: Option<&Shown>, settled: &Settled) -> Vec<(Tou
         }
     }
     changes
+}
+
+/// A gap below this is 0.
+fn nothing(gap: &GapAt, far: f64) -> f64 {
+    TOUCHES * gap.size + NEAR * total(&gap.row.entries) * far
 }
 
 pub(super) fn largest(x: &[f64]) -> f64 {

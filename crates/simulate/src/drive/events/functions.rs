@@ -524,7 +524,7 @@ impl EventFunctions {
             let beyond = if self.is_observed(at) { f64::INFINITY } else { BEYOND * terms[at] };
             let is_beyond = sign(*value) == -origin && value.abs() <= beyond;
             if self.is_guard(at) && origin != 0 && (is_beyond || value.abs() <= threshold) {
-                let threshold = threshold.max(2.0 * value.abs());
+                let threshold = threshold + value.abs();
                 self.sides[at] = EventSide { came: origin, threshold, ..EventSide::default() };
                 continue;
             }
