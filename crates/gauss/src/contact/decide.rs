@@ -27,6 +27,8 @@ pub const MOST: usize = 4096;
 const SAME: f64 = 1e-8;
 /// Motions closer than this, as a part of the whole that this one is the rest of, are one.
 const NOTHING: f64 = 1e-11;
+/// Motions closer than this many times the noise cannot be told apart.
+const UNTOLD: f64 = 32.0;
 /// What is left of a solution, as a part of the terms it is a sum of.
 const LEFT: f64 = 256.0 * f64::EPSILON;
 
@@ -173,7 +175,8 @@ fn each(options: &[Vec<Mode>], act: &mut dyn FnMut(&[Mode])) {
 fn is_same(space: &Space, a: &Found, b: &Found) -> bool {
     let apart: Vec<f64> = a.motion.iter().zip(&b.motion).map(|(a, b)| a - b).collect();
     let size = norm(&a.motion).max(norm(&b.motion)).max(norm(&space.free));
-    norm(&apart) <= (SAME * size).max(NOTHING * space.whole)
+    let noise = UNTOLD * norm(&space.noise);
+    norm(&apart) <= (SAME * size).max(NOTHING * space.whole).max(noise)
 }
 
 /// Loads that differ between the ties of a motion are not unique.
