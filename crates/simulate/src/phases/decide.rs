@@ -1,8 +1,8 @@
 //! Who opens, slips and sticks at a state, as a phase.
 
+use crate::phases::Fault;
 use crate::phases::facts::{FactsAt, Row};
 use crate::phases::settle::{Deciding, ROUNDS, Settled, Shown, along, largest, norm};
-use crate::phases::Fault;
 use crate::setting::State;
 use dalembert_gauss::DEFAULT;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
@@ -161,8 +161,13 @@ impl Deciding<'_> {
                         && (held.touch.coefficient() > 0.0 || held.touch.bound() > 0.0)
                 };
                 let begin = f.modes.iter().zip(&elements.held).filter(|p| begins(*p)).count();
+                // What bears load in another of them is closed: only whose load it is, is open.
+                let shares = |(mode, held): (&contact::Mode, &Held)| {
+                    *mode == contact::Mode::Open && held.touch.normal.is_some_and(|row| f.open[row])
+                };
+                let shared = f.modes.iter().zip(&elements.held).filter(|p| shares(*p)).count();
                 let held = f.modes.iter().filter(|m| **m != contact::Mode::Open).count();
-                (begin, held)
+                (begin, shared, held)
             };
             if let Some(first) = candidates.into_iter().min_by_key(cost) {
                 best = first;
@@ -317,7 +322,7 @@ impl Deciding<'_> {
         found: Option<&(Found, Space)>,
         elements: &Elements,
     ) -> Settled {
-        let system = &self.model.system;
+        let (exprs, system) = (&self.model.exprs, &self.model.system);
         let (contacts, frictions) = (system.contacts.len(), system.frictions.len());
         let mut phase =
             Phase { closed: vec![false; contacts], modes: vec![Mode::Forward; frictions] };
@@ -352,8 +357,11 @@ impl Deciding<'_> {
                     continue;
                 }
                 shown.sticks[f] = mode == contact::Mode::Stick;
+                let is_held = shown.sticks[f] && c.is_some() && system.has_edges(exprs, f);
                 phase.modes[f] = match bears {
                     contact::Mode::Stick => Mode::Stick,
+                    contact::Mode::Backwards if is_held => Mode::HeldBackward,
+                    contact::Mode::Forwards if is_held => Mode::HeldForward,
                     contact::Mode::Backwards => Mode::Backward,
                     contact::Mode::Forwards | contact::Mode::Open => match touch.moves {
                         Slip::Backwards => Mode::Backward,

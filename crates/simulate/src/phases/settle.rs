@@ -58,6 +58,9 @@ pub(crate) struct Known {
     pub is_reset: bool,
     /// How long the run is.
     pub span: f64,
+    /// The largest coordinate and velocity there were: where all of them pass 0, nothing else tells how
+    /// large rounding is.
+    pub sizes: [f64; 2],
 }
 
 /// Contacts and frictions as they are seen: also those that bear no load of their own, since others
@@ -124,7 +127,7 @@ impl Deciding<'_> {
         let mut known = known.clone();
         // What comes to rest may leave others that hop on.
         for _ in 0..self.model.system.contacts.len() {
-            let hops = self.hops(&settled)?;
+            let hops = self.hops(&settled, known.sizes[0])?;
             if hops.is_empty() {
                 break;
             }
@@ -136,12 +139,12 @@ impl Deciding<'_> {
 
     /// Contacts that part so slowly, and come together again so soon, that their gaps are nothing
     /// but rounding all the while: no zero of them would be seen, and they are at rest.
-    fn hops(&self, settled: &Settled) -> Result<Vec<usize>, Fault> {
+    fn hops(&self, settled: &Settled, far: f64) -> Result<Vec<usize>, Fault> {
         if settled.shown.closed.iter().all(|&closed| closed) {
             return Ok(Vec::new());
         }
         let at = self.facts.at(&settled.state).map_err(Fault::State)?;
-        let (mut v_dot, far) = (settled.v_dot.clone(), largest(&settled.state.q));
+        let (mut v_dot, far) = (settled.v_dot.clone(), largest(&settled.state.q).max(far));
         let mut hops = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let (row, small) = (&gap.row, HOPS * gap.size);
@@ -171,7 +174,7 @@ impl Deciding<'_> {
         let was_closed = |c: usize| known.before.as_ref().is_some_and(|b| b.closed[c]);
         let is_kept = |c: usize| was_closed(c) && !known.is_reset;
         // Velocities of gaps: what was closed is at rest.
-        let speed = largest(&state.velocity);
+        let speed = largest(&state.velocity).max(known.sizes[1]);
         let slow = |row: &Row| RESTS * row.size + SLOW * total(&row.entries) * speed;
         let mut rates: Vec<f64> = (0..at.gaps.len())
             .map(|c| {
@@ -240,7 +243,7 @@ impl Deciding<'_> {
 
     /// Which contacts touch.
     fn touching(&self, at: &FactsAt, state: &State, known: &Known) -> Result<Vec<bool>, Fault> {
-        let far = largest(&state.q);
+        let far = largest(&state.q).max(known.sizes[0]);
         let mut touching = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let was_closed = known.before.as_ref().is_some_and(|b| b.closed[c]);

@@ -4,9 +4,9 @@
 //! [`strike_in_turn`]), by the rows of a state. Slips of several components are tried and turned until
 //! they hold ([`cone`]).
 
+use crate::phases::Fault;
 use crate::phases::facts::{FactsAt, Row};
 use crate::phases::settle::{Deciding, ROUNDS, Struck, along, norm};
-use crate::phases::Fault;
 use crate::setting::State;
 use dalembert_gauss::DEFAULT;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};

@@ -126,8 +126,7 @@ impl Phases {
 
     /// The program of what was decided.
     pub fn program(&self, settled: &Settled) -> Result<Compiled, RunError> {
-        let is_still =
-            |f: &usize| settled.shown.sticks[*f] && settled.phase.modes[*f] != Mode::Stick;
+        let is_still = |f: &usize| settled.shown.sticks[*f] && !settled.phase.modes[*f].sticks();
         let still = (0..settled.phase.modes.len()).filter(is_still).collect();
         let key = Key { phase: settled.phase.clone(), idle: settled.idle.clone(), still };
         self.compiled(key, &settled.state, &settled.slow)
@@ -203,6 +202,8 @@ fn guarded(model: &Model, key: &Key, slow: &[f64]) -> (Model, Vec<Guard>) {
                     list.push((Guard::Bound(at), name, room, Direction::Falling));
                 }
             }
+            // The load tells when it ceases to be there.
+            Mode::HeldForward | Mode::HeldBackward => {}
             _ if key.still.contains(&at) => {}
             Mode::Forward => {
                 let slip = system.frictions[at].slip[0];

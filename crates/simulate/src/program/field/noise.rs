@@ -172,7 +172,8 @@ impl Field {
         };
         let lengths: Vec<f64> = rows.iter().map(length).collect();
         // The largest of each coordinate and its rows, until nothing grows.
-        let mut sizes: Vec<f64> = lengths.iter().zip(multipliers).map(|(a, l)| a * l.abs()).collect();
+        let mut sizes: Vec<f64> =
+            lengths.iter().zip(multipliers).map(|(a, l)| a * l.abs()).collect();
         let mut of = vec![0f64; self.size];
         for _ in 0..=count {
             let mut grows = false;
