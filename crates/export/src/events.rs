@@ -14,14 +14,20 @@ const MOST: usize = 6;
 
 /// How a run ended, if by an event, in words.
 pub fn end_words(end: &End, model: &Model) -> Option<String> {
-    let name = |event: usize| &model.system.events[event].name;
     match end {
-        End::Stopped { event } => Some(format!("stopped by the event `{}`", name(*event))),
+        End::Stopped { event } => {
+            Some(format!("stopped by the event `{}`", event_name(model, *event)))
+        }
         End::PiledUp { event, t } => {
-            Some(format!("the events `{}` pile up at t = {t}", name(*event)))
+            Some(format!("the events `{}` pile up at t = {t}", event_name(model, *event)))
         }
         _ => None,
     }
+}
+
+/// The name of an event. A phase of contacts has events of its own, which the model as written has not.
+fn event_name(model: &Model, event: usize) -> &str {
+    model.system.events.get(event).map_or("of a contact", |e| e.name.as_str())
 }
 
 /// The name of what changed.
@@ -138,11 +144,11 @@ fn short(t: f64) -> String {
 
 /// All that happened, in order.
 pub(crate) fn to_json(model: &Model, report: &RunReport) -> Vec<Value> {
-    report.event_log.iter().map(|record| one(model, record)).collect()
+    report.event_log.iter().filter_map(|record| one(model, record)).collect()
 }
 
-fn one(model: &Model, record: &EventRecord) -> Value {
-    let event = &model.system.events[record.event];
+fn one(model: &Model, record: &EventRecord) -> Option<Value> {
+    let event = model.system.events.get(record.event)?;
     let action = match event.action {
         Action::Record => "record",
         Action::Stop => "stop",
@@ -160,12 +166,12 @@ fn one(model: &Model, record: &EventRecord) -> Value {
         object["changed"] = Value::Object(changed);
         object["energy"] = json!(record.energy);
     }
-    object
+    Some(object)
 }
 
 /// How a run ended.
 pub(crate) fn end_json(end: &End, model: &Model) -> Value {
-    let name = |event: usize| &model.system.events[event].name;
+    let name = |event: usize| event_name(model, event);
     match end {
         End::Finished | End::ChartIllConditioned | End::Stiff | End::Events(_) => {
             json!({"how": "finished"})

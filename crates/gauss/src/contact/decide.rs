@@ -19,12 +19,16 @@
 use super::lemke::lemke;
 use super::nonneg::{self, Nonnegative};
 use super::{Law, Mode, Slip, Space, Touch};
-use crate::linalg::norm;
+use crate::linalg::{dot, norm};
 
 /// Up to so many choices of modes are tried, which takes milliseconds.
 pub const MOST: usize = 4096;
 /// Motions closer than this, as a part of what loads change, are one.
 const SAME: f64 = 1e-8;
+/// Motions closer than this, as a part of the whole that this one is the rest of, are one.
+const NOTHING: f64 = 1e-11;
+/// Motions closer than this many times the noise cannot be told apart.
+const UNTOLD: f64 = 32.0;
 /// What is left of a solution, as a part of the terms it is a sum of.
 const LEFT: f64 = 256.0 * f64::EPSILON;
 
@@ -113,11 +117,18 @@ pub fn decide(space: &Space, touches: &[Touch]) -> Decision {
         }
     }
     let mut motions: Vec<Vec<Found>> = Vec::new();
+    // Where there is only one motion, that which is exact is it; what is near it may be one to rounding.
+    if is_convex {
+        found.sort_by(|a, b| a.left.total_cmp(&b.left));
+    }
     for one in found {
         match motions.iter_mut().find(|ties| is_same(space, &ties[0], &one)) {
             Some(ties) => ties.push(one),
             None => motions.push(vec![one]),
         }
+    }
+    if is_convex {
+        motions.truncate(1);
     }
     for ties in &mut motions {
         share_openness(ties);
@@ -164,7 +175,8 @@ fn each(options: &[Vec<Mode>], act: &mut dyn FnMut(&[Mode])) {
 fn is_same(space: &Space, a: &Found, b: &Found) -> bool {
     let apart: Vec<f64> = a.motion.iter().zip(&b.motion).map(|(a, b)| a - b).collect();
     let size = norm(&a.motion).max(norm(&b.motion)).max(norm(&space.free));
-    norm(&apart) <= SAME * size
+    let noise = UNTOLD * norm(&space.noise);
+    norm(&apart) <= (SAME * size).max(NOTHING * space.whole).max(noise)
 }
 
 /// Loads that differ between the ties of a motion are not unique.
@@ -312,16 +324,60 @@ pub fn attempt(space: &Space, touches: &[Touch], modes: &[Mode]) -> Option<Found
         column.loads.iter().for_each(|&(row, one)| loads[row] += one * x);
     }
     let open = open_loads(space, &columns, &x, rows);
-    let support = support(touches, modes, &columns, &x);
+    let bears = basis(space, &columns, &x, rows);
+    let support = support(touches, modes, &columns, &bears);
     let accelerations = space.accelerations(&loads);
     let motion = space.motion(&loads);
     Some(Found { modes: modes.to_vec(), support, loads, accelerations, motion, open, left: worst })
 }
 
+/// Images outside of those in a basis have this part of their length there.
+const BESIDE: f64 = 1e-9;
+
+/// The columns that bear loads, and as many of the others, with loads 0, as it takes to hold all that
+/// is held: whose loads happen to be in balance would not be held by them alone. A contact that bears
+/// load already takes more of it before another one does.
+fn basis(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<bool> {
+    let mut bears: Vec<bool> = (0..columns.len()).map(|j| x[j] > 0.0).collect();
+    let mut base: Vec<Vec<f64>> = Vec::new();
+    let mut is_outside = |column: &Column| {
+        let mut loads = vec![0.0; rows];
+        column.loads.iter().for_each(|&(row, one)| loads[row] = one);
+        let mut image = space.motion(&loads);
+        let length = norm(&image);
+        for _ in 0..2 {
+            for q in &base {
+                let along = dot(&image, q);
+                image.iter_mut().zip(q).for_each(|(i, q)| *i -= along * q);
+            }
+        }
+        let left = norm(&image);
+        let is_outside = left > BESIDE * length;
+        if is_outside {
+            image.iter_mut().for_each(|i| *i /= left);
+            base.push(image);
+        }
+        is_outside
+    };
+    columns.iter().zip(&bears).filter(|(_, bears)| **bears).for_each(|(c, _)| {
+        is_outside(c);
+    });
+    let loaded: Vec<usize> =
+        columns.iter().zip(&bears).filter(|(_, bears)| **bears).map(|(c, _)| c.touch).collect();
+    for is_first in [true, false] {
+        for (j, column) in columns.iter().enumerate() {
+            if !bears[j] && loaded.contains(&column.touch) == is_first && is_outside(column) {
+                bears[j] = true;
+            }
+        }
+    }
+    bears
+}
+
 /// Which contacts bear loads on which edge.
-fn support(touches: &[Touch], modes: &[Mode], columns: &[Column], x: &[f64]) -> Vec<Mode> {
+fn support(touches: &[Touch], modes: &[Mode], columns: &[Column], bears: &[bool]) -> Vec<Mode> {
     let of = |at: usize, edge: i8| {
-        columns.iter().zip(x).any(|(c, x)| c.touch == at && c.edge == edge && *x > 0.0)
+        columns.iter().zip(bears).any(|(c, bears)| c.touch == at && c.edge == edge && *bears)
     };
     let mut support = modes.to_vec();
     for (at, mode) in support.iter_mut().enumerate() {

@@ -16,7 +16,7 @@
 
 use super::decide::{Decision, Found, decide};
 use super::{Law, Mode, Slip, Space, Touch};
-use crate::linalg::dot;
+use crate::linalg::{dot, norm};
 
 /// A contact in an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub enum ImpactError {
 /// Most rounds.
 const MOST: usize = 20_000;
 /// Velocities below this part of the largest before are 0 after many rounds.
-const GONE: f64 = 1e-14;
+const GONE: f64 = 1e-13;
 
 /// All contacts at once. The space has the velocities before as its values without loads.
 pub fn strike_together(space: &Space, struck: &[Struck]) -> Result<Impact, ImpactError> {
@@ -67,13 +67,14 @@ pub fn strike_together(space: &Space, struck: &[Struck]) -> Result<Impact, Impac
 pub fn strike_in_turn(space: &Space, struck: &[Struck]) -> Result<Impact, ImpactError> {
     let mut loads = vec![0.0; space.rows()];
     let mut now = space.clone();
+    now.whole = norm(&space.free);
     let normals = || struck.iter().filter_map(|s| s.touch.normal);
     let first = normals().fold(0f64, |m, row| m.max(-space.free[row]));
     for round in 0..MOST {
         let approaches: Vec<bool> = struck
             .iter()
             .map(|s| {
-                let limit = |row: usize| space.noise[row].max(GONE * first);
+                let limit = |row: usize| (2.0 * space.noise[row]).max(GONE * first);
                 s.touch.normal.is_some_and(|row| now.free[row] < -limit(row))
             })
             .collect();

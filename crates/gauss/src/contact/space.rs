@@ -65,6 +65,8 @@ pub struct Space {
     pub noise: Vec<f64>,
     /// |Y_i| before scaling.
     pub length: Vec<f64>,
+    /// |c| of the problem of which this one is what is left: 0 if it is no such.
+    pub whole: f64,
     /// v̇₀.
     pub v_dot: Vec<f64>,
     /// S Z L⁻ᵀ, column by column.

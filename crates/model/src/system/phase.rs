@@ -5,14 +5,21 @@
 //! closed    row gap = 0, with N its multiplier
 //! sticks    rows v = 0, with f their multipliers
 //! slips     nonideal force −wᵀF d, f = −F d;  d = v/|v|, ±1 or given
+//! edge      row gap' ∓ μv = 0, with N its multiplier and f = ∓μN
 //! ```
+//!
+//! The last one is of a contact that sticks among more than it takes to hold what is held: N (∂gap ∓ μw)
+//! is a load at the edge of its cone, and as gap' and v are 0 by all rows together, so is the rate along it.
+//! That is an ideal row; a force ∓μN beside the row gap = 0 would hold less.
 //!
 //! Rows come behind those that are written: first of contacts, then of frictions, each in the order
 //! of the text, so that numbers of rows and multipliers as written stay what they are. What speaks
 //! of N, of f or of modes anywhere in the model (forces, outputs, events, checks) speaks of
 //! multipliers, forces and numbers of part 1 afterwards; nothing downstream knows of contacts.
 
-use super::{Force, Mode, OfTouch, Parameter, Phase, System, Unknown};
+use super::{
+    Constraint, Energy, Force, Friction, Level, Mode, OfTouch, Parameter, Phase, System, Unknown,
+};
 use crate::codes::Code;
 use crate::diagnostic::Diagnostic;
 use dalembert_expr::{ExprId, Exprs, Function, Symbol, SymbolKind};
@@ -115,7 +122,7 @@ impl Phase {
         }
         for (at, friction) in system.frictions.iter().enumerate() {
             if let Some(mode) = self.mode(system, at) {
-                let word = if mode == Mode::Stick { "sticks" } else { "slips" };
+                let word = if mode.sticks() { "sticks" } else { "slips" };
                 let name = match friction.contact {
                     Some(contact) => &system.contacts[contact].name,
                     None => &friction.name,
@@ -155,10 +162,11 @@ impl System {
         let phase = phase.clone().canonical(self);
         system.open = self.open.as_ref().map(|open| Arc::new(open.in_phase(exprs, &phase)));
         let mut rows = system.constraints.len();
-        for (contact, &closed) in system.contacts.iter_mut().zip(&phase.closed) {
+        for (at, &closed) in phase.closed.iter().enumerate() {
             if closed {
-                system.constraints.push(contact.row.clone());
-                contact.held = Some(rows);
+                let row = self.held_row(exprs, at, &phase);
+                system.constraints.push(row);
+                system.contacts[at].held = Some(rows);
                 rows += 1;
             }
         }
@@ -186,7 +194,7 @@ impl System {
                 Unknown::Touch(OfTouch::ContactMode(at)) => {
                     let mode = match (phase.closed[at], system.contacts[at].friction) {
                         (false, _) => 0,
-                        (true, Some(friction)) if phase.modes[friction] == Mode::Stick => 2,
+                        (true, Some(friction)) if phase.modes[friction].sticks() => 2,
                         (true, _) => 1,
                     };
                     values.insert(symbol, exprs.integer(mode).id);
@@ -194,7 +202,7 @@ impl System {
                 Unknown::Touch(OfTouch::FrictionMode(at)) => {
                     let mode = match phase.mode(self, at) {
                         None => 0,
-                        Some(Mode::Stick) => 2,
+                        Some(mode) if mode.sticks() => 2,
                         Some(_) => 1,
                     };
                     values.insert(symbol, exprs.integer(mode).id);
@@ -202,10 +210,14 @@ impl System {
                 other => unknowns.push((symbol, other)),
             }
         }
-        let bounds: Vec<ExprId> = system.frictions.iter().map(|f| f.bound).collect();
+        let bound = |(at, f): (usize, &Friction)| match phase.mode(self, at) {
+            Some(mode) if mode.is_at_edge() => f.static_bound.unwrap_or(f.bound),
+            _ => f.bound,
+        };
+        let bounds: Vec<ExprId> = system.frictions.iter().enumerate().map(bound).collect();
         let bounds = exprs.substitute_with(&bounds, |s| values.get(&s).copied());
         for (at, &bound) in bounds.iter().enumerate() {
-            let Some(mode) = phase.mode(self, at).filter(|&mode| mode != Mode::Stick) else {
+            let Some(mode) = phase.mode(self, at).filter(|mode| !mode.sticks()) else {
                 continue;
             };
             let forces = system.slip_force(exprs, at, mode, bound);
@@ -251,14 +263,55 @@ impl System {
         system
     }
 
+    /// Whether the load of a contact can be held along the edge of its cone: of slips of one component,
+    /// with coefficients that are known.
+    pub fn has_edges(&self, exprs: &Exprs, friction: usize) -> bool {
+        let friction = &self.frictions[friction];
+        let Some(contact) = friction.contact else { return false };
+        let normal = self.contacts[contact].normal;
+        let bound = friction.static_bound.unwrap_or(friction.bound);
+        let held = exprs.symbols_of(&[bound]);
+        let is_known = self.unknowns.iter().all(|u| u.0 == normal || !held.contains(&u.0));
+        friction.slip.len() == 1 && is_known && matches!(self.energy, Energy::Lagrangian { .. })
+    }
+
+    /// The row of a closed contact.
+    fn held_row(&self, exprs: &Exprs, at: usize, phase: &Phase) -> Constraint {
+        let contact = &self.contacts[at];
+        let at_edge = |f: &usize| phase.mode(self, *f).is_some_and(Mode::is_at_edge);
+        let Some(f) = contact.friction.filter(at_edge) else { return contact.row.clone() };
+        let (friction, gap) = (&self.frictions[f], &contact.row);
+        let bound = friction.static_bound.unwrap_or(friction.bound);
+        let mu = exprs.at(exprs.substitute(&[bound], &[(contact.normal, ExprId::ONE)])[0]);
+        let mut rates = self.rates(exprs);
+        let moving = self.positions().into_iter().zip(self.velocities());
+        rates.extend(moving.map(|(q, v)| (q, exprs.of_symbol(v))));
+        let rate = exprs.at(exprs.directional(&[gap.residual], &rates)[0]);
+        let slip = mu * exprs.at(friction.slip[0]);
+        let residual = match phase.modes[f] {
+            Mode::HeldBackward => (rate + slip).id,
+            _ => (rate - slip).id,
+        };
+        let row = &friction.rows[0];
+        Constraint {
+            name: gap.name.clone(),
+            label: gap.label.clone(),
+            level: Level::Velocity,
+            residual,
+            scleronomic: gap.scleronomic && row.scleronomic,
+            catastatic: Some(gap.catastatic == Some(true) && row.catastatic == Some(true)),
+            ..row.clone()
+        }
+    }
+
     /// f = −F d by components.
     fn slip_force(&self, exprs: &Exprs, at: usize, mode: Mode, bound: ExprId) -> Vec<ExprId> {
         let friction = &self.frictions[at];
         let bound = exprs.at(bound);
         let slip = &friction.slip;
         match (mode, slip.as_slice()) {
-            (Mode::Forward, [_]) => vec![(-bound).id],
-            (Mode::Backward, [_]) => vec![bound.id],
+            (Mode::Forward | Mode::HeldForward, [_]) => vec![(-bound).id],
+            (Mode::Backward | Mode::HeldBackward, [_]) => vec![bound.id],
             (Mode::Toward, _) => {
                 let toward = friction.toward.iter();
                 toward.map(|&s| (-bound * exprs.at(exprs.of_symbol(s))).id).collect()

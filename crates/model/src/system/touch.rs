@@ -174,9 +174,26 @@ pub enum Mode {
     Forward,
     /// v < 0, of one component.
     Backward,
+    /// v = 0, held by the rows of others, with the force that slip with v > 0 would meet: of a contact
+    /// whose load is at this edge of its cone, among more that touch than it takes.
+    HeldForward,
+    /// The same for v < 0.
+    HeldBackward,
     /// The force is against a direction that is given, in parameters `NAME.toward[1]`, …: for the
     /// beginning of slip, where v is 0 still.
     Toward,
+}
+
+impl Mode {
+    /// Whether v = 0 is held.
+    pub fn sticks(self) -> bool {
+        matches!(self, Mode::Stick | Mode::HeldForward | Mode::HeldBackward)
+    }
+
+    /// Whether the load of its contact is held along an edge of its cone.
+    pub fn is_at_edge(self) -> bool {
+        matches!(self, Mode::HeldForward | Mode::HeldBackward)
+    }
 }
 
 /// Which contacts are closed, and how each friction is. That of an open contact counts for nothing.

@@ -468,7 +468,11 @@ impl Driver {
                 c.unit.root * larger(scales.own[n + j], (rates[n + j] * h).abs())
             };
             let fastest = velocities.iter().enumerate().map(moved).fold(0f64, f64::max);
-            let allowed = WORK * tolerance * fastest * fastest;
+            // Forces of which rounding leaves 16 ε work along what it moves in the step.
+            let shaken = |(c, noise): (&Component, &f64)| c.unit.root * noise * h.abs();
+            let left = velocities.iter().zip(&scales.shaken).map(shaken).fold(0f64, f64::max);
+            let left = left * left / (16.0 * f64::EPSILON);
+            let allowed = WORK * tolerance * fastest * fastest + left;
             if let Some(weight) = weights.last_mut().filter(|_| allowed > 0.0) {
                 *weight = 1.0 / allowed;
             }

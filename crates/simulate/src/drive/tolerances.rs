@@ -87,6 +87,8 @@ pub(super) mod events {
     pub(in crate::drive) const START: f64 = 64.0 * f64::EPSILON;
     /// Unit: part of the usual value. Values after a jump are above this.
     pub(in crate::drive) const JUMP: f64 = 1e-3;
+    /// Unit: part of the terms. A guard may be so far beyond zero where it begins.
+    pub(in crate::drive) const BEYOND: f64 = 1e-10;
     /// Unit: part of the terms. Error of what is read off an observation.
     pub(in crate::drive) const OBSERVED: f64 = 1e-12;
     /// Unit: part of the change. What the integral and the change of a function may differ by

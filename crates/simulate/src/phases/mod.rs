@@ -9,13 +9,16 @@
 //! model without contacts and dry friction. What is decided is a [`Phase`](dalembert_model::system::Phase),
 //! of which the model makes one of part 1; moving in it is the business of runs.
 
+mod decide;
 pub(crate) mod facts;
+mod fault;
 mod here;
 pub(crate) mod lift;
 pub(crate) mod piles;
 pub(crate) mod settle;
-mod words;
+mod strike;
 
+pub use fault::Fault;
 pub use here::{Decider, Edge, EdgeOf, Here};
+pub use settle::Struck;
 pub(crate) use settle::{Deciding, Known, Settled, Shown};
-pub use settle::{Fault, Struck};

@@ -500,7 +500,7 @@ impl PhaseSeen {
         };
         let sticks = |f: usize| match &self.shown {
             Some(shown) => shown.sticks[f],
-            None => phase.modes[f] == Mode::Stick,
+            None => phase.modes[f].sticks(),
         };
         let mut with_unknowns = None;
         let mut force = |f: usize, k: usize| -> f64 {
@@ -514,12 +514,13 @@ impl PhaseSeen {
                 own_table
             });
             let friction = &own.frictions[f];
-            let bound = self.setting.number(friction.bound, table);
+            let at_rest = friction.static_bound.filter(|_| mode.is_at_edge());
+            let bound = self.setting.number(at_rest.unwrap_or(friction.bound), table);
             let slip = self.setting.numbers(&friction.slip, table);
             let length = slip.iter().map(|v| v * v).sum::<f64>().sqrt();
             match mode {
-                Mode::Forward => -bound,
-                Mode::Backward => bound,
+                Mode::Forward | Mode::HeldForward => -bound,
+                Mode::Backward | Mode::HeldBackward => bound,
                 Mode::Toward => -bound * self.setting.number_of(friction.toward[k]),
                 Mode::Slip | Mode::Stick => -bound * slip[k] / length,
             }

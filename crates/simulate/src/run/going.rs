@@ -80,6 +80,8 @@ pub(crate) struct Going {
     piles: Piles,
     /// A time, and how often the phase has changed there.
     here: (f64, u32),
+    /// The largest coordinate and velocity so far.
+    sizes: [f64; 2],
     /// The energy that impacts have brought.
     pub energy: f64,
     pub report: PhaseReport,
@@ -120,6 +122,12 @@ pub(super) fn begin(
 }
 
 impl Going {
+    /// Keeps the sizes of a state.
+    fn size(&mut self, state: &State) {
+        let largest = |x: &[f64], size: f64| x.iter().fold(size, |m, x| m.max(x.abs()));
+        self.sizes = [largest(&state.q, self.sizes[0]), largest(&state.velocity, self.sizes[1])];
+    }
+
     fn new(phases: Arc<Phases>) -> Going {
         let contacts = phases.model().system.contacts.len();
         let frictions = phases.model().system.frictions.len();
@@ -127,6 +135,7 @@ impl Going {
         let setting = phases.setting().clone();
         Going {
             gaps,
+            sizes: [0.0; 2],
             setting,
             lifted: false,
             guards: Arc::default(),
@@ -182,6 +191,7 @@ impl Going {
 
     /// Looks at an output for the certificate.
     pub fn look(&mut self, seen: &Observation) {
+        self.size(&seen.state);
         let system = &self.setting.model.system;
         if system.contacts.is_empty() && system.frictions.is_empty() {
             return;
@@ -266,8 +276,10 @@ impl Simulation<'_> {
             Ok(before) => before,
             Err(error) => return Ok(Err(End::Failed(Failure::Field(error)))),
         };
+        going.size(&before.state);
         let mut known = Known {
             before: Some(going.shown.clone()),
+            sizes: going.sizes,
             is_reset,
             span: self.options.end - self.began,
             ..Known::default()
@@ -386,6 +398,7 @@ impl Simulation<'_> {
                 next.shown.open_load.clone_from(&old.shown.open_load);
                 next.shown.sticks[..old.shown.sticks.len()].copy_from_slice(&old.shown.sticks);
                 next.piles = old.piles;
+                next.sizes = old.sizes;
                 next.energy = old.energy;
                 next.report = old.report;
                 next.here = old.here;
@@ -418,8 +431,17 @@ impl Simulation<'_> {
         let Compiled { program, guards } = compiled;
         let phase = going.seen(&program);
         let Program {
-            setting, equations, mut field, mut observer, mut energies, functions, ..
+            setting,
+            equations,
+            mut field,
+            mut observer,
+            mut energies,
+            functions,
+            impulses,
+            ..
         } = program;
+        // Resets keep the rows of this phase.
+        self.impulses = impulses;
         observer.phase = phase;
         going.guards = guards;
         self.observer = observer;

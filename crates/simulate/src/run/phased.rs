@@ -160,8 +160,7 @@ impl Phases {
 
     /// The program of what was decided.
     pub fn program(&self, settled: &Settled) -> Result<Compiled, RunError> {
-        let is_still =
-            |f: &usize| settled.shown.sticks[*f] && settled.phase.modes[*f] != Mode::Stick;
+        let is_still = |f: &usize| settled.shown.sticks[*f] && !settled.phase.modes[*f].sticks();
         let still = (0..settled.phase.modes.len()).filter(is_still).collect();
         let key = Key { phase: settled.phase.clone(), idle: settled.idle.clone(), still };
         self.compiled(key, &settled.state, &settled.slow)
@@ -189,7 +188,10 @@ impl Phases {
         let anew = |setting: &Setting, state: Option<&State>| -> Result<Compiled, RunError> {
             let (model, guards) = guarded(setting.given(), key);
             let setting = setting.of_model(model);
-            let program = Program::of_phase(&setting, &self.options, state)?;
+            let mut program = Program::of_phase(&setting, &self.options, state)?;
+            if let Some(functions) = &mut program.functions {
+                functions.guard_from(self.own_events());
+            }
             Ok(Compiled { program, guards: Arc::new(guards) })
         };
         if !shares(&self.options) {
@@ -284,6 +286,8 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
                     list.push((Guard::Bound(at), name, room, Direction::Falling));
                 }
             }
+            // The load tells when it ceases to be there.
+            Mode::HeldForward | Mode::HeldBackward => {}
             _ if key.still.contains(&at) => {}
             Mode::Forward => {
                 let slip = system.frictions[at].slip[0];

@@ -10,7 +10,7 @@
 //! gets its side by the direction of the motion, which `at_zero` finds.
 
 use crate::drive::isolate::{self, Functions, Isolated};
-use crate::drive::tolerances::events::{JUMP, LEFT, OBSERVED, SLOPE, START};
+use crate::drive::tolerances::events::{BEYOND, JUMP, LEFT, OBSERVED, SLOPE, START};
 use crate::integrators::Polynomial;
 use crate::program::compiled::Compiled;
 use crate::program::field::{Field, FieldError};
@@ -114,6 +114,8 @@ pub struct EventFunctions {
     pub(in crate::drive) lost: Vec<bool>,
     /// The sides that events at zero come from; 0 if that is not known.
     pub(in crate::drive) sides_before: Vec<i8>,
+    /// From this one on they are guards: whoever set them has decided on which side of zero they are.
+    guards: usize,
 }
 
 impl EventFunctions {
@@ -206,6 +208,7 @@ impl EventFunctions {
         Some(EventFunctions {
             setting: setting.clone(),
             directions: system.events.iter().map(|e| e.direction).collect(),
+            guards: kinds.len(),
             sides: vec![EventSide::default(); kinds.len()],
             pending: vec![0; kinds.len()],
             lost: vec![false; kinds.len()],
@@ -232,6 +235,26 @@ impl EventFunctions {
     /// than that.
     pub(in crate::drive) fn watched(&self) -> Option<&[ExprId]> {
         self.watched.as_deref()
+    }
+
+    /// Makes guards of all from this one on: they begin on the side that they fall or rise from, also
+    /// where their values are 0 to rounding, or beyond.
+    pub(crate) fn guard_from(&mut self, first: usize) {
+        self.guards = first;
+    }
+
+    /// Whether it is a guard.
+    pub(in crate::drive) fn is_guard(&self, event: usize) -> bool {
+        event >= self.guards
+    }
+
+    /// The side that a crossing which counts comes from; 0 if both count.
+    fn origin(&self, event: usize) -> i8 {
+        match self.directions[event] {
+            Direction::Both => 0,
+            Direction::Rising => -1,
+            Direction::Falling => 1,
+        }
     }
 
     /// How many events there are.
@@ -262,6 +285,7 @@ impl EventFunctions {
     pub(crate) fn inherit(&mut self, other: &EventFunctions) {
         self.sides.clone_from(&other.sides);
         self.usual.clone_from(&other.usual);
+        self.guards = other.guards;
     }
 
     /// The same of the first of them only, as far as they are off zero.
@@ -492,8 +516,18 @@ impl EventFunctions {
         let thresholds = self.thresholds(field, &values);
         self.sides_before.fill(0);
         self.usual.fill(0.0);
+        let terms = self.terms(field.n);
         for (at, value) in values.iter().enumerate() {
             let threshold = thresholds[at];
+            let origin = self.origin(at);
+            // A guard that is 0, or beyond by what states are known to, comes from its side.
+            let beyond = if self.is_observed(at) { f64::INFINITY } else { BEYOND * terms[at] };
+            let is_beyond = sign(*value) == -origin && value.abs() <= beyond;
+            if self.is_guard(at) && origin != 0 && (is_beyond || value.abs() <= threshold) {
+                let threshold = threshold + value.abs();
+                self.sides[at] = EventSide { came: origin, threshold, ..EventSide::default() };
+                continue;
+            }
             let is_zero = !(value.abs() > threshold);
             self.sides[at] = EventSide {
                 side: if is_zero { 0 } else { sign(*value) },
@@ -501,7 +535,8 @@ impl EventFunctions {
                 ..EventSide::default()
             };
         }
-        (0..values.len()).filter(|&at| self.sides[at].side == 0 && values[at].is_finite()).collect()
+        let is_open = |at: &usize| self.sides[*at].side == 0 && values[*at].is_finite();
+        (0..values.len().min(self.guards)).filter(is_open).collect()
     }
 
     /// Finds the sides again where some of them have happened: these are at zero. If the
@@ -522,7 +557,7 @@ impl EventFunctions {
         let values = self.values(field, t, x);
         let noise = self.noise(field, &values);
         let thresholds = self.thresholds(field, &values);
-        for (at, &value) in values.iter().enumerate() {
+        for (at, &value) in values.iter().enumerate().take(self.guards) {
             let size = if value.is_finite() { value.abs() } else { 0.0 };
             let is_away = |left: f64| size > LEFT * noise[at].max(left);
             let away = EventSide { side: sign(value), ..EventSide::default() };

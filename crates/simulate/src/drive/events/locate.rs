@@ -157,6 +157,12 @@ impl Locator<'_> {
             }
             if side == 0 {
                 if known.came != 0 && now == -known.came && !known.passes {
+                    // A guard that never left zero by more than rounding is met here.
+                    if self.functions.is_guard(event) {
+                        let first = if at > 0 { samples[at - 1].0 } else { 0.0 };
+                        let theta = self.leaves(event, (first, *theta), now);
+                        return (sides, EventCrossing::Crosses(theta));
+                    }
                     return (sides, EventCrossing::Returns(*theta));
                 }
                 side = now;
@@ -181,6 +187,21 @@ impl Locator<'_> {
         }
         self.functions.lost[event] = is_lost;
         (sides, EventCrossing::Through)
+    }
+
+    /// Where a function that is 0 to rounding leaves zero to a side.
+    fn leaves(&mut self, event: usize, (mut low, mut high): (f64, f64), side: i8) -> f64 {
+        let threshold = self.functions.sides[event].threshold;
+        for _ in 0..64 {
+            let middle = low + 0.5 * (high - low);
+            if middle <= low || middle >= high {
+                break;
+            }
+            let value = self.one(event, middle);
+            let is_left = sign(value) == side && value.abs() > threshold;
+            *(if is_left { &mut high } else { &mut low }) = middle;
+        }
+        high
     }
 
     /// Whether a function is 0 at the boundary beside which a sample is; its values are to the

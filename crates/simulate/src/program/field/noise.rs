@@ -142,7 +142,12 @@ impl Field {
             equations.force.iter().chain(&equations.nonideal).copied().collect();
         let values = self.setting.evaluate(&roots, &self.table(t, x));
         let mut held = vec![0.0; size];
-        for (row, l) in self.multipliers().iter().enumerate() {
+        let multipliers = self.multipliers().to_vec();
+        // Multipliers are solved for together: what one of them is off by, all of the rows that hang
+        // together may be.
+        let shared = self.shared(&multipliers);
+        for (row, (l, shared)) in multipliers.iter().zip(shared).enumerate() {
+            let l = l.abs().max(shared);
             self.row(&self.work.jacobian, row).for_each(|(i, a)| held[i] += (a * l).abs());
         }
         let bound = |i: usize| {
@@ -153,6 +158,37 @@ impl Field {
         };
         let noise = (0..size).map(bound).collect();
         (rates[n..n + size].to_vec(), noise)
+    }
+
+    /// For each row the largest multiplier of those that it hangs together with by coordinates, as large
+    /// as it is for a row of this length in units of equal mass.
+    fn shared(&self, multipliers: &[f64]) -> Vec<f64> {
+        let count = multipliers.len();
+        let rows: Vec<Vec<(usize, f64)>> =
+            (0..count).map(|row| self.row(&self.work.jacobian, row).collect()).collect();
+        let length = |row: &Vec<(usize, f64)>| {
+            let squares = row.iter().map(|&(i, a)| a * a / self.last_mass(i).abs());
+            squares.filter(|s| s.is_finite()).sum::<f64>().sqrt()
+        };
+        let lengths: Vec<f64> = rows.iter().map(length).collect();
+        // The largest of each coordinate and its rows, until nothing grows.
+        let mut sizes: Vec<f64> =
+            lengths.iter().zip(multipliers).map(|(a, l)| a * l.abs()).collect();
+        let mut of = vec![0f64; self.size];
+        for _ in 0..=count {
+            let mut grows = false;
+            for (row, size) in rows.iter().zip(&mut sizes) {
+                let most = row.iter().fold(*size, |m, &(i, _)| m.max(of[i]));
+                grows |= most > *size || row.iter().any(|&(i, _)| of[i] < most);
+                *size = most;
+                row.iter().for_each(|&(i, _)| of[i] = most);
+            }
+            if !grows {
+                break;
+            }
+        }
+        let of_row = |(size, length): (f64, f64)| if length > 0.0 { size / length } else { 0.0 };
+        sizes.into_iter().zip(lengths).map(of_row).collect()
     }
 
     /// Values for the symbols of the equations at the state that was loaded last.

@@ -1,8 +1,64 @@
-//! Why there is no phase to go on in, in words.
+//! Why a state has no phase to go on in.
 
-use super::Fault;
+use crate::setting::legendre::NewtonError;
 use dalembert_gauss::contact::SpaceError;
-use dalembert_model::system::System;
+use dalembert_model::system::{Phase, System};
+
+/// Why a state has no phase to go on in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fault {
+    /// Several motions are possible: their phases.
+    Several(Vec<Phase>),
+    /// None is; or none was found.
+    None,
+    /// Bounds that depend on what is solved for were not found together with it.
+    Unsettled,
+    /// The bound of a friction is below 0.
+    Negative {
+        /// Which.
+        friction: usize,
+        /// The bound.
+        bound: f64,
+    },
+    /// A gap is below 0.
+    Penetrates {
+        /// Which contact.
+        contact: usize,
+        /// The gap.
+        gap: f64,
+    },
+    /// Impacts at once and in turn differ: the velocities after both.
+    ImpactDiffers {
+        /// At once.
+        at_once: Vec<f64>,
+        /// In turn; none if that does not end.
+        in_turn: Option<Vec<f64>>,
+    },
+    /// An impact has several outcomes.
+    ImpactSeveral,
+    /// It has none.
+    ImpactNone,
+    /// It would gain energy.
+    ImpactGains {
+        /// How much.
+        energy: f64,
+        /// Of what it exchanges.
+        of: f64,
+    },
+    /// The motion without contacts is not there.
+    Space(SpaceError),
+    /// Velocities and momenta do not determine each other.
+    State(NewtonError),
+    /// Something has no value here.
+    NoValue,
+    /// Several contacts are struck in turn, and one slips in space.
+    Vector {
+        /// Which friction.
+        friction: usize,
+    },
+    /// Phases change again and again at one time.
+    Again,
+}
 
 impl Fault {
     /// In words, with the names of a system.

@@ -1,0 +1,390 @@
+//! Who opens, slips and sticks at a state, as a phase.
+
+use crate::phases::Fault;
+use crate::phases::facts::{FactsAt, Row};
+use crate::phases::settle::{Deciding, ROUNDS, Settled, Shown, along, largest, norm};
+use crate::setting::State;
+use dalembert_gauss::DEFAULT;
+use dalembert_gauss::contact::cone::{self, Trial, Tried};
+use dalembert_gauss::contact::decide::{Found, Held, Verdict, decide_held};
+use dalembert_gauss::contact::{self, Law, Slip, Space, Touch, Touches};
+use dalembert_model::system::{Mode, Phase};
+use std::ops::Range;
+
+/// How far ahead ties are decided: a part of the time in which the motion changes.
+const AHEAD: f64 = 1e-6;
+/// How far velocities go ahead where a slip of several components begins: a part of that time.
+const NUDGE: f64 = 1e-10;
+
+/// The elements of a decision: contacts and frictions with their rows in the space.
+pub(super) struct Elements {
+    touches: Touches,
+    held: Vec<Held>,
+    /// Of each element its contact, and its friction.
+    of: Vec<(Option<usize>, Option<usize>)>,
+    /// By friction, how a slip of several components is tried, and its rows.
+    pub(super) trials: Vec<Option<Trial>>,
+    rows: Vec<Range<usize>>,
+}
+
+impl Elements {
+    /// Slips that other rows lead begin as these say: no friction has anything to decide there.
+    fn led(&mut self, space: &Space) {
+        for Held { touch, .. } in &mut self.held {
+            let Some(row) = touch.slip.filter(|&row| space.is_led(row)) else { continue };
+            let (rate, noise) = (space.free[row], space.noise[row]);
+            if touch.moves == Slip::None && rate.abs() > noise {
+                touch.moves = if rate > 0.0 { Slip::Forwards } else { Slip::Backwards };
+            }
+        }
+    }
+}
+
+impl Deciding<'_> {
+    /// What takes part in a decision.
+    fn elements(
+        &self,
+        at: &FactsAt,
+        resting: &[bool],
+        slips: &[Vec<f64>],
+        bounds: &[[f64; 2]],
+        trials: &[Option<Trial>],
+    ) -> Result<Elements, Fault> {
+        let mut elements = Elements {
+            touches: Touches::default(),
+            held: Vec::new(),
+            of: Vec::new(),
+            trials: trials.to_vec(),
+            rows: vec![0..0; trials.len()],
+        };
+        let touches = &mut elements.touches;
+        let mut add = |row: &Row| {
+            touches.rows.push(row.entries.clone());
+            touches.bias.push(row.bias);
+            touches.rows.len() - 1
+        };
+        let moves = |f: usize| match slips[f][0] {
+            _ if trials[f].is_some() => Slip::Forwards,
+            v if v > 0.0 => Slip::Forwards,
+            v if v < 0.0 => Slip::Backwards,
+            _ => Slip::None,
+        };
+        let bound = |f: usize| match bounds[f] {
+            [a, b] if !a.is_finite() || !b.is_finite() => Err(Fault::NoValue),
+            [a, b] if a < 0.0 || b < 0.0 => Err(Fault::Negative { friction: f, bound: a.min(b) }),
+            // What holds is not less than what it gives while it slips.
+            [a, b] => Ok([a, b.max(a)]),
+        };
+        // The row of a slip, or those that are held.
+        let mut slide = |f: usize, elements_rows: &mut Vec<Range<usize>>| {
+            let rows = &at.slips[f].rows;
+            let list: Vec<usize> = rows.iter().map(&mut add).collect();
+            let range = list[0]..list[0] + list.len();
+            elements_rows[f] = range.clone();
+            match &trials[f] {
+                None => (Some(range.start), None),
+                Some(Trial::Stick) => (None, Some((range.start, range.end))),
+                Some(Trial::Moves(d) | Trial::Begins(d)) => (Some(add(&along(rows, d))), None),
+            }
+        };
+        let mut rows = std::mem::take(&mut elements.rows);
+        let mut of = Vec::new();
+        let mut held = Vec::new();
+        for c in (0..at.gaps.len()).filter(|&c| resting[c]) {
+            let friction = self.model.system.contacts[c].friction;
+            let (slip, fixed) = friction.map_or((None, None), |f| slide(f, &mut rows));
+            let [mu, at_rest] = friction.map_or(Ok([0.0; 2]), bound)?;
+            let at_rest = if friction.is_some_and(|f| trials[f].is_some()) { mu } else { at_rest };
+            let law = Law::Coefficient(mu);
+            let moves = friction.map_or(Slip::None, moves);
+            let touch = Touch { normal: None, slip, law, moves, must_slip: false, held: fixed };
+            held.push(Held { touch, at_rest: Law::Coefficient(at_rest) });
+            of.push((Some(c), friction));
+        }
+        for f in (0..at.slips.len()).filter(|&f| at.slips[f].contact.is_none()) {
+            let (slip, fixed) = slide(f, &mut rows);
+            let [own, at_rest] = bound(f)?;
+            let at_rest = if trials[f].is_some() { own } else { at_rest };
+            let law = Law::Bound(own);
+            let touch =
+                Touch { normal: None, slip, law, moves: moves(f), must_slip: false, held: fixed };
+            held.push(Held { touch, at_rest: Law::Bound(at_rest) });
+            of.push((None, Some(f)));
+        }
+        // Normals come last, so that `add` is free again.
+        for (held, of) in held.iter_mut().zip(&of) {
+            if let Some(c) = of.0 {
+                held.touch.normal = Some(add(&at.gaps[c].row));
+            }
+        }
+        (elements.rows, elements.of, elements.held) = (rows, of, held);
+        Ok(elements)
+    }
+
+    /// The modes of what rests and slips; none if there is nothing to decide.
+    pub(super) fn decide(
+        &self,
+        at: &FactsAt,
+        state: &State,
+        resting: &[bool],
+        slips: &[Vec<f64>],
+        span: f64,
+    ) -> Result<(Option<(Found, Space)>, Elements), Fault> {
+        let first = |f: usize| {
+            let length = norm(&slips[f]);
+            let acts = at.slips[f].contact.is_none_or(|c| resting[c]);
+            (slips[f].len() > 1 && acts).then(|| match length > 0.0 {
+                true => Trial::Moves(slips[f].iter().map(|v| v / length).collect()),
+                false => Trial::Stick,
+            })
+        };
+        let mut trials: Vec<Option<Trial>> = (0..at.slips.len()).map(first).collect();
+        let mut round = 0;
+        let (ties, space, elements) = loop {
+            let (ties, space, elements) = self.ties(at, resting, slips, &trials)?;
+            let Some(next) = self.next_trials(at, &ties, &space, &elements, round) else {
+                break (ties, space, elements);
+            };
+            trials = next;
+            round += 1;
+            if round > ROUNDS {
+                return Err(Fault::Unsettled);
+            }
+        };
+        if elements.held.is_empty() {
+            return Ok((None, elements));
+        }
+        let mut best = &ties[0];
+        if ties.len() > 1 {
+            let ahead = self.ahead(&space, best, state, span);
+            let later = ahead.and_then(|state| {
+                let at = self.facts.at(&state).ok()?;
+                self.ties(&at, resting, slips, &trials).ok()
+            });
+            let agrees = |f: &&Found| match &later {
+                Some((later, _, _)) => later.iter().any(|l| l.modes == f.modes),
+                None => false,
+            };
+            let candidates: Vec<&Found> = ties.iter().filter(agrees).collect();
+            let candidates = if candidates.is_empty() { ties.iter().collect() } else { candidates };
+            let cost = |f: &&Found| {
+                let begins = |(mode, held): (&contact::Mode, &Held)| {
+                    held.touch.moves == Slip::None
+                        && matches!(mode, contact::Mode::Forwards | contact::Mode::Backwards)
+                        && (held.touch.coefficient() > 0.0 || held.touch.bound() > 0.0)
+                };
+                let begin = f.modes.iter().zip(&elements.held).filter(|p| begins(*p)).count();
+                // What bears load in another of them is closed: only whose load it is, is open.
+                let shares = |(mode, held): (&contact::Mode, &Held)| {
+                    *mode == contact::Mode::Open && held.touch.normal.is_some_and(|row| f.open[row])
+                };
+                let shared = f.modes.iter().zip(&elements.held).filter(|p| shares(*p)).count();
+                let held = f.modes.iter().filter(|m| **m != contact::Mode::Open).count();
+                (begin, shared, held)
+            };
+            if let Some(first) = candidates.into_iter().min_by_key(cost) {
+                best = first;
+            }
+        }
+        Ok((Some((best.clone(), space)), elements))
+    }
+
+    /// All modes of the one motion there is.
+    fn ties(
+        &self,
+        at: &FactsAt,
+        resting: &[bool],
+        slips: &[Vec<f64>],
+        trials: &[Option<Trial>],
+    ) -> Result<(Vec<Found>, Space, Elements), Fault> {
+        let mut bounds = self.facts.bounds(at, None);
+        for _ in 0..ROUNDS {
+            let mut elements = self.elements(at, resting, slips, &bounds, trials)?;
+            if elements.held.is_empty() {
+                return Ok((Vec::new(), Space::default(), elements));
+            }
+            let space = at.space(&elements.touches).map_err(Fault::Space)?;
+            elements.led(&space);
+            let mut decision = decide_held(&space, &elements.held);
+            match decision.verdict {
+                Verdict::Unique | Verdict::Found => {}
+                Verdict::Several => {
+                    let phases = decision.motions.iter().map(|ties| {
+                        self.phase_of(
+                            State {
+                                t: 0.0,
+                                q: Vec::new(),
+                                velocity: Vec::new(),
+                                momentum: Vec::new(),
+                            },
+                            Some(&(ties[0].clone(), space.clone())),
+                            &elements,
+                        )
+                        .phase
+                    });
+                    return Err(Fault::Several(phases.collect()));
+                }
+                Verdict::None | Verdict::NotFound => return Err(Fault::None),
+            }
+            let ties = decision.motions.swap_remove(0);
+            if !self.facts.bounds_hold_unknowns() {
+                return Ok((ties, space, elements));
+            }
+            // The bounds that go with these loads.
+            let loads = &ties[0].loads;
+            let mut normals = vec![0.0; at.gaps.len()];
+            let mut force = vec![0.0; at.numbers.size];
+            for (row, entries) in elements.touches.rows.iter().enumerate() {
+                let load = space.load(row, loads[row]);
+                force.iter_mut().zip(entries).for_each(|(f, a)| *f += a * load);
+            }
+            for (held, of) in elements.held.iter().zip(&elements.of) {
+                if let (Some(c), Some(row)) = (of.0, held.touch.normal) {
+                    normals[c] = space.load(row, loads[row]);
+                }
+            }
+            let next = self.facts.bounds(at, Some((&normals, &force)));
+            let size = next.iter().flatten().fold(0f64, |m, b| m.max(b.abs()));
+            let apart = next.iter().flatten().zip(bounds.iter().flatten());
+            let apart = apart.fold(0f64, |m, (a, b)| m.max((a - b).abs()));
+            if apart <= 1e-13 * size {
+                return Ok((ties, space, elements));
+            }
+            bounds = next;
+        }
+        Err(Fault::Unsettled)
+    }
+
+    /// The next trials of slips with several components; `None` if these hold.
+    fn next_trials(
+        &self,
+        at: &FactsAt,
+        ties: &[Found],
+        space: &Space,
+        elements: &Elements,
+        round: usize,
+    ) -> Option<Vec<Option<Trial>>> {
+        let found = ties.first()?;
+        let bounds = self.facts.bounds(at, None);
+        let (mut own, mut tried, mut which) = (Vec::new(), Vec::new(), Vec::new());
+        for (held, &(contact, friction)) in elements.held.iter().zip(&elements.of) {
+            let Some(f) = friction else { continue };
+            let Some(trial) = elements.trials[f].clone() else { continue };
+            let load = |row: usize| space.load(row, found.loads[row]);
+            let rows = || elements.rows[f].clone();
+            let unit = match (contact, held.touch.normal) {
+                (Some(_), Some(normal)) => load(normal),
+                _ => 1.0,
+            };
+            tried.push(Tried {
+                force: rows().map(load).collect(),
+                bound: bounds[f][1].max(bounds[f][0]) * unit,
+                rate: rows().map(|row| space.value(row, found.accelerations[row])).collect(),
+                small: rows().map(|row| space.value(row, space.noise[row])).sum(),
+            });
+            own.push(trial);
+            which.push(f);
+        }
+        let next = cone::next(&own, &tried, round)?;
+        let mut trials = elements.trials.clone();
+        which.into_iter().zip(next).for_each(|(f, trial)| trials[f] = Some(trial));
+        Some(trials)
+    }
+
+    /// The state with velocities of an instant later: slips that begin have a direction there.
+    pub(super) fn nudged(
+        &self,
+        space: &Space,
+        found: &Found,
+        state: &State,
+        span: f64,
+    ) -> Result<State, Fault> {
+        let change = space.change(&found.loads);
+        let acceleration: Vec<f64> = space.v_dot.iter().zip(&change).map(|(a, d)| a + d).collect();
+        let dt = NUDGE * self.time(state, &acceleration, span);
+        let velocity = state.velocity.iter().zip(&acceleration).map(|(v, a)| v + dt * a).collect();
+        self.with_velocity(state, velocity)
+    }
+
+    /// A time in which the motion changes.
+    fn time(&self, state: &State, acceleration: &[f64], span: f64) -> f64 {
+        let (q, v, a) = (largest(&state.q), largest(&state.velocity), largest(acceleration));
+        let times = [v / a, (q / a).sqrt(), q / v].into_iter();
+        let time = times.filter(|t| t.is_finite() && *t > 0.0).fold(span.abs(), f64::min);
+        if span < 0.0 { -time } else { time }
+    }
+
+    /// The state a little ahead.
+    fn ahead(&self, space: &Space, found: &Found, state: &State, span: f64) -> Option<State> {
+        let change = space.change(&found.loads);
+        let acceleration: Vec<f64> = space.v_dot.iter().zip(&change).map(|(a, d)| a + d).collect();
+        let dt = AHEAD * self.time(state, &acceleration, span);
+        let mut next = state.clone();
+        next.t += dt;
+        for i in 0..acceleration.len() {
+            next.q[i] += dt * (state.velocity[i] + 0.5 * dt * acceleration[i]);
+            next.velocity[i] += dt * acceleration[i];
+        }
+        State::of_velocities(self.setting, next.t, next.q, next.velocity).ok()
+    }
+
+    /// The phase of what was found.
+    pub(super) fn phase_of(
+        &self,
+        state: State,
+        found: Option<&(Found, Space)>,
+        elements: &Elements,
+    ) -> Settled {
+        let (exprs, system) = (&self.model.exprs, &self.model.system);
+        let (contacts, frictions) = (system.contacts.len(), system.frictions.len());
+        let mut phase =
+            Phase { closed: vec![false; contacts], modes: vec![Mode::Forward; frictions] };
+        let mut shown = Shown {
+            closed: vec![false; contacts],
+            sticks: vec![false; frictions],
+            open_load: vec![false; contacts],
+            open_force: vec![false; frictions],
+        };
+        let mut idle = Vec::new();
+        if let Some((found, _)) = found {
+            for (k, &(c, f)) in elements.of.iter().enumerate() {
+                let (mode, bears) = (found.modes[k], found.support[k]);
+                let touch = &elements.held[k].touch;
+                if let Some(c) = c {
+                    let is_open = |row: Option<usize>| row.is_some_and(|row| found.open[row]);
+                    shown.closed[c] = mode != contact::Mode::Open;
+                    shown.open_load[c] = is_open(touch.normal);
+                    phase.closed[c] = bears != contact::Mode::Open;
+                    if shown.closed[c] && !phase.closed[c] {
+                        idle.push(c);
+                    }
+                }
+                let Some(f) = f else { continue };
+                shown.open_force[f] = touch.slip.is_some_and(|row| found.open[row]);
+                if let Some(trial) = &elements.trials[f] {
+                    let sticks = *trial == Trial::Stick;
+                    let range = elements.rows[f].clone();
+                    shown.open_force[f] = range.clone().any(|row| found.open[row]);
+                    shown.sticks[f] = sticks && c.is_none_or(|c| shown.closed[c]);
+                    phase.modes[f] = if sticks { Mode::Stick } else { Mode::Slip };
+                    continue;
+                }
+                shown.sticks[f] = mode == contact::Mode::Stick;
+                let is_held = shown.sticks[f] && c.is_some() && system.has_edges(exprs, f);
+                phase.modes[f] = match bears {
+                    contact::Mode::Stick => Mode::Stick,
+                    contact::Mode::Backwards if is_held => Mode::HeldBackward,
+                    contact::Mode::Forwards if is_held => Mode::HeldForward,
+                    contact::Mode::Backwards => Mode::Backward,
+                    contact::Mode::Forwards | contact::Mode::Open => match touch.moves {
+                        Slip::Backwards => Mode::Backward,
+                        _ => Mode::Forward,
+                    },
+                };
+            }
+        }
+        let phase = phase.canonical(system);
+        let (slow, v_dot, changes) = (Vec::new(), Vec::new(), Vec::new());
+        Settled { state, phase, shown, idle, slow, v_dot, struck: None, changes }
+    }
+}

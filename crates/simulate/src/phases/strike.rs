@@ -1,0 +1,274 @@
+//! Impacts at a state, and the end of bounces.
+//!
+//! The impact of all contacts that touch, as the model says it is meant ([`strike_together`],
+//! [`strike_in_turn`]), by the rows of a state. Slips of several components are tried and turned until
+//! they hold ([`cone`]).
+
+use crate::phases::Fault;
+use crate::phases::facts::{FactsAt, Row};
+use crate::phases::settle::{Deciding, ROUNDS, Struck, along, norm};
+use crate::setting::State;
+use dalembert_gauss::DEFAULT;
+use dalembert_gauss::contact::cone::{self, Trial, Tried};
+use dalembert_gauss::contact::{
+    self, Impact, ImpactError, Law, Slip, Space, Touch, Touches, nonneg, strike_in_turn,
+    strike_together,
+};
+use dalembert_model::system::Impacts;
+use std::ops::Range;
+
+/// Outcomes of impacts closer than this are one.
+const SAME: f64 = 1e-9;
+/// An impact gains if its energy grows by more than this part of what it exchanges.
+const GAINS: f64 = 1e-9;
+
+/// What takes part in an impact, with its rows.
+#[derive(Default)]
+struct Strikes {
+    touches: Touches,
+    values: Vec<f64>,
+    sizes: Vec<f64>,
+    list: Vec<contact::Struck>,
+    contacts: Vec<usize>,
+    /// Slips of several components: the friction, its place in the list, its rows.
+    vectors: Vec<(usize, usize, Range<usize>)>,
+}
+
+impl Strikes {
+    fn add(&mut self, row: &Row, value: f64) -> usize {
+        self.touches.rows.push(row.entries.clone());
+        self.touches.bias.push(0.0);
+        self.values.push(value);
+        self.sizes.push(row.size);
+        self.values.len() - 1
+    }
+}
+
+impl Deciding<'_> {
+    /// Velocities after an impact of the contacts that touch, the impact, and the rates of gaps after
+    /// it.
+    pub(super) fn strike(
+        &self,
+        at: &FactsAt,
+        state: &State,
+        touching: &[bool],
+        rates: &[f64],
+        rests: &[usize],
+    ) -> Result<(Vec<f64>, Struck, Vec<f64>), Fault> {
+        let bounds = self.facts.bounds(at, None);
+        let is_vector = |f: usize| at.slips[f].rows.len() > 1;
+        let mut trials: Vec<Option<Trial>> =
+            (0..at.slips.len()).map(|f| is_vector(f).then_some(Trial::Stick)).collect();
+        for round in 0..ROUNDS {
+            let struck = self.strikes(at, touching, rates, rests, &bounds, &trials);
+            let space = at.space(&struck.touches);
+            let space = space.map_err(Fault::Space)?.with_free(&struck.values, &struck.sizes);
+            let impact = self.blow(&space, &struck, state, rests)?;
+            // Directions of slips with several components.
+            let vectors: Vec<usize> = struck.vectors.iter().map(|v| v.0).collect();
+            let tried: Vec<Tried> = struck
+                .vectors
+                .iter()
+                .map(|(f, at, rows)| {
+                    let touch = &struck.list[*at].touch;
+                    let load = |row: usize| space.load(row, impact.loads[row]);
+                    Tried {
+                        force: rows.clone().map(load).collect(),
+                        bound: bounds[*f][0] * touch.normal.map_or(0.0, load),
+                        rate: rows.clone().map(|row| space.value(row, impact.after[row])).collect(),
+                        small: rows.clone().map(|row| space.value(row, space.noise[row])).sum(),
+                    }
+                })
+                .collect();
+            let own: Vec<Trial> = vectors.iter().filter_map(|&f| trials[f].clone()).collect();
+            let Some(next) = cone::next(&own, &tried, round) else {
+                return self.struck(at, state, rates, rests, (&space, &struck, impact));
+            };
+            if struck.list.len() > 1 && self.impacts == Some(Impacts::InTurn) {
+                return Err(Fault::Vector { friction: vectors[0] });
+            }
+            for (f, trial) in vectors.into_iter().zip(next) {
+                trials[f] = Some(trial);
+            }
+        }
+        Err(Fault::Unsettled)
+    }
+
+    /// What takes part in an impact.
+    fn strikes(
+        &self,
+        at: &FactsAt,
+        touching: &[bool],
+        rates: &[f64],
+        rests: &[usize],
+        bounds: &[[f64; 2]],
+        trials: &[Option<Trial>],
+    ) -> Strikes {
+        let mut strikes = Strikes::default();
+        for c in (0..at.gaps.len()).filter(|&c| touching[c]) {
+            let gap = &at.gaps[c];
+            let normal = strikes.add(&gap.row, rates[c]);
+            let friction = self.model.system.contacts[c].friction;
+            let mu = friction.map_or(0.0, |f| bounds[f][0]);
+            let law = Law::Coefficient(if mu.is_finite() { mu.max(0.0) } else { 0.0 });
+            let mut touch = Touch {
+                normal: Some(normal),
+                slip: None,
+                law,
+                moves: Slip::None,
+                must_slip: false,
+                held: None,
+            };
+            if let Some(f) = friction {
+                let rows = &at.slips[f].rows;
+                let first = strikes.values.len();
+                for row in rows {
+                    strikes.add(row, row.value);
+                }
+                let last = strikes.values.len();
+                match &trials[f] {
+                    None => touch.slip = Some(first),
+                    Some(Trial::Stick) => touch.held = Some((first, last)),
+                    Some(Trial::Moves(d) | Trial::Begins(d)) => {
+                        let row = along(rows, d);
+                        touch.slip = Some(strikes.add(&row, row.value));
+                        (touch.moves, touch.must_slip) = (Slip::Forwards, true);
+                    }
+                }
+                if trials[f].is_some() {
+                    strikes.vectors.push((f, strikes.list.len(), first..last));
+                }
+            }
+            let restitution = if rests.contains(&c) { 0.0 } else { gap.restitution };
+            strikes.list.push(contact::Struck { touch, restitution });
+            strikes.contacts.push(c);
+        }
+        strikes
+    }
+
+    /// The impulses of an impact, by the model's word.
+    fn blow(
+        &self,
+        space: &Space,
+        strikes: &Strikes,
+        state: &State,
+        rests: &[usize],
+    ) -> Result<Impact, Fault> {
+        let list = &strikes.list;
+        let fault = |error: ImpactError| match error {
+            ImpactError::None => Fault::ImpactNone,
+            ImpactError::Several(_) => Fault::ImpactSeveral,
+            ImpactError::Endless => Fault::ImpactDiffers { at_once: Vec::new(), in_turn: None },
+        };
+        let velocity = |loads: &[f64]| -> Vec<f64> {
+            state.velocity.iter().zip(space.change(loads)).map(|(v, d)| v + d).collect()
+        };
+        Ok(match self.impacts {
+            Some(Impacts::InTurn) => strike_in_turn(space, list).map_err(fault)?,
+            Some(Impacts::AtOnce) => strike_together(space, list).map_err(fault)?,
+            None => {
+                let together = strike_together(space, list).map_err(fault)?;
+                if list.len() > 1 && rests.is_empty() {
+                    let turn = strike_in_turn(space, list).ok();
+                    let apart = turn.as_ref().map_or(f64::INFINITY, |turn| {
+                        let (a, b) = (space.motion(&together.loads), space.motion(&turn.loads));
+                        let size = norm(&a).max(norm(&b));
+                        let apart: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+                        if size > 0.0 { norm(&apart) / size } else { 0.0 }
+                    });
+                    if !(apart <= SAME) {
+                        let at_once = velocity(&together.loads);
+                        let in_turn = turn.map(|turn| velocity(&turn.loads));
+                        return Err(Fault::ImpactDiffers { at_once, in_turn });
+                    }
+                }
+                together
+            }
+        })
+    }
+
+    /// The state after an impact.
+    fn struck(
+        &self,
+        at: &FactsAt,
+        state: &State,
+        rates: &[f64],
+        rests: &[usize],
+        (space, strikes, impact): (&Space, &Strikes, Impact),
+    ) -> Result<(Vec<f64>, Struck, Vec<f64>), Fault> {
+        let (list, contacts) = (&strikes.list, &strikes.contacts);
+        let velocity = |loads: &[f64]| -> Vec<f64> {
+            state.velocity.iter().zip(space.change(loads)).map(|(v, d)| v + d).collect()
+        };
+        let of: f64 = norm(&space.motion(&impact.loads)).powi(2);
+        if impact.energy > GAINS * of {
+            return Err(Fault::ImpactGains { energy: impact.energy, of });
+        }
+        let mut loads = impact.loads;
+        if !rests.is_empty() {
+            self.bring_to_rest(space, strikes, rests, &mut loads);
+        }
+        let after = space.accelerations(&loads);
+        let mut impulses = vec![0.0; at.gaps.len()];
+        let mut gap_rates = rates.to_vec();
+        for (struck, &c) in list.iter().zip(contacts) {
+            let Some(row) = struck.touch.normal else { continue };
+            impulses[c] = space.load(row, loads[row]);
+            let is_zero = after[row].abs() <= space.noise[row] || rests.contains(&c);
+            gap_rates[c] = if is_zero { 0.0 } else { space.value(row, after[row]) };
+        }
+        let energy: f64 = loads
+            .iter()
+            .zip(space.free.iter().zip(&after))
+            .map(|(f, (a, b))| 0.5 * f * (a + b))
+            .sum();
+        Ok((velocity(&loads), Struck { impulses, energy }, gap_rates))
+    }
+
+    /// Adds the impulses that leave no rate to gaps that come to rest, nor to what rests beside them,
+    /// whatever their sign: what is left of bounces without end. Slips that are 0 stay 0, and what would
+    /// be pushed into others comes to rest with them.
+    fn bring_to_rest(&self, space: &Space, strikes: &Strikes, rests: &[usize], loads: &mut [f64]) {
+        let (first, before) = (space.accelerations(loads), loads.to_vec());
+        let is_zero = |row: usize| first[row].abs() <= space.noise[row];
+        let mut comes: Vec<bool> = strikes.contacts.iter().map(|c| rests.contains(c)).collect();
+        loop {
+            let mut rows: Vec<usize> = Vec::new();
+            for (struck, &comes) in strikes.list.iter().zip(&comes) {
+                let touch = &struck.touch;
+                let Some(normal) = touch.normal.filter(|&row| comes || is_zero(row)) else {
+                    continue;
+                };
+                let slips = touch.slip.map(|row| row..row + 1);
+                let slips = slips.or(touch.held.map(|(from, to)| from..to)).unwrap_or(0..0);
+                let rubs = !matches!(touch.law, Law::Coefficient(0.0));
+                rows.push(normal);
+                rows.extend(slips.filter(|&row| rubs && is_zero(row)));
+            }
+            rows.retain(|&row| space.moves(row));
+            let column = |j: usize, way: f64| -> Vec<f64> {
+                rows.iter().map(|&i| way * space.coupling(i, j)).collect()
+            };
+            let mut columns: Vec<Vec<f64>> = rows.iter().map(|&j| column(j, 1.0)).collect();
+            columns.extend(rows.iter().map(|&j| column(j, -1.0)));
+            let right: Vec<f64> = rows.iter().map(|&i| -first[i]).collect();
+            let noise: Vec<f64> = rows.iter().map(|&i| 1e-3 * space.noise[i]).collect();
+            let found = nonneg::solve(&columns, &right, &noise);
+            loads.copy_from_slice(&before);
+            for (k, &row) in rows.iter().enumerate() {
+                loads[row] += found.x[k] - found.x[rows.len() + k];
+            }
+            let after = space.accelerations(loads);
+            let mut is_new = false;
+            for (struck, comes) in strikes.list.iter().zip(&mut comes) {
+                let Some(row) = struck.touch.normal.filter(|_| !*comes) else { continue };
+                if after[row] < -space.noise[row] {
+                    (*comes, is_new) = (true, true);
+                }
+            }
+            if !is_new {
+                return;
+            }
+        }
+    }
+}
