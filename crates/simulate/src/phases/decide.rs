@@ -4,7 +4,6 @@ use crate::phases::Fault;
 use crate::phases::facts::{FactsAt, Row};
 use crate::phases::settle::{Deciding, ROUNDS, Settled, Shown, along, largest, norm};
 use crate::setting::State;
-use dalembert_gauss::DEFAULT;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
 use dalembert_gauss::contact::decide::{Found, Held, Verdict, decide_held};
 use dalembert_gauss::contact::{self, Law, Slip, Space, Touch, Touches};

@@ -8,7 +8,6 @@ use crate::phases::Fault;
 use crate::phases::facts::{FactsAt, Row};
 use crate::phases::settle::{Deciding, ROUNDS, Struck, along, norm};
 use crate::setting::State;
-use dalembert_gauss::DEFAULT;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
 use dalembert_gauss::contact::{
     self, Impact, ImpactError, Law, Slip, Space, Touch, Touches, nonneg, strike_in_turn,
