@@ -86,12 +86,7 @@ fn state(text: &str, by: Way) -> Result<String, Box<dyn std::error::Error>> {
     let start = start::start(&setting).map_err(|_| "no start")?.state;
     let numbers = Numbers::at(&setting, &field.equations, &start).map_err(|_| "no numbers")?;
     let mut outcome = Outcome::default();
-    by.solve(
-        &mut Scratch::default(),
-        &numbers.terms(),
-        &Tolerances::default(),
-        &mut outcome,
-    )?;
+    by.solve(&mut Scratch::default(), &numbers.terms(), &Tolerances::default(), &mut outcome)?;
     let seconds = evaluation(&mut field, &x);
     let dense = numbers.with_zeros();
     Ok(format!(

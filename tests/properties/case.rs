@@ -6,7 +6,8 @@ use crate::system::System;
 use dalembert::formulations::Formulation;
 use dalembert::simulate::start::{self, Guess};
 use dalembert::simulate::{
-    Answer, Elimination, Numbers, Outcome, Reference, Scratch, Setting, State, Terms, Tolerances, evaluate,
+    Answer, Elimination, Numbers, Outcome, Reference, Scratch, Setting, State, Terms, Tolerances,
+    evaluate,
 };
 use dalembert::{Choices, EquationsOfMotion, Model};
 use std::cell::RefCell;

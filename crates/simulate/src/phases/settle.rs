@@ -14,8 +14,8 @@
 use crate::phases::Fault;
 use crate::phases::facts::{Facts, FactsAt, GapAt, Row};
 use crate::setting::{Setting, State};
-use dalembert_gauss::contact::cone::Trial;
 use dalembert_gauss::contact::Touches;
+use dalembert_gauss::contact::cone::Trial;
 use dalembert_model::system::{Change, Impacts, Model, Phase, Touched};
 
 /// A gap is 0 below this part of what it is made of,
