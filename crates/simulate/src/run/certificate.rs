@@ -18,9 +18,9 @@ pub struct Certificate {
     pub invariants: Vec<(String, f64)>,
     /// The Gauss residual.
     pub gauss: f64,
-    /// Of contacts and friction, if there are any: the largest depth of a gap, pull of a load and
-    /// excess of a friction over its bound, each relative to the largest of its kind.
-    pub touch: Option<[f64; 3]>,
+    /// The largest depth of a gap and pull of a load, if there are contacts, and excess of a friction
+    /// over its bound, if there are frictions, each relative to the largest of its kind.
+    pub touch: [Option<f64>; 3],
     /// Smallest and largest rank of A.
     pub ranks: (usize, usize),
     /// Changes of the rank on the way, in order.
@@ -70,11 +70,10 @@ impl Certificate {
             let bound = if name == "energy" { energy } else { bound };
             line(&format!("{name} drift"), *value, bound)
         }));
-        if let Some([depth, pull, excess]) = self.touch {
-            lines.push(line("penetration", depth, residual));
-            lines.push(line("load below 0", pull, bound));
-            lines.push(line("friction over bound", excess, bound));
-        }
+        let touch =
+            [("penetration", residual), ("load below 0", bound), ("friction over bound", bound)];
+        let told = touch.iter().zip(self.touch);
+        lines.extend(told.filter_map(|(&(name, bound), value)| Some(line(name, value?, bound))));
         lines.push(line("Gauss residual", self.gauss, 1e-10));
         lines
     }

@@ -156,7 +156,13 @@ pub(crate) fn simulate_on(
     simulation.finish();
     if let Some(going) = simulation.going.as_ref().filter(|going| !going.lifted) {
         let report = &going.report;
-        simulation.certificate.touch = Some([report.penetration, report.pull, report.excess]);
+        let system = &simulation.setting.given().system;
+        let (touches, rubs) = (!system.contacts.is_empty(), !system.frictions.is_empty());
+        simulation.certificate.touch = [
+            touches.then_some(report.penetration),
+            touches.then_some(report.pull),
+            rubs.then_some(report.excess),
+        ];
     }
     Ok(RunReport {
         end,
