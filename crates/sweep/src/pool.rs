@@ -40,7 +40,9 @@ pub fn run<W, T: Send>(
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let threads = crew.threads.clamp(1, cases.len().max(1));
     let at_once = crew.at_once.clamp(1, cases.len().div_ceil(threads).max(1));
-    let (sender, receiver) = mpsc::sync_channel(WAITING * threads);
+    // What came of cases that were taken together is handed over together: a thread that waits for
+    // each to be taken would sleep and wake as often.
+    let (sender, receiver) = mpsc::sync_channel((WAITING / at_once).max(2) * threads);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let sender = sender.clone();
@@ -60,17 +62,17 @@ pub fn run<W, T: Send>(
                         took if took > 4 * LITTLE => at_once.min((share / 2).max(FEW)),
                         _ => share,
                     };
-                    for (&case, result) in taken.iter().zip(results) {
-                        // The receiver lives as long as there are senders.
-                        let _ = sender.send((case, result));
-                    }
+                    // The receiver lives as long as there are senders.
+                    let _ = sender.send((taken, results));
                 }
             });
         }
         drop(sender);
-        for (case, result) in &receiver {
-            if take(case, result).is_break() {
-                is_over.store(true, Ordering::Relaxed);
+        for (taken, results) in &receiver {
+            for (&case, result) in taken.iter().zip(results) {
+                if take(case, result).is_break() {
+                    is_over.store(true, Ordering::Relaxed);
+                }
             }
         }
     });

@@ -19,7 +19,12 @@ pub(super) struct Journal {
     pub places: Vec<(u64, u64)>,
     end: u64,
     bytes: Vec<u8>,
+    /// A stretch of the file, and where it begins.
+    window: (u64, Vec<u8>),
 }
+
+/// So much is read at once, at least.
+const WINDOW: usize = 1 << 16;
 
 /// Longer records are none.
 const LONGEST: u64 = 1 << 40;
@@ -31,12 +36,16 @@ impl Journal {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         file.try_lock().map_err(io::Error::from)?;
-        let mut journal = Journal { file, places: Vec::new(), end: 0, bytes: Vec::new() };
-        while let Some((case, length)) = journal.read_at(journal.end)? {
+        let (places, bytes, window) = (Vec::new(), Vec::new(), (0, Vec::new()));
+        let mut journal = Journal { file, places, end: 0, bytes, window };
+        let whole = journal.file.metadata()?.len();
+        while let Some((case, length)) = journal.read_at(journal.end, whole)? {
             journal.places.push((case, journal.end));
             journal.end += length;
         }
         journal.file.set_len(journal.end)?;
+        // What is cut off is not to be met again.
+        journal.window.1.clear();
         Ok(journal)
     }
 
@@ -67,33 +76,51 @@ impl Journal {
 
     /// Reads the record at a place.
     pub fn get(&mut self, place: u64) -> io::Result<Done> {
-        self.read_at(place)?;
+        self.read_at(place, self.end)?;
         let broken =
             || io::Error::new(io::ErrorKind::InvalidData, "a record of a journal is broken");
         self.parse().ok_or_else(broken)
     }
 
-    /// The case of the record at a place, and its length in the file; its bytes are at hand then.
-    fn read_at(&mut self, place: u64) -> io::Result<Option<(u64, u64)>> {
-        let whole = self.file.metadata()?.len();
-        let mut word = [0; 8];
+    /// The case of the record at a place, and its length in the file, of so much that there is; its
+    /// bytes are at hand then.
+    fn read_at(&mut self, place: u64, whole: u64) -> io::Result<Option<(u64, u64)>> {
+        let word = |bytes: &[u8]| bytes.first_chunk::<8>().map_or(0, |w| u64::from_le_bytes(*w));
         if place + 24 > whole {
             return Ok(None);
         }
-        self.file.seek(SeekFrom::Start(place))?;
-        self.file.read_exact(&mut word)?;
-        let length = u64::from_le_bytes(word);
+        let length = word(self.stretch(place, 8, whole)?);
         if !(8..=LONGEST).contains(&length) || place + 16 + length > whole {
             return Ok(None);
         }
-        self.bytes.resize(length as usize, 0);
-        self.file.read_exact(&mut self.bytes)?;
-        self.file.read_exact(&mut word)?;
-        if u64::from_le_bytes(word) != checksum(&self.bytes) {
-            return Ok(None);
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.clear();
+        bytes.extend_from_slice(self.stretch(place + 8, length as usize + 8, whole)?);
+        let sum = word(&bytes[length as usize..]);
+        bytes.truncate(length as usize);
+        self.bytes = bytes;
+        let is_whole = sum == checksum(&self.bytes);
+        Ok(is_whole.then(|| (word(&self.bytes), length + 16)))
+    }
+
+    /// So many bytes at a place, which are there.
+    fn stretch(&mut self, place: u64, length: usize, whole: u64) -> io::Result<&[u8]> {
+        let (from, bytes) = &mut self.window;
+        let has = |from: u64, bytes: &[u8]| {
+            place >= from && place + length as u64 <= from + bytes.len() as u64
+        };
+        if !has(*from, bytes) {
+            let most = usize::try_from(whole - place).unwrap_or(usize::MAX);
+            bytes.resize(length.max(WINDOW).min(most), 0);
+            *from = place;
+            self.file.seek(SeekFrom::Start(place))?;
+            if let Err(error) = self.file.read_exact(bytes) {
+                bytes.clear();
+                return Err(error);
+            }
         }
-        word.copy_from_slice(&self.bytes[..8]);
-        Ok(Some((u64::from_le_bytes(word), length + 16)))
+        let at = (place - *from) as usize;
+        Ok(&bytes[at..at + length])
     }
 
     fn parse(&self) -> Option<Done> {
