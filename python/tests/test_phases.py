@@ -20,7 +20,7 @@ def test_a_state_has_the_numbers_of_its_phase() -> None:
     wheel = dalembert.System(WHEEL)
     here = wheel.evaluate()
     assert here.phase == {"floor": "sticks"}
-    assert np.isclose(here.results[0].accelerations["w.r[1]"], -0.7 / 3.2)
+    assert np.isclose(here.results[0]["accelerations"]["w.r[1]"], -0.7 / 3.2)
     slides = wheel.evaluate({"w.r[2]": 0.5, "w.r[1]'": 1.0})
     assert slides.phase == {"floor": "slips"}
     assert wheel.analyze().degrees_of_freedom == 1

@@ -26,17 +26,20 @@ export function axis(palette: Colors, side: 'bottom' | 'left', label?: string, l
     font: FONT,
     size: side === 'left' ? LEFT : label ? 42 : 28,
     gap: 4,
-    // Of a logarithmic axis the lines of whole powers of ten.
-    grid: { stroke: palette.grid, width: 1, ...(log ? { filter: powers } : {}) },
+    grid: { stroke: palette.grid, width: 1 },
+    // The library's own end at 1e-24.
+    ...(log ? { splits: (_: uPlot, __: number, low: number, high: number) => decades(low, high), filter: (_: uPlot, splits: number[]) => splits } : {}),
     ticks: { show: false },
     space: side === 'left' ? 28 : 60,
-    values: (_, splits) => splits.map((value) => (value === null ? '' : tick(value, splits))),
+    values: (_, splits) => splits.map((value) => (value === null ? '' : log ? power(value) : tick(value, splits))),
     ...(label ? { label, labelSize: 16, labelGap: 0, labelFont: `italic ${FONT}` } : {}),
   };
 }
 
-/** Smaller numbers have no place on a logarithmic axis: the library's end at 1e-32. */
-const SMALLEST = 1e-30;
+/** Smaller numbers have no place on a logarithmic axis. */
+const SMALLEST = 1e-100;
+/** As many lines as a panel has room for. */
+const LINES = 4;
 
 /** Where a number stands on a logarithmic axis, by its size; nowhere if it is too small. */
 export function sized(y: number): number | null {
@@ -44,8 +47,22 @@ export function sized(y: number): number | null {
   return size < SMALLEST ? null : size;
 }
 
-function powers(_: uPlot, splits: number[]): (number | null)[] {
-  return splits.map((value) => (Number.isInteger(Number(Math.log10(value).toFixed(6))) ? value : null));
+/** The lines of a logarithmic axis: whole powers of ten, or parts of one where there are none. */
+export function decades(low: number, high: number): number[] {
+  const tenth = (k: number) => Number(`1e${k}`);
+  const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  if (last > first) {
+    const step = Math.ceil((last - first) / LINES);
+    return Array.from({ length: Math.floor((last - first) / step) + 1 }, (_, i) => tenth(first + i * step));
+  }
+  const below = first - 1;
+  return [1, 2, 5, 10, 20, 50].map((part) => part * tenth(below)).filter((value) => value >= low && value <= high);
+}
+
+/** A number of a logarithmic axis. */
+function power(value: number): string {
+  const text = value >= 1e-2 && value < 1e5 ? String(value) : value.toExponential().replace('e+', 'e');
+  return text.replace(/-/g, '−');
 }
 
 /** A number of an axis: as many digits as tell it from its neighbors. */

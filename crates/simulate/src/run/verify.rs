@@ -389,6 +389,9 @@ pub fn run_verified_from(
     }
 }
 
+/// Spans of time.
+type Spans = Vec<(f64, f64)>;
+
 /// Writes the rows, if they were to come with their errors, and the estimate.
 fn finish(
     program: &Program,
@@ -397,7 +400,7 @@ fn finish(
     rows: bool,
     sink: &mut dyn Sink,
     run: Trace,
-    found: Result<(ErrorEstimate, Trace, Vec<(f64, f64)>), String>,
+    found: Result<(ErrorEstimate, Trace, Spans), String>,
 ) -> Result<RunReport, RunError> {
     let mut report = run.report;
     let (error, other) = match found {
@@ -658,7 +661,7 @@ fn jumps(
 }
 
 /// The times between jumps of two runs that are not at the same time.
-fn times_apart(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Vec<(f64, f64)> {
+fn times_apart(setting: &Setting, run: &Trace, other: &Trace, tolerance: f64) -> Spans {
     let (a, b) = (&run.report, &other.report);
     let span =
         a.last.as_ref().zip(run.states.first()).map_or(0.0, |(l, f)| (l.state.t - f.t).abs());
