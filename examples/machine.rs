@@ -124,11 +124,14 @@ fn growth(text: &str, by: Way) -> Result<String, Box<dyn std::error::Error>> {
         .run(&setting, &options, &mut |_| ControlFlow::Continue(()))
         .map_err(|_| "no motion")?;
     let moved = clock.elapsed().as_secs_f64();
+    // Null where it ended early.
+    let is_whole = report.last.as_ref().is_some_and(|last| last.state.t == options.end);
+    let moved = if is_whole { format!("{moved:e}") } else { "null".to_owned() };
     let (mut field, x) = field(&model, by)?;
     let seconds = evaluation(&mut field, &x);
     Ok(format!(
         "{{\"n\": {}, \"read\": {read:e}, \"derive and compile\": {made:e}, \"acceleration\": \
-         {seconds:e}, \"motion\": {moved:e}, \"steps\": {}}}",
+         {seconds:e}, \"motion\": {moved}, \"steps\": {}}}",
         model.system.n_coordinates(),
         report.statistics.steps,
     ))

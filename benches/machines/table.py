@@ -47,10 +47,14 @@ def machine(pin, np, random, joints, loops, is_chain):
     model = pin.Model()
     model.gravity.linear = np.array([0.0, 0.0, -9.81])
     lines = ["gravity [0, 0, -9.81]"]
-    ids, parents = [0], [0]
+    ids, path = [0], [0]
     start = []
     for k in range(1, joints + 1):
-        parent = k - 1 if is_chain else int(random.integers(max(0, k - 4), k))
+        # Depth first, as Pinocchio numbers them: each stands on the one before, or on what carries that.
+        back = 0 if is_chain else int(random.choice(4, p=[0.55, 0.25, 0.1, 0.1]))
+        del path[max(1, len(path) - back) :]
+        parent = path[-1]
+        path.append(k)
         place = np.zeros(3) if k == 1 else np.round(random.uniform(-0.5, 0.5, 3), 3)
         # Of any length in the text.
         along = [np.eye(3)[random.integers(3)], np.round(random.normal(size=3), 2)]
@@ -59,7 +63,6 @@ def machine(pin, np, random, joints, loops, is_chain):
         is_slider = random.integers(6) == 0
         kind = pin.JointModelPrismaticUnaligned if is_slider else pin.JointModelRevoluteUnaligned
         ids.append(model.addJoint(ids[parent], kind(axis), pin.SE3(np.eye(3), place), f"j{k}"))
-        parents.append(parent)
         mass = round(float(random.uniform(0.5, 2)), 3)
         center = np.round(random.uniform(-0.3, 0.3, 3), 3)
         size = np.round(random.uniform(0.1, 0.2, 3), 3)
@@ -224,9 +227,12 @@ def growth():
             path = pathlib.Path(folder) / "chain.dal"
             path.write_text(chain(joints))
             own = run([path], "--growth")[0]
+        motion, steps = "ends early", "–"
+        if own["motion"] is not None:
+            motion, steps = f"{own['motion']:.3g} s", own["steps"]
         print(
             f"| {joints} | {own['read']:.3g} s | {own['derive and compile']:.3g} s | "
-            f"{own['acceleration'] * 1e6:.3g} µs | {own['motion']:.3g} s | {own['steps']} |",
+            f"{own['acceleration'] * 1e6:.3g} µs | {motion} | {steps} |",
             flush=True,
         )
 
