@@ -170,7 +170,9 @@ fn the_elimination_of_trees_has_a_name() {
     let tree = load(&branched(5, true), "relative");
     assert!(!is_along_tree(&tree));
     let plain = load("coord x\nkinetic x'^2/2\npotential x^2/2\nstart x = 1", "relative");
-    for (model, note) in [(&tree, "along a tree: 5 rates"), (&plain, "`null-space` takes its place")] {
+    for (model, note) in
+        [(&tree, "along a tree: 5 rates"), (&plain, "`null-space` takes its place")]
+    {
         let run = |elimination: &str| {
             let motion = model.simulate(0.0..0.5).tolerance(1e-11).elimination(elimination).run();
             motion.expect("it moves")

@@ -229,9 +229,7 @@ fn outputs(
     routes.eliminations.push(ALONG_TREE);
     let report = report::at(&setting, &begin.state, &routes).map_err(|e| format!("{e:?}"))?;
     if BodyTree::of(&model.exprs, &model.system).is_some() {
-        let is_it = |a: &&Answer| {
-            (a.formulation, a.elimination) == ("lagrange", ALONG_TREE.name())
-        };
+        let is_it = |a: &&Answer| (a.formulation, a.elimination) == ("lagrange", ALONG_TREE.name());
         let own = report.answers.iter().find(is_it).ok_or("no answer along the tree")?;
         own.result.as_ref().map_err(|why| format!("along the tree: {why}"))?;
     }

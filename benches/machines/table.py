@@ -6,7 +6,7 @@ velocities and gravity make, the accelerations and the forces of the loops are h
 then one evaluation of the accelerations is timed: here the compiled rates, there `pinocchio.aba`, or
 `pinocchio.constraintDynamics` with loops, called from Python with its data made before. What a call from
 Python costs is measured by a function that does next to nothing and taken off. `--growth` prints the times of
-chains of 100, 300, 1000 and 3000 joints instead.
+chains of 100, 300, 1000 and 3000 joints instead, `--agreement` the largest differences of 60 machines.
 
 The example `machine` is built by cargo, unless `DALEMBERT_MACHINE` names it.
 """
@@ -135,7 +135,7 @@ def median(call, seconds=0.6):
     return sorted(times)[len(times) // 2]
 
 
-def compare(cases):
+def compare(cases, is_timed=True):
     import numpy as np
     import pinocchio as pin
 
@@ -145,14 +145,14 @@ def compare(cases):
     one = tiny.createData()
     nothing = np.zeros(1)
     # A call with three arrays whose work is that of one joint.
-    overhead = median(lambda: pin.aba(tiny, one, nothing, nothing, nothing))
+    overhead = median(lambda: pin.aba(tiny, one, nothing, nothing, nothing)) if is_timed else 0.0
     rows = []
     for joints, loops, is_chain in cases:
         source, model, constraints, q, v = machine(pin, np, random, joints, loops, is_chain)
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "machine.dal"
             path.write_text(source)
-            own = run([path])[0]
+            own = run([path], *([] if is_timed else ["--untimed"]))[0]
         q, v = np.array(own["q"]), np.array(own["v"])
         n, m = own["n"], own["m"]
         data = model.createData()
@@ -200,10 +200,24 @@ def compare(cases):
                 "accelerations": off(here, accelerations),
                 "loads": loads,
                 "seconds": own["seconds"],
-                "there": median(call) - overhead,
+                "there": median(call) - overhead if is_timed else None,
             }
         )
     return rows
+
+
+def agreement(count):
+    """The largest differences of many small and middling machines."""
+    # Loops of chains that are long enough to be closed by independent rows.
+    cases = [(12 + (7 * k) % 29, k % 3, True) for k in range(count // 2)]
+    cases += [(3 + (7 * k) % 38, 0, False) for k in range(count - count // 2)]
+    parts = {"mass": [], "bias": [], "accelerations": [], "loads": []}
+    for row in compare(cases, is_timed=False):
+        for name, found in parts.items():
+            found.append(row[name] or 0.0)
+    print(", ".join(f"{name} {max(found):.1e}" for name, found in parts.items()))
+    if max(map(max, parts.values())) > 1e-10:
+        sys.exit("more than 1e-10")
 
 
 def chain(joints):
@@ -240,6 +254,8 @@ def growth():
 def main():
     if "--growth" in sys.argv:
         return growth()
+    if "--agreement" in sys.argv:
+        return agreement(60)
     cases = [(6, 0, True), (30, 0, False), (100, 0, False), (100, 0, True)]
     cases += [(6, 1, True), (30, 1, False), (30, 2, False), (100, 1, False)]
     print("| joints | loops | M | bias | q̈ | loads | one evaluation | Pinocchio | ratio |")

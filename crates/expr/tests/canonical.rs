@@ -161,7 +161,8 @@ fn sums_of_many_digits_stay_within_doubles() {
     let far = 1_000_000_000_000_000_000i64;
     let terms: Vec<_> = (0..12)
         .map(|i| {
-            let part = |k: i64| Number::ratio(far + 7 + i * k, far - 1 - 2 * i * k).expect("a ratio");
+            let part =
+                |k: i64| Number::ratio(far + 7 + i * k, far - 1 - 2 * i * k).expect("a ratio");
             exprs.at(exprs.of_number(part(1).mul(&part(3)))) * exprs.variable(&format!("x{i}"))
         })
         .collect();

@@ -545,9 +545,8 @@ mod tests {
             }
             let held = seed.below(n);
             let jacobian: Vec<f64> = (0..n).map(|i| f64::from(u8::from(i == held))).collect();
-            let [force, nonideal] = [1.0, 0.0].map(|by| -> Vec<f64> {
-                (0..n).map(|_| by * seed.next()).collect()
-            });
+            let [force, nonideal] =
+                [1.0, 0.0].map(|by| -> Vec<f64> { (0..n).map(|_| by * seed.next()).collect() });
             let pattern = Arc::new(Pattern::of_bodies(bodies));
             let of_rows = Arc::new(Pattern::new(n, [0..n]));
             let terms = Terms {

@@ -453,8 +453,7 @@ fn along_tree(
     if equations.formulation != lagrange::FORMULATION.name() {
         return Err(Refusal::NoTree);
     }
-    let picture =
-        Picture::along_tree(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
+    let picture = Picture::along_tree(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
     let equations = lagrange::equations(&model.exprs, &picture);
     if equations.bodies.is_none() {
         return Err(Refusal::NoTree);
