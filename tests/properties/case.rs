@@ -6,7 +6,8 @@ use crate::system::System;
 use dalembert::formulations::Formulation;
 use dalembert::simulate::start::{self, Guess};
 use dalembert::simulate::{
-    Answer, Elimination, Numbers, Outcome, Scratch, Setting, State, Terms, Tolerances, evaluate,
+    Answer, Elimination, Numbers, Outcome, Reference, Scratch, Setting, State, Terms, Tolerances,
+    evaluate,
 };
 use dalembert::{Choices, EquationsOfMotion, Model};
 use std::cell::RefCell;
@@ -75,8 +76,10 @@ impl Case {
         choices: &Choices,
     ) -> Vec<Answer> {
         let tolerances = Tolerances::default();
-        evaluate(&self.setting, &self.state, formulations, eliminations, choices, &tolerances)
-            .unwrap_or_else(|refusal| panic!("{refusal} at {:?}", self.state))
+        let (setting, state) = (&self.setting, &self.state);
+        let reference = Reference::of(setting, state, &tolerances)
+            .unwrap_or_else(|refusal| panic!("{refusal} at {state:?}"));
+        evaluate(setting, state, &reference, formulations, eliminations, choices, &tolerances)
     }
 
     /// The outcome of Lagrange's equations by the default elimination.
