@@ -2,7 +2,7 @@
 //! one evaluation costs, as one JSON object a line: `cargo run --release --example machine -- FILE …`.
 //! `benches/machines/table.py` holds them against another program. With `--growth` the times are those of
 //! each stage on the way from the text to a second of motion, with `--along-tree` trees of any size are
-//! solved by `articulated-bodies`.
+//! solved by `articulated-bodies`, with `--untimed` nothing is timed.
 
 use dalembert::gauss::{ALONG_TREE, DEFAULT, Elimination, Outcome, Scratch, Tolerances};
 use dalembert::simulate::integrators::Problem;
@@ -19,9 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let is_growth = arguments.iter().any(|a| a == "--growth");
     let by = if arguments.iter().any(|a| a == "--along-tree") { ALONG_TREE } else { DEFAULT };
+    let is_timed = arguments.iter().all(|a| a != "--untimed");
     for path in arguments.iter().filter(|a| !a.starts_with("--")) {
         let text = std::fs::read_to_string(path)?;
-        let line = if is_growth { growth(&text, by)? } else { state(&text, by)? };
+        let line = if is_growth { growth(&text, by)? } else { state(&text, by, is_timed)? };
         println!("{line}");
     }
     Ok(())
@@ -79,7 +80,7 @@ fn evaluation(field: &mut Field, x: &[f64]) -> f64 {
     times[times.len() / 2]
 }
 
-fn state(text: &str, by: Way) -> Result<String, Box<dyn std::error::Error>> {
+fn state(text: &str, by: Way, is_timed: bool) -> Result<String, Box<dyn std::error::Error>> {
     let model = load(text)?;
     let (mut field, x) = field(&model, by)?;
     let setting = Setting::new(&model).map_err(|_| "values are missing")?;
@@ -87,7 +88,7 @@ fn state(text: &str, by: Way) -> Result<String, Box<dyn std::error::Error>> {
     let numbers = Numbers::at(&setting, &field.equations, &start).map_err(|_| "no numbers")?;
     let mut outcome = Outcome::default();
     by.solve(&mut Scratch::default(), &numbers.terms(), &Tolerances::default(), &mut outcome)?;
-    let seconds = evaluation(&mut field, &x);
+    let seconds = if is_timed { evaluation(&mut field, &x) } else { 0.0 };
     let dense = numbers.with_zeros();
     Ok(format!(
         "{{\"n\": {}, \"m\": {}, \"q\": {}, \"v\": {}, \"mass\": {}, \"force\": {}, \"rows\": {}, \
@@ -119,11 +120,14 @@ fn growth(text: &str, by: Way) -> Result<String, Box<dyn std::error::Error>> {
         .run(&setting, &options, &mut |_| ControlFlow::Continue(()))
         .map_err(|_| "no motion")?;
     let moved = clock.elapsed().as_secs_f64();
+    // Null where it ended early.
+    let is_whole = report.last.as_ref().is_some_and(|last| last.state.t == options.end);
+    let moved = if is_whole { format!("{moved:e}") } else { "null".to_owned() };
     let (mut field, x) = field(&model, by)?;
     let seconds = evaluation(&mut field, &x);
     Ok(format!(
         "{{\"n\": {}, \"read\": {read:e}, \"derive and compile\": {made:e}, \"acceleration\": \
-         {seconds:e}, \"motion\": {moved:e}, \"steps\": {}}}",
+         {seconds:e}, \"motion\": {moved}, \"steps\": {}}}",
         model.system.n_coordinates(),
         report.statistics.steps,
     ))
