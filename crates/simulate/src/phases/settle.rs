@@ -900,6 +900,8 @@ impl Deciding<'_> {
                 phase.modes[f] = match bears {
                     contact::Mode::Stick => Mode::Stick,
                     contact::Mode::Backwards => Mode::Backward,
+                    // A load that moves nothing is borne by none, and yet acts.
+                    contact::Mode::Open if mode == contact::Mode::Backwards => Mode::Backward,
                     contact::Mode::Forwards | contact::Mode::Open => match touch.moves {
                         Slip::Backwards => Mode::Backward,
                         _ => Mode::Forward,
