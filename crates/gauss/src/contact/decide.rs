@@ -136,9 +136,7 @@ pub fn decide(space: &Space, touches: &[Touch]) -> Decision {
 fn options(space: &Space, touch: &Touch) -> Vec<Mode> {
     match touch.slip {
         // What cannot slip needs no friction.
-        Some(slip) if !space.moves(slip) && space.is_led(slip) => {
-            Touch { slip: None, ..*touch }.modes()
-        }
+        Some(slip) if !space.moves(slip) => Touch { slip: None, ..*touch }.modes(),
         _ => touch.modes(),
     }
 }
