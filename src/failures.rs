@@ -205,8 +205,7 @@ type Place = (Span, String);
 
 impl Scene<'_> {
     fn explain(&self, failure: &Failure) -> Diagnostic {
-        let last = self.report.last.as_ref();
-        let t = last.map_or(self.report.start.state.t, |l| l.state.t);
+        let t = self.report.stopped.t;
         let start = self.report.start.state.t;
         // Of a run that did not get anywhere there is no earlier end.
         let before = (t != start).then(|| {

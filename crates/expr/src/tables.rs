@@ -52,9 +52,15 @@ pub(crate) struct Held {
     table: Arc<Table>,
 }
 
+/// Tables that a thread looked up last, as long as none was dropped since.
+struct AtHand {
+    dropped: u64,
+    list: Vec<(u64, Arc<Table>)>,
+}
+
 thread_local! {
-    /// Tables that were looked up last, as long as none was dropped since.
-    static AT_HAND: RefCell<(u64, Vec<(u64, Arc<Table>)>)> = const { RefCell::new((0, Vec::new())) };
+    static AT_HAND: RefCell<AtHand> =
+        const { RefCell::new(AtHand { dropped: 0, list: Vec::new() }) };
 }
 
 /// How a table goes on outside of its data.
@@ -419,7 +425,7 @@ pub(crate) fn call(what: crate::Function, key: f64, x: f64) -> f64 {
     // Motions look up the same few tables again and again: no lock, and nothing that threads share
     // but a counter that is read.
     let near = AT_HAND.try_with(|own| {
-        let (dropped, list) = &mut *own.borrow_mut();
+        let AtHand { dropped, list } = &mut *own.borrow_mut();
         let now = DROPPED.load(Ordering::Acquire);
         if *dropped != now || list.len() > NEAR {
             list.clear();

@@ -244,9 +244,9 @@ impl Space {
         self.free.len()
     }
 
-    /// Whether loads on a row change anything.
+    /// Whether loads on a row change anything, or loads at all its acceleration.
     pub fn moves(&self, row: usize) -> bool {
-        self.x()[row].iter().any(|x| *x != 0.0)
+        self.x()[row].iter().any(|x| *x != 0.0) || !self.is_led(row)
     }
 
     /// Whether no load changes the acceleration of a row.

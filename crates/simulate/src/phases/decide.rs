@@ -375,6 +375,8 @@ impl Deciding<'_> {
                     contact::Mode::Backwards if is_held => Mode::HeldBackward,
                     contact::Mode::Forwards if is_held => Mode::HeldForward,
                     contact::Mode::Backwards => Mode::Backward,
+                    // A load that moves nothing is borne by none, and yet acts.
+                    contact::Mode::Open if mode == contact::Mode::Backwards => Mode::Backward,
                     contact::Mode::Forwards | contact::Mode::Open => match touch.moves {
                         Slip::Backwards => Mode::Backward,
                         _ => Mode::Forward,
