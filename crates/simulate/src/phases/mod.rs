@@ -19,4 +19,4 @@ mod strike;
 
 pub use fault::Fault;
 pub use settle::Struck;
-pub(crate) use settle::{Deciding, Known, Settled, Shown};
+pub(crate) use settle::{Deciding, Known, Settled, Shown, reach};
