@@ -2,7 +2,7 @@
 
 use crate::phases::Fault;
 use crate::phases::facts::{FactsAt, Row};
-use crate::phases::settle::{Deciding, ROUNDS, Settled, Shown, along, largest, norm};
+use crate::phases::settle::{Deciding, ROUNDS, Settled, Shown, along, largest, norm, reach};
 use crate::setting::State;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
 use dalembert_gauss::contact::decide::{Found, Held, Verdict, decide_held};
@@ -307,7 +307,7 @@ impl Deciding<'_> {
 
     /// A time in which the motion changes.
     fn time(&self, state: &State, acceleration: &[f64], span: f64) -> f64 {
-        let (q, v, a) = (largest(&state.q), largest(&state.velocity), largest(acceleration));
+        let (q, v, a) = (reach(state), largest(&state.velocity), largest(acceleration));
         let times = [v / a, (q / a).sqrt(), q / v].into_iter();
         let time = times.filter(|t| t.is_finite() && *t > 0.0).fold(span.abs(), f64::min);
         if span < 0.0 { -time } else { time }

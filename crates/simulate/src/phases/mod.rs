@@ -21,4 +21,4 @@ mod strike;
 pub use fault::Fault;
 pub use here::{Decider, Edge, EdgeOf, Here};
 pub use settle::Struck;
-pub(crate) use settle::{Deciding, Known, Settled, Shown};
+pub(crate) use settle::{Deciding, Known, Settled, Shown, reach};

@@ -143,7 +143,7 @@ impl Deciding<'_> {
             return Ok(Vec::new());
         }
         let at = self.facts.at(&settled.state).map_err(Fault::State)?;
-        let (mut v_dot, far) = (settled.v_dot.clone(), largest(&settled.state.q).max(far));
+        let (mut v_dot, far) = (settled.v_dot.clone(), reach(&settled.state).max(far));
         let mut hops = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let (row, small) = (&gap.row, HOPS * gap.size);
@@ -242,7 +242,7 @@ impl Deciding<'_> {
 
     /// Which contacts touch.
     fn touching(&self, at: &FactsAt, state: &State, known: &Known) -> Result<Vec<bool>, Fault> {
-        let far = largest(&state.q).max(known.sizes[0]);
+        let far = reach(state).max(known.sizes[0]);
         let mut touching = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let was_closed = known.before.as_ref().is_some_and(|b| b.closed[c]);
@@ -295,6 +295,11 @@ fn changes(model: &Model, before: Option<&Shown>, settled: &Settled) -> Vec<(Tou
 /// A gap below this is 0.
 fn nothing(gap: &GapAt, far: f64) -> f64 {
     TOUCHES * gap.size + NEAR * total(&gap.row.entries) * far
+}
+
+/// The largest coordinate; states beside the coordinates are no lengths of the motion.
+pub(crate) fn reach(state: &State) -> f64 {
+    largest(&state.q[..state.velocity.len().min(state.q.len())])
 }
 
 pub(super) fn largest(x: &[f64]) -> f64 {

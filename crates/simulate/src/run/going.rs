@@ -1,9 +1,9 @@
 //! How a run goes on from one phase of contacts and friction to the next.
 
-use crate::drive::{Driver, End, EventFunctions, Failure, Stuck};
+use crate::drive::{Driver, End, Failure, Stuck};
 use crate::integrators::dop853;
 use crate::phases::piles::Piles;
-use crate::phases::{Fault, Known, Settled, Shown};
+use crate::phases::{Fault, Known, Settled, Shown, reach};
 use crate::points::start::Start;
 use crate::program::observer::{Observation, PhaseSeen};
 use crate::program::projection::RANK;
@@ -125,7 +125,7 @@ impl Going {
     /// Keeps the sizes of a state.
     fn size(&mut self, state: &State) {
         let largest = |x: &[f64], size: f64| x.iter().fold(size, |m, x| m.max(x.abs()));
-        self.sizes = [largest(&state.q, self.sizes[0]), largest(&state.velocity, self.sizes[1])];
+        self.sizes = [self.sizes[0].max(reach(state)), largest(&state.velocity, self.sizes[1])];
     }
 
     fn new(phases: Arc<Phases>) -> Going {
@@ -485,7 +485,6 @@ impl Simulation<'_> {
         let leaves = self.options.method == AUTO && is_first;
         let mut control = control_of(self.options, self.began, leaves);
         control.step = self.driver.constant_step();
-        let own = going.own_events();
         let old = self.driver.take_events();
         let mut driver = Driver::new(field, integrator, control, self.driver.t, next);
         driver.inherit_all_scales(&self.driver);
@@ -504,24 +503,7 @@ impl Simulation<'_> {
         if let Err(failure) = self.driver.put_on_rows() {
             return Ok(Err(failure));
         }
-        // Guards find their sides; the model's own events keep theirs.
-        match self.driver.begin_events(self.options.end) {
-            Ok(_) => {}
-            Err(failure) => return Ok(Err(failure)),
-        }
-        if let Some(old) = old {
-            self.driver.inherit_sides(&old, own);
-        }
+        self.driver.go_on_with_events(old.as_ref(), self.options.end);
         Ok(Ok(()))
-    }
-}
-
-impl Driver {
-    /// Takes over the sides of the first events from where they stood.
-    fn inherit_sides(&mut self, old: &EventFunctions, count: usize) {
-        if let Some(mut functions) = self.take_events() {
-            functions.inherit_first(old, count);
-            self.set_events(Some(functions));
-        }
     }
 }

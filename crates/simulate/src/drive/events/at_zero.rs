@@ -21,7 +21,7 @@
 //! happens here only after a reset: a motion that starts on a section is not yet back on
 //! it. At the start it stops only what is at rest on it and is about to leave.
 
-use crate::drive::events::functions::{EventState, sign};
+use crate::drive::events::functions::{EventFunctions, EventState, sign};
 use crate::drive::tolerances::events::{COUNTS, FOLLOWS, STEEPEST};
 use crate::drive::{Driver, Failure};
 use crate::integrators::Problem;
@@ -72,19 +72,38 @@ impl Driver {
         let (t, x) = (self.t, self.x.clone());
         let Some(functions) = &mut self.events else { return Ok(Vec::new()) };
         let at_zero = functions.begin(&mut self.field, t, &x);
-        if at_zero.is_empty() {
-            return Ok(at_zero);
+        if at_zero.is_empty() || !self.look_ahead(end) {
+            return Ok(Vec::new());
         }
-        self.is_backward = end < t;
-        self.longest = (end - t).abs();
+        Ok(self.decide(&at_zero, true))
+    }
+
+    /// Goes on with events in another phase of the same motion: those that are at zero are on the side
+    /// that they were on, and what has just happened there has happened.
+    pub(crate) fn go_on_with_events(&mut self, old: Option<&EventFunctions>, end: f64) {
+        let (t, x) = (self.t, self.x.clone());
+        let Some(functions) = &mut self.events else { return };
+        let at_zero = functions.begin(&mut self.field, t, &x);
+        if let Some(old) = old {
+            functions.inherit_at(old, &at_zero);
+        }
+        if !at_zero.is_empty() {
+            self.look_ahead(end);
+        }
+    }
+
+    /// Which way the run goes from here, and how far; false where there are no rates.
+    fn look_ahead(&mut self, end: f64) -> bool {
+        self.is_backward = end < self.t;
+        self.longest = (end - self.t).abs();
         if self.h == 0.0 {
-            let mut rates = vec![0.0; x.len()];
+            let mut rates = vec![0.0; self.x.len()];
             if self.prepare_rates(&mut rates).is_err() {
-                return Ok(Vec::new());
+                return false;
             }
             self.first = self.first_step(&rates, end);
         }
-        Ok(self.decide(&at_zero, true))
+        true
     }
 
     /// What a driver in another chart has to know of this one: which way it runs, and the

@@ -288,13 +288,11 @@ impl EventFunctions {
         self.guards = other.guards;
     }
 
-    /// The same of the first of them only, as far as they are off zero.
-    pub(crate) fn inherit_first(&mut self, other: &EventFunctions, count: usize) {
-        for at in 0..count.min(self.sides.len()).min(other.sides.len()) {
+    /// Takes over the sides of some of them from where they stood in another phase.
+    pub(crate) fn inherit_at(&mut self, other: &EventFunctions, which: &[usize]) {
+        for &at in which.iter().filter(|&&at| at < other.sides.len().min(self.guards)) {
             self.usual[at] = other.usual[at];
-            if self.sides[at].side == 0 {
-                self.sides[at] = other.sides[at];
-            }
+            self.sides[at] = other.sides[at];
         }
     }
 
@@ -425,14 +423,15 @@ impl EventFunctions {
 
     /// How large the terms of the functions are where they were evaluated last, if every
     /// variable counts with the size of the largest of its kind.
-    fn terms(&mut self, n: usize) -> Vec<f64> {
+    fn terms(&mut self, (coordinates, n): (usize, usize)) -> Vec<f64> {
         self.gradients.call(&self.input);
         let (q, v) = self.input[1..].split_at(n);
-        let (q, v) = (linalg::largest(q), linalg::largest(v));
+        let (q, v) = (linalg::largest(&q[..coordinates]), linalg::largest(v));
         let size = |place: usize| match place {
-            0 => self.input[0],
-            place if place <= n => q,
-            _ => v,
+            place if place > n => v,
+            place if (1..=coordinates).contains(&place) => q,
+            // Time, and states, which are no lengths of the motion.
+            place => self.input[place],
         };
         let term = |&(i, out): &(usize, usize)| (self.gradients.output[out] * size(i)).abs();
         let kinds = self.kinds.iter();
@@ -493,8 +492,9 @@ impl EventFunctions {
 
     /// Values below these are zero, at the state that was evaluated last.
     fn thresholds(&mut self, field: &mut Field, values: &[f64]) -> Vec<f64> {
-        let (noise, terms) = (self.noise(field, values), self.terms(field.n));
-        noise.iter().zip(terms).map(|(noise, terms)| LEFT * noise.max(START * terms)).collect()
+        let noise = self.noise(field, values);
+        let terms = self.terms((field.equations.n_coordinates(), field.n));
+        thresholds_of(&noise, &terms)
     }
 
     /// The value of a function below which it is zero at a state.
@@ -513,18 +513,21 @@ impl EventFunctions {
     /// Finds the sides of the events at the start of a run; returns those that are at zero.
     pub(in crate::drive) fn begin(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<usize> {
         let values = self.values(field, t, x);
-        let thresholds = self.thresholds(field, &values);
+        let noise = self.noise(field, &values);
+        let terms = self.terms((field.equations.n_coordinates(), field.n));
+        let thresholds = thresholds_of(&noise, &terms);
         self.sides_before.fill(0);
         self.usual.fill(0.0);
-        let terms = self.terms(field.n);
         for (at, value) in values.iter().enumerate() {
             let threshold = thresholds[at];
             let origin = self.origin(at);
             // A guard that is 0, or beyond by what states are known to, comes from its side.
             let beyond = if self.is_observed(at) { f64::INFINITY } else { BEYOND * terms[at] };
             let is_beyond = sign(*value) == -origin && value.abs() <= beyond;
-            if self.is_guard(at) && origin != 0 && (is_beyond || value.abs() <= threshold) {
-                let threshold = threshold + value.abs();
+            let least = LEFT * noise[at];
+            if self.is_guard(at) && origin != 0 && (is_beyond || value.abs() <= least) {
+                // Hops are met as soon as they can be told from rounding.
+                let threshold = if least.is_finite() { least } else { 0.0 } + value.abs();
                 self.sides[at] = EventSide { came: origin, threshold, ..EventSide::default() };
                 continue;
             }
@@ -630,6 +633,11 @@ impl EventFunctions {
         }
         undecided
     }
+}
+
+/// Values that are zero, by their noise and the size of their terms.
+fn thresholds_of(noise: &[f64], terms: &[f64]) -> Vec<f64> {
+    noise.iter().zip(terms).map(|(noise, terms)| LEFT * noise.max(START * terms)).collect()
 }
 
 /// +1, −1, or 0.
