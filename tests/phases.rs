@@ -199,6 +199,50 @@ fn the_cradle() {
     assert!(matches!(fault(CRADLE), Fault::ImpactDiffers { in_turn: Some(_), .. }));
 }
 
+/// Cradles of any length, hung side by side in any unit: what is drawn aside comes back, and contacts
+/// that rounding moves where all of them pass through rest make no phases of their own.
+#[test]
+fn cradles_swing_back() {
+    let mut tried = 0;
+    for n in 2..8 {
+        for aside in 1..n {
+            let seed = 7 * n + aside;
+            let unit = 10f64.powi(seed % 7 - 3);
+            let (radius, length) = (unit * [0.0, 0.02, 0.3][seed as usize % 3], unit * 0.5);
+            let by_one = unit * 0.01 * f64::from(1 + seed % 5);
+            let drawn: Vec<String> = (1..=n)
+                .map(|i| {
+                    let hung = 2.0 * radius * f64::from(i);
+                    let off = if i <= aside { by_one } else { 0.0 };
+                    format!("x[{i}] = {:?}", hung - off)
+                })
+                .collect();
+            let report = whole(&format!(
+                "param g = {g:?}, l = {length:?}, r = {radius:?}
+                 coord x[1..{n}]
+                 kinetic dot(x', x')/2
+                 potential sum(i in 1..{n}, g/(2*l)*(x[i] - 2*r*i)^2)
+                 for i in 1..{last} {{ contact touch[i]: x[i+1] - x[i] >= 2*r, restitution 1 }}
+                 start {start}
+                 run t = 0..3*2*pi*sqrt(l/g), tol 1e-12, impacts in-turn",
+                g = G * unit,
+                last = n - 1,
+                start = drawn.join(", "),
+            ));
+            let phases = report.phases.as_ref().expect("phases");
+            assert_eq!((phases.phases, phases.impacts), (7, 6), "{n} {aside}");
+            let state = &report.last.as_ref().expect("a state").state;
+            for (i, x) in (1..=n).zip(&state.q) {
+                let hung = 2.0 * radius * f64::from(i);
+                let off = if i <= aside { by_one } else { 0.0 };
+                assert!((x - (hung - off)).abs() <= 1e-9 * by_one, "{n} {aside}: {i}: {x}");
+            }
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 21);
+}
+
 /// Painlevé's rod: no motion, several, and starts inside.
 #[test]
 fn what_cannot_go_on_is_told() {

@@ -116,7 +116,18 @@ def dask(folder: Path) -> None:
             futures = client.map(partial(dalembert.work, place), parts, pure=False)
             return lambda: client.gather(futures)
 
-        killed(folder, starts, lambda: list(client.run(os.getpid).values()))
+        gone: set[int] = set()
+
+        def workers() -> list[int]:
+            # Both: one that was being started would go on unseen.
+            def alive() -> set[int]:
+                return {*client.run(os.getpid, on_error="ignore").values()} - gone
+
+            until(lambda: len(alive()) == 2)
+            gone.update(found := alive())
+            return list(found)
+
+        killed(folder, starts, workers)
 
 
 def ray(folder: Path) -> None:

@@ -51,6 +51,8 @@ const OUTSIDE: f64 = 1e-7;
 const ROUNDING: f64 = 4096.0 * f64::EPSILON;
 /// and to so many of the largest ones anywhere.
 const ELSEWHERE: f64 = 64.0 * f64::EPSILON;
+/// Forces are known to so many of their bounds: states carry the errors of many steps.
+const FORCES: f64 = 16.0;
 
 /// The space of the contacts at one state.
 #[derive(Clone, Debug, Default)]
@@ -108,12 +110,27 @@ impl Space {
         let seen: Vec<(f64, f64)> =
             touches.rows.iter().map(|row| (dot(row, v), size(row))).collect();
         space.set_rows(touches, &seen);
+        if let Some(noise) = &terms.noise {
+            space.add_noise(noise.force);
+        }
         if let Some(directions) = directions {
             let rows = outcome.independent.iter();
             let rows: Vec<&[f64]> = rows.map(|&i| &directions[i * n..(i + 1) * n]).collect();
             space.direct(terms, touches, &rows)?;
         }
         Ok(space)
+    }
+
+    /// Adds what the noise of forces does to accelerations.
+    fn add_noise(&mut self, force: &[f64]) {
+        let size = |column: &Vec<f64>| -> f64 {
+            column.iter().zip(force).map(|(a, noise)| a.abs() * noise).sum()
+        };
+        let along: Vec<f64> = self.lift.iter().map(size).collect();
+        for (noise, y) in self.noise.iter_mut().zip(&self.y) {
+            let more: f64 = y.iter().zip(&along).map(|(y, size)| y.abs() * size).sum();
+            *noise += FORCES * more;
+        }
     }
 
     /// X, by what rows act along.

@@ -2,7 +2,7 @@
 
 use crate::phases::Fault;
 use crate::phases::facts::{FactsAt, Row};
-use crate::phases::settle::{Deciding, ROUNDS, Settled, Shown, along, largest, norm, reach};
+use crate::phases::settle::{Deciding, Known, ROUNDS, Settled, Shown, along, largest, norm, reach};
 use crate::setting::State;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
 use dalembert_gauss::contact::decide::{Found, Held, Verdict, decide_held};
@@ -127,7 +127,7 @@ impl Deciding<'_> {
         state: &State,
         resting: &[bool],
         slips: &[Vec<f64>],
-        span: f64,
+        known: &Known,
     ) -> Result<(Option<(Found, Space)>, Elements), Fault> {
         let first = |f: usize| {
             let length = norm(&slips[f]);
@@ -155,9 +155,9 @@ impl Deciding<'_> {
         }
         let mut best = &ties[0];
         if ties.len() > 1 {
-            let ahead = self.ahead(&space, best, state, span);
+            let ahead = self.ahead(&space, best, state, known.span);
             let later = ahead.and_then(|state| {
-                let at = self.facts.at(&state).ok()?;
+                let at = self.facts.at_within(&state, known.sizes).ok()?;
                 self.ties(&at, resting, slips, &trials).ok()
             });
             let agrees = |f: &&Found| match &later {
@@ -385,7 +385,16 @@ impl Deciding<'_> {
             }
         }
         let phase = phase.canonical(system);
-        let (slow, v_dot, changes) = (Vec::new(), Vec::new(), Vec::new());
-        Settled { state, phase, shown, idle, slow, v_dot, struck: None, changes }
+        Settled {
+            state,
+            phase,
+            shown,
+            idle,
+            grazing: Vec::new(),
+            slow: Vec::new(),
+            v_dot: Vec::new(),
+            struck: None,
+            changes: Vec::new(),
+        }
     }
 }

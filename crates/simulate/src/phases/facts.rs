@@ -210,7 +210,14 @@ impl Facts {
 
     /// At a state.
     pub fn at(&self, state: &State) -> Result<FactsAt, NewtonError> {
-        let numbers = Numbers::new(&self.bare, &self.equations, state)?;
+        self.at_within(state, [0.0; 2])
+    }
+
+    /// At a state of a motion whose coordinates and velocities have been as large as `sizes`: where
+    /// all of them pass 0, nothing else tells what rounding does to forces in balance there.
+    pub fn at_within(&self, state: &State, sizes: [f64; 2]) -> Result<FactsAt, NewtonError> {
+        let mut numbers = Numbers::new(&self.bare, &self.equations, state)?;
+        self.blur(&mut numbers, state, sizes);
         let table = state.table(&self.bare.model.system);
         let values = self.bare.numbers(&self.roots, &table);
         let n = self.bare.model.system.n_coordinates();
@@ -240,6 +247,31 @@ impl Facts {
         }
         let directions = self.directions(&numbers, &table);
         Ok(FactsAt { numbers, gaps, slips, directions, table })
+    }
+
+    /// Raises the noise of forces to what rounding does to them at a state that is rounded itself.
+    fn blur(&self, numbers: &mut Numbers, state: &State, [far, fast]: [f64; 2]) {
+        let (equations, n) = (&self.equations, numbers.size);
+        let mut table = state.table(&self.bare.model.system);
+        table.set_all(&equations.v, &numbers.v);
+        let mut off = Table::default();
+        for (i, (&symbol, q)) in equations.q.iter().zip(&state.q).enumerate() {
+            let far = if i < n { far } else { 0.0 };
+            off.set(symbol, f64::EPSILON * q.abs().max(far));
+        }
+        for (&symbol, v) in equations.v.iter().zip(&numbers.v) {
+            off.set(symbol, f64::EPSILON * v.abs().max(fast));
+        }
+        let roots: Vec<ExprId> =
+            equations.force.iter().chain(&equations.nonideal).copied().collect();
+        let values = self.bare.evaluate_off(&roots, &table, &off);
+        let (force, nonideal) = values.split_at(n);
+        for ((noise, a), b) in numbers.force_noise.iter_mut().zip(force).zip(nonideal) {
+            let sum = a.noise + b.noise;
+            if sum.is_finite() {
+                *noise = noise.max(sum);
+            }
+        }
     }
 
     /// Aᵀ + ∂(F + C)/∂λ at the solution without contacts, row by row of A.

@@ -99,6 +99,8 @@ pub(crate) struct Settled {
     pub shown: Shown,
     /// Contacts that are closed by the rows of others: their gaps stay 0.
     pub idle: Vec<usize>,
+    /// Contacts that touch and do not part, and are open: what their gaps do next is rounding.
+    pub grazing: Vec<usize>,
     /// For slips of several components, how slow is at rest.
     pub slow: Vec<f64>,
     /// The accelerations with which it goes on; empty if there was nothing to decide.
@@ -126,7 +128,7 @@ impl Deciding<'_> {
         let mut known = known.clone();
         // What comes to rest may leave others that hop on.
         for _ in 0..self.model.system.contacts.len() {
-            let hops = self.hops(&settled, known.sizes[0])?;
+            let hops = self.hops(&settled, &known)?;
             if hops.is_empty() {
                 break;
             }
@@ -138,12 +140,13 @@ impl Deciding<'_> {
 
     /// Contacts that part so slowly, and come together again so soon, that their gaps are nothing
     /// but rounding all the while: no zero of them would be seen, and they are at rest.
-    fn hops(&self, settled: &Settled, far: f64) -> Result<Vec<usize>, Fault> {
+    fn hops(&self, settled: &Settled, known: &Known) -> Result<Vec<usize>, Fault> {
         if settled.shown.closed.iter().all(|&closed| closed) {
             return Ok(Vec::new());
         }
-        let at = self.facts.at(&settled.state).map_err(Fault::State)?;
-        let (mut v_dot, far) = (settled.v_dot.clone(), reach(&settled.state).max(far));
+        let at = self.facts.at_within(&settled.state, known.sizes).map_err(Fault::State)?;
+        let far = reach(&settled.state).max(known.sizes[0]);
+        let mut v_dot = settled.v_dot.clone();
         let mut hops = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let (row, small) = (&gap.row, HOPS * gap.size);
@@ -167,7 +170,7 @@ impl Deciding<'_> {
     /// The same, if no contact hops.
     fn settled(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
         let mut state = state.clone();
-        let mut at = self.facts.at(&state).map_err(Fault::State)?;
+        let mut at = self.facts.at_within(&state, known.sizes).map_err(Fault::State)?;
         self.check(&at)?;
         let touching = self.touching(&at, &state, known)?;
         let was_closed = |c: usize| known.before.as_ref().is_some_and(|b| b.closed[c]);
@@ -194,7 +197,7 @@ impl Deciding<'_> {
                 rates[c] = if after[c].abs() <= small { 0.0 } else { after[c] };
             }
             struck = Some(record);
-            at = self.facts.at(&state).map_err(Fault::State)?;
+            at = self.facts.at_within(&state, known.sizes).map_err(Fault::State)?;
         }
         let is_struck = struck.is_some() || known.is_reset;
         let resting: Vec<bool> =
@@ -209,7 +212,7 @@ impl Deciding<'_> {
                 rows.iter().map(|row| if is_zero { 0.0 } else { row.value }).collect()
             })
             .collect();
-        let (found, elements) = self.decide(&at, &state, &resting, &slips, known.span)?;
+        let (found, elements) = self.decide(&at, &state, &resting, &slips, known)?;
         let begins = elements.trials.iter().any(|t| matches!(t, Some(Trial::Begins(_))));
         if let (Some((found, space)), true) = (&found, begins) {
             state = self.nudged(space, found, &state, known.span)?;
@@ -225,6 +228,8 @@ impl Deciding<'_> {
         let slow = slow.collect();
         let mut settled = self.phase_of(state, found.as_ref(), &elements);
         settled.slow = slow;
+        let grazes = |c: &usize| resting[*c] && !settled.shown.closed[*c];
+        settled.grazing = (0..resting.len()).filter(grazes).collect();
         settled.v_dot = v_dot.unwrap_or_default();
         settled.struck = struck;
         settled.changes = changes(self.model, known.before.as_ref(), &settled);

@@ -436,6 +436,20 @@ impl Blurred {
 }
 
 impl Observation {
+    /// How large the forces on a coordinate are.
+    pub(crate) fn force_on(&self, i: usize) -> f64 {
+        self.momentum_rates[i].abs().max(self.constraint_force[i].abs())
+    }
+
+    /// The multiplier of a row if it alone had to bear the forces at hand: a multiplier in balance is
+    /// a difference of such.
+    pub(crate) fn multiplier_by_forces(&self, row: usize) -> f64 {
+        let entries = || self.jacobian.row(row);
+        let whole: f64 = entries().map(|(_, a)| a * a).sum();
+        let forces: f64 = entries().map(|(i, a)| a.abs() * self.force_on(i)).sum();
+        if whole > 0.0 { forces / whole } else { 0.0 }
+    }
+
     /// Values for everything an output or a check may speak of. What is not unique
     /// is NaN.
     pub fn table(&self, system: &System) -> Table {
@@ -461,6 +475,17 @@ impl PhaseSeen {
     pub fn of(here: &Here) -> PhaseSeen {
         let (setting, shown) = (here.setting.clone(), Some(here.shown().clone()));
         PhaseSeen { setting, shown, impulses: None }
+    }
+
+    /// The largest load that the forces at hand would be on the rows of closed contacts, and of
+    /// frictions that stick.
+    pub(crate) fn sizes(&self, seen: &Observation) -> (f64, f64) {
+        let own = &self.setting.model.system;
+        let of = |rows: &mut dyn Iterator<Item = usize>| {
+            rows.map(|row| seen.multiplier_by_forces(row)).fold(0.0, f64::max)
+        };
+        let loads = of(&mut own.contacts.iter().filter_map(|c| c.held));
+        (loads, of(&mut own.frictions.iter().filter_map(|f| f.held.clone()).flatten()))
     }
 
     /// (bound, force) of each friction that sticks, where both are known.

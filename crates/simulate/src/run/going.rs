@@ -1,6 +1,6 @@
 //! How a run goes on from one phase of contacts and friction to the next.
 
-use crate::drive::{Driver, End, Failure, Stuck};
+use crate::drive::{Driver, End, EventFunctions, Failure, Stuck};
 use crate::integrators::dop853;
 use crate::phases::piles::Piles;
 use crate::phases::{Fault, Known, Settled, Shown, reach};
@@ -18,8 +18,10 @@ use dalembert_model::span::Span;
 use dalembert_model::system::{Change, Energy, Touched};
 use std::sync::Arc;
 
-/// So many changes of phase at one time are one too many.
+/// So many changes of phase at one time are one too many,
 const MOST: u32 = 200;
+/// and so many decisions, each without a change, within this part of the run.
+const IDLE: (u32, f64) = (1000, 1e-6);
 /// A record of more changes than this keeps the first and the last ones.
 const KEPT: usize = 100_000;
 
@@ -60,13 +62,16 @@ pub struct PhaseReport {
     pub sliding: Vec<Sliding>,
     /// When impacts happened.
     pub impact_times: Vec<f64>,
-    /// The largest depth of a contact at the outputs, over what its gap is made of.
+    /// The largest depth of a contact at the outputs, over the largest coordinate so far.
     pub penetration: f64,
-    /// The largest pull of a closed contact at the outputs, over the largest load.
+    /// The largest pull of a closed contact at the outputs, over the largest load, or what forces
+    /// at hand would be as one.
     pub pull: f64,
-    /// The largest excess of a friction that sticks over its bound, over the largest bound.
+    /// The largest excess of a friction that sticks over its bound, over the largest bound, or what
+    /// forces at hand would be as one.
     pub excess: f64,
-    /// The largest load, and the largest bound.
+    /// The largest load, and the largest bound, or what the forces at hand would be as one: where
+    /// nothing is borne, what is read off is rounding of these.
     sizes: (f64, f64),
     /// The largest pull and excess as they are.
     worst: (f64, f64),
@@ -80,6 +85,8 @@ pub(crate) struct Going {
     piles: Piles,
     /// A time, and how often the phase has changed there.
     here: (f64, u32),
+    /// The same of decisions that changed nothing, one after another.
+    idle: (f64, u32),
     /// The largest coordinate and velocity so far.
     sizes: [f64; 2],
     /// The energy that impacts have brought.
@@ -106,8 +113,10 @@ pub(super) fn begin(
     let mut going = Going::new(phases);
     let (compiled, start) = match going.phases.settle(&start.state, &known) {
         Ok(settled) => {
-            let compiled = going.phases.program(&settled)?;
+            let mut compiled = going.phases.program(&settled)?;
             going.take(&settled);
+            going.guards = Arc::clone(&compiled.guards);
+            going.graze(&mut compiled.program.functions, &settled);
             (compiled, Start { state: settled.state, ..start })
         }
         Err(fault) => {
@@ -147,11 +156,21 @@ impl Going {
             },
             piles: Piles::default(),
             here: (f64::NAN, 0),
+            idle: (f64::NAN, 0),
             energy: 0.0,
             report: PhaseReport { phases: 1, ..PhaseReport::default() },
             fault: None,
             phases,
         }
+    }
+
+    /// Tells the functions of the events which gaps only rounding moves.
+    fn graze(&self, functions: &mut Option<EventFunctions>, settled: &Settled) {
+        let Some(functions) = functions else { return };
+        let grazes = |guard: &Guard| matches!(guard, Guard::Gap(c) if settled.grazing.contains(c));
+        let vague = self.guards.iter().enumerate().filter(|(_, guard)| grazes(guard));
+        let vague = vague.map(|(at, _)| self.own_events() + at).collect();
+        functions.set_vague(vague, self.sizes[0].max(reach(&settled.state)));
     }
 
     /// What observations tell.
@@ -202,7 +221,8 @@ impl Going {
         for (contact, gap) in system.contacts.iter().zip(gaps) {
             let is_there = contact.condition.is_none_or(|c| self.setting.number(c, &table) >= 0.0);
             if gap < 0.0 && is_there {
-                let size = seen.state.q.iter().fold(gap.abs(), |m, q| m.max(q.abs()));
+                let far = gap.abs().max(self.sizes[0]);
+                let size = seen.state.q.iter().fold(far, |m, q| m.max(q.abs()));
                 report.penetration = report.penetration.max(-gap / size);
             }
             let load = table.get(contact.normal).unwrap_or(0.0);
@@ -211,6 +231,8 @@ impl Going {
                 report.worst.0 = report.worst.0.max(-load);
             }
         }
+        let sizes = seen.phase.as_ref().map_or((0.0, 0.0), |phase| phase.sizes(seen));
+        report.sizes = (report.sizes.0.max(sizes.0), report.sizes.1.max(sizes.1));
         if report.worst.0 > 0.0 {
             report.pull = report.worst.0 / report.sizes.0;
         }
@@ -316,13 +338,22 @@ impl Simulation<'_> {
                 };
             }
         }
+        let is_idle = settled.changes.is_empty() && settled.struck.is_none() && !is_reset;
+        let is_near = (t - going.idle.0).abs() <= IDLE.1 * known.span.abs();
+        going.idle = match is_idle && is_near {
+            true => (going.idle.0, going.idle.1 + 1),
+            false => (t, 0),
+        };
+        if going.idle.1 > IDLE.0 {
+            return failed(Fault::Again);
+        }
         going.take(&settled);
         going.report.phases += 1;
         if settled.struck.is_some() && recorded != t {
             see(&before);
         }
         let compiled = going.phases.program(&settled)?;
-        if let Err(failure) = self.go_on(going, compiled, &settled.state)? {
+        if let Err(failure) = self.go_on(going, compiled, &settled)? {
             return Ok(Err(End::Failed(failure)));
         }
         if settled.struck.is_some() {
@@ -402,6 +433,7 @@ impl Simulation<'_> {
                 next.energy = old.energy;
                 next.report = old.report;
                 next.here = old.here;
+                next.idle = old.idle;
                 next.lifted = old.lifted;
             }
             None => {
@@ -420,8 +452,9 @@ impl Simulation<'_> {
         &mut self,
         going: &mut Going,
         compiled: Compiled,
-        state: &State,
+        settled: &Settled,
     ) -> Result<Result<(), Failure>, RunError> {
+        let state = &settled.state;
         self.finish();
         // The rank may differ from phase to phase, not in one.
         let ranks = &mut self.certificate.ranks;
@@ -436,7 +469,7 @@ impl Simulation<'_> {
             mut field,
             mut observer,
             mut energies,
-            functions,
+            mut functions,
             impulses,
             ..
         } = program;
@@ -444,6 +477,7 @@ impl Simulation<'_> {
         self.impulses = impulses;
         observer.phase = phase;
         going.guards = guards;
+        going.graze(&mut functions, settled);
         self.observer = observer;
         std::mem::swap(&mut energies, &mut self.energies);
         self.energies.go_on(energies, &self.setting);

@@ -258,6 +258,14 @@ impl Setting {
             .evaluate(&Running, roots, |symbol| Noisy::exact(self.symbol(symbol, table)))
     }
 
+    /// The same where symbols are known to so much.
+    pub fn evaluate_off(&self, roots: &[ExprId], table: &Table, off: &Table) -> Vec<Noisy> {
+        self.model.exprs.evaluate(&Running, roots, |symbol| Noisy {
+            value: self.symbol(symbol, table),
+            noise: off.get(symbol).unwrap_or(0.0),
+        })
+    }
+
     /// Expressions as series along one of their symbols.
     pub fn series(&self, roots: &[ExprId], table: &Table, along: Symbol) -> Vec<Series> {
         self.model.exprs.evaluate(&Along, roots, |symbol| {

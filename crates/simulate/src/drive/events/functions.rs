@@ -116,6 +116,10 @@ pub struct EventFunctions {
     pub(in crate::drive) sides_before: Vec<i8>,
     /// From this one on they are guards: whoever set them has decided on which side of zero they are.
     guards: usize,
+    /// The guards that do not leave zero but by rounding.
+    vague: Vec<usize>,
+    /// The largest coordinate there was before.
+    far: f64,
 }
 
 impl EventFunctions {
@@ -209,6 +213,8 @@ impl EventFunctions {
             setting: setting.clone(),
             directions: system.events.iter().map(|e| e.direction).collect(),
             guards: kinds.len(),
+            vague: Vec::new(),
+            far: 0.0,
             sides: vec![EventSide::default(); kinds.len()],
             pending: vec![0; kinds.len()],
             lost: vec![false; kinds.len()],
@@ -241,6 +247,12 @@ impl EventFunctions {
     /// where their values are 0 to rounding, or beyond.
     pub(crate) fn guard_from(&mut self, first: usize) {
         self.guards = first;
+    }
+
+    /// Tells which guards do not leave zero but by rounding, and the largest coordinate there was,
+    /// whose rounding that is.
+    pub(crate) fn set_vague(&mut self, vague: Vec<usize>, far: f64) {
+        (self.vague, self.far) = (vague, far);
     }
 
     /// Whether it is a guard.
@@ -422,11 +434,12 @@ impl EventFunctions {
     }
 
     /// How large the terms of the functions are where they were evaluated last, if every
-    /// variable counts with the size of the largest of its kind.
+    /// variable counts with the size of the largest of its kind, coordinates with the largest
+    /// there was: where all of them pass 0, nothing else tells what is rounding.
     fn terms(&mut self, (coordinates, n): (usize, usize)) -> Vec<f64> {
         self.gradients.call(&self.input);
         let (q, v) = self.input[1..].split_at(n);
-        let (q, v) = (linalg::largest(&q[..coordinates]), linalg::largest(v));
+        let (q, v) = (linalg::largest(&q[..coordinates]).max(self.far), linalg::largest(v));
         let size = |place: usize| match place {
             place if place > n => v,
             place if (1..=coordinates).contains(&place) => q,
@@ -453,18 +466,14 @@ impl EventFunctions {
         let mut x = self.input[1..=field.n + field.size].to_vec();
         x.push(0.0);
         let has_mass = field.residuals(self.input[0], &x).is_ok();
-        let force = |i: usize| seen.momentum_rates[i].abs().max(seen.constraint_force[i].abs());
+        let force = |i: usize| seen.force_on(i);
         let rate = |i: usize| {
             let mass = field.mass_of(i).filter(|m| has_mass && *m > 0.0);
             let by_force = mass.map_or(0.0, |m| force(i) / m);
             seen.accelerations[i].abs().max(by_force)
         };
-        let multiplier = |row: usize| {
-            let entries = || seen.jacobian.row(row);
-            let whole: f64 = entries().map(|(_, a)| a * a).sum();
-            let forces: f64 = entries().map(|(i, a)| a.abs() * force(i)).sum();
-            seen.multipliers[row].abs().max(if whole > 0.0 { forces / whole } else { 0.0 })
-        };
+        let multiplier =
+            |row: usize| seen.multipliers[row].abs().max(seen.multiplier_by_forces(row));
         let table = seen.table(system);
         let (accelerations, momentum_rates) = (system.accelerations(), system.momentum_rates());
         let place = |list: &[Symbol], symbol: Symbol| list.iter().position(|s| *s == symbol);
@@ -519,15 +528,19 @@ impl EventFunctions {
         self.sides_before.fill(0);
         self.usual.fill(0.0);
         for (at, value) in values.iter().enumerate() {
-            let threshold = thresholds[at];
+            let is_guard = self.is_guard(at);
+            // Hops are met as soon as they can be told from rounding.
+            let is_sharp = is_guard && !self.vague.contains(&at);
+            let threshold = if is_sharp { LEFT * noise[at] } else { thresholds[at] };
             let origin = self.origin(at);
             // A guard that is 0, or beyond by what states are known to, comes from its side.
             let beyond = if self.is_observed(at) { f64::INFINITY } else { BEYOND * terms[at] };
             let is_beyond = sign(*value) == -origin && value.abs() <= beyond;
-            let least = LEFT * noise[at];
-            if self.is_guard(at) && origin != 0 && (is_beyond || value.abs() <= least) {
-                // Hops are met as soon as they can be told from rounding.
-                let threshold = if least.is_finite() { least } else { 0.0 } + value.abs();
+            if is_guard && origin != 0 && (is_beyond || value.abs() <= threshold) {
+                // What is beyond, and goes on there, was decided on: it is met again where there is
+                // twice as much.
+                let threshold =
+                    if threshold.is_finite() { threshold } else { 0.0 } + 2.0 * value.abs();
                 self.sides[at] = EventSide { came: origin, threshold, ..EventSide::default() };
                 continue;
             }
