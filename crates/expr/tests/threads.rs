@@ -3,13 +3,18 @@
 use dalembert_expr::ball::{Balls, Doubles as DoubleBalls, Enclose};
 use dalembert_expr::eval::{Arithmetic, Doubles};
 use dalembert_expr::{
-    Effort, Explicit, Expr, ExprId, Exprs, Function, Given, KeptValues, Notation, Number, Shown,
-    Surface, Symbol, SymbolKind, ZeroTest,
+    Between, Effort, Explicit, Expr, ExprId, Exprs, Function, Given, KeptValues, Notation, Number,
+    Outside, Shown, Surface, Symbol, SymbolKind, Table, ZeroTest,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
 const THREADS: usize = 4;
+
+/// One for all arenas: a function has a number of its own, and that is a node.
+static SINE: LazyLock<Arc<Given>> =
+    LazyLock::new(|| Given::new("sine", vec![Box::new(f64::sin)]).expect("a function"));
 
 /// Every public operation, on expressions that have all kinds of nodes; what was printed.
 fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
@@ -59,11 +64,13 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     assumed.iter().for_each(|a| print(exprs.at(a.expr)));
     let number = |s: Symbol| (s == x).then_some(0);
     assert_eq!(exprs.numbered(&[sum.id], number).0, [Some(0)]);
-    let sine = Given::new("sine", vec![Box::new(f64::sin)]).expect("a function");
-    let called = exprs.give(&sine, vx.id);
+    let called = exprs.give(&SINE, vx.id);
     assert_eq!(exprs.given(&[called]).len(), 1);
     assert_eq!(exprs.as_call(vx.sin().id), Some(Function::Sin));
     assert!(exprs.calls(&[vx.sin().id], Function::Sin) && exprs.tables(&all).is_empty());
+    let line = Table::new("line", &[0.0, 1.0], &[0.0, 1.0], Between::Linear, Outside::Extend);
+    let line = line.expect("a table");
+    assert_eq!(exprs.tabulate(line.clone()), exprs.tabulate(line));
     assert_eq!(exprs.linear_systems(&[solved.id]).len(), 1);
     exprs.show_symbol(y, &Shown::Name("y".to_owned()));
     print(exprs.at(exprs.without_solves(solved.id, 3)));

@@ -343,7 +343,6 @@ impl Coupled {
 
     /// Sets λ as found; how far λ̄ is from it, relative to the forces in it.
     fn compare(&mut self, terms: &Terms, places: &[Option<usize>], outcome: &Outcome) -> f64 {
-        let n = terms.n;
         let mut worst = 0f64;
         for (c, place) in places.iter().enumerate() {
             let found = place.and_then(|row| outcome.multipliers.get(row)).copied().unwrap_or(0.0);
@@ -355,8 +354,8 @@ impl Coupled {
             let Some(row) = *place else { continue };
             // The multiplier that forces of this size have, whatever the units.
             let (mut by_force, mut by_row) = (0.0, 0.0);
-            for i in 0..n {
-                let (a, mass) = (terms.jacobian[row * n + i], terms.metric[i * n + i]);
+            for (i, a) in terms.jacobian_row(row) {
+                let mass = terms.mass(i);
                 if mass > 0.0 {
                     let size = self.forces.force[i].abs() + self.forces.nonideal[i].abs();
                     by_force += a.abs() * size / mass;
@@ -449,8 +448,9 @@ impl Coupled {
         let plain = Terms { nonideal: &zero, ..*terms };
         for j in (0..m).filter(|&j| is_open(j)) {
             // e_j less its part in range A is along ker Aᵀ.
-            let row = &terms.jacobian[j * n..(j + 1) * n];
-            let Ok(shortest) = crate::multipliers::shortest(&plain, row, None) else {
+            let mut row = vec![0.0; n];
+            terms.jacobian_row(j).for_each(|(i, a)| row[i] = a);
+            let Ok(shortest) = crate::multipliers::shortest(&plain, &row, None) else {
                 return Some(first);
             };
             let zeta = |k: usize| f64::from(u8::from(k == j)) - shortest[k];

@@ -74,8 +74,9 @@ fn errors_are_those_of_the_table() {
             errors[k].sort_by(f64::total_cmp);
             let (median, max) = (errors[k][100], errors[k][199]);
             println!("  {:24} {median:.0e}, {max:.0e}", e.name());
-            if k < 4 {
-                assert!(max < if k == 2 { limit } else { others }, "{} {max:e}", e.name());
+            if !e.name().ends_with("literal") {
+                let by_null_space = ["null-space", "articulated-bodies"].contains(&e.name());
+                assert!(max < if by_null_space { limit } else { others }, "{} {max:e}", e.name());
             }
         }
     }
@@ -85,7 +86,7 @@ fn errors_are_those_of_the_table() {
 fn units_of_mass_do_not_matter() {
     let mut random = Random(32);
     for s in [1e-9, 1e-6, 1.0, 1e6, 1e9] {
-        let mut worst = [0.0f64; 6];
+        let mut worst = vec![0.0f64; EVERY.len()];
         for _ in 0..50 {
             let mut p = Problem { n: 8, m: 4, ..Problem::default() };
             p.metric = semidefinite(&mut random, 8, 5);
@@ -101,6 +102,7 @@ fn units_of_mass_do_not_matter() {
             }
         }
         println!("(M, Q) × {s:e}: {worst:?}");
-        assert!(worst[..4].iter().all(|w| *w < 1e-9));
+        let of_robust = worst.iter().zip(EVERY).filter(|(_, e)| !e.name().ends_with("literal"));
+        assert!(of_robust.fold(0.0, |m, (w, _)| w.max(m)) < 1e-9);
     }
 }

@@ -337,6 +337,17 @@ impl Driver {
         }
     }
 
+    /// The largest coordinate there was, to a factor of two, and the largest velocity, where these are
+    /// the field's own.
+    pub(crate) fn largest_so_far(&self) -> [f64; 2] {
+        let (scales, coordinates) = (&self.scales, self.field.equations.n_coordinates());
+        let n = scales.origin.len();
+        let far = scales.own.iter().zip(&scales.origin).take(coordinates);
+        let far = far.fold(0f64, |m, (own, origin)| m.max(own.abs()).max(origin.abs()));
+        let fast = if scales.is_rate { scales.own.get(n..).unwrap_or(&[]) } else { &[] };
+        [far, largest(&fast[..fast.len().saturating_sub(1)])]
+    }
+
     /// Takes over the sizes of positions from a motion in other velocities.
     pub fn inherit_scales(&mut self, before: &Driver) {
         self.scales.inherit(&before.scales);

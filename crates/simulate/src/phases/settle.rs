@@ -42,6 +42,15 @@ pub struct Struck {
     pub energy: f64,
 }
 
+impl Struck {
+    /// One impact after another at the same time.
+    fn both(first: Option<Struck>, second: Option<Struck>) -> Option<Struck> {
+        let (Some(first), Some(second)) = (&first, &second) else { return first.or(second) };
+        let impulses = first.impulses.iter().zip(&second.impulses).map(|(a, b)| a + b).collect();
+        Some(Struck { impulses, energy: first.energy + second.energy })
+    }
+}
+
 /// What a run knows of the state it is at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
@@ -125,15 +134,19 @@ impl Deciding<'_> {
     /// Finds the phase of a state.
     pub fn settle(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
         let mut settled = self.settled(state, known)?;
-        let mut known = known.clone();
-        // What comes to rest may leave others that hop on.
+        let mut again = Known { is_reset: true, ..known.clone() };
+        // What comes to rest may leave others that hop on. An impact stays what it was: only what it
+        // leaves comes to rest.
         for _ in 0..self.model.system.contacts.len() {
-            let hops = self.hops(&settled, &known)?;
+            let hops = self.hops(&settled, known)?;
             if hops.is_empty() {
                 break;
             }
-            known.rests.extend(hops);
-            settled = self.settled(state, &known)?;
+            again.rests.extend(hops);
+            let first = settled.struck.take();
+            settled = self.settled(&settled.state, &again)?;
+            settled.struck = Struck::both(first, settled.struck);
+            settled.changes = changes(self.model, known.before.as_ref(), &settled);
         }
         Ok(settled)
     }
@@ -151,7 +164,9 @@ impl Deciding<'_> {
         for (c, gap) in at.gaps.iter().enumerate() {
             let (row, small) = (&gap.row, HOPS * gap.size);
             let touches = gap.is_there && gap.gap.abs() <= nothing(gap, far);
-            if settled.shown.closed[c] || !touches || row.value <= 0.0 {
+            // What does not part was decided on with the rest.
+            let parts = row.value > 0.0 && !settled.grazing.contains(&c);
+            if settled.shown.closed[c] || !touches || !parts {
                 continue;
             }
             if v_dot.is_empty() {
@@ -227,6 +242,7 @@ impl Deciding<'_> {
         });
         let slow = slow.collect();
         let mut settled = self.phase_of(state, found.as_ref(), &elements);
+        settled.state = self.laid(&at, settled.state, &touching, &settled.shown.closed)?;
         settled.slow = slow;
         let grazes = |c: &usize| resting[*c] && !settled.shown.closed[*c];
         settled.grazing = (0..resting.len()).filter(grazes).collect();

@@ -18,6 +18,8 @@ use std::ops::Range;
 
 /// Outcomes of impacts closer than this are one.
 const SAME: f64 = 1e-9;
+/// Gaps of closed contacts are 0 below this part of what they are made of.
+const LAID: f64 = 4.0 * f64::EPSILON;
 /// An impact gains if its energy grows by more than this part of what it exchanges.
 const GAINS: f64 = 1e-9;
 
@@ -31,6 +33,26 @@ struct Strikes {
     contacts: Vec<usize>,
     /// Slips of several components: the friction, its place in the list, its rows.
     vectors: Vec<(usize, usize, Range<usize>)>,
+}
+
+/// Loads of any sign on some rows that give these the rates `wanted`, up to `noise`.
+fn loads_for(
+    space: &Space,
+    rows: &[usize],
+    wanted: &dyn Fn(usize) -> f64,
+    noise: &dyn Fn(usize) -> f64,
+) -> Vec<(usize, f64)> {
+    let rows: Vec<usize> = rows.iter().copied().filter(|&row| space.moves(row)).collect();
+    let column = |j: usize, way: f64| -> Vec<f64> {
+        rows.iter().map(|&i| way * space.coupling(i, j)).collect()
+    };
+    let mut columns: Vec<Vec<f64>> = rows.iter().map(|&j| column(j, 1.0)).collect();
+    columns.extend(rows.iter().map(|&j| column(j, -1.0)));
+    let right: Vec<f64> = rows.iter().map(|&i| wanted(i)).collect();
+    let noise: Vec<f64> = rows.iter().map(|&i| noise(i)).collect();
+    let found = nonneg::solve(&columns, &right, &noise);
+    let load = |(k, row): (usize, usize)| (row, found.x[k] - found.x[columns.len() / 2 + k]);
+    rows.into_iter().enumerate().map(load).collect()
 }
 
 impl Strikes {
@@ -91,6 +113,50 @@ impl Deciding<'_> {
             }
         }
         Err(Fault::Unsettled)
+    }
+
+    /// The state with what is closed at gaps of 0, and nothing that touches below: contacts touch
+    /// where their gaps are 0 to what states are known to, and to close one as it is must not press
+    /// another into its surface. The shortest way there in the metric.
+    pub(super) fn laid(
+        &self,
+        at: &FactsAt,
+        state: State,
+        touching: &[bool],
+        closed: &[bool],
+    ) -> Result<State, Fault> {
+        let list: Vec<usize> = (0..at.gaps.len()).filter(|&c| touching[c]).collect();
+        let is_off = |&c: &usize| closed[c] && at.gaps[c].gap.abs() > LAID * at.gaps[c].size;
+        if !list.iter().any(is_off) {
+            return Ok(state);
+        }
+        let mut touches = Touches::default();
+        for &c in &list {
+            touches.rows.push(at.gaps[c].row.entries.clone());
+            touches.bias.push(0.0);
+        }
+        let gaps: Vec<f64> = list.iter().map(|&c| at.gaps[c].gap).collect();
+        let sizes: Vec<f64> = list.iter().map(|&c| at.gaps[c].size).collect();
+        let space = at.space(&touches).map_err(Fault::Space)?.with_free(&gaps, &sizes);
+        let small = |row: usize| LAID * sizes[row] / space.length[row];
+        let mut rows: Vec<usize> = (0..list.len()).filter(|&row| closed[list[row]]).collect();
+        loop {
+            let mut loads = vec![0.0; list.len()];
+            for (row, load) in loads_for(&space, &rows, &|row| -space.free[row], &small) {
+                loads[row] = load;
+            }
+            let after = space.accelerations(&loads);
+            let is_below = |&row: &usize| !rows.contains(&row) && after[row] < -small(row);
+            let below: Vec<usize> = (0..list.len()).filter(is_below).collect();
+            if below.is_empty() {
+                let mut state = state;
+                let moved = state.q.iter_mut().zip(space.change(&loads));
+                moved.for_each(|(q, change)| *q += change);
+                let velocity = state.velocity.clone();
+                return self.with_velocity(&state, velocity);
+            }
+            rows.extend(below);
+        }
     }
 
     /// What takes part in an impact.
@@ -244,18 +310,10 @@ impl Deciding<'_> {
                 rows.push(normal);
                 rows.extend(slips.filter(|&row| rubs && is_zero(row)));
             }
-            rows.retain(|&row| space.moves(row));
-            let column = |j: usize, way: f64| -> Vec<f64> {
-                rows.iter().map(|&i| way * space.coupling(i, j)).collect()
-            };
-            let mut columns: Vec<Vec<f64>> = rows.iter().map(|&j| column(j, 1.0)).collect();
-            columns.extend(rows.iter().map(|&j| column(j, -1.0)));
-            let right: Vec<f64> = rows.iter().map(|&i| -first[i]).collect();
-            let noise: Vec<f64> = rows.iter().map(|&i| 1e-3 * space.noise[i]).collect();
-            let found = nonneg::solve(&columns, &right, &noise);
+            let (left, noise) = (|row: usize| -first[row], |row: usize| 1e-3 * space.noise[row]);
             loads.copy_from_slice(&before);
-            for (k, &row) in rows.iter().enumerate() {
-                loads[row] += found.x[k] - found.x[rows.len() + k];
+            for (row, load) in loads_for(space, &rows, &left, &noise) {
+                loads[row] += load;
             }
             let after = space.accelerations(loads);
             let mut is_new = false;

@@ -111,6 +111,7 @@ pub(super) fn begin(
     let Some(phases) = program.phases.clone() else { return Ok((program, start, None)) };
     let known = Known { span: options.end - start.state.t, ..Known::default() };
     let mut going = Going::new(phases);
+    going.size(&start.state, [0.0; 2]);
     let (compiled, start) = match going.phases.settle(&start.state, &known) {
         Ok(settled) => {
             let mut compiled = going.phases.program(&settled)?;
@@ -131,10 +132,10 @@ pub(super) fn begin(
 }
 
 impl Going {
-    /// Keeps the sizes of a state.
-    fn size(&mut self, state: &State) {
-        let largest = |x: &[f64], size: f64| x.iter().fold(size, |m, x| m.max(x.abs()));
-        self.sizes = [self.sizes[0].max(reach(state)), largest(&state.velocity, self.sizes[1])];
+    /// Keeps the sizes of a state, after a motion through others.
+    fn size(&mut self, state: &State, [far, fast]: [f64; 2]) {
+        let fast = state.velocity.iter().fold(fast, |m, v| m.max(v.abs()));
+        self.sizes = [self.sizes[0].max(reach(state)).max(far), self.sizes[1].max(fast)];
     }
 
     fn new(phases: Arc<Phases>) -> Going {
@@ -210,18 +211,17 @@ impl Going {
 
     /// Looks at an output for the certificate.
     pub fn look(&mut self, seen: &Observation) {
-        self.size(&seen.state);
         let system = &self.setting.model.system;
         if system.contacts.is_empty() && system.frictions.is_empty() {
             return;
         }
         let table = seen.table(system);
         let gaps = self.setting.numbers(&self.gaps, &table);
-        let report = &mut self.report;
+        let (report, reached) = (&mut self.report, self.sizes[0]);
         for (contact, gap) in system.contacts.iter().zip(gaps) {
             let is_there = contact.condition.is_none_or(|c| self.setting.number(c, &table) >= 0.0);
             if gap < 0.0 && is_there {
-                let far = gap.abs().max(self.sizes[0]);
+                let far = gap.abs().max(reached);
                 let size = seen.state.q.iter().fold(far, |m, q| m.max(q.abs()));
                 report.penetration = report.penetration.max(-gap / size);
             }
@@ -298,7 +298,7 @@ impl Simulation<'_> {
             Ok(before) => before,
             Err(error) => return Ok(Err(End::Failed(Failure::Field(error)))),
         };
-        going.size(&before.state);
+        going.size(&before.state, self.driver.largest_so_far());
         let mut known = Known {
             before: Some(going.shown.clone()),
             sizes: going.sizes,
@@ -350,6 +350,7 @@ impl Simulation<'_> {
         going.take(&settled);
         going.report.phases += 1;
         if settled.struck.is_some() && recorded != t {
+            going.look(&before);
             see(&before);
         }
         let compiled = going.phases.program(&settled)?;
@@ -371,6 +372,7 @@ impl Simulation<'_> {
                 *work += jump;
             }
             after.work += jump;
+            going.look(&after);
             see(&after);
         }
         let events = going.events_of(&settled.changes);
