@@ -28,6 +28,9 @@ const RESTS: f64 = 1e-10;
 const SLOW: f64 = 1e-14;
 /// A hop is lower than can be seen below this part of what its gap is made of.
 const HOPS: f64 = 1e-13;
+/// What struck slower than so many times the rate it parts with is a bounce, with others beside it or
+/// without.
+const SLOWLY: f64 = 100.0;
 /// Bounds that hold unknowns are found together with these within so many rounds.
 pub(super) const ROUNDS: usize = 200;
 /// A slip of several components is at rest below this part of the velocities it is made of.
@@ -134,26 +137,38 @@ impl Deciding<'_> {
     /// Finds the phase of a state.
     pub fn settle(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
         let mut settled = self.settled(state, known)?;
-        let mut again = Known { is_reset: true, ..known.clone() };
-        // What comes to rest may leave others that hop on. An impact stays what it was: only what it
-        // leaves comes to rest.
+        let mut known = known.clone();
+        // What comes to rest may leave others that hop on.
         for _ in 0..self.model.system.contacts.len() {
-            let hops = self.hops(&settled, known)?;
+            let hops = self.hops(&settled, &known)?;
             if hops.is_empty() {
                 break;
             }
-            again.rests.extend(hops);
+            // What struck as slowly comes to rest as it strikes. Of an impact that was none of these
+            // only what it leaves does: it stays what it was.
+            let at = self.facts.at_within(state, known.sizes).map_err(Fault::State)?;
+            let is_slow =
+                |&(c, rate): &(usize, f64)| at.gaps[c].row.value.abs() <= SLOWLY * rate.abs();
+            let are_slow = hops.iter().all(is_slow);
+            known.rests.extend(hops.into_iter().map(|hop| hop.0));
+            if are_slow {
+                settled = self.settled(state, &known)?;
+                continue;
+            }
+            let again = Known { is_reset: true, ..known.clone() };
             let first = settled.struck.take();
             settled = self.settled(&settled.state, &again)?;
             settled.struck = Struck::both(first, settled.struck);
             settled.changes = changes(self.model, known.before.as_ref(), &settled);
+            break;
         }
         Ok(settled)
     }
 
     /// Contacts that part so slowly, and come together again so soon, that their gaps are nothing
-    /// but rounding all the while: no zero of them would be seen, and they are at rest.
-    fn hops(&self, settled: &Settled, known: &Known) -> Result<Vec<usize>, Fault> {
+    /// but rounding all the while: no zero of them would be seen, and they are at rest. Each with how
+    /// fast it parts.
+    fn hops(&self, settled: &Settled, known: &Known) -> Result<Vec<(usize, f64)>, Fault> {
         if settled.shown.closed.iter().all(|&closed| closed) {
             return Ok(Vec::new());
         }
@@ -176,7 +191,7 @@ impl Deciding<'_> {
             let second: f64 =
                 row.entries.iter().zip(&v_dot).map(|(a, v)| a * v).sum::<f64>() - row.bias;
             if second < 0.0 && row.value * row.value <= -2.0 * second * small {
-                hops.push(c);
+                hops.push((c, row.value));
             }
         }
         Ok(hops)

@@ -188,6 +188,9 @@ impl Projection {
             } else if !level.load_velocities(field, t, x)? {
                 break;
             }
+            if last == f64::INFINITY {
+                level.before.clone_from(&level.terms);
+            }
             violation.velocity = level.largest(&level.residuals);
             unused_velocity = level.unused();
             if last == f64::INFINITY {
@@ -241,6 +244,7 @@ impl Projection {
             violation.position = positions.largest(&phi);
         }
         if velocities.load_velocities(field, beside_t, beside)? {
+            velocities.before.clear();
             violation.velocity = velocities.largest(&psi);
         }
         Ok(violation)
@@ -261,6 +265,8 @@ struct Level {
     noise: Vec<f64>,
     /// The size of the terms of each.
     terms: Vec<f64>,
+    /// The same before anything was corrected: velocities that come to 0 leave rounding of these.
+    before: Vec<f64>,
     /// Those in use, and the rows of A in use that these were found from.
     used: Vec<usize>,
     is_used: Vec<bool>,
@@ -398,11 +404,12 @@ impl Level {
     fn largest(&self, residuals: &[f64]) -> f64 {
         let mut worst = 0f64;
         let scales = self.terms.iter().zip(&self.noise).zip(&self.is_used);
-        for (r, ((&own, &noise), &is_used)) in residuals.iter().zip(scales) {
+        for (j, (r, ((&own, &noise), &is_used))) in residuals.iter().zip(scales).enumerate() {
             let r = r.abs();
             if r == 0.0 {
                 continue;
             }
+            let own = self.before.get(j).map_or(own, |before| own.max(*before));
             worst = worst.max(ratio(r, own.max(0.1 * noise / f64::EPSILON)));
             if is_used {
                 worst = worst.max(ratio(r - EXPLAINED * noise, own));
