@@ -20,7 +20,7 @@ def said(cell: object) -> str:
         for output in cell.outputs
         if output.output_type != "stream" or output.name == "stdout"
     ]
-    text = re.sub(r"-?\d\.\d+e-\d+", "#", "\n".join(texts))
+    text = re.sub(r"-?\d\.\d+e[+-]\d+", "#", "\n".join(texts))
     return " ".join(re.sub(r"-(0\.0*)(?!\d)", r"\1", text).split())
 
 
