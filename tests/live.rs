@@ -285,6 +285,24 @@ const QUANTITIES: &[(&str, &str, &str, f64, &str)] = &[
         "a = 0.7 -> a = 0.8",
     ),
     (
+        "an event that sets when it happens next",
+        "param T = 1, J = 0.5\ncoord x\nkinetic x'^2/2\npotential x^2\nstate n' = 0\n\
+         event kick: t - 0.5 - n*T = 0 rising -> x' = x' + J, n = n + 1\n\
+         start x = 0.3\nrun t = 0..8",
+        "J",
+        0.4,
+        "J = 0.5 -> J = 0.4",
+    ),
+    (
+        "an event that moves its own goal",
+        "param d = 0.2\ncoord x\nkinetic x'^2/2\npotential x^2/2\nstate goal' = 0\n\
+         event past: x = goal falling -> x' = 0.9*x', goal = goal - d\n\
+         start x = 1, goal = 0.8\nrun t = 0..6",
+        "d",
+        0.3,
+        "d = 0.2 -> d = 0.3",
+    ),
+    (
         "data repeated, and a controller",
         "table r = [[0, 0], [0.7, 0.4], [1.5, -0.3], [2, 0]], cubic, repeat\ncoord x\n\
          state u' = 0, e' = r(t) - x\nkinetic x'^2\nforce x: u + 2*e\n\

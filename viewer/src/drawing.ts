@@ -150,6 +150,18 @@ export interface Box {
   high: Vector;
 }
 
+/** How far a circle goes along each axis from its middle. */
+function extents(shape: Extract<Shape, { kind: 'circle' }>, rows: Drawing['rows'], i: number): Vector {
+  const radius = Math.abs(rows[shape.radius]?.[i] ?? 0);
+  const normal = (shape.axis ?? []).map((at) => rows[at]?.[i] ?? NaN);
+  const length = Math.hypot(...normal);
+  const along = (axis: number): number => {
+    const part = (normal[axis] ?? 0) / length;
+    return Number.isFinite(part) ? radius * Math.sqrt(Math.max(1 - part * part, 0)) : radius;
+  };
+  return [along(0), along(1), along(2)];
+}
+
 /** The smallest box that holds everything drawn at any sample; `around` its own middle, where it is followed. */
 export function bounds({ dimension, shapes, rows }: Pick<Drawing, 'dimension' | 'shapes' | 'rows'>, around = false): Box {
   const low: Vector = [Infinity, Infinity, Infinity];
@@ -160,12 +172,12 @@ export function bounds({ dimension, shapes, rows }: Pick<Drawing, 'dimension' | 
     const off: Vector = around ? middle({ shapes, rows }, (row) => row?.[i] ?? NaN) : [0, 0, 0];
     for (const shape of shapes) {
       if (around && (shape.kind === 'trace' || !pointsOf(shape).some((point) => moves(rows, point)))) continue;
-      const margin = shape.kind === 'circle' ? Math.abs(rows[shape.radius]?.[i] ?? 0) : 0;
+      const margins = shape.kind === 'circle' ? extents(shape, rows, i) : [0, 0, 0];
       for (const point of pointsOf(shape)) {
         for (let axis = 0; axis < dimension; axis++) {
           const x = rows[point[axis] ?? -1]?.[i];
           if (x === null || x === undefined) continue;
-          const at = x - (off[axis] ?? 0);
+          const [at, margin] = [x - (off[axis] ?? 0), margins[axis] ?? 0];
           if (at - margin < (low[axis] ?? 0)) low[axis] = at - margin;
           if (at + margin > (high[axis] ?? 0)) high[axis] = at + margin;
         }

@@ -50,3 +50,9 @@ export function isTooCoarse(rows: (number | null)[][]): boolean {
     return turns * SHOWN > values.length;
   });
 }
+
+/** So many of a list at most, spread over all of it. */
+export function evenly<T>(list: readonly T[], most: number): T[] {
+  const stride = Math.max(Math.ceil(list.length / most), 1);
+  return list.filter((_, i) => i % stride === 0);
+}

@@ -2,7 +2,7 @@
 import type { App } from './app.ts';
 import { byId, h, icon, ICONS } from './dom.ts';
 import { clock } from './numbers.ts';
-import { isTooCoarse } from './sampling.ts';
+import { evenly, isTooCoarse } from './sampling.ts';
 
 const SPEEDS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16];
 
@@ -38,7 +38,7 @@ export function transport(app: App): void {
     const span = app.end - app.begin || 1;
     scrub.step = String(1 / Math.max(app.run.t.length - 1, 1));
     marks.replaceChildren(
-      ...app.events.slice(0, 500).map(({ t, name }) => {
+      ...evenly(app.events, 500).map(({ t, name }) => {
         const mark = h('i', { title: `${name}, t = ${clock(t, Math.abs(span))}` });
         mark.style.left = `${((t - app.begin) / span) * 100}%`;
         return mark;

@@ -289,8 +289,9 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub seed: u64,
 
-    /// What is kept of the end of each case, expressions too; by default the whole state.
-    #[arg(long, value_name = "EXPRESSION")]
+    /// What is kept of the end of each case, expressions too: "x, energy"; by default the whole
+    /// state. A case is one run: there is no estimate of its error.
+    #[arg(long, value_name = "QUANTITIES")]
     pub observe: Vec<String>,
 
     /// The outputs of every case too, at the times of `--every`.

@@ -619,6 +619,16 @@ pub fn failure_words(error: &LinearizeError, model: &Model) -> String {
             short(*closure)
         ),
         LinearizeError::NotPeriodic { .. } => "the motion ends before the period does".to_owned(),
+        LinearizeError::Elsewhere { name, is_rate, by } => format!(
+            "the motion is not periodic with this period: after it {}`{name}` is off where it began by {} of {}",
+            if *is_rate { "the rate of " } else { "" },
+            short(*by),
+            if *is_rate { "the largest rate" } else { "its way" }
+        ),
+        LinearizeError::Resets { event, t } => format!(
+            "`{event}` sets velocities or states on the way (at t = {}): deviations jump there, and are not followed",
+            short(*t)
+        ),
         LinearizeError::Phase { fault, state } => {
             format!("{}, at {}", fault.words(system), at(state))
         }

@@ -746,6 +746,7 @@ function eliminate(a, x, n) {
 
 // src/live/events.ts
 var PLACES = 8;
+var LOCATED = 1e-6;
 var Events = class {
   constructor(model) {
     this.model = model;
@@ -791,7 +792,8 @@ var Events = class {
       const value = values[k];
       this.usual[k] = Math.max(this.usual[k], Math.abs(value) || 0);
       const threshold = 1e-13 * this.usual[k];
-      const isZero = happened.includes(k) || !(Math.abs(value) > threshold);
+      const hasHappened = happened.includes(k) && !(Math.abs(value) > LOCATED * this.usual[k]);
+      const isZero = hasHappened || !(Math.abs(value) > threshold);
       this.sides[k] = isZero ? 0 : Math.sign(value);
       this.thresholds[k] = isZero ? Math.max(threshold, 4 * Math.abs(value) || 0) : 0;
     }

@@ -10,6 +10,8 @@ import type { Model } from './model.ts';
 import type { RungeKutta } from './runge-kutta.ts';
 
 const PLACES = 8;
+/** What is left of a function where its zero was located, as a part of its size. */
+const LOCATED = 1e-6;
 
 export class Events {
   /** +1, −1, or 0 at zero. */
@@ -59,7 +61,9 @@ export class Events {
       const value = values[k]!;
       this.usual[k] = Math.max(this.usual[k]!, Math.abs(value) || 0);
       const threshold = 1e-13 * this.usual[k]!;
-      const isZero = happened.includes(k) || !(Math.abs(value) > threshold);
+      // A reset may have taken its own event off zero, as one that sets when it happens next.
+      const hasHappened = happened.includes(k) && !(Math.abs(value) > LOCATED * this.usual[k]!);
+      const isZero = hasHappened || !(Math.abs(value) > threshold);
       this.sides[k] = isZero ? 0 : Math.sign(value);
       this.thresholds[k] = isZero ? Math.max(threshold, 4 * Math.abs(value) || 0) : 0;
     }

@@ -5,7 +5,7 @@
 import uPlot from 'uplot';
 import type { App } from '../app.ts';
 import { h } from '../dom.ts';
-import { at } from '../sampling.ts';
+import { at, evenly } from '../sampling.ts';
 import { colors, type Colors } from '../theme.ts';
 import { axis, fingers, sized, type Chart } from './chart.ts';
 import type { Choice } from './choose.ts';
@@ -198,7 +198,7 @@ export class Portrait implements Chart {
     const c = u.ctx;
     c.fillStyle = this.palette.paper;
     c.strokeStyle = color;
-    for (const event of events.slice(0, 400)) {
+    for (const event of evenly(events, 400)) {
       const index = run.t.findIndex((t) => t >= event.t);
       const [x, y] = [run.values[this.choice.x as number]?.[index], run.values[column]?.[index]];
       if (x === null || x === undefined || y === null || y === undefined) continue;

@@ -70,6 +70,22 @@ pub enum LinearizeError {
         /// get there.
         closure: f64,
     },
+    /// The motion is not where it began after the period that was given.
+    Elsewhere {
+        /// The name of the coordinate or state.
+        name: String,
+        /// Whether it is its rate that is another.
+        is_rate: bool,
+        /// By how much, relative to how far it goes or how fast anything is.
+        by: f64,
+    },
+    /// An event sets velocities or states on the way.
+    Resets {
+        /// Its name.
+        event: String,
+        /// When first.
+        t: f64,
+    },
     /// Contacts and friction have no phase at a state.
     Phase {
         /// Why.

@@ -3,8 +3,9 @@
 //! Along the motion δẋ = A(t) δx, with A periodic. The solution over one period is the monodromy
 //! matrix, its eigenvalues are the multipliers μ: a deviation along an eigenvector is μ times
 //! itself after a period. |μ| > 1 grows. In an autonomous system a shift along the motion itself
-//! stays what it is: one multiplier is 1. The linear equations are periodic also where positions are
-//! not, as those of a wheel that has rolled on; that A returns is what is asked.
+//! stays what it is: one multiplier is 1. A motion is periodic also where positions go on that the
+//! equations do not depend on, as those of a wheel that has rolled on, or angles by whole turns: all
+//! others, all rates and A have to return.
 //!
 //! The deviation is followed in all coordinates, velocities and states, by the response of
 //! `rates`, which keeps what satisfies the constraints on them; only at the end it is read off in free
@@ -18,9 +19,11 @@ use super::reduce::{self, Reduced, Tangents};
 use super::symmetry::Symmetry;
 use super::{LinearizeError, begin, phase};
 use crate::watch::Watch;
+use dalembert_expr::Symbol;
 use dalembert_gauss::linalg::{largest, lu};
 use dalembert_simulate::run::{self, RunOptions};
 use dalembert_simulate::{Setting, State};
+use std::f64::consts::TAU;
 use std::ops::ControlFlow;
 
 /// Nodes of Gauss's rule of order 8 on 0..1.
@@ -56,7 +59,8 @@ pub struct Floquet {
     pub multipliers: Vec<Complex>,
     /// By how much they changed when steps were halved last.
     pub change: f64,
-    /// Whether time does not occur in the equations, so that one multiplier is 1.
+    /// Whether there is a motion, and time does not occur in the equations, so that one multiplier
+    /// is 1.
     pub autonomous: bool,
 }
 
@@ -142,14 +146,14 @@ pub fn floquet(setting: &Setting, period: f64, watch: &Watch) -> Result<Floquet,
             let mut multipliers = eigen::eigenvalues(&monodromy, d).ok_or_else(no)?;
             let size = |c: &Complex| c[0].hypot(c[1]);
             multipliers.sort_by(|a, b| size(b).total_cmp(&size(a)).then(b[1].total_cmp(&a[1])));
-            let roots = rates.equations.roots();
-            let symbols = setting.model.exprs.symbols_of(&roots);
+            let symbols = setting.model.exprs.symbols_of(&rates.equations.roots());
+            let is_moving = returns(setting, &symbols, &start.state, &states)?;
             return Ok(Floquet {
                 state: start.state.clone(),
                 end,
                 period,
                 closure,
-                autonomous: !symbols.contains(&dalembert_expr::Symbol::TIME),
+                autonomous: is_moving && !symbols.contains(&Symbol::TIME),
                 reduced,
                 monodromy,
                 multipliers,
@@ -159,6 +163,41 @@ pub fn floquet(setting: &Setting, period: f64, watch: &Watch) -> Result<Floquet,
         before = Some(monodromy);
         steps *= 2;
     }
+}
+
+/// Whether there is a motion; an error where it does not come back. The last state is that after the
+/// period, `symbols` are those of the equations.
+fn returns(
+    setting: &Setting,
+    symbols: &[Symbol],
+    start: &State,
+    states: &[State],
+) -> Result<bool, LinearizeError> {
+    let system = &setting.model.system;
+    let Some(end) = states.last() else { return Ok(false) };
+    let largest_of = |of: &dyn Fn(&State) -> f64| states.iter().map(of).fold(0.0, f64::max);
+    let fastest = largest_of(&|s| largest(&s.velocity)).max(largest(&start.velocity));
+    let name = |symbol: Symbol| setting.model.exprs.symbol_info(symbol).full_name().to_owned();
+    let positions = system.configuration();
+    let mut is_moving = fastest > 0.0;
+    for (i, &symbol) in positions.iter().enumerate() {
+        let way = largest_of(&|s| (s.q[i] - start.q[i]).abs());
+        let off = (end.q[i] - start.q[i]).abs();
+        is_moving |= way > 4.0 * f64::EPSILON * start.q[i].abs();
+        let turns = (off / TAU).round();
+        let off = if turns > 0.0 { off.min((off - turns * TAU).abs()) } else { off };
+        if symbols.contains(&symbol) && off > PERIODIC * way {
+            let (name, by) = (name(symbol), off / way);
+            return Err(LinearizeError::Elsewhere { name, is_rate: false, by });
+        }
+        let Some(rate) = start.velocity.get(i) else { continue };
+        let off = (end.velocity[i] - rate).abs();
+        if off > PERIODIC * fastest {
+            let (name, by) = (name(symbol), off / fastest);
+            return Err(LinearizeError::Elsewhere { name, is_rate: true, by });
+        }
+    }
+    Ok(is_moving)
 }
 
 /// The states of the motion at times.
@@ -184,6 +223,10 @@ fn passed(
         ControlFlow::Continue(())
     });
     let report = report.map_err(|error| LinearizeError::Run(Box::new(error)))?;
+    if let Some(reset) = report.event_log.iter().find(|event| event.change.is_some()) {
+        let event = setting.model.system.events[reset.event].name.clone();
+        return Err(LinearizeError::Resets { event, t: reset.t });
+    }
     match report.phases.and_then(|phases| phases.changes.first().map(|change| change.t)) {
         Some(t) => Err(LinearizeError::Phases { t }),
         None => Ok(states),

@@ -96,7 +96,7 @@ fn asked(args: &Sweep) -> Result<Asked, String> {
         sampling: args.sampling.clone(),
         samples: args.samples,
         seed: args.seed,
-        observe: args.observe.clone(),
+        observe: observed(&args.observe),
         tables: args.trajectories,
         end: args.t_end,
         every: args.every,
@@ -108,6 +108,12 @@ fn asked(args: &Sweep) -> Result<Asked, String> {
         lanes: args.lanes,
         part: None,
     })
+}
+
+/// Quantities, several of them in a text.
+fn observed(texts: &[String]) -> Vec<String> {
+    let all = texts.iter().flat_map(|text| crate::show::pieces(text));
+    all.map(|piece| piece.trim().to_owned()).filter(|piece| !piece.is_empty()).collect()
 }
 
 /// The cases of a table, by the ending of its name.

@@ -7,6 +7,7 @@ use super::{Backend, Function, Scratch};
 use crate::lanes::Lanes;
 use crate::program::{Part, Program, Room};
 use crate::tape::Tape;
+use dalembert_machine::{Wide, wide};
 
 /// Sets of variables computed side by side.
 pub const LANES: usize = 8;
@@ -120,13 +121,9 @@ impl Function for Interpreted {
 }
 
 fn run<const N: usize>(program: &Program, room: &mut Room<Lanes<N>>, part: Part) {
-    fastest(Run { program, room, part });
-}
-
-/// Loops to be compiled for the instructions of the processor; `run` is inlined.
-pub trait Loops {
-    /// Runs them.
-    fn run(self);
+    // A product and a sum with one rounding are one instruction of most processors, but not of all
+    // for which a program is usually compiled; without it they are a call that gives the same bits.
+    wide(Run { program, room, part });
 }
 
 struct Run<'a, const N: usize> {
@@ -135,28 +132,11 @@ struct Run<'a, const N: usize> {
     part: Part,
 }
 
-impl<const N: usize> Loops for Run<'_, N> {
+impl<const N: usize> Wide for Run<'_, N> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         self.program.run(&Lanes, self.room, self.part);
     }
-}
-
-/// A product and a sum with one rounding are one instruction of most processors, but not of all
-/// for which a program is usually compiled; without it they are a call that gives the same bits.
-/// So the same loops are compiled twice.
-pub fn fastest(loops: impl Loops) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        #[allow(unsafe_code)]
-        // SAFETY: the processor has what the function is compiled for.
-        return unsafe { fused(loops) };
-    }
-    loops.run();
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-fn fused(loops: impl Loops) {
-    loops.run();
 }

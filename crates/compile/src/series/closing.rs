@@ -14,7 +14,7 @@
 
 use super::node::Jet;
 use super::{Jets, LANES, Series, Variable, Wanted};
-use crate::backends::interpreter::{Loops, fastest};
+use dalembert_machine::{Wide, wide};
 
 /// The longest list of unknowns, in fours, of which there are two sums.
 const TWICE: usize = 7;
@@ -141,7 +141,7 @@ impl Series {
             return;
         }
         self.run(jets, 0, stage);
-        fastest(Solving { series: self, closing, jets, stage });
+        wide(Solving { series: self, closing, jets, stage });
         self.integrate(closing, jets, stage, 0);
         self.finish(jets, 0, stage);
         self.later_phases(closing, jets, stage);
@@ -197,7 +197,9 @@ struct Solving<'a> {
     stage: usize,
 }
 
-impl Loops for Solving<'_> {
+impl Wide for Solving<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Solving { series, closing, jets, stage } = self;

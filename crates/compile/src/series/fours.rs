@@ -9,7 +9,7 @@
 //! at once wait no longer than one.
 
 use super::{Jets, LANES, Series, node, place};
-use crate::backends::interpreter::{Loops, fastest};
+use dalembert_machine::{Wide, wide};
 
 /// So many fours have room of their own while they are found.
 const BLOCK: usize = 4;
@@ -156,7 +156,7 @@ impl Fours {
         let mut carried = 0;
         let moving = self.runs.iter().rev().skip_while(|run| run.is_held);
         let fours = moving.map(|run| run.four + run.fours()).next().unwrap_or(0);
-        fastest(Carried { all: &self.all[..fours * self.terms], carried: &mut carried });
+        wide(Carried { all: &self.all[..fours * self.terms], carried: &mut carried });
         if carried >> 63 == 0 {
             return None;
         }
@@ -166,12 +166,12 @@ impl Fours {
 
     /// The components at h.
     pub fn evaluate(&self, h: f64, x: &mut [f64]) {
-        fastest(Evaluate { fours: self, h, x, rates: &mut [] });
+        wide(Evaluate { fours: self, h, x, rates: &mut [] });
     }
 
     /// The components and their rates at h.
     pub fn evaluate_with_rates(&self, h: f64, x: &mut [f64], rates: &mut [f64]) {
-        fastest(Evaluate { fours: self, h, x, rates });
+        wide(Evaluate { fours: self, h, x, rates });
     }
 }
 
@@ -181,7 +181,9 @@ struct Carried<'a> {
     carried: &'a mut u64,
 }
 
-impl Loops for Carried<'_> {
+impl Wide for Carried<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         const EXPONENT: u64 = f64::INFINITY.to_bits();
@@ -199,7 +201,9 @@ struct Evaluate<'a> {
     rates: &'a mut [f64],
 }
 
-impl Loops for Evaluate<'_> {
+impl Wide for Evaluate<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Evaluate { fours: Fours { terms, runs, all }, h, x, rates } = self;

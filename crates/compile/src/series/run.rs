@@ -2,10 +2,10 @@
 
 use super::node::{Ends, Factor, Jet, Last, Solve, Step};
 use super::{Correction, Jets, LANES, Node, Series, Shape, place};
-use crate::backends::interpreter::{Loops, fastest};
 use crate::calls;
 use crate::lu::Lu;
 use crate::tape::{Instruction, Tape};
+use dalembert_machine::{Wide, wide};
 use std::ops::Range;
 
 impl Series {
@@ -17,7 +17,7 @@ impl Series {
         jets.values[..tape.numbers.len()].copy_from_slice(&tape.numbers);
         let places = jets.values[tape.first_constant()..][..tape.constants].iter_mut();
         places.zip(constants).for_each(|(place, &value)| *place = value);
-        fastest(Values { tape, jets, part: 0..tape.prologue });
+        wide(Values { tape, jets, part: 0..tape.prologue });
     }
 
     /// Takes the values of the variables: coefficients of order 0 of everything, and 0 for all
@@ -25,7 +25,7 @@ impl Series {
     pub fn begin(&self, jets: &mut Jets, x: &[f64]) {
         let tape = &*self.tape;
         self.take_variables(jets, x);
-        fastest(Values { tape, jets, part: tape.prologue..tape.instructions.len() });
+        wide(Values { tape, jets, part: tape.prologue..tape.instructions.len() });
         self.begin_series(jets);
     }
 
@@ -77,20 +77,20 @@ impl Series {
     pub fn catch_up(&self, jets: &mut Jets) {
         let Some(phase) = self.phases.first() else { return };
         for order in 1..=self.ahead {
-            fastest(Orders { series: self, jets, nodes: &phase.nodes, at: At::Order(order) });
+            wide(Orders { series: self, jets, nodes: &phase.nodes, at: At::Order(order) });
         }
     }
 
     /// Runs a phase of a stage.
     pub fn run(&self, jets: &mut Jets, phase: usize, stage: usize) {
         let Some(phase) = self.phases.get(phase) else { return };
-        fastest(Orders { series: self, jets, nodes: &phase.nodes, at: At::Stage(stage) });
+        wide(Orders { series: self, jets, nodes: &phase.nodes, at: At::Stage(stage) });
     }
 
     /// Corrects what was run by the coefficients that the unknowns of the phase have been set to.
     pub fn finish(&self, jets: &mut Jets, phase: usize, stage: usize) {
         let before = self.corrections_before(phase);
-        fastest(Finish { series: self, jets, phase, stage, before });
+        wide(Finish { series: self, jets, phase, stage, before });
     }
 
     /// How many corrections there are in the phases before one.
@@ -106,7 +106,9 @@ struct Values<'a> {
     part: Range<usize>,
 }
 
-impl Loops for Values<'_> {
+impl Wide for Values<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Values { tape, jets, part } = self;
@@ -174,7 +176,9 @@ struct Orders<'a> {
     at: At,
 }
 
-impl Loops for Orders<'_> {
+impl Wide for Orders<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Orders { series, jets, nodes, at } = self;
@@ -378,7 +382,9 @@ struct Finish<'a> {
     before: usize,
 }
 
-impl Loops for Finish<'_> {
+impl Wide for Finish<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         let Finish { series, jets, phase, stage, before } = self;

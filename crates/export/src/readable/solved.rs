@@ -311,6 +311,9 @@ impl Readable {
             terms.extend(self.exprs().terms(row.right));
             let size: f64 = numbers.of(self.exprs(), &terms).iter().map(|x| x.abs()).sum();
             let sides = numbers.of(self.exprs(), &[row.left, row.right]);
+            if !(sides[0] - sides[1]).is_finite() {
+                return Err("a term has no value at the start".to_owned());
+            }
             let holds = (sides[0] - sides[1]).abs() <= 1e-8 * (size + f64::MIN_POSITIVE);
             if !holds {
                 return Err("it does not hold at the start".to_owned());

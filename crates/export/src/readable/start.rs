@@ -36,6 +36,11 @@ impl Numbers {
                 known.insert(symbol, value);
             }
         }
+        for input in &system.inputs {
+            if let Some(value) = input.value {
+                known.insert(input.symbol, setting.number(value, &table));
+            }
+        }
         Numbers(known)
     }
 

@@ -548,7 +548,7 @@ mod tests {
             let [force, nonideal] =
                 [1.0, 0.0].map(|by| -> Vec<f64> { (0..n).map(|_| by * seed.next()).collect() });
             let pattern = Arc::new(Pattern::of_bodies(bodies));
-            let of_rows = Arc::new(Pattern::new(n, [0..n]));
+            let of_rows = Arc::new(Pattern::new(n, std::iter::once(0..n)));
             let terms = Terms {
                 patterns: Some(Patterns { metric: &pattern, jacobian: &of_rows }),
                 ..Terms::new(&metric, [&force, &nonideal], &jacobian, &[0.0])

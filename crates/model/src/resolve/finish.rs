@@ -121,6 +121,7 @@ impl<'a> Resolver<'a, '_> {
         };
         self.gravity_without_body();
         self.look_at_the_unvisited();
+        self.look_up_labels();
         self.unused_parameters(&system);
         self.apply_servos(&mut system, servos);
         self.feed_back(&mut system);

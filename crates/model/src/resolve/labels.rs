@@ -140,8 +140,9 @@ impl<'a> Resolver<'a, '_> {
 
     /// `c3` of a scope, where the third constraint has no label.
     fn unnamed_constraint(&self, scope: ScopeId, name: &str) -> Option<usize> {
-        let number = name.strip_prefix('c')?;
-        number.parse::<usize>().ok()?;
+        if !names::is_unnamed_label(name) {
+            return None;
+        }
         let full = self.full_name(scope, name, &[]);
         self.constraint_rows.iter().position(|group| group.label == full)
     }
@@ -157,7 +158,7 @@ impl<'a> Resolver<'a, '_> {
         ))
     }
 
-    fn unknown_constraint<T>(&mut self, name: &str, span: Span) -> Eval<T> {
+    pub(super) fn unknown_constraint<T>(&mut self, name: &str, span: Span) -> Eval<T> {
         let mut diagnostic = Diagnostic::fault(
             Code::UnknownConstraint,
             span,

@@ -317,6 +317,8 @@ struct Scope<'a> {
     gravity: Option<(&'a Expr, EnvId)>,
     /// Constraints and events, in a space of their own.
     labels: FxHashMap<Arc<str>, names::LabelInfo>,
+    /// Every label any constraint of this scope has, also in loops without turns.
+    label_names: FxHashSet<Arc<str>>,
     n_constraints: usize,
     names: FxHashMap<Arc<str>, NameInfo>,
     /// Every name any statement of this scope declares, before loops are
@@ -419,6 +421,8 @@ struct Resolver<'a, 'd> {
     called: FxHashSet<DefId>,
     /// Expressions that nothing evaluates and whose names were looked up.
     unvisited: FxHashSet<Span>,
+    /// Labels that nothing asked for, and where they stand.
+    unvisited_labels: Vec<(&'a Expr, ScopeId)>,
     call_memo: FxHashMap<(DefId, Vec<ExprId>, Vec<usize>), Value>,
     roles: Vec<u16>,
     masks: FxHashMap<ExprId, u16>,
@@ -515,6 +519,7 @@ impl<'a, 'd> Resolver<'a, 'd> {
             calls: Vec::new(),
             called: FxHashSet::default(),
             unvisited: FxHashSet::default(),
+            unvisited_labels: Vec::new(),
             call_memo: FxHashMap::default(),
             roles: Vec::new(),
             masks: FxHashMap::default(),

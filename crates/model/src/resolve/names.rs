@@ -79,6 +79,11 @@ pub(super) fn with_indices(name: &str, indices: &[i64]) -> String {
     format!("{name}[{}]", list.join(","))
 }
 
+/// `c3`: what the third constraint is called if it has no label.
+pub(super) fn is_unnamed_label(name: &str) -> bool {
+    name.strip_prefix('c').is_some_and(|number| number.parse::<usize>().is_ok())
+}
+
 /// Numbers in a sentence: "two", "14".
 pub(super) fn number_word(n: usize) -> String {
     const WORDS: [&str; 7] = ["none", "one", "two", "three", "four", "five", "six"];

@@ -173,11 +173,13 @@ impl<'a> Resolver<'a, '_> {
             if let StatementKind::For { body, .. } = &statement.kind {
                 pending.extend(body.iter());
             }
-            if let StatementKind::Constraint { label: Some(label), .. } = &statement.kind
-                && !label.indices.is_empty()
-            {
-                let labels = &mut self.scopes[scope.0 as usize].labels;
-                labels.entry(label.name.text.clone()).or_insert_with(|| LabelInfo {
+            if let StatementKind::Constraint { label: Some(label), .. } = &statement.kind {
+                let scope = &mut self.scopes[scope.0 as usize];
+                scope.label_names.insert(label.name.text.clone());
+                if label.indices.is_empty() {
+                    continue;
+                }
+                scope.labels.entry(label.name.text.clone()).or_insert_with(|| LabelInfo {
                     span: label.name.span,
                     is_event: false,
                     plain: None,

@@ -51,8 +51,10 @@ impl<'a> Resolver<'a, '_> {
                         PostfixKind::Call(arguments) => {
                             for (at, argument) in arguments.iter().enumerate() {
                                 for value in walk::of_argument(argument) {
-                                    if at < labels_from {
-                                        self.look_up(value, bound, cx);
+                                    match at < labels_from {
+                                        true => self.look_up(value, bound, cx),
+                                        // All labels are known once everything was entered.
+                                        false => self.unvisited_labels.push((value, cx.scope)),
                                     }
                                 }
                                 if let Argument::Binder(index, _) = argument {
@@ -184,6 +186,26 @@ impl<'a> Resolver<'a, '_> {
                 for &value in values {
                     let _ = self.settle(|r| r.eval(value, cx));
                 }
+            }
+        }
+    }
+
+    /// Labels of constraints that nothing asked for: a name that no constraint has is wrong.
+    pub(super) fn look_up_labels(&mut self) {
+        for (label, scope) in std::mem::take(&mut self.unvisited_labels) {
+            let (base, is_member) = match &label.kind {
+                ExprKind::Postfix(base, operations) => {
+                    let is_member = |o: &tree::Postfix| matches!(o.kind, PostfixKind::Member(_));
+                    (&**base, operations.iter().any(is_member))
+                }
+                _ => (label, false),
+            };
+            let ExprKind::Name(name) = &base.kind else { continue };
+            let table = &self.scopes[scope.0 as usize];
+            let is_label =
+                !is_member && (table.labels.contains_key(name) || table.label_names.contains(name));
+            if !is_label && !table.declared.contains_key(name) && !names::is_unnamed_label(name) {
+                let _ = self.unknown_constraint::<()>(name, label.span);
             }
         }
     }

@@ -271,7 +271,8 @@ impl Deciding<'_> {
     fn check(&self, at: &FactsAt) -> Result<(), Fault> {
         let is_number =
             |row: &Row| row.value.is_finite() && row.entries.iter().all(|a| a.is_finite());
-        let gaps = at.gaps.iter().all(|g| g.gap.is_finite() && is_number(&g.row));
+        let is_known = |g: &GapAt| g.gap.is_finite() && is_number(&g.row);
+        let gaps = at.gaps.iter().all(|g| !g.is_there || is_known(g));
         let slips = at.slips.iter().flat_map(|s| &s.rows).all(is_number);
         if gaps && slips { Ok(()) } else { Err(Fault::NoValue) }
     }

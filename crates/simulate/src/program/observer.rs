@@ -186,6 +186,14 @@ impl Observer {
         }
     }
 
+    /// Takes the parameters of another setting of its model.
+    pub(crate) fn set_parameters(&mut self, setting: &Setting) {
+        self.prepare(&setting.constants().1);
+        if let Some(phase) = &mut self.phase {
+            Arc::make_mut(phase).setting = setting.clone();
+        }
+    }
+
     /// Sets the parameters.
     pub(crate) fn prepare(&mut self, constants: &[f64]) {
         self.function.prepare(constants);

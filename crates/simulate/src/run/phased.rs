@@ -259,15 +259,22 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
     for at in 0..system.frictions.len() {
         let Some(mode) = key.phase.mode(system, at) else { continue };
         let name = system.frictions[at].name.clone();
-        // What depends on nothing that changes does not change its sign.
-        let bound = system.frictions[at].bound;
+        // What depends on nothing that changes does not change its sign. A contact's is that of its
+        // coefficient: the load has a guard of its own.
+        let bound = match system.frictions[at].contact {
+            None => system.frictions[at].bound,
+            Some(c) => {
+                let unit = (system.contacts[c].normal, ExprId::ONE);
+                exprs.substitute(&[system.frictions[at].bound], &[unit])[0]
+            }
+        };
         let changes = |s: &Symbol| {
             *s == Symbol::TIME
                 || system.configuration().contains(s)
                 || system.velocities().contains(s)
+                || system.unknowns.iter().any(|unknown| unknown.0 == *s)
         };
-        if system.frictions[at].contact.is_none() && exprs.symbols_of(&[bound]).iter().any(changes)
-        {
+        if exprs.symbols_of(&[bound]).iter().any(changes) {
             list.push((Guard::Negative(at), name.clone(), bound, Direction::Falling));
         }
         match mode {

@@ -201,7 +201,7 @@ impl Program {
         let mut program = self.clone();
         let constants = setting.constants().1;
         program.field.set_parameters(setting);
-        program.observer.prepare(&constants);
+        program.observer.set_parameters(setting);
         program.energies.prepare(&constants);
         program.functions.iter_mut().for_each(|functions| functions.set_parameters(setting));
         program.impulses.iter_mut().for_each(|impulses| impulses.set_parameters(setting));

@@ -722,7 +722,9 @@ impl Scale {
                 let is_below = |part: f64| mass(i) > 0.0 && energy(i) <= part * fastest;
                 let is_open = whole.velocity.get(i).is_some_and(|e| *e > UNRESOLVED.1 * speed[i]);
                 let is_noise = is_below(ROUNDING) || is_open && is_below(UNRESOLVED.0);
-                let is_rest = speed[i] <= span * a.rest[i].min(b.rest[i]);
+                // States have neither a velocity nor forces in balance.
+                let rest = a.rest[i].min(b.rest[i]);
+                let is_rest = rest > 0.0 && speed[i] <= span * rest;
                 travel[i] > 0.0 && !is_noise && !is_rest
             })
             .collect();

@@ -1,11 +1,11 @@
 //! The loops of runs: each reads neighbors, or one number, and writes neighbors.
 
 use super::runs::{From, Run};
-use crate::backends::interpreter::Loops;
 use crate::calls;
 use crate::lanes::Lanes;
 use crate::tape::Instruction;
 use crate::values::Values;
+use dalembert_machine::Wide;
 
 /// Runs over registers.
 pub(super) struct Sweep<'a> {
@@ -15,7 +15,9 @@ pub(super) struct Sweep<'a> {
     pub(super) registers: &'a mut [f64],
 }
 
-impl Loops for Sweep<'_> {
+impl Wide for Sweep<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn run(self) {
         for run in self.runs {

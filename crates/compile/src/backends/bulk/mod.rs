@@ -11,9 +11,9 @@
 mod loops;
 mod runs;
 
-use super::interpreter::fastest;
 use super::{Backend, Function, Scratch, machine};
 use crate::tape::Tape;
+use dalembert_machine::wide;
 use loops::Sweep;
 use runs::{Runs, Stage};
 use std::sync::Arc;
@@ -171,7 +171,7 @@ impl Staged {
 
 impl Plan {
     fn sweep(&self, runs: std::ops::Range<usize>, registers: &mut [f64]) {
-        fastest(Sweep { runs: &self.runs.list[runs], places: &self.runs.places, registers });
+        wide(Sweep { runs: &self.runs.list[runs], places: &self.runs.places, registers });
     }
 }
 

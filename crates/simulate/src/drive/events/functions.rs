@@ -129,7 +129,7 @@ impl EventFunctions {
         self.values.prepare(&constants);
         self.enclosure.iter_mut().for_each(|enclosure| enclosure.prepare(&constants));
         self.gradients.prepare(&constants);
-        self.observer.iter_mut().for_each(|observer| observer.prepare(&constants));
+        self.observer.iter_mut().for_each(|observer| observer.set_parameters(setting));
         self.setting = setting.clone();
     }
 
