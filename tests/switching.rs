@@ -21,7 +21,7 @@ struct Pulse {
 /// A random condition on a clock: `t`, or a coordinate that runs with it.
 fn pulse(random: &mut Random, clock: &str, depth: usize) -> Pulse {
     let time = |random: &mut Random| (1000.0 * (5.0 + 4.0 * random.signed())).round() / 1000.0;
-    match random.below(if depth == 0 { 2 } else { 4 }) {
+    match random.below(if depth == 0 { 3 } else { 5 }) {
         0 => {
             let at = time(random);
             let (text, later) = match random.below(4) {
@@ -42,12 +42,27 @@ fn pulse(random: &mut Random, clock: &str, depth: usize) -> Pulse {
             };
             Pulse { text, acts: Box::new(move |t| t > from && t < to), turns: vec![from, to] }
         }
+        // Again and again: by what jumps itself where the condition passes no zero, or by a wave.
+        2 => {
+            let period = (1000.0 * (2.0 + random.signed())).round() / 1000.0;
+            let part = [0.25, 0.5, 0.7][random.below(3)];
+            let (text, part) = match random.below(4) {
+                0 => (format!("mod({clock}, {period}) < {:?}", part * period), part),
+                1 => (format!("{:?} >= mod({clock}, {period})", part * period), part),
+                2 => (format!("max(mod(({clock})/{period}, 1), 0.01) < {part}"), part),
+                _ => (format!("sin(2*pi*({clock})/{period}) > 0"), 0.5),
+            };
+            let turns = (1..20).flat_map(|k| [f64::from(k), f64::from(k - 1) + part]);
+            let turns = turns.map(|k| k * period).filter(|t| *t < 10.0).collect();
+            let acts = move |t: f64| (t / period).rem_euclid(1.0) < part;
+            Pulse { text, acts: Box::new(acts), turns }
+        }
         kind => {
             let (a, b) = (pulse(random, clock, depth - 1), pulse(random, clock, depth - 1));
-            let word = if kind == 2 { "and" } else { "or" };
+            let word = if kind == 3 { "and" } else { "or" };
             let (first, second) = (a.acts, b.acts);
             let acts: Box<dyn Fn(f64) -> bool> = match kind {
-                2 => Box::new(move |t| first(t) && second(t)),
+                3 => Box::new(move |t| first(t) && second(t)),
                 _ => Box::new(move |t| first(t) || second(t)),
             };
             let turns = a.turns.into_iter().chain(b.turns).collect();

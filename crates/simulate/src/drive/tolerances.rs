@@ -122,6 +122,10 @@ pub(super) mod events {
 pub(super) mod switching {
     /// Unit: part of the largest rate of a guard. Smaller rates of a guard are none.
     pub(in crate::drive) const LEVEL: f64 = 1e-8;
+    /// Unit: part of the time. It is looked ahead at least so far.
+    pub(in crate::drive) const ONWARD: f64 = 4096.0 * f64::EPSILON;
+    /// Unit: part of a guard's size. A guard nearer to 0 where others turn is at 0 itself.
+    pub(in crate::drive) const BESIDE: f64 = 1e-9;
     /// Unit: part of the time in which the state changes by its size. How far ahead is looked.
     pub(in crate::drive) const AHEAD: f64 = 1e-6;
     /// Unit: part of what branches differ by within a step. Larger differences at a turn are

@@ -9,7 +9,7 @@
 //!
 //! Where several switches turn at once, their branches are tried together.
 
-use crate::drive::tolerances::switching::{AHEAD, LEVEL};
+use crate::drive::tolerances::switching::{AHEAD, BESIDE, LEVEL, ONWARD};
 use crate::drive::{Driver, RANK};
 use crate::integrators::Problem;
 use crate::program::field::FieldError;
@@ -142,13 +142,16 @@ impl Driver {
     fn side(&mut self, switches: &[usize], mut modes: Vec<f64>) -> Result<Side, FieldError> {
         let (t, x) = (self.t, self.x.clone());
         self.field.settle_dependent(t, &x, &mut modes, switches, true)?;
+        self.settle_nested(&mut modes, switches)?;
         let mut rates = vec![0.0; x.len()];
         self.field.rates(t, &x, &mut rates)?;
         let (mut there, mut before, mut guards) = (Vec::new(), Vec::new(), Vec::new());
         self.field.branches(t, &x, &mut there, &mut before)?;
-        // Time may be what turns a switch.
+        // Time may be what turns a switch,
         let fastest = self.fastest(&x, &rates);
-        let dt = AHEAD / fastest * if self.is_backward { -1.0 } else { 1.0 };
+        // and it has to go on, also where what is next to rest is moved fast by its own measure.
+        let dt = (AHEAD / fastest).max(ONWARD * t.abs());
+        let dt = if self.is_backward { -dt } else { dt };
         let ahead: Vec<f64> = x.iter().zip(&rates).map(|(x, rate)| x + dt * rate).collect();
         self.field.branches(t + dt, &ahead, &mut there, &mut guards)?;
         let away = switches
@@ -169,6 +172,38 @@ impl Driver {
             .map(|rate| rate / dt.abs())
             .collect();
         Ok(Side { modes, away })
+    }
+
+    /// Puts switches on the branches they are on where others, inside of them, have turned: the
+    /// condition of `if(mod(t, 1) < 0.5, …)` passes no zero where mod jumps. Those that are at zero
+    /// themselves, and the `fixed` ones, stay.
+    pub(in crate::drive) fn settle_nested(
+        &mut self,
+        modes: &mut [f64],
+        fixed: &[usize],
+    ) -> Result<(), FieldError> {
+        let (t, x) = (self.t, self.x.clone());
+        let (mut there, mut guards) = (Vec::new(), Vec::new());
+        // One after another from the inside out.
+        for _ in 0..modes.len() {
+            self.field.set_modes(modes);
+            self.field.branches(t, &x, &mut there, &mut guards)?;
+            let size = |g: usize| self.guard_sizes.get(g).map_or(0.0, |size| size.abs());
+            let has_jumped = |&at: &usize| {
+                let is_away = |g: usize| guards[g].abs() > BESIDE * guards[g].abs().max(size(g));
+                !fixed.contains(&at)
+                    && there[at] != modes[at]
+                    && !(there[at] + modes[at]).is_nan()
+                    && self.field.guards_of(at).all(is_away)
+            };
+            let jumped: Vec<usize> = (0..modes.len()).filter(has_jumped).collect();
+            if jumped.is_empty() {
+                break;
+            }
+            jumped.into_iter().for_each(|at| modes[at] = there[at]);
+        }
+        self.field.set_modes(modes);
+        Ok(())
     }
 
     /// What the motion sticks at.

@@ -8,7 +8,7 @@
 use crate::drive::isolate::{self, Functions, Isolated};
 use crate::drive::sample::{DEEPEST, DEEPEST_DEAR, Sampler};
 use crate::drive::switching::departure::Departure;
-use crate::drive::tolerances::switching::{FADES, LEAVES, ROUNDED};
+use crate::drive::tolerances::switching::{BESIDE, FADES, LEAVES, ROUNDED};
 use crate::drive::{Driver, Failure};
 use dalembert_expr::SwitchKind;
 
@@ -32,8 +32,9 @@ impl Driver {
             }
             Departure::Open => {}
         }
-        let modes = self.modes.clone();
-        self.field.set_modes(&modes);
+        let mut modes = self.modes.clone();
+        self.settle_nested(&mut modes, &turned).map_err(Failure::Field)?;
+        self.modes = modes;
         Ok(())
     }
 
@@ -60,7 +61,10 @@ impl Driver {
                 let has_turned = before.is_some_and(|before| before[at] != self.modes[at]);
                 if has_turned && nearest.is_finite() {
                     let size = |g: usize| self.guard_sizes.get(g).copied().unwrap_or(0.0);
-                    return nearest.max(range.fold(0.0, |m, g| size(g).max(m)) * ROUNDED);
+                    let size = range.fold(0.0, |m, g| size(g).max(m));
+                    // It jumped with another inside of it, and is on its side.
+                    let has_jumped = is_there && nearest > BESIDE * nearest.max(size);
+                    return if has_jumped { 0.0 } else { nearest.max(size * ROUNDED) };
                 }
                 match (is_there, before.is_some()) {
                     (true, _) if nearest <= LEAVES * old => old,
