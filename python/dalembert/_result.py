@@ -272,6 +272,15 @@ class Result:
             self._columns[name] = column if self._kept is None else column[self._kept]
         return self._columns[name]
 
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self[name] is not None
+        except (KeyError, ArgumentError):
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
     def __len__(self) -> int:
         return len(self.t)
 

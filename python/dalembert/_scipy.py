@@ -87,22 +87,25 @@ def solve_ivp(
     asked: dict[str, Any] = dict(
         tol=_tolerance(rtol, atol),
         method=_METHODS.get(method, method) if method is not None else None,
-        t_eval=t_eval,
+        t_eval=None if t_eval is None else _times(t_eval, span),
         max_step=None if max_step is None or np.isinf(max_step) else max_step,
         events=words or True,
         start=None if y0 is None else _start(system, y0),
         parameters={**own, **(parameters or {})} or None,
         inputs=inputs,
     )
-    found = system.simulate(span, **asked)
     functions = [event for event in given if not isinstance(event, str)]
     if not functions:
-        return found
+        return system.simulate(span, **asked)
     for g in functions:
         if not callable(g):
             raise ArgumentError(f"an event is a function g(t, y) or a text, not {type(g).__name__}")
+    # It may end by one of them before it comes to where it cannot go on.
+    found = system.simulate(span, **asked, partial=True)
     zeros = [_zeros(found, g) for g in functions]
     stop = _stop(functions, zeros, span[1] >= span[0])
+    if stop is None and not found.success:
+        return system.simulate(span, **asked)
     if stop is not None and stop != float(found.sol.t_last):
         inside = asked["t_eval"]
         if inside is not None:
@@ -131,13 +134,31 @@ def _system(fun: Any) -> tuple[System, dict[str, float]]:
 
 def _tolerance(rtol: float | None, atol: ArrayLike | None) -> float | None:
     given = [] if rtol is None else [float(rtol)]
+    if not all(0 < r < np.inf for r in given):
+        raise ArgumentError(f"`rtol` is a positive number, not {rtol!r}")
     if atol is not None:
         # An absolute one of 0 asks for nothing.
         given += [x for x in np.ravel(np.asarray(atol, dtype=float)).tolist() if x > 0]
     return max(min(given), _SMALLEST) if given else None
 
 
+def _times(t_eval: ArrayLike, span: Sequence[float]) -> Numbers:
+    """The times asked for, in the order in which the motion comes to them."""
+    times = np.asarray(t_eval, dtype=float)
+    if times.ndim != 1:
+        raise ArgumentError(f"`t_eval` must have one axis, and has shape {times.shape}")
+    low, high = sorted(span)
+    if len(times) and not (low <= times.min() and times.max() <= high):
+        raise ArgumentError(f"`t_eval` has times outside of the span from {span[0]} to {span[1]}")
+    steps = np.diff(times) if span[1] >= span[0] else -np.diff(times)
+    if not (steps > 0).all():
+        raise ArgumentError("the times of `t_eval` must follow each other as the motion goes")
+    return times
+
+
 def _start(system: System, y0: ArrayLike) -> dict[str, float]:
+    if np.iscomplexobj(y0):
+        raise ArgumentError("`y0` is complex, and states are real")
     numbers, names = np.asarray(y0, dtype=float), system.state_names
     if numbers.shape != (len(names),):
         raise ArgumentError(

@@ -17,7 +17,7 @@ from ._result import Result
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from ._inputs import Drive
     from ._sweep import Study, Values
@@ -415,7 +415,7 @@ class System:
 
     def simulate(
         self,
-        t_end: float | Sequence[float] | None = None,
+        t_end: float | Sequence[float] | NDArray[np.float64] | None = None,
         *,
         tol: float | None = None,
         method: str | None = None,

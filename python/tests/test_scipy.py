@@ -69,6 +69,25 @@ def test_constraints_and_words(pendulum: dalembert.System) -> None:
     assert longer.y[0, 0] == 3
 
 
+def test_an_event_before_the_motion_cannot_go_on() -> None:
+    fall = dalembert.System("coord r; kinetic r'^2/2; potential -1/r; start r = 1")
+    near = lambda t, y: y[0] - 0.1
+    near.terminal = True
+    found = dalembert.solve_ivp(fall, (0, 2), events=near)
+    # From rest at 1: (√(r(1 − r)) + arccos √r)/√2.
+    exact = (np.sqrt(0.09) + np.arccos(np.sqrt(0.1))) / np.sqrt(2)
+    assert found.status == 1 and found.t[-1] == pytest.approx(exact, abs=1e-8)
+    near.terminal = False
+    with pytest.raises(dalembert.RunError):
+        dalembert.solve_ivp(fall, (0, 2), events=near)
+
+
+def test_names_of_a_result() -> None:
+    found = OSCILLATOR.simulate(1)
+    assert "x" in found and "energy" in found and "nothing" not in found and 3 not in found
+    assert list(found) == found.names
+
+
 @pytest.mark.parametrize(
     "asked, words",
     [
@@ -83,6 +102,12 @@ def test_constraints_and_words(pendulum: dalembert.System) -> None:
         (dict(fun=np.sin), "takes any function"),
         (dict(fun=OSCILLATOR.function("mass")), "takes any function"),
         (dict(max_step=-1.0), "longest step must be positive"),
+        (dict(t_eval=[0.5, 0.2]), "follow each other"),
+        (dict(t_eval=[0.5, 0.5]), "follow each other"),
+        (dict(t_eval=[0.5, 2]), "outside of the span"),
+        (dict(t_span=(1, 0), t_eval=[0.2, 0.5]), "follow each other"),
+        (dict(rtol=-1e-6), "`rtol` is a positive number"),
+        (dict(y0=[1, 1j]), "`y0` is complex"),
     ],
 )
 def test_what_is_not_taken_is_said(asked: dict, words: str) -> None:  # type: ignore[type-arg]
