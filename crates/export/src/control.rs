@@ -75,7 +75,7 @@ impl Driven<'_> {
                     .filter(|(_, c)| **c != [0.0, 0.0])
                     .map(|(name, c)| (name.clone(), pair(c)))
                     .collect();
-                json!({"value": pair(&part.value), "weights": weights})
+                json!({"value": pair(&part.value), "weights": weights, "chain": part.chain})
             };
             list.iter().map(part).collect()
         };
@@ -194,7 +194,11 @@ impl Driven<'_> {
                 _ => format!("{name} {}", complex(c)),
             });
             let words = list(words.collect(), 6);
-            let _ = writeln!(page, "  λ = {}: {words}", complex(&part.value));
+            let chain = match part.chain {
+                0 | 1 => String::new(),
+                more => format!(", in a chain of {more}"),
+            };
+            let _ = writeln!(page, "  λ = {}{chain}: {words}", complex(&part.value));
         }
     }
 }

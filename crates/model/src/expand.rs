@@ -680,12 +680,15 @@ impl<'m> Expander<'m> {
             put(&mut roots, &mut lines, format!("draw {word} {}", items.join(", ")), &ids);
         }
         let mut prefix = "w".to_owned();
+        // `w1` prints as `w_1` and `w[1]` do.
+        let plain = |name: &String| name.replace(['_', '[', ']', '.', ' '], "");
+        let taken: Vec<String> = self.names.taken.iter().map(plain).collect();
         let clashes = |prefix: &str| {
-            let rest = self.names.taken.iter().filter_map(|name| name.strip_prefix(prefix));
+            let rest = taken.iter().filter_map(|name| name.strip_prefix(prefix));
             rest.into_iter().any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         };
         while clashes(&prefix) {
-            prefix.push('_');
+            prefix.push('w');
         }
         let roots = self.renamed(&roots);
         let (definitions, texts) = self.exprs.to_source_shared(&roots, &prefix);

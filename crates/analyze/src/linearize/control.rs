@@ -64,6 +64,9 @@ pub struct Part {
     pub value: Complex,
     /// Entries by x, the largest in natural units being 1.
     pub weights: Vec<Complex>,
+    /// How long the longest chain is that ends in vectors of this eigenvalue: one of more than 1
+    /// grows with powers of the time.
+    pub chain: usize,
 }
 
 /// A system in natural units, with derivatives of inputs taken in by states.
@@ -284,45 +287,60 @@ impl Scaled {
     ) -> Vec<Part> {
         let count = (block.len() as f64).sqrt().round() as usize;
         let width = basis.len().checked_div(count).unwrap_or(0);
-        let values = eigen::eigenvalues(block, count).unwrap_or_default();
+        let large = |c: &Complex| c[0].hypot(c[1]);
+        // The largest entry in natural units is 1 in those of the model.
+        let weights = |vector: &[Complex]| -> Vec<Complex> {
+            let whole: Vec<Complex> = (0..width)
+                .map(|j| {
+                    (0..count).fold([0.0, 0.0], |s, k| {
+                        let b = basis[k * width + j];
+                        [s[0] + b * vector[k][0], s[1] + b * vector[k][1]]
+                    })
+                })
+                .collect();
+            let at = (0..width).max_by(|&i, &j| large(&whole[i]).total_cmp(&large(&whole[j])));
+            let all = unit(&whole);
+            let Some(first) = at.and_then(|at| all.get(at).copied()) else { return Vec::new() };
+            let size = large(&first).powi(2);
+            all.iter()
+                .map(|c| {
+                    let re = (c[0] * first[0] + c[1] * first[1]) / size;
+                    let im = (c[1] * first[0] - c[0] * first[1]) / size;
+                    [re, im].map(|x| if x.abs() <= 1e-12 { 0.0 } else { x })
+                })
+                .collect()
+        };
+        // Zeros first, whose chains rounding would tell apart, by the kernel.
+        let left = eigen::deflate(block, count, 16.0 * RANK * self.size);
         let mut list: Vec<Part> = Vec::new();
-        let mut seen: Vec<(Complex, Vec<Complex>)> = Vec::new();
-        for mut value in values {
-            if value[0].hypot(value[1]) <= 64.0 * RANK * self.size {
-                value = [0.0, 0.0];
+        if let Some(&kernel) = left.blocks.first() {
+            let mut svd = Svd::default();
+            svd.decompose(block, count, count);
+            for row in svd.v[(count - kernel) * count..].chunks_exact(count) {
+                let vector: Vec<Complex> = row.iter().map(|&x| [x, 0.0]).collect();
+                let (value, chain) = ([0.0, 0.0], left.blocks.len());
+                list.push(Part { value, weights: weights(&vector), chain });
             }
-            let near = |v: &Complex| {
-                (v[0] - value[0]).hypot(v[1] - value[1]) <= 1e-7 * value[0].hypot(value[1])
-            };
+        }
+        let mut seen: Vec<(Complex, Vec<Complex>, usize)> = Vec::new();
+        for value in eigen::eigenvalues(&left.matrix, left.size).unwrap_or_default() {
+            let near =
+                |v: &Complex| large(&[v[0] - value[0], v[1] - value[1]]) <= 1e-7 * large(&value);
             let others: Vec<Vec<Complex>> =
                 seen.iter().filter(|s| near(&s.0)).map(|s| s.1.clone()).collect();
-            let mut weights = Vec::new();
-            if let Some(vector) = eigen::eigenvector(block, count, value, &others) {
-                let whole: Vec<Complex> = (0..width)
-                    .map(|j| {
-                        (0..count).fold([0.0, 0.0], |s, k| {
-                            let b = basis[k * width + j];
-                            [s[0] + b * vector[k][0], s[1] + b * vector[k][1]]
-                        })
-                    })
-                    .collect();
-                let large = |c: &Complex| c[0].hypot(c[1]);
-                let at = (0..width).max_by(|&i, &j| large(&whole[i]).total_cmp(&large(&whole[j])));
-                let all = unit(&whole);
-                if let Some(first) = at.and_then(|at| all.get(at).copied()) {
-                    let size = large(&first).powi(2);
-                    weights = all
-                        .iter()
-                        .map(|c| {
-                            let re = (c[0] * first[0] + c[1] * first[1]) / size;
-                            let im = (c[1] * first[0] - c[0] * first[1]) / size;
-                            [re, im].map(|x| if x.abs() <= 1e-12 { 0.0 } else { x })
-                        })
-                        .collect();
+            let vector = eigen::eigenvector(block, count, value, &others);
+            // What is none of its own is within the chain of one that was seen.
+            let is_own = |v: &[Complex]| miss(block, value, v) <= 1e-6 * self.size;
+            match vector {
+                Some(vector) if others.is_empty() || is_own(&vector) => {
+                    list.push(Part { value, weights: weights(&vector), chain: 1 });
+                    seen.push((value, vector, list.len() - 1));
                 }
-                seen.push((value, vector));
+                _ => {
+                    let own = seen.iter().rev().find(|s| near(&s.0));
+                    own.into_iter().for_each(|seen| list[seen.2].chain += 1);
+                }
             }
-            list.push(Part { value, weights });
         }
         list
     }
@@ -398,6 +416,19 @@ impl Scaled {
         lu::solve(&matrix, n, &order, &mut x, &mut vec![0.0; n]);
         Some(dot(&self.c[..n], &x) + self.d[0])
     }
+}
+
+/// |A x − λ x| of a unit vector.
+fn miss(a: &[f64], value: Complex, x: &[Complex]) -> f64 {
+    let n = x.len();
+    let row = |i: usize| {
+        let sum =
+            |k: usize| a[i * n..(i + 1) * n].iter().zip(x).map(|(a, x)| a * x[k]).sum::<f64>();
+        let own =
+            [value[0] * x[i][0] - value[1] * x[i][1], value[0] * x[i][1] + value[1] * x[i][0]];
+        (sum(0) - own[0]).hypot(sum(1) - own[1])
+    };
+    (0..n).map(row).fold(0.0, f64::hypot)
 }
 
 /// [A − s, B; C, D].

@@ -260,7 +260,12 @@ pub fn eigenvector(
     value: Complex,
     others: &[Vec<Complex>],
 ) -> Option<Vec<Complex>> {
-    let size = norm(matrix).max(f64::MIN_POSITIVE);
+    let size = norm(matrix);
+    if size == 0.0 {
+        // Any vector is one.
+        let unit = |k: usize| (0..n).map(|i| [f64::from(u8::from(i == k)), 0.0]).collect();
+        return (others.len() < n).then(|| unit(others.len()));
+    }
     // Off the eigenvalue by rounding, so that the system can be solved.
     let off = 4.0 * f64::EPSILON * size;
     let shift = [value[0] + off, value[1]];

@@ -45,6 +45,8 @@ pub struct Side {
 const MOST: usize = 64;
 /// Two states are one up to this part of the box.
 const SAME: f64 = 1e-6;
+/// A coordinate is 0 below this part of the box.
+const ROUNDED: f64 = 1e-12;
 
 /// The equilibria whose coordinates are within the sides of a box; what has no side begins at the
 /// start.
@@ -81,7 +83,7 @@ pub fn equilibria_within(
             let [low, high] = side.ends;
             guess.q[side.place] = low + (high - low) * halton(k + 1, at);
         }
-        let Ok(state) = search.find(&guess, &multipliers, &[], &[], true) else { continue };
+        let Ok(mut state) = search.find(&guess, &multipliers, &[], &[], true) else { continue };
         let width = |side: &Side| (side.ends[1] - side.ends[0]).abs();
         let inside = sides.iter().all(|side| {
             let x = state.q[side.place];
@@ -92,6 +94,10 @@ pub fn equilibria_within(
             let own = sides.iter().find(|s| s.place == place).map(width);
             own.unwrap_or_else(|| start.state.q[place].abs()).max(1.0)
         };
+        // Rounding of a search is no force, which next to 0 it would be taken for.
+        for (i, x) in state.q.iter_mut().enumerate() {
+            *x = if x.abs() <= ROUNDED * size(i) { 0.0 } else { *x };
+        }
         let is_known = states.iter().any(|known| {
             let mut pairs = known.q.iter().zip(&state.q).enumerate();
             pairs.all(|(i, (a, b))| (a - b).abs() <= SAME * size(i))

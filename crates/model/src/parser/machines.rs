@@ -146,7 +146,9 @@ impl Parser<'_> {
             None => kinds(),
         };
         self.fault_here(Code::JointKind, format!("there is no joint `{word}`"), &hint);
-        None
+        // The rest is read as it is meant, so that nothing follows from this.
+        let name = self.take_name()?;
+        same.map(|same| Name { text: same.into(), ..name })
     }
 
     fn joint_field(&mut self) -> Option<Field> {

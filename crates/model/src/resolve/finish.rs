@@ -301,6 +301,7 @@ impl<'a> Resolver<'a, '_> {
                     d.code,
                     Code::UnknownStatement
                         | Code::ForeignWord
+                        | Code::JointKind
                         | Code::UseModel
                         | Code::NoModelBlock
                         | Code::PartCycle

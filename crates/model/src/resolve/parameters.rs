@@ -220,7 +220,7 @@ impl<'a> Resolver<'a, '_> {
         }
     }
 
-    fn known_value(&mut self, id: ExprId) -> Option<f64> {
+    pub(super) fn known_value(&mut self, id: ExprId) -> Option<f64> {
         if self.mask(id) & !role::PARAMETER != 0 {
             return None;
         }

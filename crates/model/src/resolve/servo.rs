@@ -322,19 +322,47 @@ impl<'a> Resolver<'a, '_> {
             let at = |p: usize| if p / k == p % k { entry(p / k) } else { ExprId::ZERO };
             (0..k * k).map(at).collect()
         };
-        match entries.len() {
-            1 if value.scalar().is_some() => Ok(diagonal(&|_| entries[0])),
-            length if length == k => Ok(diagonal(&|i| entries[i])),
-            length if length == k * k => Ok(entries),
+        let matrix = match entries.len() {
+            1 if value.scalar().is_some() => diagonal(&|_| entries[0]),
+            length if length == k => diagonal(&|i| entries[i]),
+            length if length == k * k => entries,
             length => {
                 let message = format!("a weight of {length} entries for {}", count(k));
-                Err(self.report(
+                return Err(self.report(
                     Diagnostic::fault(Code::ServoWeight, weight.span, message)
                         .hint("give a number, a list of one for each input, or a matrix"),
-                ))
+                ));
             }
+        };
+        let values: Option<Vec<f64>> = matrix.iter().map(|&id| self.known_value(id)).collect();
+        if values.is_some_and(|values| !is_measure(&values, k)) {
+            let message = "these weights measure nothing: uᵀW u has no least";
+            return Err(self.report(
+                Diagnostic::fault(Code::ServoWeight, weight.span, message)
+                    .hint("W is symmetric and positive definite: weights of inputs are above 0"),
+            ));
         }
+        Ok(matrix)
     }
+}
+
+/// Whether a matrix, row by row, is symmetric and positive definite.
+fn is_measure(matrix: &[f64], k: usize) -> bool {
+    let largest = matrix.iter().fold(0f64, |m, x| m.max(x.abs()));
+    let off = |p: usize| (matrix[p] - matrix[p % k * k + p / k]).abs();
+    if !(0..k * k).all(|p| off(p) <= 1e-12 * largest) {
+        return false;
+    }
+    // Pivots of L D Lᵀ.
+    let mut rest = matrix.to_vec();
+    (0..k).all(|j| {
+        let pivot = rest[j * k + j];
+        for r in j + 1..k {
+            let factor = rest[r * k + j] / pivot;
+            (j..k).for_each(|c| rest[r * k + c] -= factor * rest[j * k + c]);
+        }
+        pivot.is_finite() && pivot > 0.0
+    })
 }
 
 fn count(inputs: usize) -> String {
