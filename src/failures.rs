@@ -12,7 +12,7 @@ use dalembert_simulate::FieldError;
 use dalembert_simulate::Observation;
 use dalembert_simulate::State;
 use dalembert_simulate::drive::{End, Failure, Jumps, Open, Stuck, Undecided};
-use dalembert_simulate::phases::Fault;
+use dalembert_simulate::phases::{Fault, row_of};
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::setting::{Setting, Table};
 
@@ -107,8 +107,23 @@ pub fn explain_coupled(model: &Model, words: impl Into<String>) -> Diagnostic {
         })
         .map(|force| force.span)
         .next();
-    Diagnostic::fault(Code::NoCommonSolution, span.unwrap_or_default(), words)
-        .at("this force depends on a multiplier")
+    let told = |span| Diagnostic::fault(Code::NoCommonSolution, span, words);
+    if let Some(span) = span {
+        return told(span).at("this force depends on a multiplier");
+    }
+    // What rubs is a force in phases only.
+    let rubs = system.frictions.iter().filter(|friction| {
+        let held = model.exprs.symbols_of(&[friction.bound]);
+        system.unknowns.iter().any(|(symbol, _)| held.contains(symbol))
+    });
+    let spans: Vec<Span> = rubs.map(|friction| friction.span).collect();
+    let touches = system.contacts.first().map(|contact| contact.span);
+    let first = spans.first().copied().or(touches).unwrap_or_default();
+    let mut fault = told(first).at("the friction here depends on the load");
+    for span in spans.iter().skip(1).filter(|span| **span != first).take(3) {
+        fault = fault.with(*span, "and here");
+    }
+    fault
 }
 
 /// What is said about servo constraints along which their inputs do not push.
@@ -162,7 +177,7 @@ pub fn explain_undecided(model: &Model, rows: &[usize], words: String) -> Diagno
 fn at_rows(system: &System, rows: &[usize], fault: Diagnostic, words: [&str; 2]) -> Diagnostic {
     let mut spans: Vec<Span> = Vec::new();
     for &row in rows {
-        let span = system.constraints[row].span;
+        let Some((_, span)) = row_of(system, row) else { continue };
         if !spans.contains(&span) {
             spans.push(span);
         }
@@ -362,9 +377,9 @@ impl Scene<'_> {
                 let span = self.system.events[*event].span;
                 let mut diagnostic =
                     Diagnostic::fault(Code::RunStopped, span, message).at("this event");
-                for &row in constraints.iter().take(3) {
-                    diagnostic =
-                        diagnostic.with(self.system.constraints[row].span, "this is in its way");
+                let rows = constraints.iter().filter_map(|&row| row_of(self.system, row));
+                for (_, span) in rows.take(3) {
+                    diagnostic = diagnostic.with(span, "this is in its way");
                 }
                 diagnostic.hint("list less: what is not listed follows from the constraints")
             }
@@ -375,12 +390,12 @@ impl Scene<'_> {
                     [EnergyKind::Potential, EnergyKind::Lagrangian, EnergyKind::Hamiltonian];
                 let (span, label, hint) = match what {
                     Jumps::Position(row) => (
-                        Some(self.system.constraints[*row].span),
+                        row_of(self.system, *row).map(|row| row.1),
                         "no motion leads from one side to the other",
                         "let it move there in a finite time",
                     ),
                     Jumps::Velocity(row) => (
-                        Some(self.system.constraints[*row].span),
+                        row_of(self.system, *row).map(|row| row.1),
                         "this has a corner here",
                         "round the corner, or describe the impact by an event",
                     ),
@@ -400,7 +415,8 @@ impl Scene<'_> {
             }
             Failure::Phase(fault) => self.phase(fault, t),
             Failure::Field(FieldError::Coupled(error)) => {
-                let words = error.named(|row| &self.system.constraints[row].name);
+                let name = |row| row_of(self.system, row).map_or("a force", |row| row.0);
+                let words = error.named(name);
                 let message = format!("at t = {} {words}", rounded(t));
                 match error {
                     CoupledError::Servo { .. } => explain_servo(&self.setting.model, message),

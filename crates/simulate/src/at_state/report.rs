@@ -2,7 +2,7 @@
 
 use crate::at_state::{Answer, Reference, Refusal, agreement, evaluate};
 use crate::normal_form::Numbers;
-use crate::phases::{Fault, Here};
+use crate::phases::{Fault, Here, rows};
 use crate::points::hidden::{self, CompletionError, Implied};
 use crate::points::start::{self, Start, StartError};
 use crate::setting::legendre::NewtonError;
@@ -123,7 +123,12 @@ pub fn in_phase_at(
 ) -> Result<Report, EvalError> {
     let Some(here) = phase_at(setting, state)? else { return regular_at(setting, state, options) };
     let evaluated = |here: Here| {
-        let mut report = regular_at(&here.setting, &here.state, options)?;
+        let number = |row| rows::as_written(&here.setting.model.system, row);
+        let found = regular_at(&here.setting, &here.state, options);
+        let mut report = found.map_err(|error| match error {
+            EvalError::Refused(refusal) => EvalError::Refused(refusal.renumbered(&number)),
+            other => other,
+        })?;
         report.phase = Some(here);
         Ok(report)
     };

@@ -109,6 +109,20 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The same with its rows numbered otherwise.
+    pub(crate) fn renumbered(mut self, number: &dyn Fn(usize) -> usize) -> Refusal {
+        match &mut self {
+            Refusal::NearlyDependent { constraints, .. }
+            | Refusal::Undecided { constraints, .. }
+            | Refusal::Singular { constraints, .. } => {
+                constraints.iter_mut().for_each(|row| *row = number(*row));
+            }
+            Refusal::Coupled { error: CoupledError::NotUnique { row }, .. } => *row = number(*row),
+            _ => {}
+        }
+        self
+    }
+
     /// A refusal with the names of the constraints.
     pub fn coupled(error: CoupledError, setting: &Setting) -> Refusal {
         let constraints = &setting.model.system.constraints;

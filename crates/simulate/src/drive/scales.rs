@@ -764,6 +764,11 @@ impl Driver {
         }
     }
 
+    /// Whether steps go by residuals: what only the rates hold, such as work, does not limit them.
+    pub fn goes_by_residuals(&self) -> bool {
+        self.integrator.needs() == Needs::Residual
+    }
+
     /// How often a state has changed by its own size, given the lengths of its components'
     /// paths; those that rounding moves do not count.
     pub fn times(&self, paths: &[f64]) -> f64 {

@@ -1,22 +1,57 @@
 //! Why a run ended before its time, in words.
 
 use super::{Failure, Jumps};
+use crate::phases::row_of;
 use crate::program::field::FieldError;
+use dalembert_gauss::coupled::CoupledError;
 use dalembert_model::system::Model;
 
 /// Constraints by name, in brackets.
 pub fn which(constraints: &[usize], model: &Model) -> String {
-    let name = |&row: &usize| format!("`{}`", model.system.constraints[row].name);
-    let names: Vec<String> = constraints.iter().map(name).collect();
+    let names = names(constraints, model);
     if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
 }
 
+/// Constraints by name, each once.
+fn names(constraints: &[usize], model: &Model) -> Vec<String> {
+    let mut names: Vec<String> = constraints.iter().map(|&row| name(row, model)).collect();
+    let mut said = Vec::new();
+    names.retain(|name| {
+        let is_new = !said.contains(name);
+        said.push(name.clone());
+        is_new
+    });
+    names
+}
+
+fn name(row: usize, model: &Model) -> String {
+    format!("`{}`", row_of(&model.system, row).map_or("a force", |row| row.0))
+}
+
 impl Failure {
+    /// The same with its rows numbered otherwise.
+    pub(crate) fn renumbered(mut self, number: &dyn Fn(usize) -> usize) -> Failure {
+        match &mut self {
+            Failure::RankLost { constraints, .. }
+            | Failure::NearlyDependent { constraints, .. }
+            | Failure::Unresolved(super::RankChange { constraints, .. })
+            | Failure::Reset { constraints, .. } => {
+                constraints.iter_mut().for_each(|row| *row = number(*row));
+            }
+            Failure::Jump { what: Jumps::Position(row) | Jumps::Velocity(row), .. }
+            | Failure::Field(FieldError::Coupled(CoupledError::NotUnique { row })) => {
+                *row = number(*row);
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// Why a run ended early, in words.
     pub fn words(&self, model: &Model) -> String {
         match self {
             Failure::Field(FieldError::Coupled(error)) => {
-                error.named(|row| &model.system.constraints[row].name)
+                error.named(|row| row_of(&model.system, row).map_or("a force", |row| row.0))
             }
             Failure::Field(error) => error.to_string(),
             Failure::RankLost { expected, found, constraints } => {
@@ -59,14 +94,14 @@ impl Failure {
 
 /// What jumps, and what that means.
 fn jump_words(model: &Model, what: Jumps, by: f64) -> String {
-    let name = |row: usize| &model.system.constraints[row].name;
+    let name = |row: usize| name(row, model);
     let by = size(by.abs());
     match what {
         Jumps::Position(row) => {
-            format!("the position that `{}` demands jumps by {by}", name(row))
+            format!("the position that {} demands jumps by {by}", name(row))
         }
         Jumps::Velocity(row) => {
-            format!("the velocity that `{}` demands jumps by {by} with the position", name(row))
+            format!("the velocity that {} demands jumps by {by} with the position", name(row))
         }
         Jumps::Momentum => {
             format!("the masses jump, and with them a momentum or a velocity by {by}")
@@ -81,10 +116,7 @@ fn reset_words(model: &Model, event: usize, left: f64, constraints: &[usize]) ->
     if !left.is_finite() {
         return format!("what the event `{name}` sets has no value here");
     }
-    let rows: Vec<String> = constraints
-        .iter()
-        .map(|&row| format!("`{}`", model.system.constraints[row].name))
-        .collect();
+    let rows = names(constraints, model);
     match rows.is_empty() {
         true => {
             format!("what the event `{name}` sets contradicts itself: {} is left over", size(left))

@@ -340,6 +340,7 @@ impl Deciding<'_> {
             Phase { closed: vec![false; contacts], modes: vec![Mode::Forward; frictions] };
         let mut shown = Shown {
             closed: vec![false; contacts],
+            there: vec![true; contacts],
             sticks: vec![false; frictions],
             open_load: vec![false; contacts],
             open_force: vec![false; frictions],

@@ -36,7 +36,15 @@ struct GapOf {
     gap: ExprId,
     rate: RowOf,
     restitution: ExprId,
-    condition: Option<ExprId>,
+    condition: Option<ConditionOf>,
+}
+
+/// The condition of a contact as expressions.
+#[derive(Clone, Debug)]
+struct ConditionOf {
+    value: ExprId,
+    /// d/dt of it; none where it holds velocities, whose rates are what is looked for.
+    rate: Option<ExprId>,
 }
 
 /// A friction as expressions.
@@ -89,8 +97,21 @@ pub(crate) struct GapAt {
     pub row: Row,
     /// e.
     pub restitution: f64,
-    /// Whether it is there: `while`.
-    pub is_there: bool,
+    /// `while`, if it has one.
+    pub condition: Option<ConditionAt>,
+}
+
+/// The condition of a contact at a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConditionAt {
+    /// Not negative where the contact is there.
+    pub value: f64,
+    /// What rounding does to it, with that of the state.
+    pub noise: f64,
+    /// Its rate, if it is known,
+    pub rate: f64,
+    /// and what rounding does to that.
+    pub rate_noise: f64,
 }
 
 /// A friction at a state.
@@ -147,7 +168,7 @@ impl Facts {
                 gap: contact.gap(),
                 rate: along.row(along.rate(contact.gap())),
                 restitution: contact.restitution,
-                condition: contact.condition,
+                condition: contact.condition.map(|value| along.condition(value)),
             })
             .collect();
         let slips: Vec<SlipOf> = system
@@ -163,7 +184,6 @@ impl Facts {
         let mut roots = Vec::new();
         for gap in &gaps {
             roots.extend([gap.gap, gap.restitution]);
-            roots.extend(gap.condition);
             gap.rate.list(&mut roots);
         }
         slips.iter().flat_map(|s| &s.rows).for_each(|row| row.list(&mut roots));
@@ -217,7 +237,8 @@ impl Facts {
     /// all of them pass 0, nothing else tells what rounding does to forces in balance there.
     pub fn at_within(&self, state: &State, sizes: [f64; 2]) -> Result<FactsAt, NewtonError> {
         let mut numbers = Numbers::new(&self.bare, &self.equations, state)?;
-        self.blur(&mut numbers, state, sizes);
+        let off = self.off(&numbers, state, sizes);
+        self.blur(&mut numbers, state, &off);
         let table = state.table(&self.bare.model.system);
         let values = self.bare.numbers(&self.roots, &table);
         let n = self.bare.model.system.n_coordinates();
@@ -234,11 +255,11 @@ impl Facts {
         let mut gaps = Vec::new();
         for of in &self.gaps {
             let (gap, restitution) = (one(), one());
-            let is_there = of.condition.is_none_or(|_| one() >= 0.0);
+            let condition = of.condition.as_ref().map(|of| self.condition(of, &table, &off));
             let row = row(&of.rate, &mut one);
             let terms = row.entries.iter().zip(&state.q).map(|(a, q)| (a * q).abs());
             let size = terms.sum::<f64>() + gap.abs();
-            gaps.push(GapAt { gap, size, row, restitution, is_there });
+            gaps.push(GapAt { gap, size, row, restitution, condition });
         }
         let mut slips = Vec::new();
         for of in &self.slips {
@@ -249,11 +270,9 @@ impl Facts {
         Ok(FactsAt { numbers, gaps, slips, directions, table })
     }
 
-    /// Raises the noise of forces to what rounding does to them at a state that is rounded itself.
-    fn blur(&self, numbers: &mut Numbers, state: &State, [far, fast]: [f64; 2]) {
+    /// What is known of a state that is rounded itself.
+    fn off(&self, numbers: &Numbers, state: &State, [far, fast]: [f64; 2]) -> Table {
         let (equations, n) = (&self.equations, numbers.size);
-        let mut table = state.table(&self.bare.model.system);
-        table.set_all(&equations.v, &numbers.v);
         let mut off = Table::default();
         for (i, (&symbol, q)) in equations.q.iter().zip(&state.q).enumerate() {
             let far = if i < n { far } else { 0.0 };
@@ -262,9 +281,34 @@ impl Facts {
         for (&symbol, v) in equations.v.iter().zip(&numbers.v) {
             off.set(symbol, f64::EPSILON * v.abs().max(fast));
         }
+        off
+    }
+
+    /// A condition at a state: also the time is rounded.
+    fn condition(&self, of: &ConditionOf, table: &Table, off: &Table) -> ConditionAt {
+        let mut off = off.clone();
+        let t = table.get(Symbol::TIME).unwrap_or(0.0);
+        off.set(Symbol::TIME, f64::EPSILON * t.abs());
+        let roots = [of.value, of.rate.unwrap_or(ExprId::ZERO)];
+        let found = self.bare.evaluate_off(&roots, table, &off);
+        let [value, rate] = [found[0], found[1]];
+        let known = |noise: f64| if noise.is_finite() { noise } else { 0.0 };
+        ConditionAt {
+            value: value.value,
+            noise: known(value.noise),
+            rate: rate.value,
+            rate_noise: known(rate.noise),
+        }
+    }
+
+    /// Raises the noise of forces to what rounding does to them at a state that is rounded itself.
+    fn blur(&self, numbers: &mut Numbers, state: &State, off: &Table) {
+        let (equations, n) = (&self.equations, numbers.size);
+        let mut table = state.table(&self.bare.model.system);
+        table.set_all(&equations.v, &numbers.v);
         let roots: Vec<ExprId> =
             equations.force.iter().chain(&equations.nonideal).copied().collect();
-        let values = self.bare.evaluate_off(&roots, &table, &off);
+        let values = self.bare.evaluate_off(&roots, &table, off);
         let (force, nonideal) = values.split_at(n);
         for ((noise, a), b) in numbers.force_noise.iter_mut().zip(force).zip(nonideal) {
             let sum = a.noise + b.noise;
@@ -410,6 +454,15 @@ impl<'a> Flow<'a> {
             true => id,
             false => self.exprs.substitute(&[id], &self.momenta)[0],
         }
+    }
+
+    /// A condition with its rate.
+    fn condition(&self, value: ExprId) -> ConditionOf {
+        let held = self.exprs.symbols_of(&[value]);
+        let momenta = self.momenta.iter().map(|m| &m.0);
+        let mut moving = self.velocities.iter().chain(momenta);
+        let rate = (!moving.any(|symbol| held.contains(symbol))).then(|| self.rate(value));
+        ConditionOf { value, rate }
     }
 
     /// The rate of a function of velocities as a row.

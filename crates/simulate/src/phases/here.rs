@@ -230,7 +230,7 @@ impl Here {
                         see(of, EdgeOf::Load, load, small);
                     }
                 }
-                None if self.shown.closed[c] || !gap.is_there => {}
+                None if self.shown.closed[c] || !self.shown.there[c] => {}
                 None => see(of, EdgeOf::Gap, gap.gap, EDGE * gap.size),
             }
         }

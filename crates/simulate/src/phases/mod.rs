@@ -15,10 +15,12 @@ mod fault;
 mod here;
 pub(crate) mod lift;
 pub(crate) mod piles;
+pub(crate) mod rows;
 pub(crate) mod settle;
 mod strike;
 
 pub use fault::Fault;
 pub use here::{Decider, Edge, EdgeOf, Here};
+pub use rows::row_of;
 pub use settle::Struck;
 pub(crate) use settle::{Deciding, Known, Settled, Shown, reach};

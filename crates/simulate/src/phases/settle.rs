@@ -22,6 +22,9 @@ use dalembert_model::system::{Change, Impacts, Model, Phase, Touched};
 const TOUCHES: f64 = 1e-11;
 /// and below this part of the largest coordinates.
 const NEAR: f64 = 1e-14;
+/// Where a run comes to the zero of one gap others may be beyond theirs by as much as zeros are found
+/// to before a step ends there: by this part.
+const PASSES: f64 = 1e-9;
 /// A rate of a gap, or a slip, is 0 below this part of the terms it is made of,
 const RESTS: f64 = 1e-10;
 /// and below this part of the largest velocities.
@@ -31,6 +34,12 @@ const HOPS: f64 = 1e-13;
 /// What struck slower than so many times the rate it parts with is a bounce, with others beside it or
 /// without.
 const SLOWLY: f64 = 100.0;
+/// A condition is on one side of 0 above so many times its rounding errors;
+const CLEAR: f64 = 8.0;
+/// where it has just passed 0, times are known to this part of the run.
+const PASSED: f64 = 1e-9;
+/// Conditions that velocities change with are found together with these within so many rounds.
+const CONDITIONS: usize = 8;
 /// Bounds that hold unknowns are found together with these within so many rounds.
 pub(super) const ROUNDS: usize = 200;
 /// A slip of several components is at rest below this part of the velocities it is made of.
@@ -63,6 +72,11 @@ pub(crate) struct Known {
     pub hits: Vec<usize>,
     /// Frictions whose slip has just become 0.
     pub stops: Vec<usize>,
+    /// Contacts whose condition has just passed 0: those that were there are not, and the others are.
+    pub flips: Vec<usize>,
+    /// Contacts whose condition has passed 0 at this time before: its zero is where a step ends, which
+    /// is not to the last digit where its value vanishes.
+    pub flipped: Vec<usize>,
     /// Contacts whose impacts pile up here: they come to rest.
     pub rests: Vec<usize>,
     /// Whether velocities were set from outside since: what was closed may move.
@@ -80,6 +94,8 @@ pub(crate) struct Known {
 pub(crate) struct Shown {
     /// By contact, whether it is closed.
     pub closed: Vec<bool>,
+    /// By contact, whether its condition holds.
+    pub there: Vec<bool>,
     /// By friction, whether it sticks.
     pub sticks: Vec<bool>,
     /// By contact, whether its load is not unique.
@@ -123,6 +139,23 @@ pub(crate) struct Settled {
     pub changes: Vec<(Touched, Change)>,
 }
 
+impl Settled {
+    /// A state at which nothing was decided.
+    pub fn loose(state: State, shown: &Shown) -> Settled {
+        Settled {
+            state,
+            phase: Phase { closed: Vec::new(), modes: Vec::new() },
+            shown: shown.clone(),
+            idle: Vec::new(),
+            grazing: Vec::new(),
+            slow: Vec::new(),
+            v_dot: Vec::new(),
+            struck: None,
+            changes: Vec::new(),
+        }
+    }
+}
+
 /// The decision of a model.
 pub(crate) struct Deciding<'a> {
     pub facts: &'a Facts,
@@ -136,6 +169,33 @@ pub(crate) struct Deciding<'a> {
 impl Deciding<'_> {
     /// Finds the phase of a state.
     pub fn settle(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
+        let mut settled = self.settle_there(state, known)?;
+        // Conditions on velocities may hold after an impact that did not before it.
+        for _ in 0..CONDITIONS {
+            if settled.struck.is_none() {
+                break;
+            }
+            let again = Known {
+                before: Some(settled.shown.clone()),
+                is_reset: true,
+                flips: Vec::new(),
+                flipped: [&known.flips[..], &known.flipped].concat(),
+                ..known.clone()
+            };
+            let at = self.facts.at_within(&settled.state, known.sizes).map_err(Fault::State)?;
+            if self.there(&at, &again) == settled.shown.there {
+                break;
+            }
+            let first = settled.struck.take();
+            settled = self.settle_there(&settled.state, &again)?;
+            settled.struck = Struck::both(first, settled.struck);
+            settled.changes = changes(self.model, known.before.as_ref(), &settled);
+        }
+        Ok(settled)
+    }
+
+    /// The same by the conditions of contacts before the impact.
+    fn settle_there(&self, state: &State, known: &Known) -> Result<Settled, Fault> {
         let mut settled = self.settled(state, known)?;
         let mut known = known.clone();
         // What comes to rest may leave others that hop on.
@@ -178,7 +238,7 @@ impl Deciding<'_> {
         let mut hops = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
             let (row, small) = (&gap.row, HOPS * gap.size);
-            let touches = gap.is_there && gap.gap.abs() <= nothing(gap, far);
+            let touches = settled.shown.there[c] && gap.gap.abs() <= nothing(gap, far);
             // What does not part was decided on with the rest.
             let parts = row.value > 0.0 && !settled.grazing.contains(&c);
             if settled.shown.closed[c] || !touches || !parts {
@@ -202,7 +262,8 @@ impl Deciding<'_> {
         let mut state = state.clone();
         let mut at = self.facts.at_within(&state, known.sizes).map_err(Fault::State)?;
         self.check(&at)?;
-        let touching = self.touching(&at, &state, known)?;
+        let there = self.there(&at, known);
+        let touching = self.touching(&at, &there, &state, known)?;
         let was_closed = |c: usize| known.before.as_ref().is_some_and(|b| b.closed[c]);
         let is_kept = |c: usize| was_closed(c) && !known.is_reset;
         // Velocities of gaps: what was closed is at rest.
@@ -259,6 +320,7 @@ impl Deciding<'_> {
         let mut settled = self.phase_of(state, found.as_ref(), &elements);
         settled.state = self.laid(&at, settled.state, &touching, &settled.shown.closed)?;
         settled.slow = slow;
+        settled.shown.there = there;
         let grazes = |c: &usize| resting[*c] && !settled.shown.closed[*c];
         settled.grazing = (0..resting.len()).filter(grazes).collect();
         settled.v_dot = v_dot.unwrap_or_default();
@@ -277,8 +339,43 @@ impl Deciding<'_> {
         if gaps && slips { Ok(()) } else { Err(Fault::NoValue) }
     }
 
+    /// Which contacts are there. A condition is decided by its sign. Where it is 0 to rounding it holds
+    /// if the motion goes to where it does, as far as that is known: at a start, after velocities were
+    /// set, and beside others that pass 0. What passes 0 has changed its side, and else it is as before.
+    fn there(&self, at: &FactsAt, known: &Known) -> Vec<bool> {
+        let decides = known.before.is_none() || known.is_reset || !known.flips.is_empty();
+        let is_there = |(c, gap): (usize, &GapAt)| {
+            let Some(condition) = &gap.condition else { return true };
+            let before = known.before.as_ref().map(|before| before.there[c]);
+            let was_flipped = known.flipped.contains(&c);
+            match before {
+                Some(before) if known.flips.contains(&c) => return !before,
+                Some(before) if was_flipped && !known.is_reset => return before,
+                _ => {}
+            }
+            let passed = match was_flipped {
+                true => PASSED * condition.rate.abs() * known.span.abs(),
+                false => 0.0,
+            };
+            if condition.value.abs() > passed.max(CLEAR * condition.noise) {
+                return condition.value > 0.0;
+            }
+            if decides && condition.rate.abs() > CLEAR * condition.rate_noise {
+                return (condition.rate > 0.0) == (known.span >= 0.0);
+            }
+            before.unwrap_or(true)
+        };
+        at.gaps.iter().enumerate().map(is_there).collect()
+    }
+
     /// Which contacts touch.
-    fn touching(&self, at: &FactsAt, state: &State, known: &Known) -> Result<Vec<bool>, Fault> {
+    fn touching(
+        &self,
+        at: &FactsAt,
+        there: &[bool],
+        state: &State,
+        known: &Known,
+    ) -> Result<Vec<bool>, Fault> {
         let far = reach(state).max(known.sizes[0]);
         let mut touching = Vec::new();
         for (c, gap) in at.gaps.iter().enumerate() {
@@ -286,8 +383,13 @@ impl Deciding<'_> {
             let is_known = (was_closed && !known.is_reset)
                 || known.hits.contains(&c)
                 || known.rests.contains(&c);
-            let touches = gap.is_there && (is_known || gap.gap.abs() <= nothing(gap, far));
-            if gap.is_there && !touches && gap.gap < 0.0 {
+            // What was above its surface until here has not been below it.
+            let was_there = known.before.as_ref().is_some_and(|b| b.there[c]);
+            let passed = PASSES * gap.size.max(total(&gap.row.entries) * far);
+            let is_passed = was_there && gap.gap < 0.0 && -gap.gap <= passed;
+            let is_zero = is_passed || gap.gap.abs() <= nothing(gap, far);
+            let touches = there[c] && (is_known || is_zero);
+            if there[c] && !touches && gap.gap < 0.0 {
                 return Err(Fault::Penetrates { contact: c, gap: gap.gap });
             }
             touching.push(touches);

@@ -17,6 +17,11 @@
 //!
 //! Rows may depend on each other and M may be singular. What cannot be met is reported
 //! with what is left over.
+//!
+//! In a phase of contacts and friction only the model's own constraints are held. A friction has a
+//! bound, which no impulse is below, so it holds nothing. A closed contact pushes: where positions are
+//! set it stays closed if it can, and where velocities are set it keeps its gap from closing, if the
+//! listed equations leave it that. What approaches nevertheless is struck, and what parts opens.
 
 use crate::normal_form::Matrix;
 use crate::points::nearest::{NearestPoint, Unmet};
@@ -28,7 +33,7 @@ use dalembert_gauss::eliminations::Scratch;
 use dalembert_gauss::linalg;
 use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::terms::{Terms, Tolerances};
-use dalembert_model::system::{Action, Energy, Level};
+use dalembert_model::system::{Action, Energy, Level, System};
 
 /// Rows are dependent below this.
 const RANK: f64 = 1e-7;
@@ -53,6 +58,33 @@ pub struct Impulses {
     native: Native,
     /// For each event its equations.
     resets: Vec<Vec<Reset>>,
+    /// What the rows of the model are.
+    rows: Vec<Holds>,
+}
+
+/// What a row of a model holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    /// A constraint of the model as written.
+    Always,
+    /// A closed contact.
+    Contact,
+    /// A friction, or a contact along the edge of its cone.
+    Friction,
+}
+
+impl Holds {
+    fn of(system: &System) -> Vec<Holds> {
+        let mut rows = vec![Holds::Always; system.constraints.len()];
+        for row in system.contacts.iter().filter_map(|c| c.held) {
+            let is_gap = system.constraints[row].level == Level::Position;
+            rows[row] = if is_gap { Holds::Contact } else { Holds::Friction };
+        }
+        for held in system.frictions.iter().filter_map(|f| f.held.clone()) {
+            rows[held].fill(Holds::Friction);
+        }
+        rows
+    }
 }
 
 /// `quantity = value`: the residual quantity − w, the symbol w, and the value.
@@ -89,8 +121,8 @@ impl Impulses {
             Action::Reset(list) => list.iter().map(reset).collect(),
             Action::Record | Action::Stop => Vec::new(),
         });
-        let resets = resets.collect();
-        Impulses { setting: setting.clone(), native, resets }
+        let (resets, rows) = (resets.collect(), Holds::of(system));
+        Impulses { setting: setting.clone(), native, resets, rows }
     }
 
     /// Takes other values of the parameters.
@@ -138,6 +170,22 @@ impl Impulses {
         if wanted.list.is_empty() {
             return Ok(state.q.clone());
         }
+        let touches = self.rows.contains(&Holds::Contact);
+        match self.positions_on(&wanted, state, &|row| self.rows[row] != Holds::Friction) {
+            Err(_) if touches => {
+                self.positions_on(&wanted, state, &|row| self.rows[row] == Holds::Always)
+            }
+            found => found,
+        }
+    }
+
+    /// The same where these rows are held.
+    fn positions_on(
+        &self,
+        wanted: &Wanted,
+        state: &State,
+        holds: &dyn Fn(usize) -> bool,
+    ) -> Result<Vec<f64>, ResetError> {
         let system = &self.setting.model.system;
         let exprs = &self.setting.model.exprs;
         let all = system.configuration();
@@ -163,7 +211,7 @@ impl Impulses {
         let listed = equations.len();
         let rows = system.constraints.iter().enumerate();
         let laws: Vec<(usize, ExprId)> = rows
-            .filter(|(_, c)| c.level == Level::Position)
+            .filter(|&(row, c)| c.level == Level::Position && holds(row))
             .map(|(row, c)| (row, c.residual))
             .collect();
         equations.extend(laws.iter().map(|l| l.1));
@@ -198,6 +246,38 @@ impl Impulses {
 
     /// Velocities (momenta, in a model given by H) after the impulse.
     fn velocities(&self, wanted: Wanted, state: &State) -> Result<Vec<f64>, ResetError> {
+        let laws = &self.native.velocity_laws;
+        let of = |what: Holds| laws.iter().copied().filter(move |law| self.rows[law.0] == what);
+        let (mut held, contacts): (Vec<_>, Vec<_>) =
+            (of(Holds::Always).collect(), of(Holds::Contact).collect());
+        let mut rates = self.velocities_on(&wanted, state, &held)?;
+        // Contacts that would be pressed in push, until none is, or those that are cannot be helped.
+        let mut table = wanted.table.clone();
+        table.set_all(&self.setting.model.system.configuration(), &state.q);
+        loop {
+            table.set_all(&self.native.rates, &rates);
+            let is_pressed = |law: &&(usize, ExprId)| {
+                !held.contains(law) && self.setting.number(law.1, &table) < 0.0
+            };
+            let pressed: Vec<_> = contacts.iter().filter(is_pressed).copied().collect();
+            if pressed.is_empty() {
+                return Ok(rates);
+            }
+            held.extend(pressed);
+            match self.velocities_on(&wanted, state, &held) {
+                Ok(found) => rates = found,
+                Err(_) => return Ok(rates),
+            }
+        }
+    }
+
+    /// The same where the rates of these rows are held.
+    fn velocities_on(
+        &self,
+        wanted: &Wanted,
+        state: &State,
+        laws: &[(usize, ExprId)],
+    ) -> Result<Vec<f64>, ResetError> {
         let system = &self.setting.model.system;
         let native = &self.native;
         let mut table = wanted.table.clone();
@@ -205,7 +285,7 @@ impl Impulses {
         let table = table;
         let before = if native.by_momenta { &state.momentum } else { &state.velocity };
         let mut equations: Vec<ExprId> = wanted.list.iter().map(|r| r.residual).collect();
-        equations.extend(native.velocity_laws.iter().map(|l| l.1));
+        equations.extend(laws.iter().map(|l| l.1));
         let metric = |table: &Table| native.metric(&self.setting, table);
         let along = native.geometry.at(&self.setting, &table);
         let scales = native.rate_scales(&self.setting, &along, before);
@@ -247,7 +327,7 @@ impl Impulses {
                     // The listed equations are held if they can be: what is left is the
                     // constraints'.
                     let unmet = problem(start).hold(listed).unwrap_or(unmet);
-                    lost = failure(wanted.event, &unmet, listed, &native.velocity_laws);
+                    lost = failure(wanted.event, &unmet, listed, laws);
                     continue;
                 }
             };

@@ -15,13 +15,15 @@ use crate::setting::Setting;
 use crate::setting::State;
 use dalembert_expr::ExprId;
 use dalembert_model::span::Span;
-use dalembert_model::system::{Change, Energy, Touched};
+use dalembert_model::system::{Action, Change, Energy, Touched};
 use std::sync::Arc;
 
 /// So many changes of phase at one time are one too many,
 const MOST: u32 = 200;
 /// and so many decisions, each without a change, within this part of the run.
 const IDLE: (u32, f64) = (1000, 1e-6);
+/// Zeros are found to this part of the run, and of the time.
+const FOUND: f64 = 1e-12;
 /// A record of more changes than this keeps the first and the last ones.
 const KEPT: usize = 100_000;
 
@@ -75,6 +77,33 @@ pub struct PhaseReport {
     sizes: (f64, f64),
     /// The largest pull and excess as they are.
     worst: (f64, f64),
+    /// The same of the last output, which tells nothing where the phase ends by them there: forces
+    /// that jump have jumped, and the phase has not changed yet.
+    last: Option<Borne>,
+}
+
+/// What is borne at an output.
+#[derive(Clone, Copy, Debug)]
+struct Borne {
+    t: f64,
+    pull: f64,
+    excess: f64,
+    sizes: (f64, f64),
+}
+
+impl PhaseReport {
+    /// Counts what was borne at the last output.
+    fn count_last(&mut self) {
+        let Some(last) = self.last.take() else { return };
+        self.sizes = (self.sizes.0.max(last.sizes.0), self.sizes.1.max(last.sizes.1));
+        self.worst = (self.worst.0.max(last.pull), self.worst.1.max(last.excess));
+        if self.worst.0 > 0.0 {
+            self.pull = self.worst.0 / self.sizes.0;
+        }
+        if self.worst.1 > 0.0 {
+            self.excess = self.worst.1 / self.sizes.1;
+        }
+    }
 }
 
 /// Where a run stands among its phases.
@@ -85,6 +114,8 @@ pub(crate) struct Going {
     piles: Piles,
     /// A time, and how often the phase has changed there.
     here: (f64, u32),
+    /// The contacts whose conditions have passed 0 at this time.
+    flipped: Vec<usize>,
     /// The same of decisions that changed nothing, one after another.
     idle: (f64, u32),
     /// The largest coordinate and velocity so far.
@@ -151,12 +182,14 @@ impl Going {
             guards: Arc::default(),
             shown: Shown {
                 closed: vec![false; contacts],
+                there: vec![true; contacts],
                 sticks: vec![false; frictions],
                 open_load: vec![false; contacts],
                 open_force: vec![false; frictions],
             },
             piles: Piles::default(),
             here: (f64::NAN, 0),
+            flipped: Vec::new(),
             idle: (f64::NAN, 0),
             energy: 0.0,
             report: PhaseReport { phases: 1, ..PhaseReport::default() },
@@ -217,9 +250,18 @@ impl Going {
         }
         let table = seen.table(system);
         let gaps = self.setting.numbers(&self.gaps, &table);
+        self.report.count_last();
         let (report, reached) = (&mut self.report, self.sizes[0]);
-        for (contact, gap) in system.contacts.iter().zip(gaps) {
-            let is_there = contact.condition.is_none_or(|c| self.setting.number(c, &table) >= 0.0);
+        let t = seen.state.t;
+        let mut borne = Borne { t, pull: 0.0, excess: 0.0, sizes: (0.0, 0.0) };
+        if let Some(phase) = &seen.phase {
+            borne.sizes = phase.sizes(seen);
+            for (bound, force) in phase.held(seen) {
+                borne.sizes.1 = borne.sizes.1.max(bound);
+                borne.excess = borne.excess.max(force - bound);
+            }
+        }
+        for ((contact, gap), &is_there) in system.contacts.iter().zip(gaps).zip(&self.shown.there) {
             if gap < 0.0 && is_there {
                 let far = gap.abs().max(reached);
                 let size = seen.state.q.iter().fold(far, |m, q| m.max(q.abs()));
@@ -227,23 +269,23 @@ impl Going {
             }
             let load = table.get(contact.normal).unwrap_or(0.0);
             if load.is_finite() {
-                report.sizes.0 = report.sizes.0.max(load.abs());
-                report.worst.0 = report.worst.0.max(-load);
+                borne.sizes.0 = borne.sizes.0.max(load.abs());
+                borne.pull = borne.pull.max(-load);
             }
         }
-        let sizes = seen.phase.as_ref().map_or((0.0, 0.0), |phase| phase.sizes(seen));
-        report.sizes = (report.sizes.0.max(sizes.0), report.sizes.1.max(sizes.1));
-        if report.worst.0 > 0.0 {
-            report.pull = report.worst.0 / report.sizes.0;
-        }
-        let Some(phase) = &seen.phase else { return };
-        for (bound, force) in phase.held(seen) {
-            report.sizes.1 = report.sizes.1.max(bound);
-            report.worst.1 = report.worst.1.max(force - bound);
-        }
-        if report.worst.1 > 0.0 {
-            report.excess = report.worst.1 / report.sizes.1;
-        }
+        report.last = Some(borne);
+    }
+
+    /// Of the run when it has ended.
+    pub fn into_report(mut self) -> PhaseReport {
+        self.report.count_last();
+        self.report
+    }
+
+    /// The report so far.
+    pub fn end(&mut self) -> &PhaseReport {
+        self.report.count_last();
+        &self.report
     }
 
     /// Parts a list of events into those of the model and guards.
@@ -290,6 +332,9 @@ impl Simulation<'_> {
     ) -> Result<Result<Vec<usize>, End>, RunError> {
         let failed = |fault: Fault| Ok(Err(End::Failed(Failure::Phase(fault))));
         let (t, x) = (self.driver.t, self.driver.x.clone());
+        if going.here.0 != t {
+            going.flipped.clear();
+        }
         going.here = if going.here.0 == t { (t, going.here.1 + 1) } else { (t, 0) };
         if going.here.1 > MOST {
             return failed(Fault::Again);
@@ -303,6 +348,7 @@ impl Simulation<'_> {
             before: Some(going.shown.clone()),
             sizes: going.sizes,
             is_reset,
+            flipped: going.flipped.clone(),
             span: self.options.end - self.began,
             ..Known::default()
         };
@@ -310,12 +356,14 @@ impl Simulation<'_> {
             match *guard {
                 Guard::Gap(c) => known.hits.push(c),
                 Guard::Slip(f) => known.stops.push(f),
+                Guard::Condition(c) => known.flips.push(c),
                 Guard::Negative(friction) => {
                     return failed(Fault::Negative { friction, bound: 0.0 });
                 }
-                Guard::Condition(_) | Guard::Load(_) | Guard::Bound(_) => {}
+                Guard::Load(_) | Guard::Bound(_) => {}
             }
         }
+        going.flipped.extend(&known.flips);
         let mut settled = match going.phases.settle(&before.state, &known) {
             Ok(settled) => settled,
             Err(fault) => return failed(fault),
@@ -353,6 +401,12 @@ impl Simulation<'_> {
             going.look(&before);
             see(&before);
         }
+        // What ends a phase by what it bears is not borne in it.
+        let by_load = |guard: &Guard| matches!(guard, Guard::Load(_) | Guard::Bound(_));
+        if fired.iter().any(by_load) {
+            let near = FOUND * t.abs().max(known.span.abs());
+            going.report.last = going.report.last.filter(|last| (last.t - t).abs() > near);
+        }
         let compiled = going.phases.program(&settled)?;
         if let Err(failure) = self.go_on(going, compiled, &settled)? {
             return Ok(Err(End::Failed(failure)));
@@ -383,6 +437,30 @@ impl Simulation<'_> {
             }
         }
         Ok(Ok(events))
+    }
+
+    /// Lets go what contacts and frictions hold, before events that set the state: in own velocities
+    /// that are as few as the freedom of the phase there is no place for what they set.
+    pub(super) fn let_go(&mut self, events: &[usize]) -> Result<Result<(), Failure>, RunError> {
+        let Some(mut going) = self.going.take() else { return Ok(Ok(())) };
+        let own = going.phases.model().system.constraints.len();
+        let (system, field) = (&self.setting.model.system, &self.driver.field);
+        let resets = |&event: &usize| matches!(system.events[event].action, Action::Reset(_));
+        let has_no_place =
+            system.constraints.len() > own && field.size < field.equations.n_coordinates();
+        if !(has_no_place && events.iter().any(resets)) {
+            self.going = Some(going);
+            return Ok(Ok(()));
+        }
+        let state = self.observer.state(&self.driver.field, self.driver.t, &self.driver.x);
+        let compiled = going.phases.loose(&state)?;
+        let settled = Settled::loose(state, &going.shown);
+        // What is closed keeps from closing further, as in the phase it is closed in.
+        let impulses = self.impulses.take();
+        let gone = self.go_on(&mut going, compiled, &settled)?;
+        self.impulses = impulses;
+        self.going = Some(going);
+        Ok(gone)
     }
 
     /// Impulses are seen by the events of their instant only.
@@ -428,6 +506,7 @@ impl Simulation<'_> {
         match self.going.take() {
             Some(old) => {
                 next.shown.closed.clone_from(&old.shown.closed);
+                next.shown.there.clone_from(&old.shown.there);
                 next.shown.open_load.clone_from(&old.shown.open_load);
                 next.shown.sticks[..old.shown.sticks.len()].copy_from_slice(&old.shown.sticks);
                 next.piles = old.piles;
@@ -435,6 +514,7 @@ impl Simulation<'_> {
                 next.energy = old.energy;
                 next.report = old.report;
                 next.here = old.here;
+                next.flipped = old.flipped;
                 next.idle = old.idle;
                 next.lifted = old.lifted;
             }
@@ -531,7 +611,7 @@ impl Simulation<'_> {
         }
         self.driver = driver;
         self.driver.set_events(functions);
-        self.paths.clear();
+        self.forget_paths();
         self.setting = setting;
         if let Err(error) = self.driver.settle_branches() {
             return Ok(Err(Failure::Field(error)));

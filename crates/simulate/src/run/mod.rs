@@ -30,10 +30,13 @@ pub(crate) use simulation::Simulation;
 
 use crate::at_state::report::EvalError;
 use crate::at_state::{Reference, Refusal};
+use crate::drive::End;
 use crate::integrators::{self, Needs};
 use crate::normal_form::picture_for;
+use crate::phases::rows;
 use crate::points::start::{self, Start};
 use crate::program::observer::Observation;
+use crate::run::going::Going;
 use crate::setting::{Setting, State};
 use dalembert_derive::formulations::lagrange;
 use dalembert_derive::picture::Picture;
@@ -142,7 +145,12 @@ pub(crate) fn simulate_on(
     let (t, x) = (simulation.driver.t, simulation.driver.x.clone());
     let at_first = simulation.driver.rest_noise(t, &x);
     let clock = Instant::now();
-    let end = simulation.run(&times, options.end, record, watch)?;
+    let mut end = simulation.run(&times, options.end, record, watch)?;
+    // Rows are told by who has the model as written.
+    if let (End::Failed(failure), Some(_)) = (&end, &simulation.going) {
+        let number = |row| rows::as_written(&simulation.setting.model.system, row);
+        end = End::Failed(failure.clone().renumbered(&number));
+    }
     simulation.seconds.integrate =
         clock.elapsed().as_secs_f64() - simulation.overhead.as_secs_f64();
     let driver = &mut simulation.driver;
@@ -154,8 +162,8 @@ pub(crate) fn simulate_on(
     simulation.sizes.rest =
         rest.iter().zip(&at_first).map(|(a, b)| if *b > 0.0 { *a } else { 0.0 }).collect();
     simulation.finish();
-    if let Some(going) = simulation.going.as_ref().filter(|going| !going.lifted) {
-        let report = &going.report;
+    if let Some(going) = simulation.going.as_mut().filter(|going| !going.lifted) {
+        let report = going.end();
         let system = &simulation.setting.given().system;
         let (touches, rubs) = (!system.contacts.is_empty(), !system.frictions.is_empty());
         simulation.certificate.touch = [
@@ -186,7 +194,7 @@ pub(crate) fn simulate_on(
         sizes: simulation.sizes,
         error: Verification::NotAsked,
         dense: simulation.driver.dense.take(),
-        phases: simulation.going.map(|going| going.report),
+        phases: simulation.going.map(Going::into_report),
     })
 }
 

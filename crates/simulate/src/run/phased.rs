@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! open     gap ↓ 0                 closed   N ↓ 0
+//! there    condition ↓ 0           away     condition ↑ 0
 //! stick    F_s ∓ f ↓ 0             slip     |v| ↓ 0
 //! ```
 //!
@@ -14,9 +15,10 @@
 //!
 //! [`System::in_phase`]: dalembert_model::system::System::in_phase
 
+use crate::at_state::report::EvalError;
 use crate::phases::facts::Facts;
 use crate::phases::lift::lifted;
-use crate::phases::{Deciding, Fault, Known, Settled};
+use crate::phases::{Deciding, Fault, Known, Settled, rows};
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
 use dalembert_expr::{ExprId, Exprs, Symbol, SymbolKind};
@@ -53,6 +55,8 @@ pub(crate) struct Key {
     idle: Vec<usize>,
     /// Frictions that slip by their force but do not move.
     still: Vec<usize>,
+    /// Contacts that are not there.
+    away: Vec<usize>,
 }
 
 /// A phase with its program.
@@ -155,14 +159,32 @@ impl Phases {
     /// The phase in which everything is open and nothing has stopped: for a run that has none.
     pub fn free(&self, state: &State) -> Result<Compiled, RunError> {
         let phase = Phase::free(&self.model().system);
-        self.compiled(Key { phase, idle: Vec::new(), still: Vec::new() }, state, &[])
+        self.compiled(
+            Key { phase, idle: Vec::new(), still: Vec::new(), away: Vec::new() },
+            state,
+            &[],
+        )
+    }
+
+    /// The phase in which nothing is held, for states that events set: no slip has a direction.
+    pub fn loose(&self, state: &State) -> Result<Compiled, RunError> {
+        let system = &self.model().system;
+        let mut phase = Phase::free(system);
+        for (mode, friction) in phase.modes.iter_mut().zip(&system.frictions) {
+            *mode = if friction.slip.len() > 1 { Mode::Toward } else { Mode::Forward };
+        }
+        let phase = phase.canonical(system);
+        let key = Key { phase, idle: Vec::new(), still: Vec::new(), away: Vec::new() };
+        self.compiled(key, state, &[])
     }
 
     /// The program of what was decided.
     pub fn program(&self, settled: &Settled) -> Result<Compiled, RunError> {
         let is_still = |f: &usize| settled.shown.sticks[*f] && !settled.phase.modes[*f].sticks();
         let still = (0..settled.phase.modes.len()).filter(is_still).collect();
-        let key = Key { phase: settled.phase.clone(), idle: settled.idle.clone(), still };
+        let there = &settled.shown.there;
+        let away = (0..there.len()).filter(|&c| !there[c]).collect();
+        let key = Key { phase: settled.phase.clone(), idle: settled.idle.clone(), still, away };
         self.compiled(key, &settled.state, &settled.slow)
     }
 
@@ -188,7 +210,8 @@ impl Phases {
         let anew = |setting: &Setting, state: Option<&State>| -> Result<Compiled, RunError> {
             let (model, guards) = guarded(setting.given(), key);
             let setting = setting.of_model(model);
-            let mut program = Program::of_phase(&setting, &self.options, state)?;
+            let mut program = Program::of_phase(&setting, &self.options, state)
+                .map_err(|error| as_written(error, &setting))?;
             if let Some(functions) = &mut program.functions {
                 functions.guard_from(self.own_events());
             }
@@ -217,8 +240,21 @@ impl Phases {
                 }
             }
         };
-        compiled.program.check(state)?;
+        let setting = compiled.program.setting();
+        compiled.program.check(state).map_err(|error| as_written(error, setting))?;
         Ok(compiled)
+    }
+}
+
+/// An error that speaks of the rows of a phase, for who reads the model as written.
+fn as_written(error: RunError, setting: &Setting) -> RunError {
+    let number = |row| rows::as_written(&setting.model.system, row);
+    match error {
+        RunError::Refused(refusal) => RunError::Refused(refusal.renumbered(&number)),
+        RunError::Eval(EvalError::Refused(refusal)) => {
+            RunError::Eval(EvalError::Refused(refusal.renumbered(&number)))
+        }
+        other => other,
     }
 }
 
@@ -243,14 +279,18 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
         let contact = &system.contacts[at];
         let name = contact.name.clone();
         if let Some(condition) = contact.condition {
-            list.push((Guard::Condition(at), name.clone(), condition, Direction::Both));
+            // By its direction it comes from the side that was decided on, whatever its sign is where
+            // it has just passed 0.
+            let direction =
+                if key.away.contains(&at) { Direction::Rising } else { Direction::Falling };
+            list.push((Guard::Condition(at), name.clone(), condition, direction));
         }
         match contact.held {
             Some(_) => {
                 let load = exprs.of_symbol(contact.normal);
                 list.push((Guard::Load(at), name, load, Direction::Falling));
             }
-            None if !key.idle.contains(&at) => {
+            None if !key.idle.contains(&at) && !key.away.contains(&at) => {
                 list.push((Guard::Gap(at), name, contact.gap(), Direction::Falling));
             }
             None => {}

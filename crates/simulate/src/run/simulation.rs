@@ -5,6 +5,7 @@ use crate::drive::{
     Accumulation, Dense, Driver, End, EventFunctions, Failure, Jolt, Statistics, Undecided,
 };
 use crate::integrators::{Integrator, dop853};
+use crate::phases::rows;
 use crate::points::impulse::Impulses;
 use crate::points::start::Start;
 use crate::program::energy::Energies;
@@ -52,6 +53,8 @@ pub(crate) struct Simulation<'a> {
     pub(super) energies: Energies,
     /// ∫|ẋ| dt of each component.
     pub(super) paths: Vec<f64>,
+    /// The steps that these paths are made of.
+    pub(super) path_steps: u32,
     pub(super) sizes: Sizes,
     pub(super) first: Vec<f64>,
     pub(super) conserved: bool,
@@ -134,6 +137,7 @@ impl<'a> Simulation<'a> {
             largest_multipliers: Vec::new(),
             energies,
             paths: Vec::new(),
+            path_steps: 0,
             sizes: Sizes::new(&state.q),
             first: state.q.clone(),
             conserved,
@@ -174,7 +178,7 @@ impl<'a> Simulation<'a> {
         self.energies.see(&self.driver.field, t, &x, true);
         let mut recorded = t;
         // Between constant steps the dense output is less exact than their ends.
-        let at_steps = self.holds_energy != HoldsEnergy::No;
+        let holds_energy = self.holds_energy != HoldsEnergy::No;
         let middle = 0.5 * (self.driver.t + end);
         let forward = if end >= self.driver.t { 1.0 } else { -1.0 };
         let mut times_before = 0.0;
@@ -188,7 +192,7 @@ impl<'a> Simulation<'a> {
             if !events.is_empty() {
                 let mut is_interrupted = false;
                 let told = recorded;
-                let times_run = times_before + self.driver.times(&self.paths);
+                let times_run = times_before + self.times();
                 let mut see = |observation: &Observation| {
                     gauss.see(&observation.gauss);
                     recorded = observation.state.t;
@@ -198,7 +202,7 @@ impl<'a> Simulation<'a> {
                     None => self.act(&events, told, &mut see)?,
                     Some(_) => {
                         times_before = times_run;
-                        self.paths.clear();
+                        self.forget_paths();
                         self.act_in_phases(&events, told, &mut see)?
                     }
                 };
@@ -213,6 +217,9 @@ impl<'a> Simulation<'a> {
             let energies = &mut self.energies;
             self.paths.resize(self.driver.x.len(), 0.0);
             let (paths, sizes, first) = (&mut self.paths, &mut self.sizes, &self.first);
+            let path_steps = &mut self.path_steps;
+            // And so it is of work, where steps go by residuals: they are as long as the motion allows.
+            let at_steps = holds_energy || self.driver.goes_by_residuals();
             let mut last_t = self.driver.t;
             let mut failure = None;
             let by_impacts = self.going.as_ref().map_or(0.0, |going| going.energy);
@@ -253,6 +260,7 @@ impl<'a> Simulation<'a> {
                     sizes.see(first, sample.x, rates);
                     let length = (sample.t - last_t).abs();
                     paths.iter_mut().zip(rates).for_each(|(path, d)| *path += d.abs() * length);
+                    *path_steps += 1;
                     last_t = sample.t;
                 }
                 if !sample.is_step {
@@ -263,7 +271,7 @@ impl<'a> Simulation<'a> {
                 watch(progress)
             });
             self.certificate.gauss = gauss.residual();
-            let times_run = times_before + self.driver.times(&self.paths);
+            let times_run = times_before + self.times();
             self.certificate.characteristic_times = times_run;
             self.energies.look(&self.setting);
             self.certificate.energy_balance = self.followed.then_some(self.energies.balance());
@@ -309,6 +317,18 @@ impl<'a> Simulation<'a> {
         }
     }
 
+    /// How often the state has changed by its own size on its paths. A step does not change it more than
+    /// once: what does, by its rates, has been at rest, and its size is rounding.
+    fn times(&self) -> f64 {
+        self.driver.times(&self.paths).min(f64::from(self.path_steps))
+    }
+
+    /// Begins new paths.
+    pub(super) fn forget_paths(&mut self) {
+        self.paths.clear();
+        self.path_steps = 0;
+    }
+
     /// Lets events act at the driver's state, and then those that happen because of that, where what
     /// is told was `recorded` last. Returns how the run ends, if it ends here.
     fn act(
@@ -321,6 +341,9 @@ impl<'a> Simulation<'a> {
             Ok(pending) => pending,
             Err(failure) => return Ok(Some(End::Failed(failure))),
         };
+        if let Err(failure) = self.let_go(events)? {
+            return Ok(Some(End::Failed(failure)));
+        }
         // What some of them change may make others happen at the same time.
         while !pending.events.is_empty() {
             let moved = match self.acting().act(&mut pending, see) {
@@ -435,7 +458,7 @@ impl<'a> Simulation<'a> {
         let mut energies = Energies::new(setting, &picture, &equations);
         std::mem::swap(&mut energies, &mut self.energies);
         self.energies.go_on(energies, setting);
-        self.paths.clear();
+        self.forget_paths();
         let system = &self.setting.model.system;
         let mut next = state.q.clone();
         next.extend(self.setting.numbers(&equations.own, &state.table(system)));
@@ -493,14 +516,24 @@ impl<'a> Simulation<'a> {
         self.evaluations += driver.field.evaluations;
         let own = self.own_events;
         self.undecided.extend(driver.undecided.iter().filter(|u| u.event < own));
-        self.jolts.extend(driver.jolts.iter().cloned());
+        let number = |rows_of: &mut Vec<usize>| {
+            let system = &self.setting.model.system;
+            rows_of.iter_mut().for_each(|row| *row = rows::as_written(system, *row));
+        };
+        for mut jolt in driver.jolts.iter().cloned() {
+            number(&mut jolt.constraints);
+            self.jolts.push(jolt);
+        }
         self.jumped += driver.jumped;
         let certificate = &mut self.certificate;
         certificate.position_residual =
             certificate.position_residual.max(driver.violation.position);
         certificate.velocity_residual =
             certificate.velocity_residual.max(driver.violation.velocity);
-        certificate.rank_changes.extend(driver.rank_changes.iter().cloned());
+        for mut change in driver.rank_changes.iter().cloned() {
+            number(&mut change.constraints);
+            certificate.rank_changes.push(change);
+        }
         let condition = driver.field.servo_condition();
         certificate.servo_condition = match (certificate.servo_condition, condition) {
             (Some(a), Some(b)) => Some(a.max(b)),

@@ -1,0 +1,89 @@
+//! Runs that end in a phase of contacts and friction: the rows of the phase are not the model's, and
+//! what is said points at the contact or friction that they are of.
+
+mod support;
+
+use dalembert::failures;
+use dalembert::simulate::run::{self, RunOptions};
+use dalembert::simulate::{Setting, drive::End};
+use std::ops::ControlFlow;
+
+/// A box on three or four points, with whatever moves it.
+fn boxed(points: usize, mu: f64, gravity: &str, more: &str, start: &str) -> String {
+    let place =
+        [["a", "b"], ["-a", if points == 3 { "0" } else { "b" }], ["a", "-b"], ["-a", "-b"]];
+    let contact = |(k, [x, y]): (usize, &[&str; 2])| {
+        format!("contact c{k}: ground normal [0,0,1], box at [{x},{y},-h], friction mu\n")
+    };
+    let contacts: String = place[..points].iter().enumerate().map(contact).collect();
+    format!(
+        "param m = 1, a = 0.2, b = 0.1, h = 0.05, mu = {mu}, g = 9.81
+         gravity {gravity}
+         body box: mass m, inertia m/3*[b^2+h^2, a^2+h^2, a^2+b^2], free
+         {contacts}{more}
+         start box.r = [0,0,h], {start}
+         run t = 0..2"
+    )
+}
+
+/// Whatever ends them, no row is looked for where it is not, and what is pointed at touches or rubs.
+#[test]
+fn rows_of_phases_are_told_by_their_contacts() {
+    let (down, rest) = ("[0,0,-g]", "box.velocity = [0,0,0], box.omega = [0,0,0]");
+    let slope = "g*[sin(0.4),0,-cos(0.4)]";
+    let mut texts = vec![
+        boxed(3, 0.5, slope, "", rest),
+        boxed(4, 0.5, slope, "", rest),
+        boxed(3, 0.3, down, "", "box.velocity = [1,0.3,0], box.omega = [0,0,0]"),
+        boxed(3, 0.3, down, "", "box.velocity = [0,0,0], box.omega = [0,0,3]"),
+    ];
+    for force in ["2.5", "2.9", "4"] {
+        texts.push(boxed(3, 0.3, down, &format!("force box.r[1]: {force}"), rest));
+    }
+    let mut rows = 0;
+    for text in texts {
+        let loaded = support::load(&text);
+        let model = loaded.model.as_ref().unwrap_or_else(|| panic!("{}", support::render(&loaded)));
+        let setting = Setting::new(model).expect("values");
+        let options = RunOptions::of_model(&setting);
+        let report = match run::run(&setting, &options, &mut |_| ControlFlow::Continue(())) {
+            Ok(report) => report,
+            Err(_) => continue,
+        };
+        let End::Failed(failure) = &report.end else { continue };
+        let words = failure.words(model);
+        let told = failures::explain(&setting, &report, &loaded.file).expect("a failure");
+        let spans = told.labels.iter().map(|label| label.span);
+        for span in spans {
+            let place = &text[span.start as usize..span.end as usize];
+            assert!(place.starts_with("contact"), "{place:?}: {words}");
+        }
+        rows += usize::from(words.contains("`c0") || words.contains("`c1"));
+    }
+    assert!(rows > 0, "none of them spoke of rows");
+}
+
+/// What is said of loads that are not found with the friction they make.
+#[test]
+fn coupled_frictions_are_pointed_at() {
+    for (text, place) in [
+        (
+            "coord x, y
+             kinetic (x'^2 + y'^2)/2
+             contact floor: y >= 0, sliding x', friction 0.3",
+            "contact floor",
+        ),
+        (
+            "coord x, y
+             kinetic (x'^2 + y'^2)/2
+             constraint rail: y = 0
+             friction rub: 0.3*abs(multiplier(rail)) along x'",
+            "friction rub",
+        ),
+    ] {
+        let model = support::motion::model(text);
+        let told = failures::explain_coupled(&model, "words");
+        let span = told.labels[0].span;
+        assert!(text[span.start as usize..].starts_with(place), "{span:?}");
+    }
+}
