@@ -419,3 +419,35 @@ fn roots_of_what_turns_are_passed() {
         }
     }
 }
+
+/// Where a force has no value a little beyond a turn, nothing says that a motion with a velocity
+/// sticks there.
+#[test]
+fn what_has_no_value_holds_nothing() {
+    let forces = [
+        "if(x < 0, sqrt(-x^3), 0)",
+        "if(x < 0, log(-x), 0)",
+        "if(x >= 0, 0, -x*log(-x))",
+        "if(x < 0, 1000*max(-x, 0)^1.5, 0)",
+        "if(x < 0, asin(1 + x), 0)",
+        "if(x < 0, (-x)^-0.5, 0)",
+        "if(x < 0, sqrt(x^3), 0)",
+        "abs(x)*log(abs(x))",
+        "if(x < 0, sqrt(-1 - x^2), 1)",
+        "sign(x)*sqrt(x)",
+        "if(x > -2 and 0 < x, 0, -(-x)^0.5)",
+    ];
+    for force in forces {
+        for velocity in [-2.0, -0.3, 0.0] {
+            let text = format!(
+                "coord x\nkinetic x'^2/2\npotential 9.81*x\nforce x: {force}\n\
+                 start x = 1, x' = {velocity:?}\nrun t = 0..2"
+            );
+            for method in ["auto", "taylor", "dop853", "radau", "gauss6"] {
+                let (report, _) = ran(&text, |o| o.method = method.to_owned());
+                let is_stuck = matches!(report.end, End::Sticks(_));
+                assert!(!is_stuck, "{method} {velocity}: {force}: {:?}", report.stopped);
+            }
+        }
+    }
+}
