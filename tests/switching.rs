@@ -363,3 +363,106 @@ fn an_event_at_an_angle_is_not_one_at_its_cut() {
         assert_eq!(times(&report, 2).len(), down, "{seed}: {text}");
     }
 }
+
+/// A force on a unit mass, as the statement of it and as its acceleration at (x, x').
+type Rooted = (&'static str, fn(f64, f64) -> f64);
+
+/// Roots of what is 0 where a switch turns: a step up to there has to go a little beyond it.
+const ROOTED: [Rooted; 17] = [
+    ("potential 2/5*abs(x)^2.5", |x, _| -x.signum() * x.abs().powf(1.5)),
+    ("potential (x^2)^1.25*2/5", |x, _| -x.signum() * x.abs().powf(1.5)),
+    ("force x: -x*sqrt(abs(x))", |x, _| -x * x.abs().sqrt()),
+    ("force x: -sign(x)*abs(x)^1.5", |x, _| -x.signum() * x.abs().powf(1.5)),
+    ("force x: -sign(x)*sqrt(abs(x))", |x, _| -x.signum() * x.abs().sqrt()),
+    ("param p = 1.3\nforce x: -x - sign(x)*abs(x)^p", |x, _| -x - x.signum() * x.abs().powf(1.3)),
+    ("force x: -x - 10*max(x - 0.5, 0)^1.5", |x, _| -x - 10.0 * (x - 0.5).max(0.0).powf(1.5)),
+    ("force x: -x - 10*(3*max(2*x - 1, 0, -7))^1.5", |x, _| {
+        -x - 10.0 * (3.0 * (2.0 * x - 1.0).max(0.0)).powf(1.5)
+    }),
+    ("force x: -x + if(x > 0.5, -1000*(x - 0.5)^1.5, 0)", |x, _| {
+        -x - 1000.0 * (x - 0.5).max(0.0).powf(1.5)
+    }),
+    ("force x: -x + if(x < -2 or 0.5 >= x, -max(0.5 - x, 0)^0.5, -(6*x - 3)^1.5)", |x, _| {
+        -x + if x > 0.5 { -(6.0 * x - 3.0).powf(1.5) } else { -(0.5 - x).sqrt() }
+    }),
+    ("potential x^2/2 + 3*max(x - 0.5, 0)^2.5", |x, _| -x - 7.5 * (x - 0.5).max(0.0).powf(1.5)),
+    ("potential x^2/2 + if(x < 0, 4*(max(-x, 0))^2.5, 0)", |x, _| {
+        -x + 10.0 * (-x).max(0.0).powf(1.5)
+    }),
+    ("force x: -x - 0.1*sign(x')*abs(x')^1.5", |x, v| -x - 0.1 * v.signum() * v.abs().powf(1.5)),
+    ("force x: -x - 0.1*x'*sqrt(abs(x'))", |x, v| -x - 0.1 * v * v.abs().sqrt()),
+    ("force x: -x - 0.1*x'*abs(x')^0.7", |x, v| -x - 0.1 * v * v.abs().powf(0.7)),
+    ("force x: -x - 0.1*min(abs(x'), 2)^1.2*sign(x')", |x, v| {
+        -x - 0.1 * v.abs().min(2.0).powf(1.2) * v.signum()
+    }),
+    ("force x: -x - 0.1*(abs(x')*x^2)^1.25*sign(x')", |x, v| {
+        -x - 0.1 * (v.abs() * x * x).powf(1.25) * v.signum()
+    }),
+];
+
+/// x at t = 7 from rest at 1, by a method of order 4 in short constant steps.
+fn by_short_steps(acceleration: fn(f64, f64) -> f64) -> f64 {
+    let steps = 350_000;
+    let h = 7.0 / f64::from(steps);
+    let (mut x, mut v) = (1.0, 0.0);
+    for _ in 0..steps {
+        let a = acceleration(x, v);
+        let (x1, v1) = (x + 0.5 * h * v, v + 0.5 * h * a);
+        let b = acceleration(x1, v1);
+        let (x2, v2) = (x + 0.5 * h * v1, v + 0.5 * h * b);
+        let c = acceleration(x2, v2);
+        let (x3, v3) = (x + h * v2, v + h * c);
+        let d = acceleration(x3, v3);
+        x += h / 6.0 * (v + 2.0 * v1 + 2.0 * v2 + v3);
+        v += h / 6.0 * (a + 2.0 * b + 2.0 * c + d);
+    }
+    x
+}
+
+#[test]
+fn roots_of_what_turns_are_passed() {
+    for (force, acceleration) in ROOTED {
+        let right = by_short_steps(acceleration);
+        let text = format!("coord x\nkinetic x'^2/2\n{force}\nstart x = 1, x' = 0\nrun t = 0..7");
+        for method in ["auto", "taylor", "dop853", "radau", "gauss4", "gauss6", "gauss8"] {
+            let (report, _) = ran(&text, |o| o.method = method.to_owned());
+            assert_eq!(report.end, End::Finished, "{method}: {force}");
+            let off = (report.last.as_ref().expect("a state").state.q[0] - right).abs();
+            // Steps that do not adapt are as good as they are long.
+            let bound = if method.starts_with("gauss") { 1e-3 } else { 1e-7 };
+            assert!(off < bound, "{method}: {off:.1e}\n{force}");
+        }
+    }
+}
+
+/// Where a force has no value a little beyond a turn, nothing says that a motion with a velocity
+/// sticks there.
+#[test]
+fn what_has_no_value_holds_nothing() {
+    let forces = [
+        "if(x < 0, sqrt(-x^3), 0)",
+        "if(x < 0, log(-x), 0)",
+        "if(x >= 0, 0, -x*log(-x))",
+        "if(x < 0, 1000*max(-x, 0)^1.5, 0)",
+        "if(x < 0, asin(1 + x), 0)",
+        "if(x < 0, (-x)^-0.5, 0)",
+        "if(x < 0, sqrt(x^3), 0)",
+        "abs(x)*log(abs(x))",
+        "if(x < 0, sqrt(-1 - x^2), 1)",
+        "sign(x)*sqrt(x)",
+        "if(x > -2 and 0 < x, 0, -(-x)^0.5)",
+    ];
+    for force in forces {
+        for velocity in [-2.0, -0.3, 0.0] {
+            let text = format!(
+                "coord x\nkinetic x'^2/2\npotential 9.81*x\nforce x: {force}\n\
+                 start x = 1, x' = {velocity:?}\nrun t = 0..2"
+            );
+            for method in ["auto", "taylor", "dop853", "radau", "gauss6"] {
+                let (report, _) = ran(&text, |o| o.method = method.to_owned());
+                let is_stuck = matches!(report.end, End::Sticks(_));
+                assert!(!is_stuck, "{method} {velocity}: {force}: {:?}", report.stopped);
+            }
+        }
+    }
+}

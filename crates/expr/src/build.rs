@@ -383,7 +383,7 @@ impl Arena {
 
     /// A sum as content × primitive part: coprime integer coefficients, the
     /// first positive.
-    fn primitive(&mut self, sum: ExprId) -> (NumberId, ExprId) {
+    pub(crate) fn primitive(&mut self, sum: ExprId) -> (NumberId, ExprId) {
         let Node::Sum { constant, start, len } = self.node(sum) else {
             return (NumberId::ONE, sum);
         };

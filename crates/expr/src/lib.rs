@@ -46,6 +46,7 @@ mod print;
 mod random;
 pub mod restriction;
 mod reverse;
+mod roots;
 mod sample;
 pub mod series;
 mod simplify;

@@ -17,6 +17,8 @@
 //!
 //! and in the quarter |y| < x, where both have the same value, itself. There c stays as it
 //! is, so that it turns nowhere but at the cut and, once, on the way around.
+//!
+//! Roots have a value beyond the turn as well: see [`roots`](crate::roots).
 
 use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
@@ -65,8 +67,14 @@ impl Exprs {
         let mut signs: FxHashMap<ExprId, Symbol> = FxHashMap::default();
         let mut conditions: FxHashMap<ExprId, Symbol> = FxHashMap::default();
         let mut angles: FxHashMap<ExprId, ExprId> = FxHashMap::default();
+        let never_negative = self.bases_of_roots(&order);
         for id in order {
             let node = self.arena.lock().node(id);
+            if !never_negative.is_empty()
+                && let Some(new) = self.with_frozen_roots(id, &never_negative, &image)
+            {
+                image.insert(id, new);
+            }
             let Node::Call { function, start, len } = node else { continue };
             let arguments: Vec<ExprId> =
                 self.arena.lock().items(start, len).iter().map(|i| i.expr).collect();
@@ -108,6 +116,22 @@ impl Exprs {
                         self.call(Function::If, &[mode, best, other])
                     });
                     image.insert(id, chosen);
+                }
+                Function::If => {
+                    let mut list = inner();
+                    let mut is_new = false;
+                    for (k, arm) in list.iter_mut().enumerate().skip(1) {
+                        let mut sides = self.sides_of(arguments[0], k == 1);
+                        for (guard, _) in &mut sides {
+                            *guard = self.replace_nodes(&[*guard], &image)[0];
+                        }
+                        let new = self.with_roots_on_branch(*arm, &sides);
+                        is_new |= new != *arm;
+                        *arm = new;
+                    }
+                    if is_new {
+                        image.insert(id, self.call(function, &list));
+                    }
                 }
                 Function::Negative | Function::NotPositive => {
                     let guard = inner()[0];

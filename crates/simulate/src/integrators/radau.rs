@@ -439,6 +439,9 @@ impl Integrator for Radau {
                     true => form.entries(step.t, &self.y, step.rates, &mut by_rate, &mut by),
                     false => form.derivatives(step.t, &self.y, step.rates, &mut by_rate, &mut by),
                 }
+                // A root at 0 has no slope there. The iteration only needs slopes nearby.
+                let entries = by_rate.iter_mut().chain(&mut by);
+                entries.filter(|slope| !slope.is_finite()).for_each(|slope| *slope = 0.0);
                 self.forget_factors();
                 self.jacobian = Some(Jacobian { by_rate, by, pattern, is_fresh: true });
             }

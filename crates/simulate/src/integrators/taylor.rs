@@ -22,7 +22,8 @@
 //!
 //! The step is known before it is taken. The dense output is the polynomial itself. For motions
 //! that are analytic: at a state without a series (a root at 0, a motion at a branch of its own)
-//! a step of [DOP853](super::dop853) is taken. Not for stiff motions.
+//! a step of [DOP853](super::dop853) is taken. So it is beside a state without one (|x|^{3/2} at x next to
+//! 0), where the radius of convergence is next to nothing. Not for stiff motions.
 
 use super::dop853::{self, Dop853};
 use super::{Integrator, Needs, Polynomial, Problem, Step, Stiffness};
@@ -54,6 +55,9 @@ pub(crate) const ROUNDING: f64 = 1e-8;
 /// Steps are not longer than so many times the one before: what does not show in the series of a
 /// state may be near.
 pub(crate) const LONGER: f64 = 8.0;
+/// Series that suit a step shorter than this part of the one at hand end at a singularity beside the
+/// state: no motion gets that much faster at once.
+const BESIDE: f64 = 1e-3;
 
 /// The method and its last step.
 pub struct Taylor {
@@ -84,6 +88,8 @@ pub struct Taylor {
     /// Where there is no series.
     other: Dop853,
     has_series: bool,
+    /// A time and state beside one without a series.
+    beside: Option<(f64, Vec<f64>)>,
 }
 
 /// The method for states of a size.
@@ -106,6 +112,7 @@ pub fn new(size: usize) -> Taylor {
         stiff: None,
         other: dop853::new(size),
         has_series: true,
+        beside: None,
     }
 }
 
@@ -244,8 +251,14 @@ impl Integrator for Taylor {
     }
 
     fn length(&mut self, motion: &mut dyn Problem, step: &Step<'_>) -> Option<f64> {
+        self.beside = None;
         self.expand(motion, step).ok()?;
-        self.length_again(step)
+        let suited = self.length_again(step)?;
+        if suited < BESIDE * step.h.abs() {
+            self.beside = Some((step.t, step.x.to_vec()));
+            return None;
+        }
+        Some(suited)
     }
 
     fn length_again(&self, step: &Step<'_>) -> Option<f64> {
@@ -289,7 +302,9 @@ impl Integrator for Taylor {
         step: Step<'_>,
         next: &mut [f64],
     ) -> Result<f64, FieldError> {
-        if self.expand(motion, &step).is_err() {
+        let is_beside = self.beside.as_ref().is_some_and(|(t, x)| *t == step.t && x == step.x);
+        if is_beside || self.expand(motion, &step).is_err() {
+            self.has_series = false;
             return self.other.step(motion, step, next);
         }
         self.h = step.h;

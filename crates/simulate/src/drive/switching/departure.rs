@@ -7,7 +7,9 @@
 //! of the model, which has only its two sides, so the run ends and says so; it does not
 //! follow the sides in ever shorter steps.
 //!
-//! Where several switches turn at once, their branches are tried together.
+//! Where several switches turn at once, their branches are tried together. A side on which the
+//! rates are no numbers tells nothing: a motion sticks only where every side is known not to lead
+//! away.
 
 use crate::drive::tolerances::switching::{AHEAD, BESIDE, LEVEL, ONWARD};
 use crate::drive::{Driver, RANK};
@@ -108,6 +110,9 @@ impl Driver {
         }
         // Where friction is a paradox on one side there is still the other.
         let Some(_) = sides.first() else { return failure.map_or(Ok(Departure::Open), Err) };
+        let has_no_value = matches!(failure, Some(FieldError::NotFinite { .. }));
+        let is_known =
+            !has_no_value && sides.iter().flat_map(|side| &side.away).all(|away| !away.is_nan());
         let largest: Vec<f64> = (0..switches.len())
             .map(|k| sides.iter().fold(0f64, |m, side| m.max(side.away[k].abs())))
             .collect();
@@ -124,6 +129,10 @@ impl Driver {
                 true if is_after(first, switches, after) => Departure::On(first.modes.clone()),
                 _ => Departure::Open,
             }),
+            (None, _) if !is_known => match failure {
+                Some(failure) => Err(failure),
+                None => Ok(Departure::Open),
+            },
             (None, _) => {
                 let held = |k: &usize| {
                     largest[*k] > 0.0
