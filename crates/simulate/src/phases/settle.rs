@@ -334,7 +334,9 @@ impl Deciding<'_> {
         let is_number =
             |row: &Row| row.value.is_finite() && row.entries.iter().all(|a| a.is_finite());
         let is_known = |g: &GapAt| g.gap.is_finite() && is_number(&g.row);
-        let gaps = at.gaps.iter().all(|g| !g.is_there || is_known(g));
+        // Where its condition fails a gap needs no value.
+        let fails = |g: &GapAt| g.condition.as_ref().is_some_and(|c| c.value < 0.0);
+        let gaps = at.gaps.iter().all(|g| fails(g) || is_known(g));
         let slips = at.slips.iter().flat_map(|s| &s.rows).all(is_number);
         if gaps && slips { Ok(()) } else { Err(Fault::NoValue) }
     }
