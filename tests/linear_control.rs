@@ -3,8 +3,8 @@
 
 use dalembert::analyze::Watch;
 use dalembert::analyze::linearize::{
-    Complex, Kind, Linearization, Local, Orbit, Side, Stability, equilibria_within, floquet,
-    linearize, linearize_along, linearize_here, symbolic,
+    Complex, Kind, Linearization, LinearizeError, Local, Orbit, Side, Stability, equilibria_within,
+    floquet, linearize, linearize_along, linearize_here, symbolic,
 };
 use dalembert::simulate::report;
 use dalembert::simulate::{Setting, State};
@@ -343,6 +343,97 @@ fn a_swinging_pendulum_has_multipliers_one() {
     let model = model("coord th; kinetic th'^2/2; potential -cos(th); start th = 1; run t = 0..8");
     let setting = Setting::new(&model).expect("values");
     assert!(floquet(&setting, 0.9 * period, &Watch::nobody()).is_err());
+}
+
+/// What does not come back is not periodic, though its linear equations are; nor is what is set on the
+/// way followed. At rest there is no direction along the motion.
+#[test]
+fn a_periodic_motion_comes_back() {
+    let asked = |text: &str, period: f64| {
+        let model = model(text);
+        let setting = Setting::new(&model).expect("values");
+        floquet(&setting, period, &Watch::nobody())
+    };
+    let tau = std::f64::consts::TAU;
+    let oscillator = "coord x; kinetic x'^2/2; potential x^2/2; start x = 1; run t = 0..9";
+    assert!(matches!(asked(oscillator, 3.0), Err(LinearizeError::Elsewhere { .. })));
+    // Half a period later positions are elsewhere, and A is the same.
+    assert!(matches!(asked(oscillator, tau / 2.0), Err(LinearizeError::Elsewhere { .. })));
+    assert!(asked(oscillator, tau).is_ok());
+    let falls = "coord y; kinetic y'^2/2; potential 9.81*y; force y: -y'; run t = 0..3";
+    assert!(matches!(asked(falls, 2.0), Err(LinearizeError::Elsewhere { is_rate: true, .. })));
+    let forced = "coord x; kinetic x'^2/2; potential 2*x^2; force x: cos(t) - x'; run t = 0..9";
+    assert!(matches!(asked(forced, tau), Err(LinearizeError::Elsewhere { .. })));
+    // Turns, and what the equations do not depend on, go on.
+    let turns = "coord th, s; kinetic th'^2/2 + s'^2/2; start th' = 2, s' = 1; run t = 0..9";
+    assert!(asked(turns, tau / 2.0).is_ok());
+    let sampled = "coord x; kinetic x'^2/2; force x: x + u; state u' = 0
+        event tick: every 0.1 -> u = -3*x - 4*x'; run t = 0..9";
+    assert!(matches!(asked(sampled, 0.1), Err(LinearizeError::Resets { .. })));
+    let rests = asked("coord x; kinetic x'^2/2; force x: -x'; run t = 0..9", 1.0).expect("rest");
+    assert!(!rests.autonomous && rests.orbit() == Orbit::Undecided);
+}
+
+/// Vectors of modes that nothing moves, also those of chains and of a zero alone: w A = λ w.
+#[test]
+fn modes_that_nothing_moves_are_vectors() {
+    for (text, count, chain) in [
+        // Beside the driven one a body is free.
+        ("coord a, b; input F = 0; kinetic (a'^2 + b'^2)/2; force a: F; output oa = a", 1, 2),
+        // A cyclic coordinate that nothing shows, and what depends on it.
+        (
+            "coord x; input F = 0; state z' = 0; kinetic x'^2/2; potential x^2; force x: F; output o = x",
+            1,
+            1,
+        ),
+        (
+            "coord a, b; input F = 0; kinetic (a'^2 + b'^2)/2; potential b^2 + a*b; force a: F - a'; output o = a",
+            0,
+            0,
+        ),
+        (
+            "coord a, b, c; input F = 0; kinetic (a'^2 + b'^2 + c'^2)/2; force a: F; output o = a",
+            2,
+            2,
+        ),
+        (
+            "coord a, b; input F = 0; kinetic (a'^2 + b'^2)/2; potential b^2; force a: F; force b: -b'; output o = a",
+            2,
+            1,
+        ),
+    ] {
+        let found = of(text);
+        let n = found.reduced.dimension();
+        let parts = &found.control.uncontrollable;
+        assert_eq!(parts.len(), count, "{text}: {parts:?}");
+        for part in parts {
+            assert_eq!(part.chain, chain, "{text}");
+            for j in 0..n {
+                let sum = |k: usize| -> f64 {
+                    (0..n).map(|i| part.weights[i][k] * found.reduced.matrix[i * n + j]).sum()
+                };
+                let [re, im] = part.weights[j];
+                let own = [
+                    part.value[0] * re - part.value[1] * im,
+                    part.value[0] * im + part.value[1] * re,
+                ];
+                let off = (sum(0) - own[0]).hypot(sum(1) - own[1]);
+                assert!(off < 1e-9, "{text}: {part:?}");
+            }
+        }
+    }
+}
+
+/// An equilibrium at 0 is one of them: rounding next to it leads nowhere else.
+#[test]
+fn equilibria_at_zero_are_kept() {
+    let model =
+        model("coord x; kinetic x'^2/2; potential x^2/2; force x: z - x'; state z' = z - z^3");
+    let setting = Setting::new(&model).expect("values");
+    let sides = [Side { place: 0, ends: [-2.0, 2.0] }, Side { place: 1, ends: [-2.0, 2.0] }];
+    let within = equilibria_within(&setting, &sides, 60, &Watch::nobody()).expect("equilibria");
+    let found: Vec<f64> = within.found.iter().map(|f| f.state.q[1]).collect();
+    near(&found, &[-1.0, 0.0, 1.0], 1e-9);
 }
 
 /// A double pendulum rests in four positions; a bead on a fast hoop in three up to turns.
