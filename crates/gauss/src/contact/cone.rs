@@ -9,7 +9,10 @@
 //! d = s'(d) / |s'(d)| ,
 //! ```
 //!
-//! one step where slips do not couple. Coulomb's cone in space is no convex problem, so that this
+//! of which the step is d ← (s' + gμN d)/|s' + gμN d|, g the largest of what a force does to a component of
+//! s': what pulls, without the friction. It is one step where slips do not couple, also where friction
+//! leaves next to nothing of the pull: s'/|s'| itself would be turned by every error of d, as often
+//! larger as gμN is than |s'|. Coulomb's cone in space is no convex problem, so that this
 //! solution is the only one is not proved.
 
 use crate::linalg::norm;
@@ -36,6 +39,8 @@ pub struct Tried {
     pub rate: Vec<f64>,
     /// Rates below this are 0.
     pub small: f64,
+    /// The largest s' that a force of 1 along a component gives that component.
+    pub mobility: f64,
 }
 
 /// Trials differ by less than this in the end,
@@ -68,7 +73,11 @@ pub fn next(trials: &[Trial], tried: &[Tried], round: usize) -> Option<Vec<Trial
             // It does not move that way: at the bound, to rounding.
             continue;
         }
-        let turned: Vec<f64> = rate.iter().map(|r| r / length).collect();
+        let held = tried[at].mobility * tried[at].bound;
+        let held = if held.is_finite() { held.max(0.0) } else { 0.0 };
+        let pull: Vec<f64> = rate.iter().zip(direction).map(|(r, d)| r + held * d).collect();
+        let length = norm(&pull);
+        let turned: Vec<f64> = pull.iter().map(|p| p / length).collect();
         let apart: Vec<f64> = turned.iter().zip(direction).map(|(a, b)| a - b).collect();
         let apart = norm(&apart);
         if apart > SAME && !(round > 60 && apart < NEARLY) {

@@ -3,6 +3,8 @@
 use crate::phases::Fault;
 use crate::phases::facts::{FactsAt, Row};
 use crate::phases::settle::{Deciding, Known, ROUNDS, Settled, Shown, along, largest, norm, reach};
+use crate::phases::share::{Bearer, missing};
+use crate::phases::strike::mobility;
 use crate::setting::State;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
 use dalembert_gauss::contact::decide::{Found, Held, Verdict, decide_held};
@@ -14,6 +16,11 @@ use std::ops::Range;
 const AHEAD: f64 = 1e-6;
 /// How far velocities go ahead where a slip of several components begins: a part of that time.
 const NUDGE: f64 = 1e-10;
+/// They go as far as this part of what pulls takes them there, at least.
+const LEAST: f64 = 1e-3;
+
+/// Forces are borne together up to this part.
+const BEARS: f64 = 1e-9;
 
 /// The elements of a decision: contacts and frictions with their rows in the space.
 pub(super) struct Elements {
@@ -266,6 +273,8 @@ impl Deciding<'_> {
         let found = ties.first()?;
         let bounds = self.facts.bounds(at, None);
         let (mut own, mut tried, mut which) = (Vec::new(), Vec::new(), Vec::new());
+        // Of forces that are not unique these are some, and others may hold.
+        let holds = self.shares(at, found, space, elements, &bounds);
         for (held, &(contact, friction)) in elements.held.iter().zip(&elements.of) {
             let Some(f) = friction else { continue };
             let Some(trial) = elements.trials[f].clone() else { continue };
@@ -275,11 +284,14 @@ impl Deciding<'_> {
                 (Some(_), Some(normal)) => load(normal),
                 _ => 1.0,
             };
+            let is_shared = holds && trial == Trial::Stick;
+            let force = |row: usize| if is_shared { 0.0 } else { load(row) };
             tried.push(Tried {
-                force: rows().map(load).collect(),
+                force: rows().map(force).collect(),
                 bound: bounds[f][1].max(bounds[f][0]) * unit,
                 rate: rows().map(|row| space.value(row, found.accelerations[row])).collect(),
                 small: rows().map(|row| space.value(row, space.noise[row])).sum(),
+                mobility: mobility(space, rows()),
             });
             own.push(trial);
             which.push(f);
@@ -288,6 +300,52 @@ impl Deciding<'_> {
         let mut trials = elements.trials.clone();
         which.into_iter().zip(next).for_each(|(f, trial)| trials[f] = Some(trial));
         Some(trials)
+    }
+
+    /// Whether what is tried to stick holds together, where its forces are not unique.
+    fn shares(
+        &self,
+        at: &FactsAt,
+        found: &Found,
+        space: &Space,
+        elements: &Elements,
+        bounds: &[[f64; 2]],
+    ) -> bool {
+        let is_open = |f: usize| {
+            elements.trials[f] == Some(Trial::Stick)
+                && elements.rows[f].clone().any(|row| found.open[row])
+        };
+        if !(0..elements.trials.len()).any(is_open) {
+            return false;
+        }
+        let (n, entries) = (at.numbers.size, &elements.touches.rows);
+        let (mut bearers, mut borne) = (Vec::new(), Vec::new());
+        for (held, &(_, friction)) in elements.held.iter().zip(&elements.of) {
+            let rows = match friction.map(|f| (f, &elements.trials[f])) {
+                Some((f, Some(Trial::Stick))) => elements.rows[f].clone(),
+                None => 0..0,
+                // What slips is given, with the load it slips by.
+                Some(_) => continue,
+            };
+            borne.extend(rows.clone().chain(held.touch.normal));
+            let slips = rows.map(|row| entries[row].clone()).collect();
+            let bound = friction.map_or(0.0, |f| bounds[f][1].max(bounds[f][0]));
+            bearers.push(match held.touch.normal {
+                Some(normal) => Bearer::Pushes(entries[normal].clone(), slips, bound),
+                None => Bearer::Rubs(slips, bound),
+            });
+        }
+        bearers.extend(at.numbers.jacobian.chunks(n.max(1)).map(|row| Bearer::Free(row.to_vec())));
+        let (mut force, mut sizes) = (vec![0.0; n], vec![0f64; n]);
+        let loads: Vec<f64> = borne.iter().map(|&row| space.load(row, found.loads[row])).collect();
+        let largest = largest(&loads);
+        for (&row, load) in borne.iter().zip(&loads) {
+            for (i, a) in entries[row].iter().enumerate() {
+                force[i] += load * a;
+                sizes[i] = sizes[i].max(largest * a.abs());
+            }
+        }
+        missing(&bearers, &force, &sizes) <= BEARS
     }
 
     /// The state with velocities of an instant later: slips that begin have a direction there.
@@ -300,7 +358,11 @@ impl Deciding<'_> {
     ) -> Result<State, Fault> {
         let change = space.change(&found.loads);
         let acceleration: Vec<f64> = space.v_dot.iter().zip(&change).map(|(a, d)| a + d).collect();
-        let dt = NUDGE * self.time(state, &acceleration, span);
+        // Where friction leaves next to nothing of what pulls, as at the very instant it is overcome, it
+        // turns what has no speed faster than times can be told.
+        let (pull, left) = (largest(&space.v_dot), largest(&acceleration));
+        let more = if left > 0.0 { (LEAST * pull / left).max(1.0) } else { 1.0 };
+        let dt = more * NUDGE * self.time(state, &acceleration, span);
         let velocity = state.velocity.iter().zip(&acceleration).map(|(v, a)| v + dt * a).collect();
         self.with_velocity(state, velocity)
     }

@@ -17,6 +17,7 @@ pub(crate) mod lift;
 pub(crate) mod piles;
 pub(crate) mod rows;
 pub(crate) mod settle;
+pub(crate) mod share;
 mod strike;
 
 pub use fault::Fault;

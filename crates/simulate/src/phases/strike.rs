@@ -55,6 +55,12 @@ fn loads_for(
     rows.into_iter().enumerate().map(load).collect()
 }
 
+/// The largest rate that a load of 1 on one of these rows gives it.
+pub(super) fn mobility(space: &Space, rows: Range<usize>) -> f64 {
+    let own = |row: usize| space.value(row, space.coupling(row, row) * space.scaled(row, 1.0));
+    rows.map(own).fold(0.0, f64::max)
+}
+
 impl Strikes {
     fn add(&mut self, row: &Row, value: f64) -> usize {
         self.touches.rows.push(row.entries.clone());
@@ -98,6 +104,7 @@ impl Deciding<'_> {
                         bound: bounds[*f][0] * touch.normal.map_or(0.0, load),
                         rate: rows.clone().map(|row| space.value(row, impact.after[row])).collect(),
                         small: rows.clone().map(|row| space.value(row, space.noise[row])).sum(),
+                        mobility: mobility(&space, rows.clone()),
                     }
                 })
                 .collect();

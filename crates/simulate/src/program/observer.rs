@@ -5,6 +5,7 @@ use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows}
 use crate::normal_form::Matrix;
 pub use crate::normal_form::Solved;
 use crate::normal_form::layout::{Layout, Outputs, Sparse};
+use crate::phases::share::{Bearer, missing};
 use crate::phases::{Here, Shown};
 use crate::program::compiled::Compiled;
 use crate::program::field::{Feedback, Field, FieldError};
@@ -23,7 +24,7 @@ use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::scale::Units;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{DEFAULT, Factored};
-use dalembert_model::system::{Energy, Mode, Model, OfTouch, System, Unknown};
+use dalembert_model::system::{Energy, Friction, Mode, Model, OfTouch, System, Unknown};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -515,6 +516,61 @@ impl PhaseSeen {
             }
         }
         list
+    }
+
+    /// The part of what is borne that no sharing of the loads bears without a pull, or a friction over its
+    /// bound, where what frictions hold is not unique; 0 where it is.
+    pub(crate) fn shared(&self, seen: &Observation) -> f64 {
+        let own = &self.setting.model.system;
+        let n = own.n_coordinates();
+        let open = |row: usize| seen.indeterminate.get(row).copied().unwrap_or(true);
+        let is_open = |f: &Friction| f.held.as_ref().is_some_and(|held| held.clone().any(open));
+        if !own.frictions.iter().any(is_open) {
+            return 0.0;
+        }
+        let row = |at: usize| -> Vec<f64> { (0..n).map(|i| seen.jacobian.entry(at, i)).collect() };
+        let mut table = seen.table(own);
+        own.contacts.iter().for_each(|c| table.set(c.normal, 1.0));
+        let bound =
+            |f: &Friction| self.setting.number(f.static_bound.unwrap_or(f.bound), &table).max(0.0);
+        let (mut bearers, mut borne) = (Vec::new(), Vec::new());
+        for contact in &own.contacts {
+            let Some(normal) = contact.held else { continue };
+            let friction = contact.friction.map(|f| &own.frictions[f]);
+            match friction.map(|f| (f, f.held.clone())) {
+                // What slips by its load is a force beside it.
+                Some((_, None)) => {}
+                Some((friction, Some(held))) => {
+                    borne.extend(held.clone().chain([normal]));
+                    let slips = held.map(row).collect();
+                    bearers.push(Bearer::Pushes(row(normal), slips, bound(friction)));
+                }
+                None => {
+                    borne.push(normal);
+                    bearers.push(Bearer::Pushes(row(normal), Vec::new(), 0.0));
+                }
+            }
+        }
+        for friction in own.frictions.iter().filter(|f| f.contact.is_none()) {
+            let Some(held) = friction.held.clone() else { continue };
+            borne.extend(held.clone());
+            bearers.push(Bearer::Rubs(held.map(row).collect(), bound(friction)));
+        }
+        let touched = |at: &usize| {
+            own.contacts.iter().any(|c| c.held == Some(*at))
+                || own.frictions.iter().any(|f| f.held.as_ref().is_some_and(|h| h.contains(at)))
+        };
+        let written = (0..seen.multipliers.len()).filter(|at| !touched(at));
+        bearers.extend(written.map(|at| Bearer::Free(row(at))));
+        let largest = borne.iter().map(|&at| seen.multipliers[at].abs()).fold(0.0, f64::max);
+        let (mut force, mut sizes) = (vec![0.0; n], vec![0f64; n]);
+        for &at in &borne {
+            for (i, a) in row(at).into_iter().enumerate() {
+                force[i] += seen.multipliers[at] * a;
+                sizes[i] = sizes[i].max(largest * a.abs());
+            }
+        }
+        missing(&bearers, &force, &sizes)
     }
 
     /// Sets what a system (the model as written, or that of the phase) says of contacts and frictions.

@@ -77,6 +77,8 @@ pub struct PhaseReport {
     sizes: (f64, f64),
     /// The largest pull and excess as they are.
     worst: (f64, f64),
+    /// The largest part of what is borne that no sharing of loads bears, where these are not unique.
+    unborne: f64,
     /// The same of the last output, which tells nothing where the phase ends by them there: forces
     /// that jump have jumped, and the phase has not changed yet.
     last: Option<Borne>,
@@ -89,6 +91,8 @@ struct Borne {
     pull: f64,
     excess: f64,
     sizes: (f64, f64),
+    /// The part that no sharing bears.
+    unborne: f64,
 }
 
 impl PhaseReport {
@@ -100,9 +104,11 @@ impl PhaseReport {
         if self.worst.0 > 0.0 {
             self.pull = self.worst.0 / self.sizes.0;
         }
+        self.unborne = self.unborne.max(last.unborne);
         if self.worst.1 > 0.0 {
             self.excess = self.worst.1 / self.sizes.1;
         }
+        self.excess = self.excess.max(self.unborne);
     }
 }
 
@@ -253,9 +259,10 @@ impl Going {
         self.report.count_last();
         let (report, reached) = (&mut self.report, self.sizes[0]);
         let t = seen.state.t;
-        let mut borne = Borne { t, pull: 0.0, excess: 0.0, sizes: (0.0, 0.0) };
+        let mut borne = Borne { t, pull: 0.0, excess: 0.0, sizes: (0.0, 0.0), unborne: 0.0 };
         if let Some(phase) = &seen.phase {
             borne.sizes = phase.sizes(seen);
+            borne.unborne = phase.shared(seen);
             for (bound, force) in phase.held(seen) {
                 borne.sizes.1 = borne.sizes.1.max(bound);
                 borne.excess = borne.excess.max(force - bound);
