@@ -148,6 +148,8 @@ fn frictions_that_share_a_load() {
             let moved = q(&report)[usize::from(axis == "y")].abs();
             let rate: f64 = if pulled == "0.6*t" { 0.6 } else { 1.0 };
             let exact = rate * (4.0 - 2.0 / rate).powi(3) / 6.0;
+            // Across it both begin to slip as it begins to turn, and that may not be told.
+            assert!(passes || axis == "y", "{axis}: {pulled}: {:?}", report.verdict());
             assert!(!passes || (moved - exact).abs() < 1e-6, "{axis}: {pulled}: {moved} {exact}");
         }
     }

@@ -47,6 +47,9 @@ pub(crate) enum Guard {
     Negative(usize),
 }
 
+/// Symbols that stand for multipliers of least norm, with their rows.
+type Least = Vec<(Symbol, usize)>;
+
 /// A phase as it is moved.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
@@ -208,12 +211,13 @@ impl Phases {
     /// The program of a phase with the parameters of the setting.
     fn compile(&self, key: &Key, state: &State) -> Result<Compiled, RunError> {
         let anew = |setting: &Setting, state: Option<&State>| -> Result<Compiled, RunError> {
-            let (model, guards) = guarded(setting.given(), key);
+            let (model, guards, least) = guarded(setting.given(), key);
             let setting = setting.of_model(model);
             let mut program = Program::of_phase(&setting, &self.options, state)
                 .map_err(|error| as_written(error, &setting))?;
             if let Some(functions) = &mut program.functions {
                 functions.guard_from(self.own_events());
+                functions.set_least(least);
             }
             Ok(Compiled { program, guards: Arc::new(guards) })
         };
@@ -269,12 +273,14 @@ fn slow_name(friction: &Friction) -> String {
     format!("{}.slow", friction.name)
 }
 
-/// The model of a phase with its guards as events behind its own.
-fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
+/// The model of a phase with its guards as events behind its own, and the symbols in these that stand for
+/// multipliers of least norm, by rows.
+fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>, Least) {
     let mut phased = model.in_phase(&key.phase);
     let exprs = phased.exprs.share();
     let system = &mut phased.system;
     let mut list: Vec<(Guard, String, ExprId, Direction)> = Vec::new();
+    let mut least = Least::new();
     for at in 0..system.contacts.len() {
         let contact = &system.contacts[at];
         let name = contact.name.clone();
@@ -327,6 +333,26 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
                         list.push((Guard::Bound(at), name.clone(), room, Direction::Falling));
                     }
                 } else {
+                    // What several share is not unique, and is looked at where the least of it, in the
+                    // mean, is above a bound.
+                    let mut stands_for = |row: usize| {
+                        let name = format!("{}.least[{row}]", system.frictions[at].name);
+                        let symbol = exprs.symbol(&name, SymbolKind::Variable);
+                        least.push((symbol, row));
+                        system.unknowns.push((symbol, Unknown::Multiplier(row)));
+                        exprs.of_symbol(symbol)
+                    };
+                    let held = system.frictions[at].held.clone().unwrap_or(0..0);
+                    let forces: Vec<ExprId> = held.map(&mut stands_for).collect();
+                    let contact = system.frictions[at].contact.map(|c| &system.contacts[c]);
+                    let normal = contact.and_then(|c| Some((c.normal, c.held?)));
+                    let bound = match normal {
+                        Some((symbol, row)) => {
+                            let load = stands_for(row);
+                            exprs.at(exprs.substitute(&[bound.id], &[(symbol, load)])[0])
+                        }
+                        None => bound,
+                    };
                     let squares: Vec<ExprId> =
                         forces.iter().map(|&f| exprs.at(f).powi(2).id).collect();
                     let room = (bound.powi(2) - exprs.at(exprs.sum(&squares))).id;
@@ -381,7 +407,7 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>) {
             span,
         });
     }
-    (phased, guards)
+    (phased, guards, least)
 }
 
 /// The multipliers of a friction that sticks.

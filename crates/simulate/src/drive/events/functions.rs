@@ -120,6 +120,8 @@ pub struct EventFunctions {
     vague: Vec<usize>,
     /// The largest coordinate there was before.
     far: f64,
+    /// Symbols that stand for multipliers of least norm where these are not unique, with their rows.
+    least: Vec<(Symbol, usize)>,
 }
 
 impl EventFunctions {
@@ -215,6 +217,7 @@ impl EventFunctions {
             guards: kinds.len(),
             vague: Vec::new(),
             far: 0.0,
+            least: Vec::new(),
             sides: vec![EventSide::default(); kinds.len()],
             pending: vec![0; kinds.len()],
             lost: vec![false; kinds.len()],
@@ -253,6 +256,20 @@ impl EventFunctions {
     /// whose rounding that is.
     pub(crate) fn set_vague(&mut self, vague: Vec<usize>, far: f64) {
         (self.vague, self.far) = (vague, far);
+    }
+
+    /// Tells which symbols stand for multipliers of least norm.
+    pub(crate) fn set_least(&mut self, least: Vec<(Symbol, usize)>) {
+        self.least = least;
+    }
+
+    /// What an observation tells.
+    fn told(&self, seen: &Observation) -> Table {
+        let mut table = seen.table(&self.setting.model.system);
+        for &(symbol, row) in &self.least {
+            table.set(symbol, seen.multipliers.get(row).copied().unwrap_or(f64::NAN));
+        }
+        table
     }
 
     /// Whether it is a guard.
@@ -298,6 +315,7 @@ impl EventFunctions {
         self.sides.clone_from(&other.sides);
         self.usual.clone_from(&other.usual);
         self.guards = other.guards;
+        self.least.clone_from(&other.least);
     }
 
     /// Takes over the sides of some of them from where they stood in another phase.
@@ -329,7 +347,7 @@ impl EventFunctions {
     pub(in crate::drive) fn values(&mut self, field: &mut Field, t: f64, x: &[f64]) -> Vec<f64> {
         let loaded = self.load(field, t, x);
         self.seen = self.observer.as_mut().and_then(|o| o.observe(field, t, x).ok());
-        let table = self.seen.as_ref().map(|seen| seen.table(&self.setting.model.system));
+        let table = self.seen.as_ref().map(|seen| self.told(seen));
         let value = |kind: &Kind| match (kind, &table) {
             (Kind::Plain(at, _), _) if loaded.is_ok() => self.values.output[*at],
             (Kind::Observed(function), Some(table)) => self.setting.number(*function, table),
@@ -474,7 +492,7 @@ impl EventFunctions {
         };
         let multiplier =
             |row: usize| seen.multipliers[row].abs().max(seen.multiplier_by_forces(row));
-        let table = seen.table(system);
+        let table = self.told(seen);
         let (accelerations, momentum_rates) = (system.accelerations(), system.momentum_rates());
         let place = |list: &[Symbol], symbol: Symbol| list.iter().position(|s| *s == symbol);
         let size = |symbol: Symbol| -> f64 {
