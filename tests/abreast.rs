@@ -1,6 +1,10 @@
 //! Motions moved abreast: the ends that runs have and their events, the same bits alone and in any
 //! company, and the driver where something is to be decided.
 
+#[allow(dead_code)]
+#[path = "support/pushes.rs"]
+mod pushes;
+
 use dalembert::expr::{Random, Symbol};
 use dalembert::formulations::{ALL, by_name};
 use dalembert::model::system::Energy;
@@ -319,6 +323,66 @@ fn rows_that_follow_with_other_values_only_are_held() {
             let end = ends(&program, &options, lanes, std::slice::from_ref(&motion)).remove(0);
             assert_eq!(end.end, End::Finished);
             assert_eq!(end.x[2].abs() > 0.5, falls, "c = {value}: {:?}", end.x);
+        }
+    }
+}
+
+/// Motions that something moves later on end where runs do, from rest and on their way; in many
+/// lanes each as alone.
+#[test]
+fn what_is_pushed_later_is_where_its_run_is() {
+    let mut random = Random::new(21);
+    let beside = "coord y\nkinetic y'^2/2\npotential y^2/2\n";
+    for k in 0..60 {
+        let push = pushes::push(&mut random);
+        // Free, held, with what moves beside it, and joined to that.
+        let held = ["", "potential x^2/2\n", "force x: -0.1*x'\n"][k % 3];
+        let joined = format!("{beside}potential (x - y)^2/8\n");
+        let beside = ["", beside, &joined][k / 3 % 3];
+        let text = format!(
+            "coord x\nkinetic x'^2/2\n{held}{beside}force x: {}\nrun t = 0..{}",
+            push.text,
+            pushes::END
+        );
+        let model = load(&Input::text("push", &text));
+        let setting = Setting::new(&model).expect("values");
+        let options = options(&setting, 1e-9);
+        let program = Program::new(&setting, &options).expect("a program");
+        let count = model.system.coordinates.len();
+        let starts: Vec<(Start, Departure)> = (0..5)
+            .map(|id| {
+                let mut some = |first: f64| -> Vec<f64> {
+                    let list = (0..count).map(|i| if i == 0 { first } else { random.signed() });
+                    list.collect()
+                };
+                let (q, rate) = match id {
+                    0 => (some(0.0), vec![0.0; count]),
+                    1 => (some(0.1), vec![0.0; count]),
+                    2 => (vec![0.0; count], vec![0.0; count]),
+                    _ => (some(0.7), some(-0.3)),
+                };
+                let guess = Guess { q, rate, by_momenta: false };
+                let begin = start::from(&setting, 0.0, &guess, false).expect("a start");
+                let motion = Departure::new(id, begin.state.clone());
+                (begin, motion)
+            })
+            .collect();
+        let motions: Vec<Departure> = starts.iter().map(|(_, motion)| motion.clone()).collect();
+        let alone = ends(&program, &options, 1, &motions);
+        for (begin, motion) in &starts {
+            let right = by_run(&setting, &options, begin.clone()).expect("a run");
+            let arrived = &alone[motion.id];
+            assert_eq!(arrived.end, End::Finished, "{k}: {text}");
+            let size = right.iter().fold(0f64, |m, x| m.max(x.abs()));
+            for (own, right) in arrived.x.iter().zip(&right) {
+                let off = (own - right).abs();
+                assert!(off <= 2e-7 * size, "{k} {}: {own} {right}\n{text}", motion.id);
+            }
+        }
+        for lanes in [4, 8] {
+            for arrived in ends(&program, &options, lanes, &motions) {
+                assert_eq!(bits(&arrived), bits(&alone[arrived.id]), "{k}, lanes {lanes}: {text}");
+            }
         }
     }
 }

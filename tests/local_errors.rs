@@ -13,10 +13,14 @@
 #[allow(dead_code)]
 #[path = "support/motions.rs"]
 mod motions;
+#[allow(dead_code)]
+#[path = "support/pushes.rs"]
+mod pushes;
 mod support;
 
 use dalembert::expr::Random;
 use dalembert::simulate::Observation;
+use dalembert::simulate::drive::End;
 use dalembert::simulate::run::RunOptions;
 use dalembert::simulate::run::verify::{Sink, StateError, run_verified};
 use dalembert::simulate::{Setting, State};
@@ -248,4 +252,35 @@ fn a_run_that_passes_is_no_further_off_than_it_says() {
     }
     println!("{passed} of {all} pass");
     assert!(passed * 10 > all * 9, "{passed} of {all}");
+}
+
+/// A mass at rest has no size, and what first moves it may be 1e-300: it is met by what it is when
+/// something is moved, by every method that chooses its steps.
+#[test]
+fn what_is_pushed_from_rest_is_where_the_push_brings_it() {
+    let mut random = Random::new(11);
+    for k in 0..60 {
+        let push = pushes::push(&mut random);
+        let [far, fast] = pushes::free(&push);
+        let end = pushes::END;
+        // At the origin and far from it, alone and beside another.
+        let from = [0.0, 0.1, 40.0][k % 3];
+        let beside = ["", "coord y; kinetic y'^2/2; potential y^2/2; start y = 1\n"][k / 3 % 2];
+        let text = format!(
+            "coord x\nkinetic x'^2/2\nforce x: {}\n{beside}start x = {from}\nrun t = 0..{end}\n",
+            push.text
+        );
+        for method in ["taylor", "dop853", "radau"] {
+            let (report, _) = support::motion::ran(&text, |o| o.method = method.to_owned());
+            let place = format!("{k} {method}\n{text}");
+            assert_eq!(report.end, End::Finished, "{place}");
+            let state = &report.last.as_ref().expect("a state").state;
+            let (x, v) = (state.q[0] - from, state.velocity[0]);
+            // Positions have the digits that they have; and where something is in the units of a
+            // run, a millionth of the tolerance counts for nothing.
+            let (bound, unit) = (1e-7 * fast, 3e-15 * from);
+            assert!((v - fast).abs() <= bound + unit, "{v} {fast}: {place}");
+            assert!((x - far).abs() <= 1e-7 * far + end * unit, "{x} {far}: {place}");
+        }
+    }
 }

@@ -150,6 +150,10 @@ def write(table):
         "multipliers, whose equations are not linear or are decided anew in each step; states beside positions "
         "(integrators, filters).",
         "",
+        "Cases are one run each, at the tolerance: nothing estimates their errors, as the second run "
+        "of `dal run` does for one motion. How far off they are is told by the same cases at a smaller "
+        "tolerance, or by `dal run` of some of them.",
+        "",
     ]
     PAGE.write_text("\n".join(lines))
 

@@ -54,6 +54,8 @@ pub(crate) enum Command {
         dal view gallery:rolling-disk --open\n  dal view pendulum.dal --port 8000 --t-end 20")]
     View(Named<View>),
     /// Runs many cases of a model: parameters and start values varied.
+    ///
+    /// Each case is one run at the tolerance, without the estimate of its error that `dal run` makes.
     #[command(
         after_help = "Examples:\n  dal sweep gallery:double-pendulum --vary \"theta1 = 0..pi:pi/50\" --out fan\n  \
         dal sweep cart.dal --vary \"m = 1..2, x' ~ normal(0, 0.1)\" --samples 10000 --sampling sobol \\\n    \

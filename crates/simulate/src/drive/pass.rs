@@ -14,6 +14,9 @@ use crate::integrators::Step;
 use crate::program::field::{Field, FieldError};
 use std::ops::ControlFlow;
 
+/// Where time is in the forces, so many parts of a step are looked at.
+const PARTS: u32 = 8;
+
 /// What is called at each output and at each step.
 pub(super) type Record<'r> = dyn FnMut(&mut Field, Sample<'_>) -> ControlFlow<()> + 'r;
 
@@ -223,6 +226,9 @@ impl Driver {
         self.weigh_masses();
         self.weigh_rest();
         self.field.certified_rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
+        if self.adapts() && self.look_for_pushes(&pass) {
+            self.field.certified_rates(self.t, &self.x, &mut pass.rates).map_err(Failure::Field)?;
+        }
         if self.h == 0.0 {
             self.h = forward * self.first_step(&pass.rates, end);
         }
@@ -401,6 +407,11 @@ impl Driver {
             }
             // There must be rates at the end; they are needed next.
             if adapts && !arrival.turned && arrival.events.is_none() {
+                if self.is_timed() {
+                    let (integrator, field) = (&mut self.integrator, &mut self.field);
+                    let inside = integrator.defect_inside(field, &pass.weights, PARTS);
+                    error = error.max(inside.unwrap_or(f64::INFINITY));
+                }
                 let end = self.field.lasting_rates(arrival.t, &pass.next, &mut pass.between);
                 if let Err(failure) = end {
                     return match self.reject(pass, h, 0.25) {
@@ -408,8 +419,13 @@ impl Driver {
                         Err(_) => Err(Failure::Field(failure)),
                     };
                 }
-                arrival.rated = Some(self.field.evaluations);
+                error = error.max(self.weigh_new(pass, h));
                 error = error.max(self.integrator.defect(&pass.between, &pass.weights));
+                if error <= 1.0 && self.goes_over_a_push(pass, h) {
+                    error = f64::INFINITY;
+                }
+                // What was evaluated last is the end of the step.
+                arrival.rated = Some(self.field.evaluations);
             }
         }
         if adapts && error > 1.0 {

@@ -18,6 +18,12 @@
 //! taken as r from there on, as long as that is far below what the energy of the motion
 //! could do to it.
 //!
+//! What has no size where a step begins and has one at its end is measured by that (a mass at rest
+//! that is pushed later on), or by the largest of those it moves with, in units of equal mass: else
+//! a step could go over all that happens to it. So that such sizes can be followed from where they
+//! come, none is less than 1e-270 of any unit: numbers have not enough digits below. Where nothing
+//! moves at the beginning, none is less than 1e-40 of what the forces on the way could make of it.
+//!
 //! Where a system begins at rest, rounding errors δ of the forces that balance there move it, and
 //! as long as it is no faster than they can have made it, δ h is allowed to velocities and δ h²
 //! to positions.
@@ -30,14 +36,19 @@ use super::Driver;
 use super::abreast::{Measure, Measures};
 use crate::drive::pass::Pass;
 use crate::drive::tolerances::scales::{
-    COUPLED, DIGITS, FALLS, HARDLY, KEEPS, LEAST, LIGHT, LOW, SHARE, SHORTER, SMALL, TOGETHER, WORK,
+    COUPLED, DIGITS, FALLS, FAR_BELOW, HARDLY, KEEPS, LEAST, LIGHT, LOW, RESTS, SHAKEN, SHARE,
+    SHORTER, SMALL, STILL, TINY, TOGETHER, WORK,
 };
 use crate::integrators::{Needs, Problem, Step};
 use crate::program::field::still;
+use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::largest;
 
 /// After this many steps it is looked at again.
 const VOUCHED: u32 = 16;
+
+/// Where nothing moves, this many parts of a step are looked at for what would.
+const GLANCES: u32 = 64;
 
 /// The sizes of a motion's components.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +59,8 @@ pub(super) struct Scales {
     pub(super) own: Vec<f64>,
     /// r, where it was learned.
     floor: Vec<f64>,
+    /// Where nothing moves at the beginning: what no size is below; else empty.
+    least: Vec<f64>,
     /// What rounding does to v̇ where the motion begins at rest; empty if it does not.
     pub(super) rest: Vec<f64>,
     /// The largest √(Σ g_j v_j²), g the diagonal of the metric, or of v̇ in a step.
@@ -59,6 +72,8 @@ pub(super) struct Scales {
     /// Positions, then own velocities.
     components: Vec<Component>,
     has_massless: bool,
+    /// Whether time is in the forces or the constraints, where that was looked for.
+    is_timed: Option<bool>,
     /// Which part each coordinate belongs to.
     parts: Vec<usize>,
     /// The largest position and velocity of each part.
@@ -126,8 +141,8 @@ impl Scales {
 
     /// Forgets a motion; what belongs to the model is kept.
     pub(super) fn restart(&mut self) {
-        let parts = std::mem::take(&mut self.parts);
-        *self = Scales { parts, ..Scales::default() };
+        let (parts, is_timed) = (std::mem::take(&mut self.parts), self.is_timed);
+        *self = Scales { parts, is_timed, ..Scales::default() };
     }
 
     /// Takes over the positions of a motion in other velocities.
@@ -218,7 +233,13 @@ impl Scales {
         if size == 0.0 && floor == 0.0 {
             return 0.0;
         }
-        tolerance * size + larger(floor, DIGITS * x[i].abs())
+        tolerance * larger(size, self.least(i)) + larger(floor, DIGITS * x[i].abs())
+    }
+
+    /// What no size of a component is below.
+    #[inline(always)]
+    fn least(&self, i: usize) -> f64 {
+        self.least.get(i).copied().unwrap_or(TINY)
     }
 
     /// What rounding errors of the forces that balance may do to a component in a step h of a
@@ -478,16 +499,136 @@ impl Driver {
             let moved = |(j, c): (usize, &Component)| {
                 c.unit.root * larger(scales.own[n + j], (rates[n + j] * h).abs())
             };
+            let least = |(j, c): (usize, &Component)| c.unit.root * scales.least(n + j);
+            let slowest = velocities.iter().enumerate().map(least).fold(0f64, f64::max);
             let fastest = velocities.iter().enumerate().map(moved).fold(0f64, f64::max);
             // Forces of which rounding leaves 16 ε work along what it moves in the step.
             let shaken = |(c, noise): (&Component, &f64)| c.unit.root * noise * h.abs();
             let left = velocities.iter().zip(&scales.shaken).map(shaken).fold(0f64, f64::max);
             let left = left * left / (16.0 * f64::EPSILON);
-            let allowed = WORK * tolerance * fastest * fastest + left;
+            let speed = if fastest > 0.0 { larger(fastest, slowest) } else { 0.0 };
+            let energy = if speed > 0.0 { larger(speed * speed, TINY) } else { 0.0 };
+            let allowed = WORK * tolerance * energy + left;
             if let Some(weight) = weights.last_mut().filter(|_| allowed > 0.0) {
                 *weight = 1.0 / allowed;
             }
         }
+    }
+
+    /// Measures what had no size where a step began by what it has at its end, and tells the largest
+    /// error of such components. What only rounding has moved still has none.
+    pub(super) fn weigh_new(&self, pass: &mut Pass, h: f64) -> f64 {
+        let (scales, n) = (&self.scales, self.field.n);
+        let Pass { next, between, weights, errors, weighed, .. } = pass;
+        let components = &scales.components;
+        if weights[..components.len()].iter().all(|weight| *weight > 0.0) {
+            return 0.0;
+        }
+        let sizes: Vec<f64> =
+            (0..components.len()).map(|i| scales.size(i, next, between, h)).collect();
+        let mut most = [vec![0f64; n.max(1)], vec![0f64; n.max(1)]];
+        for (i, (component, size)) in components.iter().zip(&sizes).enumerate() {
+            let most = &mut most[usize::from(i >= n)][component.part];
+            *most = larger(*most, component.unit.root * size);
+        }
+        let mut largest = 0f64;
+        for (i, (component, &size)) in components.iter().zip(&sizes).enumerate() {
+            if weights[i] > 0.0 || component.is_massless {
+                continue;
+            }
+            let noise = match i.checked_sub(n) {
+                Some(j) => scales.shaken.get(j).map_or(0.0, |noise| noise * h.abs()),
+                None => scales.shaken.get(i).map_or(0.0, |noise| noise * h * h),
+            };
+            if !(size > SHAKEN * noise) {
+                continue;
+            }
+            let among = component.unit.back(most[usize::from(i >= n)][component.part]);
+            let size = larger(larger(size, among), scales.least(i));
+            weights[i] = 1.0 / (self.control.tolerance * size + noise + DIGITS * next[i].abs());
+            largest = largest.max(errors[i] * weights[i]);
+            // The next try begins without.
+            *weighed = 0.0;
+        }
+        largest
+    }
+
+    /// Of what does not move, where time is in the forces: looks ahead how large these become on the
+    /// spot. What is far below what they make of a component in the time of the run is nothing, so
+    /// that a push that begins as exp(−700) need not be followed from there; nor is it followed
+    /// while it is what rounding makes of forces that balance, as 1 + tanh(−30). Whether it looked.
+    pub(super) fn look_for_pushes(&mut self, pass: &Pass) -> bool {
+        self.scales.least.clear();
+        let (n, moving) = (self.field.n, self.field.n + self.field.size);
+        let is_still: Vec<bool> =
+            (n..moving).map(|i| self.x[i].abs() < STILL && pass.rates[i].abs() < STILL).collect();
+        if !is_still.contains(&true) || !self.is_timed() {
+            return false;
+        }
+        let (x, way) = (self.x.clone(), pass.end - self.t);
+        let (mut rates, mut most) = (pass.rates.clone(), vec![0f64; moving]);
+        for k in 1..=GLANCES {
+            let t = self.t + way * f64::from(k) / f64::from(GLANCES);
+            if self.field.lasting_rates(t, &x, &mut rates).is_ok() {
+                most.iter_mut().zip(&rates).for_each(|(most, rate)| *most = most.max(rate.abs()));
+            }
+        }
+        let (span, tolerance) = (way.abs(), self.control.tolerance);
+        let velocity = |j: usize| {
+            let noise = self.scales.shaken.get(j).map_or(0.0, |noise| noise / tolerance);
+            if is_still[j] { larger(FAR_BELOW * most[n + j], noise) * span } else { 0.0 }
+        };
+        let has_positions = self.scales.is_rate;
+        let least = (0..moving).map(|i| match i.checked_sub(n) {
+            Some(j) => velocity(j),
+            None if has_positions && i < is_still.len() => velocity(i) * span,
+            None => 0.0,
+        });
+        self.scales.least = least.map(|least| larger(least, TINY)).collect();
+        true
+    }
+
+    /// Whether something without a size, or next to none, both where a step begins and at its end, is moved in between,
+    /// as far as is seen at some times: a push that is over before the step is.
+    pub(super) fn goes_over_a_push(&mut self, pass: &mut Pass, h: f64) -> bool {
+        let moving = self.x.len() - 1;
+        if !self.is_timed() {
+            return false;
+        }
+        let scales = &self.scales;
+        let is_at_rest = |i: &usize| {
+            let size = scales.size(*i, &pass.next, &pass.between, h);
+            !(pass.weights[*i] > 0.0) || size <= RESTS * scales.least(*i)
+        };
+        let rests: Vec<usize> = (0..moving).filter(is_at_rest).collect();
+        if rests.is_empty() {
+            return false;
+        }
+        // Steps of what moves are not as long.
+        let times = if rests.len() == moving { GLANCES } else { GLANCES / 8 };
+        // The rates at the end are needed again.
+        let mut rates = pass.between.clone();
+        let is_moved = (1..times).any(|k| {
+            let t = self.t + h * f64::from(k) / f64::from(times);
+            let is_known = self.field.lasting_rates(t, &pass.next, &mut rates).is_ok();
+            let scales = &self.scales;
+            is_known && rests.iter().any(|&i| (rates[i] * h).abs() > RESTS * scales.least(i))
+        });
+        let t = self.t + h;
+        is_moved || self.field.lasting_rates(t, &pass.next, &mut pass.between).is_err()
+    }
+
+    /// Whether time is in the forces or the constraints.
+    pub(super) fn is_timed(&mut self) -> bool {
+        let field = &self.field;
+        *self.scales.is_timed.get_or_insert_with(|| {
+            let equations = &field.equations;
+            let residuals = equations.configuration_residuals.iter();
+            let residuals = residuals.chain(&equations.velocity_residuals).map(|row| row.1);
+            let forces = equations.force.iter().chain(&equations.nonideal).copied();
+            let all: Vec<ExprId> = forces.chain(residuals).collect();
+            field.model().exprs.symbols_of(&all).contains(&Symbol::TIME)
+        })
     }
 
     /// Looks whether the motion begins at rest.
@@ -689,7 +830,14 @@ impl Driver {
         }
         let weight = |j: usize| metric.get(j).copied().filter(|g| *g > 0.0).unwrap_or(0.0);
         let norm = |v: &[f64]| -> f64 {
-            v.iter().enumerate().map(|(j, a)| weight(j) * a * a).sum::<f64>().sqrt()
+            let by = |unit: f64| -> f64 {
+                let squares =
+                    v.iter().enumerate().map(|(j, a)| weight(j) * (a / unit) * (a / unit));
+                unit * squares.sum::<f64>().sqrt()
+            };
+            let norm = by(1.0);
+            // The squares may be too small for numbers.
+            if norm.is_normal() { norm } else { by(larger(largest(v), f64::MIN_POSITIVE)) }
         };
         let (speed, force) = (norm(&x[n..moving]), norm(&rates[n..moving]));
         let mut length = 0.01 * longest;

@@ -54,6 +54,18 @@ pub(super) mod scales {
     /// Unit: part of the tolerance times what the energy could do. What a component without a
     /// size may be off by.
     pub(in crate::drive) const SHARE: f64 = 1e-3;
+    /// Unit: what numbers have, whatever they are in. Smaller sizes are measured by this, so that
+    /// what is left of digits below the least normal number is no error.
+    pub(in crate::drive) const TINY: f64 = 1e-270;
+    /// Unit: part of what the largest rate makes of a component in the time of the run. Smaller sizes
+    /// are measured by this where nothing moves yet.
+    pub(in crate::drive) const FAR_BELOW: f64 = 1e-40;
+    /// Unit: the least size. What has at most so many rests.
+    pub(in crate::drive) const RESTS: f64 = 1e10;
+    /// Unit: what numbers have, whatever they are in. What is larger moves.
+    pub(in crate::drive) const STILL: f64 = 1e-100;
+    /// Unit: what rounding does to a component in a step. What has moved by less has no size.
+    pub(in crate::drive) const SHAKEN: f64 = 8.0;
     /// Unit: part of what the energy could do. Errors that are taken for rounding are below this.
     pub(in crate::drive) const SMALL: f64 = 1e-8;
 }

@@ -156,6 +156,17 @@ pub trait Integrator: Send {
     fn defect(&self, _rates: &[f64], _weights: &[f64]) -> f64 {
         0.0
     }
+
+    /// The same inside of the last step, at the ends of so many parts of it, where the method has
+    /// not been there: something may come in time, and be over before the step is.
+    fn defect_inside(
+        &mut self,
+        _motion: &mut dyn Problem,
+        _weights: &[f64],
+        _parts: u32,
+    ) -> Result<f64, FieldError> {
+        Ok(0.0)
+    }
 }
 
 macro_rules! integrators {

@@ -356,6 +356,28 @@ impl Integrator for Taylor {
         }
         largest
     }
+
+    fn defect_inside(
+        &mut self,
+        motion: &mut dyn Problem,
+        weights: &[f64],
+        parts: u32,
+    ) -> Result<f64, FieldError> {
+        let mut largest = 0f64;
+        if !self.has_series {
+            return Ok(largest);
+        }
+        let (mut x, mut rates) = (vec![0.0; self.ends.len()], vec![0.0; self.ends.len()]);
+        let ends = self.ends.clone();
+        for k in 1..parts {
+            let h = self.h * f64::from(k) / f64::from(parts);
+            self.coefficients.evaluate_with_rates(h, &mut x, &mut self.ends);
+            motion.rates(self.t + h, &x, &mut rates)?;
+            largest = largest.max(self.defect(&rates, weights));
+        }
+        self.ends = ends;
+        Ok(largest)
+    }
 }
 
 #[cfg(test)]

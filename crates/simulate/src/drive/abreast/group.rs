@@ -23,6 +23,9 @@ const NEARER: f64 = 4.0;
 const AHEAD: f64 = 0.8;
 /// How they come near each other is seen in this part of a step, where none was taken before.
 const GLANCE: f64 = 1.0 / 64.0;
+/// Where time is in the forces, rates are held against those of the series at the ends of so many
+/// parts of a step: a push may begin and end inside.
+const PARTS: usize = 8;
 /// Rounds in which the length of a step is found, if it is not about that of the last one.
 const ROUNDS: usize = 5;
 /// What components may be off by hardly changes between steps whose lengths differ by less.
@@ -518,6 +521,39 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         most
     }
 
+    /// The same inside of steps, where something may come in time.
+    #[inline(always)]
+    fn defect_inside(&mut self, h: &Lane<W>) -> Lane<W> {
+        let mut most = [0.0; W];
+        for k in 1..if self.ready.is_timed { PARTS } else { 1 } {
+            let part: Lane<W> = each(|lane| h[lane] * (k as f64 / PARTS as f64));
+            self.engine.evaluate(part, &mut self.next, &mut self.ends);
+            self.rate(each(|lane| self.t[lane] + part[lane]), true);
+            Self::rates_of(&self.ready.parts, &self.there, &self.next, &mut self.rates);
+            self.measure_new(h);
+            let defect = self.defect(*h);
+            most = each(|lane| most_of(most[lane], defect[lane]));
+        }
+        most
+    }
+
+    /// Measures what had no size where the steps began. Tells of each lane whether there is
+    /// something to go by; where nothing moves that may be moved, the driver looks after it.
+    #[inline(always)]
+    fn measure_new(&mut self, h: &Lane<W>) -> [bool; W] {
+        let smallest = self.weights.as_flattened().iter().copied().fold(f64::INFINITY, f64::min);
+        let mut moves = [true; W];
+        if smallest > 0.0 {
+            return moves;
+        }
+        let Group { ready, sizes, next, rates, weights, .. } = self;
+        for lane in 0..W {
+            sizes.weigh_new(lane, (next, rates), h[lane], &ready.measures, weights);
+            moves[lane] = !ready.is_timed || weights.iter().any(|weight| weight[lane] > 0.0);
+        }
+        moves
+    }
+
     /// Whether lanes may go on: pivots hold, rows do not come near each other, and those that are not
     /// in use hold like the others.
     #[inline(always)]
@@ -608,18 +644,20 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             let is_last = h[lane] == self.end[lane] - self.t[lane];
             if is_last { self.end[lane] } else { self.t[lane] + h[lane] }
         });
+        let inside = self.defect_inside(&h);
         self.engine.evaluate(h, &mut self.next, &mut self.ends);
         let corrected = self.hold(t);
         self.rate(t, true);
         Self::rates_of(&self.ready.parts, &self.there, &self.next, &mut self.rates);
+        let moves = self.measure_new(&h);
         let defect = self.defect(h);
         let growth = self.growth();
         let quiet = self.is_quiet(&growth);
         let mut taken = [false; W];
         for lane in 0..W {
-            let error = most_of(corrected[lane], defect[lane]);
+            let error = most_of(most_of(corrected[lane], defect[lane]), inside[lane]);
             let verdict = match error {
-                _ if !(left[lane] <= LEFT && h[lane] > 0.0) => Verdict::Leaves,
+                _ if !(left[lane] <= LEFT && h[lane] > 0.0 && moves[lane]) => Verdict::Leaves,
                 e if e <= 1.0 && !(quiet[lane] && ahead[lane]) => Verdict::Leaves,
                 e if e <= 1.0 && !self.keeps_sides(lane, h[lane]) => Verdict::Meets,
                 e if e <= 1.0 => Verdict::Taken,

@@ -81,6 +81,8 @@ pub(crate) struct Ready {
     four: Option<Arc<Wide<4>>>,
     eight: Option<Arc<Wide<8>>>,
     most_steps: u64,
+    /// Whether time is in the forces or the constraints: what does not move may be moved later.
+    is_timed: bool,
 }
 
 /// A motion to be moved.
@@ -161,7 +163,7 @@ impl Driver {
             None => (Vec::new(), 0),
         };
         let parts = self.field.abreast(&functions, events)?;
-        Some(Ready::new(parts, self.measures()?, most_steps))
+        Some(Ready::new(parts, self.measures()?, most_steps, self.is_timed()))
     }
 
     /// What is left of the constraints at the state at hand, and the rank there.
@@ -222,14 +224,24 @@ pub(crate) trait Moves: Send {
 }
 
 impl Ready {
-    pub(in crate::drive) fn new(parts: Abreast, measures: Measures, most_steps: u64) -> Ready {
-        let order = soonest(&parts, measures.tolerance);
+    pub(in crate::drive) fn new(
+        parts: Abreast,
+        measures: Measures,
+        most_steps: u64,
+        is_timed: bool,
+    ) -> Ready {
+        let soonest = soonest(&parts, measures.tolerance);
+        // What comes in time need not show in the series of a state: steps over it are as long as
+        // those of a run.
+        let order =
+            if is_timed { soonest.min(taylor::order_of(measures.tolerance)) } else { soonest };
         let ratio = measures.tolerance.powf(1.0 / (order - 1) as f64).min(0.5);
         let meant = MEANT * (1.0 - ratio) / ratio;
         let code = Arc::new(parts.series.assemble(order + 1, order - 1));
         let (parts, measures) = (Arc::new(parts), Arc::new(measures));
         let meant = [meant, meant / ratio];
-        Ready { parts, measures, order, meant, code, four: None, eight: None, most_steps }
+        let (four, eight) = (None, None);
+        Ready { parts, measures, order, meant, code, four, eight, most_steps, is_timed }
     }
 
     /// The same with code for several motions at once, up to so many.

@@ -2,7 +2,7 @@
 //! masses are not 0 and which does not begin in balance ([`scales`](super::super::scales)).
 
 use super::{Lane, each};
-use crate::drive::tolerances::scales::{COUPLED, DIGITS, KEEPS, SMALL, TOGETHER};
+use crate::drive::tolerances::scales::{COUPLED, DIGITS, KEEPS, SHAKEN, SMALL, TINY, TOGETHER};
 
 /// A component as the masses have it where the model begins.
 #[derive(Clone, Copy, Debug, Default)]
@@ -221,7 +221,7 @@ impl<const W: usize> Sizes<W> {
         .map(|list| &list.as_flattened()[..count]);
         for k in 0..count {
             let size = places[k];
-            let plain = tolerance * size + DIGITS * xs[k].abs();
+            let plain = tolerance * larger(size, TINY) + DIGITS * xs[k].abs();
             let most = far[k] * joint[k];
             let among = larger(plain + DIGITS * (near[k] * joint[k]), joint_part * most);
             let allowed = larger(if most > 0.0 { among } else { plain }, coupled_part * coupled[k]);
@@ -229,6 +229,43 @@ impl<const W: usize> Sizes<W> {
             let small = SMALL * own[k];
             let allowed = allowed + if noise < small { noise } else { small };
             places[k] = if size > 0.0 { 1.0 / allowed } else { 0.0 };
+        }
+    }
+
+    /// Measures what of a lane had no size where a step began by what it has at its end, as the driver
+    /// does.
+    pub(super) fn weigh_new(
+        &self,
+        lane: usize,
+        (x, rates): (&[Lane<W>], &[Lane<W>]),
+        h: f64,
+        measures: &Measures,
+        weights: &mut [Lane<W>],
+    ) {
+        let n = self.n;
+        // A position goes by its velocity, or by a rate that the step has not seen.
+        let size = |i: usize| {
+            let by_step = (rates[i][lane] * h).abs();
+            let own = (x[i][lane] - self.origin[i][lane]).abs();
+            larger(larger(own, self.own[i][lane] * if i < n { 1.0 } else { KEEPS }), by_step)
+        };
+        let mut most = [vec![0f64; measures.parts.max(1)], vec![0f64; measures.parts.max(1)]];
+        for (i, measure) in measures.components.iter().enumerate() {
+            let most = &mut most[usize::from(i >= n)][measure.part];
+            *most = larger(*most, measure.unit[0] * size(i));
+        }
+        for (i, measure) in measures.components.iter().enumerate() {
+            let noise = match i.checked_sub(n) {
+                Some(_) => measure.shaken * h,
+                None => measures.components.get(n + i).map_or(0.0, |c| c.shaken * h * h),
+            };
+            if weights[i][lane] > 0.0 || !(size(i) > SHAKEN * noise) {
+                continue;
+            }
+            let among = measure.unit[1] * most[usize::from(i >= n)][measure.part];
+            let size = larger(larger(size(i), among), TINY);
+            let allowed = measures.tolerance * size + noise + DIGITS * x[i][lane].abs();
+            weights[i][lane] = 1.0 / allowed;
         }
     }
 }
