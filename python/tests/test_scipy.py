@@ -78,7 +78,7 @@ def test_an_event_before_the_motion_cannot_go_on() -> None:
     exact = (np.sqrt(0.09) + np.arccos(np.sqrt(0.1))) / np.sqrt(2)
     assert found.status == 1 and found.t[-1] == pytest.approx(exact, abs=1e-8)
     near.terminal = False
-    with pytest.raises(dalembert.RunError):
+    with pytest.raises(dalembert.errors.RunError):
         dalembert.solve_ivp(fall, (0, 2), events=near)
 
 
