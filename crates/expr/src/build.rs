@@ -4,7 +4,7 @@
 //!
 //! Numbers multiply into sums (2·(a+b) is 2a+2b), products are not expanded,
 //! and a sum inside a product is primitive: its content and sign move to the
-//! front, so that (a−b)·(b−a) is −(a−b)² and (2a+2b)/(a+b) is 2, as long as the
+//! front, so that (a−b)·(b−a) is −(a−b)² and (2a+2b)/(a+b) is 2; content as long as the
 //! numbers that this makes are doubles. Rules hold wherever the operands are
 //! defined; x/x is 1 also where x is 0.
 
@@ -409,16 +409,19 @@ impl Arena {
                 content.gcd(self.value(part.number))
             };
         }
-        if self.value(first).is_negative() {
-            content = content.neg();
-        }
         // Many decimals of many digits have next to nothing in common: what is left when that is taken
-        // out would be integers beyond all doubles.
+        // out would be integers beyond all doubles. The sign is.
         let is_compact = content.is_compact()
             && self.value(constant).is_compact()
             && self.items(start, len).iter().all(|part| self.value(part.number).is_compact());
+        if !is_compact {
+            content = Number::ONE;
+        }
+        if self.value(first).is_negative() {
+            content = content.neg();
+        }
         let result = match content.recip() {
-            Some(inverse) if is_compact && !content.is_one() => {
+            Some(inverse) if !content.is_one() => {
                 let inverse = self.number_id(inverse);
                 let primitive = self.scale(inverse, sum);
                 (self.number_id(content), primitive)
