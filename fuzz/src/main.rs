@@ -7,10 +7,12 @@
 //! --threads 2 --seed 7`. A failing input is written to `fuzz-failure-*.txt` and
 //! the program ends with status 1.
 
+mod clock;
 mod generate;
 mod memory;
 mod settings;
 
+use clock::Clock;
 use dalembert::simulate::run::RunOptions;
 use dalembert::simulate::{self, Setting};
 use dalembert::{Input, Limits, Model, Options};
@@ -20,7 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Longer than this on one input counts as a hang.
+/// Longer than this on one input, in processor time, counts as a hang.
 const SLOW: Duration = Duration::from_secs(2);
 /// More live memory than this for one input counts as unbounded.
 const LARGE: usize = 512 << 20;
@@ -119,6 +121,7 @@ fn main() -> std::process::ExitCode {
     let start = Instant::now();
     let done = AtomicU64::new(0);
     let models = AtomicU64::new(0);
+    let slowest = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
     let over = |count: u64| {
         settings.count.is_some_and(|n| count >= n)
@@ -127,6 +130,7 @@ fn main() -> std::process::ExitCode {
     std::thread::scope(|scope| {
         for thread in 0..settings.threads {
             let (done, models, failed, over) = (&done, &models, &failed, &over);
+            let slowest = &slowest;
             let seed = settings.seed.wrapping_mul(1000).wrapping_add(thread as u64);
             scope.spawn(move || {
                 let mut generator = Generator::new(seed);
@@ -134,9 +138,10 @@ fn main() -> std::process::ExitCode {
                 {
                     let (input, set) = generator.next();
                     memory::reset();
-                    let begun = Instant::now();
+                    let begun = Clock::begin();
                     let outcome = catch_unwind(AssertUnwindSafe(|| exercise(&input, &set)));
                     let (took, used) = (begun.elapsed(), memory::peak());
+                    slowest.fetch_max(took.as_millis() as u64, Ordering::Relaxed);
                     let why = match outcome {
                         Err(panic) => Some(format!("panicked: {}", message(&panic))),
                         Ok(_) if took > SLOW => Some(format!("took {took:?}")),
@@ -157,9 +162,10 @@ fn main() -> std::process::ExitCode {
     let count = done.load(Ordering::Relaxed).saturating_sub(settings.threads as u64);
     let seconds = start.elapsed().as_secs_f64();
     println!(
-        "{count} inputs in {seconds:.1} s ({:.0} a second), {} of them models without faults",
+        "{count} inputs in {seconds:.1} s ({:.0} a second), {} of them models without faults, the slowest in {} ms",
         count as f64 / seconds,
-        models.load(Ordering::Relaxed)
+        models.load(Ordering::Relaxed),
+        slowest.load(Ordering::Relaxed)
     );
     let failures = failed.load(Ordering::Relaxed) as u32;
     println!("fuzz: {} passed, {failures} failed", count.saturating_sub(failures as u64));
