@@ -45,6 +45,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("input-without-value", "found when numbers are asked for, tested with quantities"),
     ("table-range", "found by a run, tested with quantities"),
     ("servo-hidden", "found by numbers, tested with servo constraints"),
+    ("joint-reversed", "found at a start, tested with machines"),
 ];
 
 /// Pages without a model that shows the fault, and why.
@@ -75,6 +76,7 @@ const WITHOUT_EXAMPLE: &[(&str, &str)] = &[
     ("input-without-value", "found when numbers are asked for, tested with quantities"),
     ("table-range", "found by a run, tested with quantities"),
     ("servo-hidden", "found by numbers, tested with servo constraints"),
+    ("joint-reversed", "found at a start, tested with machines"),
     ("too-deep", "two hundred brackets are no example"),
 ];
 

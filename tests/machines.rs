@@ -18,6 +18,7 @@ use dalembert::prelude::*;
 use dalembert::simulate::report::{self, Options as Routes};
 use dalembert::simulate::{ALL as ELIMINATIONS, Answer, Numbers, Setting, start};
 use dalembert::{Input, Model, Options};
+use std::f64::consts::TAU;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -96,7 +97,15 @@ fn machine(seed: u64) -> Machine {
         };
         balls += usize::from(kind == "ball");
         let parent = r.below(b);
-        let first = if parent == 0 { "ground".to_owned() } else { format!("b{parent}") };
+        let mut first = if parent == 0 { "ground".to_owned() } else { format!("b{parent}") };
+        if r.below(3) == 0 {
+            // By way of a frame that is fixed in it.
+            let turn =
+                if n == 2 { "0.4".to_owned() } else { format!("Rzx({}, 0.3)", r.number(1.0)) };
+            let at = r.vector(n, 0.4);
+            let _ = writeln!(text, "frame f{b} on {first}: at {at}, turning {turn}");
+            first = format!("f{b}");
+        }
         let turning = |r: &mut Random| match (n, r.below(3)) {
             (_, 0) => String::new(),
             (2, _) => format!(" turning {}", r.number(1.0)),
@@ -496,5 +505,145 @@ fn angles_go_on_over_turns() {
     assert!(relative[0] > 8.0 * std::f64::consts::PI, "{relative:?}");
     for (a, b) in relative.iter().zip(absolute) {
         assert!((a - b).abs() < 1e-9 * a.abs(), "{relative:?} and {absolute:?}");
+    }
+}
+
+/// What a joint carries by way of frames, also one that a joint carries itself, begins in absolute
+/// coordinates where it does in relative ones.
+#[test]
+fn starts_go_down_the_tree_by_way_of_frames() {
+    let text = "
+        gravity [0, 0, -9.81]
+        body arm: mass 1, inertia [0.1, 0.2, 0.3], center [0.1, 0, 0]
+        joint shoulder: universal ground, arm, axis [[0, 0, 1], [0, 1, 0]]
+        frame hand on arm: at [0.4, 0.1, 0], turning Rx(0.7)
+        frame fork
+        joint twist: pin hand, fork, axis [1, 0, 0]
+        body tool: mass 0.5, inertia [0.1, 0.1, 0.2], center [0, 0.1, 0.1]
+        joint grip: slider fork at [0.1, 0, 0] turning Ry(0.3), tool, axis [0, 0, 1]
+        frame tip on tool: at [0, 0, 0.3]
+        body flag: mass 0.2, inertia [0.1, 0.1, 0.1]
+        joint weld: fixed tip turning Rz(0.2), flag
+        start shoulder.angle[1] = 2, shoulder.angle[2] = -1.2, twist.angle = 2.5, grip.slide = 0.3
+        start shoulder.angle[1]' = 1, shoulder.angle[2]' = 0.4, twist.angle' = -2, grip.slide' = 0.5
+        observe flag.position, flag.velocity, flag.omega, tool.rotation*[1, 0, 0], grip.force
+    ";
+    let of = |coordinates: &str| outputs(&load(text, coordinates), text, false).expect("numbers").0;
+    let (off, which) = difference(&of("relative"), &of("absolute"));
+    assert!(off < TOLERANCE, "{off:e} at {which}");
+}
+
+/// The rows of a weld hold as well where its sides are turned by half a turn, and those of a pin where
+/// its axes point against each other. A start near that finds the joint as it is meant, and one on it
+/// is refused.
+#[test]
+fn joints_close_the_right_way_round() {
+    let bodies = "
+        body a: mass 1, inertia [1, 1.2, 1.4], center [0.1, 0, 0], free
+        observe a.rotation*[0, 1, 0], a.rotation*[1, 0, 0]
+    ";
+    let begin = |joint: &str, start: &str| {
+        let text = format!("{bodies}\njoint J: {joint}\nstart {start}\n");
+        let model = load(&text, "relative");
+        let setting = Setting::new(&model).expect("values");
+        let found = start::start(&setting).map(|start| {
+            let roots: Vec<_> = model.system.observes.iter().map(|o| o.value).collect();
+            setting.numbers(&roots, &start.state.table(&model.system))
+        });
+        found.map_err(|error| match error {
+            start::StartError::Clash(faults) => faults[0].code.name().to_owned(),
+            other => format!("{other:?}"),
+        })
+    };
+    for start in ["a.e ~ [0.1, 1, 0.05, 0]", "a.e ~ [0.1, 0.1, 1, 0]", "a.e ~ [0.2, 0, 0.3, 1]"] {
+        let welded = begin("fixed ground, a", start).expect("a start");
+        assert!((welded[1] - 1.0).abs() < 1e-12 && (welded[3] - 1.0).abs() < 1e-12, "{welded:?}");
+        for kind in ["pin ground, a, axis [0, 1, 0]", "cylinder ground, a, axis [0, 2, 0]"] {
+            let found = begin(kind, start).expect("a start");
+            assert!((found[1] - 1.0).abs() < 1e-12, "{kind}: {found:?}");
+        }
+    }
+    for kind in
+        ["fixed ground, a", "pin ground, a, axis [0, 1, 0]", "slider ground, a, axis [1, 0, 0]"]
+    {
+        let refused = begin(kind, "a.rotation = Rx(pi)");
+        assert_eq!(refused.as_ref().map_err(String::as_str), Err("joint-reversed"), "{kind}");
+    }
+    for (guess, wanted) in [(2.2, Some(0.0)), (-2.5, Some(0.0)), (3.0, None), (6.0, Some(TAU))] {
+        let plane = format!(
+            "body a: mass 1, inertia 1, free\njoint J: fixed ground, a\nstart a.angle ~ {guess}\n"
+        );
+        let model = load(&plane, "relative");
+        let setting = Setting::new(&model).expect("values");
+        let angle = start::start(&setting).expect("a start").state.q[2];
+        assert!((angle.cos() - 1.0).abs() < 1e-12, "{guess}: {angle}");
+        assert!(wanted.is_none_or(|wanted| (angle - wanted).abs() < 1e-9), "{guess}: {angle}");
+    }
+}
+
+/// A loop that adds nothing but what rounded numbers leave open: two pins between the same two bodies,
+/// a ball joint between two that turn about one axis. What its rows are off by is rounding, and decides
+/// nothing.
+#[test]
+fn loops_of_rounded_numbers_add_nothing() {
+    let two_pins = "
+        gravity [0, -9.81]
+        body b1: mass 1.07, inertia 0.49, center [-0.106, 0.112]
+        joint j1: pin ground at [0.171, 0.33] turning 0.202, b1 at [-0.04, -0.183] turning 0.826
+        body b2: mass 1.41, inertia 0.28, center [0.243, -0.295]
+        joint j2: pin b1 at [-0.339, -0.433] turning -0.269, b2
+        start j1.angle ~ -0.366, j1.angle' ~ 0.204
+        start j2.angle ~ -1.814, j2.angle' ~ 0
+        loop k: pin b2 at [-0.9680851646702184, 0.09354738876866472], b1 at [0.217, 0.365]
+        observe j1.angle'', j2.angle'', j2.angle
+    ";
+    let model = load(two_pins, "relative");
+    let (values, _) = outputs(&model, two_pins, false).expect("numbers");
+    // One rigid body on a pin.
+    let rigid = two_pins.replace("loop k", "# loop k").replace("joint j2: pin", "joint j2: fixed");
+    let rigid = rigid.replace("-0.269, b2", "-0.269 - 1.814, b2").replace("start j2", "# start j2");
+    let rigid = rigid.replace("observe j1.angle'', j2.angle'', j2.angle", "observe j1.angle''");
+    let (wanted, _) = outputs(&load(&rigid, "relative"), &rigid, false).expect("numbers");
+    assert!((values[0].1 - wanted[0].1).abs() < 1e-9 * wanted[0].1.abs(), "{values:?} {wanted:?}");
+    assert!(values[1].1.abs() < 1e-9 && (values[2].1 + 1.814).abs() < 1e-12, "{values:?}");
+}
+
+/// The angle of a joint that closes is a coordinate, whose row holds at every half of a turn. At the
+/// start it is what the poses make it, between −π and π unless `start` says which turn it is on.
+#[test]
+fn angles_that_close_begin_on_their_turn() {
+    let text = |start: &str, at: f64| {
+        format!(
+            "body crank: mass 1, inertia [0.1, 0.1, 0.01], center [0.5, 0, 0]
+            body rod: mass 1.5, inertia [0.2, 0.2, 0.01], center [1, 0, 0]
+            body rocker: mass 2, inertia [0.3, 0.3, 0.02], center [0.6, 0, 0.1]
+            joint A: pin ground, crank, axis [0, -1, 0]
+            joint B: pin crank at [1, 0, 0], rod, axis [0, -1, 0]
+            joint D: pin ground at [2.5, 0, 0], rocker, axis [0, -1, 0]
+            loop C: pin rocker at [1.5, 0, 0], rod at [2, 0, 0] turning Ry({at}), axis [0, -1, 0]
+            spring 3, 0.2 at C.angle
+            observe A.angle + B.angle - D.angle - {at}, C.angle, A.angle''
+            start A.angle = 1.2, B.angle ~ -0.9, D.angle ~ 1.8, A.angle' = 1
+            {start}"
+        )
+    };
+    for at in [-2.5, -1.2, 0.0, 0.7, 1.9, 3.0] {
+        let mut accelerations = Vec::new();
+        for (start, turns) in
+            [("", 0.0), ("start C.angle ~ 6.5", 1.0), ("start C.angle ~ -13", -2.0)]
+        {
+            let text = text(start, at);
+            let (values, _) = outputs(&load(&text, "relative"), &text, false).expect("numbers");
+            let (wanted, found) = (values[0].1, values[1].1);
+            let off = (found - wanted) / TAU;
+            assert!((off - off.round()).abs() < 1e-12, "{at}, {start}: {found} for {wanted}");
+            match turns == 0.0 {
+                true => assert!(found.abs() < TAU / 2.0 + 1e-12, "{at}: {found}"),
+                false => assert!((found - turns * 6.5).abs() < TAU / 2.0, "{at}, {start}: {found}"),
+            }
+            accelerations.push((values[2].1, found));
+        }
+        // Another turn winds the spring.
+        assert!(accelerations[0].1 != accelerations[1].1, "{accelerations:?}");
     }
 }

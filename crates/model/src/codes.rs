@@ -138,6 +138,7 @@ codes! {
     SideShape "side-shape",
     InertiaImpossible "inertia-impossible",
     CarriedMultiplier "carried-multiplier",
+    JointReversed "joint-reversed",
     ForceAcceleration "force-acceleration",
     GravityField "gravity-field",
     InputWithoutValue "input-without-value",

@@ -17,7 +17,9 @@ mod phase;
 mod touch;
 mod visit;
 
-pub use machine::{Attachment, Joint, JointTurn, Link, Motion, Moving, Stands, Step, Steps, Tree};
+pub use machine::{
+    Attachment, Joint, JointTurn, Link, Motion, Moving, Stands, Step, Steps, Tree, TurnOf,
+};
 pub use touch::{Change, Contact, Friction, Impacts, Mode, OfTouch, Phase, Shape, Touch, Touched};
 
 use crate::span::{Sources, Span};

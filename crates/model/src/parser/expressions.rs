@@ -261,7 +261,7 @@ impl Parser<'_> {
         };
         let number = *number;
         let hint = match (is_angle, self.written(number)) {
-            (true, Some(number)) => format!("angles are in radians: write `{number}*pi/180`"),
+            (true, Some(number)) => format!("angles are in radians: write `{number}*deg`"),
             _ => "leave it out, and keep to one system of units in the whole model".into(),
         };
         let mut fault = Diagnostic::fault(Code::ImplicitMultiplication, place, message).hint(hint);

@@ -258,15 +258,7 @@ impl<'a> Resolver<'a, '_> {
             Footing::On(target) => {
                 let n = self.machine.dimension.get(&def).copied().unwrap_or(3);
                 let base = self.pose_of(target, n)?;
-                let at = match of("at") {
-                    Some(at) => self.place_of(at, n, "the place of a frame", cx)?,
-                    None => vec![ExprId::ZERO; n],
-                };
-                let turn = match of("turning") {
-                    Some(turning) => self.turn_of(turning, n, cx)?,
-                    None => Turn::none(n),
-                };
-                base.attach(&self.exprs, &at, &turn)
+                self.fixed_pose(def, &base)?
             }
             Footing::Carried(joint) => self.carried_pose(joint)?,
             Footing::Broken => return Err(self.already(span)),
@@ -388,6 +380,24 @@ impl<'a> Resolver<'a, '_> {
         let (origin, velocity) =
             at.unwrap_or_else(|| (vec![ExprId::ZERO; n], vec![ExprId::ZERO; n]));
         Ok(Pose { origin, velocity, turn })
+    }
+
+    /// The pose of what is fixed in something that stands there.
+    pub(super) fn fixed_pose(&mut self, def: DefId, base: &Pose) -> Eval<Pose> {
+        let Def { kind, scope, env, span, .. } = self.defs[def.0 as usize];
+        let DefKind::Body { fields, .. } = kind else { return Err(self.already(span)) };
+        let cx = Cx { scope, env, locals: None, constant: false };
+        let (of, n) =
+            (|name: &str| fields.iter().find(|f| &*f.name.text == name), base.origin.len());
+        let at = match of("at") {
+            Some(at) => self.place_of(at, n, "the place of a frame", cx)?,
+            None => vec![ExprId::ZERO; n],
+        };
+        let turn = match of("turning") {
+            Some(turning) => self.turn_of(turning, n, cx)?,
+            None => Turn::none(n),
+        };
+        Ok(base.attach(&self.exprs, &at, &turn))
     }
 
     /// The pose of a free body, by coordinates of its own.

@@ -329,9 +329,10 @@ impl<'a> Resolver<'a, '_> {
                 continue;
             }
             self.machine.footing.insert(def, Footing::Broken);
-            // A joint that could not be read may be the one.
+            // A joint that could not be read, or has the word of another tool, may be the one.
+            let is_joint = |d: &Diagnostic| matches!(d.code, Code::JointKind | Code::ForeignWord);
             let unread = self.machine.joints.iter().any(|j| j.targets.is_none())
-                || self.diagnostics.iter().any(|d| d.code == Code::JointKind);
+                || self.diagnostics.iter().any(is_joint);
             if unread || !told.insert(span) {
                 continue;
             }
@@ -588,9 +589,10 @@ impl<'a> Resolver<'a, '_> {
                 let (point, geometry) = (r.attached(at, 0)?.origin, r.geometry(at)?);
                 let carries = r.machine.joints[at].carries;
                 let motion = if carries { Some(r.own_motion(at)?) } else { None };
-                Ok((point, geometry, motion))
+                let (aligned, turns) = (r.joint_aligned(at)?, r.turns_of(at)?);
+                Ok((point, geometry, motion, aligned, turns))
             });
-            let Some((point, geometry, motion)) = found else { continue };
+            let Some((point, geometry, motion, aligned, turns)) = found else { continue };
             let attachments = [0, 1].map(|side| {
                 let (at, turn) = &geometry.sides[side];
                 let turning = match turn {
@@ -613,6 +615,8 @@ impl<'a> Resolver<'a, '_> {
                 point,
                 attachments,
                 motion,
+                aligned,
+                turns,
                 span: joint.instance.statement.span,
             });
         }

@@ -220,7 +220,7 @@ fn foreign_name(name: &str) -> Option<&'static str> {
         "symbols" | "dynamicsymbols" => {
             "declare coordinates with `coord x`, numbers with `param m`"
         }
-        "deg2rad" | "radians" => "write `x*pi/180`",
+        "deg2rad" | "radians" => "write `x*deg`",
         "diff" | "ddt" | "der" | "D" | "Derivative" => "a time derivative is a prime: `x'`",
         _ => return None,
     })

@@ -122,7 +122,8 @@ impl<'a> Resolver<'a, '_> {
     pub(super) fn apply_servos(&mut self, system: &mut System, planned: Vec<Planned<'a>>) {
         let symbols: Vec<Symbol> =
             planned.iter().flat_map(|p| &p.inputs).map(|&at| system.inputs[at].symbol).collect();
-        if symbols.is_empty() {
+        // A force that could not be read may be the one that holds an input.
+        if symbols.is_empty() || self.diagnostics.iter().any(|d| d.severity == Severity::Fault) {
             return;
         }
         let several = planned.len() > 1;

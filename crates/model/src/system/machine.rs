@@ -39,7 +39,11 @@ impl Tree {
         }
         self.others.iter_mut().chain(&mut self.potentials).for_each(&mut *visit);
         for joint in &mut self.joints {
-            joint.point.iter_mut().for_each(&mut *visit);
+            joint.point.iter_mut().chain(&mut joint.aligned).for_each(&mut *visit);
+            let turns = joint.turns.iter_mut();
+            turns.for_each(|turn| {
+                [&mut turn.sine, &mut turn.cosine].into_iter().for_each(&mut *visit)
+            });
             for attachment in &mut joint.attachments {
                 attachment.at.iter_mut().chain(&mut attachment.turning).for_each(&mut *visit);
             }
@@ -159,8 +163,27 @@ pub struct Joint {
     pub attachments: [Attachment; 2],
     /// What it does to its second side, where it carries.
     pub motion: Option<Motion>,
+    /// Where it closes, what is 0 if its sides are the right way round, and not if its axes point against
+    /// each other while its rows hold. Empty where nothing can be the wrong way round.
+    pub aligned: Vec<ExprId>,
+    /// Where it closes, its angles that are coordinates, for the sake of turns.
+    pub turns: Vec<TurnOf>,
     /// The statement.
     pub span: Span,
+}
+
+/// The angle of a joint that closes: a coordinate, which a row holds at the sine and cosine that the
+/// poses make, whatever the turn.
+#[derive(Clone, Copy, Debug)]
+pub struct TurnOf {
+    /// The coordinate.
+    pub coordinate: usize,
+    /// Its sine, by the poses.
+    pub sine: ExprId,
+    /// Its cosine, by the poses.
+    pub cosine: ExprId,
+    /// Whether a row tells its turn too: that of a screw does.
+    pub is_led: bool,
 }
 
 /// Where a joint is attached to a link, in the link's axes.

@@ -2,6 +2,7 @@
 //! consistent states, what an event does to a state, and the constraints that a model implies
 //! without stating them.
 
+mod aligned;
 mod balance;
 pub mod hidden;
 pub mod impulse;

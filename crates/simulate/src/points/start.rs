@@ -8,6 +8,7 @@
 
 use crate::normal_form::Matrix;
 use crate::normal_form::layout::{is_large, numbers_of, pattern_of};
+use crate::points::aligned;
 use crate::points::balance;
 use crate::points::nearest::{NearestPoint, Scales, Unmet};
 use crate::points::states;
@@ -82,7 +83,9 @@ pub fn start(setting: &Setting) -> Result<Start, StartError> {
     if !faults.is_empty() {
         return Err(StartError::Clash(faults));
     }
-    from(setting, t, &Guess::of_start(setting), true)
+    let guess = Guess::of_start(setting);
+    let found = from(setting, t, &guess, true)?;
+    aligned::aligned(setting, t, &guess, found)
 }
 
 /// The `~` items of a model's start and their values. All at once: they may be sums of each other,
@@ -123,8 +126,11 @@ impl Guess {
         let by_momenta = system.coordinates.iter().any(|c| values.contains_key(&c.momentum))
             || (matches!(system.energy, Energy::Hamiltonian { .. })
                 && !system.coordinates.iter().any(|c| values.contains_key(&c.velocity)));
+        let mut q = of(system.configuration());
+        table.set_all(&system.configuration(), &q);
+        aligned::guess_turns(setting, &table, &mut q);
         Guess {
-            q: of(system.configuration()),
+            q,
             rate: of(if by_momenta { system.momenta() } else { system.velocities() }),
             by_momenta,
         }
@@ -310,6 +316,16 @@ fn clear(list: &mut [f64]) {
 
 /// The positions nearest to a guess that satisfy the constraints among positions.
 pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
+    place_on(setting, t, guess, &[])
+}
+
+/// The same, with further equations among positions.
+pub(super) fn place_on(
+    setting: &Setting,
+    t: f64,
+    guess: &[f64],
+    more: &[(usize, ExprId)],
+) -> Option<Vec<f64>> {
     let system = &setting.model.system;
     let native = Native::new(&setting.model.exprs, system);
     let mut table = Table::default();
@@ -327,7 +343,7 @@ pub fn place(setting: &Setting, t: f64, guess: &[f64]) -> Option<Vec<f64>> {
         guess: guess.to_vec(),
         given: Vec::new(),
         nearest: false,
-        laws: laws.collect(),
+        laws: laws.chain(more.iter().copied()).collect(),
         metric: &|table: &Table| native.mass(setting, table),
         scales,
     };

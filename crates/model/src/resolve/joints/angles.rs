@@ -1,6 +1,7 @@
 //! Angles of joints that close: functions of the poses, which go on over turns.
 
 use super::*;
+use crate::system::TurnOf;
 
 impl<'a> Resolver<'a, '_> {
     /// A particle has no axes of its own: it can be held at a point only.
@@ -84,6 +85,17 @@ impl<'a> Resolver<'a, '_> {
         made.filter(|(step, _)| kind.moves[*step].turns_about().is_some())
             .filter_map(|(step, made)| Some((step, *made.as_ref()?.first()?)))
             .collect()
+    }
+
+    /// The angles that are coordinates of a joint that closes: what they are of the poses.
+    pub(in super::super) fn turns_of(&mut self, at: usize) -> Eval<Vec<TurnOf>> {
+        let mut list = Vec::new();
+        let is_led = self.machine.joints[at].kind.is_some_and(|kind| kind.moves == [Move::Screw]);
+        for (step, coordinate) in self.angle_coordinates(at) {
+            let (sine, cosine) = self.sine_cosine(at, step)?;
+            list.push(TurnOf { coordinate, sine, cosine, is_led });
+        }
+        Ok(list)
     }
 
     /// ½ J (angle' − axis·ω)² of the angles that are coordinates without a mass of their own: nil on

@@ -2,8 +2,9 @@
 //!
 //! A body that a joint would carry is free in absolute coordinates. What is said of the joint's
 //! coordinates at the start, as a guess or as an equation, gives the pose that the body would have if
-//! it were carried; that is the guess for `b.r` and `b.e`, positions and velocities. So a start that
-//! tells all joint coordinates is consistent in both kinds of coordinates.
+//! it were carried; that is the guess for `b.r` and `b.e`, positions and velocities, and what stands on
+//! frames of the body goes by it too. So a start that tells all joint coordinates is consistent in both
+//! kinds of coordinates.
 
 use super::*;
 use crate::resolve::machines::Footing;
@@ -18,7 +19,15 @@ impl<'a> Resolver<'a, '_> {
         let mut poses: FxHashMap<DefId, Pose> = FxHashMap::default();
         let mut guesses: Vec<(ExprId, Start)> = Vec::new();
         for def in self.machine.order.clone() {
-            let Some(Footing::Free(by)) = self.machine.footing.get(&def).copied() else { continue };
+            let Some(footing) = self.machine.footing.get(&def).copied() else { continue };
+            let Footing::Free(by) = footing else {
+                if let Some(pose) =
+                    self.settle(|r| r.shadow_follower(def, footing, &poses)).flatten()
+                {
+                    poses.insert(def, pose);
+                }
+                continue;
+            };
             let Some(&scope) = self.machine.inner.get(&def) else { continue };
             let span = self.defs[def.0 as usize].span;
             let e = self.inner_symbols(scope, "e");
@@ -160,6 +169,25 @@ impl<'a> Resolver<'a, '_> {
             .collect();
         let motion = self.motion(at, &values, &[])?;
         self.moved(at, &first, &motion)
+    }
+
+    /// The pose of a frame that stands on something whose pose is known by symbols only: fixed in it,
+    /// or carried by a joint.
+    fn shadow_follower(
+        &mut self,
+        def: DefId,
+        footing: Footing,
+        poses: &FxHashMap<DefId, Pose>,
+    ) -> Eval<Option<Pose>> {
+        let below = match self.parent(def) {
+            Some(Target::Def(below)) => poses.get(&below),
+            _ => None,
+        };
+        match (below, footing) {
+            (Some(base), Footing::On(_)) => Ok(Some(self.fixed_pose(def, base)?)),
+            (Some(_), Footing::Carried(at)) => Ok(Some(self.shadow_pose(at, poses)?)),
+            _ => Ok(None),
+        }
     }
 
     /// Expressions with the guesses put in; `None` if they depend on something else that moves.

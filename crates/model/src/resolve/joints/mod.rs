@@ -536,6 +536,47 @@ impl<'a> Resolver<'a, '_> {
         Ok(Value::vector(rows))
     }
 
+    /// What is 0 where a joint that closes does so the right way round, and not where its axes point
+    /// against each other, its sides are turned by half a turn, or its angle is off by one, though all
+    /// rows hold there.
+    pub(super) fn joint_aligned(&mut self, at: usize) -> Eval<Vec<ExprId>> {
+        let joint = &self.machine.joints[at];
+        let (Some(kind), false, n) = (joint.kind, joint.carries, joint.dimension) else {
+            return Ok(Vec::new());
+        };
+        let axes: &[Axis] = match kind.held(n).find_map(|held| match held {
+            Held::Attitude => Some(&[Axis::N, Axis::T1][..]),
+            Held::Normal(_, Axis::N) => Some(&[Axis::N][..]),
+            _ => None,
+        }) {
+            Some(axes) => axes,
+            None => &[],
+        };
+        let mut apart = Vec::new();
+        for turn in self.turns_of(at)? {
+            let (exprs, angle) = (&self.exprs, self.coordinate_value(turn.coordinate));
+            let (s, c) = (exprs.call(Function::Sin, &[angle]), exprs.call(Function::Cos, &[angle]));
+            let along = exprs.at(s) * exprs.at(turn.sine) + exprs.at(c) * exprs.at(turn.cosine);
+            apart.push((along - 1).id);
+        }
+        if axes.is_empty() {
+            return Ok(apart);
+        }
+        let (first, second) = (self.attached(at, 0)?, self.attached(at, 1)?);
+        let geometry = self.geometry(at)?;
+        let exprs = &self.exprs;
+        if let (Turn::Plane(a), Turn::Plane(b)) = (&first.turn, &second.turn) {
+            let between = (exprs.at(*b) - exprs.at(*a)).id;
+            return Ok(vec![(exprs.at(exprs.call(Function::Cos, &[between])) - 1).id]);
+        }
+        for &axis in axes {
+            let axis = geometry.axis(axis);
+            let here = first.turn.turned(exprs, axis);
+            apart.extend(minus(exprs, &second.turn.turned(exprs, axis), &here));
+        }
+        Ok(apart)
+    }
+
     /// `knee.angle`, `knee.slide[2]`, `knee.force`; gives back how many operations were used.
     pub(super) fn joint_member(
         &mut self,

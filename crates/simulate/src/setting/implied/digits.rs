@@ -6,7 +6,7 @@ use super::problem::{At, Point, Problem};
 use super::rounded::Measured;
 use crate::setting::tolerances::dependence::{ELSEWHERE, LAST_DIGITS, SHARE};
 use dalembert_derive::Auxiliary;
-use dalembert_expr::ball::{Balls, Enclose, Extended, ExtendedBall, Gap};
+use dalembert_expr::ball::{Balls, Enclose, Extended, ExtendedBall, Gap, Magnitude};
 use dalembert_expr::eval::Arithmetic;
 use dalembert_expr::{ExprId, Symbol};
 use dalembert_gauss::linalg::{lu, norm};
@@ -91,12 +91,18 @@ impl Problem<'_> {
             });
             matrix.push(with_units.collect::<Option<_>>()?);
         }
-        let open = if self.is_rounded { self.open(arithmetic, &values) } else { Vec::new() };
+        let open = if self.is_rounded { self.open(arithmetic, &values, rows) } else { Vec::new() };
         self.left(kind, rows, &matrix, &open, bits)
     }
 
-    /// What rounded numbers leave open of the entries of A, by row, in units of the coordinates.
-    fn open(&self, arithmetic: &Balls<Extended>, values: &Known) -> Vec<Vec<(usize, f64)>> {
+    /// What rounded numbers leave open of the entries of A, by row, in units of the coordinates: by
+    /// themselves, and by where the point is on which the chosen rows hold.
+    fn open(
+        &self,
+        arithmetic: &Balls<Extended>,
+        values: &Known,
+        rows: &Chosen,
+    ) -> Vec<Vec<(usize, f64)>> {
         let exprs = &self.setting.model.exprs;
         let measured = Measured(arithmetic);
         let mut values = values.clone();
@@ -113,6 +119,29 @@ impl Problem<'_> {
                 let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
                 if let Ok(ball) = exprs.evaluate(&measured, &[value], symbol).remove(0) {
                     values.insert(parameter.symbol, ball);
+                }
+            }
+        }
+        for (residuals, symbols) in [(&self.phi, self.rows.q), (&self.psi, self.rows.v)] {
+            let (part, roots) = rows.with(residuals);
+            let symbol = |s: Symbol| values.get(&s).cloned().ok_or(Gap::Undecided);
+            let left = exprs.evaluate(&measured, &roots, symbol);
+            let left = left.into_iter().map(|x| x.map_or(f64::INFINITY, |x| x.radius_scaled(0)));
+            let left: Vec<f64> = left.collect();
+            let mut moved = vec![0.0; rows.n];
+            for (at, &size) in left.iter().enumerate().filter(|(_, size)| **size > 0.0) {
+                let mut unit = vec![0.0; left.len()];
+                unit[at] = 1.0;
+                let along = part.shift(&unit);
+                let along = along.iter().map(|x| if *x == 0.0 { 0.0 } else { size * x.abs() });
+                moved.iter_mut().zip(along).for_each(|(sum, x)| *sum += x);
+            }
+            for ((symbol, size), unit) in symbols.iter().zip(moved).zip(&self.units) {
+                let size = size * unit;
+                if let (true, Some(value)) = (size > 0.0, values.get(symbol).cloned()) {
+                    // Below 2^1024, beyond which nothing is decided anyway.
+                    let size = Magnitude::power_of_two(size.log2().ceil().min(1024.0) as i64);
+                    values.insert(*symbol, value.wider(size));
                 }
             }
         }
