@@ -647,3 +647,30 @@ fn angles_that_close_begin_on_their_turn() {
         assert!(accelerations[0].1 != accelerations[1].1, "{accelerations:?}");
     }
 }
+
+/// A linkage of the plane told in space, all bodies with coordinates of their own: three of its rows
+/// follow from the others. Out of the plane all is rounding, which is no scale.
+#[test]
+fn a_linkage_of_the_plane_in_space_is_redundant() {
+    let text = "
+        gravity [0, 0, -9.81]
+        body crank: mass 1, inertia [0.1, 0.1, 0.01], center [0.5, 0, 0]
+        body rod: mass 1.5, inertia [0.2, 0.2, 0.01], center [1, 0, 0]
+        body rocker: mass 2, inertia [0.3, 0.3, 0.02], center [0.6, 0, 0.1]
+        joint A: pin ground, crank, axis [0, -1, 0]
+        joint B: pin crank at [1, 0, 0], rod, axis [0, -1, 0]
+        joint D: pin ground at [2.5, 0, 0], rocker, axis [0, -1, 0]
+        loop C: pin rocker at [1.5, 0, 0], rod at [2, 0, 0], axis [0, -1, 0]
+        start A.angle = 1.2, B.angle ~ -0.9, D.angle ~ 1.8, A.angle' = 1
+        observe rod.velocity', rod.omega', C.force[1], C.force[3]
+    ";
+    for axis in ["[0, -1, 0]", "[0, 1, 0]", "[0, 0, 1]"] {
+        let text = text.replace("[0, -1, 0]", axis);
+        let of = |coordinates: &str| {
+            let found = outputs(&load(&text, coordinates), &text, false);
+            found.unwrap_or_else(|why| panic!("{axis}, {coordinates}: {why}")).0
+        };
+        let (off, which) = difference(&of("relative"), &of("absolute"));
+        assert!(off < TOLERANCE, "{axis}: {off:e} at {which}");
+    }
+}

@@ -23,12 +23,15 @@
 //! made of nearby, max_k |c₁| s_k + |c₂| s_k²: the mass that the scalar component of a quaternion gets
 //! as soon as the body turns, though it has none in the reference position.
 
-use crate::setting::tolerances::extents::BEYOND;
+use crate::setting::tolerances::extents::{BEYOND, NOTHING};
 use crate::setting::{Setting, Table};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_expr::series::{Series, TERMS};
 use dalembert_expr::{ExprId, Exprs, Jacobian, Symbol};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Passes along which extents go on from coordinate to coordinate.
+const PASSES: usize = 16;
 
 /// Functions, and which of them depend on which symbol.
 #[derive(Clone, Debug, Default)]
@@ -108,11 +111,8 @@ impl Geometry {
         Along { geometry: self, setting, table, lists }
     }
 
-    /// Scales, unless they are beyond all reason for the constraints as they stand. In a row a
-    /// coordinate balances the other terms, |c₁| h = |c₀|, or what these are where the other
-    /// coordinates move through their own scales. A function that is all but linear, as
-    /// sin(10⁻¹³ z), may know a scale of billions of that.
-    fn within(&self, lists: &[Vec<Series>], scales: &[f64]) -> Vec<f64> {
+    /// The slopes of the constraints along the symbols that they depend on.
+    fn slopes(&self, lists: &[Vec<Series>]) -> FxHashMap<ExprId, Vec<(usize, f64)>> {
         let mut slopes: FxHashMap<ExprId, Vec<(usize, f64)>> = FxHashMap::default();
         for (k, list) in lists.iter().enumerate() {
             let functions = &self.functions[k][..self.constraints[k]];
@@ -123,6 +123,15 @@ impl Geometry {
                 }
             }
         }
+        slopes
+    }
+
+    /// Scales, unless they are beyond all reason for the constraints as they stand. In a row a
+    /// coordinate balances the other terms, |c₁| h = |c₀|, or what these are where the other
+    /// coordinates move through their own scales. A function that is all but linear, as
+    /// sin(10⁻¹³ z), may know a scale of billions of that.
+    fn within(&self, lists: &[Vec<Series>], scales: &[f64]) -> Vec<f64> {
+        let slopes = self.slopes(lists);
         let mut found = scales.to_vec();
         for (k, list) in lists.iter().enumerate() {
             let functions = &self.functions[k][..self.constraints[k]];
@@ -163,6 +172,46 @@ impl Along<'_> {
         let scales: Vec<f64> = self.lists.iter().enumerate().map(scale).collect();
         let within = geometry.within(&self.lists, &scales).into_iter().enumerate();
         within.map(|(k, s)| s.max(own(k))).collect()
+    }
+
+    /// The extents, where a coordinate that is next to nothing here, and along which all is linear, has
+    /// one of what it balances in the constraints: the way out of the plane of a linkage is held at 0
+    /// by rows of lengths.
+    pub(crate) fn balanced(&self) -> Vec<f64> {
+        let mut extents = self.extents();
+        let slopes = self.geometry.slopes(&self.lists);
+        let known = |list: &Vec<Series>| list.iter().any(|series| extent(series).is_some());
+        let linear: Vec<usize> = (0..extents.len()).filter(|&k| !known(&self.lists[k])).collect();
+        let rows = |k: usize| {
+            let own = &self.geometry.functions[k][..self.geometry.constraints[k]];
+            own.iter().filter_map(|function| slopes.get(function))
+        };
+        let slope = |row: &[(usize, f64)], k: usize| row.iter().find(|s| s.0 == k).map(|s| s.1);
+        // What one coordinate has gives the next one its own.
+        for _ in 0..PASSES {
+            let mut grows = false;
+            for &k in &linear {
+                // It is next to nothing both beside the others and beside what balances it: a row in
+                // which it has hardly a part would give it any scale.
+                let largest = rows(k).filter_map(|row| slope(row, k)).fold(0.0, f64::max);
+                let most = rows(k).filter_map(|row| {
+                    let own = slope(row, k).filter(|own| *own > NOTHING * largest)?;
+                    let others = row.iter().filter(|s| s.0 != k);
+                    let is_nothing = |s: &(usize, f64)| extents[k] < NOTHING * extents[s.0];
+                    let others = others.filter(|s| is_nothing(s)).map(|s| s.1 * extents[s.0]);
+                    Some(others.fold(0.0, f64::max) / own)
+                });
+                let most = most.filter(|b| b.is_finite()).fold(0.0, f64::max);
+                if most > 0.0 && extents[k] < NOTHING * most {
+                    extents[k] = most;
+                    grows = true;
+                }
+            }
+            if !grows {
+                break;
+            }
+        }
+        extents
     }
 
     /// The extents of those symbols to which the constraints give one; 0 for the others. What

@@ -5,6 +5,8 @@
 pub(super) mod extents {
     /// Unit: multiple of what constraints balance. Scales beyond are none.
     pub(in crate::setting) const BEYOND: f64 = 1e5;
+    /// Unit: part of what constraints balance. A scale below is none.
+    pub(in crate::setting) const NOTHING: f64 = 1e-8;
 }
 
 /// Rows that nearly depend on each other by their terms.

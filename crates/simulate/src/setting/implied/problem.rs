@@ -88,7 +88,7 @@ impl<'s> Problem<'s> {
         let functions: Vec<ExprId> = rows.phi.iter().map(|r| r.1).collect();
         let no_mass = Jacobian { rows: Vec::new(), columns: n };
         let geometry = Geometry::new(exprs, rows.q, &functions, rows.jacobian, &no_mass);
-        let extents = geometry.at(setting, &table).extents();
+        let extents = geometry.at(setting, &table).balanced();
         let mut units = extents.clone();
         let most = units.iter().fold(0f64, |m, u| m.max(*u));
         let fallback = if most > 0.0 { most } else { 1.0 };
