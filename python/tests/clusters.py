@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,17 +30,20 @@ start a = 1, b = 2
 """
 CASES, PART = 240, 30
 
-#: Given the folder and the parts: starts the work, and returns what waits for its answers.
-Starts = Callable[[Path, list[int]], Callable[[], list[dalembert.Answer]]]
+#: Given what computes a part, and the parts: starts the work, and returns what waits for its answers.
+Part = Callable[[int], dalembert.Answer]
+Starts = Callable[[Part, list[int]], Callable[[], list[dalembert.Answer]]]
 
 
-def killed(folder: Path, starts: Starts, workers: Callable[[], list[int]], kills: int = 2) -> None:
-    """Runs a study in `folder`, `kills` times kills its processes in the midst of it, and checks.
+def killed(folder: Path, starts: Starts, kills: int = 2) -> None:
+    """Runs a study in `folder`, `kills` times kills its two processes in the midst of it, and checks.
 
-    They are stopped before the journals are read, so that what was seen is what they leave.
+    Nothing goes by the clock: a process that is in the midst of a part says so and waits there, as
+    long as there is a file `hold`, so that what is killed is known, however fast or slow it is. It is
+    stopped before the journals are read, so that what was seen is what it leaves.
     """
     system = dalembert.System(SYSTEM)
-    asked = dict(t_end=3600, tol=1e-12, observe=["a", "b"], part=PART)
+    asked = dict(t_end=900, tol=1e-12, observe=["a", "b"], part=PART)
     vary = {"k": np.linspace(0, 3, CASES)}
     alone, shared = folder / "alone", folder / "shared"
     clock = time.perf_counter()
@@ -48,30 +52,56 @@ def killed(folder: Path, starts: Starts, workers: Callable[[], list[int]], kills
     study = system.sweep(vary, out=shared, compute=False, **asked)
     parts = study.parts
     assert parts == list(range(CASES // PART))
-    answers = starts(shared, parts)
+    hold, inside = folder / "hold", folder / "inside"
+    hold.touch()
+    inside.mkdir()
+    answers = starts(partial(dalembert.work, shared, progress=waits(hold, inside)), parts)
     seen = dict.fromkeys(parts, 0)
+    gone: set[int] = set()
     for _ in range(kills):
-        until(lambda: any(0 < count < PART for count in journals(shared).values()))
-        processes = workers()
+        until(lambda: len(names(inside) - gone) == 2)
+        processes = names(inside) - gone
+        gone |= processes
         for process in processes:
             os.kill(process, signal.SIGSTOP)
-        for part, count in journals(shared).items():
+        found = journals(shared)
+        assert sum(0 < count < PART for count in found.values()) >= 2, found
+        for part, count in found.items():
             seen[part] = max(seen[part], count)
         for process in processes:
             os.kill(process, signal.SIGKILL)
-        time.sleep(0.5)
+    hold.unlink()
     told = answers()
     assert sorted(answer.part for answer in told) == parts
     for answer in told:
         assert answer.cases == PART == answer.found + answer.computed, answer
         assert answer.found >= seen[answer.part], (answer, seen)
     taken_over = sum(answer.found > 0 for answer in told)
-    assert taken_over, "a part was gone on with by another worker"
+    assert taken_over >= 2, "parts were gone on with by other workers"
     assert study.parts == [] and study.summary().cases == CASES
     left, right = files(alone), files(shared)
     assert left.keys() == right.keys() and len(left) == 2 * len(parts) + 3
     assert all(left[name] == right[name] for name in left), "the same to the byte"
     print(f"{kills} times killed, {taken_over} parts taken over, all files the same")
+
+
+def waits(hold: Path, inside: Path) -> Callable[[float, float], None]:
+    """Who is told how far a part is: says which process is in the midst of one, and waits there.
+
+    A function in a function goes to other processes as it is, without this file.
+    """
+
+    def tell(done: float, of: float) -> None:
+        if 0 < done < of:
+            (inside / str(os.getpid())).touch()
+            while hold.exists():
+                time.sleep(0.01)
+
+    return tell
+
+
+def names(folder: Path) -> set[int]:
+    return {int(path.name) for path in folder.iterdir()}
 
 
 def journals(folder: Path) -> dict[int, int]:
@@ -95,7 +125,8 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "sweep.json"}
 
 
-def until(holds: Callable[[], bool], seconds: float = 60) -> None:
+def until(holds: Callable[[], bool], seconds: float = 600) -> None:
+    """Waits; a process of a cluster takes a while to start where many others run."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come to it"
@@ -104,30 +135,17 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
 
 def dask(folder: Path) -> None:
     """On a local cluster of Dask, as it is."""
-    from functools import partial
-
     from distributed import Client, LocalCluster
 
     with LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster, Client(cluster) as client:
 
-        def starts(place: Path, parts: list[int]) -> Callable[[], list[dalembert.Answer]]:
-            futures = client.map(partial(dalembert.work, place), parts, pure=False)
+        def starts(work: Part, parts: list[int]) -> Callable[[], list[dalembert.Answer]]:
+            futures = client.map(work, parts, pure=False)
             return lambda: client.gather(futures)
 
-        gone: set[int] = set()
-
-        def workers() -> list[int]:
-            # Both: one that was being started would go on unseen.
-            def alive() -> set[int]:
-                return {*client.run(os.getpid, on_error="ignore").values()} - gone
-
-            until(lambda: len(alive()) == 2)
-            gone.update(found := alive())
-            return list(found)
-
-        killed(folder, starts, workers)
+        killed(folder, starts)
 
 
 def ray(folder: Path) -> None:
@@ -136,21 +154,13 @@ def ray(folder: Path) -> None:
 
     library.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
 
-    @library.remote(max_retries=5)
-    def part_of(place: str, part: int) -> dalembert.Answer:
-        (Path(place).parent / f"worker-{os.getpid()}").touch()
-        return dalembert.work(place, part)
-
-    def starts(place: Path, parts: list[int]) -> Callable[[], list[dalembert.Answer]]:
-        references = [part_of.remote(str(place), part) for part in parts]
+    def starts(work: Part, parts: list[int]) -> Callable[[], list[dalembert.Answer]]:
+        part_of = library.remote(max_retries=5)(lambda part: work(part))
+        references = [part_of.remote(part) for part in parts]
         return lambda: library.get(references)
 
-    def workers() -> list[int]:
-        pids = [int(path.name.removeprefix("worker-")) for path in folder.glob("worker-*")]
-        return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
-
     try:
-        killed(folder, starts, workers)
+        killed(folder, starts)
     finally:
         library.shutdown()
 

@@ -105,18 +105,32 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
 
 def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     place = tmp_path / "study"
-    study = SLOW.sweep(CASES, t_end=60, tol=1e-12, out=place, part=60, compute=False)
+    asked = dict(t_end=400, tol=1e-12)
+    study = SLOW.sweep(CASES, **asked, out=place, part=60, compute=False)
     assert np.isnan(study.values).all() and study.parts == [0, 1, 2, 3, 4]
-    program = f"import dalembert; [dalembert.work({str(place)!r}, part) for part in range(5)]"
-    process = subprocess.Popen([sys.executable, "-c", program])
-    clusters.until(lambda: clusters.journals(place).get(1, 0) > 0)
+    # In the midst of the second part it says so, and waits to be killed.
+    program = f"""
+import dalembert, time
+
+def tell(done, of):
+    if done < of:
+        print(done, flush=True)
+        time.sleep(3600)
+
+dalembert.work({str(place)!r}, 0)
+dalembert.work({str(place)!r}, 1, progress=tell)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    done = float(process.stdout.readline())
     process.kill()
-    process.wait()
+    process.communicate()
     before = clusters.journals(place)[1]
+    assert 0 < done <= before < 60
     assert study.parts == [1, 2, 3, 4] and np.isfinite(study.values[:60]).all()
     answers = [dalembert.work(place, part) for part in study.parts]
     assert answers[0].found >= before and answers[0].found + answers[0].computed == 60
-    assert np.array_equal(study.values, SLOW.sweep(CASES, t_end=60, tol=1e-12).values)
+    assert np.array_equal(study.values, SLOW.sweep(CASES, **asked).values)
 
 
 def test_processes_that_want_the_same_parts(tmp_path: Path) -> None:
@@ -131,7 +145,7 @@ def test_processes_that_want_the_same_parts(tmp_path: Path) -> None:
 
 def test_one_process_or_many_not_both(tmp_path: Path) -> None:
     place = tmp_path / "study"
-    ask = partial(SLOW.sweep, CASES, t_end=60, tol=1e-12, out=place)
+    ask = partial(SLOW.sweep, CASES, t_end=400, tol=1e-12, out=place, threads=1)
     errors_of: list[Exception] = []
 
     def work() -> None:

@@ -53,16 +53,15 @@ def test_what_does_not_fit_is_said() -> None:
 
 
 def test_ctrl_c_ends_a_study() -> None:
-    threading.Timer(0.5, _thread.interrupt_main).start()
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.5, _thread.interrupt_main).start()
         OSCILLATOR.sweep({"k": np.linspace(1, 2, 2_000_000)}, t_end=200)
 
 
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     told = []
-    OSCILLATOR.sweep(
-        {"k": np.linspace(1, 2, 5000)}, t_end=20, progress=lambda *where: told.append(where)
-    )
+    asked = dict(vary={"k": np.linspace(1, 2, 5000)}, t_end=1000, threads=1)
+    OSCILLATOR.sweep(**asked, progress=lambda *where: told.append(where))
     assert told and all(done <= of == 5000 for done, of in told)
-    OSCILLATOR.sweep({"k": np.linspace(1, 2, 5000)}, t_end=20, progress=True)
+    OSCILLATOR.sweep(**asked, progress=True)
     assert "of 5000 cases" in capsys.readouterr().err
