@@ -355,6 +355,7 @@ fn the_identity_holds_for_any_field() {
         let (exprs, system) = (&model.exprs, &model.system);
         let lagrange = dalembert::formulations::by_name("lagrange").expect("a formulation");
         let equations = lagrange.derive(exprs, system, &Default::default()).expect("derived");
+        let equations = std::sync::Arc::new(equations);
         let by_momenta = identity.rates == system.momenta();
         let mut draw = Random::new(name.len() as u64);
         for with_energy in [false, true] {

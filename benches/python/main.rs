@@ -1,9 +1,9 @@
 //! The calls that `overhead.py` makes from Python, from Rust: least times in seconds, as JSON.
 
 use dalembert::export::EvaluationPage;
-use dalembert::expr::Number;
 use dalembert::prelude::*;
-use dalembert::simulate::report::{Options as EvalOptions, report};
+use dalembert::simulate::report::{Options as EvalOptions, in_phase_at};
+use dalembert::simulate::setting::{Setting, State};
 use dalembert::{Input, Options};
 use std::hint::black_box;
 use std::time::Instant;
@@ -30,15 +30,12 @@ fn main() {
         let acceleration = least(20_000, || {
             black_box(work.accelerations(0.0, &state.q, &state.velocity).expect("a motion"));
         });
-        let evaluate = least(10, || {
-            let mut model = model.clone();
-            let (exprs, system) = (&model.exprs, &mut model.system);
-            let symbols = [system.positions(), system.velocities()].concat();
-            for (symbol, &value) in symbols.into_iter().zip(state.q.iter().chain(&state.velocity)) {
-                let value = exprs.of_number(Number::from_f64(value).expect("a finite number"));
-                system.state.push((exprs.of_symbol(symbol), value));
-            }
-            let found = report(&model, &EvalOptions::of_model(&model)).expect("a state");
+        let setting = Setting::new(&model).expect("all have values");
+        let options = EvalOptions::of_model(&model);
+        let evaluate = least(100, || {
+            let (q, velocity) = (state.q.clone(), state.velocity.clone());
+            let state = State::of_velocities(&setting, 0.0, q, velocity).expect("a state");
+            let found = in_phase_at(&setting, &state, &options).expect("a motion");
             black_box(EvaluationPage { model: &model, report: &found }.to_json());
         });
         let simulate = least(10, || {

@@ -43,7 +43,7 @@ def measured(name):
     state = dict(zip(names, y.tolist()))
     return {
         "acceleration": least(20_000, lambda: f(0.0, q, v, out=out)),
-        "evaluate": least(10, lambda: system.evaluate(state)),
+        "evaluate": least(100, lambda: system.evaluate(state)),
         "simulate": least(
             10, lambda: system.simulate((0.0, 0.01), every=0.01, verify=False)["t"]
         ),

@@ -105,6 +105,36 @@ def test_numbers_at_a_state(pendulum: dalembert.System) -> None:
         pendulum.evaluate([1, 2])
 
 
+def test_numbers_at_many_states_are_those_at_one() -> None:
+    """What is derived once for all states gives the same bits as what is derived for one of them,
+    whatever was asked for in between."""
+    random, found = np.random.default_rng(5), 0
+    for name in dalembert.gallery():
+        system = dalembert.System.from_gallery(name)
+        names, size = system.state_names, len(system.state_names)
+        if size > 20 or None in system.parameters.values() or None in system.inputs.values():
+            continue
+        for state in random.uniform(0.2, 1, size=(2, size)):
+            answers = []
+            for form in (float, repr):
+                try:
+                    answers.append(system.evaluate({n: form(float(x)) for n, x in zip(names, state)}))
+                except dalembert.Error as error:
+                    answers.append(str(error).replace("\n", " "))
+            many, one = answers
+            if isinstance(one, str):
+                assert isinstance(many, str), name
+                continue
+            assert many.results == one.results and many.observables == one.observables, name
+            assert many.residuals == one.residuals and many.state == one.state, name
+            found += 1
+        try:
+            system.evaluate(formulation="all")
+        except dalembert.Error:
+            pass
+    assert found > 100
+
+
 def test_a_parameter_without_a_value_is_named() -> None:
     system = dalembert.System("param m; coord x; kinetic m*x'^2/2")
     assert system.parameters == {"m": None}

@@ -36,8 +36,9 @@ fn check(index: usize) -> Outcomes<Tried> {
         return Ok(tried);
     }
     let tolerances = Tolerances::default();
-    let reference = Reference::new(&case.setting, &case.equations, &case.state, &tolerances)
-        .map_err(|refusal| refusal.to_string())?;
+    let reference =
+        Reference::new(&case.setting, &case.equations.clone().into(), &case.state, &tolerances)
+            .map_err(|refusal| refusal.to_string())?;
     let own = reference.chart(&case.setting).expect("has a chart");
     if own.rows.is_empty() {
         return Ok(tried);

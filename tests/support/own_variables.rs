@@ -118,7 +118,7 @@ pub fn own_variables(oracle: &Value, model: &Model, total: &mut Total) {
 fn chart_at(setting: &Setting, state: &State) -> Option<Chart> {
     let lagrange = derive(&setting.model, Some("lagrange")).expect("applies");
     let tolerances = Default::default();
-    let reference = Reference::new(setting, &lagrange, state, &tolerances);
+    let reference = Reference::new(setting, &lagrange.into(), state, &tolerances);
     reference.ok()?.chart(setting)
 }
 

@@ -11,12 +11,16 @@ use crate::{arrays, sweep, value};
 use dalembert::analyze::{Interrupted, Request, analyze_watched};
 use dalembert::export::{AnalysisPage, Derivation, EvaluationPage, Extras, diagnostics};
 use dalembert::expr::{Number, Symbol};
+use dalembert::formulations::Formulation;
+use dalembert::formulations::formulations::lagrange::FORMULATION as LAGRANGE;
 use dalembert::model::load::Syntax;
 use dalembert::model::parameters;
 use dalembert::model::render::render;
 use dalembert::model::system;
+use dalembert::model::system::Energy;
 use dalembert::prelude::{Mechanics, Stabilize};
-use dalembert::simulate::report::{EvalError, Options as EvalOptions, report};
+use dalembert::simulate::report::{EvalError, Options as EvalOptions, Report, in_phase_at, report};
+use dalembert::simulate::setting::{Setting, State, Table};
 use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies};
 use numpy::PyArrayMethods;
 use pyo3::prelude::*;
@@ -34,6 +38,15 @@ pub(crate) struct Model {
     pub model: system::Model,
     /// Compiled when it is first asked for.
     compiled: OnceLock<Compiled>,
+    /// What is derived once for numbers at many states; `None` where it is not the same for all.
+    at_hand: OnceLock<Option<AtHand>>,
+}
+
+/// A model that numbers at states are asked of.
+struct AtHand {
+    model: system::Model,
+    setting: Setting,
+    names: Vec<String>,
 }
 
 /// A state: a text such as `x=1, x'=0.2`, or names and numbers.
@@ -50,7 +63,7 @@ fn read(recipe: Recipe) -> Result<Model, Error> {
     match loaded.model.take() {
         Some(model) if !loaded.diagnostics.iter().any(|d| d.severity == Severity::Fault) => {
             let model = recipe.drive(model)?;
-            Ok(Model { recipe, loaded, model, compiled: OnceLock::new() })
+            Ok(Model { recipe, loaded, model, compiled: OnceLock::new(), at_hand: OnceLock::new() })
         }
         _ => Err(loaded.into()),
     }
@@ -241,6 +254,11 @@ impl Model {
                     options.eliminations = vec![found];
                 }
                 None => {}
+            }
+            if let Some(At::Numbers(list)) = &at
+                && let Some((model, report)) = self.at_numbers(list, &options)
+            {
+                return Ok(EvaluationPage { model, report: &report }.to_json());
             }
             self.at_state(at, |model| {
                 let found = report(model, &options).map_err(|e| refused(&e, model))?;
@@ -457,6 +475,52 @@ impl Model {
         let equations = dalembert::derive(&model, formulation)
             .map_err(|faults| Error::of_faults(faults, &self.model))?;
         show(&Derivation::with(&model, &equations, Extras { exact, ..Extras::default() }))
+    }
+
+    /// What is found at a state of positions, states, velocities and the time by what is derived
+    /// already, if all is well there: then it is what it would be by itself. Whatever else derives
+    /// anything (another formulation, a phase, a refusal) does so in expressions of its own.
+    fn at_numbers(
+        &self,
+        list: &[(String, f64)],
+        options: &EvalOptions,
+    ) -> Option<(&system::Model, Report)> {
+        let by_lagrange = |f: &&dyn Formulation| f.name() == LAGRANGE.name();
+        let is_derived = options.formulations.iter().all(by_lagrange)
+            && options.eliminations.iter().all(|e| !e.is_along_tree());
+        let AtHand { model, setting, names } = self.at_hand().filter(|_| is_derived)?;
+        let system = &model.system;
+        let (n, places) = (system.n_coordinates(), system.configuration().len());
+        let mut values = vec![0.0; names.len()];
+        values[n + places] = setting.number(system.run.from, &Table::default());
+        for (name, value) in list {
+            values[names.iter().position(|own| own == name)?] = *value;
+        }
+        let (t, velocity) = (values[n + places], values[places..n + places].to_vec());
+        values.truncate(places);
+        let state = State::of_velocities(setting, t, values, velocity).ok()?;
+        let found = in_phase_at(setting, &state, options).ok()?;
+        let is_well = found.implied.is_empty()
+            && found.phase.is_none()
+            && found.answers.iter().all(|answer| answer.result.is_ok());
+        is_well.then_some((model, found))
+    }
+
+    fn at_hand(&self) -> Option<&AtHand> {
+        let make = || {
+            let system = &self.model.system;
+            if !matches!(system.energy, Energy::Lagrangian { .. }) || system.wants_phase() {
+                return None;
+            }
+            let model = self.model.clone();
+            let setting = Setting::new(&model).ok()?;
+            let symbols =
+                [system.configuration(), system.velocities(), vec![Symbol::TIME]].concat();
+            let name = |symbol| model.exprs.symbol_info(symbol).full_name();
+            let names = symbols.into_iter().map(name).collect();
+            Some(AtHand { model, setting, names })
+        };
+        self.at_hand.get_or_init(make).as_ref()
     }
 
     /// With the model as it is, or with a state beside it. Numbers of positions and velocities

@@ -8,6 +8,7 @@ use dalembert_derive::matrix;
 use dalembert_expr::ExprId;
 use dalembert_model::system::{Constraint, Force, Level};
 use dalembert_simulate::{Reference, Setting, State, Tolerances, Verdict};
+use std::sync::Arc;
 
 /// A coordinate that does not occur in L, and what becomes of its momentum.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +56,7 @@ pub fn constraint_forces(setting: &Setting, states: &[State]) -> Vec<(usize, Vec
     else {
         return Vec::new();
     };
+    let equations = Arc::new(equations);
     let force = |state: &State| {
         let reference = Reference::new(setting, &equations, state, &Tolerances::default()).ok()?;
         let numbers = &reference.numbers.clone().with_zeros();

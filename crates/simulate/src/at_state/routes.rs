@@ -19,6 +19,7 @@ use dalembert_gauss::scale::{Scaled, Units};
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::{Energy, Level};
+use std::sync::Arc;
 
 /// A formulation and an elimination at a state.
 #[derive(Clone, Debug)]
@@ -195,7 +196,7 @@ impl std::fmt::Display for Refusal {
 /// A system at a state in Lagrange's variables: what every answer is measured by.
 pub struct Reference {
     /// Lagrange's equations.
-    pub equations: EquationsOfMotion,
+    pub equations: Arc<EquationsOfMotion>,
     /// Their numbers.
     pub numbers: Numbers,
     /// Their solution by the default elimination.
@@ -210,10 +211,8 @@ impl Reference {
         state: &State,
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
-        let model = &*setting.model;
-        let picture =
-            Picture::for_numbers(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
-        Reference::on(setting, &picture, state, tolerances)
+        let lagrange = setting.lagrange().map_err(Refusal::Formulation)?;
+        Reference::by(setting, &lagrange, state, tolerances)
     }
 
     /// The same with the picture of the setting's system.
@@ -223,9 +222,18 @@ impl Reference {
         state: &State,
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
+        let lagrange = Arc::new(lagrange::equations(&setting.model.exprs, picture));
+        Reference::by(setting, &lagrange, state, tolerances)
+    }
+
+    fn by(
+        setting: &Setting,
+        lagrange: &Arc<EquationsOfMotion>,
+        state: &State,
+        tolerances: &Tolerances,
+    ) -> Result<Reference, Refusal> {
         let model = &*setting.model;
-        let lagrange = lagrange::equations(&model.exprs, picture);
-        let found = Reference::new(setting, &lagrange, state, tolerances);
+        let found = Reference::new(setting, lagrange, state, tolerances);
         let is_singular = matches!(
             found,
             Err(Refusal::Solve(SolveError::NotFinite { .. }) | Refusal::Legendre(_))
@@ -235,6 +243,7 @@ impl Reference {
             let hamilton = hamilton::FORMULATION
                 .derive(&model.exprs, &model.system, &Choices::default())
                 .map_err(Refusal::Formulation)?;
+            let hamilton = Arc::new(hamilton);
             if let Ok(canonical) = Reference::new(setting, &hamilton, state, tolerances) {
                 return Ok(canonical);
             }
@@ -285,7 +294,7 @@ impl Reference {
     /// The reference of a state.
     pub fn new(
         setting: &Setting,
-        equations: &EquationsOfMotion,
+        equations: &Arc<EquationsOfMotion>,
         state: &State,
         tolerances: &Tolerances,
     ) -> Result<Reference, Refusal> {
@@ -295,7 +304,7 @@ impl Reference {
         dalembert_gauss::DEFAULT
             .solve(&mut Scratch::default(), &numbers.terms(), tolerances, &mut outcome)
             .map_err(Refusal::Solve)?;
-        Ok(Reference { equations: equations.clone(), numbers, outcome })
+        Ok(Reference { equations: Arc::clone(equations), numbers, outcome })
     }
 
     /// A chart of the affine rows that is well conditioned at this state.
@@ -413,6 +422,9 @@ pub fn evaluate(
     answers
 }
 
+/// Equations and their numbers at a state.
+type Prepared = (Arc<EquationsOfMotion>, Numbers);
+
 /// Derives and evaluates a formulation at a state.
 fn prepare(
     setting: &Setting,
@@ -420,14 +432,14 @@ fn prepare(
     formulation: &dyn Formulation,
     reference: &Reference,
     choices: &Choices,
-) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+) -> Result<Prepared, Refusal> {
     let rank = &reference.outcome.rank;
     if formulation.needs_regular_mass() && rank.metric < rank.coordinates {
         return Err(Refusal::SingularMass { rank: rank.metric, size: rank.coordinates });
     }
     // The reference's own are there, and a large Γ of bodies is not formed in them.
     let (equations, numbers) = match formulation.name() == reference.equations.formulation {
-        true => (reference.equations.clone(), reference.numbers.clone()),
+        true => (Arc::clone(&reference.equations), reference.numbers.clone()),
         false => derived(setting, state, formulation, reference, choices)?,
     };
     if numbers.kinematics.iter().chain(&numbers.lift).any(|x| !x.is_finite()) {
@@ -457,18 +469,18 @@ fn prepare(
 fn along_tree(
     setting: &Setting,
     state: &State,
-    prepared: &Result<(EquationsOfMotion, Numbers), Refusal>,
-) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+    prepared: &Result<Prepared, Refusal>,
+) -> Result<Prepared, Refusal> {
     let (equations, numbers) = prepared.as_ref().map_err(Refusal::clone)?;
     if equations.bodies.is_some() {
-        return Ok((equations.clone(), numbers.clone()));
+        return Ok((Arc::clone(equations), numbers.clone()));
     }
     let model = &*setting.model;
     if equations.formulation != lagrange::FORMULATION.name() {
         return Err(Refusal::NoTree);
     }
     let picture = Picture::along_tree(&model.exprs, &model.system).map_err(Refusal::Formulation)?;
-    let equations = lagrange::equations(&model.exprs, &picture);
+    let equations = Arc::new(lagrange::equations(&model.exprs, &picture));
     if equations.bodies.is_none() {
         return Err(Refusal::NoTree);
     }
@@ -483,7 +495,7 @@ fn derived(
     formulation: &dyn Formulation,
     reference: &Reference,
     choices: &Choices,
-) -> Result<(EquationsOfMotion, Numbers), Refusal> {
+) -> Result<Prepared, Refusal> {
     let model = &*setting.model;
     let mut choices = choices.clone();
     if choices.chart.is_none() && formulation.has_chart() {
@@ -493,7 +505,7 @@ fn derived(
         formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
     let numbers = Numbers::at(setting, &equations, state)
         .map_err(|error| Refusal::numbers(error, setting))?;
-    Ok((equations, numbers))
+    Ok((Arc::new(equations), numbers))
 }
 
 fn solve(

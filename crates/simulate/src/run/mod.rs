@@ -44,6 +44,7 @@ use dalembert_derive::{EquationsOfMotion, Formulation};
 use dalembert_gauss::terms::Tolerances;
 use dalembert_model::diagnostic::Diagnostic;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 use verify::Verification;
 
@@ -237,7 +238,7 @@ pub(crate) fn derive(
         other => RunError::Refused(other),
     })?;
     if options.formulation.name() == reference.equations.formulation {
-        return Ok(reference.equations);
+        return Ok(Arc::unwrap_or_clone(reference.equations));
     }
     let rank = &reference.outcome.rank;
     if options.formulation.needs_regular_mass() && rank.metric < rank.coordinates {

@@ -14,8 +14,11 @@ pub use state::State;
 
 use crate::noise::{Noisy, Running};
 use dalembert_derive::EquationsOfMotion;
+use dalembert_derive::formulations::lagrange;
+use dalembert_derive::picture::Picture;
 use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Number, Symbol};
+use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::system::Model;
 use implied::{Rows, dependence};
 use recombine::recombined;
@@ -36,6 +39,8 @@ pub struct Setting {
     /// What is known of rows that doubles take for dependent; a property of the functions,
     /// so that one state serves for all.
     dependence: Arc<OnceLock<Dependence>>,
+    /// Lagrange's equations of the model, once they were asked for.
+    lagrange: Arc<OnceLock<Result<Arc<EquationsOfMotion>, Vec<Diagnostic>>>>,
 }
 
 /// Threads may share a setting.
@@ -127,8 +132,9 @@ impl Setting {
                 sources: Arc::clone(&self.model.sources),
             }),
         };
-        // What was found of rows is found again: it may have expressions of the other arena.
-        Setting { model, given, dependence: Arc::default(), ..self.clone() }
+        // What was found is found again: it may have expressions of the other arena.
+        let (dependence, lagrange) = (Arc::default(), Arc::default());
+        Setting { model, given, dependence, lagrange, ..self.clone() }
     }
 
     /// The same with another value for one parameter; those that are defined by it
@@ -182,11 +188,24 @@ impl Setting {
             changed,
             parameters,
             dependence: Arc::default(),
+            lagrange: Arc::default(),
         };
         while let Some(system) = restricted(&setting) {
             setting.model = of_system(system);
         }
+        setting.lagrange = Arc::default();
         setting
+    }
+
+    /// Lagrange's equations, derived when they are first asked for: whoever evaluates at many states
+    /// has them once.
+    pub fn lagrange(&self) -> Result<Arc<EquationsOfMotion>, Vec<Diagnostic>> {
+        let derive = || {
+            let (exprs, system) = (&self.model.exprs, &self.model.system);
+            let picture = Picture::for_numbers(exprs, system)?;
+            Ok(Arc::new(lagrange::equations(exprs, &picture)))
+        };
+        self.lagrange.get_or_init(derive).clone()
     }
 
     /// The model as it was given.
