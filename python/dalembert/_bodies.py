@@ -48,10 +48,11 @@ def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any], dict[Any,
     """Coordinates, T, constraints and generalized forces of any of them, and what their speeds are
     in terms of rates."""
     time = dynamicsymbols._t
-    frame, bodies, loads, speeds_of, positions, rates = _parts(method, time)
+    frame, bodies, loads, pulls, speeds_of, positions, rates = _parts(method, time)
     q, of_rates, left = _speeds(list(method.q), list(method.u), speeds_of, time)
     # Speeds that only make reactions visible are none.
-    of_rates |= {speed: sp.S.Zero for speed in getattr(method, "_uaux", None) or []}
+    unseen = getattr(method, "_uaux", None) or getattr(method, "u_aux", None) or []
+    of_rates |= {speed: sp.S.Zero for speed in unseen}
 
     def in_rates(expr: Any) -> Any:
         return sp.sympify(expr).xreplace(of_rates)
@@ -87,12 +88,17 @@ def pieces(method: Any) -> tuple[list[Any], Any, list[Any], list[Any], dict[Any,
         moves = place.vel(frame) if isinstance(place, Point) else place.ang_vel_in(frame)
         partial = in_rates(moves.to_matrix(frame)).jacobian(dots)
         forces += partial.T * in_rates(vector.to_matrix(frame))
+    for force, length in pulls:
+        forces += sp.Matrix([length]).jacobian(q).T * in_rates(force)
     rows = [row for row in positions + rates + tied if row != 0]
     return q + added, kinetic, rows, [*forces, *(sp.S.Zero for _ in added)], of_rates
 
 
-def _parts(method: Any, time: Any) -> tuple[Any, list[Any], list[Any], Any, list[Any], list[Any]]:
-    """Frame, bodies, loads, kinematic equations, constraints of positions and of speeds."""
+def _parts(
+    method: Any, time: Any
+) -> tuple[Any, list[Any], list[Any], list[tuple[Any, Any]], Any, list[Any], list[Any]]:
+    """Frame, bodies, loads, forces with the lengths that they do work on, kinematic equations,
+    constraints of positions and of speeds."""
     if hasattr(method, "_inertial"):  # A KanesMethod.
         if not method.bodylist:
             raise ArgumentError(
@@ -102,13 +108,18 @@ def _parts(method: Any, time: Any) -> tuple[Any, list[Any], list[Any], Any, list
         speeds_of = k * method.q.diff(time) + ku * method.u + f
         rates = list(method._k_nh * method.u + method._f_nh) if method._k_nh else []
         loads = list(method.forcelist or [])
-        return method._inertial, list(method.bodylist), loads, speeds_of, list(method._f_h), rates
-    loads = list(method.loads)
+        return method._inertial, list(method.bodylist), loads, [], speeds_of, list(method._f_h), rates
+    loads, pulls = list(method.loads), []
     for actuator in getattr(method, "actuators", ()):
-        loads += actuator.to_loads()
+        if type(getattr(actuator, "pathway", None)).__name__ == "WrappingPathway":
+            # SymPy's loads of it are those of the opposite force: a spring would push where it pulls.
+            # The work on its length is right in any case.
+            pulls.append((actuator.force, actuator.pathway.length))
+        else:
+            loads += actuator.to_loads()
     positions = list(getattr(method, "holonomic_constraints", ()))
     rates = list(getattr(method, "nonholonomic_constraints", ()))
-    return method.frame, list(method.bodies), loads, sp.Matrix(method.kdes), positions, rates
+    return method.frame, list(method.bodies), loads, pulls, sp.Matrix(method.kdes), positions, rates
 
 
 def _speeds(

@@ -8,8 +8,10 @@ language's text is read by Python's own parser, whose tree is close enough, and 
 from __future__ import annotations
 
 import ast
+import math
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy as sp
@@ -50,8 +52,45 @@ _FUNCTIONS = {
     sp.Max: "max",
 }
 
-#: What the language has no word for, in terms of what it has.
-_REWRITTEN = {sp.sec: sp.cos, sp.csc: sp.sin, sp.cot: sp.tan}
+_X = sp.Dummy("x")
+#: tan(½ arcsin) of hyperbolas: x/(1 + √(1 + x²)), which is smooth and keeps its digits.
+_HALF = _X / (1 + sp.sqrt(1 + _X**2))
+
+#: What the language has no word for, in terms of what it has, where its values are real.
+_REWRITTEN: dict[Any, Any] = {
+    sp.sec: 1 / sp.cos(_X),
+    sp.csc: 1 / sp.sin(_X),
+    sp.cot: 1 / sp.tan(_X),
+    sp.asec: sp.acos(1 / _X),
+    sp.acsc: sp.asin(1 / _X),
+    sp.acot: sp.atan(1 / _X),
+    sp.sech: 1 / sp.cosh(_X),
+    sp.csch: 1 / sp.sinh(_X),
+    sp.coth: 1 / sp.tanh(_X),
+    sp.asinh: sp.log((1 + _HALF) / (1 - _HALF)),
+    sp.acosh: sp.log(_X + sp.sqrt(_X - 1) * sp.sqrt(_X + 1)),
+    sp.atanh: sp.log((1 + _X) / (1 - _X)) / 2,
+    sp.sinc: sp.Piecewise((sp.sin(_X) / _X, sp.Ne(_X, 0)), (1, True)),
+}
+
+#: What is written as it stands, beside functions.
+_KNOWN = (
+    sp.Add,
+    sp.Mul,
+    sp.Pow,
+    sp.Symbol,
+    sp.Function,
+    sp.Max,
+    sp.Min,
+    sp.Derivative,
+    sp.Rational,
+    sp.Float,
+    sp.NumberSymbol,
+    sp.core.relational.Relational,
+    sp.And,
+    sp.Or,
+    sp.UnevaluatedExpr,
+)
 
 
 class _Names:
@@ -62,14 +101,38 @@ class _Names:
 
     def of(self, atom: Any) -> str:
         if atom not in self.by_atom:
-            wanted = atom.func.__name__ if isinstance(atom, sp.Function) else atom.name
-            name = re.sub(r"\W", "_", wanted)
+            name = "".join(map(_plain, unicodedata.normalize("NFC", _called(atom))))
             # A name begins with a letter.
             name = name if name[:1].isalpha() else f"s_{name.lstrip('_')}"
             while name in _TAKEN or name in self.by_atom.values():
                 name += "_"
             self.by_atom[atom] = name
         return self.by_atom[atom]
+
+    def meant(self, given: Any) -> Any:
+        """What somebody means who gives a name: the one thing here that SymPy calls so, whatever it
+        assumes of it."""
+        if not isinstance(given, str):
+            return sp.sympify(given)
+        found = [atom for atom, name in self.by_atom.items() if given in (_called(atom), name)]
+        if len(found) > 1:
+            raise ArgumentError(f"more than one symbol is called `{given}`: give the symbol itself")
+        return found[0] if found else sp.Symbol(given)
+
+
+def _called(atom: Any) -> str:
+    return str(atom.func.__name__ if isinstance(atom, sp.Function) else atom.name)
+
+
+def _plain(letter: str) -> str:
+    """A letter as the language has it in names: dots above it are rates there, raised digits are
+    exponents."""
+    base, *marks = list(unicodedata.normalize("NFD", letter))
+    if "\u0307" in marks or ("\u0308" in marks and base not in "aeiouyAEIOUY"):
+        return f"{base}_dot"
+    if letter.isdigit() and not letter.isdecimal():
+        return str(unicodedata.digit(letter))
+    return letter if letter.isalpha() or letter.isdecimal() else "_"
 
 
 class _Printer(StrPrinter):
@@ -82,6 +145,11 @@ class _Printer(StrPrinter):
         self.stands: dict[Any, str] = {}
         #: Functions of time that are no coordinates.
         self.inputs: list[Any] = []
+
+    def _print(self, expr: Any, **more: Any) -> str:
+        if isinstance(expr, sp.Basic) and not isinstance(expr, _KNOWN):
+            raise ArgumentError(_refusal(expr))
+        return str(super()._print(expr, **more))
 
     def _print_Symbol(self, expr: Any) -> str:
         if expr in self.stands:
@@ -96,14 +164,32 @@ class _Printer(StrPrinter):
         for kind, name in _FUNCTIONS.items():
             if isinstance(expr, kind):
                 return f"{name}({', '.join(self._print(a) for a in expr.args)})"
-        for kind, target in _REWRITTEN.items():
+        for kind, form in _REWRITTEN.items():
             if isinstance(expr, kind):
-                return str(self._print(expr.rewrite(target)))
+                return self._print(form.xreplace({_X: expr.args[0]}))
         if isinstance(expr, sp.core.function.AppliedUndef):
             return self._input(expr)
         raise ArgumentError(f"the language has no function {expr.func.__name__}")
 
     _print_Abs = _print_sign = _print_Min = _print_Max = _print_Function
+
+    def _print_Mod(self, expr: Any) -> str:
+        x, n = (self._print(a) for a in expr.args)
+        return f"mod({x}, {n})"
+
+    def _print_floor(self, expr: Any) -> str:
+        x = self._print(expr.args[0])
+        return f"({x} - mod({x}, 1))"
+
+    def _print_ceiling(self, expr: Any) -> str:
+        x = self._print(expr.args[0])
+        return f"({x} + mod(-({x}), 1))"
+
+    def _print_frac(self, expr: Any) -> str:
+        return f"mod({self._print(expr.args[0])}, 1)"
+
+    def _print_SingularityFunction(self, expr: Any) -> str:
+        return self._print(expr.rewrite(sp.Piecewise))
 
     def _print_Heaviside(self, expr: Any) -> str:
         x, at_zero = (self._print(a) for a in expr.args)
@@ -145,6 +231,12 @@ class _Printer(StrPrinter):
     def _print_Exp1(self, expr: Any) -> str:
         return "exp(1)"
 
+    def _print_NumberSymbol(self, expr: Any) -> str:
+        return repr(float(expr))
+
+    _print_GoldenRatio = _print_TribonacciConstant = _print_NumberSymbol
+    _print_EulerGamma = _print_Catalan = _print_NumberSymbol
+
     def _print_Float(self, expr: Any) -> str:
         return repr(float(expr)) if expr._prec <= 53 else str(sp.Rational(expr))
 
@@ -154,8 +246,13 @@ class _Printer(StrPrinter):
             raise ArgumentError(f"{expr} has no value where no condition holds")
         text = self._print(last)
         for value, condition in reversed(pairs):
-            text = f"if({self._print(condition)}, {self._print(value)}, {text})"
-        return str(text)
+            text = f"if({self._condition(condition)}, {self._print(value)}, {text})"
+        return text
+
+    def _condition(self, expr: Any) -> str:
+        """Comparisons, joined by `and` and `or` alone."""
+        inside = {c: c.args[1].as_relational(c.args[0]) for c in expr.atoms(sp.Contains)}
+        return self._print(sp.to_nnf(expr.xreplace(inside), simplify=False))
 
     def _print_And(self, expr: Any) -> str:
         return " and ".join(f"({self._print(a)})" for a in expr.args)
@@ -164,7 +261,17 @@ class _Printer(StrPrinter):
         return " or ".join(f"({self._print(a)})" for a in expr.args)
 
     def emptyPrinter(self, expr: Any) -> str:
-        raise ArgumentError(f"the language has no {type(expr).__name__}: {expr}")
+        raise ArgumentError(_refusal(expr))
+
+
+def _refusal(expr: Any) -> str:
+    if isinstance(expr, (sp.logic.boolalg.BooleanAtom, sp.logic.boolalg.Boolean)):
+        return f"a number is needed, and this is a condition: {expr}"
+    if getattr(expr, "is_number", False) and expr.is_Atom:
+        return f"`{expr}` is no real number"
+    if type(expr).__name__ == "Quantity":
+        return f"`{expr}` is a unit: give plain numbers, all in one system of units"
+    return f"the language has no {type(expr).__name__}: {expr}"
 
 
 def to_text(
@@ -182,9 +289,18 @@ def to_text(
     is_long = False
     #: Speeds that are no rates of coordinates, in terms of these.
     speeds: dict[Any, Any] = {}
-    kinetic, potential, lagrangian = (_scalar(x) for x in (kinetic, potential, lagrangian))
+    for name, given in (("parameters", parameters), ("start", start)):
+        if not isinstance(given, Mapping):
+            raise ArgumentError(f"`{name}` is a dictionary, not {type(given).__name__}")
+    kinetic, potential = _scalar("T", kinetic), _scalar("V", potential)
+    if lagrangian is not None:
+        lagrangian = _scalar("L", lagrangian)
+        if kinetic != 0 or potential != 0:
+            raise ArgumentError("`L` is T − V: give either L, or T and V")
     if isinstance(constraints, sp.Basic) and not isinstance(constraints, sp.MatrixBase):
         constraints = [constraints]  # One, that is.
+    if isinstance(coordinates, sp.core.function.AppliedUndef):
+        coordinates = [coordinates]
     if isinstance(coordinates, LagrangesMethod):
         coordinates, lagrangian, constraints, forces = _pieces(coordinates)
     elif isinstance(coordinates, (KanesMethod, Assembly, _JOINTS)):
@@ -192,6 +308,11 @@ def to_text(
 
         coordinates, kinetic, constraints, forces, speeds = _bodies.pieces(coordinates)
         is_long = True
+    if isinstance(coordinates, str) or not isinstance(coordinates, (Sequence, sp.MatrixBase, set)):
+        raise ArgumentError(
+            "coordinates are a list of `dynamicsymbols`, or a LagrangesMethod, a KanesMethod, a System "
+            f"of SymPy's, and not {type(coordinates).__name__}"
+        )
     coordinates = [sp.sympify(q) for q in coordinates]
     for q in coordinates:
         if not isinstance(q, sp.core.function.AppliedUndef) or len(q.args) != 1:
@@ -236,20 +357,21 @@ def to_text(
     if not isinstance(constraints, Mapping):
         constraints = {f"c{at}": row for at, row in enumerate(constraints, 1)}
     for name, row in constraints.items():
-        left, right = (row.lhs, row.rhs) if isinstance(row, sp.Equality) else (row, 0)
+        left, right = _sides(name, row)
         lines.append(f"constraint {name}: {text(left)} = {text(right)}")
     if forces is not None:
-        pairs = forces.items() if isinstance(forces, Mapping) else zip(coordinates, forces)
-        lines += [f"force {text(q)}: {text(f)}" for q, f in pairs if sp.sympify(f) != 0]
+        for q, force in _by_coordinate(forces, coordinates, names):
+            if sp.sympify(force) != 0:
+                lines.append(f"force {text(q)}: {text(force)}")
     for quantity, value in start.items():
         left = quantity if isinstance(quantity, str) else text(sp.sympify(quantity).xreplace(speeds))
-        lines.append(f"start {left} = {text(value)}")
-    given = {atom: text(value) for atom, value in said.items() if atom not in moved}
+        lines.append(f"start {left} = {text(_number(quantity, value))}")
+    for_inputs = {atom: text(value) for atom, value in said.items() if atom not in moved}
     driven = [
-        f"input {names.of(u)} = {given[u]}" if u in given else f"input {names.of(u)}"
+        f"input {names.of(u)} = {for_inputs[u]}" if u in for_inputs else f"input {names.of(u)}"
         for u in printer.inputs
     ]
-    values = {names.of(sp.Symbol(k) if isinstance(k, str) else k): v for k, v in parameters.items()}
+    values = {names.of(names.meant(k)): _number(k, v) for k, v in parameters.items()}
     others = {*coordinates, *printer.stands, *printer.inputs, *said}
     symbols = {n: a for a, n in names.by_atom.items() if a not in others}
     header = [
@@ -275,13 +397,57 @@ def _shared(expressions: list[Any], printer: _Printer, time: Any) -> tuple[Any, 
     return shared, rest
 
 
-def _scalar(energy: Any) -> Any:
+def _scalar(name: str, energy: Any) -> Any:
     """An energy; vᵀM v is a matrix of one entry to SymPy."""
     if isinstance(energy, sp.MatrixBase):
         if energy.shape != (1, 1):
             raise ArgumentError(f"an energy is one expression, not a matrix of {energy.shape}")
         return energy[0]
-    return energy
+    if energy is None or isinstance(energy, str):
+        what = "a text" if energy else "nothing"
+        raise ArgumentError(f"`{name}` is an expression of SymPy's, and not {what}")
+    return sp.sympify(energy)
+
+
+def _sides(name: Any, row: Any) -> tuple[Any, Any]:
+    """Both sides of a constraint; what vanishes is one."""
+    if isinstance(row, str):
+        raise ArgumentError(f"constraint `{name}` is an expression of SymPy's, and not a text")
+    row = sp.sympify(row)
+    if isinstance(row, sp.Equality):
+        return row.lhs, row.rhs
+    if row == sp.true:  # Eq(x, x).
+        return sp.S.Zero, sp.S.Zero
+    if row == sp.false:
+        raise ArgumentError(f"constraint `{name}` never holds: SymPy made `False` of it")
+    if isinstance(row, sp.core.relational.Relational):
+        raise ArgumentError(
+            f"a constraint is an equation, and `{name}` is not: {row}. What may touch and leave again "
+            "is a `contact` of the language"
+        )
+    return row, sp.S.Zero
+
+
+def _by_coordinate(forces: Any, coordinates: list[Any], names: _Names) -> list[tuple[Any, Any]]:
+    """Generalized forces with their coordinates."""
+    if isinstance(forces, Mapping):
+        return [(names.meant(q), force) for q, force in forces.items()]
+    if not isinstance(forces, (Sequence, sp.MatrixBase)) or len(forces) != len(coordinates):
+        count = f"{len(forces)}" if hasattr(forces, "__len__") else "one that is no list"
+        raise ArgumentError(
+            f"`forces` are one for each of the {len(coordinates)} coordinates, or a dictionary by "
+            f"coordinate, and here are {count}"
+        )
+    return list(zip(coordinates, forces))
+
+
+def _number(name: Any, value: Any) -> Any:
+    """A value of a parameter or of the start: a number, or an expression of parameters."""
+    if value is None:
+        raise ArgumentError(f"the value of `{name}` is a number, and not {value!r}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ArgumentError(f"the value of `{name}` must be finite, and is {value}")
+    return value
 
 
 def _pieces(method: Any) -> tuple[Any, Any, Any, Any]:

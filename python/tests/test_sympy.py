@@ -62,7 +62,7 @@ def test_lagranges_method_with_constraints_and_forces() -> None:
     method = LagrangesMethod(L, [x, y], forcelist=force, frame=N, hol_coneqs=[x**2 + y**2 - l**2])
     system = dalembert.System.from_sympy(method, parameters=values)
     same(system, method, values)
-    # The sign of a multiplier is that of M q̈ = Q + Aᵀλ; SymPy's is the other one.
+    # The sign of a multiplier is that of M q̈ = Q + Aᵀλ; that of SymPy's equations is the other one.
     state = {"x": 1.3, "y": 0.0, "x'": 0.0, "y'": 1.0}
     ours = system.evaluate(state).multipliers["c1"]
     point = {x.diff(t): 0, y.diff(t): 1, x: 1.3, y: 0, **values}
@@ -188,6 +188,34 @@ def test_functions_and_numbers_are_written_right() -> None:
         assert float(back.evalf()) == pytest.approx(right, rel=1e-12)
 
 
+def test_what_the_language_has_no_word_for_is_written_in_its_words() -> None:
+    x = dynamicsymbols("x")
+    a, b, k = sp.symbols("a b k")
+    expressions = [
+        sp.asinh(x - 1) + sp.acosh(x + 1) + sp.atanh(x / 4) + sp.asinh(-50 * x),
+        sp.coth(x) + sp.sech(x) + sp.csch(x) + sp.cot(x) + sp.csc(x) + sp.sinc(x) + sp.sinc(x - x),
+        sp.acot(x) + sp.asec(x + 2) + sp.acsc(x + 2),
+        sp.Mod(x, 1) + sp.Mod(-x, a) + sp.floor(3 * x) + sp.ceiling(-2.2 * x) + sp.frac(5 * x),
+        sp.SingularityFunction(x, 0.5, 1) + sp.SingularityFunction(x, a, 0),
+        sp.GoldenRatio * x + sp.EulerGamma + sp.Catalan**x,
+        sp.Sum(x**k, (k, 0, 3)) + sp.Integral(k * x, (k, 0, 1)) + sp.Product(x + k, (k, 1, 2)),
+        sp.Piecewise((x, sp.Not(sp.And(x > a, x < 1))), (2, True)),
+        sp.Piecewise((x, sp.Xor(x > 0.5, x > 1)), (1, True)),
+        sp.Piecewise((x, sp.Contains(x, sp.Interval(0, 1))), (b, True)),
+        sp.Piecewise((x, sp.ITE(x > 1, x < 2, x > 0.5)), (b, True)),
+        sp.Max(x, a, b) * sp.Min(x, a, b) + sp.UnevaluatedExpr(x + 1),
+    ]
+    values = {a: 0.75, b: -1.5}
+    for expression in expressions:
+        system = dalembert.System.from_sympy(
+            [x], T=x.diff(t) ** 2 / 2, forces=[expression], parameters=values
+        )
+        for place in (0.4, 0.9, 1.4):
+            right = float(expression.doit().subs(values).subs(x, place).evalf())
+            found = system.evaluate({"x": place}).accelerations["x"]
+            assert found == pytest.approx(right, rel=1e-13), expression
+
+
 def test_names_of_the_language_are_stepped_around() -> None:
     q, u = dynamicsymbols("energy sin")
     norm = sp.Symbol("norm")
@@ -196,6 +224,63 @@ def test_names_of_the_language_are_stepped_around() -> None:
     )
     assert system.coordinates == ["energy_", "sin_"]
     assert system.evaluate([1, 0, 0, 0]).accelerations["energy_"] == -1
+
+
+def test_names_that_the_language_would_read_otherwise() -> None:
+    """A raised digit is an exponent there, a dot above a rate; symbols of one name may be two."""
+    w, x = dynamicsymbols("ω²"), dynamicsymbols("ẋ")
+    m, m_ = sp.Symbol("m", positive=True), sp.Symbol("m")
+    system = dalembert.System.from_sympy(
+        [w, x], T=m * (w.diff(t) ** 2 + x.diff(t) ** 2) / 2, V=w**2, parameters={m: 2}, start={w: 1}
+    )
+    assert system.coordinates == ["ω2", "x_dot"]
+    assert system.evaluate().accelerations["ω2"] == -1
+    by_name = dict(T=m * x.diff(t) ** 2 / 2, forces={"x_dot": 3})
+    assert dalembert.System.from_sympy(x, **by_name, parameters={"m": 2}).evaluate([0, 0]).accelerations == {
+        "x_dot": 1.5
+    }
+    both = dict(T=m * x.diff(t) ** 2 / 2, V=m_ * x)
+    assert dalembert.System.from_sympy(x, **both, parameters={m: 2, m_: 4}).parameters == {"m": 2, "m_": 4}
+    with pytest.raises(errors.ArgumentError, match="more than one symbol is called `m`"):
+        dalembert.System.from_sympy(x, **both, parameters={"m": 2})
+
+
+@pytest.mark.parametrize(
+    "asked, words",
+    [
+        (dict(coordinates=None), "are a list of `dynamicsymbols`"),
+        (dict(coordinates="x"), "are a list of `dynamicsymbols`"),
+        (dict(T=None), "`T` is an expression"),
+        (dict(T="x'^2/2"), "not a text"),
+        (dict(L=0), "either L, or T and V"),
+        (dict(V=sp.I), "`I` is no real number"),
+        (dict(V=sp.nan), "`nan` is no real number"),
+        (dict(V=sp.true), "this is a condition"),
+        (dict(V=sp.Integral(sp.exp(sp.sin(sp.Symbol("s"))), (sp.Symbol("s"), 0, 1))), "no Integral"),
+        (dict(forces=[1, 2]), "one for each of the 1 coordinates"),
+        (dict(forces=sp.Symbol("f")), "one for each of the 1 coordinates"),
+        (dict(constraints=["x - 1"]), "not a text"),
+        (dict(constraints=[sp.Symbol("a") > 0]), "`c1` is not: a > 0"),
+        (dict(constraints=[sp.Eq(1, 2)]), "never holds"),
+        (dict(parameters={"m": None}), "a number, and not None"),
+        (dict(parameters={"m": float("nan")}), "must be finite"),
+        (dict(parameters=[1]), "`parameters` is a dictionary"),
+        (dict(start=[1]), "`start` is a dictionary"),
+    ],
+)
+def test_what_is_not_meant_is_said(asked: dict, words: str) -> None:  # type: ignore[type-arg]
+    x = dynamicsymbols("x")
+    call = {"coordinates": [x], "T": x.diff(t) ** 2 / 2, **asked}
+    with pytest.raises(errors.ArgumentError, match=words):
+        dalembert.System.from_sympy(**call)
+
+
+def test_units_are_said_to_be_some() -> None:
+    from sympy.physics.units import kilogram
+
+    x = dynamicsymbols("x")
+    with pytest.raises(errors.ArgumentError, match="`kilogram` is a unit"):
+        dalembert.System.from_sympy([x], T=kilogram * x.diff(t) ** 2 / 2)
 
 
 def test_what_cannot_be_brought_is_said() -> None:

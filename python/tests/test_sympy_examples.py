@@ -244,8 +244,8 @@ def test_a_row_that_is_there_twice() -> None:
 
 
 def test_the_sign_of_multipliers() -> None:
-    """M q̈ = Q + Aᵀλ: the multiplier of a rod that hangs down is the one that carries the bob.
-    SymPy's equations have the same sign, its `solve_multipliers` the other one."""
+    """M q̈ = Q + Aᵀλ: the multiplier of a rod that hangs down is the one that carries the bob. SymPy's
+    matrices have the same sign, its equations and `solve_multipliers` the other one."""
     method = example("test_lagrange.test_nonminimal_pendulum")
     values = values_of(parts_of(method))
     system = dalembert.System.from_sympy(method, parameters=values)
@@ -257,7 +257,7 @@ def test_the_sign_of_multipliers() -> None:
     whole = np.linalg.solve(np.array(mass, dtype=float), np.array(forcing, dtype=float)).ravel()
     theirs = float(next(iter(method.solve_multipliers(op_point=point).values())))
     q_ddot = system.evaluate([*(state[x] for x in q), *(state[x.diff(t)] for x in q)]).accelerations
-    assert list(q_ddot.values()) == pytest.approx(whole[2:4])
+    assert list(q_ddot.values()) == pytest.approx(whole[2:4]) and ours == pytest.approx(whole[4])
     # Newton's second law along x tells which sign is right.
     equations = system.to_sympy()
     left = (equations.M * sp.Matrix(list(q_ddot.values())) - equations.Q).subs(point)
@@ -374,3 +374,132 @@ def test_a_disc_with_a_wrong_acceleration() -> None:
     at = lambda expr: expr.subs({x.diff(t): 0 for x in still}).subs(still).subs(point).subs(values)
     right = example("test_kane.test_rolling_disc")
     assert abs(float((at(found[1].forcing) - at(right.forcing))[0].evalf())) > 0.1
+
+
+def of_system(build: Callable[[Any, Any], dict[Any, float]], near: float = 0.5) -> dalembert.System:
+    """A `System` of joints on a wall, whose own equations are held against ours."""
+    from sympy.physics.mechanics import RigidBody, System
+
+    wall = RigidBody("wall")
+    system = System.from_newtonian(wall)
+    values = build(system, wall)
+    system.apply_uniform_gravity(-9.81 * wall.frame.y)
+    # Before its equations are formed, and after.
+    ours = dalembert.System.from_sympy(system, parameters=values)
+    system.form_eoms()
+    assert dalembert.System.from_sympy(system, parameters=values).text == ours.text
+    agree(system.eom_method, values, near)
+    return ours
+
+
+def stone(name: str) -> Any:
+    from sympy.physics.mechanics import RigidBody, inertia
+
+    m, J = sp.symbols("m J")
+    body = RigidBody(name, mass=m)
+    body.central_inertia = inertia(body.frame, J, 2 * J, 3 * J, J / 10)
+    return body
+
+
+@pytest.mark.parametrize("kind", ["Pin", "Prismatic", "Cylindrical", "Planar", "Spherical"])
+def test_every_joint(kind: str) -> None:
+    from sympy.physics import mechanics
+
+    def build(system: Any, wall: Any) -> dict[Any, float]:
+        body, plate = stone("body"), stone("plate")
+        joint = getattr(mechanics, f"{kind}Joint")
+        more = {} if kind in ("Planar", "Spherical") else {"joint_axis": wall.frame.x}
+        place = {"child_point": 0.3 * body.frame.y + 0.1 * body.frame.z}
+        system.add_joints(
+            joint("joint", wall, body, **place, **more),
+            mechanics.WeldJoint("weld", body, plate, child_point=0.2 * plate.frame.x),
+        )
+        return {sp.Symbol("m"): 1.2, sp.Symbol("J"): 0.2}
+
+    of_system(build)
+
+
+def test_every_actuator() -> None:
+    from sympy.physics.mechanics import (
+        DuffingSpring,
+        LinearDamper,
+        LinearPathway,
+        LinearSpring,
+        PinJoint,
+        Point,
+        TorqueActuator,
+    )
+
+    torque = dynamicsymbols("torque")
+
+    def build(system: Any, wall: Any) -> dict[Any, float]:
+        rod, k, c, l, a = stone("rod"), *sp.symbols("k c l a")
+        joint = PinJoint("pin", wall, rod, joint_axis=wall.frame.z, child_point=rod.frame.y / 2)
+        system.add_joints(joint)
+        far, anchor = Point("far"), Point("anchor")
+        far.set_pos(rod.masscenter, -rod.frame.y / 2)
+        far.v2pt_theory(rod.masscenter, wall.frame, rod.frame)
+        anchor.set_pos(wall.masscenter, 1.5 * wall.frame.x)
+        anchor.set_vel(wall.frame, 0)
+        path = LinearPathway(far, anchor)
+        system.add_actuators(
+            TorqueActuator.at_pin_joint(torque, joint),
+            LinearSpring(k, path, l),
+            LinearDamper(c, path),
+            DuffingSpring(k, a, path, l),
+        )
+        return {sp.Symbol("m"): 1.2, sp.Symbol("J"): 0.2, k: 3.0, c: 0.4, l: 0.9, a: 0.7, torque: 0.35}
+
+    assert of_system(build).inputs == {"torque": "0.35"}
+
+
+@pytest.mark.parametrize("kind", ["WrappingCylinder", "WrappingSphere"])
+def test_a_spring_around_a_drum_pulls(kind: str) -> None:
+    """SymPy's loads of a `WrappingPathway` are those of the opposite force: their power is not the
+    force times the rate of the length, and the spring pushes. The work on its length is right."""
+    from sympy.physics import mechanics
+    from sympy.physics.mechanics import LinearSpring, PinJoint, RigidBody, System, WrappingPathway
+
+    turn = dynamicsymbols("turn")
+    J, R, k = sp.symbols("J R k", positive=True)
+    wall, drum = RigidBody("wall"), RigidBody("drum", mass=1)
+    drum.central_inertia = mechanics.inertia(drum.frame, J, J, J)
+    system = System.from_newtonian(wall)
+    system.add_joints(PinJoint("axle", wall, drum, turn, joint_axis=wall.frame.z))
+    fixed = wall.masscenter.locatenew("fixed", R * wall.frame.x)
+    fixed.set_vel(wall.frame, 0)
+    end = drum.masscenter.locatenew("end", R * drum.frame.x)
+    end.v2pt_theory(drum.masscenter, wall.frame, drum.frame)
+    axis = [wall.frame.z] if kind == "WrappingCylinder" else []
+    cord = WrappingPathway(fixed, end, getattr(mechanics, kind)(R, wall.masscenter, *axis))
+    system.add_actuators(LinearSpring(k, cord))
+    values = {J: 0.5, R: 0.7, k: 2.0}
+    ours = dalembert.System.from_sympy(system, parameters=values)
+    assert ours.evaluate({"turn": 0.4}).accelerations["turn"] == pytest.approx(-2 * 0.49 * 0.4 / 0.5)
+    # What its energy ½ k ℓ² says.
+    by_energy = dalembert.System.from_sympy(
+        [turn], T=J * turn.diff(t) ** 2 / 2, V=k * cord.length**2 / 2, parameters=values
+    )
+    for angle in (0.2, 1.1, 2.5):
+        right = by_energy.evaluate({"turn": angle}).accelerations["turn"]
+        assert ours.evaluate({"turn": angle}).accelerations["turn"] == pytest.approx(right)
+
+
+def test_speeds_of_a_system_that_make_reactions_visible() -> None:
+    from sympy.physics.mechanics import Particle, Point, ReferenceFrame, System
+
+    q, u, unseen, pull = dynamicsymbols("q u unseen pull")
+    m, g, l = sp.symbols("m g l")
+    system, rod = System(), ReferenceFrame("rod")
+    rod.orient_axis(system.frame, system.z, q)
+    rod.set_ang_vel(system.frame, u * system.z)
+    bob = Particle("bob", Point("bob"), m)
+    bob.masscenter.set_pos(system.fixed_point, -l * rod.y)
+    bob.masscenter.set_vel(system.frame, l * u * rod.x + unseen * rod.y)
+    system.add_bodies(bob)
+    system.q_ind, system.u_ind, system.u_aux = [q], [u], [unseen]
+    system.add_kdes(q.diff(t) - u)
+    system.add_loads((bob.masscenter, -m * g * system.y), (bob.masscenter, pull * rod.y))
+    ours = dalembert.System.from_sympy(system, parameters={m: 2.0, g: 9.81, l: 0.8})
+    assert (ours.coordinates, ours.inputs) == (["q"], {})
+    assert ours.evaluate({"q": 0.3}).accelerations["q"] == pytest.approx(-9.81 / 0.8 * np.sin(0.3))
