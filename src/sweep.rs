@@ -369,12 +369,26 @@ fn chosen(columns: &Columns, observe: &[String]) -> Result<Vec<usize>, String> {
         return Ok((0..columns.names.len()).collect());
     }
     let plain = |text: &str| text.split_whitespace().collect::<String>();
-    let named = |text: &String| {
+    let names: Vec<String> = columns.names.iter().map(|column| plain(column)).collect();
+    let mut chosen = Vec::new();
+    for text in observe {
         let name = plain(text.split_once('=').map_or(text, |(name, _)| name));
-        let place = columns.names.iter().position(|column| plain(column) == name);
-        place.ok_or_else(|| text.clone())
-    };
-    observe.iter().map(named).collect()
+        // A vector has a column for each entry.
+        let is_entry = |column: &String| {
+            column
+                .strip_prefix(&name)
+                .is_some_and(|rest| rest.starts_with('[') && rest.ends_with(']'))
+        };
+        let places = match names.iter().position(|column| *column == name) {
+            Some(place) => vec![place],
+            None => (0..names.len()).filter(|&at| is_entry(&names[at])).collect(),
+        };
+        if places.is_empty() {
+            return Err(text.clone());
+        }
+        chosen.extend(places);
+    }
+    Ok(chosen)
 }
 
 fn words(faults: &[Diagnostic]) -> String {

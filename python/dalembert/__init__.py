@@ -25,7 +25,7 @@ from ._dalembert import Function, __version__
 from ._result import Certificate, Moment, Result
 from ._scipy import solve_ivp
 from ._sweep import Study, work
-from ._symbols import Builder, Symbol, cos, exp, log, sin, sqrt, tan
+from ._symbols import Builder, Part, Symbol, cos, exp, function, log, sin, sqrt, tan
 from ._system import System, check, gallery
 from .errors import Error
 
@@ -37,6 +37,7 @@ __all__ = [
     "Error",
     "Function",
     "Moment",
+    "Part",
     "Result",
     "Study",
     "Symbol",
@@ -46,6 +47,7 @@ __all__ = [
     "cos",
     "errors",
     "exp",
+    "function",
     "gallery",
     "log",
     "sin",

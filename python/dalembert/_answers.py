@@ -8,21 +8,21 @@ __all__ = ["Answer", "Diagnostics"]
 
 
 class Answer(dict[str, Any]):
-    """A dictionary in the shape that docs/json.md documents; ``a.x`` is ``a["x"]``.
+    """A dictionary in the shape that docs/json.md documents; ``a.x`` is ``a["x"]``, and so it goes on
+    inside.
 
-    >>> Answer({"motion": "unique"}).motion
-    'unique'
+    >>> found = Answer({"motion": "unique", "rank": {"jacobian": 1}, "events": [{"t": 0.5}]})
+    >>> found.motion, found.rank.jacobian, found.events[0].t
+    ('unique', 1, 0.5)
     """
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self[name]
-        except KeyError:
-            pass
+        if name in self:
+            return _inside(self[name])
         # What was evaluated in one way only needs no list.
         results = self.get("results")
         if results is not None and len(results) == 1 and name in results[0]:
-            return results[0][name]
+            return _inside(results[0][name])
         raise AttributeError(f"there is no {name!r}; there are {', '.join(self)}")
 
     def __dir__(self) -> list[str]:
@@ -30,6 +30,15 @@ class Answer(dict[str, Any]):
 
     def _repr_html_(self) -> str:
         return _table(self)
+
+
+def _inside(value: Any) -> Any:
+    """Dictionaries in an answer, as answers."""
+    if type(value) is dict:
+        return Answer(value)
+    if type(value) is list and value and all(type(item) is dict for item in value):
+        return [Answer(item) for item in value]
+    return value
 
 
 def _table(value: Any) -> str:

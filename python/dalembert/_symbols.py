@@ -9,6 +9,19 @@
 >>> b.start(x, 2)
 >>> b.system()
 <dalembert.System 'pendulum', coordinates x, y, constraints rod>
+
+Bodies, joints, contacts and all else that has members are statements with symbols in them.
+
+>>> b = Builder()
+>>> m, r = b.param("m", 2), b.param("r", 0.5)
+>>> b.add("gravity [0, -9.81]")
+>>> wheel = b.part(f"body wheel: mass {m}, inertia {m*r**2/2}, free")
+>>> floor = b.part(f"contact floor: ground normal [0, 1], {wheel} radius {r}, friction 0.3")
+>>> b.start(wheel.r, [0, r])
+>>> b.start(wheel.r[1].dot, 1)
+>>> b.output("load", floor.force[2])
+>>> float(round(b.system().simulate(1)["load"][-1], 9))
+19.62
 """
 
 from __future__ import annotations
@@ -16,19 +29,26 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from typing import TYPE_CHECKING, Union
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
 
 from . import _dalembert
+from .errors import ArgumentError
 
 if TYPE_CHECKING:
     from ._system import System
 
-__all__ = ["Builder", "Symbol", "cos", "exp", "log", "sin", "sqrt", "tan"]
+__all__ = ["Builder", "Part", "Symbol", "cos", "exp", "function", "log", "sin", "sqrt", "tan"]
+
+#: What a statement such as `body w: …` declares.
+_DECLARED = re.compile(r"\s*[a-z]+\s+([^\W\d]\w*(?:\[[^]]*\])?)\s*:")
 
 #: A name that is no function's.
 _NAME = re.compile(r"(?<![\w.])[^\W\d]\w*(?![\w(])")
 
-_SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+_COMPARISON, _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(6)
 
 
 class Symbol:
@@ -86,6 +106,41 @@ class Symbol:
     def __pos__(self) -> Symbol:
         return self
 
+    def __abs__(self) -> Symbol:
+        return function("abs", self)
+
+    def __ge__(self, other: Term) -> Symbol:
+        return _compared(self, ">=", _term(other))
+
+    def __gt__(self, other: Term) -> Symbol:
+        return _compared(self, ">", _term(other))
+
+    # Python asks x whether x <= 3 for `3 >= x` too, and a contact is written that way.
+    def __le__(self, other: Term) -> Symbol:
+        return _compared(_term(other), ">=", self)
+
+    def __lt__(self, other: Term) -> Symbol:
+        return _compared(_term(other), ">", self)
+
+    def __bool__(self) -> bool:
+        # `a < b < c` would be `b < c` alone, and `if a < b` always true.
+        raise TypeError("an expression is neither true nor false before there are numbers")
+
+    def __getitem__(self, place: int | tuple[int, ...]) -> Symbol:
+        """An entry, counted from 1 as in the language."""
+        places = place if isinstance(place, tuple) else (place,)
+        if not all(isinstance(at, numbers.Integral) and at >= 1 for at in places):
+            raise IndexError(f"entries are counted from 1, and this is {place!r}")
+        return Symbol(f"{self._within(_ATOM)}[{', '.join(map(str, places))}]")
+
+    def __iter__(self) -> Iterator[Symbol]:
+        raise TypeError("how many entries an expression has is known to its model only")
+
+    def __format__(self, spec: str) -> str:
+        # Within a statement it stays one term.
+        text = self.text if self._rank == _COMPARISON else self._within(_ATOM)
+        return format(text, spec)
+
     @property
     def dot(self) -> Symbol:
         """The time derivative."""
@@ -111,12 +166,29 @@ class Symbol:
         return f"$\\displaystyle {self.latex()}$"
 
 
-Term = Union[Symbol, float]
+def _compared(left: Symbol, sign: str, right: Symbol) -> Symbol:
+    return Symbol(f"{left._within(_SUM)} {sign} {right._within(_SUM)}", _COMPARISON)
+
+
+class Part(Symbol):
+    """What has members: a body, a joint, a contact. Its attributes are these."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Part:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Part(f"{self.text}.{name}")
+
+
+Term = Union[Symbol, float, Sequence[Any]]
 
 
 def _term(value: Term) -> Symbol:
     if isinstance(value, Symbol):
         return value
+    if isinstance(value, (list, tuple, np.ndarray)) and np.ndim(value):
+        return Symbol(f"[{', '.join(_term(entry).text for entry in value)}]")
     if isinstance(value, numbers.Integral):
         text = str(int(value))
     elif isinstance(value, numbers.Real):
@@ -177,8 +249,23 @@ class Builder:
         self._lines = [f"system {title}"] if title else []
 
     def add(self, statement: str) -> None:
-        """A statement as the language has it."""
+        """A statement as the language has it; symbols in an f-string stay together in it."""
         self._lines.append(statement)
+
+    def part(self, statement: str) -> Part:
+        """A statement that declares something with members, such as ``body``, ``joint``, ``contact``
+        or ``friction``; gives what it declares.
+
+        >>> b = Builder()
+        >>> ball = b.part("body ball: mass 1, free")
+        >>> ball.r[1].dot
+        Symbol("ball.r[1]'")
+        """
+        found = _DECLARED.match(statement)
+        if found is None:
+            raise ArgumentError(f"a part is declared as `body NAME: …`, and not as `{statement}`")
+        self.add(statement)
+        return Part(found[1])
 
     def param(self, name: str, value: Term | None = None) -> Symbol:
         """A parameter."""
@@ -189,6 +276,30 @@ class Builder:
         """A coordinate."""
         self.add(f"coord {name}")
         return Symbol(name)
+
+    def let(self, name: str, value: Term) -> Part:
+        """A name for an expression."""
+        self.add(f"let {name} = {_term(value)}")
+        return Part(name)
+
+    def input(self, name: str, value: Term | None = None) -> Symbol:
+        """An input, and what a run takes for it if nothing else is given."""
+        self.add(f"input {name}" if value is None else f"input {name} = {_term(value)}")
+        return Symbol(name)
+
+    def state(self, name: str, rate: Term) -> Symbol:
+        """A state, a quantity with a rate and no mass; ``Symbol(name)`` stands for it in the rate.
+
+        >>> b = Builder()
+        >>> b.state("z", 1 - Symbol("z"))
+        Symbol('z')
+        """
+        self.add(f"state {name}' = {_term(rate)}")
+        return Symbol(name)
+
+    def output(self, name: str, value: Term) -> None:
+        """An output, a column of results and a row of C of linear equations."""
+        self.add(f"output {name} = {_term(value)}")
 
     def kinetic(self, energy: Term) -> None:
         """A term of T."""
