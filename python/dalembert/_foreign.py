@@ -91,8 +91,25 @@ def _torch(function: _dalembert.Function, given: list[Any]) -> Any:
             "this function has no gradients: call it with `tensor.detach()`, or within "
             "`torch.no_grad()`"
         )
-    arrays = [x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x for x in given]
+    arrays = [_read(x) if isinstance(x, torch.Tensor) else x for x in given]
     _shape(function, arrays)
     like = next((x for x in given[1:] if isinstance(x, torch.Tensor)), tensors[0])
     dtype = like.dtype if like.dtype.is_floating_point else torch.get_default_dtype()
     return torch.from_numpy(function(*arrays)).to(dtype=dtype, device=like.device)
+
+
+def _read(tensor: Any) -> np.ndarray[Any, Any]:
+    """The values of a tensor on the host, of a type that NumPy has."""
+    import torch
+
+    try:
+        plain = tensor.detach().resolve_neg().cpu()
+        if plain.is_floating_point():
+            plain = plain.to(torch.float64)
+        return np.asarray(plain.numpy())
+    except (RuntimeError, TypeError) as error:
+        # A layer of `vmap` or `jvp` has none, nor has the device `meta`.
+        raise ArgumentError(
+            f"a tensor has no values that could be read here: {error}\nMany states are columns of one "
+            "tensor, without `vmap`; there are no gradients"
+        ) from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ._numbers import real
 from .errors import ArgumentError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _unused(name: str, text: str) -> str:
 
 def _points(name: str, times: ArrayLike, values: ArrayLike, words: Any = "") -> str:
     """Samples as the language writes a table."""
-    t, y = (np.asarray(x, dtype=float) for x in (times, values))
+    t, y = (real(f"samples of `{name}`", x) for x in (times, values))
     if t.ndim != 1 or t.shape != y.shape or len(t) < 2:
         raise ArgumentError(
             f"samples of `{name}` are times and values, two or more of each, and have shapes "

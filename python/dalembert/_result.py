@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _dalembert
 from ._answers import Answer
+from ._numbers import real
 from .errors import ArgumentError, Error, UnknownNameError
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class Dense:
         self.t_first, self.t_last = float(whole[0]), float(whole[-1])
 
     def __call__(self, t: ArrayLike) -> Numbers:
-        times = np.asarray(t, dtype=float)
+        times = real("times", t)
         states: Numbers = self._result._motion.at(times.ravel())
         return states.reshape((states.shape[0], *times.shape))
 
@@ -324,7 +325,7 @@ class Result:
 
     def __call__(self, t: ArrayLike) -> Moment:
         """The states at times of the motion, by name."""
-        times = np.asarray(t, dtype=float)
+        times = real("times", t)
         return Moment(self.system.state_names, times, self.sol(times))
 
     @cached_property
@@ -352,6 +353,15 @@ class Result:
     def events(self) -> list[Answer]:
         """The events that happened, in order: ``t``, ``name``, ``action``, …"""
         return [Answer(event) for event in self.report["events"]]
+
+    @property
+    def phases(self) -> Answer | None:
+        """What contacts and dry friction did: the ``count`` of phases, ``impacts``, the ``changes``
+        with ``t``, ``of`` and ``change`` (``closes``, ``opens``, ``sticks``, ``slips``); ``None``
+        where there are none. ``observe=["floor.mode", "floor.force"]`` of a run has the phase and the
+        load at each sample."""
+        found = self.report.get("phases")
+        return Answer(found) if found is not None else None
 
     @property
     def t_events(self) -> list[Numbers]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _dalembert
+from ._numbers import finite, names_of, real
 from ._result import Result
 from .errors import ArgumentError
 
@@ -144,7 +145,7 @@ def _tolerance(rtol: float | None, atol: ArrayLike | None) -> float | None:
 
 def _times(t_eval: ArrayLike, span: Sequence[float]) -> Numbers:
     """The times asked for, in the order in which the motion comes to them."""
-    times = np.asarray(t_eval, dtype=float)
+    times = real("`t_eval`", t_eval)
     if times.ndim != 1:
         raise ArgumentError(f"`t_eval` must have one axis, and has shape {times.shape}")
     low, high = sorted(span)
@@ -157,9 +158,10 @@ def _times(t_eval: ArrayLike, span: Sequence[float]) -> Numbers:
 
 
 def _start(system: System, y0: ArrayLike) -> dict[str, float]:
-    if np.iscomplexobj(y0):
-        raise ArgumentError("`y0` is complex, and states are real")
-    numbers, names = np.asarray(y0, dtype=float), system.state_names
+    y0 = names_of(y0)
+    if isinstance(y0, Mapping):
+        return {str(name): finite(str(name), value) for name, value in y0.items()}
+    numbers, names = real("`y0`", y0), system.state_names
     if numbers.shape != (len(names),):
         raise ArgumentError(
             f"`y0` has shape ({len(names)},): {', '.join(names)}; this one has {numbers.shape}"

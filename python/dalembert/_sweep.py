@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Union
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from . import _dalembert
 from ._answers import Answer
+from ._numbers import real
 from .errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -108,6 +109,12 @@ class Study:
 
             raise _unknown(name, self.names) from None
         return column
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
 
     def __len__(self) -> int:
         return self._count
@@ -274,7 +281,7 @@ def run(
 
 
 def _finite(name: str, values: Values) -> Numbers:
-    column = np.atleast_1d(np.asarray(values, dtype=float))
+    column = np.atleast_1d(real(f"the values of `{name}`", values))
     if column.ndim > 1:
         raise ArgumentError(f"the values of `{name}` have one axis, not shape {column.shape}")
     if not np.isfinite(column).all():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +12,7 @@ import numpy as np
 
 from . import _dalembert
 from ._answers import Answer, Diagnostics
+from ._numbers import finite, names_of, pairs, real
 from ._result import Result
 from .errors import ArgumentError
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ._inputs import Drive
     from ._sweep import Study, Values
+    from ._symbols import Symbol
 
 __all__ = ["System", "check", "gallery"]
 
@@ -316,9 +317,9 @@ class System:
     def _state(
         self, state: Mapping[str, float | str] | ArrayLike
     ) -> str | list[tuple[str, float]]:
+        state = names_of(state)
         if not isinstance(state, Mapping):
-            numbers = np.asarray(state, dtype=float)
-            names = self.state_names
+            numbers, names = real("a state", state), self.state_names
             if numbers.shape != (len(names),):
                 raise ArgumentError(
                     f"a state has shape ({len(names)},): {', '.join(names)}; "
@@ -328,7 +329,7 @@ class System:
         # What is not named is 0.
         state = state or {self.coordinates[0]: 0.0}
         if not any(isinstance(value, str) for value in state.values()):
-            return _numbers(state)  # type: ignore[arg-type]
+            return pairs(state)  # type: ignore[arg-type]
         return ", ".join(f"{name}={_value(value)}" for name, value in state.items())
 
     def analyze(self) -> Answer:
@@ -379,7 +380,7 @@ class System:
         sides = None
         if within is not None:
             sides = [
-                (str(name), _finite(str(name), low), _finite(str(name), high))
+                (str(name), finite(str(name), low), finite(str(name), high))
                 for name, (low, high) in within.items()
             ]
         found = self._driven(inputs)._model.linearize(
@@ -411,7 +412,7 @@ class System:
         >>> f(0, [1.0, 0.0])
         array([ 0., -4.])
         """
-        return self._driven(inputs)._model.function(name, _numbers(parameters))
+        return self._driven(inputs)._model.function(name, pairs(parameters))
 
     def simulate(
         self,
@@ -423,6 +424,7 @@ class System:
         t_eval: ArrayLike | None = None,
         every: float | None = None,
         events: bool | Sequence[str] = True,
+        observe: Sequence[str] | Mapping[str, str | Symbol] = (),
         verify: bool = True,
         start: Mapping[str, float] | None = None,
         parameters: Mapping[str, float] | None = None,
@@ -446,28 +448,38 @@ class System:
         and ``parameters`` are other numbers than the model's, ``inputs`` what is taken for its
         inputs, as in :meth:`with_inputs`. ``events`` are further ones, as
         the language writes them behind the word (``"low: y = 0 falling -> stop"``); with
-        ``False`` none happen. A run that cannot go on raises; with ``partial`` it is given up to
+        ``False`` none happen. ``observe`` are further columns of the result: names of what the model
+        has (``"floor.mode"`` and ``"floor.force"`` of a contact), or expressions by name. A run that cannot go on raises; with ``partial`` it is given up to
         there. ``progress(done, of)`` is called a few times a second. Ctrl-C ends the run.
 
         >>> s = dalembert.System("coord x; kinetic x'^2/2; potential x^2/2; start x = 1")
         >>> r = s.simulate(1, t_eval=[0, 0.5, 1])
         >>> bool(abs(r["x"] - np.cos(r.t)).max() < 1e-8)
         True
+        >>> r = s.simulate(1, observe={"square": "x^2 + x'^2"})
+        >>> bool(abs(r["square"] - 1).max() < 1e-8)
+        True
         """
         system = self._driven(inputs)
+        if observe:
+            system = System._of(system._model.with_statements(_observed(observe)))
         events = [events] if isinstance(events, str) else events
         if not isinstance(events, bool):
+            if not all(isinstance(event, str) for event in events):
+                raise ArgumentError("events are texts here; `dalembert.solve_ivp` takes functions")
             system = System._of(
                 system._model.with_statements("\n".join(f"event {event}" for event in events))
             )
         first: float | None = None
         last: Any = t_end
-        if isinstance(t_end, (Sequence, np.ndarray)) and not isinstance(t_end, str):
+        if isinstance(t_end, (Sequence, np.ndarray)) and not isinstance(t_end, str) and np.ndim(t_end):
             if len(t_end) != 2:
                 raise ArgumentError(f"a span of time has two ends, not {len(t_end)}")
             first, last = t_end
+        if progress is not None and not callable(progress):
+            raise ArgumentError(f"`progress` is a function, and not {type(progress).__name__}")
         _positive(max_steps=max_steps)
-        times = None if t_eval is None else np.asarray(t_eval, dtype=float)
+        times = None if t_eval is None else real("`t_eval`", t_eval)
         if times is not None and times.ndim != 1:
             raise ArgumentError(f"`t_eval` must have one axis, and has shape {times.shape}")
         asked: dict[str, Any] = dict(
@@ -487,8 +499,8 @@ class System:
             verify=verify,
             dense=dense,
             partial=partial,
-            parameters=_numbers(parameters),
-            start=_numbers(start),
+            parameters=pairs(parameters),
+            start=pairs(start),
         )
         motion = system._model.simulate(**asked, progress=progress)
         return Result(motion, system, asked, times if every is None else None, parameters)
@@ -540,7 +552,7 @@ class System:
 
         _positive(samples=samples, threads=threads, part=part)
         if t_end is not None:
-            _finite("`t_end`", t_end)
+            finite("`t_end`", t_end)
         return _sweep.run(
             self._driven(inputs)._model,
             vary,
@@ -589,22 +601,15 @@ def _restored_function(
 
 
 def _value(value: float | str) -> str:
-    return value if isinstance(value, str) else repr(_finite("a value", value))
+    return value if isinstance(value, str) else repr(finite("a value", value))
 
 
-def _numbers(values: Mapping[str, float] | None) -> list[tuple[str, float]]:
-    if values is None:
-        return []
-    if not isinstance(values, Mapping):
-        raise ArgumentError(f"names and numbers are a dictionary, not {type(values).__name__}")
-    return [(str(name), _finite(str(name), value)) for name, value in values.items()]
-
-
-def _finite(name: str, value: float) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ArgumentError(f"{name} must be a finite number, and is {number}")
-    return number
+def _observed(observe: Sequence[str] | Mapping[str, str | Symbol]) -> str:
+    if isinstance(observe, str):
+        observe = [observe]
+    if isinstance(observe, Mapping):
+        return "\n".join(f"observe {name} = {value}" for name, value in observe.items())
+    return "\n".join(f"observe {name}" for name in observe)
 
 
 def _positive(**counts: int | None) -> None:

@@ -101,6 +101,22 @@ def test_torch_tensors(pendulum: dalembert.System) -> None:
         f(0.0, q.detach()[:1], v[:1])
     with pytest.raises(errors.ArgumentError, match="`out` is for NumPy"):
         f(0.0, q.detach(), v, out=np.empty((2, 7)))
+    # Types and layouts that NumPy has not.
+    few = f(0.0, torch.tensor([2.0, 0.0]).bfloat16(), torch.tensor([0.0, 1.0]).bfloat16())
+    assert few.dtype == torch.bfloat16 and np.allclose(few.float().numpy(), [-0.5, -9.81], rtol=1e-2)
+    assert torch.equal(f(0.0, torch._neg_view(-q.detach()), v), found)
+    assert torch.equal(f(0.0, q.detach().T.contiguous().T, v), found)
+    with pytest.raises(errors.ArgumentError, match="must be real"):
+        f(0.0, q.detach().to(torch.complex128), v)
+    # What has no values here is said to have none.
+    for ask in (
+        lambda: torch.func.vmap(lambda q, v: f(0.0, q, v))(q.detach().T, v.T),
+        lambda: torch.func.jvp(lambda v: f(0.0, q.detach(), v), (v,), (v,)),
+        lambda: f(0.0, q.detach().to("meta"), v),
+        lambda: f(0.0, q.detach().to_sparse(), v),
+    ):
+        with pytest.raises(errors.ArgumentError, match="no values that could be read"):
+            ask()
     # A solver made of tensors comes to where ours comes.
     h, z = 0.001, torch.tensor([2.0, 0.0, 0.0, 0.0], dtype=torch.float64)
     for _ in range(500):

@@ -14,6 +14,13 @@ OSCILLATOR = dalembert.System("param k = 1; coord x; kinetic x'^2/2; potential k
 NAN, INF = float("nan"), float("inf")
 
 
+def misaligned(values: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    """The same numbers at an odd place."""
+    room = bytearray(values.nbytes + 1)
+    room[1:] = values.tobytes()
+    return np.frombuffer(room, dtype=float, offset=1)
+
+
 @pytest.mark.parametrize(
     "call, words",
     [
@@ -29,6 +36,11 @@ NAN, INF = float("nan"), float("inf")
         (lambda f: f(0, [2, 0], [0, 0], out=np.zeros(4)[::2]), "C order"),
         (lambda f: (lambda q: f(0, q, [0, 0], out=q))(np.array([2.0, 0])), "shares memory"),
         (lambda f: f(0, [2, 0], [0, 0], out=np.broadcast_to(0.0, 2)), "`out`"),
+        (lambda f: f(0, np.ma.array([2.0, 0], mask=[True, False]), [0, 0]), "masked in part"),
+        (lambda f: f(0, np.array(["2020-01-01"] * 2, "M8[D]"), [0, 0]), "must be real numbers"),
+        (lambda f: f(0, ["2", "0"], [0, 0]), "must be real numbers"),
+        (lambda f: f(0, [[2, 0], [0]], [0, 0]), "must be real numbers"),
+        (lambda f: f(0, [2, 0], [0, 0], out=misaligned(np.zeros(2))), "not aligned"),
     ],
 )
 def test_functions(pendulum: dalembert.System, call, words) -> None:  # type: ignore[no-untyped-def]
@@ -36,7 +48,9 @@ def test_functions(pendulum: dalembert.System, call, words) -> None:  # type: ig
     with pytest.raises(dalembert.Error, match=words):
         call(f)
     # Odd kinds of numbers are numbers all the same.
-    for q in (np.array([2, 0], ">f8"), np.array([2, 0], object), np.array([2, 0], "i1"), (2, 0)):
+    odd = [np.array([2, 0], kind) for kind in (">f8", object, "i1", "f2", "g")]
+    odd += [(2, 0), misaligned(np.array([2.0, 0])), np.array([0.0, 2])[::-1], np.ma.array([2.0, 0])]
+    for q in odd:
         assert np.allclose(f(0, q, [0, 0]), [0, -9.81])
     assert f(0, np.asfortranarray(np.ones((2, 5))), np.ones((5, 2)).T).shape == (2, 5)
 
@@ -67,6 +81,10 @@ def test_functions(pendulum: dalembert.System, call, words) -> None:  # type: ig
         (dict(start=[1, 0]), "a dictionary, not list"),
         (dict(parameters={"k": INF}), "finite"),
         (dict(events="low x"), "expected"),
+        (dict(events=[lambda t, y: y[0]]), "`dalembert.solve_ivp` takes functions"),
+        (dict(progress=3), "`progress` is a function"),
+        (dict(start={"x": None}), "x must be a number, and is None"),
+        (dict(t_eval=np.array([0, 0.5j])), "`t_eval` must be real numbers"),
     ],
 )
 def test_runs(asked: dict, words: str) -> None:  # type: ignore[type-arg]
@@ -78,6 +96,8 @@ def test_runs_that_are_odd_and_fine() -> None:
     assert len(OSCILLATOR.simulate(0)) == 1
     assert OSCILLATOR.simulate(-1).t[-1] == -1
     assert OSCILLATOR.simulate(np.array([0.0, 1.0])).t[-1] == 1
+    assert OSCILLATOR.simulate(np.array(1.0)).t[-1] == 1
+    assert OSCILLATOR.simulate(1, t_eval=(k / 4 for k in range(3))).t.tolist() == [0, 0.25, 0.5]
     assert OSCILLATOR.simulate(1, t_eval=[]).t.shape == (0,)
     assert OSCILLATOR.simulate(1, t_eval=[0, 0.5, 0.5]).t.tolist() == [0, 0.5]
     assert OSCILLATOR.simulate(1, t_eval=np.linspace(0, 1, 20_000), verify=False).y.shape == (2, 20_000)
@@ -100,6 +120,9 @@ def test_runs_that_are_odd_and_fine() -> None:
         (lambda: OSCILLATOR.evaluate([INF, 0]), errors.ArgumentError, "x must be a finite"),
         (lambda: OSCILLATOR.evaluate([]), errors.ArgumentError, "a state has shape"),
         (lambda: OSCILLATOR.linearize([NAN, 0]), errors.ArgumentError, "x must be a finite"),
+        (lambda: OSCILLATOR.evaluate(np.array([1j, 0])), errors.ArgumentError, "must be real numbers"),
+        (lambda: OSCILLATOR.evaluate({"x": [1]}), errors.ArgumentError, "x must be a number"),
+        (lambda: OSCILLATOR.sweep({"k": np.array([1j])}), errors.ArgumentError, "must be real numbers"),
         (lambda: OSCILLATOR.set(k=NAN), errors.ArgumentError, "finite"),
         (lambda: OSCILLATOR.set(k="sin("), errors.ModelError, "never closed"),
         (lambda: OSCILLATOR.function("acceleration", {"k": NAN}), errors.ArgumentError, "finite"),
@@ -119,6 +142,19 @@ def test_runs_that_are_odd_and_fine() -> None:
 def test_systems_and_studies(call, kind, words) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(kind, match=words):
         call()
+
+
+def test_a_series_of_names_is_no_list() -> None:
+    """The order of its names is any."""
+    pandas = pytest.importorskip("pandas")
+    swapped = pandas.Series({"x'": 2.0, "x": 3.0})
+    assert OSCILLATOR.evaluate(swapped).state == {**OSCILLATOR.evaluate([3, 2]).state}
+    found = dalembert.solve_ivp(OSCILLATOR, (0, 1), swapped)
+    assert found.y[:, 0].tolist() == [3, 2]
+    assert OSCILLATOR.simulate(1, start=swapped).y[:, 0].tolist() == [3, 2]
+    assert OSCILLATOR.evaluate(pandas.Series([3.0, 2.0])).state["x"] == 3
+    study = OSCILLATOR.sweep({"k": pandas.Series([1.0, 4.0])}, t_end=1)
+    assert list(study) == study.names and "x" in study and "y" not in study
 
 
 def test_threads_share_a_system(pendulum: dalembert.System) -> None:

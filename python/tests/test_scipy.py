@@ -107,7 +107,7 @@ def test_names_of_a_result() -> None:
         (dict(t_eval=[0.5, 2]), "outside of the span"),
         (dict(t_span=(1, 0), t_eval=[0.2, 0.5]), "follow each other"),
         (dict(rtol=-1e-6), "`rtol` is a positive number"),
-        (dict(y0=[1, 1j]), "`y0` is complex"),
+        (dict(y0=[1, 1j]), "`y0` must be real numbers"),
     ],
 )
 def test_what_is_not_taken_is_said(asked: dict, words: str) -> None:  # type: ignore[type-arg]

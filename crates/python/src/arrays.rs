@@ -1,36 +1,30 @@
 //! Numbers that come from Python: NumPy arrays as they are, all else made into one.
 
-use crate::door::{self, Trouble};
 use crate::value;
-use numpy::{
-    PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
-};
+use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value};
 
-/// Numbers in C order. No copy is made of an array of doubles that is so already.
+/// Numbers in C order. No copy is made of an array of doubles that is so already; all else is looked
+/// at by `dalembert._numbers`, which says what is none.
 pub(crate) fn numbers<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
-    if let Ok(array) = given.cast::<PyArrayDyn<f64>>()
-        && array.is_c_contiguous()
+    // A subclass may have a mask.
+    if given.is_exact_instance_of::<PyUntypedArray>()
+        && let Ok(array) = given.cast::<PyArrayDyn<f64>>()
+        && is_plain(array)
     {
         return Ok(array.clone());
     }
     static MAKER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = given.py();
-    // NumPy would drop imaginary parts with a warning.
-    if let Ok(array) = given.cast::<PyUntypedArray>()
-        && array.dtype().kind() == b'c'
-    {
-        let words = "numbers must be real, and are complex".to_owned();
-        return door::brief(py, || Err(Trouble::Argument(words)));
-    }
-    let maker = MAKER.import(py, "numpy", "asarray")?;
-    let how = PyDict::new(py);
-    how.set_item("dtype", "float64")?;
-    how.set_item("order", "C")?;
-    Ok(maker.call((given,), Some(&how))?.cast_into::<PyArrayDyn<f64>>()?)
+    let maker = MAKER.import(given.py(), "dalembert._numbers", "laid_out")?;
+    Ok(maker.call1((given,))?.cast_into::<PyArrayDyn<f64>>()?)
+}
+
+/// Whether an array is a slice of doubles.
+pub(crate) fn is_plain(array: &Bound<'_, PyArrayDyn<f64>>) -> bool {
+    array.is_c_contiguous() && array.data().is_aligned()
 }
 
 /// A matrix, row by row, as an array of two axes.

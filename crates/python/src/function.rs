@@ -406,11 +406,14 @@ impl Function {
             true => found == [self.rows(joined)],
             false => found == self.shape_of(joined, count),
         };
-        if fits && out.is_c_contiguous() {
+        if fits && arrays::is_plain(out) {
             return Ok(());
         }
         let right = self.shape_of(joined, count);
-        let words = format!("`out` must have shape {right:?}, in C order, and has {found:?}");
+        let words = match fits && out.is_c_contiguous() {
+            true => "`out` is not aligned".to_owned(),
+            false => format!("`out` must have shape {right:?}, in C order, and has {found:?}"),
+        };
         door::brief(py, || Err(Trouble::Argument(words)))
     }
 
