@@ -353,3 +353,30 @@ fn what_is_nowhere_a_number_leaves_the_others_their_time() {
     let (first, last) = (places[0].0, places[places.len() - 1].0);
     assert!((first - 0.5 * (82.0 + last)).abs() < 1.0, "{first} {last}");
 }
+
+/// Modes are words over stretches of time, in a panel of their own, and amounts are none of them.
+#[test]
+fn modes_are_strips() {
+    let t = [0.0, 1.0, 1.0, 2.0, 4.0];
+    let force = curve("rub.force", Quantity::Force, &t, &[0.0, 3.0, 2.0, 2.0, 2.0]);
+    let mode = curve("rub.mode", Quantity::Mode, &t, &[2.0, 2.0, 1.0, 1.0, 1.0]);
+    let floor = curve("floor.mode", Quantity::Closed, &t, &[0.0, 0.0, 0.0, 1.0, 1.0]);
+    let figure = figure(vec![against_time(vec![force, mode, floor])]).divided();
+    assert_eq!(figure.panels.len(), 2, "forces, and modes of both kinds");
+    let svg = figure.to_svg();
+    assert!(is_well_formed(&svg));
+    // In the stretch and beside its color.
+    for (word, times) in [("sticks", 2), ("slips", 2), ("open", 2), ("closed", 2)] {
+        assert_eq!(svg.matches(&format!(">{word}</text>")).count(), times, "{word}");
+    }
+    for name in ["rub", "floor"] {
+        assert!(svg.contains(&format!(">{name}</text>")), "{name}");
+    }
+    // It stops sticking at 1 of 4, where the force jumps.
+    let modes = &svg[svg.find("class=\"modes\"").expect("strips")..];
+    let blocks: Vec<Vec<(f64, f64)>> =
+        modes.lines().filter(|l| l.starts_with("<path")).take(2).map(points).collect();
+    let (left, change, right) = (blocks[0][0].0, blocks[0][2].0, blocks[1][2].0);
+    assert!(((change - left) / (right - left) - 0.25).abs() < 1e-2, "{blocks:?}");
+    assert!((blocks[1][0].0 - change).abs() < 0.02, "{blocks:?}");
+}

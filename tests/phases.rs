@@ -331,3 +331,46 @@ fn many_bounces() {
     assert_eq!(phases.impacts as f64, bounces);
     close(report.last.expect("a state").state.q[0], 1.0, 1e-9);
 }
+
+/// Loads jump where a phase ends: there are rows on both sides of it, of one time and one state.
+#[test]
+fn both_sides_of_a_change_are_told() {
+    let text = "param F = 2, S = 3, v = 0.5
+        coord x
+        kinetic x'^2/2
+        potential 10*x^2/2
+        friction rub: F along x' - v, static S
+        observe rub.force
+        start x' = v
+        run t = 0..7, every 0.1, tol 1e-12";
+    let (report, rows) = ran(text, |_| ());
+    let loaded = support::load(text);
+    let model = loaded.model.as_ref().expect("no faults");
+    let force = |row: &dalembert::simulate::Observation| {
+        let setting = dalembert::simulate::Setting::new(model).expect("values");
+        setting.number(model.system.observes[0].value, &row.table(&model.system))
+    };
+    let slips = changes(&report, Touched::Friction(0), Change::Slips);
+    let sticks = changes(&report, Touched::Friction(0), Change::Sticks);
+    assert!(slips.len() > 2 && sticks.len() > 2);
+    for (list, is_slip) in [(&slips, true), (&sticks, false)] {
+        for &t in list {
+            let [before, after] = rows.iter().filter(|r| r.state.t == t).collect::<Vec<_>>()[..]
+            else {
+                panic!("two rows at {t}");
+            };
+            let of = Touched::Friction(0);
+            let modes = (before.mode(of), after.mode(of));
+            close(before.state.q[0], after.state.q[0], 1e-14);
+            if is_slip {
+                assert_eq!(modes, (Some(2.0), Some(1.0)), "{t}");
+                close(force(before), 3.0, 1e-10);
+                close(force(after), 2.0, 1e-10);
+            } else {
+                assert_eq!(modes, (Some(1.0), Some(2.0)), "{t}");
+                close(force(before).abs(), 2.0, 1e-10);
+                close(force(after), 10.0 * after.state.q[0], 1e-9);
+            }
+        }
+    }
+}

@@ -428,3 +428,82 @@ fn the_arm_does_not_swell() {
         assert!(text.len() < 500, "{} characters: {text}", text.len());
     }
 }
+
+/// A length that is held at l is l, also where the constraint is written with a root.
+#[test]
+fn lengths_that_are_held_are_used() {
+    let text = "param m = 1, l = 2, g = 9.81\ncoord x, y, z\nkinetic m/2*(x'^2 + y'^2 + z'^2)\n\
+        potential m*g*z\nconstraint rod: norm([x, y, z]) = l\nstart x = 0.5, y = 0.3";
+    let loaded = dalembert::load(&Input::text("test.dal", text), &Options::default());
+    let model = loaded.model.expect("no faults");
+    let equations = derive(&model, None).expect("applies");
+    let derivation =
+        Derivation::with(&model, &equations, Extras { solved: true, ..Extras::default() });
+    let solved = derivation.solved().expect("asked for").as_ref().expect("small");
+    let exprs = derivation.readable.exprs();
+    for (_, value) in solved.multipliers.iter().chain(&solved.rates) {
+        let text = exprs.to_text(*value);
+        assert!(!text.contains('√') && text.chars().count() < 60, "{text}");
+    }
+    assert!(derivation.to_text().contains("(for l > 0, as at the start)"));
+}
+
+/// Beside the equations of a phase stands what decides it.
+#[test]
+fn documents_say_what_decides_a_phase() {
+    let text = "param m = 2, g = 9.81, mu = 0.3, k = 5, F = 1\ncoord x, y\n\
+        kinetic m/2*(x'^2 + y'^2)\npotential m*g*y + k/2*x^2\n\
+        contact floor: y >= 0.1*x, sliding x', friction mu, static 2*mu, restitution 0.5\n\
+        contact wall: 3 >= x\nfriction rub: F along x' - 1\nstart y = 1";
+    let loaded = dalembert::load(&Input::text("test.dal", text), &Options::default());
+    let model = loaded.model.expect("no faults").shown();
+    let equations = derive(&model, None).expect("applies");
+    let derivation = Derivation::new(&model, &equations);
+    let page = derivation.to_text();
+    for line in [
+        "contacts and friction",
+        "0 ≤ g ⊥ λ ≥ 0",
+        "f = −F·v/|v|",
+        "ġ⁺ = −e·ġ⁻",
+        "floor closed, slips; wall closed; rub slips",
+        "g_floor = y − 0.1·x",
+        "v_floor = x\u{307}",
+        "F_floor = μ·λ_floor",
+        "F_s_floor = 2·μ·λ_floor",
+        "e_floor = ½",
+        "g_wall = 3 − x",
+        "v_rub = x\u{307} − 1",
+        "F_rub = F",
+    ] {
+        assert!(page.contains(line), "{line}\n{page}");
+    }
+    let latex = derivation.to_latex();
+    for formula in ["0 \\le g \\perp \\lambda \\ge 0", "|f| \\le F", "g_{\\mathrm{floor}}"] {
+        assert!(latex.contains(formula), "{formula}\n{latex}");
+    }
+    let json = derivation.to_json();
+    let conditions = json["conditions"].as_array().expect("a list");
+    assert_eq!(conditions.len(), 3);
+    assert_eq!(conditions[0]["name"], "floor");
+    assert_eq!(conditions[0]["phase"], "closed, slips");
+    assert_eq!(conditions[1]["letters"]["g_wall"], "3 - x");
+    // A model without them says nothing of them.
+    let text = "coord x\nkinetic x'^2/2";
+    let loaded = dalembert::load(&Input::text("test.dal", text), &Options::default());
+    let model = loaded.model.expect("no faults");
+    let equations = derive(&model, None).expect("applies");
+    let json = Derivation::new(&model, &equations).to_json();
+    assert!(json["conditions"].is_null());
+}
+
+/// Forces that count with those of constraints are there also where there are no constraints.
+#[test]
+fn forces_without_constraints_are_whole() {
+    let text = "coord x\nkinetic x'^2/2\nnonideal x: -3*x'";
+    let loaded = dalembert::load(&Input::text("test.dal", text), &Options::default());
+    let model = loaded.model.expect("no faults");
+    let equations = derive(&model, None).expect("applies");
+    let latex = Derivation::new(&model, &equations).to_latex();
+    assert!(latex.contains("\\mathbf{Q} + \\mathbf{C}"), "{latex}");
+    assert!(latex.contains("\\mathbf{C}_{1} &= -3 \\dot{x}"), "{latex}");
+}

@@ -276,3 +276,39 @@ fn what_touches_is_drawn() {
         draw point ball.position";
     assert_eq!(shapes(text), ["point (ball.r[1], ball.r[2])"]);
 }
+
+/// A body of the plane that touches something is what its contacts tell, once.
+#[test]
+fn what_touches_has_an_outline() {
+    let count = |found: &[String], what: &str| found.iter().filter(|s| s.starts_with(what)).count();
+    let block = |inertia: &str| {
+        format!(
+            "param m = 2, b = 0.2, h = 1\ngravity [0, -9.81]\n\
+             body block: mass m, inertia {inertia}, free\n\
+             contact left: ground normal [0, 1], block at [-b, -h]\n\
+             contact right: ground normal [0, 1], block at [b, -h]\n\
+             start block.r = [0, h]"
+        )
+    };
+    // The inertia of a rectangle with such corners: it is one.
+    let found = shapes(&block("m*(b^2 + h^2)/3"));
+    assert_eq!(count(&found, "circle"), 0, "{found:?}");
+    let rectangle = found.iter().find(|s| s.matches('(').count() >= 5 && s.starts_with("line"));
+    let rectangle = rectangle.unwrap_or_else(|| panic!("{found:?}"));
+    // A corner that nothing touches with is there too: above, b to the right and h up.
+    assert!(
+        rectangle.contains("block.r[2] + b*sin(block.angle) + h*cos(block.angle)"),
+        "{rectangle}"
+    );
+    // Another one: lines to where it touches.
+    let found = shapes(&block("m"));
+    assert_eq!(count(&found, "circle"), 0, "{found:?}");
+    assert_eq!(count(&found, "line"), 3, "two and the ground: {found:?}");
+    // A disk that touches is that disk, whatever its inertia, with a spoke.
+    let ball = "param m = 1, r = 0.5\ngravity [0, -9.81]\n\
+        body ball: mass m, inertia 2/5*m*r^2, free\n\
+        contact c: ground normal [0, 1], ball radius r\nstart ball.r = [0, 1]";
+    let found = shapes(ball);
+    assert_eq!(count(&found, "circle"), 1, "{found:?}");
+    assert_eq!(count(&found, "line"), 2, "a spoke and the ground: {found:?}");
+}

@@ -43,6 +43,7 @@ export type Group =
   | 'state'
   | 'input'
   | 'held'
+  | 'mode'
   | 'multiplier'
   | 'force'
   | 'energy'
@@ -56,6 +57,8 @@ export interface Column {
   group: Group;
   length: boolean;
   angle: boolean;
+  /** Of what is no amount: the words for 0, 1 and 2. */
+  words?: string[];
 }
 
 export interface Certificate {

@@ -24,7 +24,11 @@ export class Served {
   constructor(private readonly app: App, private readonly changed: () => void) {
     const source = new EventSource('events');
     source.addEventListener('message', (event) => this.hear(JSON.parse(String(event.data)) as State));
-    source.addEventListener('error', () => this.trouble('The server does not answer. Shown is the last run it gave.', ''));
+    source.addEventListener('error', () => {
+      // What answers next may be another server, which counts from the beginning.
+      this.version = -1;
+      this.trouble('The server does not answer. Shown is the last run it gave.', '');
+    });
   }
 
   /** Values that were moved, or none: those of the file. */

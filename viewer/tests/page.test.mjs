@@ -124,6 +124,30 @@ test('plots zoom by the mouse and by keys, and show other columns', async () => 
   await page.close();
 });
 
+test('contacts and frictions have strips with words', async () => {
+  const page = await open(browser, makePage('gallery:block-on-a-belt', 'belt', '--t-end', '5'));
+  const strips = '.panel.strips';
+  assert.match(await text(page, `${strips} h3`), /Contacts and friction/);
+  const word = async (part) => {
+    await scrub(page, part);
+    return text(page, `${strips} .legend output`);
+  };
+  // It sticks until 1.5, and again from 3.85 on.
+  assert.equal(await word(0.1), 'sticks');
+  assert.equal(await word(0.5), 'slips');
+  assert.equal(await word(0.9), 'sticks');
+  const shades = await page.$eval(`${strips} canvas`, (canvas) => {
+    const { width, height } = canvas;
+    const data = canvas.getContext('2d').getImageData(0, 0, width, height).data;
+    const seen = new Set();
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 0) seen.add(`${data[i] >> 4},${data[i + 1] >> 4},${data[i + 2] >> 4}`);
+    return seen.size;
+  });
+  assert.ok(shades > 2, 'stretches of two kinds, and words');
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
 test('the badge tells what was checked', async () => {
   const words = async (name, ...options) => {
     const page = await open(browser, makePage('gallery:heavy-top', name, '--t-end', '1', ...options));

@@ -4,7 +4,7 @@
 use crate::show::{Chosen, Shown};
 use dalembert::Model;
 use dalembert::export::plot::moving::Moving;
-use dalembert::export::plot::{Format, Mark, Motion, Strobe};
+use dalembert::export::plot::{Format, Mark, Modes, Motion, Strobe};
 use dalembert::export::scene::Scene;
 use dalembert::export::table::Columns;
 use dalembert::simulate::{Observation, Setting};
@@ -18,6 +18,8 @@ const MOST_FRAMES: usize = 2000;
 pub(crate) struct Wish {
     pub frames: Option<usize>,
     pub is_animated: bool,
+    /// Whether nobody said which quantities are shown.
+    pub is_left: bool,
 }
 
 /// A picture in the making.
@@ -29,6 +31,8 @@ pub(crate) struct Picture {
     chosen: Chosen,
     /// The drawing, where it is shown.
     motion: Option<Motion>,
+    /// How contacts and frictions are, where nobody said what is shown.
+    modes: Option<Modes>,
 }
 
 impl Picture {
@@ -69,7 +73,8 @@ impl Picture {
             motion = Some(Motion::new(scene));
         }
         let chosen = Chosen::new(if moves { &[] } else { shown }, columns)?;
-        Ok(Picture { path: path.to_owned(), format, wish, chosen, motion })
+        let modes = Modes::new(model).filter(|_| wish.is_left && !moves && !shown.is_empty());
+        Ok(Picture { path: path.to_owned(), format, wish, chosen, motion, modes })
     }
 
     pub fn path(&self) -> &Path {
@@ -82,6 +87,9 @@ impl Picture {
         if let Some(motion) = &mut self.motion {
             motion.record(setting, observation);
         }
+        if let Some(modes) = &mut self.modes {
+            modes.record(observation);
+        }
     }
 
     /// Forgets all rows.
@@ -89,6 +97,9 @@ impl Picture {
         self.chosen.clear();
         if let Some(motion) = &mut self.motion {
             motion.clear();
+        }
+        if let Some(modes) = &mut self.modes {
+            modes.clear();
         }
     }
 
@@ -106,7 +117,7 @@ impl Picture {
     }
 
     fn bytes(&self, title: &str, columns: &Columns, marks: Vec<Mark>) -> Option<Vec<u8>> {
-        let Wish { frames, is_animated } = self.wish;
+        let Wish { frames, is_animated, .. } = self.wish;
         if is_animated || self.format == Format::Gif {
             let motion = self.motion.clone()?;
             let moving = Moving { title: title.to_owned(), motion, frames };
@@ -117,6 +128,9 @@ impl Picture {
         }
         let mut figure = self.chosen.figure(title, columns);
         figure.marks = marks;
+        if let Some(modes) = &self.modes {
+            figure = figure.with_modes(modes);
+        }
         figure.strobe =
             self.motion.clone().zip(frames).map(|(motion, frames)| Strobe { motion, frames });
         match self.format {

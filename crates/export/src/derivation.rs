@@ -1,5 +1,6 @@
 //! What every document says, before it is typeset.
 
+use crate::conditions::Conditions;
 use crate::readable::{Part, Readable, Row, Solved};
 use dalembert_derive::{EquationsOfMotion, Source, Variables};
 use dalembert_expr::{Assumption, ExprId, Exprs, Jacobian, LinearSystem, Notation};
@@ -27,6 +28,8 @@ pub struct Derivation<'m> {
     pub(crate) parts: Option<Vec<Part>>,
     /// v̇ in closed form, if that is asked for, or why there is none.
     pub(crate) solved: Option<Result<Solved, String>>,
+    /// What holds of contacts and friction besides.
+    pub(crate) conditions: Option<Conditions>,
     /// What stands behind the solutions of linear systems in all of these.
     pub(crate) systems: Vec<LinearSystem>,
     /// Words on what was asked for and is not there.
@@ -65,30 +68,6 @@ pub(crate) struct Entry {
     pub value: ExprId,
 }
 
-/// What is said of contacts and frictions of the phase that is shown.
-fn phase_words(system: &System) -> Vec<String> {
-    let Some(phase) = &system.phase else { return Vec::new() };
-    let mut words: Vec<String> = Vec::new();
-    if !system.contacts.is_empty() || !system.frictions.is_empty() {
-        words.push(format!("these are the equations of one phase: {}", phase.describe(system)));
-    }
-    for contact in &system.contacts {
-        let name = &contact.name;
-        words.push(format!(
-            "{name} is an inequality: its gap and its multiplier are not negative, and one of them is 0; \
-             where it is open its row and what holds its multiplier are not there"
-        ));
-    }
-    for friction in &system.frictions {
-        let name = &friction.name;
-        words.push(format!(
-            "{name} sticks where its slip is 0 and the force that keeps it so is within its bound: then \
-             it is a row for velocities"
-        ));
-    }
-    words
-}
-
 impl<'m> Derivation<'m> {
     /// The derivation of a model.
     pub fn new(model: &'m Model, equations: &'m EquationsOfMotion) -> Self {
@@ -98,7 +77,8 @@ impl<'m> Derivation<'m> {
     /// The derivation with more than the equations.
     pub fn with(model: &'m Model, equations: &'m EquationsOfMotion, extras: Extras) -> Self {
         let mut readable = Readable::new(model, equations, extras.exact);
-        let mut remarks = phase_words(&model.system);
+        let conditions = Conditions::new(&readable);
+        let mut remarks = Vec::new();
         let mut solved = None;
         if extras.solved {
             readable.look_at_start(model, equations);
@@ -127,6 +107,7 @@ impl<'m> Derivation<'m> {
             constraint_rows,
             parts,
             solved,
+            conditions,
             systems,
             remarks,
         };

@@ -46,12 +46,21 @@ pub(crate) fn name_of(model: &Model, of: Touched) -> String {
 /// So many changes of contacts and frictions are worth a mark.
 const MARKED: usize = 2000;
 
+/// What happens at every tick of a clock is worth a mark only so often.
+const TICKS: usize = 20;
+
 /// What happened and when, in order: events by their names, and the changes of contacts and frictions
-/// (`floor closes`) that no event waits for.
+/// (`floor closes`) that no event waits for. Ticks of a clock, as of a sampled controller, are left out
+/// where they are many: they would be a pattern and tell nothing.
 pub fn happened(model: &Model, report: &RunReport) -> Vec<(f64, String)> {
     let events = &model.system.events;
-    let mut list: Vec<(f64, String)> =
-        report.event_log.iter().map(|h| (h.t, events[h.event].name.clone())).collect();
+    let log = &report.event_log;
+    let ticks = |event: usize| {
+        events[event].period.is_some() && log.iter().filter(|h| h.event == event).count() > TICKS
+    };
+    let left_out: Vec<bool> = (0..events.len()).map(ticks).collect();
+    let told = log.iter().filter(|h| !left_out[h.event]);
+    let mut list: Vec<(f64, String)> = told.map(|h| (h.t, events[h.event].name.clone())).collect();
     if let Some(phases) = &report.phases {
         let is_told = |of, change| events.iter().any(|e| e.change == Some((of, change)));
         let own = phases.changes.iter().filter(|c| !is_told(c.of, c.change)).take(MARKED);

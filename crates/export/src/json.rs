@@ -45,6 +45,7 @@ impl Derivation<'_> {
             "force": self.vector(&equations.force),
             "nonideal": self.vector(&equations.nonideal),
             "constraints": constraints,
+            "conditions": self.conditions_json(),
             "rows": equations.rows.iter().map(|&r| &system.constraints[r].name).collect::<Vec<_>>(),
             "jacobian": self.matrix(&equations.jacobian),
             "drift": self.vector(&equations.bias),
@@ -68,6 +69,18 @@ impl Derivation<'_> {
     fn equations_json(&self, rows: &[Row]) -> Value {
         let row = |row: &Row| json!({"left": self.source_form(row.left), "right": self.source_form(row.right)});
         json!(rows.iter().map(row).collect::<Vec<_>>())
+    }
+
+    /// What holds of contacts and friction besides: their letters and what they are.
+    fn conditions_json(&self) -> Value {
+        let Some(conditions) = &self.conditions else { return Value::Null };
+        let items = conditions.items.iter().map(|item| {
+            let name = |symbol| self.exprs().symbol_info(symbol).full_name();
+            let rows = item.rows.iter().map(|&(symbol, e)| (name(symbol), self.source_form(e)));
+            let rows: Map<String, Value> = rows.collect();
+            json!({"name": item.name, "phase": item.words, "letters": rows})
+        });
+        json!(items.collect::<Vec<_>>())
     }
 
     /// What stands behind `solve(K[k], r[i])[j]`.

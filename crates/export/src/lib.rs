@@ -4,6 +4,7 @@
 //! kind of document; all of them read one [`Derivation`].
 
 pub mod analysis;
+mod conditions;
 pub mod control;
 mod derivation;
 pub mod diagnostics;

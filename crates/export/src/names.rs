@@ -48,6 +48,8 @@ impl Derivation<'_> {
         if let Some(Ok(solved)) = &self.solved {
             all.extend(solved.multipliers.iter().chain(&solved.rates).map(|e| e.1));
         }
+        let conditions = self.conditions.iter().flat_map(|c| &c.items);
+        all.extend(conditions.flat_map(|item| item.rows.iter().map(|row| row.1)));
         all.extend(self.systems.iter().flat_map(|system| system.k.iter().chain(&system.r)));
         all
     }

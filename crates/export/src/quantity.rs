@@ -7,7 +7,7 @@
 
 use crate::scene::Kinds;
 use dalembert_expr::{ExprId, Symbol};
-use dalembert_model::system::{Model, Unknown};
+use dalembert_model::system::{Model, OfTouch, System, Touched, Unknown};
 use rustc_hash::FxHashSet;
 
 /// The kinds of quantities.
@@ -43,6 +43,10 @@ pub enum Quantity {
     Error,
     /// By how much a constraint is missed.
     Residual,
+    /// How a friction is, or a contact that has one: 0 open, 1 slips, 2 sticks.
+    Mode,
+    /// How a contact without friction is: 0 open, 1 closed.
+    Closed,
     /// Anything else.
     #[default]
     Other,
@@ -67,12 +71,28 @@ impl Quantity {
             Quantity::Power => ("power", ""),
             Quantity::Error => ("estimated error", ""),
             Quantity::Residual => ("residual", ""),
-            Quantity::Other => ("", ""),
+            Quantity::Mode | Quantity::Closed | Quantity::Other => ("", ""),
         };
-        // `energy energy` and `constraint force reaction(x)` say it twice.
-        let noun = if name.starts_with(noun) || name.contains('(') { "" } else { noun };
+        // `energy energy` and `constraint force reaction(x)` say it twice, and so do members.
+        let is_said = name.starts_with(noun) || name.contains('(') || name.ends_with(".force");
+        let noun = if is_said { "" } else { noun };
         let words: Vec<&str> = [noun, name, unit].into_iter().filter(|w| !w.is_empty()).collect();
         words.join(" ")
+    }
+
+    /// Whether it says in which mode something is, and not how much there is of it.
+    pub fn is_mode(self) -> bool {
+        matches!(self, Quantity::Mode | Quantity::Closed)
+    }
+
+    /// A mode in words.
+    pub fn mode_word(self, value: f64) -> &'static str {
+        match (self, value) {
+            (_, 0.0) => "open",
+            (Quantity::Closed, _) => "closed",
+            (_, 1.0) => "slips",
+            _ => "sticks",
+        }
     }
 
     /// The kind of its rate.
@@ -87,6 +107,22 @@ impl Quantity {
             _ => Quantity::Rate,
         }
     }
+}
+
+/// The kind of what a contact or friction is in.
+pub fn of_mode(system: &System, of: Touched) -> Quantity {
+    match of {
+        Touched::Contact(at) if system.contacts[at].friction.is_none() => Quantity::Closed,
+        _ => Quantity::Mode,
+    }
+}
+
+/// Contacts, and frictions that belong to none, with their names.
+pub fn touched(system: &System) -> Vec<(Touched, &str)> {
+    let contacts = system.contacts.iter().enumerate();
+    let contacts = contacts.map(|(at, c)| (Touched::Contact(at), c.name.as_str()));
+    let own = system.frictions.iter().enumerate().filter(|(_, f)| f.contact.is_none());
+    contacts.chain(own.map(|(at, f)| (Touched::Friction(at), f.name.as_str()))).collect()
 }
 
 /// What tells the kinds of a model's quantities.
@@ -122,10 +158,20 @@ impl<'a> Quantities<'a> {
     /// Of an expression with a name, as `observe` has them.
     pub fn of_expression(&self, name: &str, value: ExprId) -> Quantity {
         let system = &self.model.system;
+        // What holds a servo constraint is an input, whatever it is found from.
+        if system.servos.iter().flat_map(|servo| &servo.inputs).any(|u| u.name == name) {
+            return Quantity::Other;
+        }
         if let Some(symbol) = self.model.exprs.as_symbol(value) {
             if let Some(&(_, unknown)) = system.unknowns.iter().find(|u| u.0 == symbol) {
                 return match unknown {
                     Unknown::Multiplier(_) => Quantity::Multiplier,
+                    Unknown::Touch(OfTouch::ContactMode(at)) => {
+                        of_mode(system, Touched::Contact(at))
+                    }
+                    Unknown::Touch(OfTouch::FrictionMode(at)) => {
+                        of_mode(system, Touched::Friction(at))
+                    }
                     _ => Quantity::Force,
                 };
             }

@@ -47,6 +47,7 @@ impl Derivation<'_> {
         page.energy();
         page.equations();
         page.constraints();
+        page.conditions();
         page.systems();
         page.named_parts();
         for remark in &self.remarks {
@@ -169,9 +170,17 @@ impl TextPage<'_, '_> {
         if kinematics {
             self.vector("q̇", &shown.kinematics[..coordinates]);
         }
+        let name = |state: &Symbol| self.of.exprs().symbol_text(*state);
+        let mut kept = Vec::new();
         for (state, &rate) in shown.q[coordinates..].iter().zip(&shown.kinematics[coordinates..]) {
-            let name = self.of.exprs().symbol_text(*state);
-            let _ = writeln!(self.out, "{name}′ = {}", self.show(rate));
+            if rate == ExprId::ZERO {
+                kept.push(name(state));
+            } else {
+                let _ = writeln!(self.out, "{}′ = {}", name(state), self.show(rate));
+            }
+        }
+        if !kept.is_empty() {
+            let _ = writeln!(self.out, "{}: changed by events only", list(kept, 16));
         }
         if shown.states > 0 {
             self.out.push('\n');
@@ -287,6 +296,51 @@ impl TextPage<'_, '_> {
         }
         self.matrix(&self.of.letter("A"), &shown.jacobian, self.of.jacobian_entries(), false);
         self.vector(&self.of.letter("b"), &shown.bias);
+    }
+
+    /// What holds of contacts and friction besides.
+    fn conditions(&mut self) {
+        let Some(conditions) = &self.of.conditions else { return };
+        let laws = conditions.laws;
+        let title = match (laws.contacts, laws.frictions) {
+            (true, true) => "contacts and friction",
+            (true, false) => "contacts",
+            _ => "friction",
+        };
+        let front = if self.out.ends_with("\n\n") { "" } else { "\n" };
+        let mut page = format!("{front}{title}\n");
+        let mut line = |words: &str| page.push_str(&format!("  {words}\n"));
+        if laws.contacts {
+            line("0 ≤ g ⊥ λ ≥ 0: closed, g = 0 is a row and λ its multiplier; open, λ = 0");
+        }
+        if laws.conditions {
+            line("where h < 0 there is no contact");
+        }
+        if laws.frictions {
+            line("slips, v ≠ 0: the force along v is f = −F·v/|v|");
+            line(match laws.statics {
+                true => {
+                    "sticks, v = 0: rows with the multipliers f, |f| ≤ F, or F_s where it is given"
+                }
+                false => "sticks, v = 0: rows with the multipliers f, |f| ≤ F",
+            });
+        }
+        if laws.contacts {
+            line(&format!(
+                "closes: ġ⁺ = −e·ġ⁻, by impulses that obey the same laws; {}",
+                conditions.impact_words()
+            ));
+        }
+        line(&conditions.phase_words());
+        for item in conditions.items.iter().take(MOST) {
+            for (at, &(symbol, value)) in item.rows.iter().enumerate() {
+                let front = if at == 0 { "\n" } else { "" };
+                let name = self.of.exprs().symbol_text(symbol);
+                let _ = writeln!(page, "{front}  {name} = {}", self.show(value));
+            }
+        }
+        self.out.push_str(&page);
+        self.more(conditions.items.len());
     }
 
     /// What v is, and what stands behind it without a formula.

@@ -22,6 +22,9 @@ const CODE_LINE: usize = 84;
 /// Left sides wider than this stand on lines of their own.
 const LEFT: u64 = 130;
 
+/// A force of more lines is not said twice: the equations of motion hold it.
+const LONG_FORCE: u64 = 12;
+
 /// One piece of a document.
 pub(crate) enum Block {
     /// A heading.
@@ -51,6 +54,7 @@ impl Derivation<'_> {
             document.constraints();
             document.constrained();
         }
+        document.conditions();
         document.solved();
         document.systems();
         document.named_parts();
@@ -92,32 +96,43 @@ impl Document<'_, '_> {
         all.join(", ")
     }
 
-    /// Equations, below each other where all of them are short.
+    /// Equations, those that are short below each other in one group.
     fn equations(&mut self, rows: Vec<(String, String)>) {
-        if rows.is_empty() {
-            return;
-        }
-        let widest = rows.iter().map(|row| width(&row.0)).max().unwrap_or(0);
-        let right = rows.iter().map(|row| width(&row.1)).max().unwrap_or(0);
-        if widest + right + 13 <= LINE {
-            let rows = rows.into_iter().map(|(left, right)| (left, vec![right])).collect();
-            self.blocks.push(Block::Align(rows));
-            return;
-        }
+        let mut group: Vec<(String, Vec<String>)> = Vec::new();
+        let mut widest = (0, 0);
         for (left, right) in rows {
-            let room = LINE.saturating_sub(width(&left) + 33);
-            if width(&left) <= LEFT {
-                let lines = break_lines(&right, room);
-                self.blocks.push(Block::Align(vec![(left, lines)]));
-                continue;
+            let both = (widest.0.max(width(&left)), widest.1.max(width(&right)));
+            let fits = |(left, right): (u64, u64)| left + right + 13 <= LINE;
+            let own = (width(&left), width(&right));
+            if !group.is_empty() && !fits(both) {
+                self.blocks.push(Block::Align(std::mem::take(&mut group)));
             }
-            let mut lines = break_lines(&left, LINE - 30);
-            for (at, line) in break_lines(&right, LINE - 45).into_iter().enumerate() {
-                let front = if at == 0 { "= " } else { "\\quad " };
-                lines.push(format!("{front}{line}"));
+            if fits(own) {
+                widest = if group.is_empty() { own } else { both };
+                group.push((left, vec![right]));
+            } else {
+                self.long_equation(left, &right);
             }
-            self.blocks.push(Block::Align(vec![(String::new(), lines)]));
         }
+        if !group.is_empty() {
+            self.blocks.push(Block::Align(group));
+        }
+    }
+
+    /// An equation in several lines.
+    fn long_equation(&mut self, left: String, right: &str) {
+        let room = LINE.saturating_sub(width(&left) + 33);
+        if width(&left) <= LEFT {
+            let lines = break_lines(right, room);
+            self.blocks.push(Block::Align(vec![(left, lines)]));
+            return;
+        }
+        let mut lines = break_lines(&left, LINE - 30);
+        for (at, line) in break_lines(right, LINE - 45).into_iter().enumerate() {
+            let front = if at == 0 { "= " } else { "\\quad " };
+            lines.push(format!("{front}{line}"));
+        }
+        self.blocks.push(Block::Align(vec![(String::new(), lines)]));
     }
 
     fn equation(&mut self, left: &str, id: ExprId) {
@@ -263,10 +278,14 @@ impl Document<'_, '_> {
         });
         self.energy();
         if !built_in {
-            self.normal_form(false);
+            self.normal_form(free);
             self.source();
             self.quantities();
             self.force();
+            if free && shown.nonideal.iter().any(|&c| c != ExprId::ZERO) {
+                self.text("Forces that count with those of constraints:");
+                self.vector("\\mathbf{C}", &shown.nonideal);
+            }
             if free {
                 let rows = of.rows.clone();
                 self.text("The equations of motion:");
@@ -322,14 +341,22 @@ impl Document<'_, '_> {
         }
         if shown.states > 0 {
             let first = shown.kinematics.len() - shown.states;
-            let rows = shown.q[first..].iter().zip(&shown.kinematics[first..]);
-            let rows = rows
-                .map(|(&state, &rate)| {
-                    (format!("\\dot{{{}}}", self.symbol(state)), self.formula(rate))
-                })
-                .collect();
-            self.text("The rates of the states:");
-            self.equations(rows);
+            let rates = shown.q[first..].iter().zip(&shown.kinematics[first..]);
+            let (kept, moved): (Vec<_>, Vec<_>) = rates.partition(|rate| *rate.1 == ExprId::ZERO);
+            if !moved.is_empty() {
+                let rows = moved
+                    .into_iter()
+                    .map(|(&state, &rate)| {
+                        (format!("\\dot{{{}}}", self.symbol(state)), self.formula(rate))
+                    })
+                    .collect();
+                self.text("The rates of the states:");
+                self.equations(rows);
+            }
+            if !kept.is_empty() {
+                let kept = self.symbols(kept.into_iter().map(|(&state, _)| state));
+                self.text(format!("States that only events change: {kept}."));
+            }
         }
     }
 
@@ -354,7 +381,19 @@ impl Document<'_, '_> {
                 self.text(format!("${metric}$ is too wide for a page; {words}."));
             }
         }
-        if shows_force {
+        let long: u64 = shown.force.iter().map(|&e| width(&self.formula(e))).sum();
+        let is_free = of.system().constraints.is_empty();
+        if shows_force && long > LONG_FORCE * LINE {
+            let besides = match (is_free, shown.nonideal.iter().all(|&c| c == ExprId::ZERO)) {
+                (true, true) => "",
+                (true, false) => " without $\\mathbf{C}$",
+                (false, true) => " without multipliers",
+                (false, false) => " without multipliers and $\\mathbf{C}$",
+            };
+            self.text(format!(
+                "${force}$ is long: it is what stands on the right of the equations of motion below{besides}."
+            ));
+        } else if shows_force {
             self.vector(force, &shown.force);
         }
         for part in of.parts.iter().flatten() {
@@ -406,6 +445,62 @@ impl Document<'_, '_> {
             false => "One for each unknown:",
         });
         self.rows(&rows);
+    }
+
+    /// What holds of contacts and friction besides.
+    fn conditions(&mut self) {
+        let of = self.of;
+        let Some(conditions) = &of.conditions else { return };
+        let laws = conditions.laws;
+        self.section(match (laws.contacts, laws.frictions) {
+            (true, true) => "Contacts and friction",
+            (true, false) => "Contacts",
+            _ => "Friction",
+        });
+        if laws.contacts {
+            self.text("Of each contact, with its gap $g$ and the load $\\lambda$ that it bears,");
+            self.blocks.push(Block::Display("0 \\le g \\perp \\lambda \\ge 0".to_owned()));
+            self.text(
+                "Closed, $g = 0$ is a constraint and $\\lambda$ its multiplier; open, $\\lambda = 0$, \
+                 and neither its constraint nor its friction is there.",
+            );
+        }
+        if laws.conditions {
+            self.text("Where $h < 0$ there is no contact.");
+        }
+        if laws.frictions {
+            self.text(
+                "Of each friction, with the slip $v$ and the force $f$ along it, that is at most $F$,",
+            );
+            let bound = if laws.statics { "F_{s}" } else { "F" };
+            self.blocks.push(Block::Display(format!(
+                "v \\ne 0: \\quad f = -F \\, \\frac{{v}}{{|v|}}, \\qquad v = 0: \\quad |f| \\le {bound}"
+            )));
+            self.text(
+                "Where it slips this is a force; where it sticks, $v = 0$ are constraints and $f$ \
+                 their multipliers.",
+            );
+            if laws.statics {
+                self.text("$F_{s}$ is $F$ where no other is given.");
+            }
+        }
+        if laws.contacts {
+            self.text("Where a contact closes with a velocity it is struck:");
+            self.blocks.push(Block::Display("\\dot{g}^{+} = -e \\, \\dot{g}^{-}".to_owned()));
+            self.text(format!(
+                "by impulses that obey the same laws; {}.",
+                conditions.impact_words()
+            ));
+        }
+        let words = conditions.phase_words();
+        self.text(format!("In this document {words}."));
+        for item in &conditions.items {
+            self.blocks.push(Block::Label(item.name.clone(), item.words.to_owned()));
+            let rows = item.rows.iter();
+            let rows = rows.map(|&(symbol, value)| (self.symbol(symbol), self.formula(value)));
+            let rows = rows.collect();
+            self.equations(rows);
+        }
     }
 
     fn solved(&mut self) {
@@ -495,6 +590,9 @@ impl Document<'_, '_> {
                 "multipliers; the constraint force is \
                 $\\mathbf{A}^{\\mathsf{T}} \\lambda$",
             );
+        }
+        if shown.nonideal.iter().any(|&c| c != ExprId::ZERO) {
+            add("\\mathbf{C}", "forces that count with those of constraints, as friction does");
         }
         if self.of.dissipation != ExprId::ZERO {
             let letter = self.of.energy_letter("R", Notation::Latex);

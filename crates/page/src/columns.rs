@@ -2,13 +2,17 @@
 //! computed in the page.
 
 use dalembert_derive::picture::Picture;
+use dalembert_export::quantity::{Quantities, Quantity, of_mode, touched};
 use dalembert_export::scene::{Kinds, Scene};
 use dalembert_expr::{ExprId, Symbol, text_name};
-use dalembert_model::system::{Energy, Model};
+use dalembert_model::system::{Energy, Model, Touched};
 use dalembert_simulate::program::listing;
 use dalembert_simulate::run::verify::StateError;
 use dalembert_simulate::{Observation, Setting};
 use serde_json::{Value, json};
+
+/// More contacts and frictions than these have no columns of their own accord.
+const MODES: usize = 16;
 
 /// A column.
 #[derive(Clone, Debug)]
@@ -23,6 +27,8 @@ pub struct Column {
     pub length: bool,
     /// See above.
     pub angle: bool,
+    /// Of what is no amount: the words for 0, 1 and 2.
+    pub words: Option<[&'static str; 3]>,
     /// Where its values come from.
     pub source: Source,
 }
@@ -38,14 +44,20 @@ pub enum Source {
     Reaction(usize),
     /// The estimated error of a position, velocity or momentum; only of the run that was made.
     Error(usize),
+    /// How a contact or friction is; only of the run that was made.
+    Mode(Touched),
 }
 
 impl Column {
     pub(crate) fn to_json(&self) -> Value {
-        json!({
+        let mut column = json!({
             "name": self.name, "label": self.label, "group": self.group,
             "length": self.length, "angle": self.angle,
-        })
+        });
+        if let Some(words) = self.words {
+            column["words"] = json!(words);
+        }
+        column
     }
 }
 
@@ -56,7 +68,8 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
     let mut list: Vec<Column> = Vec::new();
     let mut push = |name: String, label: String, group, (length, angle), source| {
         if list.iter().all(|column: &Column| column.name != name) {
-            list.push(Column { name, label, group, length, angle, source });
+            let words = None;
+            list.push(Column { name, label, group, length, angle, words, source });
         }
     };
     let named = |symbol: Symbol| (exprs.symbol_info(symbol).full_name(), exprs.symbol_text(symbol));
@@ -132,7 +145,38 @@ pub fn columns(model: &Model, picture: Option<&Picture>, scene: &Scene) -> Vec<C
         let coordinate = if at < configuration { at } else { at - configuration };
         push(name, label, group(coordinate, "error"), plain, Source::Error(at));
     }
+    modes(model, &mut list);
     list
+}
+
+/// Columns that say how contacts and frictions are: those that are observed, and the others.
+fn modes(model: &Model, list: &mut Vec<Column>) {
+    let system = &model.system;
+    let quantities = Quantities::new(model);
+    let words = |kind: Quantity| [0.0, 1.0, 2.0].map(|mode| kind.mode_word(mode));
+    for column in &mut *list {
+        let Source::Expression(id) = column.source else { continue };
+        let kind = quantities.of_expression(&column.name, id);
+        if kind.is_mode() {
+            (column.group, column.words) = ("mode", Some(words(kind)));
+            column.label = column.label.trim_end_matches(".mode").to_owned();
+        }
+    }
+    for (of, name) in touched(system).into_iter().take(MODES) {
+        let full = format!("{name}.mode");
+        if list.iter().any(|column| column.name == full) {
+            continue;
+        }
+        list.push(Column {
+            name: full,
+            label: label(name),
+            group: "mode",
+            length: false,
+            angle: false,
+            words: Some(words(of_mode(system, of))),
+            source: Source::Mode(of),
+        });
+    }
 }
 
 /// A name as it is typeset; an expression stays as it is written.
@@ -173,6 +217,7 @@ pub(crate) fn row(
             Source::Multiplier(row) => seen.multipliers.get(row).copied().unwrap_or(f64::NAN),
             Source::Reaction(i) => seen.constraint_force[i],
             Source::Error(at) => error(at),
+            Source::Mode(of) => seen.mode(of).unwrap_or(f64::NAN),
         })
         .collect();
     row.extend(values);

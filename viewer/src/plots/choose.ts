@@ -18,6 +18,8 @@ export interface Choice {
 
 /** More curves than these are not told apart. */
 const MOST = 7;
+/** Strips of modes take less room. */
+const STRIPS = 16;
 /** Quantities whose sizes differ by more than this have panels of their own. */
 const APART = 25;
 
@@ -27,6 +29,7 @@ const TITLES: Record<Group, string> = {
   state: 'States',
   input: 'Inputs',
   held: 'Held',
+  mode: 'Contacts and friction',
   multiplier: 'Multipliers',
   force: 'Forces',
   energy: 'Energy',
@@ -35,12 +38,13 @@ const TITLES: Record<Group, string> = {
   observable: 'Observed',
 };
 
-const ORDER: Group[] = ['coordinate', 'observable', 'state', 'input', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
+const ORDER: Group[] = ['coordinate', 'mode', 'observable', 'state', 'input', 'velocity', 'energy', 'force', 'multiplier', 'residual', 'error'];
 
 export function choose(columns: Column[], run: Run): Choice[] {
   return ORDER.flatMap((group) => {
     const own = columns.flatMap((column, i) => (column.group === group ? [i] : []));
     if (own.length === 0) return [];
+    if (group === 'mode') return [{ title: TITLES[group], ys: own.slice(0, STRIPS), x: 't' as const, log: false, more: Math.max(own.length - STRIPS, 0) }];
     const log = group === 'residual' || group === 'error';
     const kinds = group === 'coordinate' ? apartByKind(own, columns) : [{ words: '', list: own }];
     return kinds.flatMap(({ words, list }) => {

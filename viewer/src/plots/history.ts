@@ -5,6 +5,7 @@ import { h } from '../dom.ts';
 import { colors } from '../theme.ts';
 import { axis, dash, fingers, sized, type Chart } from './chart.ts';
 import type { Choice } from './choose.ts';
+import { drawStrips, isStrips, names } from './strips.ts';
 
 const SYNC = 'time';
 /** More events than these are fainter; and lines nearer to each other than so many pixels are one. */
@@ -45,6 +46,8 @@ export class History implements Chart {
     private readonly changed: () => void,
   ) {
     const palette = colors();
+    const strips = isStrips(choice, app.page.columns);
+    const angles = choice.ys.every((y) => app.page.columns[y]?.angle);
     const options: uPlot.Options = {
       width: Math.max(place.clientWidth, 200),
       height,
@@ -52,9 +55,9 @@ export class History implements Chart {
       padding: [8, 12, 0, 0],
       scales: {
         x: { time: false },
-        y: choice.log ? { distr: 3, log: 10 } : { range: (_, low, high) => roomy(low, high) },
+        y: strips ? { range: [0, choice.ys.length] } : choice.log ? { distr: 3, log: 10 } : { range: (_, low, high) => (angles && isNoise(low, high) ? [-1, 1] : roomy(low, high)) },
       },
-      axes: [axis(palette, 'bottom'), axis(palette, 'left', undefined, choice.log)],
+      axes: [axis(palette, 'bottom'), { ...axis(palette, 'left', undefined, choice.log), ...(strips ? names(choice, app.page.columns) : {}) }],
       series: [
         {},
         ...choice.ys.map((column, place): uPlot.Series => ({
@@ -65,11 +68,13 @@ export class History implements Chart {
           points: { show: false },
           pxAlign: 0, // Between pixels too: curves are smooth.
           spanGaps: false,
+          // Strips are drawn below; the library knows when.
+          ...(strips ? { paths: () => null } : {}),
         })),
       ],
       cursor: {
         drag: { x: true, y: true, uni: 24 },
-        points: { size: 6 },
+        points: strips ? { show: false } : { size: 6 },
         sync: {
           key: SYNC,
           scales: ['x', null],
@@ -77,7 +82,7 @@ export class History implements Chart {
         },
       },
       hooks: {
-        drawAxes: [(u) => this.drawEvents(u)],
+        drawAxes: [(u) => (strips ? drawStrips(u, this.app, this.choice) : this.drawEvents(u))],
         setScale: [(u, key) => this.scaled(u, key)],
       },
     };
@@ -226,6 +231,11 @@ export class History implements Chart {
     }
     c.restore();
   }
+}
+
+/** Angles have a unit of their own: what is rounding beside a radian is 0. */
+function isNoise(low: number | null, high: number | null): boolean {
+  return Math.max(Math.abs(low ?? 0), Math.abs(high ?? 0)) < 1e-12;
 }
 
 /** A bit more than the data; a constant gets a range that does not magnify its rounding. */

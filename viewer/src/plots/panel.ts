@@ -8,6 +8,7 @@ import type { Chart } from './chart.ts';
 import type { Choice } from './choose.ts';
 import { History, type Stretch } from './history.ts';
 import { Portrait } from './portrait.ts';
+import { heightOf, isStrips, word } from './strips.ts';
 
 const HEIGHT = 176;
 const TALL = 300;
@@ -80,7 +81,9 @@ export class Panel {
     const place = this.app.place;
     this.choice.ys.forEach((column, i) => {
       const value = this.values[i];
-      if (value) value.textContent = short(at(this.app.run.values[column], place));
+      if (!value) return;
+      const words = this.app.page.columns[column]?.words;
+      value.textContent = words ? word(this.app, column) : short(at(this.app.run.values[column], place));
     });
   }
 
@@ -124,6 +127,7 @@ export class Panel {
   }
 
   private height(): number {
+    if (isStrips(this.choice, this.app.page.columns)) return heightOf(this.choice);
     return this.choice.x === 't' ? HEIGHT : TALL;
   }
 
@@ -149,6 +153,9 @@ export class Panel {
       `Plot of ${list || 'nothing'}${against || ' against time'}. Plus and minus zoom, zero shows all, arrows step through time.`,
     );
     this.log.setAttribute('aria-pressed', String(choice.log));
+    const strips = isStrips(choice, app.page.columns);
+    this.element.classList.toggle('strips', strips);
+    this.log.hidden = strips;
     this.equal.hidden = choice.x === 't';
     this.equal.setAttribute('aria-pressed', String(this.isSquare()));
     this.abscissa.value = String(choice.x);
@@ -161,6 +168,7 @@ export class Panel {
         this.values.push(value);
         const swatch = h('i', { 'aria-hidden': 'true' });
         swatch.style.background = palette.series[i % palette.series.length] ?? '';
+        swatch.hidden = strips;
         const drop = h('button', {
           type: 'button', title: `Take ${label(column)} out`, 'aria-label': `Take ${label(column)} out`,
           onclick: () => this.change({ ys: choice.ys.filter((y) => y !== column) }),

@@ -101,7 +101,9 @@ export class Flat implements Figure {
           pen = p !== null;
         }
         c.stroke();
-        if (!many) this.joints(shape.points, toX, toY);
+        // A closed line is an outline, and its corners are no joints.
+        const isClosed = shape.points.length > 3 && String(shape.points[0]) === String(shape.points[shape.points.length - 1]);
+        if (!many && !isClosed) this.joints(shape.points, toX, toY);
       } else if (shape.kind === 'circle') {
         const p = position(app, shape.center);
         const r = position(app, [shape.radius])?.[0] ?? NaN;

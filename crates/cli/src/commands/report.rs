@@ -9,7 +9,7 @@ use crate::report::{self, Color};
 use crate::show::{Chosen, Shown};
 use dalembert::analyze::{Request, Watch, analyze_watched};
 use dalembert::export::events::happened;
-use dalembert::export::plot::{Mark, Motion, Strobe};
+use dalembert::export::plot::{Mark, Modes, Motion, Strobe};
 use dalembert::export::scene::Scene;
 use dalembert::export::table::Columns;
 use dalembert::export::{AnalysisPage, Derivation, Extras, ReportPage, RunPage};
@@ -135,6 +135,7 @@ fn motion(
     }
     let canonical = options.formulation.variables() == Variables::Momenta;
     let columns = Columns::new(&setting, canonical, true);
+    let modes = Modes::new(model).filter(|_| shown.is_empty());
     if shown.is_empty() {
         let names = setting.model.system.coordinates.iter().map(|c| c.name.clone());
         shown.push(Shown::coordinates(names));
@@ -148,6 +149,7 @@ fn motion(
         columns,
         chosen,
         motion: drawn.then(|| Motion::new(scene)),
+        modes,
         row: Vec::new(),
         rows: 0,
         line,
@@ -166,6 +168,9 @@ fn motion(
     let mut figure = sink.chosen.figure("", &sink.columns);
     let marks = happened(model, &report).into_iter();
     figure.marks = marks.map(|(t, name)| Mark { t, name }).collect();
+    if let Some(modes) = &sink.modes {
+        figure = figure.with_modes(modes);
+    }
     figure.strobe = sink.motion.map(|motion| Strobe { motion, frames: FRAMES });
     Ok((report, vec![figure.to_svg()]))
 }
@@ -176,6 +181,7 @@ struct Curves<'a> {
     columns: Columns,
     chosen: Chosen,
     motion: Option<Motion>,
+    modes: Option<Modes>,
     row: Vec<f64>,
     rows: usize,
     line: ProgressLine,
@@ -189,6 +195,9 @@ impl Sink for Curves<'_> {
         if let Some(motion) = &mut self.motion {
             motion.clear();
         }
+        if let Some(modes) = &mut self.modes {
+            modes.clear();
+        }
     }
 
     fn record(&mut self, row: &Observation, _: Option<&StateError>) -> ControlFlow<()> {
@@ -197,6 +206,9 @@ impl Sink for Curves<'_> {
         self.chosen.row(&self.row);
         if let Some(motion) = &mut self.motion {
             motion.record(self.setting, row);
+        }
+        if let Some(modes) = &mut self.modes {
+            modes.record(row);
         }
         self.rows += 1;
         ControlFlow::Continue(())

@@ -134,7 +134,8 @@ fn simulate_model(
     if args.errors {
         columns = columns.with_errors(&setting);
     }
-    if shown.is_empty() && args.frames.is_none() {
+    let is_left = shown.is_empty();
+    if is_left && args.frames.is_none() {
         let system = &setting.model.system;
         let moving =
             system.coordinates.iter().enumerate().filter(|(at, _)| !system.is_released(*at));
@@ -148,7 +149,7 @@ fn simulate_model(
     let options = options;
     let plot = match &args.plot {
         Some(path) => {
-            let wish = Wish { frames: args.frames, is_animated: args.animate };
+            let wish = Wish { frames: args.frames, is_animated: args.animate, is_left };
             let picture = Picture::new(path, wish, &shown, &columns, &setting.model);
             Some(picture.map_err(Trouble::Usage)?)
         }

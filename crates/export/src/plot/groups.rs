@@ -18,7 +18,7 @@ const NOISE: f64 = 1e-8;
 
 /// The panels that one becomes, in the order of their first curves.
 pub(super) fn divided(panel: Panel) -> Vec<Panel> {
-    if !panel.is_against_time() || panel.curves.len() < 2 {
+    if !panel.is_against_time() || panel.curves.len() < 2 || panel.is_strips() {
         return vec![panel];
     }
     let ranges: Vec<Option<(f64, f64)>> = panel.curves.iter().map(range).collect();
@@ -35,8 +35,10 @@ pub(super) fn divided(panel: Panel) -> Vec<Panel> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for at in order {
         let fits = |group: &&mut Vec<usize>| {
-            panel.curves[group[0]].kind == panel.curves[at].kind
-                && fits(&ranges, &is_constant, group, at)
+            let (first, own) = (panel.curves[group[0]].kind, panel.curves[at].kind);
+            // Modes have strips, which flatten nothing.
+            (first.is_mode() && own.is_mode())
+                || (first == own && fits(&ranges, &is_constant, group, at))
         };
         match groups.iter_mut().find(fits) {
             Some(group) => group.push(at),

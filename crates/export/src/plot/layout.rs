@@ -5,8 +5,9 @@ use super::drawing::{Anchor, Color, Drawing, Item, Pen, Point, Text, line, pen};
 use super::font::width;
 use super::simplify::simplify;
 use super::{Curve, Figure, Mark, Panel};
+use crate::quantity::Quantity;
 
-const WIDTH: f64 = 760.0;
+pub(super) const WIDTH: f64 = 760.0;
 pub(super) const LEFT: f64 = 82.0;
 pub(super) const RIGHT: f64 = 24.0;
 const LEGEND_LINE: f64 = 20.0;
@@ -19,6 +20,8 @@ const BETWEEN: f64 = 14.0;
 const HIGHEST: f64 = 460.0;
 /// And no lower or narrower.
 const LEAST: f64 = 150.0;
+/// Angles below this, all of a panel, are rounding.
+const ANGLE_NOISE: f64 = 1e-12;
 /// Beyond this, one scale for both axes would show a line.
 const SLENDER: f64 = 30.0;
 /// Events beyond so many in one panel are fainter.
@@ -91,6 +94,7 @@ impl Figure {
         let mut names: Vec<&str> = self.marks.iter().map(|m| m.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
+        names.retain(|name| !name.is_empty());
         if !names.is_empty() {
             words = format!("{words}; events: {}", names.join(", "));
         }
@@ -110,9 +114,13 @@ impl Panel {
         is_last: bool,
     ) -> f64 {
         let is_marked = self.is_against_time() && is_first && !marks.is_empty();
+        let x_label = self.x_label_words();
+        if self.is_strips() {
+            let bottom = self.strips(drawing, top, is_last.then_some(x_label.as_str()), marks);
+            return bottom + if is_last { BELOW } else { BETWEEN };
+        }
         let top = self.legend(drawing, top) + if is_marked { 12.0 } else { 0.0 };
         let plane = self.plane(top, height);
-        let x_label = self.x_label_words();
         let labels = if is_last { Some(x_label.as_str()) } else { None };
         axes(drawing, &plane, labels, &self.y_label());
         if self.is_against_time() {
@@ -143,6 +151,12 @@ impl Panel {
         self.x_kind.label(&self.x_label)
     }
 
+    /// The first and the last time.
+    pub(super) fn times(&self) -> (f64, f64) {
+        let times = self.curves.iter().flat_map(|curve| &curve.x).filter(|t| t.is_finite());
+        times.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &t| (low.min(t), high.max(t)))
+    }
+
     /// The plane and its axes; one scale for both where lengths are against lengths.
     fn plane(&self, top: f64, height: f64) -> Plane {
         let seen = || self.curves.iter().flat_map(Curve::points).flatten();
@@ -152,12 +166,12 @@ impl Panel {
             })
         };
         let ys = range(&mut seen().map(|p| p.1));
+        // Angles have a unit of their own: what is rounding beside a radian is 0.
+        let is_angle = self.curves.iter().all(|c| c.kind == Quantity::Angle);
+        let ys = if is_angle && ys.0.abs().max(ys.1.abs()) < ANGLE_NOISE { (0.0, 0.0) } else { ys };
         let xs = match self.is_against_time() {
             // Panels that share their time share all of it, whatever is a number then.
-            true => {
-                let times = self.curves.iter().flat_map(|curve| &curve.x);
-                range(&mut times.copied().filter(|t| t.is_finite()))
-            }
+            true => self.times(),
             false => range(&mut seen().map(|p| p.0)),
         };
         if self.is_equal()
@@ -206,7 +220,7 @@ impl Panel {
                 let fill = Some(Color::WHITE);
                 items.push(Item::Disk { center, radius: 3.2, fill, pen });
                 // Each name once, at its first ring.
-                if !named.contains(&mark.name.as_str()) {
+                if !mark.name.is_empty() && !named.contains(&mark.name.as_str()) {
                     named.push(&mark.name);
                     items.push(Item::Text(event_name((center.0 + 6.0, center.1 - 5.0), mark)));
                 }
@@ -316,7 +330,7 @@ fn event_lines(drawing: &mut Drawing, plane: &Plane, marks: &[Mark], is_named: b
         let room = width(&mark.name, 11.0);
         // In the middle over its line, and not beyond the edges.
         let at = x.clamp(plane.left + 0.5 * room, (plane.right - 0.5 * room).max(plane.left));
-        if is_named && at - 0.5 * room > free {
+        if is_named && !mark.name.is_empty() && at - 0.5 * room > free {
             free = at + 0.5 * room + 6.0;
             let mut name = event_name((at, plane.top - 5.0), mark);
             name.anchor = Anchor::Middle;
@@ -370,7 +384,7 @@ fn shorten(label: &str) -> String {
 }
 
 /// As much of a label as there is room for.
-fn fit(label: &str, room: f64) -> String {
+pub(super) fn fit(label: &str, room: f64) -> String {
     let mut shown = shorten(label);
     // The unit goes first.
     if width(&shown, 13.0) > room

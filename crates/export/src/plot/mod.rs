@@ -14,12 +14,15 @@ pub mod moving;
 pub mod pdf;
 pub mod pixels;
 mod poses;
+mod sheet;
 mod simplify;
+mod strips;
 mod strobe;
 pub mod svg;
 mod view;
 
 pub use poses::Motion;
+pub use strips::Modes;
 pub use strobe::Strobe;
 
 use crate::quantity::Quantity;
@@ -70,11 +73,20 @@ pub struct Curve {
 pub struct Mark {
     /// When.
     pub t: f64,
-    /// What.
+    /// What; empty where something else in the figure says it.
     pub name: String,
 }
 
 impl Figure {
+    /// The same with the modes of contacts and frictions as strips below, which marks need not name.
+    pub fn with_modes(mut self, modes: &Modes) -> Figure {
+        self.panels.push(modes.panel());
+        for mark in self.marks.iter_mut().filter(|mark| modes.tells(&mark.name)) {
+            mark.name.clear();
+        }
+        self
+    }
+
     /// The same with panels divided where quantities in them would flatten each other.
     pub fn divided(mut self) -> Figure {
         self.panels = self.panels.into_iter().flat_map(groups::divided).collect();

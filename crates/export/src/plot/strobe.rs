@@ -1,9 +1,10 @@
 //! The scene at several instants in one picture, the earlier the fainter, over the paths of what
-//! leaves traces.
+//! leaves traces; where they would hide each other, beside each other.
 
 use super::drawing::{Anchor, Color, Drawing, Item, Pen, Point, Text};
 use super::layout::{self, LEFT, Plane, equal_plane};
 use super::poses::{Motion, Stage, trace_pen};
+use super::sheet;
 use super::simplify::simplify;
 use super::view::Seen;
 use crate::scene::Shape;
@@ -30,6 +31,9 @@ impl Strobe {
         let top = top + 14.0;
         let instants = self.motion.instants(self.frames);
         let Some(stage) = Stage::new(&self.motion, &instants) else { return top };
+        if sheet::is_wanted(&stage, &instants) {
+            return sheet::draw(&stage, &instants, drawing, top);
+        }
         let plane = plane(&stage, top);
         let is_flat = stage.view.axes().is_none();
         if is_flat {

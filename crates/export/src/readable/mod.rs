@@ -46,6 +46,8 @@ pub struct Readable {
     lagrange: Option<(Jacobian, Vec<ExprId>)>,
     /// The multipliers, by constraint.
     multipliers: Vec<Symbol>,
+    /// What stands for them where forces hold them.
+    renamed: Vec<(Symbol, ExprId)>,
     /// Velocities and momenta, in which expressions are collected.
     collected: Vec<Symbol>,
     /// What is 0 on the constraints: those that v does not satisfy by itself, and
@@ -116,6 +118,7 @@ impl Readable {
             equations: shown,
             lagrange,
             multipliers,
+            renamed,
             collected,
             relations,
             held,
@@ -165,6 +168,11 @@ impl Readable {
         let exprs = self.exprs();
         let by_velocities = self.equations.variables == Variables::Velocities;
         self.simplified(self.held.on(exprs, id, by_velocities))
+    }
+
+    /// An expression with multipliers by their names.
+    pub(crate) fn named(&self, id: ExprId) -> ExprId {
+        self.exprs().substitute(&[id], &self.renamed)[0]
     }
 
     /// An energy as a reader wants it.

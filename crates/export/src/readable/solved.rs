@@ -110,14 +110,18 @@ impl Readable {
         if exprs.count_tree_size(id) > 16 * ROOM {
             return Err("the closed form is too long to be read".to_owned());
         }
-        let (plain, assumed) = self.on_branch(self.readable(id));
-        for one in assumed {
-            if !assumptions.contains(&one) {
-                assumptions.push(one);
+        let mut branch = |id: ExprId| {
+            let (plain, assumed) = self.on_branch(id);
+            for one in assumed {
+                if !assumptions.contains(&one) {
+                    assumptions.push(one);
+                }
             }
-        }
-        let plain = self.modulo(plain);
-        let plain = self.modulo(self.readable(plain));
+            plain
+        };
+        let plain = self.modulo(branch(self.readable(id)));
+        // On √(x² + y²) = l, what was no square may be one.
+        let plain = self.modulo(self.readable(branch(plain)));
         if exprs.count_tree_size(plain) > ROOM {
             return Err("the closed form is too long to be read".to_owned());
         }

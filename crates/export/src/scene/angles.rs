@@ -17,6 +17,8 @@ const ANGLES: &[&str] = &[
 ];
 /// Names of Cartesian coordinates, which are lengths wherever they stand.
 pub(super) const PLACES: &[&str] = &["x", "y", "z", "X", "Y", "Z"];
+/// What the coordinate of a joint is called that slides.
+const SLIDE: &str = "slide";
 /// Letters that the names of lengths begin with.
 const LENGTHS: &[&str] = &["x", "y", "z", "r", "s", "q", "d", "X", "Y", "Z", "u"];
 
@@ -39,7 +41,7 @@ impl Kinds {
                 lengths.insert(c.position);
             } else if turned.contains(&c.position) || ANGLES.contains(&stem) {
                 angles.insert(c.position);
-            } else if LENGTHS.contains(&first_letter(stem)) {
+            } else if stem == SLIDE || LENGTHS.contains(&first_letter(stem)) {
                 lengths.insert(c.position);
             }
         }

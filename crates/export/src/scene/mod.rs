@@ -9,6 +9,7 @@
 
 mod angles;
 mod down;
+mod outline;
 mod places;
 mod rods;
 mod touch;

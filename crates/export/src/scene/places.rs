@@ -4,10 +4,11 @@
 //! along x reaches √(3(J_y + J_z − J_x)/2m) to both sides, and that is how long each axis is drawn;
 //! a body without thickness along one axis and round about it is a disk of radius √(4J_x/m), with
 //! J_x about a diameter, and one in the plane a disk of radius √(2J/m), with a spoke. Where joints
-//! stand beside the mass center of a body in the plane, lines from them to it are the body.
+//! stand beside the mass center of a body in the plane, lines from them to it are the body; where it
+//! touches something, its contacts tell what it looks like (`outline`).
 
 use super::angles::{Kinds, PLACES, stem};
-use super::{Build, Scene, Shape, rods, touch};
+use super::{Build, Scene, Shape, outline, rods, touch};
 use dalembert_expr::{ExprId, Exprs, Symbol};
 use dalembert_model::system::{Coordinate, Extent, Model, Place};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,7 +19,7 @@ const TRACES: usize = 4;
 /// Where a thing is, and its size if it has one.
 pub(super) struct Thing<'a> {
     pub position: Vec<ExprId>,
-    extent: Option<&'a Extent>,
+    pub extent: Option<&'a Extent>,
 }
 
 pub(super) fn scene(model: &Model) -> Scene {
@@ -44,7 +45,10 @@ pub(super) fn scene(model: &Model) -> Scene {
         let is_linked = dimension == 2 && links.iter().any(|link| link.1 == thing.position);
         match thing.extent {
             Some(extent) if extent.mass != ExprId::ZERO && !is_linked => {
-                extended(exprs, thing, extent, &mut build);
+                match outline::of(exprs, system, touch::touches(system), thing) {
+                    Some(outline) => outline.draw(exprs, thing, extent, &mut build),
+                    None => extended(exprs, thing, extent, &mut build),
+                }
             }
             _ => {
                 let at = build.point(&thing.position);

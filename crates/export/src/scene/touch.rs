@@ -2,7 +2,9 @@
 //! touches them, curves around their foot points, and the point of contact.
 //!
 //! A plane has no end. The piece that is drawn goes along with the other shape and is four times as
-//! large; where that is a point without a size, it reaches from the plane's own place to the foot.
+//! large. Where points touch it, it reaches beyond them by half of how far they are apart; under a
+//! single point, which has no size, from the plane's own place to the foot. Where points touch a body
+//! of the plane, its outline shows it.
 
 use super::{Build, Shape as Drawn};
 use dalembert_expr::{ExprId, Exprs};
@@ -19,12 +21,13 @@ pub(super) fn dimension(system: &System) -> impl Iterator<Item = usize> {
     touches(system).map(|touch| touch.point.len())
 }
 
-fn touches(system: &System) -> impl Iterator<Item = &Touch> {
+pub(super) fn touches(system: &System) -> impl Iterator<Item = &Touch> {
     system.contacts.iter().filter_map(|contact| contact.touch.as_ref()).chain(&system.rolling)
 }
 
 /// Draws all contacts and rolling joints.
 pub(super) fn draw(exprs: &Exprs, system: &System, build: &mut Build) {
+    let mut planes: Vec<(Plane<'_>, Vec<&Vec<ExprId>>)> = Vec::new();
     for touch in touches(system) {
         for (side, shape) in touch.shapes.iter().enumerate() {
             let other = radius(&touch.shapes[1 - side]);
@@ -33,7 +36,15 @@ pub(super) fn draw(exprs: &Exprs, system: &System, build: &mut Build) {
                 Shape::Ball(center, radius) => ball(exprs, center, *radius, build),
                 Shape::Rim(center, radius, axis) => build.circle(center, *radius, Some(axis)),
                 Shape::Plane(place, normal) => {
-                    plane(exprs, (place, normal), &touch.point, other, build);
+                    let known = (place, normal);
+                    if let Some(radius) = other {
+                        plane(exprs, known, &touch.point, radius, build);
+                        continue;
+                    }
+                    match planes.iter_mut().find(|p| p.0 == known) {
+                        Some((_, points)) => points.push(&touch.point),
+                        None => planes.push((known, vec![&touch.point])),
+                    }
                 }
                 Shape::Curve(place, s) => {
                     let step = match other {
@@ -52,7 +63,34 @@ pub(super) fn draw(exprs: &Exprs, system: &System, build: &mut Build) {
         let at = build.point(&touch.point);
         build.push(Drawn::Point { at });
     }
+    for (known, points) in planes {
+        under_points(exprs, known, &points, build);
+    }
 }
+
+/// The piece of a plane under points.
+fn under_points(exprs: &Exprs, known: Plane<'_>, points: &[&Vec<ExprId>], build: &mut Build) {
+    let feet: Vec<Vec<ExprId>> = points.iter().map(|point| foot(exprs, known, point)).collect();
+    match feet.as_slice() {
+        [] => {}
+        [only] => build.line(&[known.0, only]),
+        // In space they are the corners of the piece.
+        all if all[0].len() == 3 => build.line(&all.iter().map(Vec::as_slice).collect::<Vec<_>>()),
+        [first, .., last] => {
+            let beyond = |a: &[ExprId], b: &[ExprId]| -> Vec<ExprId> {
+                let half = exprs.integer(2);
+                a.iter()
+                    .zip(b)
+                    .map(|(&a, &b)| (exprs.at(a) + (exprs.at(a) - exprs.at(b)) / half).id)
+                    .collect()
+            };
+            build.line(&[&beyond(first, last), &beyond(last, first)]);
+        }
+    }
+}
+
+/// A place and the normal.
+type Plane<'a> = (&'a Vec<ExprId>, &'a Vec<ExprId>);
 
 /// The size of what is round.
 fn radius(shape: &Shape) -> Option<ExprId> {
@@ -77,14 +115,8 @@ fn ball(exprs: &Exprs, center: &[ExprId], radius: ExprId, build: &mut Build) {
     }
 }
 
-/// The piece of a plane under a point.
-fn plane(
-    exprs: &Exprs,
-    (place, normal): (&[ExprId], &[ExprId]),
-    point: &[ExprId],
-    radius: Option<ExprId>,
-    build: &mut Build,
-) {
+/// The foot of a point on a plane.
+fn foot(exprs: &Exprs, (place, normal): Plane<'_>, point: &[ExprId]) -> Vec<ExprId> {
     let dot = |a: &[ExprId], b: &[ExprId]| {
         let terms: Vec<ExprId> =
             a.iter().zip(b).map(|(&x, &y)| (exprs.at(x) * exprs.at(y)).id).collect();
@@ -93,15 +125,16 @@ fn plane(
     let apart: Vec<ExprId> =
         point.iter().zip(place).map(|(&q, &p)| (exprs.at(q) - exprs.at(p)).id).collect();
     let height = dot(normal, &apart);
-    let foot: Vec<ExprId> =
-        point.iter().zip(normal).map(|(&q, &n)| (exprs.at(q) - height * exprs.at(n)).id).collect();
-    let Some(radius) = radius else {
-        build.line(&[place, &foot]);
-        return;
-    };
+    point.iter().zip(normal).map(|(&q, &n)| (exprs.at(q) - height * exprs.at(n)).id).collect()
+}
+
+/// The piece of a plane under what is round.
+fn plane(exprs: &Exprs, known: Plane<'_>, point: &[ExprId], radius: ExprId, build: &mut Build) {
+    let foot = foot(exprs, known, point);
+    let normal = known.1;
     let reach = exprs.at(radius).abs() * exprs.integer(PIECE);
-    if let [x, y] = normal {
-        let along = [exprs.at(*y), -exprs.at(*x)];
+    if let [x, y] = normal[..] {
+        let along = [exprs.at(y), -exprs.at(x)];
         let end = |sign: i64| -> Vec<ExprId> {
             let ends = foot.iter().zip(&along);
             ends.map(|(&f, &t)| (exprs.at(f) + exprs.integer(sign) * reach * t).id).collect()

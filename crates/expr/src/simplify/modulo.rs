@@ -5,7 +5,7 @@
 //! m g z + ½ k (x² + y² + z²) = m g z + ½ k l²    where x² + y² + z² − l² = 0
 //! ```
 
-use super::poly::{Poly, Term};
+use super::poly::{Monomial, Poly, Term};
 use super::{Effort, MAX_TERMS, Simplifier};
 use crate::arena::{ExprId, Exprs, Node, NumberId};
 
@@ -43,7 +43,11 @@ impl Exprs {
             if let Some(poly) = simplifier.expand_all(&terms)
                 && (2..=MAX_RELATION).contains(&poly.len())
             {
-                known.push(poly.into_terms());
+                let plain = poly.into_terms();
+                let (numerator, square) = simplifier.rational(&plain);
+                known.extend(square.filter(|other| other.len() <= MAX_RELATION));
+                known.extend((numerator != plain).then_some(numerator));
+                known.push(plain);
             }
         }
         let reduced = simplifier.transform(id, |this, node| {
@@ -66,6 +70,56 @@ impl Exprs {
 }
 
 impl Simplifier<'_> {
+    /// What a relation implies without its denominator, and without its root if it has one:
+    ///
+    /// ```text
+    /// (x ẋ + y ẏ)/√S = 0   x ẋ + y ẏ = 0
+    /// a√S + r = 0          a² S − r² = 0
+    /// ```
+    fn rational(&mut self, relation: &[Term]) -> (Vec<Term>, Option<Vec<Term>>) {
+        let mut below: Option<Monomial> = None;
+        for (_, monomial) in relation {
+            let mut common = Monomial::new();
+            for factor in monomial.iter().filter(|i| self.arena.value(i.number).is_negative()) {
+                let is_shared = below.as_ref().is_none_or(|b| {
+                    b.iter().any(|i| i.expr == factor.expr && i.number == factor.number)
+                });
+                if is_shared {
+                    common.push(factor.clone());
+                }
+            }
+            below = Some(common);
+        }
+        let below = below.unwrap_or_default();
+        let numerator: Vec<Term> =
+            relation.iter().map(|(number, m)| (*number, self.divide(m, &below))).collect();
+        (numerator, self.squared(relation))
+    }
+
+    fn squared(&mut self, relation: &[Term]) -> Option<Vec<Term>> {
+        let half = |this: &Self, monomial: &Monomial| {
+            monomial.iter().any(|i| !this.arena.value(i.number).is_integer())
+        };
+        let at = relation.iter().position(|term| half(self, &term.1))?;
+        let (root, rest): (Vec<&Term>, Vec<&Term>) = (
+            vec![&relation[at]],
+            relation.iter().enumerate().filter(|(i, _)| *i != at).map(|t| t.1).collect(),
+        );
+        if rest.iter().any(|term| half(self, &term.1)) {
+            return None;
+        }
+        let mut terms = Vec::new();
+        for (list, sign) in [(&root, NumberId::ONE), (&rest, NumberId::MINUS_ONE)] {
+            for a in list {
+                for b in list {
+                    let (number, monomial) = self.arena.multiply_terms(a, b);
+                    terms.push((self.arena.multiply_ids(number, sign), monomial));
+                }
+            }
+        }
+        Some(self.expand_all(&terms)?.into_terms())
+    }
+
     /// The polynomial less multiples of the relations, as long as it gets shorter.
     fn reduced(&mut self, mut poly: Poly, relations: &[Vec<Term>]) -> Poly {
         for _ in 0..MAX_STEPS {

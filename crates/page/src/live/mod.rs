@@ -222,7 +222,7 @@ pub fn program(request: &Request) -> Result<Value, Why> {
         }
         Source::Multiplier(row) => json!({"multiplier": row}),
         Source::Reaction(i) => json!({"reaction": i}),
-        Source::Error(_) => json!({"none": true}),
+        Source::Error(_) | Source::Mode(_) => json!({"none": true}),
     };
     let sources: Vec<Value> = columns.iter().map(source).collect();
     roots.extend(&scene.numbers);

@@ -24,7 +24,9 @@ use dalembert_gauss::outcome::Outcome;
 use dalembert_gauss::scale::Units;
 use dalembert_gauss::terms::{Noise, Terms, Tolerances};
 use dalembert_gauss::{DEFAULT, Factored};
-use dalembert_model::system::{Energy, Friction, Mode, Model, OfTouch, System, Unknown};
+use dalembert_model::system::{
+    Energy, Friction, Mode, Model, OfTouch, Phase, System, Touched, Unknown,
+};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -477,6 +479,17 @@ impl Observation {
         }
         table
     }
+
+    /// How a contact or friction is: 0 open, 1 slipping (or closed without friction), 2 sticking.
+    /// `None` where the run has no phases.
+    pub fn mode(&self, of: Touched) -> Option<f64> {
+        let seen = self.phase.as_ref()?;
+        let phase = seen.setting.model.system.phase.as_ref()?;
+        Some(match of {
+            Touched::Contact(c) => seen.contact_mode(phase, c),
+            Touched::Friction(f) => seen.friction_mode(phase, f),
+        })
+    }
 }
 
 impl PhaseSeen {
@@ -573,6 +586,35 @@ impl PhaseSeen {
         missing(&bearers, &force, &sizes)
     }
 
+    fn sticks(&self, phase: &Phase, f: usize) -> bool {
+        match &self.shown {
+            Some(shown) => shown.sticks[f],
+            None => phase.modes[f].sticks(),
+        }
+    }
+
+    /// 0 open, 1 closed and slipping (or without friction), 2 sticking.
+    fn contact_mode(&self, phase: &Phase, c: usize) -> f64 {
+        let is_closed = match &self.shown {
+            Some(shown) => shown.closed[c],
+            None => phase.closed[c],
+        };
+        match (is_closed, self.setting.model.system.contacts[c].friction) {
+            (false, _) => 0.0,
+            (true, Some(f)) if self.sticks(phase, f) => 2.0,
+            (true, _) => 1.0,
+        }
+    }
+
+    /// 0 where it does not act, 1 slipping, 2 sticking.
+    fn friction_mode(&self, phase: &Phase, f: usize) -> f64 {
+        match (phase.mode(&self.setting.model.system, f).is_some(), self.sticks(phase, f)) {
+            (false, _) => 0.0,
+            (true, true) => 2.0,
+            (true, false) => 1.0,
+        }
+    }
+
     /// Sets what a system (the model as written, or that of the phase) says of contacts and frictions.
     pub fn fill(&self, system: &System, solved: &Solved<'_>, table: &mut Table) {
         let own = &self.setting.model.system;
@@ -583,14 +625,6 @@ impl PhaseSeen {
         };
         let is_open_load = |c: usize| self.shown.as_ref().is_some_and(|shown| shown.open_load[c]);
         let is_open_force = |f: usize| self.shown.as_ref().is_some_and(|shown| shown.open_force[f]);
-        let is_closed = |c: usize| match &self.shown {
-            Some(shown) => shown.closed[c],
-            None => phase.closed[c],
-        };
-        let sticks = |f: usize| match &self.shown {
-            Some(shown) => shown.sticks[f],
-            None => phase.modes[f].sticks(),
-        };
         let mut with_unknowns = None;
         let mut force = |f: usize, k: usize| -> f64 {
             if let Some(held) = &own.frictions[f].held {
@@ -622,16 +656,8 @@ impl PhaseSeen {
                 OfTouch::Normal(c) => own.contacts[c].held.map_or(0.0, row),
                 OfTouch::Force(f, _) if is_open_force(f) => f64::NAN,
                 OfTouch::Force(f, k) => force(f, k),
-                OfTouch::ContactMode(c) => match (is_closed(c), own.contacts[c].friction) {
-                    (false, _) => 0.0,
-                    (true, Some(f)) if sticks(f) => 2.0,
-                    (true, _) => 1.0,
-                },
-                OfTouch::FrictionMode(f) => match (phase.mode(own, f).is_some(), sticks(f)) {
-                    (false, _) => 0.0,
-                    (true, true) => 2.0,
-                    (true, false) => 1.0,
-                },
+                OfTouch::ContactMode(c) => self.contact_mode(phase, c),
+                OfTouch::FrictionMode(f) => self.friction_mode(phase, f),
                 OfTouch::Impulse(c) => {
                     self.impulses.as_ref().and_then(|p| p.get(c)).copied().unwrap_or(0.0)
                 }

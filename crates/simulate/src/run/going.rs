@@ -404,8 +404,12 @@ impl Simulation<'_> {
         }
         going.take(&settled);
         going.report.phases += 1;
-        if settled.struck.is_some() && recorded != t {
-            going.look(&before);
+        // Loads jump where a phase ends: both sides of it are told.
+        let jumps = settled.struck.is_some() || !settled.changes.is_empty();
+        if jumps && recorded != t {
+            if settled.struck.is_some() {
+                going.look(&before);
+            }
             see(&before);
         }
         // What ends a phase by what it bears is not borne in it.
@@ -418,7 +422,7 @@ impl Simulation<'_> {
         if let Err(failure) = self.go_on(going, compiled, &settled)? {
             return Ok(Err(End::Failed(failure)));
         }
-        if settled.struck.is_some() {
+        if jumps {
             let after = {
                 let (t, x) = (self.driver.t, self.driver.x.clone());
                 self.observer.observe(&mut self.driver.field, t, &x)
@@ -427,6 +431,10 @@ impl Simulation<'_> {
                 Ok(after) => after,
                 Err(error) => return Ok(Err(End::Failed(Failure::Field(error)))),
             };
+            if settled.struck.is_none() {
+                see(&after);
+                return Ok(Ok(going.events_of(&settled.changes)));
+            }
             let jump = after.energy - before.energy;
             going.energy += jump;
             if let Some(work) = self.driver.x.last_mut() {
