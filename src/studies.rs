@@ -150,10 +150,11 @@ impl Study {
             return Err(loaded.into());
         }
         let Some(model) = &loaded.model else { return Err(loaded.into()) };
+        let files: Vec<String> = loaded.files().map(mark).collect();
         let kept = Kept { observe: &asked.observe, tables: asked.tables, lanes: asked.lanes };
         let change = |setting: &Setting, options: &mut RunOptions| asked.set(setting, options);
         let cases = Cases::new((model, &loaded.file), input, &plan.names, change, &kept)?;
-        let form = form(input, set, asked, &plan, &cases);
+        let form = form((input, &files), set, asked, &plan, &cases);
         Ok(Study { title: model.system.title.clone(), plan, cases, form })
     }
 
@@ -189,14 +190,25 @@ impl Study {
     }
 }
 
+/// A file by its name and what its text is told by.
+fn mark((name, text): (&str, &str)) -> String {
+    format!("{name} {:016x}", table::fingerprint((&[text.to_owned()], &[])))
+}
+
 /// What has to be the same for a study to go on, and what else computing it takes.
-fn form(input: &Input, set: &[String], asked: &Asked, plan: &Plan, cases: &Cases) -> Form {
+fn form(
+    (input, files): (&Input, &[String]),
+    set: &[String],
+    asked: &Asked,
+    plan: &Plan,
+    cases: &Cases,
+) -> Form {
     let mut columns = cases.varied(&plan.names);
     columns.extend(cases.columns());
     let options = cases.options();
     // A table may be long: what it is told by is kept, not its text.
     let table = plan.listed().map(|table| format!("{:016x}", table::fingerprint(table)));
-    let identity = json!({
+    let mut identity = json!({
         "format": 1,
         "model": input.text,
         "set": set,
@@ -217,6 +229,10 @@ fn form(input: &Input, set: &[String], asked: &Asked, plan: &Plan, cases: &Cases
         "inputs": asked.inputs,
         "version": env!("CARGO_PKG_VERSION"),
     });
+    // What is read from files may be another by the time that a study is gone on with.
+    if !files.is_empty() {
+        identity["files"] = json!(files);
+    }
     // Others may have another folder to start from.
     let folder = input.folder.as_deref().map(|folder| {
         std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).display().to_string()

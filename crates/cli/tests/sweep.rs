@@ -318,6 +318,35 @@ fn a_killed_sweep_goes_on() {
     assert_eq!(files(Path::new(&torn)), files(Path::new(&whole)));
 }
 
+/// Files that a model and its inputs are read from are part of what a study is.
+#[test]
+fn a_sweep_goes_on_with_the_same_files_only() {
+    let folder = Folder::new("files");
+    let write = |name: &str, text: &str| std::fs::write(folder.path(name), text).expect("a file");
+    write(
+        "model.dal",
+        "param k = 1\ninput u\ntable f = \"force.csv\"\ncoord x\nkinetic x'^2/2\n\
+         potential k*x^2/2\nforce x: u + f(x)\nstart x = 1\nrun t = 0..1\n",
+    );
+    let (force, drive) = ("s,f\n-9,1\n9,2\n", "t,u\n0,0\n2,1\n");
+    write("force.csv", force);
+    write("drive.csv", drive);
+    let (model, out) = (folder.path("model.dal"), folder.path("out"));
+    let input = format!("u={}", folder.path("drive.csv"));
+    let plain = [&*model, "--vary", "k = {1, 2, 3}", "--input", &input, "--out", &out];
+    let resumed = [&plain[..], &["--resume"]].concat();
+    assert_eq!(sweep(&plain).0, 0);
+    for name in ["force.csv", "drive.csv"] {
+        let text = if name == "force.csv" { force } else { drive };
+        write(name, &text.replace('2', "3"));
+        let (status, _, says) = sweep(&resumed);
+        assert!(status == 2 && says.contains("`files` differ"), "{status} {says}");
+        write(name, text);
+    }
+    let (status, found, says) = sweep(&resumed);
+    assert_eq!((status, &found["finished"]), (0, &3.into()), "{says}");
+}
+
 #[test]
 fn wrong_usage_is_told() {
     let folder = Folder::new("wrong");

@@ -10,6 +10,8 @@ use crate::span::{SourceId, Sources};
 use crate::system::Model;
 use crate::tree::{Expr, File, PartSource, Statement, StatementKind, TableSource};
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What came of reading a model.
@@ -28,6 +30,8 @@ pub struct Loaded {
 /// What was read beside the text, to tell the model again.
 #[derive(Default)]
 struct Read {
+    /// Names of files as they are written, and their texts.
+    texts: Vec<(String, String)>,
     settings: Vec<(Expr, Expr)>,
     files: PartFiles,
     tables: TableFiles,
@@ -47,6 +51,12 @@ impl Loaded {
     /// Whether the model cannot be used.
     pub fn is_faulty(&self) -> bool {
         self.model.is_none() || self.diagnostics.iter().any(|d| d.severity == Severity::Fault)
+    }
+
+    /// The files that were read beside the text: how each is named where it is read, and its text.
+    /// Whichever there are: a model is the same if its text and these are.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.read.texts.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// The same model told in `relative` or `absolute` coordinates, with further outputs and other
@@ -147,6 +157,17 @@ pub fn load_with(
     let main = sources.add(name, text);
     let mut diagnostics = Vec::new();
     let mut file = parser::parse(main, text, syntax == Syntax::Markdown, &mut diagnostics);
+    let texts = RefCell::new(BTreeSet::new());
+    let noting = reader.map(|reader| {
+        |from: &str, name: &str| {
+            let found = reader(from, name);
+            if let Ok((_, text)) = &found {
+                texts.borrow_mut().insert((name.to_owned(), text.clone()));
+            }
+            found
+        }
+    });
+    let reader = noting.as_ref().map(|noting| noting as &Reader<'_>);
     let mut used = uses::Uses::new(reader);
     used.splice(&mut file.statements, &mut sources, &mut diagnostics);
     let mut further = Vec::new();
@@ -211,7 +232,8 @@ pub fn load_with(
     );
     diagnostics
         .sort_by_key(|d| (d.labels.first().map(|l| (l.span.source, l.span.start)), d.severity));
-    let read = Read { settings, files, tables, limits };
+    let texts = texts.take().into_iter().collect();
+    let read = Read { texts, settings, files, tables, limits };
     Loaded { model, file, diagnostics, sources, read }
 }
 

@@ -200,7 +200,8 @@ impl Study {
         values.resize(size.unwrap_or(0), f64::NAN);
         let mut failures = Vec::new();
         let crew = Crew { threads: self::threads(threads), at_once: cases.at_once() };
-        let numbers: Vec<u64> = (0..count).collect();
+        let mut numbers = pool::Numbers::default();
+        numbers.add(0..count);
         let work =
             |worker: &mut dalembert::sweep::Worker<'_>, numbers: &[u64]| -> Vec<(Vec<f64>, Done)> {
                 let rows: Vec<Vec<f64>> = numbers

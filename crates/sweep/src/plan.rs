@@ -33,8 +33,8 @@ pub struct Asked<'a> {
     pub seed: u64,
 }
 
-/// Cases are numbered by what a double counts.
-const MOST: u64 = 1 << 53;
+/// A part of a study is a byte of memory and a file or two in one folder.
+const MOST: u64 = 1 << 36;
 
 impl Plan {
     /// A plan of axes; words on what does not go together.
@@ -67,7 +67,7 @@ impl Plan {
             Some(count @ 1..=MOST) => {
                 Ok(Plan { names, kind: Kind::Sampled { laws, way: name, seed: asked.seed }, count })
             }
-            Some(count) => Err(format!("{count} is no number of cases")),
+            Some(count) => Err(format!("{count} is no number of cases: there may be 1 to {MOST}")),
         }
     }
 
@@ -126,7 +126,7 @@ fn grid(names: Vec<String>, axes: &[Axis], asked: &Asked<'_>) -> Result<Plan, St
             return Err(format!("`{}`: {words}", axis.name));
         };
         let more = count.checked_mul(list.len() as u64).filter(|count| *count <= MOST);
-        count = more.ok_or("these are more cases than can be numbered")?;
+        count = more.ok_or_else(|| format!("these are more than {MOST} cases"))?;
         lists.push(list.clone());
     }
     Ok(Plan { names, kind: Kind::Grid(lists), count })
@@ -186,5 +186,10 @@ mod tests {
         assert!(wrong("a = {1}", &unknown).contains("no sampling `halton`"));
         let none = Asked { samples: Some(0), ..Asked::default() };
         assert!(wrong("a = {1}", &none).contains("no number of cases"));
+        let many = Asked { samples: Some(MOST + 1), ..Asked::default() };
+        assert!(wrong("a = {1}", &many).contains("1 to 68719476736"));
+        let digit = "0..9:1";
+        let axes: Vec<String> = (0..11).map(|k| format!("a{k} = {digit}")).collect();
+        assert!(wrong(&axes.join(", "), &Asked::default()).contains("more than"));
     }
 }

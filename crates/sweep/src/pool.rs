@@ -3,8 +3,8 @@
 //! What comes out is handed to one taker as it comes, in any order; a bound on what waits for it
 //! keeps memory flat.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,59 @@ const LITTLE: Duration = Duration::from_millis(50);
 
 /// Results that may wait to be taken, for each thread.
 const WAITING: usize = 16;
+
+/// Numbers of cases that rise, told by the stretches of them without a gap: there may be more of
+/// them than there is memory for.
+#[derive(Clone, Debug, Default)]
+pub struct Numbers {
+    /// Each stretch, and how many numbers are before it.
+    stretches: Vec<(u64, Range<u64>)>,
+    count: u64,
+}
+
+impl Numbers {
+    /// Adds numbers above all that there are.
+    pub fn add(&mut self, more: Range<u64>) {
+        if more.is_empty() {
+            return;
+        }
+        let before = self.count;
+        self.count += more.end - more.start;
+        match self.stretches.last_mut().filter(|last| last.1.end == more.start) {
+            Some(last) => last.1.end = more.end,
+            None => self.stretches.push((before, more)),
+        }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Up to so many of them, from a place on.
+    pub fn some(&self, first: u64, most: u64) -> impl Iterator<Item = u64> {
+        let from = self
+            .stretches
+            .partition_point(|(before, range)| before + (range.end - range.start) <= first);
+        let rest = self.stretches[from..].iter().flat_map(move |(before, range)| {
+            range.start + first.saturating_sub(*before)..range.end
+        });
+        rest.take(usize::try_from(most).unwrap_or(usize::MAX))
+    }
+}
+
+impl FromIterator<u64> for Numbers {
+    fn from_iter<I: IntoIterator<Item = u64>>(all: I) -> Numbers {
+        let mut numbers = Numbers::default();
+        all.into_iter().for_each(|number| numbers.add(number..number + 1));
+        numbers
+    }
+}
 
 /// Who computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,15 +84,16 @@ pub struct Crew {
 /// gives what came of each. The taker may break: then what has begun is finished and handed over,
 /// and nothing more is begun.
 pub fn run<W, T: Send>(
-    cases: &[u64],
+    cases: &Numbers,
     crew: Crew,
     worker: impl Fn() -> W + Sync,
     work: impl Fn(&mut W, &[u64]) -> Vec<T> + Sync,
     mut take: impl FnMut(u64, T) -> ControlFlow<()>,
 ) {
-    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let threads = crew.threads.clamp(1, cases.len().max(1));
-    let at_once = crew.at_once.clamp(1, cases.len().div_ceil(threads).max(1));
+    let (next, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let count = usize::try_from(cases.count()).unwrap_or(usize::MAX);
+    let threads = crew.threads.clamp(1, count.max(1));
+    let at_once = crew.at_once.clamp(1, count.div_ceil(threads).max(1));
     // What came of cases that were taken together is handed over together: a thread that waits for
     // each to be taken would sleep and wake as often.
     let (sender, receiver) = mpsc::sync_channel((WAITING / at_once).max(2) * threads);
@@ -51,12 +105,13 @@ pub fn run<W, T: Send>(
                 let mut own = worker();
                 let mut share = at_once.min(FEW);
                 while !is_over.load(Ordering::Relaxed) {
-                    let (clock, first) = (Instant::now(), next.fetch_add(share, Ordering::Relaxed));
-                    let Some(rest) = cases.get(first..).filter(|rest| !rest.is_empty()) else {
+                    let clock = Instant::now();
+                    let first = next.fetch_add(share as u64, Ordering::Relaxed);
+                    let taken: Vec<u64> = cases.some(first, share as u64).collect();
+                    if taken.is_empty() {
                         return;
-                    };
-                    let taken = &rest[..share.min(rest.len())];
-                    let results = work(&mut own, taken);
+                    }
+                    let results = work(&mut own, &taken);
                     share = match clock.elapsed() {
                         took if took < LITTLE => at_once.min(2 * share),
                         took if took > 4 * LITTLE => at_once.min((share / 2).max(FEW)),
@@ -69,7 +124,7 @@ pub fn run<W, T: Send>(
         }
         drop(sender);
         for (taken, results) in &receiver {
-            for (&case, result) in taken.iter().zip(results) {
+            for (case, result) in taken.into_iter().zip(results) {
                 if take(case, result).is_break() {
                     is_over.store(true, Ordering::Relaxed);
                 }
@@ -88,7 +143,7 @@ mod tests {
             let cases: Vec<u64> = (0..1000).filter(|k| k % 3 != 0).collect();
             let mut seen = Vec::new();
             run(
-                &cases,
+                &cases.iter().copied().collect(),
                 Crew { threads, at_once },
                 || 0u64,
                 |_, cases| cases.iter().map(|case| case * case).collect(),
@@ -105,11 +160,12 @@ mod tests {
 
     #[test]
     fn it_ends_when_the_taker_breaks() {
-        let cases: Vec<u64> = (0..1_000_000).collect();
-        let begun = AtomicUsize::new(0);
+        let mut cases = Numbers::default();
+        cases.add(0..1 << 50);
+        let begun = AtomicU64::new(0);
         let mut count = 0;
         let work = |(): &mut (), cases: &[u64]| {
-            begun.fetch_add(cases.len(), Ordering::Relaxed);
+            begun.fetch_add(cases.len() as u64, Ordering::Relaxed);
             vec![(); cases.len()]
         };
         run(
@@ -124,5 +180,20 @@ mod tests {
         );
         assert_eq!(count, begun.into_inner(), "what was computed is handed over");
         assert!(count < 1000, "{count}");
+    }
+    #[test]
+    fn numbers_are_in_their_stretches() {
+        let mut numbers = Numbers::default();
+        [0..3, 3..3, 3..5, 9..10, 10..12, 20..21].into_iter().for_each(|more| numbers.add(more));
+        let all = [0, 1, 2, 3, 4, 9, 10, 11, 20];
+        assert_eq!((numbers.count(), numbers.stretches.len()), (9, 3));
+        for first in 0..12 {
+            for most in 0..12 {
+                let some: Vec<u64> = numbers.some(first, most).collect();
+                let right: Vec<u64> =
+                    all.iter().copied().skip(first as usize).take(most as usize).collect();
+                assert_eq!(some, right, "{first} {most}");
+            }
+        }
     }
 }

@@ -197,10 +197,10 @@ fn a_study_is_found_in_its_folder() {
     let right = (vec!["a".to_owned()], vec![0.1, 0.2, 0.3]);
     assert_eq!(dalembert_sweep::table::read_parquet(&bytes), Ok(right));
     let store = Store::open(&folder, form(&plan), true).expect("a folder");
-    assert!(store.left().iter().eq(&(0..10).collect::<Vec<u64>>()));
+    assert!(store.left().some(0, 100).eq(0..10));
     drop(store);
     let part = Store::open_part(&folder, form(&plan), 3).expect("a part");
-    assert_eq!(part.left(), [9]);
+    assert!(part.left().some(0, 100).eq([9]));
     std::fs::remove_dir_all(&folder).expect("a folder");
 }
 
@@ -217,6 +217,31 @@ fn folders_are_refused_with_a_reason() {
     match Store::open(&folder, other, true) {
         Err(Refused::Other(keys)) => assert_eq!(keys, ["seed"]),
         _ => panic!("another study"),
+    }
+    std::fs::remove_dir_all(&folder).expect("a folder");
+}
+
+/// What is left of a study is stretches of cases, not a list of them, and parts that nobody has
+/// begun are not looked for.
+#[test]
+fn a_study_may_have_more_cases_than_there_is_memory() {
+    let folder = folder("many");
+    let many = plan(1 << 30);
+    let mut taken = 0;
+    for turn in 1..3 {
+        let mut store = Store::open(&folder, form(&many), turn > 1).expect("a folder");
+        assert_eq!(store.left().count(), (1 << 30) - taken);
+        let watch = &mut |_| {
+            taken += 1;
+            if taken < 70 * turn { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let crew = Crew { threads: 1, at_once: 1 };
+        let end = study::run(&mut store, &many, crew, || (), |(), cases| all(cases), watch);
+        assert!(end.expect("files").is_break() && taken < 70 * turn + 60);
+        assert_eq!(store.counts().0, taken);
+        let found = store.summary().expect("files");
+        assert_eq!(found.columns[0].1.count + found.failed, taken / 64 * 64);
+        assert!(store.left().some(0, 1).eq([taken]));
     }
     std::fs::remove_dir_all(&folder).expect("a folder");
 }

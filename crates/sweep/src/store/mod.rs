@@ -22,11 +22,12 @@
 
 mod journal;
 
+use crate::pool::Numbers;
 use crate::summary::Column;
 use dalembert_export::sinks::{self, RowSink};
 use journal::Journal;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -180,7 +181,11 @@ impl Store {
         };
         match only {
             Some(part) => store.look_at(part).map_err(failed)?,
-            None => (0..parts).try_for_each(|part| store.look_at(part)).map_err(failed)?,
+            None => {
+                let there = parts_with_files(folder).map_err(failed)?;
+                let mut there = there.into_iter().filter(|part| *part < parts);
+                there.try_for_each(|part| store.look_at(part)).map_err(failed)?;
+            }
         }
         Ok(store)
     }
@@ -243,15 +248,19 @@ impl Store {
     }
 
     /// The cases that are not finished, in their order.
-    pub fn left(&self) -> Vec<u64> {
-        let mut left = Vec::new();
+    pub fn left(&self) -> Numbers {
+        let mut left = Numbers::default();
         let is_open =
             |p: &u64| !self.is_finished[*p as usize] && self.only.is_none_or(|only| only == *p);
         for part in (0..self.is_finished.len() as u64).filter(is_open) {
             let cases = self.cases_of(part);
-            let first = cases.start;
-            let open = self.open.get(&part);
-            left.extend(cases.filter(|c| open.is_none_or(|o| !o.is_done[(c - first) as usize])));
+            match self.open.get(&part) {
+                None => left.add(cases),
+                Some(open) => {
+                    let own = cases.zip(&open.is_done).filter(|(_, is_done)| !**is_done);
+                    own.for_each(|(case, _)| left.add(case..case + 1));
+                }
+            }
         }
         left
     }
@@ -354,7 +363,7 @@ impl Store {
         if let Some(list) = &mut list {
             list.write_all(b"case,why\n")?;
         }
-        for part in 0..self.is_finished.len() as u64 {
+        for part in parts_with_files(&self.folder)? {
             let Some(sums) = self.sums_of(part) else { continue };
             columns.iter_mut().zip(&sums.columns).for_each(|(own, more)| own.join(more));
             for (case, words) in sums.failures {
@@ -523,6 +532,19 @@ pub fn known(folder: &Path) -> Result<Value, Refused> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Refused::Nothing),
         Err(error) => Err(Refused::Io(path, error)),
     }
+}
+
+/// The parts that there are files of, in their order.
+fn parts_with_files(folder: &Path) -> io::Result<BTreeSet<u64>> {
+    let part = |name: &str| -> Option<u64> {
+        let rest = name.strip_prefix("journal-").or_else(|| name.strip_prefix("cases-"))?;
+        rest.split('.').next()?.parse().ok()
+    };
+    let mut parts = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        parts.extend(part(&entry?.file_name().to_string_lossy()));
+    }
+    Ok(parts)
 }
 
 /// How many cases a part of it has.
