@@ -10,7 +10,60 @@ use crate::number::Number;
 use crate::tables::{Held, Table, TableId};
 use std::sync::Arc;
 
+/// How a function is next to nothing, or next to constant, with all its derivatives, until it is met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Narrow {
+    /// eˣ, which is met where x is largest, and beside 1 where x is 0.
+    Exponential,
+    /// tanh x and its like, met where x is 0.
+    Step,
+    /// xⁿ, met where |x| is largest.
+    Power(f64),
+}
+
 impl Exprs {
+    /// The functions in expressions that do not show from afar, powers from a degree on among them, each with
+    /// its argument.
+    pub fn narrow(&self, roots: &[ExprId], degree: f64) -> Vec<(Narrow, ExprId)> {
+        let order = self.arena.lock().reachable(roots);
+        let arena = self.arena.lock();
+        let power = |base: ExprId, exponent: f64| {
+            let is_high = exponent > degree && arena.as_number(base).is_none();
+            is_high.then_some((Narrow::Power(exponent), base))
+        };
+        let mut found = Vec::new();
+        for id in order {
+            match arena.node(id) {
+                Node::Call { function, start, len } => {
+                    let kind = match function {
+                        Function::Exp => Narrow::Exponential,
+                        Function::Tanh | Function::Sinh | Function::Cosh => Narrow::Step,
+                        _ => continue,
+                    };
+                    let argument = arena.items(start, len)[0].expr;
+                    if arena.as_number(argument).is_none() {
+                        found.push((kind, argument));
+                    }
+                }
+                Node::Product { start, len } => {
+                    let items = arena.items(start, len).iter();
+                    found
+                        .extend(items.filter_map(|item| {
+                            power(item.expr, arena.value(item.number).to_f64())
+                        }));
+                }
+                Node::Power(base, exponent) => {
+                    let exponent = arena.as_number(exponent).map_or(0.0, |n| n.to_f64());
+                    found.extend(power(base, exponent));
+                }
+                _ => {}
+            }
+        }
+        found.sort_unstable_by_key(|(_, argument)| *argument);
+        found.dedup();
+        found
+    }
+
     /// Functions that are 0 on the boundary of where an expression has a value, at its
     /// poles, and at the cuts of its angles. What a `solve` divides by is not among them.
     pub fn boundaries(&self, root: ExprId) -> Vec<ExprId> {

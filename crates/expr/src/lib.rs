@@ -62,6 +62,7 @@ pub use arena::SurfaceId;
 pub use arena::{ExprId, Exprs, LinearSystem};
 pub use arithmetic::Restriction;
 pub use branch::Assumption;
+pub use domain::Narrow;
 pub use explicit::Explicit;
 pub use forward::Jacobian;
 pub use function::{Function, Parity};

@@ -12,6 +12,7 @@ mod charts;
 pub mod dense;
 mod events;
 mod isolate;
+mod narrow;
 mod noise;
 mod pass;
 mod rows;
@@ -278,6 +279,7 @@ pub struct Driver {
     /// The energy that jumps in time have brought.
     pub jumped: f64,
     scales: scales::Scales,
+    look: narrow::Look,
     /// The motion between outputs, if it is to be kept.
     pub(crate) dense: Option<Dense>,
     /// After so many steps it ends as soon as nothing is pending.
@@ -333,6 +335,7 @@ impl Driver {
             jolts: Vec::new(),
             jumped: 0.0,
             scales: scales::Scales::default(),
+            look: narrow::Look::default(),
             dense: None,
             lent: None,
         }
@@ -374,6 +377,7 @@ impl Driver {
             self.integrator = integrator;
         }
         self.field = field;
+        self.look = narrow::Look::default();
         self.prepare_guards();
         *self.projection = Projection::default();
         (self.expected, self.is_one_choice) = (None, true);

@@ -339,6 +339,13 @@ impl Driver {
             piled_up: None,
             rated: None,
         };
+        if adapts
+            && error <= 1.0
+            && let Some(theta) = self.goes_over(pass, h)
+        {
+            self.reject(pass, h, theta)?;
+            return Ok(None);
+        }
         if error <= 1.0 || !adapts {
             pass.raw.copy_from_slice(&pass.next);
             // A switch inside the step: its branches are frozen, so the step is

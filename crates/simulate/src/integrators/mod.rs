@@ -167,6 +167,16 @@ pub trait Integrator: Send {
     ) -> Result<f64, FieldError> {
         Ok(0.0)
     }
+
+    /// The same at one part θ of the last step; none of a method whose steps are not told by their rates.
+    fn defect_at(
+        &mut self,
+        _motion: &mut dyn Problem,
+        _weights: &[f64],
+        _theta: f64,
+    ) -> Result<Option<f64>, FieldError> {
+        Ok(None)
+    }
 }
 
 macro_rules! integrators {

@@ -83,6 +83,8 @@ pub struct Taylor {
     /// The rates at the end, by the state there and by the series.
     rates: Vec<f64>,
     ends: Vec<f64>,
+    /// A state inside of the step, and rates there.
+    inside: [Vec<f64>; 3],
     /// How stiff the last step looked.
     stiff: Option<Stiffness>,
     /// Where there is no series.
@@ -109,6 +111,7 @@ pub fn new(size: usize) -> Taylor {
         errors: vec![0.0; size],
         rates: vec![0.0; size],
         ends: vec![0.0; size],
+        inside: Default::default(),
         stiff: None,
         other: dop853::new(size),
         has_series: true,
@@ -364,19 +367,34 @@ impl Integrator for Taylor {
         parts: u32,
     ) -> Result<f64, FieldError> {
         let mut largest = 0f64;
-        if !self.has_series {
-            return Ok(largest);
-        }
-        let (mut x, mut rates) = (vec![0.0; self.ends.len()], vec![0.0; self.ends.len()]);
-        let ends = self.ends.clone();
         for k in 1..parts {
-            let h = self.h * f64::from(k) / f64::from(parts);
-            self.coefficients.evaluate_with_rates(h, &mut x, &mut self.ends);
-            motion.rates(self.t + h, &x, &mut rates)?;
-            largest = largest.max(self.defect(&rates, weights));
+            let theta = f64::from(k) / f64::from(parts);
+            largest = largest.max(self.defect_at(motion, weights, theta)?.unwrap_or(0.0));
         }
-        self.ends = ends;
         Ok(largest)
+    }
+
+    fn defect_at(
+        &mut self,
+        motion: &mut dyn Problem,
+        weights: &[f64],
+        theta: f64,
+    ) -> Result<Option<f64>, FieldError> {
+        if !self.has_series {
+            return Ok(None);
+        }
+        // Those at the end are asked for once more.
+        let [mut x, mut rates, mut ends] = std::mem::take(&mut self.inside);
+        for list in [&mut x, &mut rates, &mut ends] {
+            list.resize(self.ends.len(), 0.0);
+        }
+        self.coefficients.evaluate_with_rates(theta * self.h, &mut x, &mut ends);
+        std::mem::swap(&mut self.ends, &mut ends);
+        let found = motion.rates(self.t + theta * self.h, &x, &mut rates);
+        let defect = found.map(|()| Some(self.defect(&rates, weights)));
+        std::mem::swap(&mut self.ends, &mut ends);
+        self.inside = [x, rates, ends];
+        defect
     }
 }
 

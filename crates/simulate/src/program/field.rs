@@ -26,12 +26,14 @@ mod feedback;
 mod implicit;
 mod inverse;
 mod kept;
+mod narrow;
 mod noise;
 mod residual;
 mod structure;
 
 pub(crate) use self::abreast::{Abreast, Watched};
 pub use self::error::FieldError;
+pub(crate) use self::narrow::Arguments;
 pub use self::noise::FieldNoise;
 pub(crate) use self::noise::still;
 
@@ -104,6 +106,8 @@ pub struct Field {
     whole_mass: Jacobian,
     /// What extents are read off, where they were asked for.
     geometry: Arc<OnceLock<[Geometry; 2]>>,
+    /// What does not show in series, where it was asked for.
+    narrow: Arc<OnceLock<Option<Arguments>>>,
     /// The equations.
     pub equations: EquationsOfMotion,
     /// Number of coordinates.

@@ -2,9 +2,11 @@
 
 use super::guards::Guards;
 use super::length::suited;
+use super::unseen::Unseen;
 use super::weights::Sizes;
 use super::{Became, Engine, Lane, Moves, Ready, Took, Traveling, each};
 use crate::drive::EventState;
+use crate::drive::narrow;
 use crate::drive::step_size::smallest_step;
 use crate::drive::tolerances::constraints::{HELD, IMPLIED, SHARE};
 use crate::integrators::taylor::{DEFECT, LONGER, ROUNDING};
@@ -76,6 +78,8 @@ pub(super) struct Group<const W: usize, E> {
     verdict: [Verdict; W],
     /// What is not to be zero, where there is something.
     guards: Option<Guards<W>>,
+    /// What does not show in series, where there is something.
+    unseen: Option<Unseen<W>>,
     /// Whether a lane's motion may be moved here, by what it is to meet.
     may_go: [bool; W],
     /// How much the entries of S that belong to rows have grown, in which time; not a number where
@@ -141,6 +145,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             sizes: Sizes::new(parts.n, parts.size, &ready.measures),
             verdict: [Verdict::Taken; W],
             guards: Guards::new(parts, ready.order),
+            unseen: Unseen::new(parts, ready.order),
             may_go: [true; W],
             grown: [f64::NAN; W],
             grown_in: [0.0; W],
@@ -537,6 +542,41 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         most
     }
 
+    /// The same where something stands out inside of steps that does not show in series.
+    #[inline(always)]
+    fn defect_at_places(&mut self, h: &Lane<W>) -> Lane<W> {
+        let mut most = [0.0; W];
+        let Some(mut unseen) = self.unseen.take() else { return most };
+        for k in 0..=narrow::PARTS {
+            let part: Lane<W> = each(|lane| h[lane] * (k as f64 / narrow::PARTS as f64));
+            self.engine.evaluate(part, &mut self.next, &mut self.ends);
+            for lane in (0..W).filter(|lane| self.who[*lane].is_some()) {
+                unseen.sample((k, lane), self.t[lane] + part[lane], &self.next, &self.input);
+            }
+        }
+        for lane in 0..W {
+            match &self.who[lane] {
+                Some(_) => unseen.find(lane, (self.t[lane], h[lane]), &self.engine, &self.input),
+                None => unseen.places[lane].clear(),
+            }
+        }
+        // What is found of a lane has to be the same whatever the others do.
+        for round in 0..unseen.places.iter().map(Vec::len).max().unwrap_or(0) {
+            let of_lane = |lane: usize| unseen.places[lane].get(round).copied();
+            let theta: Lane<W> = each(|lane| of_lane(lane).unwrap_or(0.0));
+            let part: Lane<W> = each(|lane| h[lane] * theta[lane]);
+            self.engine.evaluate(part, &mut self.next, &mut self.ends);
+            self.rate(each(|lane| self.t[lane] + part[lane]), true);
+            Self::rates_of(&self.ready.parts, &self.there, &self.next, &mut self.rates);
+            let defect = self.defect(*h);
+            for lane in (0..W).filter(|lane| round < unseen.places[*lane].len()) {
+                most[lane] = most_of(most[lane], defect[lane]);
+            }
+        }
+        self.unseen = Some(unseen);
+        most
+    }
+
     /// Measures what had no size where the steps began. Tells of each lane whether there is
     /// something to go by; where nothing moves that may be moved, the driver looks after it.
     #[inline(always)]
@@ -645,6 +685,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             if is_last { self.end[lane] } else { self.t[lane] + h[lane] }
         });
         let inside = self.defect_inside(&h);
+        let unseen = self.defect_at_places(&h);
         self.engine.evaluate(h, &mut self.next, &mut self.ends);
         let corrected = self.hold(t);
         self.rate(t, true);
@@ -658,6 +699,7 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
             let error = most_of(most_of(corrected[lane], defect[lane]), inside[lane]);
             let verdict = match error {
                 _ if !(left[lane] <= LEFT && h[lane] > 0.0 && moves[lane]) => Verdict::Leaves,
+                _ if !(unseen[lane] <= 1.0) => Verdict::Meets,
                 e if e <= 1.0 && !(quiet[lane] && ahead[lane]) => Verdict::Leaves,
                 e if e <= 1.0 && !self.keeps_sides(lane, h[lane]) => Verdict::Meets,
                 e if e <= 1.0 => Verdict::Taken,

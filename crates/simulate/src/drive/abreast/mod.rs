@@ -25,12 +25,14 @@
 //! driver crosses it. What is lost so late that a step ahead does not show it would be crossed on the
 //! motion's own series, which converge there, and not told.
 //!
-//! Events and turns of branches are the driver's as well: a motion leaves ahead of each ([`guards`]).
+//! Events and turns of branches are the driver's as well: a motion leaves ahead of each ([`guards`]). So it does
+//! ahead of what its series do not show ([`unseen`]).
 
 mod engine;
 mod group;
 mod guards;
 mod length;
+mod unseen;
 mod weights;
 
 pub(in crate::drive) use weights::{Measure, Measures};

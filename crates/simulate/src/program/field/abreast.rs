@@ -22,8 +22,8 @@
 //!
 //! [`Factored::straight`]: dalembert_gauss::Factored::straight
 
-use super::Field;
 use super::expansion::{Places, Planned};
+use super::{Arguments, Field};
 use dalembert_compile::enclosure::Enclosure;
 use dalembert_compile::series::Series;
 use dalembert_compile::{Backend, Function, Given, Problem, Tape, backends};
@@ -65,6 +65,8 @@ pub(crate) struct Abreast {
     pub(crate) series_places: SeriesPlaces,
     /// What may not be zero in a step; none where there is nothing such.
     pub(crate) watched: Option<Watched>,
+    /// What does not show in series; none where there is nothing such.
+    pub(crate) narrow: Option<Arguments>,
 }
 
 /// Functions of (t, q, v), branches and parameters that are not zero in a step at which nothing is
@@ -184,6 +186,7 @@ impl Field {
             series: Arc::new(planned.series),
             series_places,
             watched,
+            narrow: self.narrow().cloned(),
             rows,
         })
     }

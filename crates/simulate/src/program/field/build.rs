@@ -235,6 +235,7 @@ impl Field {
             mass_matrix: mass,
             whole_mass,
             geometry: Arc::default(),
+            narrow: Arc::default(),
             n,
             size,
             elimination,

@@ -8,7 +8,7 @@ use dalembert_compile::Tape;
 const CALL: f64 = 150.0;
 
 /// A degree below which there are no narrow pulses: cos²⁴ is as wide as a fifth of a radian.
-const LOW: u32 = 24;
+pub(super) const LOW: u32 = 24;
 
 impl Field {
     /// The operations of the rates at a state.

@@ -1,0 +1,301 @@
+//! What is met inside of a step and does not show at its ends: a wall e^(−k x²) that is thin, a pulse, the
+//! step of tanh k x.
+//!
+//! Far from it such a function is next to nothing, or next to constant, with all its derivatives, so that steps
+//! of any length go over it. But its argument shows: e^g is largest where g is, tanh g steep where
+//! g is 0, a high power largest where its base is. So arguments are looked at along the step, and where
+//! one of them says that something stands out inside of it, rates are held against those of the step there.
+
+use super::Driver;
+use super::pass::Pass;
+use super::step_size::smallest_step;
+use dalembert_compile::Scratch;
+use dalembert_expr::Narrow;
+
+/// So many parts of a step are looked at.
+pub(super) const PARTS: usize = 8;
+/// Arguments along a step: of each function, at the ends of its parts.
+pub(super) type Samples = [f64; PARTS + 1];
+
+/// What is so many times e larger than at both ends of a step stands out; and a step shows if its
+/// argument is above this.
+const STANDS_OUT: f64 = 2.0;
+/// Below this e^g is 0.
+const NOTHING: f64 = -745.0;
+/// A place is known well enough if the argument changes by less in what is left.
+const NEAR: f64 = 0.1;
+/// So far from a top, and from a zero, are the places where derivatives are largest: x e^(−x²), and
+/// tanh x/cosh² x. At a top they are 0.
+const BESIDE: [f64; 2] = [0.5, 0.66];
+/// Rounds in which a place is narrowed down, at most.
+const ROUNDS: usize = 80;
+/// With more of them a method that does not tell what its rates were is not stopped at each.
+const FEW: usize = 32;
+
+/// Where something may stand out: the middle of two parts of the step, and how it is looked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    kind: Narrow,
+    theta: f64,
+    at_zero: bool,
+}
+
+/// ln of how large a function is, by its argument.
+fn height(kind: Narrow, g: f64) -> f64 {
+    let height = match kind {
+        Narrow::Exponential => g,
+        Narrow::Step => -g.abs(),
+        Narrow::Power(n) => n * g.abs().max(f64::MIN_POSITIVE).ln(),
+    };
+    if height.is_nan() { f64::NEG_INFINITY } else { height }
+}
+
+/// Where a function stands out inside of a step, by its argument along it.
+pub(super) fn places(kind: Narrow, samples: &Samples) -> impl Iterator<Item = Place> + use<> {
+    let top = top(kind, samples).map(|theta| Place { kind, theta, at_zero: false });
+    let zero = match kind {
+        Narrow::Power(_) => None,
+        _ => zero(samples).map(|theta| Place { kind, theta, at_zero: true }),
+    };
+    zero.into_iter().chain(top)
+}
+
+/// The top of a height that is above both ends, by parabolas.
+fn top(kind: Narrow, samples: &Samples) -> Option<f64> {
+    let heights = samples.map(|g| height(kind, g));
+    let ends = heights[0].max(heights[PARTS]);
+    let mut best: Option<(f64, f64)> = None;
+    for k in 1..PARTS {
+        let [a, b, c] = [heights[k - 1], heights[k], heights[k + 1]];
+        let bend = a - 2.0 * b + c;
+        let by = 0.5 * (a - c) / bend;
+        if !(bend < 0.0 && bend.is_finite() && by.abs() <= 1.0) {
+            continue;
+        }
+        let (theta, most) = ((k as f64 + by) / PARTS as f64, b - 0.25 * (a - c) * by);
+        let stands_out = most > ends + STANDS_OUT
+            && (most > NOTHING || kind == Narrow::Step)
+            && theta > 0.0
+            && theta < 1.0;
+        if stands_out && best.is_none_or(|best| most > best.1) {
+            best = Some((theta, most));
+        }
+    }
+    best.map(|best| best.0)
+}
+
+/// The first zero of an argument that is not small at either end.
+fn zero(samples: &Samples) -> Option<f64> {
+    if !(samples[0].abs() > STANDS_OUT && samples[PARTS].abs() > STANDS_OUT) {
+        return None;
+    }
+    let pairs = samples.windows(2).enumerate();
+    let mut crossed = pairs.filter(|(_, pair)| pair[0] * pair[1] < 0.0 || pair[1] == 0.0);
+    let (k, pair) = crossed.next()?;
+    let part = pair[0] / (pair[0] - pair[1]);
+    Some((k as f64 + part.clamp(0.0, 1.0)) / PARTS as f64)
+}
+
+impl Place {
+    /// The place itself, by the argument at parts of the step, and those beside it.
+    pub(super) fn narrow_down(self, g: &mut dyn FnMut(f64) -> f64) -> [f64; 3] {
+        let part = 1.0 / PARTS as f64;
+        let (low, high) = ((self.theta - part).max(0.0), (self.theta + part).min(1.0));
+        let theta = match self.at_zero {
+            true => self.to_zero(low, high, g),
+            false => self.to_top(low, high, g),
+        };
+        let most = height(self.kind, g(theta));
+        [self.beside(theta, 0.0, most, g), theta, self.beside(theta, 1.0, most, g)]
+    }
+
+    /// Where the function is past its steepest, from the place towards an end of the step.
+    fn beside(self, theta: f64, end: f64, most: f64, g: &mut dyn FnMut(f64) -> f64) -> f64 {
+        let (mut near, mut far) = (theta, end);
+        for _ in 0..ROUNDS {
+            let middle = 0.5 * (near + far);
+            let by = match self.at_zero {
+                true => g(middle).abs() / BESIDE[1],
+                false => (most - height(self.kind, g(middle))) / BESIDE[0],
+            };
+            match by {
+                by if by < 1.0 => near = middle,
+                by if by > 2.0 => far = middle,
+                by if by.is_nan() => far = middle,
+                _ => return middle,
+            }
+        }
+        near
+    }
+
+    fn to_zero(self, mut low: f64, mut high: f64, g: &mut dyn FnMut(f64) -> f64) -> f64 {
+        let (mut theta, first) = (self.theta, g(low));
+        for _ in 0..ROUNDS {
+            let own = g(theta);
+            if !(own.abs() > NEAR) {
+                break;
+            }
+            if own * first > 0.0 {
+                low = theta
+            } else {
+                high = theta
+            }
+            theta = 0.5 * (low + high);
+        }
+        theta
+    }
+
+    fn to_top(self, mut low: f64, mut high: f64, g: &mut dyn FnMut(f64) -> f64) -> f64 {
+        const GOLDEN: f64 = 0.381_966_011_250_105_1;
+        let mut own = |theta: f64| height(self.kind, g(theta));
+        let mut best = (self.theta, own(self.theta));
+        for _ in 0..ROUNDS {
+            if best.1 - own(low).min(own(high)) < NEAR {
+                break;
+            }
+            // In the longer of the two parts.
+            let is_above = high - best.0 > best.0 - low;
+            let to = if is_above { high } else { low };
+            let theta = best.0 + GOLDEN * (to - best.0);
+            let found = (theta, own(theta));
+            let (better, worse) = if found.1 > best.1 { (found, best) } else { (best, found) };
+            if worse.0 < better.0 {
+                low = worse.0
+            } else {
+                high = worse.0
+            }
+            best = better;
+        }
+        best.0
+    }
+}
+
+/// What a driver looks with.
+#[derive(Default)]
+pub(super) struct Look {
+    scratch: Option<Scratch>,
+    x: Vec<f64>,
+    input: Vec<f64>,
+    found: Vec<f64>,
+    samples: Vec<Samples>,
+}
+
+impl Driver {
+    /// The part of a step at which something is met that the step has not seen; none if there is nothing.
+    pub(super) fn goes_over(&mut self, pass: &Pass, h: f64) -> Option<f64> {
+        let count = self.field.narrow()?.kinds.len();
+        let mut look = std::mem::take(&mut self.look);
+        look.samples.clear();
+        look.samples.resize(count, [0.0; PARTS + 1]);
+        for k in 0..=PARTS {
+            self.arguments(pass, h, k as f64 / PARTS as f64, &mut look);
+            for (samples, found) in look.samples.iter_mut().zip(&look.found) {
+                samples[k] = *found;
+            }
+        }
+        let mut over: Option<f64> = None;
+        for at in 0..count {
+            let Some(kind) = self.field.narrow().map(|narrow| narrow.kinds[at]) else { break };
+            let samples = look.samples[at];
+            for place in places(kind, &samples) {
+                let all = place.narrow_down(&mut |theta| {
+                    self.arguments(pass, h, theta, &mut look);
+                    look.found[at]
+                });
+                for theta in all {
+                    let is_first = over.is_none_or(|over| theta < over);
+                    if is_first && self.is_unseen(pass, h, theta, count) {
+                        over = Some(theta);
+                    }
+                }
+            }
+        }
+        self.look = look;
+        over
+    }
+
+    /// Whether rates inside of a step are others than the step has.
+    fn is_unseen(&mut self, pass: &Pass, h: f64, theta: f64, count: usize) -> bool {
+        let (before, behind) = (theta * h.abs(), (1.0 - theta) * h.abs());
+        if before.min(behind) < 64.0 * smallest_step(self.t, pass.end) {
+            return false;
+        }
+        match self.integrator.defect_at(&mut self.field, &pass.weights, theta) {
+            Ok(Some(defect)) => !(defect <= 1.0),
+            // The stages are elsewhere: a step that ends there has seen it.
+            Ok(None) => count <= FEW,
+            Err(_) => true,
+        }
+    }
+
+    /// The arguments at a part of a step: on its series, else on the parabola of its ends.
+    fn arguments(&self, pass: &Pass, h: f64, theta: f64, look: &mut Look) {
+        let Some(narrow) = self.field.narrow() else { return };
+        let Look { scratch, x, input, found, .. } = look;
+        x.resize(self.x.len(), 0.0);
+        if !self.integrator.foretell(self.t, theta * h, x) {
+            let all = x.iter_mut().zip(&self.x).zip(pass.next.iter().zip(&pass.rates));
+            for ((x, from), (to, rate)) in all {
+                *x = from + theta * (h * rate + theta * (to - from - h * rate));
+            }
+        }
+        self.field.input_at(self.t + theta * h, x, input);
+        found.resize(narrow.kinds.len(), 0.0);
+        narrow.call(scratch.get_or_insert_with(|| narrow.scratch()), input, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sampled(g: impl Fn(f64) -> f64) -> Samples {
+        std::array::from_fn(|k| g(k as f64 / PARTS as f64))
+    }
+
+    fn found(kind: Narrow, g: impl Fn(f64) -> f64) -> Vec<f64> {
+        let all = places(kind, &sampled(&g));
+        all.flat_map(|place| place.narrow_down(&mut |theta| g(theta))).collect()
+    }
+
+    /// Wherever a top is, however narrow, it is found to a part of its width.
+    #[test]
+    fn tops_and_zeros_are_found() {
+        for k in 1..1000 {
+            let at = f64::from(k) / 1000.0;
+            for sharp in [1e3, 1e5, 1e8, 1e12] {
+                let curved = |x: f64| x - at + 0.2 * (x - at) * (x - at);
+                let g = |x: f64| -sharp * curved(x) * curved(x);
+                let ends = g(0.0).max(g(1.0));
+                let tops = found(Narrow::Exponential, g);
+                if ends < -8.0 {
+                    let is_met = |within: [f64; 2]| {
+                        tops.iter().any(|x| g(*x) > within[0] && g(*x) < within[1])
+                    };
+                    assert!(is_met([-0.15, 1.0]) && is_met([-1.2, -0.4]), "{at} {sharp} {tops:?}");
+                } else if ends > -1.0 {
+                    assert!(tops.is_empty(), "{at} {sharp} {tops:?}");
+                }
+                let line = |x: f64| sharp * curved(x);
+                let zeros = found(Narrow::Step, line);
+                if line(0.0).abs().min(line(1.0).abs()) > 8.0 {
+                    assert!(zeros.iter().any(|x| line(*x).abs() < 0.3), "{at} {sharp} {zeros:?}");
+                }
+            }
+            let base = |x: f64| (3.0 * (x - at)).cos();
+            let ends = 4e4 * base(0.0).abs().max(base(1.0).abs()).ln();
+            let tops = found(Narrow::Power(4e4), base);
+            assert!(ends > -8.0 || tops.iter().any(|x| 4e4 * base(*x).abs().ln() > -0.3), "{at}");
+        }
+    }
+
+    #[test]
+    fn nothing_stands_out_of_what_goes_one_way() {
+        for rate in [-1e6, -30.0, -0.1, 0.0, 0.3, 100.0] {
+            let none = found(Narrow::Exponential, |x| rate * x - 1000.0);
+            assert!(none.is_empty(), "{rate} {none:?}");
+        }
+        assert!(found(Narrow::Exponential, |x| -2000.0 - (x - 0.5) * (x - 0.5)).is_empty());
+        assert!(found(Narrow::Exponential, |_| f64::NAN).is_empty());
+    }
+}
