@@ -19,8 +19,9 @@ pub(crate) struct Conditions {
     pub items: Vec<Item>,
     /// The laws that they need.
     pub laws: Laws,
-    /// Which contacts take part in an impact.
-    pub impacts: Option<Impacts>,
+    /// How many contacts there are, and which of them take part in an impact.
+    contacts: usize,
+    impacts: Option<Impacts>,
 }
 
 /// Which laws a document states.
@@ -89,7 +90,8 @@ impl Conditions {
             let words = if sticks(phase, system, at) { "sticks" } else { "slips" };
             items.push(Item { name: friction.name.clone(), words, rows });
         }
-        Some(Conditions { items, laws, impacts: system.run.impacts })
+        let (contacts, impacts) = (system.contacts.len(), system.run.impacts);
+        Some(Conditions { items, laws, contacts, impacts })
     }
 
     /// Which phase the equations are of.
@@ -98,16 +100,21 @@ impl Conditions {
         format!("the equations are those of one phase: {}", items.collect::<Vec<_>>().join("; "))
     }
 
-    /// Who takes part in an impact, in words.
-    pub fn impact_words(&self) -> &'static str {
-        match self.impacts {
+    /// What impacts do, and who takes part where that is a question, in words.
+    pub fn impact_words(&self) -> String {
+        let own = "by impulses that obey the same laws";
+        if self.contacts < 2 {
+            return own.to_owned();
+        }
+        let who = match self.impacts {
             Some(Impacts::AtOnce) => "all contacts that touch take part in one problem",
             Some(Impacts::InTurn) => "contacts that approach take part, again until none does",
             None => {
                 "where several contacts touch, only impacts are passed on which one problem for all \
                  of them and impacts in turn agree"
             }
-        }
+        };
+        format!("{own}; {who}")
     }
 }
 

@@ -326,10 +326,7 @@ impl TextPage<'_, '_> {
             });
         }
         if laws.contacts {
-            line(&format!(
-                "closes: ġ⁺ = −e·ġ⁻, by impulses that obey the same laws; {}",
-                conditions.impact_words()
-            ));
+            line(&format!("closes: ġ⁺ = −e·ġ⁻, {}", conditions.impact_words()));
         }
         line(&conditions.phase_words());
         for item in conditions.items.iter().take(MOST) {

@@ -487,10 +487,7 @@ impl Document<'_, '_> {
         if laws.contacts {
             self.text("Where a contact closes with a velocity it is struck:");
             self.blocks.push(Block::Display("\\dot{g}^{+} = -e \\, \\dot{g}^{-}".to_owned()));
-            self.text(format!(
-                "by impulses that obey the same laws; {}.",
-                conditions.impact_words()
-            ));
+            self.text(format!("{}.", conditions.impact_words()));
         }
         let words = conditions.phase_words();
         self.text(format!("In this document {words}."));

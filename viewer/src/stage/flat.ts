@@ -8,6 +8,8 @@ import { colors, type Colors } from '../theme.ts';
 import { position, shades, type Choices, type Figure } from './figure.ts';
 
 const MARGIN = 34;
+/** Lines of more points than these are curves. */
+const CURVE = 16;
 /** Above, there are buttons. */
 const TOP = 52;
 
@@ -101,9 +103,7 @@ export class Flat implements Figure {
           pen = p !== null;
         }
         c.stroke();
-        // A closed line is an outline, and its corners are no joints.
-        const isClosed = shape.points.length > 3 && String(shape.points[0]) === String(shape.points[shape.points.length - 1]);
-        if (!many && !isClosed) this.joints(shape.points, toX, toY);
+        if (!many && isLinkage(shape.points)) this.joints(shape.points, toX, toY);
       } else if (shape.kind === 'circle') {
         const p = position(app, shape.center);
         const r = position(app, [shape.radius])?.[0] ?? NaN;
@@ -313,6 +313,12 @@ export class Flat implements Figure {
     );
     canvas.addEventListener('dblclick', () => this.fit());
   }
+}
+
+/** Whether the corners of a line are joints: those of an outline are not, nor those of a curve. */
+function isLinkage(points: number[][]): boolean {
+  const isClosed = points.length > 3 && String(points[0]) === String(points[points.length - 1]);
+  return !isClosed && points.length <= CURVE;
 }
 
 /** A number of the grid, without what multiplication by the step leaves behind. */

@@ -15,6 +15,8 @@ use crate::scene::Shape;
 const FEW: usize = 6;
 /// The part of two boxes that both cover.
 const OVERLAP: f64 = 0.5;
+/// All instants together are no larger than this many of the largest.
+const FAR: f64 = 2.5;
 /// Cells in a row, and what is between them.
 const COLUMNS: usize = 4;
 const BETWEEN: f64 = 10.0;
@@ -38,6 +40,18 @@ pub(super) fn is_wanted(stage: &Stage, instants: &[usize]) -> bool {
     }
     let boxes: Vec<Bounds> =
         instants.iter().filter_map(|&row| bounds(stage, &moving, row)).collect();
+    // What goes far shows by where it is that it moved.
+    let all = boxes
+        .iter()
+        .copied()
+        .reduce(|a, b| [0, 1].map(|i| (a[i].0.min(b[i].0), a[i].1.max(b[i].1))));
+    let widest = |list: &[Bounds]| {
+        let sizes = list.iter().map(|b| (b[0].1 - b[0].0).max(b[1].1 - b[1].0));
+        sizes.fold(0.0, f64::max)
+    };
+    if all.is_none_or(|all| widest(&[all]) > FAR * widest(&boxes)) {
+        return false;
+    }
     let parts: Vec<f64> = boxes.windows(2).map(|pair| overlap(&pair[0], &pair[1])).collect();
     !parts.is_empty() && parts.iter().sum::<f64>() / parts.len() as f64 > OVERLAP
 }
@@ -134,8 +148,8 @@ pub(super) fn draw(stage: &Stage, instants: &[usize], drawing: &mut Drawing, top
     if is_flat {
         return y + 52.0;
     }
-    triad(drawing, stage, (LEFT + 4.0, y + 10.0));
-    y + 50.0
+    triad(drawing, stage, (LEFT - 44.0, y + 14.0));
+    y + 54.0
 }
 
 /// One instant, over the paths so far.
@@ -183,6 +197,14 @@ mod tests {
         };
         assert!(is_wanted(&wheel(8, 0.1)), "it turns in its place");
         assert!(!is_wanted(&wheel(8, 3.0)), "it rolls away");
+        let mut late = wheel(8, 0.0);
+        late.rows[2] = wheel(8, 10.0).rows[2].clone();
+        late.rows.insert(1, late.rows[0].clone());
+        late.rows.insert(1, late.rows[0].clone());
+        late.t = vec![0.0, 1.0, 2.0, 3.0, 4.0];
+        let rows = [0, 1, 2, 3, 4];
+        let stage = Stage::new(&late, &rows).expect("it is somewhere");
+        assert!(!super::is_wanted(&stage, &rows), "it stays, and then goes far");
         assert!(!is_wanted(&wheel(2, 0.1)), "two strokes are told apart");
     }
 }

@@ -9,6 +9,7 @@ use super::font::width;
 use super::layout::{self, LEFT, Plane, RIGHT, WIDTH};
 use super::{Curve, Mark, Panel};
 use crate::quantity::{Quantity, of_mode, touched};
+use dalembert_expr::text_name;
 use dalembert_model::system::{Model, Touched};
 use dalembert_simulate::Observation;
 
@@ -62,7 +63,7 @@ impl Modes {
     /// As a panel.
     pub fn panel(&self) -> Panel {
         let curve = |((_, kind, name), y): (&(Touched, Quantity, String), &Vec<f64>)| Curve {
-            label: name.clone(),
+            label: text_name(name, 0),
             kind: *kind,
             t: self.t.clone(),
             x: self.t.clone(),
