@@ -63,7 +63,8 @@ def solve_ivp(
     which rates alone do not bring about. SciPy's names of methods are taken for what comes next to
     them, and ours are taken too. ``rtol`` and ``atol`` give a tolerance relative to the size of each
     component: the smaller of the two. ``events`` are functions ``g(t, y)`` with ``terminal`` and
-    ``direction``, or events in words as :meth:`System.simulate` takes them. ``dense_output``,
+    ``direction``, or events in words as :meth:`System.simulate` takes them; a zero at the very start
+    is none. ``dense_output``,
     ``vectorized``, ``jac`` and ``first_step`` are taken and have no effect: ``sol`` is always there,
     and the equations are known. ``args`` are refused: ``parameters`` have names.
 

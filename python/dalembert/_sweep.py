@@ -20,7 +20,7 @@ import numpy as np
 from . import _dalembert
 from ._answers import Answer
 from ._numbers import real
-from .errors import ArgumentError
+from .errors import ArgumentError, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,12 +219,17 @@ def _read(folder: Path, names: list[str], count: int) -> tuple[Numbers, dict[int
     """What is finished in a folder."""
     import json
 
+    import pyarrow
     from pyarrow import parquet
 
     values = np.full((count, len(names)), np.nan)
     failures: dict[int, str] = {}
     for sums in sorted(folder.glob("cases-*.json")):
-        table = parquet.ParquetFile(sums.with_suffix(".parquet")).read()
+        path = sums.with_suffix(".parquet")
+        try:
+            table = parquet.ParquetFile(path).read()
+        except (OSError, pyarrow.ArrowException) as error:
+            raise InputError(f"cannot read `{path}`, which a part of the study was in: {error}") from error
         cases = table.column("case").to_numpy().astype(int)
         for at, name in enumerate(names):
             values[cases, at] = table.column(name).to_numpy()

@@ -135,11 +135,14 @@ def until(holds: Callable[[], bool], seconds: float = 600) -> None:
 
 def dask(folder: Path) -> None:
     """On a local cluster of Dask, as it is."""
+    from dask import config
     from distributed import Client, LocalCluster
 
-    with LocalCluster(
+    # Its own patience is half a minute, which a machine with much other work may take.
+    patient = {f"distributed.comm.timeouts.{what}": "600s" for what in ("connect", "tcp")}
+    with config.set(patient), LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster, Client(cluster) as client:
+    ) as cluster, Client(cluster, timeout=600) as client:
 
         def starts(work: Part, parts: list[int]) -> Callable[[], list[dalembert.Answer]]:
             futures = client.map(work, parts, pure=False)

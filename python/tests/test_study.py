@@ -103,6 +103,15 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     )
 
 
+def test_a_file_that_is_broken_is_named(tmp_path: Path) -> None:
+    place = tmp_path / "study"
+    OSCILLATOR.sweep({"k": [1, 2, 3]}, t_end=1, out=place, part=1)
+    for break_it in (lambda path: path.write_bytes(b"junk"), lambda path: path.unlink()):
+        break_it(place / "cases-00001.parquet")
+        with pytest.raises(errors.InputError, match="cannot read `.*cases-00001.parquet`"):
+            dalembert.Study.open(place).values
+
+
 def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     place = tmp_path / "study"
     asked = dict(t_end=400, tol=1e-12)
