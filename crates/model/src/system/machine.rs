@@ -20,6 +20,20 @@ pub struct Tree {
 }
 
 impl Tree {
+    /// The most links on a path from the ground.
+    pub fn depth(&self) -> usize {
+        let mut depths: Vec<usize> = Vec::with_capacity(self.links.len());
+        for link in &self.links {
+            let below = match link.stands {
+                Stands::On(parent) => parent,
+                Stands::Carried(joint) => self.joints.get(joint).and_then(|joint| joint.sides[0]),
+                Stands::Placed | Stands::Free(_) => None,
+            };
+            depths.push(1 + below.and_then(|at| depths.get(at)).copied().unwrap_or(0));
+        }
+        depths.into_iter().max().unwrap_or(0)
+    }
+
     /// Visits every expression.
     pub(super) fn each(&mut self, visit: &mut dyn FnMut(&mut ExprId)) {
         for link in &mut self.links {
