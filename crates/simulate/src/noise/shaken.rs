@@ -149,7 +149,7 @@ mod tests {
         }
         // In many digits, for the error itself.
         let exact = {
-            use dalembert_expr::ball::{Balls, Enclose, Extended};
+            use dalembert_expr::ball::{Balls, Extended};
             let balls = Balls(Extended::new(256));
             let values = exprs.evaluate(&balls, &roots, |s| Ok(balls.0.double(at(s), 0)));
             values.into_iter().map(|v| v.map_or(f64::NAN, |v| v.to_f64_scaled(0)))
