@@ -13,7 +13,7 @@ use dalembert_compile::Scratch;
 use dalembert_expr::Narrow;
 
 /// So many parts of a step are looked at.
-pub(super) const PARTS: usize = 8;
+pub(super) const PARTS: usize = 16;
 /// Arguments along a step: of each function, at the ends of its parts.
 pub(super) type Samples = [f64; PARTS + 1];
 
@@ -32,12 +32,14 @@ const ROUNDS: usize = 80;
 /// With more of them a method that does not tell what its rates were is not stopped at each.
 const FEW: usize = 32;
 
-/// Where something may stand out: the middle of two parts of the step, and how it is looked for.
+/// Where something may stand out of a step, and how it is looked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
     kind: Narrow,
     theta: f64,
     at_zero: bool,
+    /// The height at the ends of the step.
+    ends: f64,
 }
 
 /// ln of how large a function is, by its argument.
@@ -50,55 +52,43 @@ fn height(kind: Narrow, g: f64) -> f64 {
     if height.is_nan() { f64::NEG_INFINITY } else { height }
 }
 
-/// Where a function stands out inside of a step, by its argument along it.
+/// Where a function may stand out inside of a step, by its argument along it, in order: at tops of its
+/// height, by parabolas, and at zeros of an argument that is not small at either end.
 pub(super) fn places(kind: Narrow, samples: &Samples) -> impl Iterator<Item = Place> + use<> {
-    let top = top(kind, samples).map(|theta| Place { kind, theta, at_zero: false });
-    let zero = match kind {
-        Narrow::Power(_) => None,
-        _ => zero(samples).map(|theta| Place { kind, theta, at_zero: true }),
-    };
-    zero.into_iter().chain(top)
-}
-
-/// The top of a height that is above both ends, by parabolas.
-fn top(kind: Narrow, samples: &Samples) -> Option<f64> {
+    let samples = *samples;
     let heights = samples.map(|g| height(kind, g));
     let ends = heights[0].max(heights[PARTS]);
-    let mut best: Option<(f64, f64)> = None;
-    for k in 1..PARTS {
-        let [a, b, c] = [heights[k - 1], heights[k], heights[k + 1]];
-        let bend = a - 2.0 * b + c;
-        let by = 0.5 * (a - c) / bend;
-        if !(bend < 0.0 && bend.is_finite() && by.abs() <= 1.0) {
-            continue;
-        }
-        let (theta, most) = ((k as f64 + by) / PARTS as f64, b - 0.25 * (a - c) * by);
-        let stands_out = most > ends + STANDS_OUT
-            && (most > NOTHING || kind == Narrow::Step)
-            && theta > 0.0
-            && theta < 1.0;
-        if stands_out && best.is_none_or(|best| most > best.1) {
-            best = Some((theta, most));
-        }
-    }
-    best.map(|best| best.0)
+    let passes = !matches!(kind, Narrow::Power(_))
+        && samples[0].abs().min(samples[PARTS].abs()) > STANDS_OUT;
+    (0..PARTS).flat_map(move |k| {
+        let place = |at: f64, at_zero: bool| {
+            let theta = ((k as f64 + at) / PARTS as f64).clamp(0.0, 1.0);
+            Place { kind, theta, at_zero, ends }
+        };
+        let [before, behind] = [samples[k], samples[k + 1]];
+        let is_crossed = passes && (before * behind < 0.0 || (behind == 0.0 && before != 0.0));
+        let zero = is_crossed.then(|| place((before / (before - behind)).clamp(0.0, 1.0), true));
+        [top(&heights, k).map(|by| place(by, false)), zero].into_iter().flatten()
+    })
 }
 
-/// The first zero of an argument that is not small at either end.
-fn zero(samples: &Samples) -> Option<f64> {
-    if !(samples[0].abs() > STANDS_OUT && samples[PARTS].abs() > STANDS_OUT) {
-        return None;
-    }
-    let pairs = samples.windows(2).enumerate();
-    let mut crossed = pairs.filter(|(_, pair)| pair[0] * pair[1] < 0.0 || pair[1] == 0.0);
-    let (k, pair) = crossed.next()?;
-    let part = pair[0] / (pair[0] - pair[1]);
-    Some((k as f64 + part.clamp(0.0, 1.0)) / PARTS as f64)
+/// The top beside a sample inside of the step, relative to it, if there is one above both ends.
+fn top(heights: &Samples, k: usize) -> Option<f64> {
+    let [a, b, c] = [*heights.get(k.checked_sub(1)?)?, heights[k], heights[k + 1]];
+    let bend = a - 2.0 * b + c;
+    let by = 0.5 * (a - c) / bend;
+    let most = b - 0.25 * (a - c) * by;
+    // Next to the ends of the step it may be beyond the middle of a part, and seem to be beyond the end.
+    let low = if k == 1 { -1.5 } else { -0.5 };
+    let high = if k + 1 == PARTS { 1.5 } else { 0.5 };
+    let is_one = bend < 0.0 && bend.is_finite() && by > low - 1e-9 && by < high + 1e-9;
+    (is_one && most > heights[0].max(heights[PARTS])).then_some(by)
 }
 
 impl Place {
-    /// The place itself, by the argument at parts of the step, and those beside it.
-    pub(super) fn narrow_down(self, g: &mut dyn FnMut(f64) -> f64) -> [f64; 3] {
+    /// The place itself, by the argument at parts of the step, and those beside it; none if nothing stands
+    /// out there.
+    pub(super) fn narrow_down(self, g: &mut dyn FnMut(f64) -> f64) -> Option<[f64; 3]> {
         let part = 1.0 / PARTS as f64;
         let (low, high) = ((self.theta - part).max(0.0), (self.theta + part).min(1.0));
         let theta = match self.at_zero {
@@ -106,7 +96,10 @@ impl Place {
             false => self.to_top(low, high, g),
         };
         let most = height(self.kind, g(theta));
-        [self.beside(theta, 0.0, most, g), theta, self.beside(theta, 1.0, most, g)]
+        let is_something = self.at_zero || self.kind == Narrow::Step || most > NOTHING;
+        let stands_out = is_something && (self.at_zero || most > self.ends + STANDS_OUT);
+        let mut beside = |end: f64| self.beside(theta, end, most, g);
+        stands_out.then(|| [beside(0.0), theta, beside(1.0)])
     }
 
     /// Where the function is past its steepest, from the place towards an end of the step.
@@ -202,7 +195,7 @@ impl Driver {
                     self.arguments(pass, h, theta, &mut look);
                     look.found[at]
                 });
-                for theta in all {
+                for theta in all.into_iter().flatten() {
                     let is_first = over.is_none_or(|over| theta < over);
                     if is_first && self.is_unseen(pass, h, theta, count) {
                         over = Some(theta);
@@ -255,7 +248,7 @@ mod tests {
 
     fn found(kind: Narrow, g: impl Fn(f64) -> f64) -> Vec<f64> {
         let all = places(kind, &sampled(&g));
-        all.flat_map(|place| place.narrow_down(&mut |theta| g(theta))).collect()
+        all.filter_map(|place| place.narrow_down(&mut |theta| g(theta))).flatten().collect()
     }
 
     /// Wherever a top is, however narrow, it is found to a part of its width.

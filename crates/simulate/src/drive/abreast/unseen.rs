@@ -78,7 +78,7 @@ impl<const W: usize> Unseen<W> {
                     arguments.call(registers, input, found);
                     found[at]
                 });
-                all[lane].extend(three);
+                all[lane].extend(three.into_iter().flatten());
             }
         }
     }
