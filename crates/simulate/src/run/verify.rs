@@ -345,11 +345,15 @@ pub fn run_verified_from(
                 break;
             }
         }
-        let Some(other) =
-            other.filter(|o| !matches!(o.report.end, End::Failed(_) | End::Interrupted))
-        else {
-            let why = "the second run did not come to its end".to_owned();
-            return finish(&program, &options, &start, rows, sink, run, Err(why));
+        let other = match other {
+            Some(other) if !matches!(other.report.end, End::Failed(_) | End::Interrupted) => other,
+            other => {
+                let mut why = "the second run did not come to its end".to_owned();
+                if let Some(End::Failed(failure)) = other.map(|other| other.report.end) {
+                    why += &format!(" ({})", failure.words(&setting.model));
+                }
+                return finish(&program, &options, &start, rows, sink, run, Err(why));
+            }
         };
         let mut estimate = compare(setting, &run, &other, options.tolerance);
         if before.is_some_and(|(e, t)| estimate.relative > ROUGH.0 * e * options.tolerance / t) {
