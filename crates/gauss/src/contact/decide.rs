@@ -394,8 +394,9 @@ fn support(touches: &[Touch], modes: &[Mode], columns: &[Column], bears: &[bool]
     support
 }
 
-/// Rows whose loads can change without the motion: a column that is not in use depends on those in
-/// use, which are all positive.
+/// Rows whose loads can change without the motion. Loads in use are positive, those that are held have
+/// either sign: they may change by as much as depends on each other among them. One that is not in use
+/// may begin if it depends on these.
 fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<bool> {
     let mut open = vec![false; rows];
     let image = |column: &Column| {
@@ -403,24 +404,34 @@ fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<
         column.loads.iter().for_each(|&(row, one)| loads[row] = one);
         space.motion(&loads)
     };
-    let used: Vec<usize> = (0..columns.len()).filter(|&j| x[j] > 0.0).collect();
-    let images: Vec<Vec<f64>> = used.iter().map(|&j| image(&columns[j])).collect();
+    let images: Vec<Vec<f64>> = columns.iter().map(image).collect();
     // The two ways of a row that is held are one.
-    let is_other_way = |j: usize| {
-        let own = &columns[j];
-        own.edge == HELD
-            && used
-                .iter()
-                .any(|&k| columns[k].edge == HELD && columns[k].loads[0].0 == own.loads[0].0)
+    let held = |j: usize| columns[j].loads.first().filter(|_| columns[j].edge == HELD);
+    let is_other_way = |j: usize, known: &[usize]| {
+        held(j).is_some_and(|own| known.iter().any(|&k| held(k).is_some_and(|h| h.0 == own.0)))
     };
-    for j in (0..columns.len()).filter(|&j| !used.contains(&j) && !is_other_way(j)) {
-        let Some(weights) = combination(&images, &image(&columns[j])) else { continue };
+    let mut free: Vec<usize> = (0..columns.len()).filter(|&j| x[j] > 0.0).collect();
+    for j in 0..columns.len() {
+        if held(j).is_some() && !is_other_way(j, &free) {
+            free.push(j);
+        }
+    }
+    let mut mark = |j: usize, others: &[usize]| {
+        let vectors: Vec<Vec<f64>> = others.iter().map(|&k| images[k].clone()).collect();
+        let Some(weights) = combination(&vectors, &images[j]) else { return };
         columns[j].loads.iter().for_each(|&(row, _)| open[row] = true);
-        for (&k, weight) in used.iter().zip(&weights) {
+        for (&k, weight) in others.iter().zip(&weights) {
             if weight.abs() > SAME {
                 columns[k].loads.iter().for_each(|&(row, _)| open[row] = true);
             }
         }
+    };
+    for (at, &j) in free.iter().enumerate().filter(|(_, j)| held(**j).is_some()) {
+        let others: Vec<usize> = [&free[..at], &free[at + 1..]].concat();
+        mark(j, &others);
+    }
+    for j in (0..columns.len()).filter(|&j| !free.contains(&j) && !is_other_way(j, &free)) {
+        mark(j, &free);
     }
     open
 }

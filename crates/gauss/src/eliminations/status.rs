@@ -117,7 +117,14 @@ fn find_conflict(s: &mut Scratch, terms: &Terms, tolerances: &Tolerances) -> Opt
         of[j * n..(j + 1) * n].iter().zip(y).map(|(a, y)| (a * y).abs()).sum()
     };
     let size = |j: usize| scaled.bias[j].abs() + row(&scaled.jacobian, j);
-    let noise = |j: usize| scaled.bias_noise[j] + row(&scaled.jacobian_noise, j);
+    // Accelerations are rounded as the forces are that they come from, whatever the rows say of them: at
+    // rest, biases are squares of velocities that are rounding themselves.
+    let rounding = |j: usize| -> f64 {
+        let entries = scaled.jacobian[j * n..(j + 1) * n].iter().zip(&scaled.force_size);
+        let heavy = entries.zip(&scaled.massless).filter(|(_, massless)| !**massless);
+        f64::EPSILON * heavy.map(|((a, force), _)| a.abs() * force).sum::<f64>()
+    };
+    let noise = |j: usize| scaled.bias_noise[j] + row(&scaled.jacobian_noise, j) + rounding(j);
     let residual_of = |j: usize| scaled.bias[j] - dot(&scaled.jacobian[j * n..(j + 1) * n], y);
     // Rows taken as dependent although they differ by a ratio δ may disagree by as much.
     let slack = 8.0 * s.decision.tolerance.max(s.decision.dropped);

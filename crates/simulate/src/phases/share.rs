@@ -147,4 +147,24 @@ mod tests {
             assert_eq!(left < 1e-7, holds, "{part}: {left:e}");
         }
     }
+
+    /// The same on three points, of which one bears more.
+    #[test]
+    fn a_box_on_three_points_holds_as_well() {
+        let (a, b, h, mu) = (0.2, 0.1, 0.05, 0.5f64);
+        let point = |x: f64, y: f64| {
+            let slips = vec![vec![1.0, 0.0, 0.0, -h, -y], vec![0.0, 1.0, h, 0.0, x]];
+            let pad = |row: Vec<f64>, z: f64| [row, vec![z]].concat();
+            let slips = slips.into_iter().map(|row| pad(row, 0.0)).collect();
+            Bearer::Pushes(pad(vec![0.0, 0.0, y, -x, 0.0], 1.0), slips, mu)
+        };
+        let bearers = [point(a, b), point(-a, 0.0), point(a, -b)];
+        for (part, holds) in [(0.2, true), (0.9, true), (0.999, true), (1.001, false), (1.2, false)]
+        {
+            let angle = part * mu.atan();
+            let force = [-angle.sin(), 0.0, 0.0, 0.0, 0.0, angle.cos()];
+            let left = missing(&bearers, &force, &[1.0, 1.0, 0.2, 0.2, 0.2, 1.0]);
+            assert_eq!(left < 1e-7, holds, "{part}: {left:e}");
+        }
+    }
 }

@@ -190,6 +190,9 @@ impl Projection {
             }
             if last == f64::INFINITY {
                 level.before.clone_from(&level.terms);
+                level.most.resize(level.terms.len(), 0.0);
+                let most = level.most.iter_mut().zip(&level.terms);
+                most.for_each(|(most, terms)| *most = most.max(*terms));
             }
             violation.velocity = level.largest(&level.residuals);
             unused_velocity = level.unused();
@@ -267,6 +270,8 @@ struct Level {
     terms: Vec<f64>,
     /// The same before anything was corrected: velocities that come to 0 leave rounding of these.
     before: Vec<f64>,
+    /// The largest that they have been: what has come to rest moves by rounding of that.
+    most: Vec<f64>,
     /// Those in use, and the rows of A in use that these were found from.
     used: Vec<usize>,
     is_used: Vec<bool>,
@@ -426,6 +431,7 @@ impl Level {
         let rows = (0..self.residuals.len()).filter(|j| !self.is_used[*j]);
         rows.fold(0f64, |most, j| {
             let (own, noise) = (self.terms[j], self.noise[j]);
+            let own = self.most.get(j).map_or(own, |most| own.max(*most));
             let beyond = self.residuals[j].abs() - EXPLAINED * noise;
             most.max(ratio(beyond, own.max(0.1 * noise / f64::EPSILON)))
         })
