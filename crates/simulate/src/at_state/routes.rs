@@ -3,6 +3,7 @@
 //! M q̈ = Q + Qᶜ, and the multipliers of least norm for the rows as written.
 
 use crate::normal_form::{Numbers, RESIDUAL};
+use crate::phases::apart;
 use crate::setting::State;
 use crate::setting::legendre::NewtonError;
 use crate::setting::{Dependence, Doubt, Setting};
@@ -603,6 +604,8 @@ fn solve(
     let table = state.table(system);
     system.write_multipliers(&mut outcome.multipliers, &|weight| setting.number(weight, &table));
     system.write_flags(&mut outcome.indeterminate);
+    let rows = reference.numbers.rows();
+    apart::share(system, &rows, &mut outcome.multipliers, &mut outcome.indeterminate);
     // An answer that is none is not given: another route may have one.
     if gauss.residual > RESIDUAL {
         return Err(Refusal::Residual(gauss.residual));

@@ -83,7 +83,10 @@ impl Deciding<'_> {
         };
         // The row of a slip, or those that are held.
         let mut slide = |f: usize, elements_rows: &mut Vec<Range<usize>>| {
-            let rows = &at.slips[f].rows;
+            let rows = match &trials[f] {
+                Some(Trial::Stick) => at.slips[f].held(),
+                _ => &at.slips[f].rows,
+            };
             let list: Vec<usize> = rows.iter().map(&mut add).collect();
             let range = list[0]..list[0] + list.len();
             elements_rows[f] = range.clone();
@@ -237,19 +240,7 @@ impl Deciding<'_> {
                 return Ok((ties, space, elements));
             }
             // The bounds that go with these loads.
-            let loads = &ties[0].loads;
-            let mut normals = vec![0.0; at.gaps.len()];
-            let mut force = vec![0.0; at.numbers.size];
-            for (row, entries) in elements.touches.rows.iter().enumerate() {
-                let load = space.load(row, loads[row]);
-                force.iter_mut().zip(entries).for_each(|(f, a)| *f += a * load);
-            }
-            for (held, of) in elements.held.iter().zip(&elements.of) {
-                if let (Some(c), Some(row)) = (of.0, held.touch.normal) {
-                    normals[c] = space.load(row, loads[row]);
-                }
-            }
-            let next = self.facts.bounds(at, Some((&normals, &force)));
+            let next = self.bounds_of(at, &ties[0], &space, &elements);
             let size = next.iter().flatten().fold(0f64, |m, b| m.max(b.abs()));
             let apart = next.iter().flatten().zip(bounds.iter().flatten());
             let apart = apart.fold(0f64, |m, (a, b)| m.max((a - b).abs()));
@@ -259,6 +250,31 @@ impl Deciding<'_> {
             bounds = next;
         }
         Err(Fault::Unsettled)
+    }
+
+    /// The bounds that go with the loads of a decision.
+    fn bounds_of(
+        &self,
+        at: &FactsAt,
+        found: &Found,
+        space: &Space,
+        elements: &Elements,
+    ) -> Vec<[f64; 2]> {
+        if !self.facts.bounds_hold_unknowns() {
+            return self.facts.bounds(at, None);
+        }
+        let load = |row: usize| space.load(row, found.loads[row]);
+        let mut normals = vec![0.0; at.gaps.len()];
+        let mut force = vec![0.0; at.numbers.size];
+        for (row, entries) in elements.touches.rows.iter().enumerate() {
+            force.iter_mut().zip(entries).for_each(|(f, a)| *f += a * load(row));
+        }
+        for (held, of) in elements.held.iter().zip(&elements.of) {
+            if let (Some(c), Some(row)) = (of.0, held.touch.normal) {
+                normals[c] = load(row);
+            }
+        }
+        self.facts.bounds(at, Some((&normals, &force)))
     }
 
     /// The next trials of slips with several components; `None` if these hold.
@@ -271,7 +287,7 @@ impl Deciding<'_> {
         round: usize,
     ) -> Option<Vec<Option<Trial>>> {
         let found = ties.first()?;
-        let bounds = self.facts.bounds(at, None);
+        let bounds = self.bounds_of(at, found, space, elements);
         let (mut own, mut tried, mut which) = (Vec::new(), Vec::new(), Vec::new());
         // Of forces that are not unique these are some, and others may hold.
         let holds = self.shares(at, found, space, elements, &bounds);
@@ -287,7 +303,10 @@ impl Deciding<'_> {
             let is_shared = holds && trial == Trial::Stick;
             let force = |row: usize| if is_shared { 0.0 } else { load(row) };
             tried.push(Tried {
-                force: rows().map(force).collect(),
+                force: match trial {
+                    Trial::Stick => at.slips[f].force(rows().map(force).collect()),
+                    _ => rows().map(force).collect(),
+                },
                 bound: bounds[f][1].max(bounds[f][0]) * unit,
                 rate: rows().map(|row| space.value(row, found.accelerations[row])).collect(),
                 small: rows().map(|row| space.value(row, space.noise[row])).sum(),

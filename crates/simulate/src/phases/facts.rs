@@ -8,6 +8,8 @@
 //! rows, however many are dependent, stands between.
 
 use crate::normal_form::{Numbers, multiplier_forces};
+use crate::phases::apart::{self, Reach};
+use crate::phases::settle::along;
 use crate::setting::legendre::NewtonError;
 use crate::setting::{Setting, State, Table};
 use dalembert_derive::EquationsOfMotion;
@@ -121,6 +123,20 @@ pub(crate) struct SlipAt {
     pub rows: Vec<Row>,
     /// The contact whose it is.
     pub contact: Option<usize>,
+    /// Where constraints hold some of its slips as well, those that they leave, along a basis.
+    left: Option<(Vec<Row>, Reach)>,
+}
+
+impl SlipAt {
+    /// The rows by which it is held.
+    pub fn held(&self) -> &[Row] {
+        self.left.as_ref().map_or(&self.rows, |left| &left.0)
+    }
+
+    /// The components of a force on these.
+    pub fn force(&self, held: Vec<f64>) -> Vec<f64> {
+        self.left.as_ref().map_or_else(|| held.clone(), |left| left.1.along(&held))
+    }
 }
 
 /// All of it at a state.
@@ -264,8 +280,9 @@ impl Facts {
         let mut slips = Vec::new();
         for of in &self.slips {
             let rows = of.rows.iter().map(|of| row(of, &mut one)).collect();
-            slips.push(SlipAt { rows, contact: of.contact });
+            slips.push(SlipAt { rows, contact: of.contact, left: None });
         }
+        leave(&numbers, &mut slips);
         let directions = self.directions(&numbers, &table);
         Ok(FactsAt { numbers, gaps, slips, directions, table })
     }
@@ -407,6 +424,28 @@ impl Facts {
             };
             table.set(symbol, value);
         }
+    }
+}
+
+/// Finds what constraints leave of slips of several components.
+fn leave(numbers: &Numbers, slips: &mut [SlipAt]) {
+    let (n, m) = (numbers.size, numbers.bias.len());
+    if m == 0 || slips.iter().all(|slip| slip.rows.len() < 2) {
+        return;
+    }
+    let written = numbers.jacobian.chunks(n).map(<[f64]>::to_vec);
+    let all = slips.iter().flat_map(|slip| &slip.rows).map(|row| row.entries.clone());
+    let beside = apart::Beside::new(written.chain(all).collect(), m);
+    let mut next = m;
+    for slip in slips {
+        let range = next..next + slip.rows.len();
+        next = range.end;
+        let reach = beside.reach(range);
+        if reach.len() == 0 || reach.len() == slip.rows.len() {
+            continue;
+        }
+        let rows = reach.basis.iter().map(|direction| along(&slip.rows, direction)).collect();
+        slip.left = Some((rows, reach));
     }
 }
 

@@ -9,6 +9,7 @@
 //! model without contacts and dry friction. What is decided is a [`Phase`](dalembert_model::system::Phase),
 //! of which the model makes one of part 1; moving in it is the business of runs.
 
+pub(crate) mod apart;
 mod decide;
 pub(crate) mod facts;
 mod fault;

@@ -5,6 +5,7 @@ use crate::noise::state::{LEFT, TRIES, beside, spread, units, widen, widen_rows}
 use crate::normal_form::Matrix;
 pub use crate::normal_form::Solved;
 use crate::normal_form::layout::{Layout, Outputs, Sparse};
+use crate::phases::apart;
 use crate::phases::share::{Bearer, missing};
 use crate::phases::{Here, Shown};
 use crate::program::compiled::Compiled;
@@ -402,6 +403,7 @@ impl Observer {
         system.write_multipliers(&mut multipliers, &number);
         system.write_rows(&mut jacobian.values, n, &number);
         system.write_flags(&mut indeterminate);
+        apart::share(system, &jacobian, &mut multipliers, &mut indeterminate);
         Ok(Observation {
             state,
             energy: output[layout.energy],
