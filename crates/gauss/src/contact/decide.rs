@@ -172,7 +172,8 @@ fn each(options: &[Vec<Mode>], act: &mut dyn FnMut(&[Mode])) {
     }
 }
 
-fn is_same(space: &Space, a: &Found, b: &Found) -> bool {
+/// Whether two solutions are the same motion.
+pub fn is_same(space: &Space, a: &Found, b: &Found) -> bool {
     let apart: Vec<f64> = a.motion.iter().zip(&b.motion).map(|(a, b)| a - b).collect();
     let size = norm(&a.motion).max(norm(&b.motion)).max(norm(&space.free));
     let noise = UNTOLD * norm(&space.noise);
@@ -394,8 +395,8 @@ fn support(touches: &[Touch], modes: &[Mode], columns: &[Column], bears: &[bool]
     support
 }
 
-/// Rows whose loads can change without the motion: a column that is not in use depends on those in
-/// use, which are all positive.
+/// Rows whose loads can change without the motion: columns that are not in use, as much as they like,
+/// with those in use, which are all positive, add up to nothing.
 fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<bool> {
     let mut open = vec![false; rows];
     let image = |column: &Column| {
@@ -403,20 +404,20 @@ fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<
         column.loads.iter().for_each(|&(row, one)| loads[row] = one);
         space.motion(&loads)
     };
-    let used: Vec<usize> = (0..columns.len()).filter(|&j| x[j] > 0.0).collect();
-    let images: Vec<Vec<f64>> = used.iter().map(|&j| image(&columns[j])).collect();
+    let images: Vec<Vec<f64>> = columns.iter().map(image).collect();
     // The two ways of a row that is held are one.
-    let is_other_way = |j: usize| {
-        let own = &columns[j];
-        own.edge == HELD
-            && used
-                .iter()
-                .any(|&k| columns[k].edge == HELD && columns[k].loads[0].0 == own.loads[0].0)
+    let are_one = |j: usize, k: usize| {
+        let (a, b) = (&columns[j], &columns[k]);
+        a.edge == HELD && b.edge == HELD && a.loads[0].0 == b.loads[0].0
     };
-    for j in (0..columns.len()).filter(|&j| !used.contains(&j) && !is_other_way(j)) {
-        let Some(weights) = combination(&images, &image(&columns[j])) else { continue };
-        columns[j].loads.iter().for_each(|&(row, _)| open[row] = true);
-        for (&k, weight) in used.iter().zip(&weights) {
+    let (used, idle): (Vec<usize>, Vec<usize>) = (0..columns.len()).partition(|&j| x[j] > 0.0);
+    let idle: Vec<usize> =
+        idle.into_iter().filter(|&j| !used.iter().any(|&k| are_one(j, k))).collect();
+    for &j in &idle {
+        let others: Vec<usize> =
+            idle.iter().copied().filter(|&k| k != j && !are_one(j, k)).collect();
+        let Some(weights) = combination(&images, &used, &others, j) else { continue };
+        for (k, weight) in weights.into_iter().chain([(j, 1.0)]) {
             if weight.abs() > SAME {
                 columns[k].loads.iter().for_each(|&(row, _)| open[row] = true);
             }
@@ -425,15 +426,24 @@ fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<
     open
 }
 
-/// The weights with which vectors add up to another one, if they do.
-fn combination(vectors: &[Vec<f64>], wanted: &[f64]) -> Option<Vec<f64>> {
-    let mut columns = vectors.to_vec();
-    columns.extend(vectors.iter().map(|v| v.iter().map(|x| -x).collect::<Vec<f64>>()));
-    let size = norm(wanted);
+/// The weights of vectors, those of `others` not negative, with which they and one more add up to
+/// nothing, if they do.
+fn combination(
+    images: &[Vec<f64>],
+    used: &[usize],
+    others: &[usize],
+    one: usize,
+) -> Option<Vec<(usize, f64)>> {
+    let wanted: Vec<f64> = images[one].iter().map(|x| -x).collect();
+    let mut columns: Vec<Vec<f64>> = used.iter().map(|&k| images[k].clone()).collect();
+    columns.extend(used.iter().map(|&k| images[k].iter().map(|x| -x).collect::<Vec<f64>>()));
+    columns.extend(others.iter().map(|&k| images[k].clone()));
+    let size = norm(&wanted);
     let noise = vec![1e-11 * size; wanted.len()];
-    let found = nonneg::solve(&columns, wanted, &noise);
-    (norm(&found.left) <= 1e-9 * size)
-        .then(|| (0..vectors.len()).map(|i| found.x[i] - found.x[vectors.len() + i]).collect())
+    let found = nonneg::solve(&columns, &wanted, &noise);
+    let both = used.iter().enumerate().map(|(i, &k)| (k, found.x[i] - found.x[used.len() + i]));
+    let rest = others.iter().enumerate().map(|(i, &k)| (k, found.x[2 * used.len() + i]));
+    (norm(&found.left) <= 1e-9 * size).then(|| both.chain(rest).collect())
 }
 
 /// A friction or contact whose bound is larger while it sticks.
