@@ -421,7 +421,8 @@ fn agrees(contacts: usize, most: f64, cases: usize, seed: u64) -> [usize; 4] {
                     let off = other.iter().zip(&here.accelerations);
                     off.fold(0f64, |m, (a, b)| m.max((a - b).abs())) / size
                 };
-                let is_one = motions.iter().any(|m| apart(m) < 1e-7);
+                // Directions that are found slowly are known to 1e-8, of which loads may make more.
+                let is_one = motions.iter().any(|m| apart(m) < 1e-6);
                 assert!(is_one, "{:?} {}", here.accelerations, what());
                 assert!(!here.is_only || motions.len() == 1, "{}", what());
                 counts[usize::from(!here.is_only)] += 1;
