@@ -6,7 +6,7 @@ use dalembert_gauss::outcome::Verdict;
 use dalembert_model::codes::Code;
 use dalembert_model::diagnostic::Diagnostic;
 use dalembert_model::span::Span;
-use dalembert_model::system::{Energy, Model, System};
+use dalembert_model::system::{Energy, Model, Shape, System};
 use dalembert_model::tree::{EnergyKind, File, StatementKind};
 use dalembert_simulate::FieldError;
 use dalembert_simulate::Observation;
@@ -15,6 +15,9 @@ use dalembert_simulate::drive::{End, Failure, Jumps, Open, Stuck, Undecided};
 use dalembert_simulate::phases::{Fault, row_of};
 use dalembert_simulate::run::RunReport;
 use dalembert_simulate::setting::{Setting, Table};
+
+/// Shapes have no normal below this angle, and this part of their radii.
+const FLAT: f64 = 1e-4;
 
 /// What is said about a run that failed, or that ended because the motion sticks; `None`
 /// if it did neither. `file` is the text the model was read from.
@@ -237,6 +240,31 @@ impl Scene<'_> {
         diagnostic
     }
 
+    /// A contact that is about to have no normal.
+    fn without_normal(&self, last: &Observation) -> Option<usize> {
+        let table = last.table(self.system);
+        let numbers = |ids: &[ExprId]| self.setting.numbers(ids, &table);
+        let is_flat = |(normal, axis): (&[ExprId], &[ExprId])| {
+            let (n, a) = (numbers(normal), numbers(axis));
+            let cosine: f64 = n.iter().zip(&a).map(|(n, a)| n * a).sum();
+            (1.0 - cosine * cosine).max(0.0).sqrt() < FLAT
+        };
+        self.system.contacts.iter().position(|contact| {
+            let Some(touch) = &contact.touch else { return false };
+            match &touch.shapes {
+                [Shape::Plane(_, n), Shape::Rim(_, _, a)]
+                | [Shape::Rim(_, _, a), Shape::Plane(_, n)] => is_flat((n, a)),
+                [Shape::Ball(p, r), Shape::Ball(q, s)] => {
+                    let (p, q) = (numbers(p), numbers(q));
+                    let apart = p.iter().zip(&q).map(|(p, q)| (p - q).powi(2)).sum::<f64>().sqrt();
+                    let sizes = numbers(&[*r, *s]);
+                    apart < FLAT * sizes[0].abs().max(sizes[1].abs())
+                }
+                _ => false,
+            }
+        })
+    }
+
     /// A table whose data the motion leaves.
     fn left_table(&self, t: f64) -> Option<Diagnostic> {
         let exprs = &self.setting.model.exprs;
@@ -319,6 +347,13 @@ impl Scene<'_> {
             Failure::NearlyDependent { ratio, constraints } => {
                 explain_nearly(&self.setting.model, constraints, *ratio)
             }
+            // What turns around faster and faster as it comes to lie flat is decided on without end.
+            Failure::Phase(Fault::Again)
+                if last.is_some_and(|l| self.without_normal(l).is_some()) =>
+            {
+                let contact = last.and_then(|last| self.without_normal(last)).unwrap_or(0);
+                explain_phase(self.system, &Fault::Degenerate { contact }, t, false)
+            }
             Failure::StepTooSmall { step } => {
                 let message = format!(
                     "the step became too small ({step:.1e}) at t = {}: the motion is singular here",
@@ -327,6 +362,9 @@ impl Scene<'_> {
                 let (span, words) = last
                     .and_then(|last| self.beyond(last).or_else(|| self.fastest(last, None)))
                     .unwrap_or_else(|| (self.whole(), String::new()));
+                if let Some(contact) = last.and_then(|last| self.without_normal(last)) {
+                    return explain_phase(self.system, &Fault::Degenerate { contact }, t, false);
+                }
                 let diagnostic = Diagnostic::fault(Code::StepTooSmall, span, message).at(words);
                 match self.report.statistics.switches {
                     0 => diagnostic,
@@ -551,6 +589,10 @@ pub(crate) fn explain_phase(system: &System, fault: &Fault, t: f64, is_start: bo
         Fault::ImpactGains { .. } => told(Code::ImpactGains, whole),
         Fault::Several(_) | Fault::ImpactSeveral => told(Code::ContactNotUnique, whole),
         Fault::None | Fault::ImpactNone => told(Code::ContactNone, whole),
+        Fault::Degenerate { contact } => {
+            told(Code::ContactDegenerate, system.contacts[*contact].span)
+                .hint("start beside it, or give it points or balls that touch one by one")
+        }
         _ if is_start => told(Code::RunStopped, whole),
         _ => {
             let message = format!("the run stopped at t = {}: {words}", rounded(t));

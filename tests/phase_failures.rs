@@ -1,12 +1,15 @@
-//! Phases whose rows depend on each other, or that leave no motion: what can go on does, and what is said
-//! points at the contact or friction that it is of.
+//! Runs that end in a phase of contacts and friction: the rows of the phase are not the model's, and
+//! what is said points at the contact or friction that they are of.
 
 mod support;
 
 use dalembert::failures;
+use dalembert::model::render::render;
 use dalembert::simulate::run::{self, RunOptions};
 use dalembert::simulate::{Setting, drive::End};
+use std::fs;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// A box on three or four points, with whatever moves it.
 fn boxed(points: usize, mu: f64, gravity: &str, more: &str, start: &str) -> String {
@@ -62,6 +65,44 @@ fn a_box_on_three_points_comes_to_rest() {
     }
 }
 
+/// Whatever ends them, no row is looked for where it is not, and what is pointed at touches or rubs.
+#[test]
+fn rows_of_phases_are_told_by_their_contacts() {
+    let (down, rest) = ("[0,0,-g]", "box.velocity = [0,0,0], box.omega = [0,0,0]");
+    let slope = "g*[sin(0.4),0,-cos(0.4)]";
+    let mut texts = vec![
+        boxed(4, 0.3, down, "", "box.velocity = [1,0.3,0], box.omega = [0,0,3]"),
+        boxed(3, 0.5, slope, "", rest),
+        boxed(4, 0.5, slope, "", rest),
+        boxed(3, 0.3, down, "", "box.velocity = [1,0.3,0], box.omega = [0,0,0]"),
+        boxed(3, 0.3, down, "", "box.velocity = [0,0,0], box.omega = [0,0,3]"),
+    ];
+    for force in ["2.5", "2.9", "4"] {
+        texts.push(boxed(3, 0.3, down, &format!("force box.r[1]: {force}"), rest));
+    }
+    let mut told_of = 0;
+    for text in texts {
+        let loaded = support::load(&text);
+        let model = loaded.model.as_ref().unwrap_or_else(|| panic!("{}", support::render(&loaded)));
+        let setting = Setting::new(model).expect("values");
+        let options = RunOptions::of_model(&setting);
+        let report = match run::run(&setting, &options, &mut |_| ControlFlow::Continue(())) {
+            Ok(report) => report,
+            Err(_) => continue,
+        };
+        let End::Failed(failure) = &report.end else { continue };
+        let words = failure.words(model);
+        let told = failures::explain(&setting, &report, &loaded.file).expect("a failure");
+        let spans = told.labels.iter().map(|label| label.span);
+        for span in spans {
+            let place = &text[span.start as usize..span.end as usize];
+            assert!(place.starts_with("contact"), "{place:?}: {words}\n{text}");
+        }
+        told_of += usize::from(words.contains("c0 closed"));
+    }
+    assert!(told_of > 0, "none of them spoke of contacts");
+}
+
 /// What is said of loads that are not found with the friction they make.
 #[test]
 fn coupled_frictions_are_pointed_at() {
@@ -85,4 +126,48 @@ fn coupled_frictions_are_pointed_at() {
         let span = told.labels[0].span;
         assert!(text[span.start as usize..].starts_with(place), "{span:?}");
     }
+}
+
+/// The models on the pages of diagnostics that runs find, and what is said of them.
+#[test]
+fn pages_show_what_runs_find() {
+    for code in [
+        "start-penetrates",
+        "penetrates",
+        "impact-not-unique",
+        "contact-not-unique",
+        "contact-none",
+        "contact-degenerate",
+    ] {
+        let path = format!("crates/model/src/codes/{code}.md");
+        let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+        let page = page.expect("a page");
+        let text = page.split("```dal\n").nth(1).and_then(|rest| rest.split("```").next());
+        let loaded = support::load(text.expect("a model"));
+        let model = loaded.model.as_ref().unwrap_or_else(|| panic!("{}", support::render(&loaded)));
+        let setting = Setting::new(model).expect("values");
+        let options = RunOptions::of_model(&setting);
+        let report = run::run(&setting, &options, &mut |_| ControlFlow::Continue(()));
+        let report = report.unwrap_or_else(|error| panic!("{code}: {error:?}"));
+        let told = failures::explain(&setting, &report, &loaded.file).expect("a failure");
+        assert_eq!(told.code.name(), code);
+        insta::assert_snapshot!(code, render(&[told], &loaded.sources, false));
+    }
+}
+
+/// A coin falls flat: what it comes to is no point of contact, and is told by its name.
+#[test]
+fn a_coin_that_falls_flat_is_told() {
+    let text = "gravity [0, 0, -9.81]
+        body coin: mass 1, inertia [0.0025, 0.0025, 0.005], free
+        contact edge: ground normal [0, 0, 1], coin radius 0.1 axis [0, 0, 1], friction 0.3
+        start coin.rotation = Rx(0.3), coin.r = [0, 0, 0.1*sin(0.3)]
+        run t = 0..2";
+    let loaded = support::load(text);
+    let model = loaded.model.as_ref().unwrap_or_else(|| panic!("{}", support::render(&loaded)));
+    let setting = Setting::new(model).expect("values");
+    let options = RunOptions::of_model(&setting);
+    let report = run::run(&setting, &options, &mut |_| ControlFlow::Continue(())).expect("a run");
+    let told = failures::explain(&setting, &report, &loaded.file).expect("a failure");
+    assert_eq!(told.code.name(), "contact-degenerate", "{}", told.message);
 }

@@ -106,6 +106,13 @@ pub(crate) fn text(model: &Model, report: &RunReport, page: &mut String) {
         if phases.impacts > 0 {
             let _ = writeln!(page, "  impacts changed the energy by {:.6e}", phases.impact_energy);
         }
+        if phases.unproved > 0 {
+            let times = count(phases.unproved, "time", "times");
+            let _ = writeln!(
+                page,
+                "  no other motion was found, and {times} not proved that there is none"
+            );
+        }
     }
     let events = &model.system.events;
     if events.is_empty() {

@@ -154,6 +154,7 @@ impl RunPage<'_> {
             "count": phases.phases,
             "impacts": phases.impacts,
             "impact_energy": number(phases.impact_energy),
+            "unproved": phases.unproved,
             "changes": changes.collect::<Vec<_>>(),
             "all_changes": phases.count,
             "sliding": sliding.collect::<Vec<_>>(),

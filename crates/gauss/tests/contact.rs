@@ -465,3 +465,29 @@ fn impacts_lose_energy() {
         }
     }
 }
+
+/// A rod along x on three points that stick, one of them in the middle: a force across it may be borne by
+/// the one in the middle, or by those at the ends together, so that none of the loads is the only one.
+#[test]
+fn loads_that_others_bear_together_are_open() {
+    let n = 2;
+    let mut state =
+        State { n, metric: vec![1.0, 0.0, 0.0, 1.0], force: vec![3.0, 0.0], ..State::default() };
+    for arm in [0.0, 1.0, -1.0] {
+        state.touches.rows.push(vec![1.0, arm]);
+        state.touches.bias.push(0.0);
+        let row = state.touches.rows.len() - 1;
+        state.list.push(Touch {
+            normal: None,
+            slip: None,
+            law: Law::Bound(1.0),
+            moves: Slip::None,
+            must_slip: false,
+            held: Some((row, row + 1)),
+        });
+    }
+    let space = state.space();
+    let decision = decide(&space, &state.list);
+    assert_eq!(decision.motions.len(), 1);
+    assert!(decision.motions[0][0].open.iter().all(|open| *open), "{:?}", decision.motions);
+}

@@ -113,6 +113,7 @@ codes! {
     ImpactNotUnique "impact-not-unique",
     ContactNotUnique "contact-not-unique",
     ContactNone "contact-none",
+    ContactDegenerate "contact-degenerate",
     Jump "jump",
     EventAtZero "event-at-zero",
     PartCycle "part-cycle",

@@ -12,10 +12,12 @@
 //! of which the step is d ← (s' + gμN d)/|s' + gμN d|, g the largest of what a force does to a component of
 //! s': what pulls, without the friction. It is one step where slips do not couple, also where friction
 //! leaves next to nothing of the pull: s'/|s'| itself would be turned by every error of d, as often
-//! larger as gμN is than |s'|. Coulomb's cone in space is no convex problem, so that this
-//! solution is the only one is not proved.
+//! larger as gμN is than |s'|. A direction along which it does not begin to move is none: the others hold
+//! it after all, and it is tried to stick again. Where the search does not end it begins anew from loads
+//! that are near a solution ([`rub`](super::rub)), by [`trials_of`]. Coulomb's cone in space is no convex
+//! problem: whether a solution is the only one is asked there as well.
 
-use crate::linalg::norm;
+use crate::linalg::{dot, norm};
 
 /// How a slip of several components is tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +49,8 @@ pub struct Tried {
 const SAME: f64 = 1e-12;
 /// or by less than this after many.
 const NEARLY: f64 = 1e-8;
+/// So often what has been let go and does not move is tried to stick again.
+const RETURNS: usize = 20;
 /// |T| may be above its bound by this part.
 const ABOVE: f64 = 1e-11;
 
@@ -54,12 +58,14 @@ const ABOVE: f64 = 1e-11;
 pub fn next(trials: &[Trial], tried: &[Tried], round: usize) -> Option<Vec<Trial>> {
     let mut next = trials.to_vec();
     let mut changes = false;
-    // One after the other: who needs most of its bound breaks away first.
+    // One after the other: who needs most of its bound, as a part of it, breaks away first.
     let need = |at: usize| {
         let t = &tried[at];
-        norm(&t.force) - t.bound * (1.0 + ABOVE)
+        let part = norm(&t.force) / t.bound;
+        if part.is_nan() { 0.0 } else { part }
     };
-    let sticks = (0..trials.len()).filter(|&at| trials[at] == Trial::Stick && need(at) > 0.0);
+    let sticks =
+        (0..trials.len()).filter(|&at| trials[at] == Trial::Stick && need(at) > 1.0 + ABOVE);
     if let Some(first) = sticks.max_by(|&a, &b| need(a).total_cmp(&need(b))) {
         let length = norm(&tried[first].force);
         next[first] = Trial::Begins(tried[first].force.iter().map(|f| -f / length).collect());
@@ -85,5 +91,53 @@ pub fn next(trials: &[Trial], tried: &[Tried], round: usize) -> Option<Vec<Trial
             changes = true;
         }
     }
+    if !changes {
+        for (at, trial) in trials.iter().enumerate() {
+            let Trial::Begins(direction) = trial else { continue };
+            let along = dot(&tried[at].rate, direction);
+            let stays = along < tried[at].small && round < RETURNS;
+            if stays || along < -tried[at].small {
+                next[at] = Trial::Stick;
+                changes = true;
+            }
+        }
+    }
     changes.then_some(next)
+}
+
+/// By how much trials are against their law, as a part of what holds: 0 if they are not.
+pub fn against(trials: &[Trial], tried: &[Tried]) -> f64 {
+    let of = |(trial, tried): (&Trial, &Tried)| match trial {
+        Trial::Moves(_) => 0.0,
+        Trial::Stick => {
+            let part = norm(&tried.force) / tried.bound;
+            if part > 1.0 + ABOVE { part - 1.0 } else { 0.0 }
+        }
+        Trial::Begins(direction) => {
+            let held = tried.mobility * tried.bound;
+            let along = dot(&tried.rate, direction);
+            let off = tried.rate.iter().zip(direction).map(|(r, d)| r - along * d);
+            let off = norm(&off.collect::<Vec<f64>>());
+            let off = if off > NEARLY * (held + along.abs()) + tried.small { off } else { 0.0 };
+            let back = if along < -tried.small { -along } else { 0.0 };
+            (off + back) / (held + along.abs()).max(f64::MIN_POSITIVE)
+        }
+    };
+    trials.iter().zip(tried).map(of).fold(0.0, f64::max)
+}
+
+/// Loads within this part of their bound are tried to stick.
+const WITHIN: f64 = 1e-7;
+
+/// The trials that go with loads, by the bounds and forces of each slip; those that slip already stay.
+pub fn trials_of(trials: &[Trial], bounds: &[f64], forces: &[Vec<f64>]) -> Vec<Trial> {
+    let of = |(trial, (bound, force)): (&Trial, (&f64, &Vec<f64>))| {
+        let length = norm(force);
+        match trial {
+            Trial::Moves(_) => trial.clone(),
+            _ if !(length > 0.0) || length < bound * (1.0 - WITHIN) => Trial::Stick,
+            _ => Trial::Begins(force.iter().map(|f| -f / length).collect()),
+        }
+    };
+    trials.iter().zip(bounds.iter().zip(forces)).map(of).collect()
 }

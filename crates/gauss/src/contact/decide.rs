@@ -172,7 +172,8 @@ fn each(options: &[Vec<Mode>], act: &mut dyn FnMut(&[Mode])) {
     }
 }
 
-fn is_same(space: &Space, a: &Found, b: &Found) -> bool {
+/// Whether two solutions are the same motion.
+pub fn is_same(space: &Space, a: &Found, b: &Found) -> bool {
     let apart: Vec<f64> = a.motion.iter().zip(&b.motion).map(|(a, b)| a - b).collect();
     let size = norm(&a.motion).max(norm(&b.motion)).max(norm(&space.free));
     let noise = UNTOLD * norm(&space.noise);
@@ -394,9 +395,8 @@ fn support(touches: &[Touch], modes: &[Mode], columns: &[Column], bears: &[bool]
     support
 }
 
-/// Rows whose loads can change without the motion. Loads in use are positive, those that are held have
-/// either sign: they may change by as much as depends on each other among them. One that is not in use
-/// may begin if it depends on these.
+/// Rows whose loads can change without the motion: columns that are not in use, as much as they like,
+/// with those in use, which are all positive, add up to nothing.
 fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<bool> {
     let mut open = vec![false; rows];
     let image = |column: &Column| {
@@ -406,45 +406,44 @@ fn open_loads(space: &Space, columns: &[Column], x: &[f64], rows: usize) -> Vec<
     };
     let images: Vec<Vec<f64>> = columns.iter().map(image).collect();
     // The two ways of a row that is held are one.
-    let held = |j: usize| columns[j].loads.first().filter(|_| columns[j].edge == HELD);
-    let is_other_way = |j: usize, known: &[usize]| {
-        held(j).is_some_and(|own| known.iter().any(|&k| held(k).is_some_and(|h| h.0 == own.0)))
+    let are_one = |j: usize, k: usize| {
+        let (a, b) = (&columns[j], &columns[k]);
+        a.edge == HELD && b.edge == HELD && a.loads[0].0 == b.loads[0].0
     };
-    let mut free: Vec<usize> = (0..columns.len()).filter(|&j| x[j] > 0.0).collect();
-    for j in 0..columns.len() {
-        if held(j).is_some() && !is_other_way(j, &free) {
-            free.push(j);
-        }
-    }
-    let mut mark = |j: usize, others: &[usize]| {
-        let vectors: Vec<Vec<f64>> = others.iter().map(|&k| images[k].clone()).collect();
-        let Some(weights) = combination(&vectors, &images[j]) else { return };
-        columns[j].loads.iter().for_each(|&(row, _)| open[row] = true);
-        for (&k, weight) in others.iter().zip(&weights) {
+    let (used, idle): (Vec<usize>, Vec<usize>) = (0..columns.len()).partition(|&j| x[j] > 0.0);
+    let idle: Vec<usize> =
+        idle.into_iter().filter(|&j| !used.iter().any(|&k| are_one(j, k))).collect();
+    for &j in &idle {
+        let others: Vec<usize> =
+            idle.iter().copied().filter(|&k| k != j && !are_one(j, k)).collect();
+        let Some(weights) = combination(&images, &used, &others, j) else { continue };
+        for (k, weight) in weights.into_iter().chain([(j, 1.0)]) {
             if weight.abs() > SAME {
                 columns[k].loads.iter().for_each(|&(row, _)| open[row] = true);
             }
         }
-    };
-    for (at, &j) in free.iter().enumerate().filter(|(_, j)| held(**j).is_some()) {
-        let others: Vec<usize> = [&free[..at], &free[at + 1..]].concat();
-        mark(j, &others);
-    }
-    for j in (0..columns.len()).filter(|&j| !free.contains(&j) && !is_other_way(j, &free)) {
-        mark(j, &free);
     }
     open
 }
 
-/// The weights with which vectors add up to another one, if they do.
-fn combination(vectors: &[Vec<f64>], wanted: &[f64]) -> Option<Vec<f64>> {
-    let mut columns = vectors.to_vec();
-    columns.extend(vectors.iter().map(|v| v.iter().map(|x| -x).collect::<Vec<f64>>()));
-    let size = norm(wanted);
+/// The weights of vectors, those of `others` not negative, with which they and one more add up to
+/// nothing, if they do.
+fn combination(
+    images: &[Vec<f64>],
+    used: &[usize],
+    others: &[usize],
+    one: usize,
+) -> Option<Vec<(usize, f64)>> {
+    let wanted: Vec<f64> = images[one].iter().map(|x| -x).collect();
+    let mut columns: Vec<Vec<f64>> = used.iter().map(|&k| images[k].clone()).collect();
+    columns.extend(used.iter().map(|&k| images[k].iter().map(|x| -x).collect::<Vec<f64>>()));
+    columns.extend(others.iter().map(|&k| images[k].clone()));
+    let size = norm(&wanted);
     let noise = vec![1e-11 * size; wanted.len()];
-    let found = nonneg::solve(&columns, wanted, &noise);
-    (norm(&found.left) <= 1e-9 * size)
-        .then(|| (0..vectors.len()).map(|i| found.x[i] - found.x[vectors.len() + i]).collect())
+    let found = nonneg::solve(&columns, &wanted, &noise);
+    let both = used.iter().enumerate().map(|(i, &k)| (k, found.x[i] - found.x[used.len() + i]));
+    let rest = others.iter().enumerate().map(|(i, &k)| (k, found.x[2 * used.len() + i]));
+    (norm(&found.left) <= 1e-9 * size).then(|| both.chain(rest).collect())
 }
 
 /// A friction or contact whose bound is larger while it sticks.

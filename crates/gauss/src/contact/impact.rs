@@ -17,6 +17,7 @@
 use super::decide::{Decision, Found, decide};
 use super::{Law, Mode, Slip, Space, Touch};
 use crate::linalg::{dot, norm};
+use std::ops::Range;
 
 /// A contact in an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +26,14 @@ pub struct Struck {
     pub touch: Touch,
     /// e.
     pub restitution: f64,
+}
+
+impl Struck {
+    /// The rows of its slip.
+    pub fn slips(&self) -> Range<usize> {
+        let one = self.touch.slip.map(|row| row..row + 1);
+        one.or(self.touch.held.map(|(from, to)| from..to)).unwrap_or(0..0)
+    }
 }
 
 /// What an impact does.
@@ -59,12 +68,22 @@ const GONE: f64 = 1e-13;
 /// All contacts at once. The space has the velocities before as its values without loads.
 pub fn strike_together(space: &Space, struck: &[Struck]) -> Result<Impact, ImpactError> {
     let all = vec![true; struck.len()];
-    let loads = strike(space, struck, &all)?;
-    Ok(impact(space, loads, 1))
+    let loads = strike_some(space, struck, &all)?;
+    Ok(Impact::of(space, loads, 1))
 }
 
 /// Those that approach, until none does.
 pub fn strike_in_turn(space: &Space, struck: &[Struck]) -> Result<Impact, ImpactError> {
+    in_turn(space, struck, &mut |now, act| strike_some(now, struck, act))
+}
+
+/// The same where somebody else knows the impulses of some of them, which are those that approach, at
+/// velocities that are the values of a space.
+pub fn in_turn<E: From<ImpactError>>(
+    space: &Space,
+    struck: &[Struck],
+    strike: &mut dyn FnMut(&Space, &[bool]) -> Result<Vec<f64>, E>,
+) -> Result<Impact, E> {
     let mut loads = vec![0.0; space.rows()];
     let mut now = space.clone();
     now.whole = norm(&space.free);
@@ -79,17 +98,31 @@ pub fn strike_in_turn(space: &Space, struck: &[Struck]) -> Result<Impact, Impact
             })
             .collect();
         if !approaches.contains(&true) {
-            return Ok(impact(space, loads, round));
+            return Ok(Impact::of(space, loads, round));
         }
-        let more = strike(&now, struck, &approaches)?;
+        let more = strike(&now, &approaches)?;
         loads.iter_mut().zip(&more).for_each(|(l, m)| *l += m);
         now.free = space.accelerations(&loads);
     }
-    Err(ImpactError::Endless)
+    Err(ImpactError::Endless.into())
 }
 
 /// The impulses of some contacts.
-fn strike(space: &Space, struck: &[Struck], act: &[bool]) -> Result<Vec<f64>, ImpactError> {
+pub fn strike_some(
+    space: &Space,
+    struck: &[Struck],
+    act: &[bool],
+) -> Result<Vec<f64>, ImpactError> {
+    let motions = outcomes(space, struck, act);
+    match &motions[..] {
+        [] => Err(ImpactError::None),
+        [only] => Ok(only.loads.clone()),
+        several => Err(ImpactError::Several(several.iter().map(|f| f.modes.clone()).collect())),
+    }
+}
+
+/// All outcomes for some contacts.
+pub fn outcomes(space: &Space, struck: &[Struck], act: &[bool]) -> Vec<Found> {
     let mut space = space.clone();
     let mut touches = Vec::new();
     for (s, _) in struck.iter().zip(act).filter(|(_, act)| **act) {
@@ -107,24 +140,20 @@ fn strike(space: &Space, struck: &[Struck], act: &[bool]) -> Result<Vec<f64>, Im
         touches.push(Touch { moves, must_slip: false, law, ..s.touch });
     }
     let Decision { motions, .. } = decide(&space, &touches);
-    match &motions[..] {
-        [] => Err(ImpactError::None),
-        [only] => Ok(only[0].loads.clone()),
-        several => {
-            let modes = |ties: &Vec<Found>| ties[0].modes.clone();
-            Err(ImpactError::Several(several.iter().map(modes).collect()))
-        }
-    }
+    motions.into_iter().map(|mut ties| ties.swap_remove(0)).collect()
 }
 
-fn impact(space: &Space, loads: Vec<f64>, rounds: usize) -> Impact {
-    let mut after = space.accelerations(&loads);
-    // What came to rest did so exactly.
-    for (after, noise) in after.iter_mut().zip(&space.noise) {
-        if after.abs() <= *noise {
-            *after = 0.0;
+impl Impact {
+    /// What impulses do.
+    pub fn of(space: &Space, loads: Vec<f64>, rounds: usize) -> Impact {
+        let mut after = space.accelerations(&loads);
+        // What came to rest did so exactly.
+        for (after, noise) in after.iter_mut().zip(&space.noise) {
+            if after.abs() <= *noise {
+                *after = 0.0;
+            }
         }
+        let energy = 0.5 * (dot(&loads, &space.free) + dot(&loads, &after));
+        Impact { loads, after, energy, rounds }
     }
-    let energy = 0.5 * (dot(&loads, &space.free) + dot(&loads, &after));
-    Impact { loads, after, energy, rounds }
 }

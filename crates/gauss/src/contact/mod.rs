@@ -23,7 +23,9 @@
 //! tells whether the motion is the only one; where they are many, Lemke's method finds one
 //! ([`lemke`]) and others are looked for beside it.
 //!
-//! Slips of several components are brought to slips of one by a search for their directions ([`cone`]).
+//! Slips of several components are brought to slips of one by a search for their directions ([`cone`]),
+//! from loads that are near where that does not end, and the motion is the only one where that can be
+//! proved ([`rub`]).
 //!
 //! Loads may be many where the motion is one: that is told ([`Decision::loads_are_unique`]) and is no
 //! fault. Several motions, or none, are possible where friction turns a normal load into its own
@@ -34,6 +36,7 @@ pub mod decide;
 pub mod impact;
 pub mod lemke;
 pub mod nonneg;
+pub mod rub;
 pub mod space;
 
 pub use decide::{Decision, Found, Verdict, decide};

@@ -9,9 +9,10 @@
 use super::{Driver, End, Failure, Open, STANDSTILL, Sample, Stabilize, UNHELD, Undecided};
 use crate::drive::events::land::EventsInStep;
 use crate::drive::step_size::smallest_step;
-use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, WEAK};
+use crate::drive::tolerances::constraints::{HELD, IMPLIED, ROUNDING, SHARE, STILL, WEAK};
 use crate::integrators::Step;
 use crate::program::field::{Field, FieldError};
+use dalembert_gauss::linalg;
 use std::ops::ControlFlow;
 
 /// Where time is in the forces, so many parts of a step are looked at.
@@ -298,6 +299,10 @@ impl Driver {
         if h.abs() < smallest && !is_last {
             return Err(Failure::StepTooSmall { step: h });
         }
+        if let Some(events) = &mut self.events {
+            let velocity = &pass.rates[..self.field.equations.n_coordinates()];
+            events.widen(&mut self.field, self.t, &self.x, velocity);
+        }
         self.weigh_attempt(pass, h);
         self.feed_back(usual);
         let adapts = self.adapts();
@@ -508,6 +513,12 @@ impl Driver {
         pass.outputs.iter().take_while(inside).count()
     }
 
+    /// Whether it moves by nothing but rounding, beside how it has moved: rows tell nothing then.
+    fn is_still(&self, rates: &[f64]) -> bool {
+        let fast = linalg::largest(&rates[..self.field.equations.n_coordinates()]);
+        fast < STILL * self.largest_so_far()[1]
+    }
+
     /// Records the outputs inside of a step.
     fn deliver(
         &mut self,
@@ -592,7 +603,7 @@ impl Driver {
             return Err(Failure::RankLost { expected, found, constraints });
         }
         // Rows that follow from those in use hold where these do.
-        if ratio > IMPLIED {
+        if ratio > IMPLIED && !self.is_still(&pass.rates) {
             let constraints = self.dependent_rows();
             return Err(Failure::NearlyDependent { ratio, constraints });
         }

@@ -2,7 +2,7 @@
 
 use crate::setting::legendre::NewtonError;
 use dalembert_gauss::contact::SpaceError;
-use dalembert_model::system::{Phase, System};
+use dalembert_model::system::{Phase, Shape, System};
 
 /// Why a state has no phase to go on in.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,10 +51,10 @@ pub enum Fault {
     State(NewtonError),
     /// Something has no value here.
     NoValue,
-    /// Several contacts are struck in turn, and one slips in space.
-    Vector {
-        /// Which friction.
-        friction: usize,
+    /// The shapes of a contact have no normal here.
+    Degenerate {
+        /// Which contact.
+        contact: usize,
     },
     /// Phases change again and again at one time.
     Again,
@@ -76,7 +76,9 @@ impl Fault {
                 "contacts and friction leave no motion at all (Painlevé's paradox)".into()
             }
             Fault::Unsettled => {
-                "the bound of a friction and the loads it depends on were not found together".into()
+                "loads, and the directions and bounds of friction that go with them, were not found \
+                 together"
+                    .into()
             }
             Fault::Negative { friction, bound } if *bound == 0.0 => {
                 format!("the bound of the friction `{}` passes 0", name(*friction))
@@ -121,10 +123,19 @@ impl Fault {
             Fault::Space(SpaceError::Solve(error)) => error.to_string(),
             Fault::State(error) => error.to_string(),
             Fault::NoValue => "a gap, a slip or a bound has no value here".into(),
-            Fault::Vector { friction } => format!(
-                "contacts that slip in space, such as `{}`, are not struck in turn; say `impacts at-once`",
-                name(*friction)
-            ),
+            Fault::Degenerate { contact } => {
+                let contact = &system.contacts[*contact];
+                let why = match contact.touch.as_ref().map(|touch| &touch.shapes) {
+                    Some(
+                        [Shape::Plane(..), Shape::Rim(..)] | [Shape::Rim(..), Shape::Plane(..)],
+                    ) => "its rim lies flat and touches all around",
+                    Some([Shape::Curve(..), _] | [_, Shape::Curve(..)]) => {
+                        "its curve has no direction"
+                    }
+                    _ => "centers coincide",
+                };
+                format!("the contact `{}` has no normal here: {why}", contact.name)
+            }
             Fault::Again => "contacts and friction change again and again at this time".into(),
         }
     }

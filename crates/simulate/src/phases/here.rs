@@ -40,6 +40,10 @@ pub struct Here {
     pub state: State,
     /// The impact that the state is at.
     pub struck: Option<Struck>,
+    /// The accelerations that were decided on; empty where nothing touches.
+    pub accelerations: Vec<f64>,
+    /// Whether it is proved that there is no other motion.
+    pub is_only: bool,
     shown: Shown,
     facts: Facts,
     /// The phase in which nothing is held that others bear, where that is another one.
@@ -135,6 +139,8 @@ impl Decider {
             phase: phase.clone(),
             state,
             struck: settled.struck,
+            accelerations: settled.v_dot,
+            is_only: settled.proved,
             shown: settled.shown,
             facts: facts.clone(),
             borne: (borne != phase).then_some(borne),

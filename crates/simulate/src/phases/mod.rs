@@ -25,4 +25,4 @@ pub use fault::Fault;
 pub use here::{Decider, Edge, EdgeOf, Here};
 pub use rows::row_of;
 pub use settle::Struck;
-pub(crate) use settle::{Deciding, Known, Settled, Shown, reach};
+pub(crate) use settle::{Deciding, Known, Settled, Shown, Slow, reach};

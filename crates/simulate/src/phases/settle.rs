@@ -16,7 +16,7 @@ use crate::phases::facts::{Facts, FactsAt, GapAt, Row};
 use crate::setting::{Setting, State};
 use dalembert_gauss::contact::Touches;
 use dalembert_gauss::contact::cone::Trial;
-use dalembert_model::system::{Change, Impacts, Model, Phase, Touched};
+use dalembert_model::system::{Change, Contact, Impacts, Model, Phase, Touched};
 
 /// A gap is 0 below this part of what it is made of,
 const TOUCHES: f64 = 1e-11;
@@ -44,6 +44,30 @@ const CONDITIONS: usize = 8;
 pub(super) const ROUNDS: usize = 200;
 /// A slip of several components is at rest below this part of the velocities it is made of.
 const SLOWEST: f64 = 1e-10;
+/// Where one comes to rest, others that come to rest with it are as slow but for this factor.
+const TOGETHER: f64 = 8.0;
+
+/// How slow is at rest, for a slip of several components. They are as large as what they are made of
+/// where the phase begins, and as what they may be made of later.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Slow {
+    /// The velocities it is made of.
+    pub size: f64,
+    /// How much of another velocity it may be.
+    pub reach: f64,
+}
+
+impl Slow {
+    pub(super) fn of(rows: &[Row]) -> Slow {
+        let size = rows.iter().map(|row| row.size).sum();
+        Slow { size, reach: rows.iter().map(|row| largest(&row.entries)).fold(0.0, f64::max) }
+    }
+
+    /// Slower than this is at rest, in a motion that has been as fast as `fast`.
+    pub fn limit(self, fast: f64) -> f64 {
+        SLOWEST * self.size.max(self.reach * fast)
+    }
+}
 
 /// An impact.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +96,8 @@ pub(crate) struct Known {
     pub hits: Vec<usize>,
     /// Frictions whose slip has just become 0.
     pub stops: Vec<usize>,
+    /// Frictions whose slip has several components and has just turned by a right angle.
+    pub turns: Vec<usize>,
     /// Contacts whose condition has just passed 0: those that were there are not, and the others are.
     pub flips: Vec<usize>,
     /// Contacts whose condition has passed 0 at this time before: its zero is where a step ends, which
@@ -130,7 +156,13 @@ pub(crate) struct Settled {
     /// Contacts that touch and do not part, and are open: what their gaps do next is rounding.
     pub grazing: Vec<usize>,
     /// For slips of several components, how slow is at rest.
-    pub slow: Vec<f64>,
+    pub slow: Vec<Slow>,
+    /// The directions of these.
+    pub from: Vec<Vec<f64>>,
+    /// The largest velocity so far.
+    pub fast: f64,
+    /// Whether it is proved that there is no other motion.
+    pub proved: bool,
     /// The accelerations with which it goes on; empty if there was nothing to decide.
     pub v_dot: Vec<f64>,
     /// The impact.
@@ -149,6 +181,9 @@ impl Settled {
             idle: Vec::new(),
             grazing: Vec::new(),
             slow: Vec::new(),
+            from: Vec::new(),
+            fast: 0.0,
+            proved: true,
             v_dot: Vec::new(),
             struck: None,
             changes: Vec::new(),
@@ -293,11 +328,16 @@ impl Deciding<'_> {
         let is_struck = struck.is_some() || known.is_reset;
         let resting: Vec<bool> =
             (0..at.gaps.len()).map(|c| touching[c] && rates[c] == 0.0).collect();
+        let mut stopping = known.stops.iter().chain(&known.turns);
+        let stops = stopping.any(|&f| at.slips[f].rows.len() > 1);
         let slips: Vec<Vec<f64>> = (0..at.slips.len())
             .map(|f| {
                 let rows = &at.slips[f].rows;
                 let sticks = known.before.as_ref().is_some_and(|b| b.sticks[f]) && !is_struck;
-                let small: f64 = rows.iter().map(slow).sum();
+                let mut small: f64 = rows.iter().map(slow).sum();
+                if stops && rows.len() > 1 {
+                    small = small.max(TOGETHER * Slow::of(rows).limit(speed));
+                }
                 let length = rows.iter().map(|row| row.value * row.value).sum::<f64>().sqrt();
                 let is_zero = sticks || (known.stops.contains(&f) && !is_struck) || length <= small;
                 rows.iter().map(|row| if is_zero { 0.0 } else { row.value }).collect()
@@ -306,20 +346,20 @@ impl Deciding<'_> {
         let (found, elements) = self.decide(&at, &state, &resting, &slips, known)?;
         let begins = elements.trials.iter().any(|t| matches!(t, Some(Trial::Begins(_))));
         if let (Some((found, space)), true) = (&found, begins) {
-            state = self.nudged(space, found, &state, known.span)?;
+            state = self.nudged(&at, (found, space, &elements), &state, known)?;
         }
         let v_dot = found.as_ref().map(|(found, space)| {
             let change = space.change(&found.loads);
             space.v_dot.iter().zip(change).map(|(a, d)| a + d).collect()
         });
-        let slow = at.slips.iter().map(|slip| {
-            let size: f64 = slip.rows.iter().map(|row| row.size).sum();
-            SLOWEST * size.max(speed)
-        });
-        let slow = slow.collect();
+        let slow = at.slips.iter().map(|slip| Slow::of(&slip.rows)).collect();
         let mut settled = self.phase_of(state, found.as_ref(), &elements);
         settled.state = self.laid(&at, settled.state, &touching, &settled.shown.closed)?;
-        settled.slow = slow;
+        (settled.slow, settled.fast) = (slow, speed);
+        if begins {
+            at = self.facts.at_within(&settled.state, known.sizes).map_err(Fault::State)?;
+        }
+        settled.from = at.slips.iter().map(|slip| direction(&slip.rows)).collect();
         settled.shown.there = there;
         let grazes = |c: &usize| resting[*c] && !settled.shown.closed[*c];
         settled.grazing = (0..resting.len()).filter(grazes).collect();
@@ -338,7 +378,15 @@ impl Deciding<'_> {
         let fails = |g: &GapAt| g.condition.as_ref().is_some_and(|c| c.value < 0.0);
         let gaps = at.gaps.iter().all(|g| fails(g) || is_known(g));
         let slips = at.slips.iter().flat_map(|s| &s.rows).all(is_number);
-        if gaps && slips { Ok(()) } else { Err(Fault::NoValue) }
+        let contacts = self.model.system.contacts.iter();
+        let is_lost = |(gap, contact): (&GapAt, &Contact)| {
+            contact.touch.is_some() && !fails(gap) && !is_known(gap)
+        };
+        match at.gaps.iter().zip(contacts).position(is_lost) {
+            Some(contact) => Err(Fault::Degenerate { contact }),
+            None if gaps && slips => Ok(()),
+            None => Err(Fault::NoValue),
+        }
     }
 
     /// Which contacts are there. A condition is decided by its sign. Where it is 0 to rounding it holds
@@ -403,6 +451,16 @@ impl Deciding<'_> {
     pub(super) fn with_velocity(&self, state: &State, velocity: Vec<f64>) -> Result<State, Fault> {
         State::of_velocities(self.setting, state.t, state.q.clone(), velocity).map_err(Fault::State)
     }
+}
+
+/// The direction of a slip of several components.
+fn direction(rows: &[Row]) -> Vec<f64> {
+    if rows.len() < 2 {
+        return Vec::new();
+    }
+    let slip: Vec<f64> = rows.iter().map(|row| row.value).collect();
+    let length = norm(&slip);
+    slip.iter().map(|v| if length > 0.0 { v / length } else { 0.0 }).collect()
 }
 
 /// What is different from before.

@@ -9,9 +9,10 @@ use crate::phases::facts::{FactsAt, Row};
 use crate::phases::settle::{Deciding, ROUNDS, Struck, along, norm};
 use crate::setting::State;
 use dalembert_gauss::contact::cone::{self, Trial, Tried};
+use dalembert_gauss::contact::impact::{in_turn, outcomes, strike_some};
+use dalembert_gauss::contact::rub::{self, Rub};
 use dalembert_gauss::contact::{
-    self, Impact, ImpactError, Law, Slip, Space, Touch, Touches, nonneg, strike_in_turn,
-    strike_together,
+    self, Impact, ImpactError, Law, Slip, Space, Touch, Touches, nonneg,
 };
 use dalembert_model::system::Impacts;
 use std::ops::Range;
@@ -22,6 +23,26 @@ const SAME: f64 = 1e-9;
 const LAID: f64 = 4.0 * f64::EPSILON;
 /// An impact gains if its energy grows by more than this part of what it exchanges.
 const GAINS: f64 = 1e-9;
+
+/// Velocities that an impact begins with: by contact those of gaps, by friction slips.
+#[derive(Clone, Copy)]
+struct Values<'a> {
+    rates: &'a [f64],
+    slips: &'a [Vec<f64>],
+}
+
+/// The impulses of some contacts, at the velocities that are the values of a space.
+type Strike<'a> = &'a mut dyn FnMut(&Space, &[bool]) -> Result<Vec<f64>, Fault>;
+
+impl From<ImpactError> for Fault {
+    fn from(error: ImpactError) -> Fault {
+        match error {
+            ImpactError::None => Fault::ImpactNone,
+            ImpactError::Several(_) => Fault::ImpactSeveral,
+            ImpactError::Endless => Fault::ImpactDiffers { at_once: Vec::new(), in_turn: None },
+        }
+    }
+}
 
 /// What takes part in an impact, with its rows.
 #[derive(Default)]
@@ -36,7 +57,7 @@ struct Strikes {
 }
 
 /// Loads of any sign on some rows that give these the rates `wanted`, up to `noise`.
-fn loads_for(
+pub(super) fn loads_for(
     space: &Space,
     rows: &[usize],
     wanted: &dyn Fn(usize) -> f64,
@@ -69,6 +90,84 @@ impl Strikes {
         self.sizes.push(row.size);
         self.values.len() - 1
     }
+
+    /// What trials of slips with several components led to.
+    fn tried(&self, space: &Space, impact: &Impact, bounds: &[[f64; 2]]) -> Vec<Tried> {
+        let of = |(f, at, rows): &(usize, usize, Range<usize>)| {
+            let touch = &self.list[*at].touch;
+            let load = |row: usize| space.load(row, impact.loads[row]);
+            Tried {
+                force: rows.clone().map(load).collect(),
+                bound: bounds[*f][0] * touch.normal.map_or(0.0, load),
+                rate: rows.clone().map(|row| space.value(row, impact.after[row])).collect(),
+                small: rows.clone().map(|row| space.value(row, space.noise[row])).sum(),
+                mobility: mobility(space, rows.clone()),
+            }
+        };
+        self.vectors.iter().map(of).collect()
+    }
+
+    /// Trials near a solution.
+    fn sought(&self, space: &Space, bounds: &[[f64; 2]]) -> Option<Vec<Trial>> {
+        let mut space = space.clone();
+        let mut rubs = Vec::new();
+        for struck in &self.list {
+            let Some(normal) = struck.touch.normal else { continue };
+            if struck.restitution != 0.0 {
+                space.free[normal] *= 1.0 + struck.restitution;
+            }
+            let own = self.vectors.iter().find(|v| std::ptr::eq(&self.list[v.1], struck));
+            let (slips, bound) = match own {
+                Some((f, _, rows)) => (rows.clone().collect(), bounds[*f][0]),
+                None => (struck.slips().collect(), struck.touch.coefficient()),
+            };
+            rubs.push(Rub { normal: Some(normal), slips, bound, moves: None });
+        }
+        let loads = rub::seek(&space, &rubs, &vec![0.0; space.rows()])?;
+        let of = |(f, at, rows): &(usize, usize, Range<usize>)| {
+            let normal = self.list[*at].touch.normal.map_or(0.0, |row| loads[row]);
+            (bounds[*f][0] * normal, rows.clone().map(|row| loads[row]).collect())
+        };
+        let (bounds, forces): (Vec<f64>, Vec<Vec<f64>>) = self.vectors.iter().map(of).unzip();
+        Some(cone::trials_of(&vec![Trial::Stick; bounds.len()], &bounds, &forces))
+    }
+
+    /// Impulses of these by the rows of all, where every slip is held.
+    fn in_rows_of(
+        &self,
+        all: &Strikes,
+        space: &Space,
+        whole: &Space,
+        loads: &[f64],
+        trials: &[Option<Trial>],
+    ) -> Vec<f64> {
+        let mut impulses = vec![0.0; whole.rows()];
+        for (struck, c) in self.list.iter().zip(&self.contacts) {
+            let Some(at) = all.contacts.iter().position(|other| other == c) else { continue };
+            let of_all = &all.list[at];
+            if let (Some(from), Some(to)) = (struck.touch.normal, of_all.touch.normal) {
+                impulses[to] = loads[from];
+            }
+            let own = self.vectors.iter().find(|v| self.contacts[v.1] == *c);
+            match own.map(|(f, _, rows)| (&trials[*f], rows.clone())) {
+                Some((Some(Trial::Moves(d) | Trial::Begins(d)), _)) => {
+                    let Some(slip) = struck.touch.slip else { continue };
+                    let load = space.load(slip, loads[slip]);
+                    for (to, d) in of_all.slips().zip(d) {
+                        impulses[to] = whole.scaled(to, load * d);
+                    }
+                }
+                Some((_, rows)) => {
+                    of_all.slips().zip(rows).for_each(|(to, from)| impulses[to] = loads[from]);
+                }
+                None => {
+                    let slips = of_all.slips().zip(struck.slips());
+                    slips.for_each(|(to, from)| impulses[to] = loads[from]);
+                }
+            }
+        }
+        impulses
+    }
 }
 
 impl Deciding<'_> {
@@ -83,43 +182,98 @@ impl Deciding<'_> {
         rests: &[usize],
     ) -> Result<(Vec<f64>, Struck, Vec<f64>), Fault> {
         let bounds = self.facts.bounds(at, None);
-        let is_vector = |f: usize| at.slips[f].rows.len() > 1;
-        let mut trials: Vec<Option<Trial>> =
-            (0..at.slips.len()).map(|f| is_vector(f).then_some(Trial::Stick)).collect();
-        for round in 0..ROUNDS {
-            let struck = self.strikes(at, touching, rates, rests, &bounds, &trials);
-            let space = at.space(&struck.touches);
-            let space = space.map_err(Fault::Space)?.with_free(&struck.values, &struck.sizes);
-            let impact = self.blow(&space, &struck, state, rests)?;
-            // Directions of slips with several components.
-            let vectors: Vec<usize> = struck.vectors.iter().map(|v| v.0).collect();
-            let tried: Vec<Tried> = struck
-                .vectors
-                .iter()
-                .map(|(f, at, rows)| {
-                    let touch = &struck.list[*at].touch;
-                    let load = |row: usize| space.load(row, impact.loads[row]);
-                    Tried {
-                        force: rows.clone().map(load).collect(),
-                        bound: bounds[*f][0] * touch.normal.map_or(0.0, load),
-                        rate: rows.clone().map(|row| space.value(row, impact.after[row])).collect(),
-                        small: rows.clone().map(|row| space.value(row, space.noise[row])).sum(),
-                        mobility: mobility(&space, rows.clone()),
-                    }
-                })
-                .collect();
-            let own: Vec<Trial> = vectors.iter().filter_map(|&f| trials[f].clone()).collect();
-            let Some(next) = cone::next(&own, &tried, round) else {
-                return self.struck(at, state, rates, rests, (&space, &struck, impact));
-            };
-            if struck.list.len() > 1 && self.impacts == Some(Impacts::InTurn) {
-                return Err(Fault::Vector { friction: vectors[0] });
-            }
-            for (f, trial) in vectors.into_iter().zip(next) {
-                trials[f] = Some(trial);
+        let trials = self.held(at);
+        let slips: Vec<Vec<f64>> =
+            at.slips.iter().map(|s| s.rows.iter().map(|row| row.value).collect()).collect();
+        let values = Values { rates, slips: &slips };
+        let struck = self.strikes(at, touching, values, rests, &bounds, &trials);
+        let space = at.space(&struck.touches).map_err(Fault::Space)?;
+        let space = space.with_free(&struck.values, &struck.sizes);
+        let impact = match struck.vectors.is_empty() {
+            true => self.blow(&space, &struck, state, rests, &mut |now, act| {
+                strike_some(now, &struck.list, act).map_err(Fault::from)
+            }),
+            false => self.blow(&space, &struck, state, rests, &mut |now, act| {
+                self.turned(at, now, (&struck, act), rests, &bounds)
+            }),
+        };
+        self.struck(at, state, rates, rests, (&space, &struck, impact?))
+    }
+
+    /// Slips of several components, tried to stick.
+    fn held(&self, at: &FactsAt) -> Vec<Option<Trial>> {
+        at.slips.iter().map(|slip| (slip.rows.len() > 1).then_some(Trial::Stick)).collect()
+    }
+
+    /// The impulses of some contacts, where slips have several components: by the rows of all of them, at
+    /// the velocities that are the values of the space.
+    fn turned(
+        &self,
+        at: &FactsAt,
+        now: &Space,
+        (all, act): (&Strikes, &[bool]),
+        rests: &[usize],
+        bounds: &[[f64; 2]],
+    ) -> Result<Vec<f64>, Fault> {
+        let mut touching = vec![false; at.gaps.len()];
+        let mut rates = vec![0.0; at.gaps.len()];
+        let mut slips: Vec<Vec<f64>> = at.slips.iter().map(|s| vec![0.0; s.rows.len()]).collect();
+        let value = |row: usize| now.value(row, now.free[row]);
+        for ((struck, &c), &acts) in all.list.iter().zip(&all.contacts).zip(act) {
+            let Some(normal) = struck.touch.normal else { continue };
+            (touching[c], rates[c]) = (acts, value(normal));
+            if let Some(f) = self.model.system.contacts[c].friction {
+                slips[f] = struck.slips().map(value).collect();
             }
         }
-        Err(Fault::Unsettled)
+        let values = Values { rates: &rates, slips: &slips };
+        let mut trials = self.held(at);
+        let mut is_sought = false;
+        let mut round = 0;
+        loop {
+            let struck = self.strikes(at, &touching, values, rests, bounds, &trials);
+            let space = at.space(&struck.touches).map_err(Fault::Space)?;
+            let space = space.with_free(&struck.values, &struck.sizes);
+            let everyone = vec![true; struck.list.len()];
+            let own = struck.vectors.iter().filter_map(|v| trials[v.0].clone());
+            let own: Vec<Trial> = own.collect();
+            // Of what these trials lead to, that which is not against the law.
+            let found = outcomes(&space, &struck.list, &everyone).into_iter().map(|one| {
+                let after = Impact::of(&space, one.loads.clone(), 1);
+                let tried = struck.tried(&space, &after, bounds);
+                (cone::against(&own, &tried), one.loads, tried)
+            });
+            let mut found: Vec<(f64, Vec<f64>, Vec<Tried>)> = found.collect();
+            found.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let is_told = found.get(1).is_none_or(|second| second.0 > 0.0);
+            let fault = match (found.is_empty(), is_told) {
+                (true, _) => Fault::ImpactNone,
+                (_, false) => Fault::ImpactSeveral,
+                _ => Fault::Unsettled,
+            };
+            let next = match found.first().filter(|_| is_told) {
+                Some((_, loads, tried)) => {
+                    let Some(next) = cone::next(&own, tried, round) else {
+                        return Ok(struck.in_rows_of(all, &space, now, loads, &trials));
+                    };
+                    (round < ROUNDS).then_some(next)
+                }
+                None => None,
+            };
+            let next = match next {
+                Some(next) => next,
+                // It does not end, or came to where there is nothing: once more, from nearby.
+                None if !is_sought => {
+                    (is_sought, round) = (true, 0);
+                    struck.sought(&space, bounds).ok_or(fault)?
+                }
+                None => return Err(fault),
+            };
+            for (vector, next) in struck.vectors.iter().zip(next) {
+                trials[vector.0] = Some(next);
+            }
+            round += 1;
+        }
     }
 
     /// The state with what is closed at gaps of 0, and nothing that touches below: contacts touch
@@ -171,7 +325,7 @@ impl Deciding<'_> {
         &self,
         at: &FactsAt,
         touching: &[bool],
-        rates: &[f64],
+        values: Values<'_>,
         rests: &[usize],
         bounds: &[[f64; 2]],
         trials: &[Option<Trial>],
@@ -179,7 +333,7 @@ impl Deciding<'_> {
         let mut strikes = Strikes::default();
         for c in (0..at.gaps.len()).filter(|&c| touching[c]) {
             let gap = &at.gaps[c];
-            let normal = strikes.add(&gap.row, rates[c]);
+            let normal = strikes.add(&gap.row, values.rates[c]);
             let friction = self.model.system.contacts[c].friction;
             let mu = friction.map_or(0.0, |f| bounds[f][0]);
             let law = Law::Coefficient(if mu.is_finite() { mu.max(0.0) } else { 0.0 });
@@ -194,16 +348,16 @@ impl Deciding<'_> {
             if let Some(f) = friction {
                 let rows = &at.slips[f].rows;
                 let first = strikes.values.len();
-                for row in rows {
-                    strikes.add(row, row.value);
+                for (row, &value) in rows.iter().zip(&values.slips[f]) {
+                    strikes.add(row, value);
                 }
                 let last = strikes.values.len();
                 match &trials[f] {
                     None => touch.slip = Some(first),
                     Some(Trial::Stick) => touch.held = Some((first, last)),
                     Some(Trial::Moves(d) | Trial::Begins(d)) => {
-                        let row = along(rows, d);
-                        touch.slip = Some(strikes.add(&row, row.value));
+                        let value = d.iter().zip(&values.slips[f]).map(|(d, v)| d * v).sum();
+                        touch.slip = Some(strikes.add(&along(rows, d), value));
                         (touch.moves, touch.must_slip) = (Slip::Forwards, true);
                     }
                 }
@@ -225,23 +379,21 @@ impl Deciding<'_> {
         strikes: &Strikes,
         state: &State,
         rests: &[usize],
+        strike: Strike<'_>,
     ) -> Result<Impact, Fault> {
         let list = &strikes.list;
-        let fault = |error: ImpactError| match error {
-            ImpactError::None => Fault::ImpactNone,
-            ImpactError::Several(_) => Fault::ImpactSeveral,
-            ImpactError::Endless => Fault::ImpactDiffers { at_once: Vec::new(), in_turn: None },
-        };
         let velocity = |loads: &[f64]| -> Vec<f64> {
             state.velocity.iter().zip(space.change(loads)).map(|(v, d)| v + d).collect()
         };
+        let all = vec![true; list.len()];
+        let at_once = |strike: Strike<'_>| strike(space, &all).map(|p| Impact::of(space, p, 1));
         Ok(match self.impacts {
-            Some(Impacts::InTurn) => strike_in_turn(space, list).map_err(fault)?,
-            Some(Impacts::AtOnce) => strike_together(space, list).map_err(fault)?,
+            Some(Impacts::InTurn) => in_turn(space, list, strike)?,
+            Some(Impacts::AtOnce) => at_once(strike)?,
             None => {
-                let together = strike_together(space, list).map_err(fault)?;
+                let together = at_once(strike)?;
                 if list.len() > 1 && rests.is_empty() {
-                    let turn = strike_in_turn(space, list).ok();
+                    let turn = in_turn(space, list, strike).ok();
                     let apart = turn.as_ref().map_or(f64::INFINITY, |turn| {
                         let (a, b) = (space.motion(&together.loads), space.motion(&turn.loads));
                         let size = norm(&a).max(norm(&b));
@@ -311,8 +463,7 @@ impl Deciding<'_> {
                 let Some(normal) = touch.normal.filter(|&row| comes || is_zero(row)) else {
                     continue;
                 };
-                let slips = touch.slip.map(|row| row..row + 1);
-                let slips = slips.or(touch.held.map(|(from, to)| from..to)).unwrap_or(0..0);
+                let slips = struck.slips();
                 let rubs = !matches!(touch.law, Law::Coefficient(0.0));
                 rows.push(normal);
                 rows.extend(slips.filter(|&row| rubs && is_zero(row)));

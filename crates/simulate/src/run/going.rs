@@ -56,6 +56,8 @@ pub struct PhaseReport {
     pub impacts: u64,
     /// The energy that impacts took, as seen by the walls: not positive.
     pub impact_energy: f64,
+    /// At how many of its decisions it is not proved that the motion is the only one.
+    pub unproved: u64,
     /// What changed, in order.
     pub changes: Vec<PhaseChange>,
     /// How many changes there were, if not all of them are kept.
@@ -231,6 +233,7 @@ impl Going {
             }
             self.report.impact_energy += struck.energy;
         }
+        self.report.unproved += u64::from(!settled.proved);
         let t = settled.state.t;
         for &(of, change) in &settled.changes {
             self.report.count += 1;
@@ -363,6 +366,7 @@ impl Simulation<'_> {
             match *guard {
                 Guard::Gap(c) => known.hits.push(c),
                 Guard::Slip(f) => known.stops.push(f),
+                Guard::Turn(f) => known.turns.push(f),
                 Guard::Condition(c) => known.flips.push(c),
                 Guard::Negative(friction) => {
                     return failed(Fault::Negative { friction, bound: 0.0 });
@@ -403,7 +407,10 @@ impl Simulation<'_> {
             return failed(Fault::Again);
         }
         going.take(&settled);
-        going.report.phases += 1;
+        // A slip that has gone around is the phase it was in.
+        let goes_around =
+            is_idle && !fired.is_empty() && fired.iter().all(|g| matches!(g, Guard::Turn(_)));
+        going.report.phases += u64::from(!goes_around);
         // Loads jump where a phase ends: both sides of it are told.
         let jumps = settled.struck.is_some() || !settled.changes.is_empty();
         if jumps && recorded != t {
@@ -593,12 +600,16 @@ impl Simulation<'_> {
         let held = field.choose_rows(self.driver.t, &next, RANK);
         let is_held = held.is_ok_and(|outcome| outcome.rank.jacobian == outcome.v_dot.len());
         // What it leaves of velocities is rounding too, and no row could tell it from a motion.
-        let admits_rest = system.constraints.iter().all(|c| c.catastatic == Some(true));
-        if is_held && admits_rest && matches!(system.energy, Energy::Lagrangian { .. }) {
+        if is_held && matches!(system.energy, Energy::Lagrangian { .. }) {
             let mut rest = state.clone();
             rest.velocity.fill(0.0);
             let own = setting.numbers(&equations.own, &rest.table(system));
-            next[state.q.len()..state.q.len() + own.len()].copy_from_slice(&own);
+            let mut at_rest = next.clone();
+            at_rest[state.q.len()..state.q.len() + own.len()].copy_from_slice(&own);
+            let left = field.residuals(self.driver.t, &at_rest);
+            if left.is_ok_and(|(_, velocities)| velocities.iter().all(|left| *left == 0.0)) {
+                next = at_rest;
+            }
         }
         let adapts = self.driver.constant_step().is_none();
         let name = if is_held && adapts { dop853::NAME } else { self.choice.name };

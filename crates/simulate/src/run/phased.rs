@@ -9,6 +9,9 @@
 //! stick    F_s ∓ f ↓ 0             slip     |v| ↓ 0
 //! ```
 //!
+//! |v|² of several components is not seen to pass 0 by steps that pass all of it; v·d is, with d the
+//! direction of the slip where the phase began. A slip that has turned from d goes on with another d.
+//!
 //! They are located as events are. What comes then is decided by [`Deciding`]; the next phase is
 //! derived and compiled once, and kept, for all settings of the model: parameters are constants of what
 //! is compiled. Nothing that is kept depends on who came to a phase first.
@@ -18,7 +21,7 @@
 use crate::at_state::report::EvalError;
 use crate::phases::facts::Facts;
 use crate::phases::lift::lifted;
-use crate::phases::{Deciding, Fault, Known, Settled, rows};
+use crate::phases::{Deciding, Fault, Known, Settled, Slow, rows};
 use crate::run::{Program, RunError, RunOptions};
 use crate::setting::{Setting, State};
 use dalembert_expr::{ExprId, Exprs, Symbol, SymbolKind};
@@ -43,6 +46,9 @@ pub(crate) enum Guard {
     Bound(usize),
     /// A slip is 0.
     Slip(usize),
+    /// A slip of several components has turned by a right angle: it has passed 0, or nearly, or has gone
+    /// around.
+    Turn(usize),
     /// The bound of a friction becomes negative.
     Negative(usize),
 }
@@ -162,11 +168,7 @@ impl Phases {
     /// The phase in which everything is open and nothing has stopped: for a run that has none.
     pub fn free(&self, state: &State) -> Result<Compiled, RunError> {
         let phase = Phase::free(&self.model().system);
-        self.compiled(
-            Key { phase, idle: Vec::new(), still: Vec::new(), away: Vec::new() },
-            state,
-            &[],
-        )
+        self.compiled(Key { phase, idle: Vec::new(), still: Vec::new(), away: Vec::new() }, state)
     }
 
     /// The phase in which nothing is held, for states that events set: no slip has a direction.
@@ -178,7 +180,7 @@ impl Phases {
         }
         let phase = phase.canonical(system);
         let key = Key { phase, idle: Vec::new(), still: Vec::new(), away: Vec::new() };
-        self.compiled(key, state, &[])
+        self.compiled(key, state)
     }
 
     /// The program of what was decided.
@@ -188,23 +190,18 @@ impl Phases {
         let there = &settled.shown.there;
         let away = (0..there.len()).filter(|&c| !there[c]).collect();
         let key = Key { phase: settled.phase.clone(), idle: settled.idle.clone(), still, away };
-        self.compiled(key, &settled.state, &settled.slow)
+        let mut compiled = self.compiled(key, &settled.state)?;
+        compiled.set_slow(&settled.slow, &settled.from, settled.fast);
+        Ok(compiled)
     }
 
-    fn compiled(&self, key: Key, state: &State, slow: &[f64]) -> Result<Compiled, RunError> {
+    fn compiled(&self, key: Key, state: &State) -> Result<Compiled, RunError> {
         let found = lock(&self.known).get(&key).cloned();
-        let mut compiled = match found {
-            Some(found) => found,
-            None => {
-                let compiled = self.compile(&key, state)?;
-                lock(&self.known).insert(key.clone(), compiled.clone());
-                compiled
-            }
-        };
-        if key.phase.modes.contains(&Mode::Slip) {
-            let values = slow_values(&compiled.program.setting().model.system, slow);
-            compiled.program.set_event_parameters(&values);
+        if let Some(found) = found {
+            return Ok(found);
         }
+        let compiled = self.compile(&key, state)?;
+        lock(&self.known).insert(key, compiled.clone());
         Ok(compiled)
     }
 
@@ -262,15 +259,38 @@ fn as_written(error: RunError, setting: &Setting) -> RunError {
     }
 }
 
-/// The squares of slips below which those of several components are at rest, as parameters.
-fn slow_values(system: &System, slow: &[f64]) -> Vec<(Symbol, f64)> {
-    let of_name = |name: String| system.parameters.iter().find(|p| p.name == name);
-    let named = system.frictions.iter().zip(slow);
-    named.filter_map(|(f, slow)| Some((of_name(slow_name(f))?.symbol, slow * slow))).collect()
+impl Compiled {
+    /// How slow is at rest, for slips of several components, and their directions.
+    fn set_slow(&mut self, slow: &[Slow], from: &[Vec<f64>], fast: f64) {
+        let system = &self.program.setting().model.system;
+        let of_name = |name: String| system.parameters.iter().find(|p| p.name == name);
+        let first = system.events.len() - self.guards.len();
+        let guards = self.guards.iter().enumerate().filter_map(|(at, guard)| match *guard {
+            Guard::Slip(f) => Some((first + at, f)),
+            _ => None,
+        });
+        let limit = |(event, f): (usize, usize)| {
+            let parameter = of_name(slow_name(&system.frictions[f]))?;
+            Some((event, parameter.symbol, *slow.get(f)?))
+        };
+        let list: Vec<(usize, Symbol, Slow)> = guards.filter_map(limit).collect();
+        let directions = system.frictions.iter().zip(from).flat_map(|(friction, from)| {
+            let known = |(k, &d): (usize, &f64)| Some((of_name(from_name(friction, k))?.symbol, d));
+            from.iter().enumerate().filter_map(known).collect::<Vec<_>>()
+        });
+        let directions: Vec<(Symbol, f64)> = directions.collect();
+        if let Some(functions) = self.program.functions.as_mut().filter(|_| !list.is_empty()) {
+            functions.set_slow(&list, directions, fast);
+        }
+    }
 }
 
 fn slow_name(friction: &Friction) -> String {
     format!("{}.slow", friction.name)
+}
+
+fn from_name(friction: &Friction, k: usize) -> String {
+    format!("{}.from[{}]", friction.name, k + 1)
 }
 
 /// The model of a phase with its guards as events behind its own, and the symbols in these that stand for
@@ -385,7 +405,17 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>, Least) {
                 });
                 let limit = exprs.of_symbol(limit);
                 let left = (exprs.at(exprs.sum(&squares)) - exprs.at(limit)).id;
-                list.push((Guard::Slip(at), name, left, Direction::Falling));
+                list.push((Guard::Slip(at), name.clone(), left, Direction::Falling));
+                let mut terms = Vec::new();
+                for k in 0..system.frictions[at].slip.len() {
+                    let name = from_name(&system.frictions[at], k);
+                    let symbol = exprs.symbol(&name, SymbolKind::Constant);
+                    let value = Some(ExprId::ZERO);
+                    system.parameters.push(Parameter { name, symbol, value, span });
+                    let v = exprs.at(system.frictions[at].slip[k]);
+                    terms.push((exprs.at(exprs.of_symbol(symbol)) * v).id);
+                }
+                list.push((Guard::Turn(at), name, exprs.sum(&terms), Direction::Falling));
             }
             Mode::Toward => {}
         }
@@ -395,7 +425,9 @@ fn guarded(model: &Model, key: &Key) -> (Model, Vec<Guard>, Least) {
         guards.push(guard);
         let span = match guard {
             Guard::Gap(c) | Guard::Condition(c) | Guard::Load(c) => system.contacts[c].span,
-            Guard::Bound(f) | Guard::Slip(f) | Guard::Negative(f) => system.frictions[f].span,
+            Guard::Bound(f) | Guard::Slip(f) | Guard::Turn(f) | Guard::Negative(f) => {
+                system.frictions[f].span
+            }
         };
         system.events.push(Event {
             name,

@@ -210,13 +210,6 @@ impl Program {
         Some(program)
     }
 
-    /// Other values of parameters that only events hold.
-    pub(super) fn set_event_parameters(&mut self, values: &[(Symbol, f64)]) {
-        let (symbols, numbers): (Vec<Symbol>, Vec<f64>) = values.iter().copied().unzip();
-        self.setting.set_values(&symbols, &numbers);
-        self.functions.iter_mut().for_each(|functions| functions.set_parameters(&self.setting));
-    }
-
     /// Whether the motion itself depends on any of these parameters: its start may nevertheless.
     pub fn depends_on(&self, symbols: &[Symbol]) -> bool {
         let e = &self.equations;

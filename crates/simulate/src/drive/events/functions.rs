@@ -12,6 +12,7 @@
 use crate::drive::isolate::{self, Functions, Isolated};
 use crate::drive::tolerances::events::{BEYOND, JUMP, LEFT, OBSERVED, SLOPE, START};
 use crate::integrators::Polynomial;
+use crate::phases::Slow;
 use crate::program::compiled::Compiled;
 use crate::program::field::{Field, FieldError};
 use crate::program::observer::{Observation, Observer};
@@ -69,6 +70,11 @@ impl EventState {
     }
 }
 
+/// How slow is at rest is told anew where a motion has become faster by this factor.
+const FASTER: f64 = 2.0;
+/// What slips is clear of being at rest above this factor, of squares.
+const CLEAR: f64 = 16.0;
+
 /// How a function is evaluated.
 #[derive(Clone)]
 enum Kind {
@@ -122,6 +128,20 @@ pub struct EventFunctions {
     far: f64,
     /// Symbols that stand for multipliers of least norm where these are not unique, with their rows.
     least: Vec<(Symbol, usize)>,
+    /// Guards of slips of several components, and the directions that these had.
+    slow: Vec<Limit>,
+    from: Vec<(Symbol, f64)>,
+}
+
+/// |v|² − L ≥ 0: what is slower has stopped.
+#[derive(Clone, Copy, Debug)]
+struct Limit {
+    event: usize,
+    /// L.
+    symbol: Symbol,
+    slow: Slow,
+    /// The largest velocity that it was taken for.
+    fast: f64,
 }
 
 impl EventFunctions {
@@ -218,6 +238,8 @@ impl EventFunctions {
             vague: Vec::new(),
             far: 0.0,
             least: Vec::new(),
+            slow: Vec::new(),
+            from: Vec::new(),
             sides: vec![EventSide::default(); kinds.len()],
             pending: vec![0; kinds.len()],
             lost: vec![false; kinds.len()],
@@ -261,6 +283,51 @@ impl EventFunctions {
     /// Tells which symbols stand for multipliers of least norm.
     pub(crate) fn set_least(&mut self, least: Vec<(Symbol, usize)>) {
         self.least = least;
+    }
+
+    /// Tells how slow is at rest: events, the parameters that stand for it, and the largest velocity so
+    /// far; and the directions of slips.
+    pub(crate) fn set_slow(
+        &mut self,
+        list: &[(usize, Symbol, Slow)],
+        from: Vec<(Symbol, f64)>,
+        fast: f64,
+    ) {
+        let limit = |&(event, symbol, slow)| Limit { event, symbol, slow, fast };
+        self.slow = list.iter().map(limit).collect();
+        self.from = from;
+        self.set_limits();
+    }
+
+    /// The same of a motion that has become faster: how fast it is going to be is not known where it
+    /// begins, and at rest is what is slow beside that. What slips more slowly than that already is left
+    /// to go on.
+    pub(in crate::drive) fn widen(&mut self, field: &mut Field, t: f64, x: &[f64], rates: &[f64]) {
+        let fast = rates.iter().fold(0f64, |m, v| m.max(v.abs()));
+        if !self.slow.iter().any(|limit| fast > FASTER * limit.fast) {
+            return;
+        }
+        let mut is_new = false;
+        for at in 0..self.slow.len() {
+            let Limit { event, slow, fast: known, .. } = self.slow[at];
+            let square = self.value(field, event, t, x) + slow.limit(known).powi(2);
+            if fast > FASTER * known && square > CLEAR * slow.limit(fast).powi(2) {
+                self.slow[at].fast = fast;
+                is_new = true;
+            }
+        }
+        if is_new {
+            self.set_limits();
+        }
+    }
+
+    fn set_limits(&mut self) {
+        let value = |limit: &Limit| (limit.symbol, limit.slow.limit(limit.fast).powi(2));
+        let all = self.slow.iter().map(value).chain(self.from.iter().copied());
+        let (symbols, values): (Vec<Symbol>, Vec<f64>) = all.unzip();
+        let mut setting = self.setting.clone();
+        setting.set_values(&symbols, &values);
+        self.set_parameters(&setting);
     }
 
     /// What an observation tells.
@@ -316,6 +383,11 @@ impl EventFunctions {
         self.usual.clone_from(&other.usual);
         self.guards = other.guards;
         self.least.clone_from(&other.least);
+        self.slow.clone_from(&other.slow);
+        self.from.clone_from(&other.from);
+        if !self.slow.is_empty() {
+            self.set_limits();
+        }
     }
 
     /// Takes over the sides of some of them from where they stood in another phase.
