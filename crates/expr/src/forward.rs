@@ -7,6 +7,7 @@ use crate::arena::{Arena, ExprId, Exprs, Item, Items, Node, NumberId};
 use crate::build::item;
 use crate::function::Function;
 use crate::number::Number;
+use crate::substitute::AT_ONCE;
 use crate::symbol::{Symbol, SymbolKind};
 use rustc_hash::FxHashMap;
 
@@ -55,13 +56,53 @@ impl Exprs {
 
     /// The Jacobian ∂rᵢ/∂xⱼ with its sparsity, in one pass over the graph.
     pub fn jacobian(&self, roots: &[ExprId], variables: &[Symbol]) -> Jacobian {
-        self.arena.lock().jacobian(roots, variables)
+        let (order, epoch) = {
+            let arena = &mut *self.arena.lock();
+            (arena.reachable(roots), arena.epoch())
+        };
+        let mut pass = Pass::new(epoch, order.len(), variables);
+        // Of large expressions it takes a while: the arena is let go in between, so that the work may
+        // be ended.
+        for part in order.chunks(AT_ONCE) {
+            let arena = &mut *self.arena.lock();
+            arena.see(roots, &mut pass);
+            arena.gradients(part, &mut pass);
+        }
+        let arena = &mut *self.arena.lock();
+        arena.see(roots, &mut pass);
+        arena.jacobian(roots, &pass)
     }
 
     /// The Hessian of a function: the Jacobian of its gradient.
     pub fn hessian(&self, id: ExprId, variables: &[Symbol]) -> Jacobian {
         let gradient = self.gradient(id, variables);
         self.jacobian(&gradient, variables)
+    }
+}
+
+/// A Jacobian on its way.
+struct Pass {
+    columns: FxHashMap<Symbol, u32>,
+    width: usize,
+    /// The walk whose slots nodes have.
+    epoch: u32,
+    /// The place of each node's gradient; nodes without any share place 0.
+    slots: Vec<u32>,
+    gradients: Vec<Vec<(u32, ExprId)>>,
+    next: usize,
+}
+
+impl Pass {
+    fn new(epoch: u32, size: usize, variables: &[Symbol]) -> Pass {
+        let columns = variables.iter().enumerate().map(|(at, &symbol)| (symbol, at as u32));
+        Pass {
+            columns: columns.collect(),
+            width: variables.len(),
+            epoch,
+            slots: vec![0; size],
+            gradients: vec![Vec::new()],
+            next: 0,
+        }
     }
 }
 
@@ -355,15 +396,21 @@ impl Arena {
         self.call(Function::If, &[all, ExprId::ONE, ExprId::ZERO])
     }
 
-    pub fn jacobian(&mut self, roots: &[ExprId], variables: &[Symbol]) -> Jacobian {
-        let columns: FxHashMap<Symbol, u32> =
-            variables.iter().enumerate().map(|(at, &symbol)| (symbol, at as u32)).collect();
-        let order = self.reachable(roots);
-        // Slots of the sparse gradients; nodes without any share slot 0.
-        let mut slots: Vec<u32> = vec![0; order.len()];
-        let mut gradients: Vec<Vec<(u32, ExprId)>> = vec![Vec::new()];
+    /// Gives nodes their slots again, if another walk had them in between.
+    fn see(&mut self, roots: &[ExprId], pass: &mut Pass) {
+        if pass.epoch != self.epoch() {
+            self.reachable(roots);
+            pass.epoch = self.epoch();
+        }
+    }
+
+    /// The gradients of the next nodes, whose operands stand before them.
+    fn gradients(&mut self, part: &[ExprId], pass: &mut Pass) {
+        let Pass { columns, slots, gradients, next, .. } = pass;
         let mut parts: Vec<(u32, Item)> = Vec::new();
-        for (position, &id) in order.iter().enumerate() {
+        for &id in part {
+            let position = *next;
+            *next += 1;
             parts.clear();
             match self.node(id) {
                 Node::Number(_) => {}
@@ -383,7 +430,7 @@ impl Arena {
                     }
                 }
                 Node::Solve { solve, index } => {
-                    self.solve_parts(solve, index, &slots, &gradients, &mut parts);
+                    self.solve_parts(solve, index, slots, gradients, &mut parts);
                 }
                 Node::Call { function: Function::If, start, .. } => {
                     let [c, a, b] = [0, 1, 2].map(|k| self.items(start + k, 1)[0].expr);
@@ -428,14 +475,17 @@ impl Arena {
                 gradients.push(gradient);
             }
         }
+    }
+
+    fn jacobian(&self, roots: &[ExprId], pass: &Pass) -> Jacobian {
         let rows = roots
             .iter()
             .map(|&root| {
-                let slot = self.slot(root).map_or(0, |s| slots[s]);
-                gradients[slot as usize].iter().map(|&(c, e)| (c as usize, e)).collect()
+                let slot = self.slot(root).map_or(0, |s| pass.slots[s]);
+                pass.gradients[slot as usize].iter().map(|&(c, e)| (c as usize, e)).collect()
             })
             .collect();
-        Jacobian { rows, columns: variables.len() }
+        Jacobian { rows, columns: pass.width }
     }
 
     fn solve_parts(

@@ -2,9 +2,10 @@
 //!
 //! A derivation may take long and says nowhere how far it is. But whatever it does, it works on an
 //! arena: every so many operations of one thread, between two of them, whoever waits for the work is
-//! asked. If it is not to go on, the stack is unwound as by a panic, with [`Interrupted`] in place of a
-//! message, up to [`interruptible`]'s caller, who catches it. The arena has whole operations in it,
-//! as after any panic, and may be used on.
+//! asked. Operations that may take long themselves, substitutions and Jacobians, let the arena go in
+//! between. If the work is not to go on, the stack is unwound as by a panic, with [`Interrupted`] in
+//! place of a message, up to [`interruptible`]'s caller, who catches it. The arena has whole nodes in
+//! it, as after any panic, and may be used on.
 //!
 //! Threads that the work starts are not asked, and nobody is who did not call [`interruptible`].
 
@@ -95,5 +96,29 @@ mod tests {
         // Nobody is asked any more.
         assert_eq!(grow(5000).id, grow(5000).id);
         assert_eq!(calls.get(), 3);
+    }
+
+    #[test]
+    fn one_operation_on_a_large_expression_ends_too() {
+        let exprs = Exprs::new();
+        let (x, y) = (exprs.variable("x"), exprs.variable("y"));
+        let large = (0..50_000).fold(x, |sum, k| (sum + exprs.integer(k)).sin());
+        let symbol = exprs.as_symbol(x.id).expect("it is one");
+        let replace = || exprs.substitute(&[large.id], &[(symbol, y.id)]);
+        let slopes = || exprs.jacobian(&[large.id], &[symbol]).rows[0][0].1;
+        for work in [&(|| drop(replace())) as &dyn Fn(), &|| _ = slopes()] {
+            let calls = Rc::new(Cell::new(0));
+            let own = Rc::clone(&calls);
+            let ask: Ask = Rc::new(move || {
+                own.set(own.get() + 1);
+                if own.get() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            let ended = catch_unwind(AssertUnwindSafe(|| interruptible(ask, work)));
+            assert!(ended.expect_err("it was ended").is::<Interrupted>());
+        }
+        // What was begun is gone on with, and comes to the same.
+        let (first, slope) = (replace(), slopes());
+        assert_eq!((replace(), slopes()), (first, slope));
+        assert_eq!(exprs.eval_f64(&[slope], |_| 0.3).len(), 1);
     }
 }

@@ -5,6 +5,9 @@ use crate::build::item;
 use crate::symbol::Symbol;
 use rustc_hash::FxHashMap;
 
+/// So many nodes of a large expression are worked on before the arena is let go.
+pub(crate) const AT_ONCE: usize = 16;
+
 impl Exprs {
     /// What a sum adds up to without the terms in which certain symbols occur: 3 + a of
     /// 3 + a + x y, where x and y are such symbols. Sums inside of products stay whole.
@@ -33,15 +36,33 @@ impl Exprs {
     /// The expressions with each named symbol replaced, all at once (what is
     /// put in is not replaced again).
     pub fn substitute(&self, roots: &[ExprId], replacements: &[(Symbol, ExprId)]) -> Vec<ExprId> {
-        let arena = &mut *self.arena.lock();
         let mut map: FxHashMap<Symbol, ExprId> = replacements.iter().copied().collect();
-        // A symbol that stands for itself changes nothing.
-        map.retain(|symbol, new| arena.node(*new) != Node::Symbol(*symbol));
-        if map.is_empty() {
-            return roots.to_vec();
+        let order = {
+            let arena = &mut *self.arena.lock();
+            // A symbol that stands for itself changes nothing.
+            map.retain(|symbol, new| arena.node(*new) != Node::Symbol(*symbol));
+            if map.is_empty() {
+                return roots.to_vec();
+            }
+            arena.reachable(roots)
+        };
+        let map = |symbol: Symbol| map.get(&symbol).copied();
+        self.in_parts(roots, &order, &map, &FxHashMap::default())
+    }
+
+    /// Large expressions take a while: the arena is let go in between, so that the work may be ended.
+    fn in_parts(
+        &self,
+        roots: &[ExprId],
+        order: &[ExprId],
+        map: &dyn Fn(Symbol) -> Option<ExprId>,
+        nodes: &FxHashMap<ExprId, ExprId>,
+    ) -> Vec<ExprId> {
+        let mut image = FxHashMap::default();
+        for part in order.chunks(AT_ONCE) {
+            self.arena.lock().images(part, map, nodes, &mut image);
         }
-        let image = |symbol: Symbol| map.get(&symbol).copied();
-        arena.substitute(roots, &image, &FxHashMap::default())
+        roots.iter().map(|&root| image.get(&root).copied().unwrap_or(root)).collect()
     }
 
     /// The same, asking for each symbol's replacement.
@@ -69,7 +90,8 @@ impl Exprs {
         if nodes.is_empty() {
             return roots.to_vec();
         }
-        self.arena.lock().substitute(roots, &|_| None, nodes)
+        let order = self.arena.lock().reachable(roots);
+        self.in_parts(roots, &order, &|_| None, nodes)
     }
 
     /// The solves of at most `largest` unknowns below an expression, operands
@@ -106,7 +128,19 @@ impl Arena {
     ) -> Vec<ExprId> {
         let order = self.reachable(roots);
         let mut image: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-        for id in order {
+        self.images(&order, map, nodes, &mut image);
+        roots.iter().map(|&root| image.get(&root).copied().unwrap_or(root)).collect()
+    }
+
+    /// What becomes of nodes, whose operands stand before them; only what changes is kept.
+    fn images(
+        &mut self,
+        order: &[ExprId],
+        map: &dyn Fn(Symbol) -> Option<ExprId>,
+        nodes: &FxHashMap<ExprId, ExprId>,
+        image: &mut FxHashMap<ExprId, ExprId>,
+    ) {
+        for &id in order {
             let of =
                 |e: ExprId, image: &FxHashMap<ExprId, ExprId>| image.get(&e).copied().unwrap_or(e);
             let new = match self.node(id) {
@@ -118,7 +152,7 @@ impl Arena {
                     let items: Items = self
                         .items(start, len)
                         .iter()
-                        .map(|i| item(of(i.expr, &image), i.number))
+                        .map(|i| item(of(i.expr, image), i.number))
                         .collect();
                     self.linear(constant, &items)
                 }
@@ -126,26 +160,26 @@ impl Arena {
                     let items: Items = self
                         .items(start, len)
                         .iter()
-                        .map(|i| item(of(i.expr, &image), i.number))
+                        .map(|i| item(of(i.expr, image), i.number))
                         .collect();
                     self.monomial(NumberId::ONE, &items)
                 }
-                Node::Power(base, exponent) => self.pow(of(base, &image), of(exponent, &image)),
+                Node::Power(base, exponent) => self.pow(of(base, image), of(exponent, image)),
                 Node::Call { function, start, len } => {
                     let arguments: Vec<ExprId> =
-                        self.items(start, len).iter().map(|i| of(i.expr, &image)).collect();
+                        self.items(start, len).iter().map(|i| of(i.expr, image)).collect();
                     self.call(function, &arguments)
                 }
                 Node::Restricted { function, start, len } => {
                     let arguments: Vec<ExprId> =
-                        self.items(start, len).iter().map(|i| of(i.expr, &image)).collect();
+                        self.items(start, len).iter().map(|i| of(i.expr, image)).collect();
                     self.restricted_of(function, &arguments)
                 }
                 Node::Solve { solve, index } => {
                     let data = self.solves.get(solve);
-                    let right: Vec<ExprId> = data.right.iter().map(|&e| of(e, &image)).collect();
+                    let right: Vec<ExprId> = data.right.iter().map(|&e| of(e, image)).collect();
                     let k: Vec<ExprId> =
-                        self.solves.matrix(data.matrix).iter().map(|&e| of(e, &image)).collect();
+                        self.solves.matrix(data.matrix).iter().map(|&e| of(e, image)).collect();
                     self.solve(&k, &right)[index as usize]
                 }
             };
@@ -153,6 +187,5 @@ impl Arena {
                 image.insert(id, new);
             }
         }
-        roots.iter().map(|&root| image.get(&root).copied().unwrap_or(root)).collect()
     }
 }
