@@ -108,6 +108,7 @@ fn everything(exprs: &Exprs, x: Symbol, y: Symbol) -> Vec<String> {
     assert_eq!(exprs.as_number(one.id), Some(Number::ONE));
     assert!(!exprs.operands(sum.id).is_empty() && !exprs.take_overflow());
     assert!(exprs.rate(x).is_some());
+    assert_eq!(exprs.narrow(&[vx.exp().id], 24.0).len(), 1);
     assert!(exprs.numbers_of(&[(2 * product).id]).contains(&Number::integer(2)));
     let beside = exprs.at(exprs.of_number(Number::from_decimal("1e-9").expect("a number")));
     let near = exprs.near_multiple(vx.sin().id, (vx + beside * vy).sin().id, 1e-5);
