@@ -129,7 +129,7 @@ fn solved(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Option<Vec<f64>> {
         let best = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))?;
         a.swap(k, best);
         b.swap(k, best);
-        if !(a[k][k].abs() > 1e-12) {
+        if a[k][k].abs() <= 1e-12 || a[k][k].is_nan() {
             return None;
         }
         for i in k + 1..n {

@@ -47,7 +47,7 @@ fn ends(text: &str, tolerance: f64) -> Vec<(String, [f64; 2])> {
             assert_eq!(arrived.end, End::Finished, "{lanes} lanes\n{text}");
             let bits = arrived.x.iter().map(|x| x.to_bits()).collect();
             if arrived.id == 0 {
-                assert_eq!(*alone.get_or_insert_with(|| bits), bits_of(&arrived.x), "{text}");
+                assert_eq!(*alone.get_or_insert(bits), bits_of(&arrived.x), "{text}");
                 ends.push((format!("{lanes} lanes"), [arrived.x[0], arrived.x[n]]));
             }
         });

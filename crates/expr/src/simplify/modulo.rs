@@ -85,7 +85,7 @@ impl Simplifier<'_> {
                     b.iter().any(|i| i.expr == factor.expr && i.number == factor.number)
                 });
                 if is_shared {
-                    common.push(factor.clone());
+                    common.push(*factor);
                 }
             }
             below = Some(common);

@@ -77,12 +77,15 @@ pub fn strike_in_turn(space: &Space, struck: &[Struck]) -> Result<Impact, Impact
     in_turn(space, struck, &mut |now, act| strike_some(now, struck, act))
 }
 
+/// What gives the impulses of those contacts that are marked.
+pub type Strike<'a, E> = dyn FnMut(&Space, &[bool]) -> Result<Vec<f64>, E> + 'a;
+
 /// The same where somebody else knows the impulses of some of them, which are those that approach, at
 /// velocities that are the values of a space.
 pub fn in_turn<E: From<ImpactError>>(
     space: &Space,
     struck: &[Struck],
-    strike: &mut dyn FnMut(&Space, &[bool]) -> Result<Vec<f64>, E>,
+    strike: &mut Strike<'_, E>,
 ) -> Result<Impact, E> {
     let mut loads = vec![0.0; space.rows()];
     let mut now = space.clone();
