@@ -57,9 +57,9 @@ def names_of(values: Any) -> Any:
 
 def pairs(values: Mapping[str, float] | None) -> list[tuple[str, float]]:
     """Names and finite numbers."""
-    values = names_of(values)
     if values is None:
         return []
+    values = names_of(values)
     if not isinstance(values, Mapping):
         raise ArgumentError(f"names and numbers are a dictionary, not {type(values).__name__}")
     return [(str(name), finite(str(name), value)) for name, value in values.items()]

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -472,7 +472,7 @@ class System:
             )
         first: float | None = None
         last: Any = t_end
-        if isinstance(t_end, (Sequence, np.ndarray)) and not isinstance(t_end, str) and np.ndim(t_end):
+        if _is_list(t_end):
             if len(t_end) != 2:
                 raise ArgumentError(f"a span of time has two ends, not {len(t_end)}")
             first, last = t_end
@@ -610,6 +610,15 @@ def _observed(observe: Sequence[str] | Mapping[str, str | Symbol]) -> str:
     if isinstance(observe, Mapping):
         return "\n".join(f"observe {name} = {value}" for name, value in observe.items())
     return "\n".join(f"observe {name}" for name in observe)
+
+
+def _is_list(value: Any) -> TypeGuard[Sequence[Any] | NDArray[Any]]:
+    """Whether it has items; a text has none, nor has an array of no axes."""
+    if isinstance(value, (float, int, str)) or value is None:
+        return False
+    return isinstance(value, (tuple, list, Sequence)) or bool(
+        isinstance(value, np.ndarray) and value.ndim
+    )
 
 
 def _positive(**counts: int | None) -> None:

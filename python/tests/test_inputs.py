@@ -1,8 +1,10 @@
 """Inputs from Python: formulas, numbers, samples, functions."""
 
+import gc
 import pickle
 import signal
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -203,3 +205,31 @@ def test_states_are_where_they_belong() -> None:
         f(0, [0, 0])
     with pytest.raises(errors.ArgumentError, match="states behind the positions"):
         f(0, [0], [0])
+
+
+def test_a_function_may_refer_to_the_system_it_drives(cart: dalembert.System) -> None:
+    """Python's collector of garbage sees through the model, and functions live as long as what
+    calls them."""
+
+    class Controller:
+        calls = 0
+
+        def __call__(self, t: float) -> float:
+            self.calls += 1
+            return t
+
+    controller = Controller()
+    controller.system = system = cart.with_inputs({"F": controller})
+    controller.answer = system.simulate(0.1, every=0.1, verify=False)
+    controller.rates = system.function("acceleration")
+    seen, rates = weakref.ref(controller), controller.rates
+    del controller, system
+    gc.collect()
+    controller = seen()
+    assert controller is not None, "its rates still call it"
+    calls = controller.calls
+    rates(0.0, np.zeros(2), np.zeros(2))
+    assert controller.calls > calls
+    del controller, rates
+    gc.collect()
+    assert seen() is None

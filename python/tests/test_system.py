@@ -114,11 +114,18 @@ def test_numbers_at_many_states_are_those_at_one() -> None:
         names, size = system.state_names, len(system.state_names)
         if size > 20 or None in system.parameters.values() or None in system.inputs.values():
             continue
-        for state in random.uniform(0.2, 1, size=(2, size)):
+        momenta = [f"p_{coordinate}" for coordinate in system.coordinates]
+        for state in random.uniform(0.2, 1, size=(3, size)):
+            given = dict(zip(names, state))
+            if found % 3 == 2:
+                # Some of the rates by momenta, some not at all, and the time.
+                given = {n: x for n, x in given.items() if random.uniform() < 0.7}
+                given |= {p: 0.3 for p in momenta if random.uniform() < 0.5 and p.isidentifier()}
+                given["t"] = 0.5
             answers = []
             for form in (float, repr):
                 try:
-                    answers.append(system.evaluate({n: form(float(x)) for n, x in zip(names, state)}))
+                    answers.append(system.evaluate({n: form(float(x)) for n, x in given.items()}))
                 except dalembert.Error as error:
                     answers.append(str(error).replace("\n", " "))
             many, one = answers

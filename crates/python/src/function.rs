@@ -11,6 +11,7 @@ use crate::driven::Recipe;
 use crate::value::Saved;
 use dalembert::{Compiled, Error, Work};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::PyFloat;
 use std::sync::{Mutex, PoisonError};
@@ -207,6 +208,10 @@ struct Job {
 
 #[pymethods]
 impl Function {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.recipe.traverse(&visit)
+    }
+
     /// The value at a state, or at states that are columns. The accelerations of `y = (q, v)`
     /// are the rates of y, as other solvers want them.
     #[pyo3(signature = (t, q, v = None, *, out = None))]

@@ -11,20 +11,19 @@ use crate::{arrays, sweep, value};
 use dalembert::analyze::{Interrupted, Request, analyze_watched};
 use dalembert::export::{AnalysisPage, Derivation, EvaluationPage, Extras, diagnostics};
 use dalembert::expr::{Number, Symbol};
-use dalembert::formulations::Formulation;
-use dalembert::formulations::formulations::lagrange::FORMULATION as LAGRANGE;
 use dalembert::model::load::Syntax;
 use dalembert::model::parameters;
 use dalembert::model::render::render;
 use dalembert::model::system;
-use dalembert::model::system::Energy;
 use dalembert::prelude::{Mechanics, Stabilize};
 use dalembert::simulate::report::{EvalError, Options as EvalOptions, Report, in_phase_at, report};
-use dalembert::simulate::setting::{Setting, State, Table};
+use dalembert::simulate::setting::{Setting, State};
 use dalembert::{Compiled, Error, Input, Loaded, Options, Severity, Trajectory, refusals, studies};
 use numpy::PyArrayMethods;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::ops::Bound as End;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -46,7 +45,7 @@ pub(crate) struct Model {
 struct AtHand {
     model: system::Model,
     setting: Setting,
-    names: Vec<String>,
+    symbols: HashMap<String, Symbol>,
 }
 
 /// A state: a text such as `x=1, x'=0.2`, or names and numbers.
@@ -109,6 +108,10 @@ fn listed(given: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
 
 #[pymethods]
 impl Model {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.recipe.traverse(&visit)
+    }
+
     /// The model that a text is.
     #[staticmethod]
     #[pyo3(signature = (text, *, name = "model", markdown = false, folder = None))]
@@ -160,7 +163,7 @@ impl Model {
         if !statements.is_empty() {
             append(&mut recipe.input, statements);
         }
-        recipe.replace(texts, functions);
+        recipe.replace(texts, functions)?;
         door::enter(py, |_| Ok(read(recipe)?))
     }
 
@@ -172,7 +175,7 @@ impl Model {
     /// The model that was saved.
     #[staticmethod]
     fn restored(py: Python<'_>, saved: Saved) -> PyResult<Model> {
-        let recipe = Recipe::restored(saved);
+        let recipe = Recipe::restored(saved)?;
         door::enter(py, |_| Ok(read(recipe)?))
     }
 
@@ -485,20 +488,13 @@ impl Model {
         list: &[(String, f64)],
         options: &EvalOptions,
     ) -> Option<(&system::Model, Report)> {
-        let by_lagrange = |f: &&dyn Formulation| f.name() == LAGRANGE.name();
-        let is_derived = options.formulations.iter().all(by_lagrange)
+        // A chart depends on the state.
+        let is_derived = options.formulations.iter().all(|f| !f.has_chart())
             && options.eliminations.iter().all(|e| !e.is_along_tree());
-        let AtHand { model, setting, names } = self.at_hand().filter(|_| is_derived)?;
-        let system = &model.system;
-        let (n, places) = (system.n_coordinates(), system.configuration().len());
-        let mut values = vec![0.0; names.len()];
-        values[n + places] = setting.number(system.run.from, &Table::default());
-        for (name, value) in list {
-            values[names.iter().position(|own| own == name)?] = *value;
-        }
-        let (t, velocity) = (values[n + places], values[places..n + places].to_vec());
-        values.truncate(places);
-        let state = State::of_velocities(setting, t, values, velocity).ok()?;
+        let AtHand { model, setting, symbols } = self.at_hand().filter(|_| is_derived)?;
+        let known = |(name, value): &(String, f64)| Some((*symbols.get(name)?, *value));
+        let values: Vec<(Symbol, f64)> = list.iter().map(known).collect::<Option<_>>()?;
+        let state = State::of_values(setting, &values).ok()?;
         let found = in_phase_at(setting, &state, options).ok()?;
         let is_well = found.implied.is_empty()
             && found.phase.is_none()
@@ -509,16 +505,16 @@ impl Model {
     fn at_hand(&self) -> Option<&AtHand> {
         let make = || {
             let system = &self.model.system;
-            if !matches!(system.energy, Energy::Lagrangian { .. }) || system.wants_phase() {
+            if system.wants_phase() {
                 return None;
             }
             let model = self.model.clone();
             let setting = Setting::new(&model).ok()?;
             let symbols =
-                [system.configuration(), system.velocities(), vec![Symbol::TIME]].concat();
-            let name = |symbol| model.exprs.symbol_info(symbol).full_name();
-            let names = symbols.into_iter().map(name).collect();
-            Some(AtHand { model, setting, names })
+                [system.configuration(), system.velocities(), system.momenta(), vec![Symbol::TIME]];
+            let named = |symbol| (model.exprs.symbol_info(symbol).full_name(), symbol);
+            let symbols = symbols.concat().into_iter().map(named).collect();
+            Some(AtHand { model, setting, symbols })
         };
         self.at_hand.get_or_init(make).as_ref()
     }

@@ -16,6 +16,13 @@ pub struct Choices {
     pub ignored: Option<Vec<usize>>,
 }
 
+impl Choices {
+    /// Whether any is other than the default.
+    pub fn is_made(&self) -> bool {
+        self.chart.is_some() || self.ignored.is_some()
+    }
+}
+
 /// A route from a system to its equations of motion.
 pub trait Formulation: Sync {
     /// Its name on the command line.

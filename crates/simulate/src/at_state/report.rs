@@ -200,9 +200,7 @@ fn by_reference(
 
 /// Implied constraints in the variables the model is written in.
 fn native_implied(setting: &Setting, state: &State, tolerances: &Tolerances) -> Vec<Implied> {
-    let model = &*setting.model;
-    let formulation = for_system(&model.system);
-    let Ok(equations) = formulation.derive(&model.exprs, &model.system, &Choices::default()) else {
+    let Ok(equations) = setting.equations(for_system(&setting.model.system)) else {
         return Vec::new();
     };
     let Ok(numbers) = Numbers::new(setting, &equations, state) else { return Vec::new() };

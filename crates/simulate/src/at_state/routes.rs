@@ -241,10 +241,8 @@ impl Reference {
         );
         let by_h = matches!(model.system.energy, Energy::Hamiltonian { .. });
         if is_singular && by_h && model.system.constraints.is_empty() {
-            let hamilton = hamilton::FORMULATION
-                .derive(&model.exprs, &model.system, &Choices::default())
-                .map_err(Refusal::Formulation)?;
-            let hamilton = Arc::new(hamilton);
+            let hamilton =
+                setting.equations(&hamilton::FORMULATION).map_err(Refusal::Formulation)?;
             if let Ok(canonical) = Reference::new(setting, &hamilton, state, tolerances) {
                 return Ok(canonical);
             }
@@ -498,15 +496,20 @@ fn derived(
     choices: &Choices,
 ) -> Result<Prepared, Refusal> {
     let model = &*setting.model;
-    let mut choices = choices.clone();
-    if choices.chart.is_none() && formulation.has_chart() {
-        choices.chart = reference.chart(setting);
-    }
-    let equations =
-        formulation.derive(&model.exprs, &model.system, &choices).map_err(Refusal::Formulation)?;
+    let equations = match formulation.has_chart() || choices.is_made() {
+        false => setting.equations(formulation),
+        true => {
+            let mut choices = choices.clone();
+            if choices.chart.is_none() && formulation.has_chart() {
+                choices.chart = reference.chart(setting);
+            }
+            formulation.derive(&model.exprs, &model.system, &choices).map(Arc::new)
+        }
+    };
+    let equations = equations.map_err(Refusal::Formulation)?;
     let numbers = Numbers::at(setting, &equations, state)
         .map_err(|error| Refusal::numbers(error, setting))?;
-    Ok((Arc::new(equations), numbers))
+    Ok((equations, numbers))
 }
 
 fn solve(

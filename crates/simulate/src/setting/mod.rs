@@ -16,6 +16,7 @@ use crate::noise::{Noisy, Running, SAFETY, Shaken, TRIES};
 use dalembert_derive::EquationsOfMotion;
 use dalembert_derive::formulations::lagrange;
 use dalembert_derive::picture::Picture;
+use dalembert_derive::{Choices, Formulation};
 use dalembert_expr::series::{Along, Series};
 use dalembert_expr::{ExprId, Number, Symbol};
 use dalembert_model::diagnostic::Diagnostic;
@@ -43,9 +44,12 @@ pub struct Setting {
     /// What is known of rows that doubles take for dependent; a property of the functions,
     /// so that one state serves for all.
     dependence: Arc<OnceLock<Dependence>>,
-    /// Lagrange's equations of the model, once they were asked for.
-    lagrange: Arc<OnceLock<Result<Arc<EquationsOfMotion>, Vec<Diagnostic>>>>,
+    /// The equations of the model by each formulation, once they were asked for.
+    derived: Arc<[OnceLock<Derived>; dalembert_derive::ALL.len()]>,
 }
+
+/// Equations by a formulation, or why it does not apply.
+type Derived = Result<Arc<EquationsOfMotion>, Vec<Diagnostic>>;
 
 /// Threads may share a setting.
 const _: fn() = || {
@@ -137,8 +141,8 @@ impl Setting {
             }),
         };
         // What was found is found again: it may have expressions of the other arena.
-        let (dependence, lagrange) = (Arc::default(), Arc::default());
-        Setting { model, given, dependence, lagrange, ..self.clone() }
+        let (dependence, derived) = (Arc::default(), Arc::default());
+        Setting { model, given, dependence, derived, ..self.clone() }
     }
 
     /// The same with another value for one parameter; those that are defined by it
@@ -192,24 +196,35 @@ impl Setting {
             changed,
             parameters,
             dependence: Arc::default(),
-            lagrange: Arc::default(),
+            derived: Arc::default(),
         };
         while let Some(system) = restricted(&setting) {
             setting.model = of_system(system);
         }
-        setting.lagrange = Arc::default();
+        setting.derived = Arc::default();
         setting
     }
 
-    /// Lagrange's equations, derived when they are first asked for: whoever evaluates at many states
-    /// has them once.
-    pub fn lagrange(&self) -> Result<Arc<EquationsOfMotion>, Vec<Diagnostic>> {
+    /// The equations by a formulation that leaves nothing open, or with the default for what it does,
+    /// derived when they are first asked for: whoever evaluates at many states has them once.
+    pub fn equations(&self, formulation: &dyn Formulation) -> Derived {
+        let (exprs, system) = (&self.model.exprs, &self.model.system);
         let derive = || {
-            let (exprs, system) = (&self.model.exprs, &self.model.system);
-            let picture = Picture::for_numbers(exprs, system)?;
-            Ok(Arc::new(lagrange::equations(exprs, &picture)))
+            if formulation.name() == lagrange::FORMULATION.name() {
+                let picture = Picture::for_numbers(exprs, system)?;
+                return Ok(Arc::new(lagrange::equations(exprs, &picture)));
+            }
+            formulation.derive(exprs, system, &Choices::default()).map(Arc::new)
         };
-        self.lagrange.get_or_init(derive).clone()
+        match dalembert_derive::ALL.iter().position(|own| own.name() == formulation.name()) {
+            Some(place) => self.derived[place].get_or_init(derive).clone(),
+            None => derive(),
+        }
+    }
+
+    /// Lagrange's equations.
+    pub fn lagrange(&self) -> Derived {
+        self.equations(&lagrange::FORMULATION)
     }
 
     /// The model as it was given.
@@ -265,6 +280,11 @@ impl Setting {
             dependence(self, &rows, (state.t, state.table(&self.model.system)))
         };
         self.dependence.get_or_init(decide)
+    }
+
+    /// When the model's own run starts.
+    pub fn start_time(&self) -> f64 {
+        self.number(self.model.system.run.from, &Table::default())
     }
 
     /// The parameters and their values.

@@ -65,23 +65,38 @@ impl State {
 
     /// A state given by positions, velocities, momenta and time; the rest is 0.
     pub fn of_items(setting: &Setting, items: &[(ExprId, ExprId)]) -> Result<State, NewtonError> {
+        let exprs = &setting.model.exprs;
+        let mut table = Table::default();
+        let mut values = Vec::with_capacity(items.len());
+        let mut take = |is_time: bool, table: &Table| {
+            for &(left, right) in items {
+                if let Some(symbol) = exprs.as_symbol(left)
+                    && (symbol == Symbol::TIME) == is_time
+                {
+                    values.push((symbol, setting.number(right, table)));
+                }
+            }
+            values.last().copied()
+        };
+        // The other values may depend on the time.
+        let time = take(true, &table).map_or_else(|| setting.start_time(), |given| given.1);
+        table.set(Symbol::TIME, time);
+        take(false, &table);
+        State::of_values(setting, &values)
+    }
+
+    /// The same of symbols and their values.
+    pub fn of_values(setting: &Setting, items: &[(Symbol, f64)]) -> Result<State, NewtonError> {
         let system = &setting.model.system;
         let exprs = &setting.model.exprs;
         let n = system.n_coordinates();
+        let time = items.iter().rev().find(|item| item.0 == Symbol::TIME);
+        let t = time.map_or_else(|| setting.start_time(), |item| item.1);
         let mut table = Table::default();
-        let mut t = setting.number(system.run.from, &table);
-        let is_time = |left: ExprId| exprs.as_symbol(left) == Some(Symbol::TIME);
-        for &(left, right) in items {
-            if is_time(left) {
-                t = setting.number(right, &table);
-            }
-        }
         table.set(Symbol::TIME, t);
         let mut q = vec![0.0; n + system.states.len()];
         let (mut velocity, mut momentum) = (vec![None; n], vec![None; n]);
-        for &(left, right) in items {
-            let Some(symbol) = exprs.as_symbol(left).filter(|_| !is_time(left)) else { continue };
-            let value = setting.number(right, &table);
+        for &(symbol, value) in items {
             if let Some(at) = system.states.iter().position(|z| z.symbol == symbol) {
                 q[n + at] = value;
             }
