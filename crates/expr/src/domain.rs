@@ -3,11 +3,13 @@
 //! `log(u)`, a root of u, a quotient by u: each ends where a function of the variables is
 //! 0, and these functions have values on both sides of it more often than not.
 
+use crate::Symbol;
 use crate::arena::{ExprId, Exprs, Node};
 use crate::function::Function;
 use crate::given::Given;
 use crate::number::Number;
 use crate::tables::{Held, Table, TableId};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// How a function is next to nothing, or next to constant, with all its derivatives, until it is met.
@@ -19,42 +21,59 @@ pub enum Narrow {
     Step,
     /// xⁿ, met where |x| is largest.
     Power(f64),
+    /// x⁻ⁿ, met where |x| is smallest: 1/(1 + (x/ε)⁴). A logarithm has such a derivative.
+    Pole(f64),
 }
 
 impl Exprs {
     /// The functions in expressions that do not show from afar, powers from a degree on among them, each with
-    /// its argument.
-    pub fn narrow(&self, roots: &[ExprId], degree: f64) -> Vec<(Narrow, ExprId)> {
+    /// its argument, which depends on some of these variables.
+    pub fn narrow(
+        &self,
+        roots: &[ExprId],
+        degree: f64,
+        variables: &[Symbol],
+    ) -> Vec<(Narrow, ExprId)> {
         let order = self.arena.lock().reachable(roots);
         let arena = self.arena.lock();
-        let power = |base: ExprId, exponent: f64| {
-            let is_high = exponent > degree && arena.as_number(base).is_none();
-            is_high.then_some((Narrow::Power(exponent), base))
+        let variables: FxHashSet<Symbol> = variables.iter().copied().collect();
+        let mut moving: FxHashSet<ExprId> = FxHashSet::default();
+        let power = |exponent: f64| match exponent {
+            n if n > degree => Some(Narrow::Power(n)),
+            n if n < 0.0 => Some(Narrow::Pole(-n)),
+            _ => None,
         };
         let mut found = Vec::new();
         for id in order {
+            let moves = match arena.node(id) {
+                Node::Symbol(symbol) => variables.contains(&symbol),
+                _ => arena.children(id).iter().any(|child| moving.contains(child)),
+            };
+            if !moves {
+                continue;
+            }
+            moving.insert(id);
+            let mut take = |kind: Option<Narrow>, argument: ExprId| {
+                found.extend(kind.filter(|_| moving.contains(&argument)).map(|k| (k, argument)));
+            };
             match arena.node(id) {
                 Node::Call { function, start, len } => {
                     let kind = match function {
                         Function::Exp => Narrow::Exponential,
                         Function::Tanh | Function::Sinh | Function::Cosh => Narrow::Step,
+                        Function::Log => Narrow::Pole(1.0),
                         _ => continue,
                     };
-                    let argument = arena.items(start, len)[0].expr;
-                    if arena.as_number(argument).is_none() {
-                        found.push((kind, argument));
-                    }
+                    take(Some(kind), arena.items(start, len)[0].expr);
                 }
                 Node::Product { start, len } => {
-                    let items = arena.items(start, len).iter();
-                    found
-                        .extend(items.filter_map(|item| {
-                            power(item.expr, arena.value(item.number).to_f64())
-                        }));
+                    for item in arena.items(start, len) {
+                        take(power(arena.value(item.number).to_f64()), item.expr);
+                    }
                 }
                 Node::Power(base, exponent) => {
                     let exponent = arena.as_number(exponent).map_or(0.0, |n| n.to_f64());
-                    found.extend(power(base, exponent));
+                    take(power(exponent), base);
                 }
                 _ => {}
             }

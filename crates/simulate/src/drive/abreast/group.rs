@@ -547,11 +547,12 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
     fn defect_at_places(&mut self, h: &Lane<W>) -> Lane<W> {
         let mut most = [0.0; W];
         let Some(mut unseen) = self.unseen.take() else { return most };
-        for k in 0..=narrow::PARTS {
-            let part: Lane<W> = each(|lane| h[lane] * (k as f64 / narrow::PARTS as f64));
-            self.engine.evaluate(part, &mut self.next, &mut self.ends);
-            for lane in (0..W).filter(|lane| self.who[*lane].is_some()) {
-                unseen.sample((k, lane), self.t[lane] + part[lane], &self.next, &self.input);
+        for k in narrow::FIRST {
+            self.sample_part(&mut unseen, h, k);
+        }
+        if (0..W).any(|lane| self.who[lane].is_some() && unseen.may_stand_out(lane)) {
+            for k in narrow::others() {
+                self.sample_part(&mut unseen, h, k);
             }
         }
         for lane in 0..W {
@@ -575,6 +576,16 @@ impl<const W: usize, E: Engine<W>> Group<W, E> {
         }
         self.unseen = Some(unseen);
         most
+    }
+
+    /// Takes the arguments of what does not show at the place of a sample.
+    #[inline(always)]
+    fn sample_part(&mut self, unseen: &mut Unseen<W>, h: &Lane<W>, k: usize) {
+        let part: Lane<W> = each(|lane| h[lane] * narrow::place_of(k));
+        self.engine.evaluate(part, &mut self.next, &mut self.ends);
+        for lane in (0..W).filter(|lane| self.who[*lane].is_some()) {
+            unseen.sample((k, lane), self.t[lane] + part[lane], &self.next, &self.input);
+        }
     }
 
     /// Measures what had no size where the steps began. Tells of each lane whether there is

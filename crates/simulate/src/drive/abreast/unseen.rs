@@ -3,7 +3,7 @@
 //! [`narrow`]: crate::drive::narrow
 
 use super::{Engine, Lane};
-use crate::drive::narrow::{PARTS, Samples, places};
+use crate::drive::narrow::{self, Samples, places};
 use crate::program::field::{Abreast, Arguments};
 use dalembert_compile::Scratch;
 
@@ -32,12 +32,12 @@ impl<const W: usize> Unseen<W> {
             order,
             input: vec![0.0; parts.inputs + parts.parameters],
             found: vec![0.0; count],
-            samples: std::array::from_fn(|_| vec![[0.0; PARTS + 1]; count]),
+            samples: std::array::from_fn(|_| vec![narrow::NONE; count]),
             places: std::array::from_fn(|_| Vec::new()),
         })
     }
 
-    /// Takes the arguments of a lane at the end of a part.
+    /// Takes the arguments of a lane at the place of a sample.
     pub(super) fn sample(
         &mut self,
         (part, lane): (usize, usize),
@@ -51,6 +51,12 @@ impl<const W: usize> Unseen<W> {
         input[1..=*moving].iter_mut().zip(x).for_each(|(place, value)| *place = value[lane]);
         arguments.call(registers, input, found);
         samples[lane].iter_mut().zip(&*found).for_each(|(own, found)| own[part] = *found);
+    }
+
+    /// Whether anything may stand out of a lane's step, by its arguments at the first places.
+    pub(super) fn may_stand_out(&self, lane: usize) -> bool {
+        let all = self.arguments.kinds.iter().zip(&self.samples[lane]);
+        all.into_iter().any(|(kind, samples)| narrow::may_stand_out(*kind, samples))
     }
 
     /// Finds the places of a lane's step.

@@ -1,5 +1,5 @@
-//! What in the terms does not show in series at a state: exponentials, tanh and high powers, which are
-//! next to nothing, or next to constant, until they are met ([`Narrow`]).
+//! What in the terms does not show in series at a state: exponentials, tanh, high powers and quotients, which
+//! are next to nothing, or next to constant, until they are met ([`Narrow`]).
 
 use super::Field;
 use super::cost::LOW;
@@ -35,7 +35,7 @@ impl Field {
         let found = self.narrow.get_or_init(|| {
             let (exprs, kept) = (&self.setting.model.exprs, &self.kept);
             let (kinds, roots): (Vec<Narrow>, Vec<_>) =
-                exprs.narrow(&kept.terms, f64::from(LOW)).into_iter().unzip();
+                exprs.narrow(&kept.terms, f64::from(LOW), &kept.variables).into_iter().unzip();
             if roots.is_empty() {
                 return None;
             }
