@@ -377,6 +377,10 @@ pub(crate) struct Run {
     #[arg(long, value_name = "TIME")]
     pub step: Option<f64>,
 
+    /// The longest step, where steps are controlled.
+    #[arg(long, value_name = "TIME", conflicts_with = "step")]
+    pub max_step: Option<f64>,
+
     /// The integrator: auto, dop853, taylor, gauss4, gauss6, gauss8, radau (stiff), rattle
     /// (symplectic on constraints), discrete-gradient (conserves the energy).
     #[arg(long, value_name = "NAME")]
@@ -529,6 +533,7 @@ impl Run {
             no_verify: false,
             errors: false,
             step: None,
+            max_step: None,
             method: None,
             formulation: None,
             elimination: None,

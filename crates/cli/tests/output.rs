@@ -153,7 +153,7 @@ fn numbers_that_make_no_sense_are_refused() {
     let tolerances = ["inf", "nan", "-inf", "0", "-1e-9", "1", "0.5", "1e300", "1e-17", "1e-300"];
     let times = ["inf", "nan", "-inf", "0", "-1"];
     let mut wrong: Vec<String> = tolerances.iter().map(|x| format!("--tol={x}")).collect();
-    for option in ["--every", "--step"] {
+    for option in ["--every", "--step", "--max-step"] {
         wrong.extend(times.iter().map(|x| format!("{option}={x}")));
     }
     wrong.extend(["inf", "nan", "-inf"].iter().map(|x| format!("--t-end={x}")));

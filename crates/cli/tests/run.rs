@@ -233,6 +233,8 @@ fn options_take_effect() {
         |tolerance: &str, method: &str| number(&["--tol", tolerance, "--method", method], "steps");
     assert!(steps("1e-12", "dop853") > steps("1e-6", "dop853"));
     assert_eq!(number(&["--step", "0.01"], "steps"), 200.0);
+    let longest = number(&["--max-step", "0.01"], "steps");
+    assert!((200.0..220.0).contains(&longest), "{longest}");
     let residual = |how: &str| -> f64 {
         let arguments = ["-", "--t-end", "50", "--step", "0.2", "--stabilize", how];
         let (_, value) = json(&arguments, PENDULUM);

@@ -14,7 +14,9 @@ pub(crate) fn validate(args: &Run) -> Result<(), String> {
     if let Some(end) = args.t_end.filter(|end| !end.is_finite()) {
         return Err(format!("--t-end is a finite time, and {end} is none"));
     }
-    for (name, value) in [("--every", args.every), ("--step", args.step)] {
+    for (name, value) in
+        [("--every", args.every), ("--step", args.step), ("--max-step", args.max_step)]
+    {
         if let Some(value) = value.filter(|value| !(*value > 0.0 && value.is_finite())) {
             return Err(format!(
                 "{name} is a positive, finite time, and {value} is none; a run goes backwards if \

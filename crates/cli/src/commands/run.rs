@@ -277,6 +277,7 @@ pub(crate) fn run_options(
     }
     options.tolerance = args.tol.unwrap_or(options.tolerance);
     options.step = args.step;
+    options.longest = args.max_step;
     if let Some(method) = &args.method {
         options.method.clone_from(method);
     }
